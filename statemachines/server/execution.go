@@ -116,6 +116,9 @@ func (a *account) findChild(child *sim.Execution) (known, bool) {
 
 // ended is told of the end of every execution.
 func (s *Server) ended(run *sim.Execution) {
+	if s.replays.Load() {
+		return // the replay counts at its end
+	}
 	parsed, err := parseARN(run.ARN(), executionKind, expressKind)
 	if err != nil {
 		return
@@ -147,7 +150,7 @@ func (a *account) ended(executionARN string) (waiting []func()) {
 func (k known) isChild() bool { return k.run != k.execution.run }
 
 // allExecutions yields what all accounts know, the newest of each first.
-func (s *Server) allExecutions(yield func(*execution) bool) { //nolint:unused // the page lists them
+func (s *Server) allExecutions(yield func(*execution) bool) {
 	s.mu.Lock()
 	accounts := slices.Collect(maps.Values(s.accounts))
 	s.mu.Unlock()

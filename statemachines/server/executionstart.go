@@ -81,6 +81,10 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*
 // newExecution makes the execution that a request starts.
 func (r *request) newExecution(in *startExecutionInput, sync bool) (*execution, *StartInfo, error) {
 	machineARN, testCase, isTest := strings.Cut(in.StateMachineArn, "#")
+	if r.server.journal != nil { // what the journal is not told of yet must not be seen
+		r.server.changes.RLock()
+		defer r.server.changes.RUnlock()
+	}
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -159,20 +163,31 @@ func (s *Server) run(x *execution, info *StartInfo, input []byte, sync bool) (*s
 		Execution: x.name, StateMachine: info.StateMachineName, Account: info.Account, Region: info.Region, Role: x.revision.role,
 		Express: info.Express, Sync: sync, ARN: x.arn, Seed: x.number, Models: s.models, Lenient: true, KeepEvents: s.keepEvents,
 	}
+	if s.journal != nil {
+		o.Note = noteOf(x, info)
+	}
 	if x.extra != nil {
 		o.VersionARN, o.AliasARN = x.extra.versionARN, x.extra.aliasARN
 	}
-	if s.prepare != nil {
-		if err := s.prepare(*info, &o); err != nil {
-			return nil, refuse(validation, "%s", err)
-		}
+	if err := s.equip(x, info, &o); err != nil {
+		return nil, refuse(validation, "%s", err)
 	}
-	s.addNested(x.revision, &o)
 	run, err := s.world.Start(info.Machine, input, o)
 	if err != nil {
 		return nil, refuse(validation, "the execution cannot start: %s", err)
 	}
 	return run, nil
+}
+
+// equip gives an execution its handlers.
+func (s *Server) equip(x *execution, info *StartInfo, o *sim.Options) error {
+	if s.prepare != nil {
+		if err := s.prepare(*info, o); err != nil {
+			return err
+		}
+	}
+	s.addNested(x.revision, o)
+	return nil
 }
 
 // readExecutionInput checks the input of an execution. Without one it is an empty

@@ -204,7 +204,7 @@ func updateStateMachine(r *request, in *updateStateMachineInput) (*updateStateMa
 	}
 	now := r.now()
 	if next.role != m.current.role || !next.same(m.current) {
-		next.id, next.updated = newUUID(), now
+		next.id, next.updated = r.newUUID(), now
 		m.current = next
 	}
 	out := &updateStateMachineOutput{UpdateDate: epoch(now), RevisionID: m.current.id}

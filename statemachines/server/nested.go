@@ -26,6 +26,7 @@ func (s *Server) addNested(v *revision, o *sim.Options) {
 	if len(v.nested) == 0 {
 		return
 	}
+	o.Resume = s.resumeNested
 	o.Handlers = maps.Clone(o.Handlers)
 	if o.Handlers == nil {
 		o.Handlers = map[string]sim.Handler{}

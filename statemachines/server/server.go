@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -42,6 +43,8 @@ type Options struct {
 	// KeepEvents is how many events are kept of an execution that has ended, as in
 	// sim.Options; 0: all.
 	KeepEvents int
+	// Journal keeps what the server is told, for Open; nil: nothing does.
+	Journal Journal
 }
 
 // Server answers the operations of Step Functions. It is safe for concurrent use.
@@ -59,14 +62,21 @@ type Server struct {
 	// operations are by name.
 	operations map[string]operation
 
+	journal Journal
+	// changes is held while an operation changes what the server keeps and while the
+	// journal is told of it.
+	changes sync.RWMutex
+	replays atomic.Bool // the journal is replayed
+
 	mu       sync.Mutex
 	accounts map[caller]*account
 }
 
-// New returns a server without state machines. Close it.
+// New returns a server without state machines. Close it. Options with a Journal are for
+// Open.
 func New(o Options) *Server {
 	s := &Server{
-		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
+		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents, journal: o.Journal,
 		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
 	}
 	if s.clock == nil {
@@ -83,9 +93,12 @@ func New(o Options) *Server {
 		panic(err) // it is part of the program
 	}
 	s.api = api
-	s.world = sim.NewWorld(sim.WorldOptions{
-		Clock: s.clock, OnEvent: s.hub.tell, OnEnd: s.ended, HasActivity: s.hasActivity,
-	})
+	w := sim.WorldOptions{Clock: s.clock, OnEvent: s.hub.tell, OnEnd: s.ended, HasActivity: s.hasActivity}
+	if o.Journal != nil {
+		s.replays.Store(true)
+		w.Journal = o.Journal
+	}
+	s.world = sim.NewWorld(w)
 	return s
 }
 
@@ -102,10 +115,18 @@ type request struct {
 	server    *Server
 	account   *account
 	operation string
+	at        time.Time // of an operation that the journal keeps; else zero
+	ids       []string  // that were made up, or are to be
+	replayed  bool
 }
 
 // now is the time on the server's clock.
-func (r *request) now() time.Time { return r.server.clock.Now() }
+func (r *request) now() time.Time {
+	if !r.at.IsZero() {
+		return r.at
+	}
+	return r.server.clock.Now()
+}
 
 // maxBody bounds a request: a definition of the largest size, of which each character
 // may be written as an escape, and something beside it.
@@ -159,7 +180,11 @@ func (s *Server) call(ctx context.Context, who caller, name string, input []byte
 	if err != nil {
 		return nil, err
 	}
-	output, err := s.operations[name].do(r, members)
+	do := func() (any, error) { return s.operations[name].do(r, members) }
+	if s.journal != nil && journaled[name] {
+		do = func() (any, error) { return s.change(r, members, input) }
+	}
+	output, err := do()
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,8 @@ type Clock struct {
 	holds   int      // calls in flight, and functions of the callers
 	tokens  int      // Tasks that wait for an answer from outside
 	workers int      // of Worlds
+
+	moved func(time.Time) // is told where the clock stands when somebody moves it
 }
 
 // goal is where a call of Advance leads.
@@ -121,6 +123,7 @@ func (c *Clock) SetFactor(factor float64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.noteMove()
 	c.anchor()
 	c.virtual, c.factor = false, factor
 	c.promote()
@@ -132,6 +135,7 @@ func (c *Clock) SetFactor(factor float64) error {
 func (c *Clock) SetVirtual() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.noteMove()
 	c.anchor()
 	c.virtual = true
 	c.promote()
@@ -204,6 +208,7 @@ func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 	c.stopWake()
 	defer func() {
 		c.since, c.goal = time.Now(), nil
+		c.noteMove()
 		c.promote()
 		c.changed.Broadcast()
 	}()
@@ -237,6 +242,20 @@ func scale(d time.Duration, factor float64) time.Duration {
 		return math.MaxInt64
 	}
 	return time.Duration(product)
+}
+
+// tellMoves has f told where the clock stands when somebody moves it.
+func (c *Clock) tellMoves(f func(time.Time)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.moved = f
+}
+
+// noteMove tells the journal of a World where the clock stands.
+func (c *Clock) noteMove() {
+	if c.moved != nil {
+		c.moved(c.now())
+	}
 }
 
 // anchor notes what the clock shows now, for a change of its pace.

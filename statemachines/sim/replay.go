@@ -256,8 +256,7 @@ func (r *run) replayCall(number int, c *replayedCall) {
 }
 
 // Resume lets a World go on whose journal was replayed. Calls without a reply are made
-// again. A clock other than that of the machine goes on no earlier than where the
-// journal ends.
+// again. The clock goes on no earlier than where the journal ends.
 func (w *World) Resume() {
 	runs := slices.SortedFunc(maps.Values(w.replayed.runs), func(a, b *run) int { return cmp.Compare(a.number, b.number) })
 	w.clock.hold()
@@ -284,7 +283,7 @@ func (w *World) Resume() {
 func (c *Clock) adopt(runs []*run, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.machine && until.After(c.now()) {
+	if until.After(c.now()) {
 		c.anchor()
 		c.model = until
 	}

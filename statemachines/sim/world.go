@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -70,6 +71,9 @@ func NewWorld(o WorldOptions) *World {
 		machines: map[*asl.StateMachine]*machineData{}, tasks: newTasks(),
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
+	if o.Journal != nil {
+		w.clock.tellMoves(func(now time.Time) { w.append(&record{Kind: clockRecord, At: now}) })
+	}
 	w.clock.employ(o.Workers)
 	for range o.Workers {
 		w.workers.Go(func() { w.clock.serve(w.ctx) })

@@ -1,0 +1,283 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// Journal keeps what the server and its World are told, so that Open can make the same
+// server of it. Package journal has one in a file.
+type Journal interface {
+	sim.Journal
+	// Records calls yield with each record, in their order, until it returns an error.
+	Records(yield func(line int, record []byte) error) error
+}
+
+// journaled are the operations that change what the server itself keeps. The World keeps
+// what changes executions.
+var journaled = map[string]bool{
+	"CreateActivity": true, "DeleteActivity": true, "TagResource": true, "UntagResource": true,
+	"CreateStateMachine": true, "UpdateStateMachine": true, "DeleteStateMachine": true,
+	"CreateStateMachineAlias": true, "UpdateStateMachineAlias": true, "DeleteStateMachineAlias": true,
+	"PublishStateMachineVersion": true, "DeleteStateMachineVersion": true,
+}
+
+// operationRecord is a request that was answered.
+type operationRecord struct {
+	Kind      string          `json:"k"`
+	At        time.Time       `json:"at"`
+	Operation string          `json:"op,omitempty"`
+	Account   string          `json:"account,omitempty"`
+	Region    string          `json:"region,omitempty"`
+	Input     json.RawMessage `json:"in,omitempty"`
+	IDs       []string        `json:"ids,omitempty"` // that were made up
+}
+
+const operationKind = "op"
+
+// change does an operation that changes what the server keeps, one at a time, and keeps
+// it in the journal before anybody sees it.
+func (s *Server) change(r *request, members map[string]any, input []byte) (any, error) {
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	r.at = s.clock.Now()
+	output, err := s.operations[r.operation].do(r, members)
+	if err != nil {
+		return nil, err
+	}
+	if len(input) == 0 {
+		input = []byte("{}")
+	}
+	text, err := json.Marshal(operationRecord{
+		Kind: operationKind, At: r.at.UTC().Round(0), Operation: r.operation, Account: r.accountID, Region: r.region, Input: input, IDs: r.ids,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return output, s.journal.Append(text)
+}
+
+// newUUID makes up an id, or returns the one that was made up when the request is
+// replayed.
+func (r *request) newUUID() string {
+	if r.replayed {
+		if len(r.ids) == 0 {
+			return newUUID()
+		}
+		id := r.ids[0]
+		r.ids = r.ids[1:]
+		return id
+	}
+	id := newUUID()
+	r.ids = append(r.ids, id)
+	return id
+}
+
+// startNote is what the server adds to the start of an execution in the journal.
+type startNote struct {
+	Created     time.Time `json:"created"` // the state machine
+	Revision    string    `json:"revision,omitempty"`
+	TestCase    string    `json:"case,omitempty"`
+	TraceHeader string    `json:"trace,omitempty"`
+}
+
+func noteOf(x *execution, info *StartInfo) []byte {
+	note := startNote{Created: x.machine.created.UTC().Round(0), Revision: x.revision.id, TestCase: info.TestCase}
+	if x.extra != nil {
+		note.TraceHeader = x.extra.traceHeader
+	}
+	text, err := json.Marshal(note)
+	if err != nil {
+		panic(err) // it is text and a time
+	}
+	return text
+}
+
+// Open returns a server that goes on where the journal of the options ends. Calls of Tasks
+// without a reply are made again. Its error says which record does not fit.
+func Open(o Options) (*Server, error) {
+	s := New(o)
+	p := &replay{server: s, revisions: map[revisionKey]*target{}}
+	if err := o.Journal.Records(p.record); err != nil {
+		s.Close()
+		return nil, err
+	}
+	p.finish()
+	return s, nil
+}
+
+// replay makes the state of a server from its journal.
+type replay struct {
+	server    *Server
+	revisions map[revisionKey]*target // all that there were
+	started   *execution              // by the record
+}
+
+type revisionKey struct {
+	machineARN string
+	created    int64
+	id         string
+}
+
+func (p *replay) record(_ int, text []byte) error {
+	var rec operationRecord
+	if err := json.Unmarshal(text, &rec); err != nil {
+		return err
+	}
+	if rec.Kind == operationKind {
+		return p.operation(&rec)
+	}
+	run, err := p.server.world.Replay(text, p.restore)
+	if run != nil && p.started != nil {
+		p.started.run = run
+	}
+	p.started = nil
+	return err
+}
+
+// operation does a request again that was answered.
+func (p *replay) operation(rec *operationRecord) error {
+	s := p.server
+	r, members, err := s.newRequest(context.Background(), caller{rec.Account, rec.Region}, rec.Operation, rec.Input)
+	if err == nil {
+		r.at, r.ids, r.replayed = rec.At, rec.IDs, true
+		_, err = s.operations[rec.Operation].do(r, members)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", rec.Operation, err)
+	}
+	for _, m := range r.account.machines {
+		p.revisions[keyOf(m, m.current.id)] = &target{machine: m, revision: m.current}
+	}
+	return nil
+}
+
+func keyOf(m *machine, revisionID string) revisionKey {
+	return revisionKey{m.arn, m.created.UnixNano(), revisionID}
+}
+
+// restore makes an execution known that was started.
+func (p *replay) restore(o *sim.Options) (*asl.StateMachine, error) {
+	s := p.server
+	var note startNote
+	if err := json.Unmarshal(o.Note, &note); err != nil {
+		return nil, err
+	}
+	a, err := s.accountOf(caller{o.Account, o.Region})
+	if err != nil {
+		return nil, err
+	}
+	machineARN := a.arn(machineKind, o.StateMachine)
+	t := p.revisions[revisionKey{machineARN, note.Created.UnixNano(), note.Revision}]
+	if t == nil {
+		return nil, fmt.Errorf("the start of %s: there is no such revision of %s", o.ARN, machineARN)
+	}
+	x := &execution{name: o.Execution, arn: o.ARN, number: o.Seed, machine: t.machine, revision: t.revision}
+	if o.VersionARN != "" || o.AliasARN != "" || note.TraceHeader != "" {
+		x.extra = &startExtra{versionARN: o.VersionARN, aliasARN: o.AliasARN, traceHeader: note.TraceHeader}
+	}
+	p.started = x
+	a.mu.Lock()
+	a.executions.restore(x)
+	a.mu.Unlock()
+	info := &StartInfo{
+		Machine: t.revision.parsed, StateMachineName: t.machine.name, StateMachineARN: t.machine.arn, ExecutionName: x.name, TestCase: note.TestCase,
+		Account: o.Account, Region: o.Region, Express: o.Express,
+	}
+	o.Models = s.models
+	if err := s.equip(x, info, o); err != nil {
+		s.log.Warn("an execution goes on without its mocks", "execution", x.arn, "error", err)
+		o.Handler = func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{}, err }
+	}
+	return info.Machine, nil
+}
+
+// restore puts an execution where its start has put it.
+func (e *executions) restore(x *execution) {
+	if e.byARN == nil {
+		e.byARN = map[string]*execution{}
+	}
+	e.starts = max(e.starts, x.number)
+	e.byARN[x.arn] = x
+	all := x.machine.executions
+	i, _ := slices.BinarySearchFunc(all, x.number, func(x *execution, n uint64) int { return cmp.Compare(x.number, n) })
+	x.machine.executions = slices.Insert(all, i, x)
+}
+
+// finish counts what runs, and lets the executions go on.
+func (p *replay) finish() {
+	s := p.server
+	for _, t := range p.revisions {
+		t.machine.running = 0
+	}
+	for x := range s.allExecutions {
+		if x.run != nil && x.run.Status() == sim.StatusRunning {
+			x.machine.running++
+		}
+	}
+	for key, t := range p.revisions {
+		m := t.machine
+		parsed, err := parseARN(key.machineARN, machineKind)
+		if err != nil || !m.deleting || m.running == 0 {
+			continue
+		}
+		if a, err := s.accountOf(caller{parsed.account, parsed.region}); err == nil && a.machines[m.name] == nil {
+			a.machines[m.name] = m // it is removed when its executions have ended
+		}
+	}
+	s.replays.Store(false)
+	s.world.Resume()
+}
+
+// resumeNested goes on with a Task that waits for the execution which it has started.
+func (s *Server) resumeNested(ctx context.Context, call sim.Call, reply sim.Reply) {
+	if !isNested(call.Resource) {
+		return
+	}
+	n, err := s.newNested(call)
+	if err != nil {
+		call.Answer(sim.Reply{}, err)
+		return
+	}
+	if n.resource.WaitsForToken() {
+		return
+	}
+	submitted, _ := reply.Submitted.(map[string]any)
+	executionARN, _ := submitted["ExecutionArn"].(string)
+	if executionARN == "" { // a call that nobody but the caller knew of
+		if reply, err := s.callItself(ctx, call); err != nil || !reply.Never {
+			call.Answer(reply, err)
+		}
+		return
+	}
+	a, err := s.accountOf(n.who)
+	if err != nil {
+		call.Answer(sim.Reply{}, err)
+		return
+	}
+	r := &request{caller: n.who, ctx: ctx, server: s, account: a, operation: n.operation.Name}
+	a.mu.Lock()
+	x := a.executions.byARN[executionARN]
+	end := func() { call.Answer(n.jobEnd(r.describe(known{x, x.run}, true))) }
+	waits := x != nil && x.run.Status() == sim.StatusRunning
+	if waits {
+		x.whenEnded = append(x.whenEnded, end)
+	}
+	a.mu.Unlock()
+	switch {
+	case waits:
+		context.AfterFunc(ctx, func() { _, _ = x.run.Stop("", "") })
+	case x == nil:
+		call.Answer(sim.Reply{}, errors.New("the execution "+executionARN+" is not known any more"))
+	default:
+		end()
+	}
+}

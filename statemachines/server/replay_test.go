@@ -1,0 +1,209 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/server"
+	"github.com/jobpoller/jobpoller/statemachines/server/journal"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const (
+	syncParent = `{"StartAt":"N","States":{"N":{"Type":"Task","Resource":"arn:aws:states:::states:startExecution.sync:2",
+		"Parameters":{"StateMachineArn":"arn:aws:states:eu-west-1:111111111111:stateMachine:slow","Name":"child","Input":{"a":1}},"Next":"W"},"W":{"Type":"Wait","Seconds":60,"End":true}}}`
+	work = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:eu-west-1:111111111111:activity:work","HeartbeatSeconds":900,"End":true}}}`
+	call = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:lambda:eu-west-1:111111111111:function:f",
+		"Retry":[{"ErrorEquals":["States.ALL"],"IntervalSeconds":5,"JitterStrategy":"FULL"}],"Next":"W"},"W":{"Type":"Wait","Seconds":30,"End":true}}}`
+)
+
+// openJournal opens a server on the journal of a folder, with a clock that stands still.
+func openJournal(t *testing.T, folder string) *endpoint {
+	t.Helper()
+	j, err := journal.Open(folder, "test")
+	require.NoError(t, err)
+	clock := manual()
+	s, err := server.Open(server.Options{Clock: clock, Journal: j, Prepare: func(_ server.StartInfo, o *sim.Options) error {
+		o.Handlers = map[string]sim.Handler{"arn:aws:lambda:eu-west-1:111111111111:function:f": func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			if call.RetryCount < 2 {
+				return sim.Reply{}, &sim.TaskError{Name: "Again", Cause: "c"}
+			}
+			return sim.Reply{Output: "done", Latency: 2 * time.Second}, nil
+		}}
+		return nil
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		s.Close()
+		require.NoError(t, j.Close())
+	})
+	return &endpoint{s, t, clock}
+}
+
+// pass lets time pass and all that is due by then.
+func (e *endpoint) pass(d time.Duration) {
+	e.t.Helper()
+	require.NoError(e.t, e.clock.Advance(e.t.Context(), e.clock.Now().Add(d)))
+}
+
+// everything is all that clients can see of the server.
+func (e *endpoint) everything() string {
+	e.t.Helper()
+	var all []string
+	tell := func(operation string, input object) object {
+		_, out := send(e.t, e.Server, operation, text(e.t, input))
+		all = append(all, operation+" "+text(e.t, out))
+		return out
+	}
+	for _, a := range tell("ListActivities", object{})["activities"].([]any) {
+		tell("ListTagsForResource", object{"resourceArn": a.(object)["activityArn"]})
+	}
+	for _, m := range tell("ListStateMachines", object{})["stateMachines"].([]any) {
+		machine := object{"stateMachineArn": m.(object)["stateMachineArn"]}
+		tell("DescribeStateMachine", machine)
+		tell("ListTagsForResource", object{"resourceArn": machine["stateMachineArn"]})
+		tell("ListStateMachineVersions", machine)
+		aliases, _ := tell("ListStateMachineAliases", machine)["stateMachineAliases"].([]any)
+		for _, a := range aliases { // none of one that is deleted
+			tell("DescribeStateMachineAlias", object{"stateMachineAliasArn": a.(object)["stateMachineAliasArn"]})
+		}
+		for _, x := range tell("ListExecutions", machine)["executions"].([]any) {
+			execution := object{"executionArn": x.(object)["executionArn"]}
+			tell("DescribeExecution", execution)
+			tell("DescribeStateMachineForExecution", execution)
+			tell("GetExecutionHistory", execution)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// A server that is killed at any byte of its journal, and opened again, is what it was
+// after the last request that was answered.
+func TestOpenAfterAKill(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	e := openJournal(t, folder)
+	var machines, executions []string
+	var token, failed string
+	const alias = "arn:aws:states:eu-west-1:111111111111:stateMachine:slow:live"
+	steps := []func(){
+		func() {
+			e.call("CreateActivity", object{"name": "work", "tags": []object{{"key": "k", "value": "<é>"}}})
+		},
+		func() {
+			for name, definition := range map[string]string{"slow": waitHour, "parent": syncParent, "work": work, "call": call} {
+				e.create(name, definition)
+			}
+			machines = []string{"slow", "parent", "work", "call"}
+		},
+		func() {
+			e.call("PublishStateMachineVersion", object{"stateMachineArn": machineARN("slow"), "description": "one"})
+		},
+		func() {
+			e.call("UpdateStateMachine", object{"stateMachineArn": machineARN("slow"), "definition": failing, "publish": true})
+		},
+		func() {
+			e.call("CreateStateMachineAlias", object{"name": "live", "routingConfiguration": []object{
+				{"stateMachineVersionArn": machineARN("slow") + ":1", "weight": 50}, {"stateMachineVersionArn": machineARN("slow") + ":2", "weight": 50},
+			}})
+		},
+		func() {
+			for i := range 6 {
+				executions = append(executions, e.start(alias, object{"name": fmt.Sprint("a", i)}))
+			}
+			failed = e.start(machineARN("slow") + ":2")
+		},
+		func() { executions = append(executions, e.start(machineARN("call"), object{"input": `{"<": 1.50}`})) },
+		func() {
+			e.call("UpdateStateMachine", object{"stateMachineArn": machineARN("slow"), "definition": waitHour})
+		},
+		func() { executions = append(executions, e.start(machineARN("parent"))) },
+		func() { executions = append(executions, e.start(machineARN("work"))) },
+		func() { e.pass(20 * time.Second) },
+		func() {
+			token = e.call("GetActivityTask", object{"activityArn": "arn:aws:states:eu-west-1:111111111111:activity:work", "workerName": "me"})["taskToken"].(string)
+		},
+		func() { e.pass(800 * time.Second) },
+		func() { e.call("SendTaskHeartbeat", object{"taskToken": token}) },
+		func() { e.pass(800 * time.Second) },
+		func() { e.call("RedriveExecution", object{"executionArn": failed}) },
+		func() {
+			e.call("TagResource", object{"resourceArn": machineARN("work"), "tags": []object{{"key": "a", "value": "b"}}})
+		},
+		func() {
+			e.call("StopExecution", object{"executionArn": executions[6], "error": "E", "cause": "no\nmore"})
+		},
+		func() { e.call("DeleteStateMachine", object{"stateMachineArn": machineARN("work")}) },
+		func() { e.call("SendTaskSuccess", object{"taskToken": token, "output": `{"n": 1.50}`}) },
+		func() { e.create("work", pass) },
+		func() { e.start(machineARN("work")) },
+		func() { e.pass(time.Hour) },
+		func() { e.pass(time.Hour) },
+	}
+	file := filepath.Join(folder, "journal.jsonl")
+	type state struct {
+		size int64
+		now  time.Time
+		text string
+	}
+	var states []state
+	for _, step := range steps {
+		step()
+		e.pass(0)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		states = append(states, state{info.Size(), e.clock.Now(), e.everything()})
+	}
+	require.Len(t, machines, 4)
+	last := states[len(states)-1].text
+	require.Contains(t, last, "TaskSubmitted")
+	require.Contains(t, last, "ExecutionRedriven")
+	require.NotContains(t, last, `"status":"RUNNING"`)
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+
+	r := rand.New(rand.NewPCG(1, 2))
+	for i, before := range states {
+		next := int64(len(whole))
+		if i+1 < len(states) {
+			next = states[i+1].size
+		}
+		if next > before.size { // the next request was on its way
+			line := int64(bytes.IndexByte(whole[before.size:], '\n'))
+			next = before.size + r.Int64N(line+1)
+		}
+		killed := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(killed, "journal.jsonl"), whole[:next], 0o600))
+		again := openJournal(t, killed)
+		require.NoError(t, again.clock.Advance(t.Context(), before.now))
+		require.Equal(t, before.text, again.everything(), "step %d", i)
+		if strings.Contains(before.text, executions[7]) { // whose nested execution was running
+			again.pass(2 * time.Hour)
+			require.Equal(t, "SUCCEEDED", again.describe(executions[7])["status"], "step %d", i)
+		}
+	}
+
+	// Wherever it is cut, nothing is torn, and it goes on.
+	for range 60 {
+		killed := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(killed, "journal.jsonl"), whole[:r.IntN(len(whole)+1)], 0o600))
+		again := openJournal(t, killed)
+		again.pass(time.Hour)
+		all := again.everything()
+		require.NotContains(t, all, "does not fit")
+		again.create("after", pass)
+	}
+}
+
+func machineARN(name string) string {
+	return "arn:aws:states:eu-west-1:111111111111:stateMachine:" + name
+}
