@@ -19,7 +19,9 @@ type caller struct {
 
 func newCaller(t *testing.T) caller {
 	t.Helper()
-	return caller{t, server.New(server.Options{})}
+	s := server.New(server.Options{})
+	t.Cleanup(s.Close)
+	return caller{t, s}
 }
 
 func (c caller) ok(operation string, in map[string]any) map[string]any {

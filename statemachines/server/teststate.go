@@ -129,7 +129,7 @@ func (in *testStateInput) options(r *request) (sim.TestOptions, error) {
 		return o, refuse(validation, "Invalid Context object provided: Context must be a valid JSON object")
 	}
 	if in.Mock == nil {
-		return o, nil
+		return o, in.addHandlers(r, &o.Options)
 	}
 	if in.RevealSecrets {
 		return o, refuse(validation, "RevealSecrets is not supported when a mock is specified.")
@@ -142,6 +142,44 @@ func (in *testStateInput) options(r *request) (sim.TestOptions, error) {
 		o.Mock.Error = &sim.TaskError{Name: e.Error, Cause: e.Cause}
 	}
 	return o, nil
+}
+
+// addHandlers lets the Task of a test without a mock do its work, as one of an execution.
+// What is wrong in the definition, the test says.
+func (in *testStateInput) addHandlers(r *request, o *sim.Options) error {
+	var m *asl.StateMachine
+	var err error
+	if in.StateName == "" {
+		m, err = asl.ParseState([]byte(in.Definition))
+	} else {
+		m, err = asl.Parse([]byte(in.Definition))
+	}
+	if err != nil {
+		return nil
+	}
+	var task string
+	for s := range m.All {
+		if s.Task == nil || in.StateName != "" && s.Name != in.StateName {
+			continue
+		}
+		task = s.Task.Resource
+		switch resource := asl.ParseResource(task); {
+		case resource.Pattern != "":
+			return refuse(validation, "TestState does not support the '%s' service integration pattern when a mock is not specified.", resource.Pattern)
+		case resource.Service == "activity":
+			return refuse(validation, "TestState does not support activities when a mock is not specified.")
+		}
+	}
+	if r.server.prepare != nil {
+		if err := r.server.prepare(StartInfo{Machine: m, Account: r.accountID, Region: r.region}, o); err != nil {
+			return refuse(validation, "%s", err)
+		}
+	}
+	r.server.addNested(&revision{parsed: m, nested: nestedOf(m)}, o)
+	if task != "" && in.RoleARN != "" && o.Handler == nil && o.Handlers[task] == nil && len(o.StateHandlers) == 0 {
+		return refuse(validation, "Nothing here answers %s: pass a mock.", task)
+	}
+	return nil
 }
 
 // refuseTest is what the client is told of a test that cannot be.

@@ -1,9 +1,13 @@
 package server_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/server"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // A test shows as much of a state as it is asked for.
@@ -19,6 +23,34 @@ func TestTestState(t *testing.T) {
 	require.Subset(t, c.ok("TestState", with(in, map[string]any{"inspectionLevel": "DEBUG"}))["inspectionData"], data)
 	data["variables"] = `{"v":2}`
 	require.Subset(t, c.ok("TestState", with(in, map[string]any{"inspectionLevel": "TRACE"}))["inspectionData"], data)
+}
+
+// Without a mock a Task does its work: that of an execution's handler, or a call of the
+// server itself.
+func TestTestStateWorks(t *testing.T) {
+	t.Parallel()
+	s := server.New(server.Options{Prepare: func(_ server.StartInfo, o *sim.Options) error {
+		o.Handler = func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			return sim.Reply{Output: map[string]any{"called": call.Resource}}, nil
+		}
+		return nil
+	}})
+	t.Cleanup(s.Close)
+	c := caller{t, s}
+	task := func(resource, parameters string) map[string]any {
+		return map[string]any{"roleArn": role, "definition": `{"Type":"Task","Resource":"` + resource + `","Parameters":` + parameters + `,"End":true}`}
+	}
+	require.Equal(t, map[string]any{"status": "SUCCEEDED", "output": `{"called":"arn:aws:states:::sqs:sendMessage"}`},
+		c.ok("TestState", task("arn:aws:states:::sqs:sendMessage", `{"QueueUrl":"q","MessageBody":"b"}`)))
+	made := c.ok("CreateStateMachine", machine)
+	list := c.ok("TestState", task("arn:aws:states:::aws-sdk:sfn:listStateMachines", `{}`))
+	require.Contains(t, list["output"], made["stateMachineArn"])
+	code, message := c.refused("TestState", task("arn:aws:states:::states:startExecution.sync", `{"StateMachineArn":"a"}`))
+	require.Equal(t, []any{"ValidationException", "TestState does not support the '.sync' service integration pattern when a mock is not specified."}, []any{code, message})
+
+	alone := newCaller(t)
+	code, message = alone.refused("TestState", task("arn:aws:states:::sqs:sendMessage", `{"QueueUrl":"q","MessageBody":"b"}`))
+	require.Equal(t, []any{"ValidationException", "Nothing here answers arn:aws:states:::sqs:sendMessage: pass a mock."}, []any{code, message})
 }
 
 func TestTestStateRefusals(t *testing.T) {
