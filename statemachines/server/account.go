@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -62,6 +63,7 @@ func (s *Server) accountOf(who caller) (*account, error) {
 		if len(s.accounts) >= maxAccounts {
 			return nil, refuse(quotaExceeded, "The server keeps %d pairs of accounts and regions. Use one of those.", maxAccounts)
 		}
+		who = caller{strings.Clone(who.accountID), strings.Clone(who.region)} // not the header that they are parts of
 		a = &account{caller: who, machines: map[string]*machine{}, activities: map[string]*activity{}}
 		s.accounts[who] = a
 	}

@@ -205,7 +205,7 @@ func (s *Server) newRequest(ctx context.Context, who caller, name string, input 
 	if err != nil {
 		return nil, nil, err
 	}
-	return &request{caller: who, ctx: ctx, server: s, account: a, operation: name}, members, nil
+	return &request{caller: a.caller, ctx: ctx, server: s, account: a, operation: name}, members, nil
 }
 
 var errPanic = errors.New("an operation panicked")

@@ -18,7 +18,7 @@ type history struct {
 
 // add appends an event.
 func (h *history) add(previous int64, at time.Time, t EventType, d Details) *Event {
-	const first, most = 16, 1024
+	const first, most = 4, 1024
 	if len(h.piece) == cap(h.piece) {
 		if len(h.piece) > 0 {
 			h.full = append(h.full, h.piece)
