@@ -35,23 +35,29 @@ const longestInvocation = 15 * time.Minute
 const goPackage = "go:"
 
 // checkLambdas reads --lambda, and reports what is wrong with it.
-func (o *runOptions) checkLambdas() error {
-	o.functions = map[string]string{}
+func (o *runOptions) checkLambdas() (err error) {
+	o.functions, err = readLambdas(o.lambdas)
+	return err
+}
+
+// readLambdas reads --lambda: what runs the functions, by name.
+func readLambdas(texts []string) (map[string]string, error) {
+	functions := map[string]string{}
 	var problems []error
-	for _, text := range o.lambdas {
+	for _, text := range texts {
 		name, what, ok := strings.Cut(text, "=")
 		switch {
 		case !ok || !lambdaName().MatchString(name) || what == "":
 			problems = append(problems, fmt.Errorf("--lambda must be NAME=./bootstrap, NAME=go:./cmd/x or NAME=http://..., is %q", text))
-		case o.functions[name] != "":
+		case functions[name] != "":
 			problems = append(problems, fmt.Errorf("--lambda: the function %q stands twice", name))
 		case isURL(what) && checkEndpoint("lambda", what) != nil:
 			problems = append(problems, checkEndpoint("lambda "+name, what))
 		default:
-			o.functions[name] = what
+			functions[name] = what
 		}
 	}
-	return errors.Join(problems...)
+	return functions, errors.Join(problems...)
 }
 
 // isURL tells whether a server invokes a function.
@@ -66,16 +72,41 @@ func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.options.functions)) {
-		if all[name], err = a.startFunction(ctx, name, a.options.functions[name]); err != nil {
-			return nil, usage("--lambda %s: %w", name, err)
-		}
-	}
-	return all, nil
+	starter := &functionStarter{places: a.options.services.places, verbose: a.options.verbose, stderr: a.stderr, above: a.progress.above}
+	a.closers = append(a.closers, starter.close)
+	return all, starter.startAll(ctx, a.options.functions, all)
 }
 
-// startFunction prepares one function.
-func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim.LambdaFunction, error) {
+// functionStarter starts the functions of --lambda, and ends them.
+type functionStarter struct {
+	places  places // where the functions' calls go
+	verbose bool   // show the functions' logs
+	stderr  io.Writer
+	above   func(out io.Writer, write func(out io.Writer)) // writes between what else is shown
+
+	closers []func() error
+}
+
+func (s *functionStarter) close() error {
+	var errs []error
+	for _, closer := range slices.Backward(s.closers) {
+		errs = append(errs, closer())
+	}
+	return errors.Join(errs...)
+}
+
+// startAll prepares functions, and puts them to the others.
+func (s *functionStarter) startAll(ctx context.Context, functions map[string]string, all map[string]sim.LambdaFunction) (err error) {
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		if all[name], err = s.start(ctx, name, functions[name]); err != nil {
+			return usage("--lambda %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// start prepares one function.
+func (s *functionStarter) start(ctx context.Context, name, what string) (sim.LambdaFunction, error) {
 	if isURL(what) {
 		if err := reach(ctx, "lambda", what); err != nil {
 			return nil, err
@@ -88,7 +119,7 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 		if err != nil {
 			return nil, err
 		}
-		a.closers = append(a.closers, func() error { return os.RemoveAll(folder) })
+		s.closers = append(s.closers, func() error { return os.RemoveAll(folder) })
 		if binary = filepath.Join(folder, "bootstrap"); runtime.GOOS == "windows" {
 			binary += ".exe"
 		}
@@ -98,10 +129,10 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 	}
 	said := &lastOutput{}
 	log := io.Writer(said)
-	if a.options.verbose {
-		log = a.stderr
+	if s.verbose {
+		log = s.stderr
 	}
-	env, err := a.options.services.places.addTo(os.Environ())
+	env, err := s.places.addTo(os.Environ())
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +143,12 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 	if err != nil {
 		return nil, err
 	}
-	a.closers = append(a.closers, function.Close)
+	s.closers = append(s.closers, function.Close)
 	invoke := localloop.Process(function)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		result, err := invoke(ctx, payload)
 		if failure, ok := errors.AsType[*sim.FunctionError](err); ok && failure.Type == "Runtime.ExitError" {
-			a.progress.above(a.stderr, func(out io.Writer) { said.show(out, name) })
+			s.above(s.stderr, func(out io.Writer) { said.show(out, name) })
 		}
 		return result, err
 	}, nil

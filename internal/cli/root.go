@@ -70,7 +70,7 @@ the job, 130 interrupted. More: jobpoller help exit-codes`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
-	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
+	root.AddCommand(newServeCommand(), newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
 	root.AddCommand(newStartCommand(), newStatusCommand(), newRecordsCommand(), newDoctorCommand())
 	root.AddCommand(newReportCommand(), newWatchCommand())
 	root.AddCommand(newVersionCommand())

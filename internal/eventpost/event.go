@@ -3,7 +3,10 @@ package eventpost
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"time"
 )
 
@@ -20,50 +23,42 @@ type Event struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// StatusChange is the event of an execution of a Standard workflow whose status has
-// changed. The description is the answer of DescribeExecution.
+// StatusChange is the event of an execution of a Standard workflow that has got a
+// status. The description is the answer of DescribeExecution, which may tell of a later
+// status already.
 // https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
-func StatusChange(at time.Time, account, region string, description []byte) (Event, error) {
-	var detail map[string]json.RawMessage
-	if err := json.Unmarshal(description, &detail); err != nil {
-		return Event{}, err
+func StatusChange(at time.Time, status string, description map[string]any) (Event, error) {
+	detail := maps.Clone(description)
+	arn, ok := detail["executionArn"].(string)
+	if !ok {
+		return Event{}, errors.New("the description has no executionArn")
 	}
-	var arn string
-	if err := json.Unmarshal(detail["executionArn"], &arn); err != nil {
-		return Event{}, fmt.Errorf("executionArn: %w", err)
+	detail["status"] = status
+	hidden := []string{"traceHeader", "mapRunArn"}
+	if status == "RUNNING" {
+		hidden = append(hidden, "stopDate", "output", "outputDetails", "error", "cause")
+	}
+	for _, member := range hidden {
+		delete(detail, member)
 	}
 	for _, member := range []string{
 		"input", "inputDetails", "output", "outputDetails", "error", "cause", "startDate", "stopDate", "redriveDate", "redriveStatusReason",
 		"stateMachineVersionArn", "stateMachineAliasArn",
 	} {
-		if detail[member] == nil {
-			detail[member] = json.RawMessage("null")
+		if _, ok := detail[member]; !ok {
+			detail[member] = nil
 		}
 	}
 	for _, member := range []string{"startDate", "stopDate", "redriveDate"} {
-		if err := toMilliseconds(detail, member); err != nil {
-			return Event{}, fmt.Errorf("%s: %w", member, err)
+		if seconds, ok := detail[member].(float64); ok {
+			detail[member] = int64(math.Round(seconds * 1000)) //nolint:mnd // milliseconds
 		}
-	}
-	for _, member := range []string{"traceHeader", "mapRunArn"} {
-		delete(detail, member)
 	}
 	text, err := json.Marshal(detail)
 	return Event{
 		Version: "0", ID: newID(), DetailType: "Step Functions Execution Status Change", Source: "aws.states",
-		Account: account, Time: at.UTC().Truncate(time.Second), Region: region, Resources: []string{arn}, Detail: text,
+		Time: at.UTC().Truncate(time.Second), Resources: []string{arn}, Detail: text,
 	}, err
-}
-
-// toMilliseconds makes milliseconds of the seconds of a time.
-func toMilliseconds(detail map[string]json.RawMessage, member string) error {
-	var seconds *float64
-	if err := json.Unmarshal(detail[member], &seconds); err != nil || seconds == nil {
-		return err
-	}
-	text, err := json.Marshal(int64(*seconds*1000 + 0.5)) //nolint:mnd // milliseconds, rounded
-	detail[member] = text
-	return err
 }
 
 // newID is a random UUID of version 4.

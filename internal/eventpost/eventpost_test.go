@@ -48,11 +48,20 @@ func start(t *testing.T, putEvents bool, answer transport) (*eventpost.Poster, *
 
 func newEvent(t *testing.T) eventpost.Event {
 	t.Helper()
-	e, err := eventpost.StatusChange(time.Date(2026, 1, 1, 0, 0, 5, 7, time.UTC), "123456789012", "us-east-2", []byte(`{
-		"executionArn": "`+arn+`", "stateMachineArn": "arn:aws:states:us-east-2:123456789012:stateMachine:poller", "name": "run-1", "status": "FAILED",
-		"startDate": 1767225600.123, "stopDate": 1767225605, "input": "{}", "error": "E", "redriveCount": 0, "redriveStatus": "REDRIVABLE", "traceHeader": "x"}`))
+	e, err := eventpost.StatusChange(time.Date(2026, 1, 1, 0, 0, 5, 7, time.UTC), "FAILED", describe(t))
 	require.NoError(t, err)
+	e.Account, e.Region = "123456789012", "us-east-2"
 	return e
+}
+
+// describe is an answer of DescribeExecution.
+func describe(t *testing.T) (description map[string]any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(`{
+		"executionArn": "`+arn+`", "stateMachineArn": "arn:aws:states:us-east-2:123456789012:stateMachine:poller", "name": "run-1", "status": "FAILED",
+		"startDate": 1767225600.123, "stopDate": 1767225605, "input": "{}", "error": "E", "redriveCount": 0, "redriveStatus": "REDRIVABLE", "traceHeader": "x"}`),
+		&description))
+	return description
 }
 
 func TestStatusChange(t *testing.T) {
@@ -71,10 +80,15 @@ func TestStatusChange(t *testing.T) {
 		"startDate": 1767225600123, "stopDate": 1767225605000, "input": "{}", "inputDetails": null, "output": null, "outputDetails": null,
 		"error": "E", "cause": null, "redriveCount": 0, "redriveDate": null, "redriveStatus": "REDRIVABLE", "redriveStatusReason": null,
 		"stateMachineVersionArn": null, "stateMachineAliasArn": null}}`, string(text))
-	for _, description := range []string{`{`, `{}`, `{"executionArn": "a", "startDate": "today"}`} {
-		_, err := eventpost.StatusChange(time.Now(), "1", "r", []byte(description))
-		require.Error(t, err, description)
-	}
+	// The execution had ended before it was described.
+	e, err := eventpost.StatusChange(time.Now(), "RUNNING", describe(t))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(e.Detail, &got))
+	require.Equal(t, "RUNNING", got["status"])
+	require.Nil(t, got["stopDate"])
+	require.Nil(t, got["error"])
+	_, err = eventpost.StatusChange(time.Now(), "RUNNING", nil)
+	require.Error(t, err)
 }
 
 func TestPost(t *testing.T) {

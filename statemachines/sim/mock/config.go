@@ -117,6 +117,21 @@ func (c *Config) Names(test string) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
+// Only returns the mocks whose states and resources a machine has, for a file that is for
+// several machines.
+func (c *Config) Only(m *asl.StateMachine) *Config {
+	targets := TargetsOf(m)
+	unknown := func(name string) bool { return targets.Check(name) != nil }
+	only := &Config{scripts: maps.Clone(c.scripts), cases: c.cases}
+	maps.DeleteFunc(only.scripts, func(name string, _ []step) bool { return unknown(name) })
+	for _, j := range c.jobs {
+		if !slices.ContainsFunc(slices.Concat(j.start, j.describe, j.stop), unknown) {
+			only.jobs = append(only.jobs, j)
+		}
+	}
+	return only
+}
+
 // Apply puts the mocks into the options of a run of the machine, fresh for each
 // run. test names a test case as TestCases gives it, or only its last part where
 // that is clear; it is empty for a file of our own form or with one test case.

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/server"
+)
+
+const waiting = `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 60, "End": true}}}`
+
+// The server has the machines of the files, and keeps one whose file is broken.
+func TestWatchedMachines(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	var logged bytes.Buffer
+	w := &watcher{names: []string{folder}, api: localAPI{server: server.New(server.Options{})}, log: &serveLog{out: &logged}, loaded: map[string]string{}}
+	load := func() string {
+		logged.Reset()
+		w.load(t.Context())
+		return strings.ReplaceAll(logged.String(), folder+string(filepath.Separator), "")
+	}
+	described := func(name string) (definition, kind string) {
+		var there struct{ Definition, Type string }
+		require.NoError(t, w.api.call(t.Context(), "DescribeStateMachine", map[string]any{"stateMachineArn": stateMachineARN(name)}, &there))
+		return there.Definition, there.Type
+	}
+	require.Contains(t, load(), "has no state machine definition")
+
+	write("nightly.asl.json", waiting)
+	write("template.yaml", `
+Resources:
+  Enrich:
+    Type: AWS::Serverless::Function
+  Quick:
+    Type: AWS::Serverless::StateMachine
+    Properties:
+      Type: EXPRESS
+      Definition:
+        StartAt: Call
+        States:
+          Call: {Type: Task, Resource: !GetAtt Enrich.Arn, Next: Start}
+          Start:
+            Type: Task
+            Resource: arn:aws:states:::states:startExecution
+            Parameters: {StateMachineArn: !Sub "arn:${AWS::Partition}:states:${AWS::Region}:${AWS::AccountId}:stateMachine:nightly"}
+            Next: Slow
+          Slow: {Type: Task, Resource: "arn:aws:states:::states:startExecution", Parameters: {StateMachineArn: !Ref Slow}, End: true}
+  Slow:
+    Type: AWS::StepFunctions::StateMachine
+    Properties:
+      DefinitionString: '{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}'
+`)
+	before := w.fingerprint()
+	require.Len(t, before, 2)
+	text := load()
+	for _, name := range []string{"nightly of nightly.asl.json", "Quick of template.yaml#Quick", "Slow of template.yaml#Slow"} {
+		require.Contains(t, text, "created the state machine "+name+"\n")
+	}
+	definition, kind := described("Quick")
+	require.Equal(t, "EXPRESS", kind)
+	require.Contains(t, definition, `"arn:aws:lambda:us-east-1:123456789012:function:Enrich"`)
+	require.Contains(t, definition, `"arn:aws:states:us-east-1:123456789012:stateMachine:nightly"`)
+	require.Contains(t, definition, `"arn:aws:states:us-east-1:123456789012:stateMachine:Slow"`)
+	require.NotContains(t, load(), "state machine", "nothing has changed")
+
+	write("nightly.asl.json", strings.Replace(waiting, "Seconds", "Secnods", 1))
+	require.NotEqual(t, before, w.fingerprint())
+	text = load()
+	require.Contains(t, text, "nightly.asl.json:1:51: error definition: ")
+	require.Contains(t, text, `did you mean "Seconds"?`)
+	require.Contains(t, text, "the state machine nightly is not loaded, the server keeps what it has")
+	require.Empty(t, load(), "said once")
+	write("nightly.asl.json", "{")
+	require.Contains(t, load(), "nightly")
+	definition, _ = described("nightly")
+	require.JSONEq(t, waiting, definition)
+
+	write("nightly.asl.json", strings.Replace(waiting, "60", "61", 1))
+	require.Contains(t, load(), "updated the state machine nightly of nightly.asl.json\n")
+	write("nightly.yaml", waiting)
+	require.Contains(t, load(), "another definition has the name nightly")
+}
+
+func TestServeOptions(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--time fast":                         `--time must be real, virtual, manual, or a factor such as x60, is "fast"`,
+		"--time x0":                           `is "x0"`,
+		"--time xNaN":                         `is "xNaN"`,
+		"--time manuel":                       `did you mean "manual"?`,
+		"--port 70000":                        "--port must be from 0 to 65535, is 70000",
+		"--listen 0.0.0.0:80":                 "without a port",
+		"--host http://a":                     "--host must be NAME or NAME:PORT",
+		"--print-env --port 0":                "--print-env needs the port",
+		"--print-env -- env":                  "exclude each other",
+		"--forward 127.0.0.1:5000":            "--forward",
+		"--forward http://localhost:8083":     "is this server itself",
+		"--forward http://[::1]:90 --port 90": "is this server itself",
+		"--lambda x":                          "--lambda must be NAME=",
+		"--lambda-endpoint x":                 "--lambda-endpoint",
+		"--simulate soon":                     "--simulate: expected a time",
+		"--limits gcp":                        "--limits must be aws",
+		"--events-to x":                       "--events-to",
+		"--mocks nosuch.json --port 0":        "nosuch.json",
+		"--mock-config nosuch.json --port 0":  "nosuch.json",
+		"--lambda x=./nosuch --port 0":        "--lambda x:",
+		"--ends FAILED":                       "--ends needs --simulate",
+		"--endpoint-url nosuch=http://a":      "nosuch",
+		"definition.asl.json":                 "name state machines with --watch",
+		"--substitute a --watch x":            "--substitute must be Name=value",
+	} {
+		var out, errs bytes.Buffer
+		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"serve"}, strings.Fields(args)...), &out, &errs), args)
+		require.Contains(t, errs.String(), want, args)
+		require.Empty(t, out.String(), args)
+	}
+}
+
+// A shell reads the variables, whatever is in them.
+func TestClientEnvironment(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		forwards bool
+		env      map[string]string
+		want     map[string]string // empty: not there
+	}{
+		"nothing set": {
+			want: map[string]string{
+				"AWS_ENDPOINT_URL_SFN": "http://u", "AWS_ENDPOINT_URL": "", "AWS_DISABLE_HOST_PREFIX_INJECTION": "true",
+				"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
+			},
+		},
+		"credentials and region set": {
+			env: map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_REGION": "eu-west-1"},
+			want: map[string]string{
+				"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-west-1",
+			},
+		},
+		"forwards": {
+			forwards: true, env: map[string]string{"AWS_ENDPOINT_URL_SFN": "http://other", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"},
+			want: map[string]string{
+				"AWS_ENDPOINT_URL": "http://u", "AWS_ENDPOINT_URL_SFN": "http://u", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "false",
+			},
+		},
+	} {
+		got := map[string]string{}
+		for _, v := range clientEnvironment(t.Context(), "http://u", test.forwards, func(name string) string { return test.env[name] }) {
+			got[v.name] = v.value
+		}
+		for variable, want := range test.want {
+			require.Equal(t, want, got[variable], "%s: %s", name, variable)
+		}
+	}
+	var out bytes.Buffer
+	printEnvironment(&out, []variable{{"A", "it's $HOME"}})
+	require.Equal(t, "export A='it'\\''s $HOME'\n", out.String())
+}
+
+// What is not for Step Functions goes on, and a client that waits for work does not keep
+// the server from its end.
+func TestServeRoutes(t *testing.T) {
+	t.Parallel()
+	draining, drain := context.WithCancel(t.Context())
+	var ended error
+	named := func(name string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, name)
+			if r.Header.Get(targetHeader) == targetPrefix+"GetActivityTask" {
+				drain()
+				<-r.Context().Done()
+				ended = r.Context().Err()
+			}
+		})
+	}
+	others := httptest.NewServer(named("others"))
+	t.Cleanup(others.Close)
+	for _, test := range []struct{ method, path, header, value, want, forwarded string }{
+		{"POST", "/", targetHeader, "AWSStepFunctions.ListActivities", "api", "api"},
+		{"POST", "/", targetHeader, "AWSStepFunctions.GetActivityTask", "api", "api"},
+		{"POST", "/", targetHeader, "AmazonSQS.SendMessage", "api", "others"},
+		{"PUT", "/bucket/key", "", "", "api", "others"},
+		{"GET", "/", "Authorization", "AWS4-HMAC-SHA256 Credential=a", "api", "others"},
+		{"GET", "/?X-Amz-Signature=a", "", "", "api", "others"},
+		{"GET", "/", "", "", "/_jobpoller/", "/_jobpoller/"},
+		{"GET", "/_jobpoller/health", "", "", "own", "own"},
+		{"GET", "/_jobpoller", "", "", "api", "others"},
+	} {
+		for forward, want := range map[string]string{"": test.want, others.URL: test.forwarded} {
+			o := &serveOptions{forward: forward}
+			handler := o.route(draining, named("api"), named("own"), &serveLog{out: io.Discard})
+			r := httptest.NewRequest(test.method, test.path, strings.NewReader("{}"))
+			if test.header != "" {
+				r.Header.Set(test.header, test.value)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			require.Equal(t, want, cmp.Or(w.Header().Get("Location"), w.Body.String()), "%s %s", test.method, test.path)
+		}
+	}
+	require.ErrorIs(t, ended, context.Canceled)
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/eventpost"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/server"
+	"github.com/jobpoller/jobpoller/statemachines/server/control"
+	"github.com/jobpoller/jobpoller/statemachines/server/throttle"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// follower follows what happens to the executions of a server: for the log, the streams
+// of events, the server of --events-to, and the quota of transitions.
+type follower struct {
+	server  *server.Server
+	log     *serveLog
+	ring    *control.Ring
+	poster  *eventpost.Poster // nil without --events-to
+	limiter *throttle.Limiter // nil without --limits
+
+	throttled atomic.Int64 // transitions that AWS would have delayed
+}
+
+// notices is how many events wait for the follower; a burst of 10,000 executions has
+// some 50,000.
+const notices = 1 << 17
+
+// run follows until ctx ends, and then what has been noticed until then.
+func (f *follower) run(ctx context.Context, sub *server.Subscription) {
+	defer func() { sub.Close() }()
+	stop := context.AfterFunc(ctx, sub.Close)
+	defer func() { stop() }()
+	for {
+		for n := range sub.C {
+			f.notice(n) //nolint:contextcheck // what has happened is told to the end
+		}
+		if ctx.Err() != nil || !sub.Lost() {
+			return
+		}
+		f.log.warn("too much happens at once: the log and the streams of events have gaps")
+		stop()
+		sub = f.server.Subscribe(notices)
+		stop = context.AfterFunc(ctx, sub.Close)
+	}
+}
+
+func (f *follower) notice(n server.Notice) {
+	arn := n.Execution.ARN()
+	f.ring.Add(arn, n.Event.ID)
+	a := readStartedARN(arn)
+	if f.limiter != nil && strings.HasSuffix(string(n.Event.Type), "StateEntered") {
+		if !f.limiter.Allow(n.Event.Timestamp, "StateTransition", a.account, a.region, a.kind) {
+			if f.throttled.Add(1) == 1 {
+				f.log.warn("ExecutionThrottled: more transitions than AWS allows in %s; /_jobpoller/health counts them", a.region)
+			}
+		}
+	}
+	f.log.more("%s %d %s %s", a.name, n.Event.ID, n.Event.Type, n.Event.Details().Name)
+	if n.Status == "" || a.child {
+		return
+	}
+	switch failure := n.Event.Details().Error; {
+	case failure != "":
+		f.log.tell("%s %s of %s: %s", n.Status, a.name, a.machine, failure)
+	default:
+		f.log.tell("%s %s of %s", n.Status, a.name, a.machine)
+	}
+	if f.poster != nil && a.kind == asl.Standard {
+		f.post(n, a)
+	}
+}
+
+// post sends the change of a status as EventBridge does.
+func (f *follower) post(n server.Notice, a startedARN) {
+	var description map[string]any
+	api := localAPI{server: f.server, account: a.account, region: a.region}
+	if err := api.call(context.Background(), "DescribeExecution", map[string]any{"executionArn": n.Execution.ARN()}, &description); err != nil {
+		f.log.warn("--events-to: %v", err)
+		return
+	}
+	event, err := eventpost.StatusChange(n.Event.Timestamp, string(n.Status), description)
+	if err != nil {
+		f.log.warn("--events-to: %v", err)
+		return
+	}
+	event.Account, event.Region = a.account, a.region
+	f.poster.Post(event)
+}
+
+// startedARN is what the ARN of an execution says.
+type startedARN struct {
+	region, account, machine, name string
+	kind                           asl.ExecutionType
+	child                          bool // of a distributed Map
+}
+
+func readStartedARN(arn string) startedARN {
+	const parts = 8 // arn:aws:states:REGION:ACCOUNT:execution:MACHINE:NAME, and an id of Express
+	all := strings.SplitN(arn, ":", parts)
+	if len(all) < parts {
+		return startedARN{name: arn}
+	}
+	e := startedARN{region: all[3], account: all[4], machine: all[6], name: all[7], kind: asl.Standard, child: strings.Contains(all[6], "/")}
+	if all[5] == "express" {
+		e.kind = asl.Express
+		e.name, _, _ = strings.Cut(e.name, ":")
+	}
+	return e
+}
+
+// newClock is the clock that --time asks for.
+func (m clockMode) newClock() (*sim.Clock, error) {
+	switch {
+	case m.virtual:
+		return sim.NewVirtualClock(time.Now().Truncate(time.Millisecond)), nil
+	case m.factor == 1:
+		return sim.NewRealClock(), nil
+	}
+	return sim.NewClock(time.Now().Truncate(time.Millisecond), m.factor)
+}

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/awscall"
+	"github.com/jobpoller/jobpoller/internal/eventpost"
+	"github.com/jobpoller/jobpoller/internal/forward"
+	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/statemachines/server"
+	"github.com/jobpoller/jobpoller/statemachines/server/control"
+	"github.com/jobpoller/jobpoller/statemachines/server/throttle"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// runServe serves until a signal comes, or until the command ends.
+func runServe(c *cobra.Command, o *serveOptions) (err error) {
+	serveLongLived()
+	log := &serveLog{out: c.ErrOrStderr(), quiet: o.quiet || len(o.command) > 0 && !o.verbose, verbose: o.verbose}
+	listener, err := o.listenOn(c.Context())
+	if err != nil {
+		return err
+	}
+	s, err := newServing(c.Context(), o, listener, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	o.announce(c.OutOrStdout(), c.ErrOrStderr())
+	s.follow(c.Context())
+	if len(o.command) > 0 {
+		env := clientEnvironment(c.Context(), o.url(), o.forward != "", os.Getenv)
+		err = runClient(o.command, addVariables(os.Environ(), env), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+	} else {
+		<-c.Context().Done()
+		log.tell("ends: answers what has come, for %s at most; a second signal ends at once", drainTime)
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), drainTime)
+	defer cancel()
+	return errors.Join(err, s.close(limited))
+}
+
+// serving is a server with all that works beside it.
+type serving struct {
+	options  *serveOptions
+	log      *serveLog
+	tasks    *serveTasks
+	server   *server.Server
+	follower *follower
+	http     *loopback.Server
+	drain    context.CancelFunc // ends the calls that wait for work
+
+	stop   context.CancelFunc // ends what changes the server
+	unhear context.CancelFunc // ends what follows it
+	under  sync.WaitGroup
+}
+
+// newServing starts a server.
+func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log *serveLog) (*serving, error) {
+	_, port, _ := net.SplitHostPort(listener.Addr().String()) // of a listener, so it has one
+	o.port, _ = strconv.Atoi(port)
+	if err := o.checkForward(); err != nil { // of a free port
+		return nil, usage("%w", err)
+	}
+	s := &serving{options: o, log: log}
+	var err error
+	if s.tasks, err = newServeTasks(ctx, o, log); err != nil {
+		return nil, err
+	}
+	clock, err := o.clock.newClock()
+	if err != nil {
+		return nil, errors.Join(usage("--time: %w", err), s.tasks.close())
+	}
+	s.follower = &follower{log: log, ring: control.NewRing()}
+	settings := server.Options{Clock: clock, Log: log.structured(), Prepare: s.tasks.prepare}
+	if o.limits != "" {
+		s.follower.limiter = &throttle.Limiter{}
+	}
+	if o.eventsTo != "" {
+		to, putEvents, _ := o.readEventsTo()                                                                  // validate has checked it
+		s.follower.poster = eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Log: log.lines()}) //nolint:contextcheck // close ends it
+	}
+	s.server = server.New(settings)
+	s.follower.server = s.server
+	guard := loopback.NewGuard(loopback.GuardOptions{Port: port, Hosts: o.hosts, Own: ownPaths})
+	var draining context.Context
+	draining, s.drain = context.WithCancel(context.WithoutCancel(ctx))
+	api := http.Handler(s.server)
+	if s.follower.limiter != nil {
+		api = throttled(s.follower.limiter, api)
+	}
+	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock), log)), log.connections())
+	return s, nil
+}
+
+// own is what the server has beside the API: the control endpoint.
+func (s *serving) own(clock *sim.Clock) http.Handler {
+	options := control.Options{
+		World: s.server.World(), Clock: control.NewClock(clock), Ring: s.follower.ring, Find: s.server.ExecutionsNamed,
+		Version: version(), Operations: s.server.Operations(), Throttled: func() int { return int(s.follower.throttled.Load()) },
+	}
+	if s.follower.poster != nil {
+		options.Dropped = s.follower.poster.Dropped
+	}
+	return control.New(ownPaths, options)
+}
+
+// follow begins what works beside the server, and returns when the machines of --watch
+// are loaded.
+func (s *serving) follow(ctx context.Context) {
+	var background, following context.Context
+	background, s.stop = context.WithCancel(ctx)
+	following, s.unhear = context.WithCancel(context.WithoutCancel(ctx))
+	sub := s.server.Subscribe(notices)
+	s.under.Go(func() { s.follower.run(following, sub) })
+	if len(s.options.watch) == 0 {
+		return
+	}
+	values, _ := substitutions(s.options.substitutes).values() // validate has checked them
+	w := &watcher{names: s.options.watch, values: values, api: localAPI{server: s.server}, log: s.log, loaded: map[string]string{}}
+	ready := make(chan struct{})
+	s.under.Go(func() { w.run(background, ready) })
+	<-ready
+}
+
+// close ends the server: requests that have come are answered until ctx ends.
+func (s *serving) close(ctx context.Context) error {
+	s.stop()
+	s.drain()
+	s.follower.ring.Close()
+	if err := s.http.Drain(ctx); err != nil {
+		s.log.warn("some requests are cut off: %v", err)
+	}
+	closed := s.http.Close()
+	s.server.Close()
+	s.unhear()
+	s.under.Wait()
+	if s.follower.poster != nil {
+		s.follower.poster.Close(ctx)
+	}
+	return errors.Join(closed, s.tasks.close())
+}
+
+// serveLongLived collects garbage as Go does by itself: this command's memory lives
+// long, and is large.
+func serveLongLived() {
+	const percent = 100
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
+
+// listenOn opens the port.
+func (o *serveOptions) listenOn(ctx context.Context) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(o.host(), strconv.Itoa(o.port)))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, &exitError{exitFailed, fmt.Errorf("port %d is in use, perhaps by another jobpoller serve: end that, or pass --port 0 for a free port", o.port)}
+	case err != nil:
+		return nil, &exitError{exitFailed, err}
+	}
+	return listener, nil
+}
+
+const (
+	// ownPaths begins the paths of the page and of the control endpoint. Others are
+	// those of S3 and of other services, with --forward.
+	ownPaths = "/_jobpoller/"
+	// maxOwnBody is that of requests that are not forwarded; the server refuses less.
+	maxOwnBody  = 16 << 20
+	bodyTimeout = time.Minute
+)
+
+// route tells the requests of the API, of the page and the control endpoint, and of
+// other services apart.
+func (o *serveOptions) route(draining context.Context, api, own http.Handler, log *serveLog) http.Handler {
+	var others http.Handler
+	if o.forward != "" {
+		to, _ := awscall.ParseEndpoint(o.forward) // validate has checked it
+		others = forward.New(to, log.lines())
+	}
+	api = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, api))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, ownPaths):
+			own.ServeHTTP(w, r)
+		case strings.HasPrefix(r.Header.Get(targetHeader), targetPrefix):
+			api.ServeHTTP(w, r)
+		case r.Method == http.MethodGet && r.URL.Path == "/" && !isSigned(r):
+			http.Redirect(w, r, ownPaths, http.StatusFound)
+		case others == nil:
+			api.ServeHTTP(w, r)
+		default:
+			others.ServeHTTP(w, r)
+		}
+	})
+}
+
+// isSigned tells whether a client of AWS sends a request; a browser signs none.
+func isSigned(r *http.Request) bool {
+	query := r.URL.Query()
+	return r.Header.Get("Authorization") != "" || query.Has("X-Amz-Signature") || query.Has("Signature")
+}
+
+// endLongPolls ends the calls that wait for work when the server ends.
+func endLongPolls(draining context.Context, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(targetHeader) != targetPrefix+"GetActivityTask" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(draining, cancel)()
+		next.ServeHTTP(w, r.WithContext(ctx)) //nolint:contextcheck // it is that of the request
+	})
+}
