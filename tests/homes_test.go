@@ -50,7 +50,7 @@ var homes = []home{
 	},
 	{
 		fact: "which codes of errors pass", pattern: `(?i)"(throttl|(throttl(ed|ing)|toomanyrequest|slowdown|requestlimitexceeded)\w*)"`, home: "pollcore/awserror",
-		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": "mocks answer as services do"},
+		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": "mocks answer as services do", "statemachines/server/throttle": "it answers as AWS does"},
 	},
 	{
 		fact: "which statuses pass", pattern: `\bStatusTooManyRequests\b|\bStatusTooEarly\b`, home: "pollcore/awserror",
@@ -61,7 +61,9 @@ var homes = []home{
 	{fact: "the price of a transition", pattern: `\b0\.025\b|\b0\.000025\b`, home: "statemachines/asl"},
 	{
 		fact: "the codes of throttling", pattern: `"(?i:ThrottlingException|RequestLimitExceeded|TooManyRequestsException)"`, home: "pollcore/awserror",
-		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": testKit},
+		also: map[string]string{
+			"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": testKit, "statemachines/server/throttle": "it answers as AWS does",
+		},
 	},
 	{
 		fact: "the question what was meant", pattern: `did you mean`, home: "internal/nearest",

@@ -16,8 +16,8 @@ It prints the URL of its page. Point clients there in one of two ways:
   jobpoller serve -- pytest tests/        runs a command with that environment, and
                                           ends with its exit code
 
-Only programs of this machine reach it, unless you pass --listen. It refuses the pages
-of other sites, and hosts that are neither loopback names nor those of --host.
+Only programs of this machine reach it, unless you pass --listen. It refuses pages of
+other sites, and hosts that are neither loopback names nor those of --host.
 
 --time says how fast the clock goes:
   real     as this machine's (default)

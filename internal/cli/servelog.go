@@ -72,8 +72,8 @@ func (l *serveLog) connections() *log.Logger {
 	return l.lines()
 }
 
-// structured is a logger for what the server does wrong.
-func (l *serveLog) structured() *slog.Logger {
+// newStructured returns a logger for what the server does wrong.
+func (l *serveLog) newStructured() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{} // each line has one

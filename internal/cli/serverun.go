@@ -84,7 +84,7 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 		return nil, errors.Join(usage("--time: %w", err), s.tasks.close())
 	}
 	s.follower = &follower{log: log, ring: control.NewRing()}
-	settings := server.Options{Clock: clock, Log: log.structured(), Prepare: s.tasks.prepare}
+	settings := server.Options{Clock: clock, Log: log.newStructured(), Prepare: s.tasks.prepare}
 	if o.limits != "" {
 		s.follower.limiter = &throttle.Limiter{}
 	}
@@ -99,7 +99,7 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 	draining, s.drain = context.WithCancel(context.WithoutCancel(ctx))
 	api := http.Handler(s.server)
 	if s.follower.limiter != nil {
-		api = throttled(s.follower.limiter, api)
+		api = throttleCalls(s.follower.limiter, api)
 	}
 	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock), log)), log.connections())
 	return s, nil
@@ -112,7 +112,7 @@ func (s *serving) own(clock *sim.Clock) http.Handler {
 		Version: version(), Operations: s.server.Operations(), Throttled: func() int { return int(s.follower.throttled.Load()) },
 	}
 	if s.follower.poster != nil {
-		options.Dropped = s.follower.poster.Dropped
+		options.Dropped = s.follower.poster.CountDropped
 	}
 	return control.New(ownPaths, options)
 }
@@ -164,7 +164,7 @@ func serveLongLived() {
 
 // listenOn opens the port.
 func (o *serveOptions) listenOn(ctx context.Context) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(o.host(), strconv.Itoa(o.port)))
+	listener, err := loopback.Listen(ctx, net.JoinHostPort(o.host(), strconv.Itoa(o.port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, &exitError{exitFailed, fmt.Errorf("port %d is in use, perhaps by another jobpoller serve: end that, or pass --port 0 for a free port", o.port)}

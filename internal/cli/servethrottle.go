@@ -13,31 +13,27 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/server/throttle"
 )
 
-// throttled answers as AWS does where clients call too often. Starts of Express
+// throttleCalls answers as AWS does where clients call too often. Starts of Express
 // workflows have a quota of their own.
-func throttled(limiter *throttle.Limiter, next http.Handler) http.Handler {
+func throttleCalls(limiter *throttle.Limiter, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := strings.TrimPrefix(r.Header.Get(targetHeader), targetPrefix)
 		account, region := server.CallerOf(r)
 		as := asl.Standard
 		if operation == "StartExecution" {
-			as = startedType(localAPI{next, account, region}, r)
+			as = typeOfStart(localAPI{next, account, region}, r)
 		}
 		if limiter.Allow(time.Now(), operation, account, region, as) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		const code = "ThrottlingException"
-		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-		w.Header().Set("X-Amzn-Errortype", code)
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"__type":"`+code+`","message":"Rate exceeded"}`) // if that fails, the client has gone
+		throttle.Refuse(w)
 	})
 }
 
-// startedType is the type of the state machine that a request starts. The request keeps
+// typeOfStart is the type of the state machine that a request starts. The request keeps
 // its body.
-func startedType(api localAPI, r *http.Request) asl.ExecutionType {
+func typeOfStart(api localAPI, r *http.Request) asl.ExecutionType {
 	body, err := io.ReadAll(r.Body)
 	r.Body = struct {
 		io.Reader

@@ -77,8 +77,8 @@ func (p *Poster) Post(e Event) {
 	}
 }
 
-// Dropped is how many events were not sent.
-func (p *Poster) Dropped() int {
+// CountDropped is how many events were not sent.
+func (p *Poster) CountDropped() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dropped
@@ -126,10 +126,7 @@ func (p *Poster) drop(why error) {
 	}
 }
 
-// errRefused is the error of a server that another try does not change.
-var errRefused = errors.New("the server refuses the event")
-
-// send posts an event, and tries again where that can help.
+// send posts an event, and tries again if the server does not take it.
 func (p *Poster) send(ctx context.Context, e Event) error {
 	body, err := p.body(e)
 	if err != nil {
@@ -137,7 +134,7 @@ func (p *Poster) send(ctx context.Context, e Event) error {
 	}
 	pause := firstPause
 	for try := 1; ; try++ {
-		if err = p.post(ctx, e, body); err == nil || errors.Is(err, errRefused) || try == tries || ctx.Err() != nil {
+		if err = p.post(ctx, e, body); err == nil || try == tries || ctx.Err() != nil {
 			return err
 		}
 		select {
@@ -190,10 +187,8 @@ func (p *Poster) post(ctx context.Context, e Event, body []byte) error {
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxReply))
 	_ = answer.Body.Close()
 	switch {
-	case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= http.StatusInternalServerError:
+	case answer.StatusCode/100 != 2: //nolint:mnd // the class of success
 		return fmt.Errorf("the server answers %s", answer.Status)
-	case answer.StatusCode >= http.StatusMultipleChoices:
-		return fmt.Errorf("%w: %s", errRefused, answer.Status)
 	case err != nil:
 		return err
 	case !p.options.PutEvents:
@@ -206,7 +201,7 @@ func (p *Poster) post(ctx context.Context, e Event, body []byte) error {
 		} `json:"Entries"`
 	}
 	if json.Unmarshal(text, &result) == nil && result.FailedEntryCount > 0 && len(result.Entries) > 0 {
-		return fmt.Errorf("%w: %s", errRefused, result.Entries[0].ErrorCode)
+		return fmt.Errorf("the server refuses it: %s", result.Entries[0].ErrorCode)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ const (
 // Start serves the handler on a free port of 127.0.0.1, to programs alone. What
 // net/http reports of broken connections goes to errorLog; nil discards it.
 func Start(handler http.Handler, errorLog *log.Logger) (*Server, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	listener, err := Listen(context.Background(), "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,11 @@ func Start(handler http.Handler, errorLog *log.Logger) (*Server, error) {
 	guard := NewGuard(GuardOptions{Port: port})
 	guard.noPages = true
 	return Serve(listener, guard.Protect(handler), errorLog), nil
+}
+
+// Listen opens a port of this machine, or of the address that the user wants.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 }
 
 // Serve serves the handler, which a Guard protects, to whom the listener accepts.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -174,7 +175,7 @@ func (k *Clock) advance(ctx context.Context, to time.Time) error {
 
 const (
 	day        = 24 * time.Hour
-	maxAdvance = 100 * 365 * day
+	maxAdvance = 100 * asl.MaxStandardTime
 )
 
 // readDuration reads a time span, such as 10m or 1.5d.

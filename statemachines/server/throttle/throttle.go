@@ -3,7 +3,9 @@
 package throttle
 
 import (
+	"io"
 	"math"
+	"net/http"
 	"sync"
 	"time"
 
@@ -84,4 +86,13 @@ func (l *Limiter) forgetFull(now time.Time) bool {
 		}
 	}
 	return len(l.buckets) < before
+}
+
+// Refuse answers a request that is not allowed, in AWS's words.
+func Refuse(w http.ResponseWriter) {
+	const code = "ThrottlingException"
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.Header().Set("X-Amzn-Errortype", code)
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = io.WriteString(w, `{"__type":"`+code+`","message":"Rate exceeded"}`) // if that fails, the client has gone
 }
