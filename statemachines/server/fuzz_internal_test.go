@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -38,17 +39,27 @@ func FuzzRequests(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, body []byte) {
 		s, tokens := newTarget(t)
 		g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), api: s.api, known: map[string][]string{}, tokens: tokens}
+		const most = 512 << 20
 		for range 40 {
 			name := g.operation(s)
 			text := body
 			if len(body) == 0 || g.IntN(10) > 0 {
 				text = g.request(s.api.Operations[name])
 			}
+			before := allocated()
 			answer, wrong := checkAnswer(t.Context(), s, name, text)
 			require.NoError(t, wrong)
+			require.Less(t, allocated()-before, uint64(most), "bytes that %s %.2000s takes", name, text)
 			g.learn(answer)
 		}
 	})
+}
+
+// allocated is how many bytes the program has ever taken.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 // newTarget returns a server on a fast clock whose Tasks with a token wait, and gives the

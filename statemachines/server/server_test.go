@@ -133,3 +133,29 @@ func TestPages(t *testing.T) {
 	_, refused := send(t, other, "ListStateMachines", text(t, q))
 	require.Equal(t, "InvalidToken", refused["__type"])
 }
+
+// A request without bounds is refused before it takes much.
+func TestHostileBodies(t *testing.T) {
+	t.Parallel()
+	s := server.New(server.Options{})
+	t.Cleanup(s.Close)
+	deep := strings.Repeat("[", 1<<20)
+	tests := []struct {
+		name, body, code string
+		status           int
+	}{
+		{"large", `{"definition":"` + strings.Repeat("x", 9<<20) + `"}`, "RequestEntityTooLargeException", http.StatusRequestEntityTooLarge},
+		{"deep", `{"name":` + deep, "SerializationException", http.StatusBadRequest},
+		{
+			"many errors", `{"name":"m","definition":"{}","roleArn":"arn:x","tags":[` + strings.Repeat(`{"key":""},`, 100_000) + `{"key":""}]}`,
+			"ValidationException", http.StatusBadRequest,
+		},
+		{"deep definition", text(t, map[string]any{"name": "m", "roleArn": role, "definition": deep[:1<<20-1]}), "InvalidDefinition", http.StatusBadRequest},
+	}
+	for _, tt := range tests {
+		status, answer := send(t, s, "CreateStateMachine", tt.body)
+		require.Equal(t, tt.status, status, tt.name)
+		require.Equal(t, tt.code, answer["__type"], tt.name)
+		require.Less(t, len(text(t, answer)), 10_000, tt.name)
+	}
+}
