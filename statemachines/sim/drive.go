@@ -252,7 +252,6 @@ func (c *Clock) postLocked(a *actor, f func()) {
 // begin runs f on an actor that nobody else works on yet.
 func (c *Clock) begin(a *actor, f func()) {
 	c.mu.Lock()
-	now := c.now()
 	a.busy = true
 	c.active++
 	c.mu.Unlock()
@@ -266,7 +265,7 @@ func (c *Clock) begin(a *actor, f func()) {
 		c.active--
 		c.changed.Broadcast()
 	}()
-	a.run.act(now, f)
+	a.run.act(a.run.now, f) // when it was made: the start of its execution
 }
 
 // drive works on the clock, on this goroutine, until the run is over or ctx ends.

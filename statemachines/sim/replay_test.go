@@ -236,3 +236,48 @@ func TestReplay(t *testing.T) {
 		})
 	}
 }
+
+// Executions that ran at the same time, on a clock that moves, are the same when they
+// are made again one by one.
+func TestReplayOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const count = 60
+	fast, err := sim.NewClock(sim.DefaultStart(), 20_000)
+	require.NoError(t, err)
+	for name, clock := range map[string]*sim.Clock{"virtual": sim.NewVirtualClock(sim.DefaultStart()), "fast": fast} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			journal := &memory{}
+			w := newReplayedWorld(t, nil, sim.DefaultStart(), count)
+			w.World = sim.NewWorld(sim.WorldOptions{Clock: clock, Journal: journal, Workers: 4})
+			t.Cleanup(w.Close)
+			w.machines = w.machines[:2] // no activity, which nobody would take
+			answers := func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+				reply, err := flaky(ctx, call)
+				if reply.Never {
+					go call.Answer(sim.Reply{Output: "answered"}, nil)
+				}
+				return reply, err
+			}
+			var all []*sim.Execution
+			for number := range count {
+				o := w.options(number)
+				o.Handler = answers
+				x, err := w.Start(w.machines[number%len(w.machines)], []byte(`{"items": [1, 2, 3, 4, 5]}`), o)
+				require.NoError(t, err)
+				all = append(all, x)
+			}
+			for _, x := range all {
+				<-x.Done()
+			}
+			want := w.histories()
+			after := newReplayedWorld(t, nil, sim.DefaultStart(), count)
+			after.machines = after.machines[:2]
+			after.replay(t, journal.all())
+			require.NoError(t, after.Clock().Advance(t.Context(), clock.Now()))
+			for name, history := range after.histories() {
+				require.Equal(t, want[name], history)
+			}
+		})
+	}
+}
