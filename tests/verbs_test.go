@@ -35,6 +35,9 @@ var statuses = map[string]string{
 	"cdkapp/fragment.go: Succeeded": "the exit of a fragment has the name of the status that leads there",
 	"cdkapp/fragment.go: Failed":    "the exit of a fragment has the name of the status that leads there",
 	"cdkapp/fragment.go: TimedOut":  "the exit of a fragment has the name of the status that leads there",
+
+	"statemachines/server/notice.go: Lost":      "tells of a subscription what Done tells of a context",
+	"statemachines/sim/worldexecution.go: Done": "as in package context",
 }
 
 // isParticiple tells whether a function is named by what was done and not by what

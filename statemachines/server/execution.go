@@ -114,8 +114,8 @@ func (a *account) findChild(child *sim.Execution) (known, bool) {
 	return known{parent, child}, parent != nil && parent.run != nil
 }
 
-// ended is told of the end of every execution.
-func (s *Server) ended(run *sim.Execution) {
+// handleEnd is told of the end of every execution.
+func (s *Server) handleEnd(run *sim.Execution) {
 	if s.replays.Load() {
 		return // the replay counts at its end
 	}
@@ -127,13 +127,13 @@ func (s *Server) ended(run *sim.Execution) {
 	if err != nil {
 		return
 	}
-	for _, tell := range a.ended(run.ARN()) {
+	for _, tell := range a.countEnd(run.ARN()) {
 		tell()
 	}
 }
 
-// ended counts an execution that has ended, and returns who waits for that.
-func (a *account) ended(executionARN string) (waiting []func()) {
+// countEnd counts an execution that has ended, and returns who waits for that.
+func (a *account) countEnd(executionARN string) (waiting []func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.executions.byARN[executionARN]

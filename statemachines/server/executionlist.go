@@ -53,7 +53,7 @@ func compareListed(a, b listed) int {
 }
 
 func listExecutions(r *request, in *listExecutionsInput) (*listExecutionsOutput, error) {
-	all, err := r.listed(in)
+	all, err := r.collect(in)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func listExecutions(r *request, in *listExecutionsInput) (*listExecutionsOutput,
 	return out, nil
 }
 
-// listed returns the executions that a request asks for, in no order.
-func (r *request) listed(in *listExecutionsInput) ([]listed, error) {
+// collect returns the executions that a request asks for, in no order.
+func (r *request) collect(in *listExecutionsInput) ([]listed, error) {
 	var all []listed
 	var err error
 	switch {
@@ -97,7 +97,7 @@ func (r *request) listed(in *listExecutionsInput) ([]listed, error) {
 	case in.StatusFilter == "PENDING_REDRIVE":
 		return nil, refuse(validation, "A statusFilter of %s needs a mapRunArn", in.StatusFilter)
 	default:
-		all, err = r.listedOfMachine(in.StateMachineArn)
+		all, err = r.collectOfMachine(in.StateMachineArn)
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (r *request) listed(in *listExecutionsInput) ([]listed, error) {
 	return kept, nil
 }
 
-func (r *request) listedOfMachine(machineARN string) ([]listed, error) {
+func (r *request) collectOfMachine(machineARN string) ([]listed, error) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -133,16 +133,16 @@ func (r *request) listedOfMachine(machineARN string) ([]listed, error) {
 	}
 	all := make([]listed, 0, len(t.machine.executions))
 	for _, x := range t.machine.executions {
-		if x.run != nil && (t.version == nil || x.startedBy(machineARN)) {
+		if x.run != nil && (t.version == nil || x.isOf(machineARN)) {
 			all = append(all, listed{known: known{x, x.run}, number: x.number})
 		}
 	}
 	return all, nil
 }
 
-// startedBy tells whether the execution was started with the ARN of a version or an
+// isOf tells whether the execution was started with the ARN of a version or an
 // alias, or by an alias with that version.
-func (x *execution) startedBy(qualified string) bool {
+func (x *execution) isOf(qualified string) bool {
 	return x.extra != nil && (x.extra.versionARN == qualified || x.extra.aliasARN == qualified)
 }
 

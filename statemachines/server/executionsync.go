@@ -55,7 +55,7 @@ func (r *request) syncOutput(x *execution, withData bool) *startSyncExecutionOut
 	s := x.run.Snapshot()
 	out := &startSyncExecutionOutput{
 		ExecutionArn: x.arn, StateMachineArn: x.machine.arn, Name: x.name, StartDate: epoch(s.Start), StopDate: epoch(s.Stop), Status: string(s.Status),
-		InputDetails: &included{withData}, OutputDetails: &included{withData}, BillingDetails: billed(s),
+		InputDetails: &included{withData}, OutputDetails: &included{withData}, BillingDetails: bill(s),
 	}
 	if x.extra != nil {
 		out.TraceHeader = x.extra.traceHeader
@@ -66,9 +66,9 @@ func (r *request) syncOutput(x *execution, withData bool) *startSyncExecutionOut
 	return out
 }
 
-// billed is what AWS bills for an Express execution: its duration in steps of a tenth of
+// bill returns what AWS bills for an Express execution: its duration in steps of a tenth of
 // a second, and memory in steps of 64 MB. Here every execution takes one step.
-func billed(s sim.Snapshot) *billingDetails {
+func bill(s sim.Snapshot) *billingDetails {
 	const memory, step = 64, 100 * time.Millisecond
 	steps := max(1, int64((s.Stop.Sub(s.Start)+step-1)/step))
 	return &billingDetails{memory, steps * step.Milliseconds()}

@@ -90,7 +90,7 @@ func newTarget(t *testing.T) (s *Server, tokens <-chan string) {
 // checkAnswer makes a call and returns its answer, nil for a refusal, or what is wrong
 // with it.
 func checkAnswer(ctx context.Context, s *Server, name string, body []byte) (answer map[string]any, wrong error) {
-	const longest, largest = 5 * time.Second, 12 << 20
+	const longest, largest = 20 * time.Second, 12 << 20
 	q := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", bytes.NewReader(body))
 	q.Header.Set("X-Amz-Target", "AWSStepFunctions."+name)
 	w := httptest.NewRecorder()

@@ -92,7 +92,7 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if rev.parsed, err = parseDefinition(in.Definition, in.Type); err != nil {
 		return nil, err
 	}
-	rev.nested = nestedOf(rev.parsed)
+	rev.nested = findNested(rev.parsed)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -227,7 +227,7 @@ func (v *revision) update(in *updateStateMachineInput, kind asl.ExecutionType) (
 		if next.parsed, err = parseDefinition(next.definition, kind); err != nil {
 			return nil, err
 		}
-		next.nested = nestedOf(next.parsed)
+		next.nested = findNested(next.parsed)
 	}
 	if in.RoleARN != nil {
 		next.role = *in.RoleARN

@@ -45,8 +45,8 @@ func isNested(resource string) bool {
 	return sdk && service == "sfn" || !sdk && r.Service == "states" && r.Action == "startExecution"
 }
 
-// nestedOf lists the resources of a definition that call Step Functions.
-func nestedOf(m *asl.StateMachine) []string {
+// findNested lists the resources of a definition that call Step Functions.
+func findNested(m *asl.StateMachine) []string {
 	found := map[string]bool{}
 	for s := range m.All {
 		if s.Task != nil && isNested(s.Task.Resource) {
@@ -141,7 +141,7 @@ func (n *nested) startAndWait(ctx context.Context, input []byte) (sim.Reply, err
 	}
 	var submitted any
 	if !sync {
-		if submitted, err = n.spelled(&startExecutionOutput{x.arn, epoch(x.run.Start())}); err != nil {
+		if submitted, err = n.spell(&startExecutionOutput{x.arn, epoch(x.run.Start())}); err != nil {
 			return sim.Reply{}, err
 		}
 	}
@@ -198,7 +198,7 @@ func (n *nested) poll(ctx context.Context, input []byte) sim.Reply {
 
 // jobEnd is how a Task ends whose execution has ended.
 func (n *nested) jobEnd(described *describeExecutionOutput) (sim.Reply, error) {
-	answer, err := n.timed(described)
+	answer, err := n.read(described)
 	if err != nil {
 		return sim.Reply{}, err
 	}
@@ -217,16 +217,16 @@ func (n *nested) jobEnd(described *describeExecutionOutput) (sim.Reply, error) {
 }
 
 func (n *nested) reply(output any) (sim.Reply, error) {
-	result, err := n.spelled(output)
+	result, err := n.spell(output)
 	return sim.Reply{Output: result}, err
 }
 
 // result is an answer as the result of a Task.
-func (n *nested) result(answer []byte) (any, error) { return n.spelled(json.RawMessage(answer)) }
+func (n *nested) result(answer []byte) (any, error) { return n.spell(json.RawMessage(answer)) }
 
-// spelled is an answer in the spelling of the integration.
-func (n *nested) spelled(answer any) (any, error) {
-	value, err := n.timed(answer)
+// spell returns an answer in the spelling of the integration.
+func (n *nested) spell(answer any) (any, error) {
+	value, err := n.read(answer)
 	if err != nil {
 		return nil, err
 	}
@@ -257,8 +257,8 @@ func (n *nested) addMetadata(object map[string]any, size int) {
 	object["SdkResponseMetadata"] = map[string]any{"RequestId": n.id}
 }
 
-// timed is an answer as a value, with the times as the integration writes them.
-func (n *nested) timed(answer any) (any, error) {
+// read returns an answer as a value, with the times as the integration writes them.
+func (n *nested) read(answer any) (any, error) {
 	text, err := writeOutput(answer)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func New(o Options) *Server {
 		panic(err) // it is part of the program
 	}
 	s.api = api
-	w := sim.WorldOptions{Clock: s.clock, OnEvent: s.hub.tell, OnEnd: s.ended, HasActivity: s.hasActivity}
+	w := sim.WorldOptions{Clock: s.clock, OnEvent: s.hub.tell, OnEnd: s.handleEnd, HasActivity: s.hasActivity}
 	if o.Journal != nil {
 		s.replays.Store(true)
 		w.Journal = o.Journal

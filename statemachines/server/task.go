@@ -19,7 +19,7 @@ func sendTaskSuccess(r *request, in *sendTaskSuccessInput) (*empty, error) {
 	if errors.Is(err, sim.ErrInvalidOutput) {
 		return nil, refuse("InvalidOutput", "Invalid Output: '%s'", cmp.Or(findJSONMistake([]byte(in.Output)).message, "Invalid output."))
 	}
-	return answered(err)
+	return explain(err)
 }
 
 type sendTaskFailureInput struct {
@@ -29,7 +29,7 @@ type sendTaskFailureInput struct {
 }
 
 func sendTaskFailure(r *request, in *sendTaskFailureInput) (*empty, error) {
-	return answered(r.server.world.SendTaskFailure(in.TaskToken, in.Error, in.Cause))
+	return explain(r.server.world.SendTaskFailure(in.TaskToken, in.Error, in.Cause))
 }
 
 type sendTaskHeartbeatInput struct {
@@ -37,11 +37,11 @@ type sendTaskHeartbeatInput struct {
 }
 
 func sendTaskHeartbeat(r *request, in *sendTaskHeartbeatInput) (*empty, error) {
-	return answered(r.server.world.SendTaskHeartbeat(in.TaskToken))
+	return explain(r.server.world.SendTaskHeartbeat(in.TaskToken))
 }
 
-// answered is what AWS says of an answer with a task token.
-func answered(err error) (*empty, error) {
+// explain returns what AWS says of an answer with a task token.
+func explain(err error) (*empty, error) {
 	switch {
 	case err == nil:
 		return &empty{}, nil

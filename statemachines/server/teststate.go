@@ -175,7 +175,7 @@ func (in *testStateInput) addHandlers(r *request, o *sim.Options) error {
 			return refuse(validation, "%s", err)
 		}
 	}
-	r.server.addNested(&revision{parsed: m, nested: nestedOf(m)}, o)
+	r.server.addNested(&revision{parsed: m, nested: findNested(m)}, o)
 	if task != "" && in.RoleARN != "" && o.Handler == nil && o.Handlers[task] == nil && len(o.StateHandlers) == 0 {
 		return refuse(validation, "Nothing here answers %s: pass a mock.", task)
 	}
