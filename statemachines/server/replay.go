@@ -83,6 +83,7 @@ func (r *request) newUUID() string {
 
 // startNote is what the server adds to the start of an execution in the journal.
 type startNote struct {
+	Number      uint64    `json:"number"`
 	Created     time.Time `json:"created"` // the state machine
 	Revision    string    `json:"revision,omitempty"`
 	TestCase    string    `json:"case,omitempty"`
@@ -90,7 +91,7 @@ type startNote struct {
 }
 
 func noteOf(x *execution, info *StartInfo) []byte {
-	note := startNote{Created: x.machine.created.UTC().Round(0), Revision: x.revision.id, TestCase: info.TestCase}
+	note := startNote{Number: x.number, Created: x.machine.created.UTC().Round(0), Revision: x.revision.id, TestCase: info.TestCase}
 	if x.extra != nil {
 		note.TraceHeader = x.extra.traceHeader
 	}
@@ -180,7 +181,7 @@ func (p *replay) restore(o *sim.Options) (*asl.StateMachine, error) {
 	if t == nil {
 		return nil, fmt.Errorf("the start of %s: there is no such revision of %s", o.ARN, machineARN)
 	}
-	x := &execution{name: o.Execution, arn: o.ARN, number: o.Seed, machine: t.machine, revision: t.revision}
+	x := &execution{name: o.Execution, arn: o.ARN, number: note.Number, machine: t.machine, revision: t.revision}
 	if o.VersionARN != "" || o.AliasARN != "" || note.TraceHeader != "" {
 		x.extra = &startExtra{versionARN: o.VersionARN, aliasARN: o.AliasARN, traceHeader: note.TraceHeader}
 	}

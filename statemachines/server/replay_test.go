@@ -33,6 +33,7 @@ func openJournal(t *testing.T, folder string) *endpoint {
 	require.NoError(t, err)
 	clock := manual()
 	s, err := server.Open(server.Options{Clock: clock, Journal: j, Prepare: func(_ server.StartInfo, o *sim.Options) error {
+		o.Seed += 7 // as the command does
 		o.Handlers = map[string]sim.Handler{"arn:aws:lambda:eu-west-1:111111111111:function:f": func(_ context.Context, call sim.Call) (sim.Reply, error) {
 			if call.RetryCount < 2 {
 				return sim.Reply{}, &sim.TaskError{Name: "Again", Cause: "c"}

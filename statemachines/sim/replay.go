@@ -73,11 +73,14 @@ func (w *World) replayStart(rec *record, restore func(*Options) (*asl.StateMachi
 	if rec.Start == nil {
 		return nil, errors.New("the start of an execution has no data")
 	}
-	o := rec.Start.options()
-	m, err := restore(&o)
+	given := rec.Start.options()
+	m, err := restore(&given)
 	if err != nil {
 		return nil, err
 	}
+	o := rec.Start.options() // what is data stays as it was
+	o.Handler, o.Handlers, o.StateHandlers, o.Models = given.Handler, given.Handlers, given.StateHandlers, given.Models
+	o.OnMisfit, o.Repeat, o.Resume = given.OnMisfit, given.Repeat, given.Resume
 	o.Clock = NewVirtualClock(rec.At)
 	r, x, payload, err := w.newRun(m, rec.Start.Input, o)
 	if err != nil {
