@@ -36,8 +36,8 @@ what is named for its function or service, and that over what is named for all:
   --endpoint-url [SERVICE=]URL  an emulator, or a service's own URL
   --aws[=SERVICES]              AWS, with your credentials, which AWS charges for
   --simulate, --mocks           no call at all
-A Task that waits with a token waits until a client sends it back. A Task that nothing
-answers fails, and its cause says which flag answers it. SPEC of --simulate is
+A Task that waits with a token waits until a client sends it back. A Task that
+nothing answers fails, and its cause says which flag answers it. SPEC of --simulate is
 ` + specHelp + `
 --mocks FILE has the form of jobpoller run --mocks. --mock-config FILE is AWS's
 MockConfigFile.json (or the variables SFN_MOCK_CONFIG, LOCALSTACK_SFN_MOCK_CONFIG):
@@ -106,6 +106,7 @@ type serveOptions struct {
 	substitutes []string
 	forward     string
 	limits      string
+	data        string
 	eventsTo    string
 
 	lambdas        []string
@@ -137,6 +138,7 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	f.StringArrayVar(&o.watch, "watch", nil, "definition, template, folder or cdk.out whose state machines are loaded; repeatable (`NAME`)")
 	addSubstitutes(f, &o.substitutes)
 	f.StringVar(&o.forward, "forward", "", "`URL` of the server that gets the requests for other services")
+	f.StringVar(&o.data, "data", "", "`FOLDER` that keeps everything, also if the server is killed, instead of memory")
 	f.StringVar(&o.limits, "limits", "", "throttle as `aws` does, by its quotas")
 	f.StringVar(&o.eventsTo, "events-to", "", "`URL` that gets the executions' status changes as events, or events=URL by PutEvents")
 	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x or http://...; repeatable")
@@ -150,5 +152,6 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every event, and the functions' logs")
 	completeWords(c, "time", "real", "virtual", "manual", "x60")
 	completeWords(c, "limits", "aws")
+	must(c.MarkFlagDirname("data"))
 	completeNothing(c, "port", "listen", "host", "substitute", "forward", "events-to", "lambda", "lambda-endpoint", "simulate", "ends", "seed")
 }

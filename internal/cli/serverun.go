@@ -20,8 +20,11 @@ import (
 	"github.com/jobpoller/jobpoller/internal/eventpost"
 	"github.com/jobpoller/jobpoller/internal/forward"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/server/control"
+	"github.com/jobpoller/jobpoller/statemachines/server/journal"
+	"github.com/jobpoller/jobpoller/statemachines/server/page"
 	"github.com/jobpoller/jobpoller/statemachines/server/throttle"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -58,6 +61,7 @@ type serving struct {
 	log      *serveLog
 	tasks    *serveTasks
 	server   *server.Server
+	journal  *journal.Journal // nil without --data
 	follower *follower
 	http     *loopback.Server
 	drain    context.CancelFunc // ends the calls that wait for work
@@ -92,7 +96,9 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 		to, putEvents, _ := o.readEventsTo()                                                                  // validate has checked it
 		s.follower.poster = eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Log: log.lines()}) //nolint:contextcheck // close ends it
 	}
-	s.server = server.New(settings)
+	if err := s.open(settings); err != nil {
+		return nil, errors.Join(err, s.tasks.close())
+	}
 	s.follower.server = s.server
 	guard := loopback.NewGuard(loopback.GuardOptions{Port: port, Hosts: o.hosts, Own: ownPaths})
 	var draining context.Context
@@ -101,12 +107,28 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 	if s.follower.limiter != nil {
 		api = throttleCalls(s.follower.limiter, api)
 	}
-	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock), log)), log.connections())
+	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock, guard.Token()), log)), log.connections())
 	return s, nil
 }
 
-// own is what the server has beside the API: the control endpoint.
-func (s *serving) own(clock *sim.Clock) http.Handler {
+// open makes the server, with what the folder of --data has.
+func (s *serving) open(settings server.Options) (err error) {
+	if s.options.data == "" {
+		s.server = server.New(settings)
+		return nil
+	}
+	if s.journal, err = journal.Open(s.options.data, "jobpoller "+version()); err != nil {
+		return usage("--data %s: %w", s.options.data, err)
+	}
+	settings.Journal = s.journal
+	if s.server, err = server.Open(settings); err != nil {
+		return errors.Join(&exitError{exitFailed, errorf("--data %s: %w", s.options.data, err)}, s.journal.Close())
+	}
+	return nil
+}
+
+// own is what the server has beside the API: the control endpoint and the page.
+func (s *serving) own(clock *sim.Clock, token string) http.Handler {
 	options := control.Options{
 		World: s.server.World(), Clock: control.NewClock(clock), Ring: s.follower.ring, Find: s.server.ExecutionsNamed,
 		Version: version(), Operations: s.server.Operations(), Throttled: func() int { return int(s.follower.throttled.Load()) },
@@ -114,7 +136,13 @@ func (s *serving) own(clock *sim.Clock) http.Handler {
 	if s.follower.poster != nil {
 		options.Dropped = s.follower.poster.CountDropped
 	}
-	return control.New(ownPaths, options)
+	endpoint := control.New(ownPaths, options)
+	mux := http.NewServeMux()
+	for _, path := range []string{"clock", "executions/", "events", "health"} {
+		mux.Handle(ownPaths+path, endpoint)
+	}
+	mux.Handle(ownPaths, page.New(page.Options{World: s.server.PageWorld(), Path: ownPaths, Token: token, Models: models.Load}))
+	return mux
 }
 
 // follow begins what works beside the server, and returns when the machines of --watch
@@ -150,13 +178,15 @@ func (s *serving) close(ctx context.Context) error {
 	if s.follower.poster != nil {
 		s.follower.poster.Close(ctx)
 	}
+	if s.journal != nil {
+		closed = errors.Join(closed, s.journal.Close())
+	}
 	return errors.Join(closed, s.tasks.close())
 }
 
-// serveLongLived collects garbage as Go does by itself: this command's memory lives
-// long, and is large.
+// serveLongLived collects garbage early: this command's memory lives long, and is large.
 func serveLongLived() {
-	const percent = 100
+	const percent = 50
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
@@ -192,6 +222,7 @@ func (o *serveOptions) route(draining context.Context, api, own http.Handler, lo
 		others = forward.New(to, log.lines())
 	}
 	api = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, api))
+	own = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, own))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, ownPaths):
@@ -214,10 +245,11 @@ func isSigned(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" || query.Has("X-Amz-Signature") || query.Has("Signature")
 }
 
-// endLongPolls ends the calls that wait for work when the server ends.
+// endLongPolls ends the calls that wait for work, and the streams of pages, when the
+// server ends.
 func endLongPolls(draining context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(targetHeader) != targetPrefix+"GetActivityTask" {
+		if r.Header.Get(targetHeader) != targetPrefix+"GetActivityTask" && !strings.HasSuffix(r.URL.Path, "live") {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -115,11 +115,35 @@ func (t *serveTasks) prepare(start server.StartInfo, o *sim.Options) error {
 			return fmt.Errorf("%s: %w", f.file, err)
 		}
 	}
-	if start.TestCase == "" {
-		return nil
+	mocked := map[string]bool{}
+	for name := range o.StateHandlers {
+		mocked[name] = true
 	}
-	if err := t.cases.Apply(start.Machine, start.StateMachineName+"#"+start.TestCase, o); err != nil {
-		return fmt.Errorf("%s: %w", t.options.mockConfig, err)
+	for name := range o.Handlers {
+		mocked[name] = true
+	}
+	if start.TestCase != "" {
+		if err := t.applyCase(start, o, mocked); err != nil {
+			return fmt.Errorf("%s: %w", t.options.mockConfig, err)
+		}
+	}
+	o.Repeat = func(call sim.Call) bool { return mocked[call.State] || mocked[call.Resource] }
+	return nil
+}
+
+// applyCase puts the answers of a test case into the options, and their names to those
+// that are mocked.
+func (t *serveTasks) applyCase(start server.StartInfo, o *sim.Options, mocked map[string]bool) error {
+	test := start.StateMachineName + "#" + start.TestCase
+	names, err := t.cases.Names(test)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		mocked[name] = true
+	}
+	if err := t.cases.Apply(start.Machine, test, o); err != nil {
+		return err
 	}
 	for state, handler := range o.StateHandlers {
 		o.StateHandlers[state] = t.orCall(handler)
