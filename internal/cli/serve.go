@@ -37,7 +37,8 @@ what is named for its function or service, and that over what is named for all:
   --aws[=SERVICES]              AWS, with your credentials, which AWS charges for
   --simulate, --mocks           no call at all
 A Task that waits with a token waits until a client sends it back. A Task that
-nothing answers fails, and its cause says which flag answers it. SPEC of --simulate is
+nothing answers fails, and its cause says which flag answers it.
+SPEC of --simulate is
 ` + specHelp + `
 --mocks FILE has the form of jobpoller run --mocks. --mock-config FILE is AWS's
 MockConfigFile.json (or the variables SFN_MOCK_CONFIG, LOCALSTACK_SFN_MOCK_CONFIG):
