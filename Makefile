@@ -93,14 +93,25 @@ check-external: ## Check what is generated, the CDK app and the SAM samples with
 	cd tests/external && go vet . && go test -vet=off -count=1 -v -timeout 20m . -seed $(SEED)
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -run ^TestSAM .
 
+.PHONY: check-clients
+check-clients: ## Drive jobpoller serve with the SDK for Go, boto3, the aws command, a machine of the CDK and hostile requests
+	cd tests/clients && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 20m -skip '^(TestLoad|TestKilled)$$' . -seed $(SEED)
+
 .PHONY: check-terraform
 check-terraform: ## Check the Terraform samples with OpenTofu; the first run builds it, which takes minutes
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -skip ^TestSAM .
 
 .PHONY: soak
-soak: ## Run 1500 executions in faults of all kinds, model a million operations, and count what came of them
+soak: ## Run 1500 executions in faults of all kinds, model a million operations, kill jobpoller serve 50 times, and count what came of them
 	go test -count=1 -v -timeout 30m -run '^TestSoak' ./tests/soak -executions 1500 -seed $(SEED)
 	go test -count=1 -v -timeout 30m -run '^TestModel' ./tests/soak -steps 1000000 -seed $(SEED)
+	cd tests/clients && go vet . && go test -vet=off -count=1 -v -timeout 30m -run '^TestKilled$$' . -kills 50 -seed $(SEED)
+
+WAITING ?= 100000
+
+.PHONY: load
+load: ## Start 100000 executions (or WAITING) that wait in jobpoller serve, and 10000 that end in one second of its clock
+	cd tests/clients && go vet . && go test -vet=off -count=1 -v -timeout 20m -run '^TestLoad$$' . -waiting $(WAITING)
 
 JOBS ?= 100000
 
