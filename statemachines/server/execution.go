@@ -45,6 +45,21 @@ func extraOf(t *target, startARN, traceHeader string) *startExtra {
 type executions struct {
 	byARN  map[string]*execution
 	starts uint64
+	ended  []*execution // in the order of their ends
+}
+
+// retire counts an execution among those that have ended, and returns what is to be
+// forgotten so that no more than so many are kept. Its caller holds mu.
+func (a *account) retire(x *execution, keep int) (oldest *execution) {
+	e := &a.executions
+	e.ended = append(e.ended, x)
+	if len(e.ended) <= keep {
+		return nil
+	}
+	oldest = e.ended[0]
+	e.ended[0] = nil
+	e.ended = e.ended[1:]
+	return oldest
 }
 
 // reserve takes the name of an execution. If another has it, that is returned.
@@ -127,23 +142,62 @@ func (s *Server) handleEnd(run *sim.Execution) {
 	if err != nil {
 		return
 	}
-	for _, tell := range a.countEnd(run.ARN()) {
+	waiting, oldest := a.countEnd(run.ARN(), s.keep)
+	for _, tell := range waiting {
 		tell()
+	}
+	if oldest != nil {
+		s.forget(a, oldest)
 	}
 }
 
-// countEnd counts an execution that has ended, and returns who waits for that.
-func (a *account) countEnd(executionARN string) (waiting []func()) {
+// forget forgets an execution that has ended. One that was redriven stays.
+func (s *Server) forget(a *account, x *execution) {
+	if s.world.Forget(x.arn) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.drop(x)
+	}
+}
+
+// countEnd counts an execution that has ended. It returns who waits for that, and what is
+// to be forgotten now.
+func (a *account) countEnd(executionARN string, keep int) (waiting []func(), oldest *execution) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.executions.byARN[executionARN]
 	if x == nil {
-		return nil // a child of a Map Run
+		return nil, nil // a child of a Map Run
 	}
 	x.machine.running--
 	a.removeUnused(x.machine)
 	waiting, x.whenEnded = x.whenEnded, nil
-	return waiting
+	return waiting, a.retire(x, keep)
+}
+
+// retireEnded counts all executions that have ended, after a replay.
+func (s *Server) retireEnded() {
+	for _, a := range s.allAccounts() {
+		var ended []*execution
+		a.mu.Lock()
+		for _, x := range a.executions.byARN {
+			if x.run != nil && x.run.Status() != sim.StatusRunning {
+				ended = append(ended, x)
+			}
+		}
+		slices.SortFunc(ended, func(x, y *execution) int { return x.run.Progress().Stop.Compare(y.run.Progress().Stop) })
+		a.executions.ended = ended[max(0, len(ended)-s.keep):]
+		a.mu.Unlock()
+		for _, x := range ended[:max(0, len(ended)-s.keep)] {
+			s.forget(a, x)
+		}
+	}
+}
+
+func (s *Server) allAccounts() []*account {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.accounts))
 }
 
 // isChild tells whether a Map Run has started the execution.
@@ -151,10 +205,7 @@ func (k known) isChild() bool { return k.run != k.execution.run }
 
 // allExecutions yields what all accounts know, the newest of each first.
 func (s *Server) allExecutions(yield func(*execution) bool) {
-	s.mu.Lock()
-	accounts := slices.Collect(maps.Values(s.accounts))
-	s.mu.Unlock()
-	for _, a := range accounts {
+	for _, a := range s.allAccounts() {
 		a.mu.Lock()
 		all := slices.Collect(maps.Values(a.executions.byARN))
 		a.mu.Unlock()

@@ -190,6 +190,32 @@ func TestDescribeExecution(t *testing.T) {
 	require.JSONEq(t, waitHour, of["definition"].(string))
 }
 
+// An account keeps so many executions that have ended, and all that run.
+func TestOldestExecutionsAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := server.New(server.Options{Clock: manual(), KeepExecutions: 2})
+	t.Cleanup(s.Close)
+	e := &endpoint{s, t, s.World().Clock()}
+	waiting := e.start(e.create("w", waitHour))
+	m := e.create("m", failing)
+	var all []string
+	for i := range 4 {
+		all = append(all, e.start(m, object{"name": fmt.Sprint("n", i)}))
+		<-e.World().Execution(all[i]).Done()
+		if i == 0 {
+			e.call("RedriveExecution", object{"executionArn": all[0]})
+			<-e.World().Execution(all[0]).Done()
+		}
+	}
+	require.Eventually(t, func() bool {
+		return len(e.call("ListExecutions", object{"stateMachineArn": m})["executions"].([]any)) == 2
+	}, time.Minute, time.Millisecond)
+	require.Contains(t, e.refused("DescribeExecution", object{"executionArn": all[0]}), "ExecutionDoesNotExist: ")
+	require.Equal(t, "FAILED", e.describe(all[3])["status"])
+	require.Equal(t, "RUNNING", e.describe(waiting)["status"])
+	require.Equal(t, all[0], e.start(m, object{"name": "n0"}), "the name is free")
+}
+
 func TestListExecutions(t *testing.T) {
 	t.Parallel()
 	e := startServer(t, manual(), nil)

@@ -145,10 +145,7 @@ func (r *request) sameStart(other *execution, input []byte) (*execution, error) 
 	}
 	s := run.Snapshot()
 	if s.Status != sim.StatusRunning && r.now().Sub(s.Stop) > nameLife {
-		r.server.world.Forget(other.arn)
-		a.mu.Lock()
-		a.drop(other)
-		a.mu.Unlock()
+		r.server.forget(a, other)
 		return nil, nil //nolint:nilnil // it is too long ago
 	}
 	if s.Status != sim.StatusRunning || !sameJSON(s.Input, input) {

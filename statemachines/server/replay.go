@@ -224,6 +224,7 @@ func (p *replay) finish() {
 			x.machine.running++
 		}
 	}
+	s.retireEnded()
 	for key, t := range p.revisions {
 		m := t.machine
 		parsed, err := parseARN(key.machineARN, machineKind)

@@ -7,6 +7,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,9 +44,15 @@ type Options struct {
 	// KeepEvents is how many events are kept of an execution that has ended, as in
 	// sim.Options; 0: all.
 	KeepEvents int
+	// KeepExecutions is how many executions that have ended an account keeps; 0:
+	// DefaultKeepExecutions. The oldest are forgotten, with their names.
+	KeepExecutions int
 	// Journal keeps what the server is told, for Open; nil: nothing does.
 	Journal Journal
 }
+
+// DefaultKeepExecutions is how many executions that have ended an account keeps.
+const DefaultKeepExecutions = 50_000
 
 // Server answers the operations of Step Functions. It is safe for concurrent use.
 type Server struct {
@@ -59,6 +66,7 @@ type Server struct {
 	// prepare is that of the options.
 	prepare    func(StartInfo, *sim.Options) error
 	keepEvents int
+	keep       int // executions that have ended
 	// operations are by name.
 	operations map[string]operation
 
@@ -76,7 +84,8 @@ type Server struct {
 // Open.
 func New(o Options) *Server {
 	s := &Server{
-		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents, journal: o.Journal,
+		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
+		keep: cmp.Or(o.KeepExecutions, DefaultKeepExecutions), journal: o.Journal,
 		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
 	}
 	if s.clock == nil {
