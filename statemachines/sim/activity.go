@@ -5,46 +5,6 @@ import (
 	"slices"
 )
 
-// queue is what an activity has to do, and the workers that wait for it.
-type queue struct {
-	attempts []*attempt
-	pollers  []chan *attempt // each has room for one
-}
-
-// queue leaves an attempt to the workers of its activity.
-func (w *World) queue(a *attempt) {
-	a.wait()
-	if a.strand.x.run.replay != nil {
-		return // until Resume
-	}
-	w.tasks.mu.Lock()
-	defer w.tasks.mu.Unlock()
-	w.tasks.offer(a, false)
-}
-
-// offer gives an attempt to the worker that waits longest, or leaves it in the queue.
-func (t *tasks) offer(a *attempt, first bool) {
-	q := t.queueOf(a.call.Resource)
-	switch {
-	case len(q.pollers) > 0:
-		q.pollers[0] <- a
-		q.pollers = q.pollers[1:]
-	case first:
-		q.attempts = slices.Insert(q.attempts, 0, a)
-	default:
-		q.attempts = append(q.attempts, a)
-	}
-}
-
-func (t *tasks) queueOf(activity string) *queue {
-	q := t.queues[activity]
-	if q == nil {
-		q = &queue{}
-		t.queues[activity] = q
-	}
-	return q
-}
-
 // ActivityTask waits for a Task of the activity and hands it to the worker, whose name
 // may be empty. The token is empty if ctx ends first. The error is ErrWorldClosed.
 func (w *World) ActivityTask(ctx context.Context, activity, worker string) (token string, input []byte, err error) {
@@ -97,11 +57,4 @@ func (w *World) nextTask(ctx context.Context, activity string) (*attempt, error)
 	}
 	t.tidy(activity)
 	return nil, err
-}
-
-// tidy forgets a queue that is empty.
-func (t *tasks) tidy(activity string) {
-	if q := t.queues[activity]; q != nil && len(q.attempts)+len(q.pollers) == 0 {
-		delete(t.queues, activity)
-	}
 }

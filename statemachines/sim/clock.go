@@ -2,9 +2,9 @@ package sim
 
 import (
 	"container/heap"
-	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -47,16 +47,6 @@ type Clock struct {
 type goal struct {
 	to   time.Time
 	done bool
-}
-
-// timer is a function that waits for its time.
-type timer struct {
-	at       time.Time
-	sequence uint64
-	f        func() // nil once it is stopped or done
-	actor    *actor // nil: a function of the caller
-	index    int    // in the heap; -1 if it is not there
-	slot     int    // among the timers of its run
 }
 
 // NewVirtualClock returns a clock that stands at start until a run or a World
@@ -127,6 +117,7 @@ func (c *Clock) SetFactor(factor float64) error {
 	c.anchor()
 	c.virtual, c.factor = false, factor
 	c.promote()
+	c.setWake()
 	c.changed.Broadcast()
 	return nil
 }
@@ -139,6 +130,7 @@ func (c *Clock) SetVirtual() {
 	c.anchor()
 	c.virtual = true
 	c.promote()
+	c.setWake()
 	c.changed.Broadcast()
 }
 
@@ -186,39 +178,6 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 		defer c.mu.Unlock()
 		return c.stop(t)
 	}
-}
-
-// Advance moves the clock to a time, through all timers on its way, and returns
-// when all that is due by then has run and no call is in flight. A clock that is
-// there already runs what is due. It does not wait for tokens. The error is that of
-// ctx, which bounds the wait for calls in flight.
-func (c *Clock) Advance(ctx context.Context, to time.Time) error {
-	defer context.AfterFunc(ctx, c.rouse)()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.goal != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c.changed.Wait()
-	}
-	c.anchor()
-	g := &goal{to: to}
-	c.goal = g
-	c.stopWake()
-	defer func() {
-		c.since, c.goal = time.Now(), nil
-		c.noteMove()
-		c.promote()
-		c.changed.Broadcast()
-	}()
-	for !g.done {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c.step(nil)
-	}
-	return nil
 }
 
 func (c *Clock) now() time.Time {
@@ -308,6 +267,9 @@ func (c *Clock) stop(t *timer) bool {
 // promote makes due what has its time.
 func (c *Clock) promote() {
 	now := c.now()
+	if len(c.timers) == 0 || c.timers[0].at.After(now) {
+		return
+	}
 	for len(c.timers) > 0 && !c.timers[0].at.After(now) {
 		c.fire(heap.Pop(&c.timers).(*timer))
 	}
@@ -333,6 +295,7 @@ func (c *Clock) setWake() {
 			defer c.mu.Unlock()
 			if !c.jumps() {
 				c.promote()
+				c.setWake()
 			}
 		})
 		return
@@ -346,37 +309,36 @@ func (c *Clock) stopWake() {
 	}
 }
 
-// timerHeap orders timers by time, then by registration.
-type timerHeap []*timer
-
-func (h *timerHeap) Len() int { return len(*h) }
-
-func (h *timerHeap) Less(i, j int) bool { return (*h)[i].before((*h)[j]) }
-
-func (h *timerHeap) Swap(i, j int) {
-	timers := *h
-	timers[i], timers[j] = timers[j], timers[i]
-	timers[i].index, timers[j].index = i, j
-}
-
-func (h *timerHeap) Push(x any) {
-	t := x.(*timer)
-	t.index = len(*h)
-	*h = append(*h, t)
-}
-
-func (h *timerHeap) Pop() any {
-	old := *h
-	t := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	t.index = -1
-	return t
-}
-
-func (t *timer) before(other *timer) bool {
-	if c := t.at.Compare(other.at); c != 0 {
-		return c < 0
+// fire makes a timer due.
+func (c *Clock) fire(t *timer) {
+	switch a := t.actor; {
+	case a == nil && !c.jumps():
+		go c.callPlain(t)
+		return
+	case a == nil:
+	case a.gone:
+		t.f = nil
+		return
+	default:
+		i := len(a.due)
+		for i > 0 && t.before(a.due[i-1]) {
+			i--
+		}
+		a.due = slices.Insert(a.due, i, t)
 	}
-	return t.sequence < other.sequence
+	c.due.push(t)
+	if c.waiting > 0 && c.due.len() > c.running {
+		c.changed.Signal()
+	}
+}
+
+// callPlain calls a function of the caller.
+func (c *Clock) callPlain(t *timer) {
+	c.mu.Lock()
+	f := t.f
+	t.f = nil
+	c.mu.Unlock()
+	if f != nil {
+		f()
+	}
 }

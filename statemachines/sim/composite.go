@@ -10,6 +10,7 @@ import (
 type composite struct {
 	owner       *strand
 	iterates    bool // an inline Map
+	limit       int  // of the concurrency, as the definition has it; 0: none
 	concurrency int
 	branches    []*branch
 	next        int // branch to start
@@ -18,10 +19,8 @@ type composite struct {
 	items       int // of a Map
 	ended       bool
 	// last is the last event of the branch that ended last.
-	last int64
-	// tolerates tells whether so many failed branches are no failure of the
-	// whole; nil: one is too many.
-	tolerates func(failures int) bool
+	last      int64
+	tolerance *tolerance      // nil: one failed branch is too many
 	mapRun    childExecutions // of a distributed Map
 }
 
@@ -43,9 +42,9 @@ type childExecutions interface {
 	start(c *composite, b *branch, input *Payload)
 	resume(c *composite, b *branch)
 	redrive() Details // counts a redrive, for the history
-	abort()
 	// export writes the results where the state has a ResultWriter.
 	export(c *composite, then func(output *Payload, f *failure) *failure) *failure
+	end(status Status)
 }
 
 // resume goes on with a strand that did not finish: with the branches of its
@@ -172,7 +171,7 @@ func (c *composite) branchDone(b *branch, output *Payload, last, end int64) {
 func (c *composite) branchFailed(b *branch, f *failure, last int64) {
 	c.failures += b.items
 	c.last = last
-	if c.tolerates != nil && c.tolerates(c.failures) {
+	if c.tolerance.allows(c.failures, c.items) {
 		c.proceed(last)
 		return
 	}
@@ -207,7 +206,7 @@ func (c *composite) stop(f *failure) *failure {
 		c.abort(b, c.last)
 	}
 	if c.mapRun != nil {
-		c.mapRun.abort()
+		c.mapRun.end(StatusFailed)
 		if c.exports() && len(c.branches) > 0 && f.name != errorResultWriter {
 			return c.mapRun.export(c, func(*Payload, *failure) *failure { return c.failRun(f) })
 		}
@@ -224,6 +223,7 @@ func (c *composite) exports() bool {
 
 // failRun fails a Map Run.
 func (c *composite) failRun(f *failure) *failure {
+	c.mapRun.end(StatusFailed)
 	c.owner.record(MapRunFailed, Details{Error: f.name, Cause: f.cause})
 	return f
 }
@@ -260,7 +260,7 @@ func (c *composite) kill() {
 		}
 	}
 	if c.mapRun != nil {
-		c.mapRun.abort()
+		c.mapRun.end(StatusAborted)
 	}
 }
 
@@ -303,6 +303,7 @@ func (c *composite) succeed(output *Payload) *failure {
 		succeeded = MapStateSucceeded
 	}
 	if c.mapRun != nil {
+		c.mapRun.end(StatusSucceeded)
 		previous = s.x.record(MapRunSucceeded, previous, Details{})
 	}
 	s.x.record(succeeded, previous, Details{}) // the exit comes after neither

@@ -61,3 +61,17 @@ func checkResources(states iter.Seq[*asl.State], o *Options) error {
 	}
 	return nil
 }
+
+// check refuses a machine that cannot be run, whatever the execution.
+func (m *machineData) check(machine *asl.StateMachine, o *Options) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := 0
+	if o.Express {
+		i = 1
+	}
+	if !m.checked[i] {
+		m.problems[i], m.checked[i] = openProblems(machine, o).Err(), true
+	}
+	return m.problems[i]
+}

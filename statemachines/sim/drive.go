@@ -3,77 +3,41 @@ package sim
 import (
 	"context"
 	"slices"
-	"sync"
+	"time"
 )
 
-// actor is an execution tree to its clock: one goroutine at a time works on it, and
-// what is due for it runs in the order of time and, at the same time, of
-// registration. All but mu belongs to the clock.
-type actor struct {
-	mu  sync.Mutex // held while a goroutine works on it
-	run *run
-
-	due    []*timer // what is due for it, in order
-	missed int      // entries in the clock's queue that found it at work
-	busy   bool
-	pinned bool // only the goroutine of its Run works on it
-	away   bool // that goroutine is in a function of the caller, where it does not hold the clock
-	gone   bool // nothing is left to do for it, ever
-}
-
-// dueQueue is what is due, first in, first out.
-type dueQueue struct {
-	entries []*timer
-	first   int
-}
-
-func (q *dueQueue) len() int { return len(q.entries) - q.first }
-
-func (q *dueQueue) push(t *timer) { q.entries = append(q.entries, t) }
-
-func (q *dueQueue) pop() *timer {
-	t := q.entries[q.first]
-	q.entries[q.first] = nil
-	if q.first++; q.first == len(q.entries) || q.first > 1024 && q.first > len(q.entries)/2 {
-		rest := copy(q.entries, q.entries[q.first:])
-		clear(q.entries[rest:])
-		q.entries, q.first = q.entries[:rest], 0
-	}
-	return t
-}
-
-// fire makes a timer due.
-func (c *Clock) fire(t *timer) {
-	switch a := t.actor; {
-	case a == nil && !c.jumps():
-		go c.callPlain(t)
-		return
-	case a == nil:
-	case a.gone:
-		t.f = nil
-		return
-	default:
-		i := len(a.due)
-		for i > 0 && t.before(a.due[i-1]) {
-			i--
-		}
-		a.due = slices.Insert(a.due, i, t)
-	}
-	c.due.push(t)
-	if c.waiting > 0 && c.due.len() > c.running {
-		c.changed.Signal()
-	}
-}
-
-// callPlain calls a function of the caller.
-func (c *Clock) callPlain(t *timer) {
+// Advance moves the clock to a time, through all timers on its way, and returns
+// when all that is due by then has run and no call is in flight. A clock that is
+// there already runs what is due. It does not wait for tokens. The error is that of
+// ctx, which bounds the wait for calls in flight.
+func (c *Clock) Advance(ctx context.Context, to time.Time) error {
+	defer context.AfterFunc(ctx, c.rouse)()
 	c.mu.Lock()
-	f := t.f
-	t.f = nil
-	c.mu.Unlock()
-	if f != nil {
-		f()
+	defer c.mu.Unlock()
+	for c.goal != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.changed.Wait()
 	}
+	c.anchor()
+	g := &goal{to: to}
+	c.goal = g
+	c.stopWake()
+	defer func() {
+		c.since, c.goal = time.Now(), nil
+		c.noteMove()
+		c.promote()
+		c.setWake()
+		c.changed.Broadcast()
+	}()
+	for !g.done {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.step(nil)
+	}
+	return nil
 }
 
 // step does the next thing on the clock, or waits until there may be one. r is the
@@ -166,27 +130,41 @@ func (c *Clock) call(a *actor, t *timer) {
 // a goroutine that runs them one after the other, so that no worker waits for it.
 func (c *Clock) runPlain(t *timer, r *run) {
 	c.holds++
-	if c.workers == 0 {
-		if r != nil {
-			r.actor.away = true
+	switch {
+	case c.workers > 0:
+		if c.plain = append(c.plain, t); len(c.plain) == 1 {
+			go c.runPlains()
 		}
+	case r == nil:
 		c.mu.Unlock()
-		defer func() {
-			c.mu.Lock()
-			c.unhold()
-			if r == nil {
-				return
-			}
-			if r.actor.away = false; r.actor.missed > 0 {
-				c.active++
-			}
-		}()
+		defer c.mu.Lock()
 		c.callPlain(t)
-		return
+		c.endCall()
+	default:
+		c.runTimerOf(r, t)
 	}
-	if c.plain = append(c.plain, t); len(c.plain) == 1 {
-		go c.runPlains()
-	}
+}
+
+// runTimerOf runs a function of the caller on the goroutine of a run. The clock does
+// not wait meanwhile for the run itself: the function may run another.
+func (c *Clock) runTimerOf(r *run, t *timer) {
+	r.actor.away = true
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.unhold()
+		if r.actor.away = false; r.actor.missed > 0 {
+			c.active++
+		}
+	}()
+	r.guardTimer(func() { c.callPlain(t) })
+}
+
+// endCall ends a call in flight.
+func (c *Clock) endCall() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unhold()
 }
 
 func (c *Clock) runPlains() {
@@ -243,9 +221,6 @@ func (c *Clock) post(a *actor, f func()) {
 }
 
 func (c *Clock) postLocked(a *actor, f func()) {
-	if !c.jumps() {
-		c.promote()
-	}
 	c.schedule(c.now(), a, f)
 }
 
@@ -333,4 +308,31 @@ func (c *Clock) reply(a *actor, f func()) {
 	defer c.mu.Unlock()
 	c.postLocked(a, f)
 	c.unhold()
+}
+
+// employ counts the workers of a World.
+func (c *Clock) employ(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.workers += n
+}
+
+// serve works on the clock until ctx ends.
+func (c *Clock) serve(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ctx.Err() == nil {
+		c.step(nil)
+	}
+	c.changed.Broadcast()
+}
+
+// waitForToken counts the Tasks that wait for an answer from outside.
+func (c *Clock) waitForToken(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tokens += n
+	if c.tokens == 0 && c.waiting > 0 {
+		c.changed.Signal()
+	}
 }

@@ -18,6 +18,7 @@ type execution struct {
 	limit      int            // of events
 	billed     bool           // by the transition
 	over       bool
+	inner      inside // its root
 	ended      func()
 	onEvent    func(Event)
 	handle     *Execution // of a World; nil: of Run
@@ -85,12 +86,26 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 	}
 	x.result.Stop = x.run.now
 	x.over = true
-	if x.result.root != nil {
-		x.result.root.kill()
+	if x.inner != nil {
+		x.inner.kill()
 	}
 	x.ended()
 	if x.handle != nil {
 		x.handle.end()
+		if status == StatusSucceeded {
+			x.result.root, x.inner = nil, nil // no redrive needs it
+		}
+	}
+}
+
+// end tells those who wait that the execution has ended.
+func (e *Execution) end() {
+	if onEnd := e.world.options.OnEnd; onEnd != nil {
+		e.x.run.calls = append(e.x.run.calls, func() { onEnd(e) })
+	}
+	if e.done != nil {
+		close(e.done)
+		e.done = nil
 	}
 }
 

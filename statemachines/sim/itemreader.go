@@ -54,7 +54,7 @@ func (s *strand) beginReading(d data) (*composite, *failure) {
 	if f := s.tolerance(c, d); f != nil {
 		return nil, f
 	}
-	run := s.newMapRun()
+	run := s.newMapRun(c)
 	c.mapRun, c.last = run, s.last
 	s.record(MapRunStarted, Details{MapRunArn: run.arn})
 	c.last = s.last

@@ -31,6 +31,7 @@ const (
 	stopRecord      recordKind = "stop"
 	redriveRecord   recordKind = "redrive"
 	skipRecord      recordKind = "skip"
+	updateRecord    recordKind = "update" // of a Map Run
 	forgetRecord    recordKind = "forget"
 	clockRecord     recordKind = "clock"
 )
@@ -49,6 +50,8 @@ type record struct {
 	Reply *replyData `json:"reply,omitempty"`
 	Name  string     `json:"name,omitempty"` // of an error, a state, or a worker
 	Cause string     `json:"cause,omitempty"`
+
+	Update *MapRunUpdate `json:"update,omitempty"`
 }
 
 // startData are the data of Options.

@@ -56,7 +56,7 @@ func (s *strand) mapItems(items []any, d data) *failure {
 	if f != nil {
 		return f
 	}
-	run := s.newMapRun()
+	run := s.newMapRun(c)
 	c.mapRun = run
 	s.record(MapRunStarted, Details{MapRunArn: run.arn})
 	return c.beginBatches(run, batches)
@@ -126,14 +126,21 @@ func (s *strand) concurrency(c *composite, d data) *failure {
 		return f
 	}
 	s.inspect("maxConcurrency", newPayload(json.Number(strconv.FormatInt(limit, 10))))
-	most := asl.MaxMapConcurrency
-	if s.state.Map.Distributed {
+	c.limit = int(limit)
+	c.limitConcurrency(limit, s.state.Map.Distributed)
+	return nil
+}
+
+// limitConcurrency sets how many branches run at the same time; 0: as many as AWS lets.
+func (c *composite) limitConcurrency(limit int64, distributed bool) {
+	most := int64(asl.MaxMapConcurrency)
+	if distributed {
 		most = asl.MaxMapRunConcurrency
 	}
-	if c.concurrency = int(limit); limit == 0 || limit > int64(most) {
-		c.concurrency = most
+	if limit == 0 || limit > most {
+		limit = most
 	}
-	return nil
+	c.concurrency = int(limit)
 }
 
 // tolerance sets how many of the items may fail.
@@ -154,13 +161,27 @@ func (s *strand) tolerance(c *composite, d data) *failure {
 		s.inspect("toleratedFailurePercentage", newPayload(json.Number(strconv.FormatFloat(share, 'f', -1, 64))))
 	}
 	if m.Distributed && (m.ToleratedFailureCount != nil || m.ToleratedFailurePercentage != nil) {
-		c.tolerates = func(failures int) bool {
-			const whole = 100
-			return (m.ToleratedFailureCount == nil || int64(failures) <= count) &&
-				(m.ToleratedFailurePercentage == nil || float64(failures)*whole <= share*float64(c.items))
+		c.tolerance = &tolerance{}
+		if m.ToleratedFailureCount != nil {
+			c.tolerance.count = &count
+		}
+		if m.ToleratedFailurePercentage != nil {
+			c.tolerance.share = &share
 		}
 	}
 	return nil
+}
+
+// tolerance is how many of the items of a Map may fail.
+type tolerance struct {
+	count *int64   // nil: as many as there are
+	share *float64 // percent; nil: all
+}
+
+// allows tells whether so many failed of so many items are no failure of the Map.
+func (t *tolerance) allows(failures, items int) bool {
+	const whole = 100
+	return t != nil && (t.count == nil || int64(failures) <= *t.count) && (t.share == nil || float64(failures)*whole <= *t.share*float64(items))
 }
 
 // itemInput is the input of the iteration for an item.

@@ -2,28 +2,35 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // mapRun is the run of a distributed Map: its child executions.
 type mapRun struct {
-	owner    *strand
-	arn      string
-	label    string
-	children []*execution
-	number   int // in the result's list
-	redriven int // times
-	written  int // results, by a ResultWriter
+	owner            *strand
+	inside           *composite
+	arn              string
+	label            string
+	state            string // name of the Map
+	concurrency      int    // as the definition or an update has it; 0: no limit
+	children         []*execution
+	number           int // in the result's list
+	redriven         int // times
+	written          int // results, by a ResultWriter
+	status           Status
+	started, stopped time.Time
+	redrivenAt       time.Time
 }
 
-func (s *strand) newMapRun() *mapRun {
+func (s *strand) newMapRun(c *composite) *mapRun {
 	label := s.state.Map.Label
 	if label == "" {
 		label = s.state.Name
 	}
 	o := s.x.run.options
-	r := &mapRun{owner: s, label: label}
+	r := &mapRun{owner: s, inside: c, label: label, state: s.state.Name, concurrency: c.limit, status: StatusRunning, started: s.x.run.now}
 	r.arn = arn(o, "mapRun") + o.StateMachine + "/" + label + ":" + s.x.run.random.uuid()
 	root := s.x.run.root.result
 	r.number = len(root.MapRuns)
@@ -140,14 +147,17 @@ func (r *mapRun) resume(c *composite, b *branch) {
 // redrive counts a redrive, and returns what the history says of it.
 func (r *mapRun) redrive() Details {
 	r.redriven++
+	r.redrivenAt, r.status, r.stopped = r.owner.x.run.now, StatusRunning, time.Time{}
 	return Details{MapRunArn: r.arn, RedriveCount: r.redriven}
 }
 
-// abort ends the child executions that run.
-func (r *mapRun) abort() {
+// end ends the child executions that run, and notes how the whole ended.
+func (r *mapRun) end(status Status) {
+	if r.status == StatusRunning {
+		r.status, r.stopped = status, r.owner.x.run.now
+	}
 	for _, x := range r.children {
 		if x != nil && !x.over {
-			x.result.root.kill()
 			x.abort()
 		}
 	}

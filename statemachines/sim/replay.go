@@ -176,6 +176,7 @@ var replays = map[recordKind]func(*run, *record) error{
 	stopRecord:      (*run).replayStop,
 	redriveRecord:   (*run).replayRedrive,
 	skipRecord:      (*run).replaySkip,
+	updateRecord:    (*run).replayUpdate,
 	answerRecord:    (*run).replayAnswer,
 	heartbeatRecord: (*run).replayHeartbeat,
 	handOutRecord:   (*run).replayHandOut,
@@ -187,6 +188,15 @@ func (r *run) replayStop(rec *record) error {
 		return errors.New("no such child execution")
 	}
 	x.x.stop(rec.Name, rec.Cause)
+	return nil
+}
+
+func (r *run) replayUpdate(rec *record) error {
+	m := r.world.MapRun(rec.ARN)
+	if m == nil || m.run.owner.x.run != r || rec.Update == nil {
+		return errors.New("no such Map Run")
+	}
+	m.run.update(*rec.Update)
 	return nil
 }
 
@@ -245,17 +255,6 @@ func (r *run) replayReply(rec *record) error {
 	}
 	c.reply(reply, err)
 	return nil
-}
-
-// replayCall notes a call that the journal may have the reply of. A handler that is
-// deterministic and has a state is called for its state.
-func (r *run) replayCall(number int, c *replayedCall) {
-	r.replay.calls[number] = c
-	if r.options.Repeat == nil || !r.options.Repeat(c.call) {
-		return
-	}
-	reply, err := r.callSafely(c.ctx, c.handler, c.call)
-	c.again = func() { r.clock.reply(&r.actor, func() { r.takeReply(number, reply, err, c.reply) }) }
 }
 
 // Resume lets a World go on whose journal was replayed. Calls without a reply are made
@@ -345,17 +344,10 @@ func (r *run) resume() (queued []*attempt) {
 		case never && r.options.Resume != nil:
 			r.clock.hold()
 			r.others.Go(func() {
-				defer r.clock.letGo()
+				defer r.clock.endCall()
 				r.options.Resume(a.ctx, a.call, reply)
 			})
 		}
 	}
 	return queued
-}
-
-// letGo ends a call in flight.
-func (c *Clock) letGo() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.unhold()
 }

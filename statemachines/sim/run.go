@@ -41,38 +41,16 @@ type run struct {
 	timers   []*timer // that wait
 }
 
-// drive runs what begin starts to its end, on this goroutine.
-func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	r.ctx, r.caller = inner, ctx
-	r.others, r.actor.pinned = &sync.WaitGroup{}, true
-	r.clock.begin(&r.actor, begin)
-	r.clock.drive(ctx, r)
-	if !r.over {
-		r.act(r.clock.Now(), r.abort)
-	}
-	cancel()
-	r.others.Wait()
-	if r.broken != nil {
-		if r.breakOff == nil {
-			return nil, r.broken
-		}
-		return r.breakOff(r.broken), r.broken
-	}
-	return r.root.result, nil
-}
-
 // act runs a function that is due, and then the handlers that it calls.
 func (r *run) act(at time.Time, f func()) {
-	calls := r.locked(at, f)
+	calls := r.perform(at, f)
 	for _, call := range calls {
 		call()
 	}
 }
 
-// locked runs a function, and returns the handlers that it calls on this goroutine.
-func (r *run) locked(at time.Time, f func()) (calls []func()) {
+// perform runs a function, and returns the handlers that it calls on this goroutine.
+func (r *run) perform(at time.Time, f func()) (calls []func()) {
 	r.actor.mu.Lock()
 	defer r.actor.mu.Unlock()
 	if at.After(r.now) {
@@ -91,80 +69,29 @@ func (r *run) guard(f func()) {
 			return
 		}
 		if value := recover(); value != nil {
-			state := ""
-			if r.current != nil {
-				state = r.current.state.Name
-			}
-			r.fail(&InternalError{State: state, Value: value, Stack: debug.Stack()})
+			r.fail(r.defect(value))
 		}
 	}()
 	f()
 }
 
-// handle calls a handler, and then reply. A run on a virtual clock calls it on its own
-// goroutine, behind the function that runs; any other on one of the handler.
-func (r *run) handle(ctx context.Context, h Handler, call Call, reply func(Reply, error)) {
-	if r.world == nil && r.clock.Virtual() {
-		r.calls = append(r.calls, func() { r.handleHere(ctx, h, call, reply) })
-		return
-	}
-	r.called++
-	if r.replay != nil {
-		r.replayCall(r.called, &replayedCall{ctx: ctx, handler: h, call: call, reply: reply})
-		return
-	}
-	r.callHandler(ctx, r.called, h, call, reply)
-}
-
-// callHandler calls a handler on a goroutine of its own.
-func (r *run) callHandler(ctx context.Context, number int, h Handler, call Call, reply func(Reply, error)) {
-	r.clock.hold()
-	r.others.Go(func() {
-		answer, err := r.callSafely(ctx, h, call)
-		if r.world != nil && r.ctx.Err() != nil { // the World is closed: the call has no reply
-			r.clock.letGo()
-			return
+// guardTimer calls a timer of the caller, and ends the run where that panics.
+func (r *run) guardTimer(f func()) {
+	defer func() {
+		if value := recover(); value != nil {
+			err := r.defect(value)
+			r.act(r.now, func() { r.fail(err) })
 		}
-		r.clock.reply(&r.actor, func() { r.takeReply(number, answer, err, reply) })
-	})
+	}()
+	f()
 }
 
-// takeReply goes on with what a handler returned.
-func (r *run) takeReply(number int, answer Reply, err error, reply func(Reply, error)) {
-	if r.over {
-		return
+func (r *run) defect(value any) error {
+	state := ""
+	if r.current != nil {
+		state = r.current.state.Name
 	}
-	if r.keepsJournal() {
-		var data *replyData
-		data, answer, err = replyOf(answer, err)
-		if !r.keep(record{Kind: replyRecord, Number: number, Reply: data}) {
-			return
-		}
-	}
-	reply(answer, err)
-}
-
-func (r *run) handleHere(ctx context.Context, h Handler, call Call, reply func(Reply, error)) {
-	if r.over {
-		return
-	}
-	var answer Reply
-	var err error
-	r.clock.release(func() { answer, err = h(ctx, call) })
-	r.clock.catchUp(&r.actor, func() { reply(answer, err) })
-}
-
-// callSafely calls a handler. In a World its panic is an error, as one of many
-// executions must not end the others.
-func (r *run) callSafely(ctx context.Context, h Handler, call Call) (reply Reply, err error) {
-	if r.world != nil {
-		defer func() {
-			if value := recover(); value != nil {
-				err = &PanicError{Value: value, Stack: debug.Stack()}
-			}
-		}()
-	}
-	return h(ctx, call)
+	return &InternalError{State: state, Value: value, Stack: debug.Stack()}
 }
 
 // calling calls a function of the caller.

@@ -226,7 +226,7 @@ func (x *execution) begin(flow *asl.Flow, input *Payload) {
 	}
 	x.record(ExecutionStarted, 0, started)
 	s := newStrand(x, flow, newVariables(nil))
-	x.result.root = s
+	x.result.root, x.inner = s, s
 	x.follow(s)
 	s.goTo(flow.StartAt, input)
 }

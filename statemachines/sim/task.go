@@ -84,6 +84,7 @@ type attempt struct {
 	answered           func()        // what Call.Answer ends the attempt with
 	claimed            atomic.Bool   // an answer is on its way, or none is waited for
 	done               bool
+	dropped            bool            // from the queue of its activity, which guards it
 	queued             bool            // an activity, which a worker of it takes from the queue of a World
 	waits              bool            // for an answer from outside, which holds a virtual clock
 	ctx                context.Context //nolint:containedctx // of the call
@@ -162,6 +163,7 @@ func (a *attempt) start() {
 		r.replay.attempts[a.number] = a
 	}
 	if a.queued {
+		a.wait()
 		r.world.queue(a)
 		return
 	}
@@ -257,7 +259,7 @@ func (a *attempt) notJSON(what string, err error) error {
 func (a *attempt) answer(reply Reply, err error) (waited bool) {
 	r := a.strand.x.run
 	if r.world == nil && r.clock.Virtual() {
-		r.locked(r.clock.Now(), func() { waited = a.takeAnswer(reply, err) })
+		r.perform(r.clock.Now(), func() { waited = a.takeAnswer(reply, err) })
 		return waited
 	}
 	if r.world != nil { // whoever calls must not wait: it may be in OnEnd of another execution

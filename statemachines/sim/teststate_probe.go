@@ -46,7 +46,7 @@ func (p *probe) mockMap(s *strand, c *composite, items []any, d data) *failure {
 		return nil
 	}
 	// AWS fails a Map that says no tolerance for no number of failures.
-	if p.mockedError == nil && c.tolerates != nil && !c.tolerates(failures) {
+	if p.mockedError == nil && c.tolerance != nil && !c.tolerance.allows(failures, len(items)) {
 		return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded", inner: true}
 	}
 	return p.mockParallel(s)

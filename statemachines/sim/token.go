@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"sync"
 )
 
 // The errors of what is sent with a token.
@@ -12,52 +11,6 @@ var (
 	ErrTaskTimedOut     = errors.New("the Task of this token waits no longer: it was answered, timed out, or its execution ended")
 	ErrInvalidOutput    = errors.New("the output of the Task is not JSON")
 )
-
-// tasks are those of a World that wait for tokens.
-type tasks struct {
-	mu      sync.Mutex
-	waiting map[string]*attempt // by token
-	queues  map[string]*queue   // by ARN of the activity
-	ended   map[string]struct{} // the tokens of Tasks that have ended lately
-	order   []string            // of them, a ring
-	next    int                 // place in the ring
-}
-
-// mostEnded is how many tokens of Tasks that have ended a World knows.
-const mostEnded = 100_000
-
-func newTasks() tasks {
-	return tasks{waiting: map[string]*attempt{}, queues: map[string]*queue{}, ended: map[string]struct{}{}}
-}
-
-func (w *World) keepToken(a *attempt) {
-	w.tasks.mu.Lock()
-	defer w.tasks.mu.Unlock()
-	w.tasks.waiting[a.call.TaskToken] = a
-}
-
-func (w *World) forgetToken(a *attempt) {
-	if a.waits {
-		a.waits = false
-		w.clock.waitForToken(-1)
-	}
-	t := &w.tasks
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	token := a.call.TaskToken
-	if t.waiting[token] != a {
-		return
-	}
-	delete(t.waiting, token)
-	t.ended[token] = struct{}{}
-	if len(t.order) < mostEnded {
-		t.order = append(t.order, token)
-		return
-	}
-	delete(t.ended, t.order[t.next])
-	t.order[t.next] = token
-	t.next = (t.next + 1) % mostEnded
-}
 
 // task returns the attempt that waits for a token.
 func (w *World) task(token string) (*attempt, error) {

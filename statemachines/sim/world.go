@@ -173,7 +173,7 @@ func (w *World) newRun(m *asl.StateMachine, input []byte, o Options) (*run, *exe
 	if err := o.complete(); err != nil {
 		return nil, nil, nil, err
 	}
-	shared, err := w.shared(m, &o)
+	shared, err := w.dataOf(m, &o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -219,8 +219,8 @@ func (w *World) addMapRun(r *mapRun) {
 // mostMachines is how many machines a World keeps data of.
 const mostMachines = 10_000
 
-// shared is what all executions of a machine share. It checks the machine once.
-func (w *World) shared(m *asl.StateMachine, o *Options) (*machineData, error) {
+// dataOf is what all executions of a machine share. It checks the machine once.
+func (w *World) dataOf(m *asl.StateMachine, o *Options) (*machineData, error) {
 	w.mu.RLock()
 	data := w.machines[m]
 	w.mu.RUnlock()
@@ -259,33 +259,6 @@ func (r *run) ask(f func()) error {
 		default:
 			return ErrWorldClosed
 		}
-	}
-}
-
-// employ counts the workers of a World.
-func (c *Clock) employ(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.workers += n
-}
-
-// serve works on the clock until ctx ends.
-func (c *Clock) serve(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for ctx.Err() == nil {
-		c.step(nil)
-	}
-	c.changed.Broadcast()
-}
-
-// waitForToken counts the Tasks that wait for an answer from outside.
-func (c *Clock) waitForToken(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tokens += n
-	if c.tokens == 0 && c.waiting > 0 {
-		c.changed.Signal()
 	}
 }
 

@@ -146,3 +146,59 @@ func TestWorldStopAndRedrive(t *testing.T) {
 	require.ErrorIs(t, err, sim.ErrRedriveSucceeded)
 	require.Equal(t, "Execution is SUCCEEDED and cannot be redriven", e.Snapshot().RedriveStatusReason)
 }
+
+func TestWorldMapRun(t *testing.T) {
+	t.Parallel()
+	clock, err := sim.NewClock(sim.DefaultStart(), 0)
+	require.NoError(t, err)
+	w := newWorld(t, sim.WorldOptions{Clock: clock})
+	e := start(t, w, `{"StartAt": "M", "States": {"M": {"Type": "Map", "MaxConcurrency": 2, "ToleratedFailureCount": 5, "End": true, "ItemProcessor": {
+		"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 60, "End": true}}}}}}`,
+		`[1, 2, 3, 4, 5, 6]`, sim.Options{})
+	advance := func(seconds float64) {
+		t.Helper()
+		require.NoError(t, clock.Advance(t.Context(), at(seconds)))
+	}
+	advance(0)
+	m := w.MapRun(e.Snapshot().MapRuns[0])
+	s := m.Snapshot()
+	require.Equal(t, sim.MapRunCounts{Pending: 4, Running: 2, Total: 6}, s.Items)
+	require.Equal(t, []any{e.ARN(), "M", sim.StatusRunning, 2, int64(5)}, []any{s.ExecutionARN, s.State, s.Status, s.MaxConcurrency, s.ToleratedFailureCount})
+	children := m.Executions()
+	require.Len(t, children, 2)
+	require.Equal(t, s.ARN, w.Execution(children[0].ARN()).Snapshot().MapRunARN)
+	require.Equal(t, "W", children[0].Snapshot().Current[0].State)
+	require.Equal(t, sim.ExecutionStarted, children[0].Events(0, 1)[0].Type)
+
+	more := 3
+	require.NoError(t, m.Update(sim.MapRunUpdate{MaxConcurrency: &more}))
+	require.Equal(t, 3, m.Snapshot().Items.Running)
+	_, err = children[0].Stop("E", "c")
+	require.NoError(t, err)
+	require.Equal(t, sim.MapRunCounts{Aborted: 1, Pending: 2, Running: 3, Total: 6}, m.Snapshot().Executions)
+	advance(60)
+	require.Equal(t, sim.MapRunCounts{Aborted: 1, Succeeded: 3, Running: 2, Total: 6}, m.Snapshot().Items)
+
+	var none int64
+	require.NoError(t, m.Update(sim.MapRunUpdate{ToleratedFailureCount: &none}))
+	<-e.Done()
+	require.Equal(t, sim.StatusFailed, e.Status())
+	s = m.Snapshot()
+	require.Equal(t, sim.MapRunCounts{Aborted: 3, Succeeded: 3, Total: 6}, s.Items)
+	require.Equal(t, sim.StatusFailed, s.Status)
+	require.Equal(t, at(60), s.Stop)
+	require.ErrorIs(t, m.Update(sim.MapRunUpdate{}), sim.ErrMapRunEnded)
+
+	_, err = e.Redrive()
+	require.NoError(t, err)
+	advance(60)
+	s = m.Snapshot()
+	require.Equal(t, sim.MapRunCounts{Running: 3, Succeeded: 3, Total: 6}, s.Items)
+	require.Equal(t, 1, s.RedriveCount)
+	advance(120)
+	<-e.Done()
+	require.Equal(t, sim.StatusSucceeded, e.Status())
+	require.True(t, w.Forget(e.ARN()))
+	require.Nil(t, w.MapRun(s.ARN))
+	require.Nil(t, w.Execution(children[0].ARN()))
+}

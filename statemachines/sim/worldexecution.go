@@ -77,17 +77,6 @@ func (e *Execution) lock() (unlock func()) {
 	return mu.Unlock
 }
 
-// end tells those who wait that the execution has ended.
-func (e *Execution) end() {
-	if onEnd := e.world.options.OnEnd; onEnd != nil {
-		e.x.run.calls = append(e.x.run.calls, func() { onEnd(e) })
-	}
-	if e.done != nil {
-		close(e.done)
-		e.done = nil
-	}
-}
-
 func (x *execution) status() Status {
 	if x.result.Status == "" {
 		return StatusRunning

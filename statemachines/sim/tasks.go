@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"slices"
+	"sync"
+)
+
+// tasks are those of a World that wait for tokens.
+type tasks struct {
+	mu      sync.Mutex
+	waiting map[string]*attempt // by token
+	queues  map[string]*queue   // by ARN of the activity
+	ended   map[string]struct{} // the tokens of Tasks that have ended lately
+	order   []string            // of them, a ring
+	next    int                 // place in the ring
+}
+
+// mostEnded is how many tokens of Tasks that have ended a World knows.
+const mostEnded = 100_000
+
+func newTasks() tasks {
+	return tasks{waiting: map[string]*attempt{}, queues: map[string]*queue{}, ended: map[string]struct{}{}}
+}
+
+func (w *World) keepToken(a *attempt) {
+	w.tasks.mu.Lock()
+	defer w.tasks.mu.Unlock()
+	w.tasks.waiting[a.call.TaskToken] = a
+}
+
+func (w *World) forgetToken(a *attempt) {
+	if a.waits {
+		a.waits = false
+		w.clock.waitForToken(-1)
+	}
+	t := &w.tasks
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	token := a.call.TaskToken
+	if t.waiting[token] != a {
+		return
+	}
+	if a.queued {
+		t.drop(a)
+	}
+	delete(t.waiting, token)
+	t.ended[token] = struct{}{}
+	if len(t.order) < mostEnded {
+		t.order = append(t.order, token)
+		return
+	}
+	delete(t.ended, t.order[t.next])
+	t.order[t.next] = token
+	t.next = (t.next + 1) % mostEnded
+}
+
+// queue is what an activity has to do, and the workers that wait for it.
+type queue struct {
+	attempts []*attempt
+	pollers  []chan *attempt // each has room for one
+	dropped  int             // of attempts: Tasks that have ended
+}
+
+// queue leaves an attempt to the workers of its activity.
+func (w *World) queue(a *attempt) {
+	if a.strand.x.run.replay != nil {
+		return // until Resume
+	}
+	w.tasks.mu.Lock()
+	defer w.tasks.mu.Unlock()
+	w.tasks.offer(a, false)
+}
+
+// offer gives an attempt to the worker that waits longest, or leaves it in the queue.
+func (t *tasks) offer(a *attempt, first bool) {
+	q := t.queueOf(a.call.Resource)
+	switch {
+	case len(q.pollers) > 0:
+		q.pollers[0] <- a
+		q.pollers = q.pollers[1:]
+	case first:
+		q.attempts = slices.Insert(q.attempts, 0, a)
+	default:
+		q.attempts = append(q.attempts, a)
+	}
+}
+
+func (t *tasks) queueOf(activity string) *queue {
+	q := t.queues[activity]
+	if q == nil {
+		q = &queue{}
+		t.queues[activity] = q
+	}
+	return q
+}
+
+// drop takes an attempt that has ended out of its queue, with others, when they are many.
+func (t *tasks) drop(a *attempt) {
+	a.dropped = true
+	activity := a.call.Resource
+	q := t.queueOf(activity)
+	if q.dropped++; 2*q.dropped > len(q.attempts) {
+		q.attempts, q.dropped = slices.DeleteFunc(q.attempts, func(a *attempt) bool { return a.dropped }), 0
+	}
+	t.tidy(activity)
+}
+
+// tidy forgets a queue that is empty.
+func (t *tasks) tidy(activity string) {
+	if q := t.queues[activity]; q != nil && len(q.attempts)+len(q.pollers) == 0 {
+		delete(t.queues, activity)
+	}
+}
