@@ -138,7 +138,7 @@ var placeholder = regexp.MustCompile(`<([A-Za-z][\w-]*(?::\d+)?)>`)
 
 // matchText compares texts. A placeholder stands for one text throughout the case.
 func (m *apiMatcher) matchText(at, got, want string) string {
-	if got == want || m.inJSON && (want == "<time>" || slices.Contains(m.c.Masks, want)) {
+	if got == want || m.inJSON && want == "<time>" || slices.Contains(m.c.Masks, want) {
 		return ""
 	}
 	var pattern strings.Builder
