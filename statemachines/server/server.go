@@ -63,6 +63,7 @@ type Server struct {
 	sealer *sealer
 	world  *sim.World
 	hub    hub
+	next   nextAnswers
 	// prepare is that of the options.
 	prepare    func(StartInfo, *sim.Options) error
 	keepEvents int

@@ -1,0 +1,129 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/server"
+	"github.com/jobpoller/jobpoller/statemachines/server/page"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// startPaged returns a server on a clock that stands still, with what a page shows of it
+// and a machine that waits a minute before it calls its Task.
+func startPaged(t *testing.T) (w page.World, machine string) {
+	t.Helper()
+	clock, err := sim.NewClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 0)
+	require.NoError(t, err)
+	s := server.New(server.Options{Clock: clock, Prepare: func(_ server.StartInfo, o *sim.Options) error {
+		o.Handler = func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Output: "mocked"}, nil }
+		return nil
+	}})
+	t.Cleanup(s.Close)
+	w = s.PageWorld()
+	machine = "arn:aws:states:eu-west-1:111122223333:stateMachine:m"
+	_, err = w.Call(t.Context(), machine, "CreateStateMachine", map[string]string{
+		"name": "m", "roleArn": "arn:aws:iam::111122223333:role/r",
+		"definition": `{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Get"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "End": true}}}`,
+	})
+	require.NoError(t, err)
+	return w, machine
+}
+
+// startRun starts an execution, and returns its ARN.
+func startRun(t *testing.T, w page.World, machine string) string {
+	t.Helper()
+	out, err := w.Call(t.Context(), machine, "StartExecution", map[string]string{"stateMachineArn": machine, "input": `{"a": 1}`})
+	require.NoError(t, err)
+	var started struct {
+		ExecutionARN string `json:"executionArn"`
+	}
+	require.NoError(t, json.Unmarshal(out, &started))
+	require.NoError(t, w.Steer(t.Context(), page.Steering{}), "all that is due has happened")
+	return started.ExecutionARN
+}
+
+// A page is shown an execution as it is, and moves its clock.
+func TestPageWorld(t *testing.T) {
+	t.Parallel()
+	w, machine := startPaged(t)
+	require.Len(t, w.Machines(), 1)
+	found, ok := w.Machine(machine)
+	require.True(t, ok)
+	require.Equal(t, "m", found.Name)
+	arn := startRun(t, w, machine)
+	d, ok := w.Run(arn)
+	require.True(t, ok)
+	require.Equal(t, "RUNNING", d.Status)
+	require.Equal(t, "m", d.Machine)
+	require.JSONEq(t, `{"a": 1}`, d.History.Input)
+	require.Len(t, d.Places, 1)
+	require.Equal(t, "Wait", d.Places[0].State)
+	require.Equal(t, d.History.Start.Add(time.Minute), d.Places[0].Until)
+	require.Equal(t, d.Places[0].Until, w.Clock().Next)
+	version, ok := w.Version(arn)
+	require.True(t, ok)
+	require.Equal(t, d.Version, version)
+
+	require.NoError(t, w.Steer(t.Context(), page.Steering{Next: true}))
+	d, _ = w.Run(arn)
+	require.Equal(t, "SUCCEEDED", d.Status)
+	require.Equal(t, `"mocked"`, d.History.Output)
+	require.Equal(t, time.Minute, d.History.Duration())
+	require.Equal(t, 2, d.History.Transitions)
+	require.Greater(t, d.Version, version)
+	require.ErrorContains(t, w.Steer(t.Context(), page.Steering{Next: true}), "no timer waits")
+
+	second := startRun(t, w, machine)
+	var arns []string
+	for r := range w.Runs {
+		arns = append(arns, r.ARN)
+	}
+	require.Equal(t, []string{second, arn}, arns, "the newest first")
+	require.NoError(t, w.Skip(second, "Wait"))
+	require.NoError(t, w.Steer(t.Context(), page.Steering{}))
+	d, _ = w.Run(second)
+	require.Equal(t, "SUCCEEDED", d.Status)
+	require.Error(t, w.Skip(second, "Wait"))
+}
+
+// What is not there is said not to be, whatever the ARN.
+func TestPageWorldOfNothing(t *testing.T) {
+	t.Parallel()
+	w, machine := startPaged(t)
+	for _, arn := range []string{"", "x", machine, "arn:aws:states:eu-west-1:999999999999:execution:m:x", "arn:aws:states:eu-west-1:111122223333:execution:m:x"} {
+		_, found := w.Run(arn)
+		require.False(t, found, arn)
+		_, found = w.Version(arn)
+		require.False(t, found, arn)
+		require.Error(t, w.Skip(arn, ""), arn)
+		require.Error(t, w.Answer(arn, "Get", nil, "E", ""), arn)
+		_, found = w.Machine(arn)
+		require.Equal(t, arn == machine, found, arn)
+	}
+	_, err := w.Call(t.Context(), "x", "StartExecution", nil)
+	require.ErrorContains(t, err, "InvalidArn")
+}
+
+// The answer that a page sets is that of one call.
+func TestNextAnswer(t *testing.T) {
+	t.Parallel()
+	w, machine := startPaged(t)
+	for _, c := range []struct {
+		output, errorName, status, says string
+	}{{`{"n": 1.50}`, "", "SUCCEEDED", `{"n":1.50}`}, {"", "Athena.TooManyRequestsException", "FAILED", "Athena.TooManyRequestsException"}, {"", "", "SUCCEEDED", `"mocked"`}} {
+		arn := startRun(t, w, machine)
+		if c.output != "" || c.errorName != "" {
+			require.NoError(t, w.Answer(arn, "Get", json.RawMessage(c.output), c.errorName, "slow down"))
+		}
+		require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Minute}))
+		d, _ := w.Run(arn)
+		require.Equal(t, c.status, d.Status)
+		require.Equal(t, c.says, d.History.Output+d.History.Error)
+	}
+}
