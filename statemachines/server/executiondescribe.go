@@ -81,9 +81,10 @@ func (k known) machineARN(s sim.Snapshot) string {
 }
 
 // label is that of a child execution's Map Run, which stands behind the name of the
-// state machine.
+// state machine in its ARN.
 func (k known) label(s sim.Snapshot) string {
-	_, label, _ := strings.Cut(s.StateMachine, "/")
+	_, label, _ := strings.Cut(s.ARN, "/")
+	label, _, _ = strings.Cut(label, ":")
 	return label
 }
 

@@ -93,7 +93,7 @@ func (r *request) collect(in *listExecutionsInput) ([]listed, error) {
 	case (in.StateMachineArn == "") == (in.MapRunArn == ""):
 		return nil, refuse(validation, "Exactly one of stateMachineArn and mapRunArn must be specified")
 	case in.MapRunArn != "":
-		err = refuse("ResourceNotFound", "Resource not found: '%s'", in.MapRunArn)
+		all, err = r.collectOfMapRun(in.MapRunArn)
 	case in.StatusFilter == "PENDING_REDRIVE":
 		return nil, refuse(validation, "A statusFilter of %s needs a mapRunArn", in.StatusFilter)
 	default:

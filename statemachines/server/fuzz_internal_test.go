@@ -317,5 +317,6 @@ func TestRequestsReachEveryOperation(t *testing.T) {
 	})
 }
 
-// unreached are operations that no request of the generator does: it waits for nothing.
-var unreached = []string{"GetActivityTask"}
+// unreached are operations that no request of the generator does: it waits for nothing,
+// and its Map Runs end at once.
+var unreached = []string{"GetActivityTask", "UpdateMapRun"}
