@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -105,6 +106,11 @@ func noteOf(x *execution, info *StartInfo) []byte {
 // Open returns a server that goes on where the journal of the options ends. Calls of Tasks
 // without a reply are made again. Its error says which record does not fit.
 func Open(o Options) (*Server, error) {
+	if j, ok := o.Journal.(rewriter); ok {
+		if err := compact(j); err != nil {
+			return nil, err
+		}
+	}
 	s := New(o)
 	p := &replay{server: s, revisions: map[revisionKey]*target{}}
 	if err := o.Journal.Records(p.record); err != nil {
@@ -113,6 +119,57 @@ func Open(o Options) (*Server, error) {
 	}
 	p.finish()
 	return s, nil
+}
+
+// rewriter is a journal that can drop records.
+type rewriter interface {
+	Journal
+	// Rewrite keeps only some records, and adds one.
+	Rewrite(keep func(record []byte) bool, last []byte) error
+}
+
+// compact drops the records of executions that the World has forgotten, where these are
+// most of the journal. Nothing else reads them: an execution is made again from its own
+// records alone.
+func compact(j rewriter) error {
+	type record struct {
+		Kind string    `json:"k"`
+		Run  int64     `json:"r"`
+		At   time.Time `json:"at"`
+	}
+	read := func(text []byte) (rec record) {
+		_ = json.Unmarshal(text, &rec) // replay says what is wrong
+		return rec
+	}
+	var last time.Time
+	records, forgotten := map[int64]int{}, map[int64]bool{}
+	all, dropped := 0, 0
+	err := j.Records(func(_ int, text []byte) error {
+		rec := read(text)
+		all++
+		records[rec.Run]++
+		if rec.Kind == "forget" {
+			forgotten[rec.Run] = true
+		}
+		if rec.At.After(last) {
+			last = rec.At
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for run := range forgotten {
+		dropped += records[run]
+	}
+	if dropped*2 <= all {
+		return nil
+	}
+	clock, err := json.Marshal(map[string]any{"k": "clock", "at": last})
+	if err != nil {
+		return err
+	}
+	return j.Rewrite(func(text []byte) bool { return !forgotten[read(text).Run] }, clock)
 }
 
 // replay makes the state of a server from its journal.
@@ -216,9 +273,7 @@ func (e *executions) restore(x *execution) {
 // finish counts what runs, and lets the executions go on.
 func (p *replay) finish() {
 	s := p.server
-	for _, t := range p.revisions {
-		t.machine.running = 0
-	}
+	p.dropForgotten()
 	for x := range s.allExecutions {
 		if x.run != nil && x.run.Status() == sim.StatusRunning {
 			x.machine.running++
@@ -237,6 +292,19 @@ func (p *replay) finish() {
 	}
 	s.replays.Store(false)
 	s.world.Resume()
+}
+
+// dropForgotten drops the executions that the World has forgotten.
+func (p *replay) dropForgotten() {
+	s := p.server
+	forgotten := func(x *execution) bool { return x.run == nil || s.world.Execution(x.arn) != x.run }
+	for _, a := range s.allAccounts() {
+		maps.DeleteFunc(a.executions.byARN, func(_ string, x *execution) bool { return forgotten(x) })
+	}
+	for _, t := range p.revisions {
+		t.machine.running = 0
+		t.machine.executions = slices.DeleteFunc(t.machine.executions, forgotten)
+	}
 }
 
 // resumeNested goes on with a Task that waits for the execution which it has started.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,10 +30,17 @@ const (
 // openJournal opens a server on the journal of a folder, with a clock that stands still.
 func openJournal(t *testing.T, folder string) *endpoint {
 	t.Helper()
+	e, _ := openAndClose(t, folder, 0)
+	return e
+}
+
+// openAndClose returns what ends the server, too, which keeps so many executions.
+func openAndClose(t *testing.T, folder string, keep int) (e *endpoint, end func()) {
+	t.Helper()
 	j, err := journal.Open(folder, "test")
 	require.NoError(t, err)
 	clock := manual()
-	s, err := server.Open(server.Options{Clock: clock, Journal: j, Prepare: func(_ server.StartInfo, o *sim.Options) error {
+	s, err := server.Open(server.Options{Clock: clock, Journal: j, KeepExecutions: keep, Prepare: func(_ server.StartInfo, o *sim.Options) error {
 		o.Seed += 7 // as the command does
 		o.Handlers = map[string]sim.Handler{"arn:aws:lambda:eu-west-1:111111111111:function:f": func(_ context.Context, call sim.Call) (sim.Reply, error) {
 			if call.RetryCount < 2 {
@@ -43,11 +51,12 @@ func openJournal(t *testing.T, folder string) *endpoint {
 		return nil
 	}})
 	require.NoError(t, err)
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		s.Close()
 		require.NoError(t, j.Close())
 	})
-	return &endpoint{s, t, clock}
+	t.Cleanup(end)
+	return &endpoint{s, t, clock}, end
 }
 
 // pass lets time pass and all that is due by then.
@@ -207,4 +216,41 @@ func TestOpenAfterAKill(t *testing.T) {
 
 func machineARN(name string) string {
 	return "arn:aws:states:eu-west-1:111111111111:stateMachine:" + name
+}
+
+// Executions that are forgotten do not come back, and the journal forgets them, too.
+func TestForgottenExecutionsLeaveTheJournal(t *testing.T) {
+	t.Parallel()
+	const keep = 3
+	folder := t.TempDir()
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(folder, "journal.jsonl"))
+		require.NoError(t, err)
+		return info.Size()
+	}
+	e, end := openAndClose(t, folder, keep)
+	machine, waits := e.create("m", call), e.create("w", waitHour)
+	waiting := e.start(waits)
+	for i := range 20 {
+		e.start(machine, object{"name": fmt.Sprint("x", i)})
+		e.pass(time.Minute)
+	}
+	e.pass(0)
+	before, now := e.everything(), e.clock.Now()
+	require.Equal(t, keep, strings.Count(before, `"status":"SUCCEEDED"`)/2, "in the list and by itself")
+	end()
+	long := size()
+
+	e, end = openAndClose(t, folder, keep)
+	require.Equal(t, now, e.clock.Now().UTC())
+	e.pass(0)
+	require.Equal(t, before, e.everything())
+	require.Less(t, size()*2, long)
+	end()
+	e, _ = openAndClose(t, folder, keep)
+	e.pass(time.Hour)
+	require.Equal(t, "SUCCEEDED", e.describe(waiting)["status"])
+	again := e.start(machine, object{"name": "x1"})
+	e.pass(time.Minute)
+	require.Equal(t, "SUCCEEDED", e.describe(again)["status"])
 }

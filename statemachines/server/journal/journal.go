@@ -127,6 +127,28 @@ func (j *Journal) Append(record []byte) error {
 	return j.err
 }
 
+// Rewrite drops the records that are not to be kept, and adds one at the end. The file
+// is whole at any time: the new one takes the place of the old.
+func (j *Journal) Rewrite(keep func(record []byte) bool, last []byte) error {
+	next := j.path + ".new"
+	file, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600) //nolint:gosec // the folder is the user's choice
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(file, 1<<20)
+	if err := errors.Join(j.copyTo(out, keep, last), out.Flush()); err != nil {
+		return errors.Join(err, file.Close(), os.Remove(next))
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := os.Rename(next, j.path); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	old := j.file
+	j.file = file
+	return old.Close()
+}
+
 // Close closes the journal and lets go of the folder.
 func (j *Journal) Close() error {
 	j.mu.Lock()
@@ -144,6 +166,30 @@ func (j *Journal) Close() error {
 		j.lock = nil
 	}
 	return err
+}
+
+func (j *Journal) copyTo(out io.Writer, keep func(record []byte) bool, last []byte) error {
+	head, err := json.Marshal(header{kind, format, j.program})
+	if err != nil {
+		return err
+	}
+	write := func(record []byte) error {
+		_, err := fmt.Fprintf(out, "%s\n", record)
+		return err
+	}
+	if err := write(head); err != nil {
+		return err
+	}
+	err = j.Records(func(_ int, record []byte) error {
+		if !keep(record) {
+			return nil
+		}
+		return write(record)
+	})
+	if err != nil {
+		return err
+	}
+	return write(last)
 }
 
 func (j *Journal) open() error {
