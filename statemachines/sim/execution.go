@@ -11,18 +11,17 @@ import (
 // execution is an execution and its history: the one of Run, or a child
 // execution of a distributed Map.
 type execution struct {
-	run        *run
-	result     *Result
-	history    history
-	definition map[string]any // the state machine in the context object
-	limit      int            // of events
-	billed     bool           // by the transition
-	over       bool
-	inner      inside // its root
-	ended      func()
-	onEvent    func(Event)
-	handle     *Execution // of a World; nil: of Run
-	mapRun     *mapRun    // of a child execution; nil: of none
+	run     *run
+	result  *Result
+	history history
+	limit   int  // of events
+	billed  bool // by the transition
+	over    bool
+	inner   inside // its root
+	ended   func()
+	onEvent func(Event)
+	handle  *Execution // of a World; nil: of Run
+	mapRun  *mapRun    // of a child execution; nil: of none
 }
 
 func newExecution(r *run, name, arn string, start time.Time, input *Payload) *execution {
@@ -33,6 +32,16 @@ func newExecution(r *run, name, arn string, start time.Time, input *Payload) *ex
 			"RoleArn": r.options.Role, "StartTime": formatTime(start), "RedriveCount": json.Number("0"),
 		},
 	}}
+}
+
+// machineObject is the state machine in the context object.
+func (x *execution) machineObject() map[string]any {
+	o := &x.run.options
+	name := o.StateMachine
+	if x.mapRun != nil {
+		name += "/" + x.mapRun.label
+	}
+	return map[string]any{"Id": arn(*o, "stateMachine") + name, "Name": name}
 }
 
 // record appends an event to the history and returns its number, or 0 if the
@@ -168,10 +177,6 @@ func (r *run) newRoot(input *Payload) *execution {
 		now = r.options.StartTime
 	}
 	x := newExecution(r, r.options.Execution, ExecutionARN(r.options), now, input)
-	x.definition = map[string]any{
-		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
-		"Name": r.options.StateMachine,
-	}
 	if r.world == nil { // a World of many executions has no room for it
 		x.result.Visits, x.result.Edges, x.result.Calls = map[string]int{}, map[Edge]int{}, map[string]int{}
 	}

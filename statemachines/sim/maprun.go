@@ -58,7 +58,6 @@ func (r *mapRun) start(c *composite, b *branch, input *Payload) {
 	}
 	machine := run.options.StateMachine + "/" + r.label
 	x := newExecution(run, name, arn(run.options, kind)+machine+":"+name, run.now, input)
-	x.definition = map[string]any{"Id": arn(run.options, "stateMachine") + machine, "Name": machine}
 	x.limit, x.billed, x.mapRun = run.options.MaxEvents, !express, r
 	if run.world != nil {
 		run.world.addChild(x)

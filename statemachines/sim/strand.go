@@ -176,7 +176,7 @@ func (s *strand) context() map[string]any {
 	if works(s.state) {
 		state["RetryCount"] = json.Number(strconv.Itoa(s.retryCount))
 	}
-	object := map[string]any{"Execution": s.x.result.context, "State": state, "StateMachine": s.x.definition}
+	object := map[string]any{"Execution": s.x.result.context, "State": state, "StateMachine": s.x.machineObject()}
 	if s.token != "" {
 		object["Task"] = map[string]any{"Token": s.token}
 	}
