@@ -109,6 +109,23 @@ func (r *request) findExecution(text string) (known, error) {
 	if err != nil {
 		return known{}, err
 	}
+	return r.find(text, parsed)
+}
+
+// findDescribed is findExecution, but takes the Express executions of Map Runs, too.
+func (r *request) findDescribed(text string) (known, error) {
+	parsed, err := parseARN(text, executionKind, expressKind)
+	if err != nil {
+		return known{}, err
+	}
+	k, err := r.find(text, parsed)
+	if parsed.kind == expressKind && (err != nil || !k.isChild()) {
+		return r.findExecution(text) // which says that it does not take it
+	}
+	return k, err
+}
+
+func (r *request) find(text string, parsed arn) (known, error) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()

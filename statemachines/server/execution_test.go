@@ -341,3 +341,35 @@ func TestExpressExecutions(t *testing.T) {
 }
 
 const waitHourExpress = `{"StartAt":"W","States":{"W":{"Type":"Wait","Seconds":60,"End":true}}}`
+
+// The child executions of a Map Run are listed by its ARN, and described.
+func TestExecutionsOfMapRuns(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"STANDARD", "EXPRESS"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			e := startServer(t, virtual(), nil)
+			m := e.create("m", `{"StartAt":"M","States":{"M":{"Type":"Map","Label":"L","ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"`+kind+`"},
+			  "StartAt":"W","States":{"W":{"Type":"Wait","Seconds":60,"End":true}}},"End":true}}}`)
+			x := e.start(m, object{"input": "[1,2,3]"})
+			require.Equal(t, "SUCCEEDED", e.wait(x)["status"])
+			run := e.World().Execution(x).Snapshot().MapRuns[0]
+			out := e.call("ListExecutions", object{"mapRunArn": run, "maxResults": 2})
+			page := out["executions"].([]any)
+			require.Len(t, page, 2)
+			rest := e.call("ListExecutions", object{"mapRunArn": run, "maxResults": 2, "nextToken": out["nextToken"]})
+			require.Len(t, rest["executions"], 1)
+			child := page[0].(object)
+			require.Equal(t, []any{run, m + "/L", "SUCCEEDED"}, []any{child["mapRunArn"], child["stateMachineArn"], child["status"]})
+			described := e.describe(child["executionArn"].(string))
+			require.Equal(t, []any{run, m + "/L", "3"}, []any{described["mapRunArn"], described["stateMachineArn"], described["output"]})
+			require.Contains(t, e.refused("ListExecutions", object{"mapRunArn": run + "x"}), "ResourceNotFound: ")
+			require.Empty(t, e.call("ListExecutions", object{"mapRunArn": run, "statusFilter": "PENDING_REDRIVE"})["executions"])
+			require.Len(t, e.call("ListExecutions", object{"stateMachineArn": m})["executions"], 1)
+			if kind == "STANDARD" {
+				require.Len(t, e.history(child["executionArn"].(string), 100, false), 4)
+				require.Equal(t, "L", e.call("DescribeStateMachineForExecution", object{"executionArn": child["executionArn"]})["label"])
+			}
+		})
+	}
+}

@@ -43,7 +43,7 @@ type describeExecutionOutput struct {
 }
 
 func describeExecution(r *request, in *describeExecutionInput) (*describeExecutionOutput, error) {
-	k, err := r.findExecution(in.ExecutionArn)
+	k, err := r.findDescribed(in.ExecutionArn)
 	if err != nil {
 		return nil, err
 	}
