@@ -312,3 +312,15 @@ func (c *composite) succeed(output *Payload) *failure {
 	}
 	return s.complete(output)
 }
+
+// tolerance is how many of the items of a Map may fail.
+type tolerance struct {
+	count *int64   // nil: as many as there are
+	share *float64 // percent; nil: all
+}
+
+// allows tells whether so many failed of so many items are no failure of the Map.
+func (t *tolerance) allows(failures, items int) bool {
+	const whole = 100
+	return t != nil && (t.count == nil || int64(failures) <= *t.count) && (t.share == nil || float64(failures)*whole <= *t.share*float64(items))
+}

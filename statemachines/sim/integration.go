@@ -45,6 +45,19 @@ func newIntegration(arn string) integration {
 	}
 }
 
+// integrationOf is the integration of a resource, which is read once.
+func (m *machineData) integrationOf(arn string) *integration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.integrations[arn]
+	if known == nil {
+		i := newIntegration(arn)
+		known = &i
+		m.integrations[arn] = known
+	}
+	return known
+}
+
 // activity tells whether the resource is an activity.
 func (i *integration) activity() bool { return i.scheduled == ActivityScheduled }
 

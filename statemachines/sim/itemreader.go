@@ -15,6 +15,7 @@ type reading struct {
 	strand    *strand
 	data      data
 	inside    *composite // nil for a state that is tested alone
+	then      func(items []any) *failure
 	arguments map[string]any
 	limit     int64 // of items; 0: none
 	items     []any
@@ -23,42 +24,16 @@ type reading struct {
 	objects   []object // to be read
 }
 
-// readItems reads the items, and then goes through them.
-func (s *strand) readItems(d data) *failure {
+// readItems reads the items, and then goes through them. The composite is nil for a state
+// that is tested alone.
+func (s *strand) readItems(d data, inside *composite, then func(items []any) *failure) *failure {
 	reader := s.state.Map.ItemReader
 	field := "Parameters"
 	if s.jsonata() {
 		field = "Arguments"
 	}
-	c := &reading{strand: s, data: d, config: &reader.Config}
-	var f *failure
-	if s.probe == nil {
-		if c.inside, f = s.beginReading(d); f != nil || !s.alive() {
-			return f
-		}
-	}
+	c := &reading{strand: s, data: d, inside: inside, then: then, config: &reader.Config}
 	return c.stop(c.begin(field))
-}
-
-// beginReading records that the Map and its run have started, as AWS does before it reads.
-func (s *strand) beginReading(d data) (*composite, *failure) {
-	c := &composite{owner: s}
-	if f := s.concurrency(c, d); f != nil {
-		return nil, f
-	}
-	none := 0
-	s.record(MapStateStarted, Details{Length: &none})
-	if !s.alive() {
-		return nil, nil
-	}
-	if f := s.tolerance(c, d); f != nil {
-		return nil, f
-	}
-	run := s.newMapRun(c)
-	c.mapRun, c.last = run, s.last
-	s.record(MapRunStarted, Details{MapRunArn: run.arn})
-	c.last = s.last
-	return c, nil
 }
 
 // begin makes the first call.
@@ -147,10 +122,7 @@ func (c *reading) next() *failure {
 		arguments["ContinuationToken"] = c.token
 		return c.call(resource, arguments, c.page)
 	}
-	if c.inside == nil {
-		return s.mapItems(c.items, c.data)
-	}
-	return s.mapRead(c.inside, c.items, c.data)
+	return c.then(c.items)
 }
 
 // errNoAnswer means that a handler returned something that a reader cannot take.

@@ -21,19 +21,6 @@ func newMachineData() *machineData {
 	return &machineData{apis: map[string]*typecheck.API{}, integrations: map[string]*integration{}}
 }
 
-// integrationOf is the integration of a resource, which is read once.
-func (m *machineData) integrationOf(arn string) *integration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.integrations[arn]
-	if known == nil {
-		i := newIntegration(arn)
-		known = &i
-		m.integrations[arn] = known
-	}
-	return known
-}
-
 // api is the API of a Task, which is looked up once.
 func (m *machineData) api(t *asl.Task, models typecheck.Models) (*typecheck.API, error) {
 	m.mu.Lock()

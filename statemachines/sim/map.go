@@ -18,7 +18,7 @@ func (s *strand) runMap() *failure {
 	}
 	d := data{input: input}
 	if m.ItemReader != nil {
-		return s.readItems(d)
+		return s.mapReader(d)
 	}
 	items, f := s.items(d)
 	if f != nil {
@@ -60,6 +60,39 @@ func (s *strand) mapItems(items []any, d data) *failure {
 	c.mapRun = run
 	s.record(MapRunStarted, Details{MapRunArn: run.arn})
 	return c.beginBatches(run, batches)
+}
+
+// mapReader reads the items and goes through them.
+func (s *strand) mapReader(d data) *failure {
+	if s.probe != nil {
+		return s.readItems(d, nil, func(items []any) *failure { return s.mapItems(items, d) })
+	}
+	c, f := s.beginReading(d)
+	if f != nil || !s.alive() {
+		return f
+	}
+	return s.readItems(d, c, func(items []any) *failure { return s.mapRead(c, items, d) })
+}
+
+// beginReading records that the Map and its run have started, as AWS does before it reads.
+func (s *strand) beginReading(d data) (*composite, *failure) {
+	c := &composite{owner: s}
+	if f := s.concurrency(c, d); f != nil {
+		return nil, f
+	}
+	none := 0
+	s.record(MapStateStarted, Details{Length: &none})
+	if !s.alive() {
+		return nil, nil
+	}
+	if f := s.tolerance(c, d); f != nil {
+		return nil, f
+	}
+	run := s.newMapRun(c)
+	c.mapRun, c.last = run, s.last
+	s.record(MapRunStarted, Details{MapRunArn: run.arn})
+	c.last = s.last
+	return c, nil
 }
 
 // mapRead goes through items that were read.
@@ -170,18 +203,6 @@ func (s *strand) tolerance(c *composite, d data) *failure {
 		}
 	}
 	return nil
-}
-
-// tolerance is how many of the items of a Map may fail.
-type tolerance struct {
-	count *int64   // nil: as many as there are
-	share *float64 // percent; nil: all
-}
-
-// allows tells whether so many failed of so many items are no failure of the Map.
-func (t *tolerance) allows(failures, items int) bool {
-	const whole = 100
-	return t != nil && (t.count == nil || int64(failures) <= *t.count) && (t.share == nil || float64(failures)*whole <= *t.share*float64(items))
 }
 
 // itemInput is the input of the iteration for an item.

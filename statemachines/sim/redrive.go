@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -75,18 +74,4 @@ func (x *execution) redriveStatus(now time.Time) (status RedriveStatus, reason s
 		return RedrivableByMapRun, ""
 	}
 	return NotRedrivable, reason
-}
-
-// Redrive goes on with an execution that did not succeed: see the function Redrive.
-// It returns the time of the redrive. Errors: ErrRedriveRunning and its kin, and
-// ErrWorldClosed.
-func (e *Execution) Redrive() (redriven time.Time, err error) {
-	r := e.x.run
-	closed := r.ask(func() {
-		if err = e.x.refusal(r.now); err == nil && r.keep(record{Kind: redriveRecord}) {
-			redriven = r.now
-			r.restart(e.x.result)
-		}
-	})
-	return redriven, cmp.Or(closed, err)
 }

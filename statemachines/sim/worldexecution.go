@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 var closedChannel = func() chan struct{} {
 	c := make(chan struct{})
@@ -68,6 +71,20 @@ func (e *Execution) Stop(name, cause string) (stopped time.Time, err error) {
 		stopped = e.x.result.Stop
 	})
 	return stopped, err
+}
+
+// Redrive goes on with an execution that did not succeed: see the function Redrive.
+// It returns the time of the redrive. Errors: ErrRedriveRunning and its kin, and
+// ErrWorldClosed.
+func (e *Execution) Redrive() (redriven time.Time, err error) {
+	r := e.x.run
+	closed := r.ask(func() {
+		if err = e.x.refusal(r.now); err == nil && r.keep(record{Kind: redriveRecord}) {
+			redriven = r.now
+			r.restart(e.x.result)
+		}
+	})
+	return redriven, cmp.Or(closed, err)
 }
 
 // lock locks the execution, with all that it is a part of.
