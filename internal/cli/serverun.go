@@ -20,9 +20,11 @@ import (
 	"github.com/jobpoller/jobpoller/internal/eventpost"
 	"github.com/jobpoller/jobpoller/internal/forward"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/server/control"
 	"github.com/jobpoller/jobpoller/statemachines/server/journal"
+	"github.com/jobpoller/jobpoller/statemachines/server/page"
 	"github.com/jobpoller/jobpoller/statemachines/server/throttle"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -105,7 +107,7 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 	if s.follower.limiter != nil {
 		api = throttleCalls(s.follower.limiter, api)
 	}
-	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock), log)), log.connections())
+	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock, guard.Token()), log)), log.connections())
 	return s, nil
 }
 
@@ -125,8 +127,9 @@ func (s *serving) open(settings server.Options) (err error) {
 	return nil
 }
 
-// own is what the server has beside the API: the control endpoint.
-func (s *serving) own(clock *sim.Clock) http.Handler {
+// own is what the server has beside the API: the control endpoint and the page, whose
+// forms carry the token.
+func (s *serving) own(clock *sim.Clock, token string) http.Handler {
 	options := control.Options{
 		World: s.server.World(), Clock: control.NewClock(clock), Ring: s.follower.ring, Find: s.server.ExecutionsNamed,
 		Version: version(), Operations: s.server.Operations(), Throttled: func() int { return int(s.follower.throttled.Load()) },
@@ -139,6 +142,9 @@ func (s *serving) own(clock *sim.Clock) http.Handler {
 	for _, path := range []string{"clock", "executions/", "events", "health"} {
 		mux.Handle(ownPaths+path, endpoint)
 	}
+	mux.Handle(ownPaths, page.New(page.Options{
+		World: s.server.PageWorld(), Path: ownPaths, Token: token, Models: models.Load, Compare: compareStrategies,
+	}))
 	return mux
 }
 
