@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/loopback"
+)
+
+// startServing serves as the flags say, on a free port, to the end of the test.
+func startServing(t *testing.T, log io.Writer, flags ...string) *serving {
+	t.Helper()
+	var o serveOptions
+	c := &cobra.Command{}
+	o.addTo(c)
+	require.NoError(t, c.ParseFlags(flags))
+	require.NoError(t, o.validate(func(string) string { return "" }))
+	listener, err := loopback.Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	s, err := newServing(t.Context(), &o, listener, &serveLog{out: log})
+	require.NoError(t, err)
+	s.follow(t.Context())
+	t.Cleanup(func() { require.NoError(t, s.close(context.WithoutCancel(t.Context()))) })
+	return s
+}
+
+// run creates a machine of the Tasks, one after the other, and runs it to its end.
+func (s *serving) run(t *testing.T, testCase string, tasks ...string) (status, output, cause string) {
+	t.Helper()
+	definition := `{"StartAt": "T0", "States": {`
+	for i, task := range tasks {
+		next := `"End": true}`
+		if i < len(tasks)-1 {
+			next = `"Next": "T` + string(rune('1'+i)) + `"}, `
+		}
+		definition += `"T` + string(rune('0'+i)) + `": {"Type": "Task", "ResultPath": "$.t` + string(rune('0'+i)) + `", ` + task + `, ` + next
+	}
+	api := localAPI{server: s.server}
+	var created struct {
+		ARN string `json:"stateMachineArn"`
+	}
+	require.NoError(t, api.call(t.Context(), "CreateStateMachine", map[string]any{
+		"name": "tasks" + testCase, "definition": definition + "}}", "roleArn": watchRole,
+	}, &created), definition)
+	arn := created.ARN
+	if testCase != "" {
+		arn += "#" + testCase
+	}
+	var started struct {
+		ARN string `json:"executionArn"`
+	}
+	require.NoError(t, api.call(t.Context(), "StartExecution", map[string]any{"stateMachineArn": arn}, &started))
+	<-s.server.World().Execution(started.ARN).Done()
+	var described struct{ Status, Output, Cause string }
+	require.NoError(t, api.call(t.Context(), "DescribeExecution", map[string]any{"executionArn": started.ARN}, &described))
+	return described.Status, described.Output, described.Cause
+}
+
+func writeTemporary(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
+const (
+	invokeTask = `"Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "enrich", "Payload": {"a": 1}}`
+	directTask = `"Resource": "arn:aws:lambda:us-east-1:123456789012:function:enrich"`
+	athenaTask = `"Resource": "arn:aws:states:::athena:startQueryExecution.sync", "Parameters": {"QueryString": "SELECT 1"}`
+	tokenTask  = `"Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {"QueueUrl": "http://q", "MessageBody": {"token.$": "$$.Task.Token"}}`
+)
+
+// Tasks of a machine that was created after the start of the server go where the flags
+// say.
+func TestServedTasks(t *testing.T) {
+	t.Parallel()
+	var s *serving // of the token's owner
+	others := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(targetHeader) != "AmazonSQS.SendMessage" {
+			_, _ = io.WriteString(w, `{"from": "`+r.URL.Path+`"}`)
+			return
+		}
+		var request, message map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		text, _ := request["MessageBody"].(string)
+		_ = json.Unmarshal([]byte(text), &message)
+		_, _ = io.WriteString(w, `{"MessageId": "1"}`)
+		ctx := context.WithoutCancel(r.Context())
+		go func() { // the Task may not wait yet
+			var answer struct{}
+			_ = localAPI{server: s.server}.call(ctx, "SendTaskSuccess", map[string]any{"taskToken": message["token"], "output": `"came back"`}, &answer)
+		}()
+	}))
+	t.Cleanup(others.Close)
+	mocks := writeTemporary(t, "mocks.json", `{"T0": {"return": {"Payload": "mocked"}}, "NoSuch": {"return": 1}}`)
+	cases := writeTemporary(t, "MockConfigFile.json", `{"StateMachines": {"tasksGood": {"TestCases": {"Good": {"T1": "Query"}}}}, "MockedResponses": {"Query": {"0": {"Return": {"by": "case"}}}}}`)
+	for name, test := range map[string]struct {
+		flags    []string
+		testCase string
+		tasks    []string
+		want     string // in the output, or in the cause
+		fails    bool
+	}{
+		"nothing":           {tasks: []string{invokeTask}, fails: true, want: "--lambda enrich=./bootstrap"},
+		"nothing, direct":   {tasks: []string{directTask}, fails: true, want: "--lambda enrich=./bootstrap"},
+		"nothing, service":  {tasks: []string{athenaTask}, fails: true, want: "--endpoint-url athena=http://..., --simulate 10m"},
+		"function":          {flags: []string{"--lambda", "enrich=" + others.URL}, tasks: []string{invokeTask}, want: `"from":"/2015-03-31/functions/enrich/invocations"`},
+		"function, direct":  {flags: []string{"--lambda", "enrich=" + others.URL + "/x"}, tasks: []string{directTask}, want: `"from":"/x"`},
+		"other function":    {flags: []string{"--lambda", "other=" + others.URL}, tasks: []string{invokeTask}, fails: true, want: "--lambda enrich=./bootstrap"},
+		"all functions":     {flags: []string{"--lambda-endpoint", others.URL}, tasks: []string{directTask, invokeTask}, want: `"from":"/2015-03-31/functions/enrich/invocations"`},
+		"simulated":         {flags: []string{"--simulate", "10m"}, tasks: []string{athenaTask}, want: `"State":"SUCCEEDED"`},
+		"simulated failure": {flags: []string{"--simulate", "T0=10m:FAILED", "--simulate", "NoSuch=1m"}, tasks: []string{athenaTask}, fails: true, want: "FAILED"},
+		"mocked":            {flags: []string{"--mocks", mocks, "--lambda", "enrich=" + others.URL}, tasks: []string{invokeTask, directTask}, want: `"t0":{"Payload":"mocked"}`},
+		"token":             {flags: []string{"--endpoint-url", "sqs=" + others.URL}, tasks: []string{tokenTask}, want: `"t0":"came back"`},
+		"test case": {
+			flags: []string{"--mock-config", cases, "--lambda", "enrich=" + others.URL}, testCase: "Good", tasks: []string{invokeTask, athenaTask}, want: `"t1":{"by":"case"}`,
+		},
+	} {
+		flags := append([]string{"--time", "virtual", "--region", "us-east-1"}, test.flags...)
+		if name == "token" { // a virtual clock that holds for the token
+			flags[1] = "real"
+		}
+		s = startServing(t, io.Discard, flags...)
+		status, output, cause := s.run(t, test.testCase, test.tasks...)
+		if test.fails {
+			require.Equal(t, "FAILED", status, name)
+			require.Contains(t, cause, test.want, name)
+		} else {
+			require.Equal(t, "SUCCEEDED", status, "%s: %s", name, cause)
+			require.Contains(t, output, test.want, name)
+		}
+	}
+}
+
+// What happens goes to the log without what executions work on, and to --events-to.
+func TestServedEvents(t *testing.T) {
+	t.Parallel()
+	events := make(chan string, 10)
+	bus := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var event map[string]map[string]any
+		text, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(text, &event) // not all members are objects
+		status, _ := event["detail"]["status"].(string)
+		events <- status
+	}))
+	t.Cleanup(bus.Close)
+	var log bytes.Buffer
+	t.Cleanup(func() { // after the server's end
+		require.Equal(t, "RUNNING", <-events)
+		require.Equal(t, "FAILED", <-events)
+		require.Regexp(t, `\d\d:\d\d:\d\d RUNNING [\w-]+ of tasks\n`, log.String())
+		require.Regexp(t, `\d\d:\d\d:\d\d FAILED [\w-]+ of tasks: States.TaskFailed\n`, log.String())
+		require.NotContains(t, log.String(), "enrich")
+	})
+	s := startServing(t, &log, "--time", "virtual", "--events-to", bus.URL, "--limits", "aws")
+	status, _, _ := s.run(t, "", invokeTask)
+	require.Equal(t, "FAILED", status)
+}
+
+// Clients over the limit meet AWS's error, and others do not.
+func TestServedLimits(t *testing.T) {
+	t.Parallel()
+	s := startServing(t, io.Discard, "--limits", "aws")
+	ask := func(operation string) string {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http.URL(), bytes.NewReader([]byte(`{"stateMachineArn": "`+stateMachineARN("no")+`"}`)))
+		require.NoError(t, err)
+		r.Header.Set(targetHeader, targetPrefix+operation)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		return answer.Header.Get("X-Amzn-Errortype")
+	}
+	for range 100 {
+		require.NotEqual(t, "ThrottlingException", ask("ListMapRuns"))
+	}
+	require.Equal(t, "ThrottlingException", ask("ListMapRuns"))
+	require.Equal(t, "StateMachineDoesNotExist", ask("StartExecution"))
+}
