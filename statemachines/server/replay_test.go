@@ -254,3 +254,58 @@ func TestForgottenExecutionsLeaveTheJournal(t *testing.T) {
 	e.pass(time.Minute)
 	require.Equal(t, "SUCCEEDED", e.describe(again)["status"])
 }
+
+// Whatever stands in the file, the server opens or says which record is wrong.
+func TestDamagedJournals(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	e, end := openAndClose(t, folder, 0)
+	e.call("CreateActivity", object{"name": "work"})
+	machines := []string{e.create("slow", waitHour), e.create("parent", syncParent), e.create("work", work), e.create("call", call)}
+	for _, machine := range machines {
+		e.start(machine, object{"name": "x"})
+	}
+	e.call("GetActivityTask", object{"activityArn": "arn:aws:states:eu-west-1:111111111111:activity:work"})
+	e.call("StopExecution", object{"executionArn": e.start(machines[0])})
+	e.pass(time.Minute)
+	end()
+	whole, err := os.ReadFile(filepath.Join(folder, "journal.jsonl"))
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(3, 4))
+	opened := 0
+	for i := range 150 {
+		lines := bytes.SplitAfter(bytes.Clone(whole), []byte("\n"))
+		for range 1 + r.IntN(3) {
+			at, other := 1+r.IntN(len(lines)-2), 1+r.IntN(len(lines)-2)
+			switch r.IntN(4) {
+			case 0:
+				lines = append(lines[:at:at], lines[at+1:]...)
+			case 1:
+				lines[at], lines[other] = lines[other], lines[at]
+			case 2:
+				lines[at] = append(bytes.Clone(lines[other]), lines[at]...)
+			default:
+				line := lines[at]
+				line[r.IntN(len(line)-1)] = "0192{}\"x,-"[r.IntN(10)]
+			}
+			if len(lines) < 4 {
+				break
+			}
+		}
+		damaged := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(damaged, "journal.jsonl"), bytes.Join(lines, nil), 0o600))
+		j, err := journal.Open(damaged, "test")
+		require.NoError(t, err)
+		s, err := server.Open(server.Options{Clock: manual(), Journal: j})
+		if err == nil {
+			opened++
+			require.NoError(t, s.World().Clock().Advance(t.Context(), sim.DefaultStart().Add(time.Hour)))
+			s.Close()
+		} else {
+			require.ErrorContains(t, err, "journal.jsonl, line ", "%d", i)
+		}
+		require.NoError(t, j.Close())
+	}
+	require.Positive(t, opened)
+	require.Less(t, opened, 150)
+}
