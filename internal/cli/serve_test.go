@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -212,4 +214,26 @@ func TestServeRoutes(t *testing.T) {
 		}
 	}
 	require.ErrorIs(t, ended, context.Canceled)
+}
+
+// A load test does not fill the log.
+func TestServeLogIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := &serveLog{out: &out}
+		for range 1000 {
+			log.tell("line")
+		}
+		log.warn("wrong")
+		require.Equal(t, 101, strings.Count(out.String(), "\n"))
+		require.Contains(t, out.String(), " wrong\n")
+		<-time.After(time.Second)
+		log.tell("later")
+		require.Contains(t, out.String(), " 900 more lines were left out: pass -v to see all\n")
+		require.True(t, strings.HasSuffix(out.String(), " later\n"))
+		log.quiet = true
+		log.tell("quiet")
+		require.NotContains(t, out.String(), "quiet")
+	})
 }

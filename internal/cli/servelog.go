@@ -18,9 +18,16 @@ type serveLog struct {
 	quiet   bool // only what is wrong
 	verbose bool // every event
 
-	mu  sync.Mutex
-	out io.Writer
+	mu      sync.Mutex
+	out     io.Writer
+	second  int64 // in which lines are counted
+	lines   int
+	skipped int
 }
+
+// mostLines is how many lines of interest a second has: a load test has thousands of
+// executions in one.
+const mostLines = 100
 
 // Write writes lines of others' loggers.
 func (l *serveLog) Write(p []byte) (int, error) {
@@ -39,9 +46,35 @@ func (l *serveLog) say(format string, args ...any) {
 
 // tell writes a line of interest, with the time of this machine.
 func (l *serveLog) tell(format string, args ...any) {
-	if !l.quiet {
-		l.say("%s %s", time.Now().Format(time.TimeOnly), terminal.Lines(terminal.Sprintf(format, args...)))
+	now := time.Now()
+	if l.quiet || !l.verbose && l.isCrowded(now) {
+		return
 	}
+	l.write(now, format, args...)
+}
+
+func (l *serveLog) write(now time.Time, format string, args ...any) {
+	l.say("%s %s", now.Format(time.TimeOnly), terminal.Lines(terminal.Sprintf(format, args...)))
+}
+
+// isCrowded counts a line, and tells whether there were too many in this second. The
+// first of the next says how many were left out.
+func (l *serveLog) isCrowded(now time.Time) bool {
+	l.mu.Lock()
+	skipped := 0
+	if second := now.Unix(); second != l.second {
+		skipped, l.second, l.lines, l.skipped = l.skipped, second, 0, 0
+	}
+	l.lines++
+	crowded := l.lines > mostLines
+	if crowded {
+		l.skipped++
+	}
+	l.mu.Unlock()
+	if skipped > 0 {
+		l.write(now, "%d more lines were left out: pass -v to see all", skipped)
+	}
+	return crowded
 }
 
 // warn writes a line about what is wrong.
@@ -50,7 +83,7 @@ func (l *serveLog) warn(format string, args ...any) {
 	if l.quiet {
 		l.say("%s", text)
 	} else {
-		l.tell("%s", text)
+		l.write(time.Now(), "%s", text)
 	}
 }
 
@@ -61,15 +94,15 @@ func (l *serveLog) more(format string, args ...any) {
 	}
 }
 
-// lines is a logger of what is wrong.
-func (l *serveLog) lines() *log.Logger { return log.New(l, "", 0) }
+// newLines returns a logger of what is wrong.
+func (l *serveLog) newLines() *log.Logger { return log.New(l, "", 0) }
 
-// connections is a logger of broken connections, which only --verbose shows.
-func (l *serveLog) connections() *log.Logger {
+// newConnections returns a logger of broken connections, which only --verbose shows.
+func (l *serveLog) newConnections() *log.Logger {
 	if !l.verbose {
 		return log.New(io.Discard, "", 0)
 	}
-	return l.lines()
+	return l.newLines()
 }
 
 // newStructured returns a logger for what the server does wrong.

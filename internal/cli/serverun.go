@@ -93,8 +93,8 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 		s.follower.limiter = &throttle.Limiter{}
 	}
 	if o.eventsTo != "" {
-		to, putEvents, _ := o.readEventsTo()                                                                  // validate has checked it
-		s.follower.poster = eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Log: log.lines()}) //nolint:contextcheck // close ends it
+		to, putEvents, _ := o.readEventsTo()                                                                     // validate has checked it
+		s.follower.poster = eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Log: log.newLines()}) //nolint:contextcheck // close ends it
 	}
 	if err := s.open(settings); err != nil {
 		return nil, errors.Join(err, s.tasks.close())
@@ -107,7 +107,7 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 	if s.follower.limiter != nil {
 		api = throttleCalls(s.follower.limiter, api)
 	}
-	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock, guard.Token()), log)), log.connections())
+	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock, guard.Token()), log)), log.newConnections())
 	return s, nil
 }
 
@@ -222,7 +222,7 @@ func (o *serveOptions) route(draining context.Context, api, own http.Handler, lo
 	var others http.Handler
 	if o.forward != "" {
 		to, _ := awscall.ParseEndpoint(o.forward) // validate has checked it
-		others = forward.New(to, log.lines())
+		others = forward.New(to, log.newLines())
 	}
 	api = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, api))
 	own = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, own))
