@@ -1,9 +1,12 @@
 package server_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -372,4 +375,42 @@ func TestExecutionsOfMapRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A history is full at 25,000 events, and comes in pages.
+func TestFullHistory(t *testing.T) {
+	t.Parallel()
+	e := startServer(t, virtual(), nil)
+	x := e.start(e.create("m", `{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},
+	  "B":{"Type":"Choice","Choices":[{"Variable":"$.a","NumericEquals":2,"Next":"C"}],"Default":"A"},"C":{"Type":"Succeed"}}}`), object{"input": `{"a":1}`})
+	require.Equal(t, "The execution reached the maximum number of history events (25000).", e.wait(x)["cause"])
+	forward, back := e.history(x, 1000, false), e.history(x, 999, true)
+	require.Len(t, forward, 25_000)
+	slices.Reverse(back)
+	require.Equal(t, forward, back)
+	require.Equal(t, "ExecutionNotRedrivable: Execution Not Redrivable: 'Execution history event limit exceeded'", e.refused("RedriveExecution", object{"executionArn": x}))
+}
+
+// A client that does not wait for its synchronous execution does not end it.
+func TestSynchronousExecutionOutlivesItsClient(t *testing.T) {
+	t.Parallel()
+	e := startServer(t, manual(), nil)
+	m := e.create("m", waitHourExpress, object{"type": "EXPRESS"})
+	events := e.Subscribe(10)
+	defer events.Close()
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		q := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(`{"stateMachineArn":"`+m+`"}`))
+		q.Header.Set("X-Amz-Target", "AWSStepFunctions.StartSyncExecution")
+		q.Header.Set("Authorization", signed)
+		e.ServeHTTP(httptest.NewRecorder(), q)
+	}()
+	run := (<-events.C).Execution
+	leave()
+	<-left
+	require.Equal(t, sim.StatusRunning, run.Status())
+	require.NoError(t, e.clock.Advance(t.Context(), e.clock.Now().Add(time.Minute)))
+	require.Equal(t, sim.StatusSucceeded, run.Status())
 }
