@@ -414,3 +414,28 @@ func TestSynchronousExecutionOutlivesItsClient(t *testing.T) {
 	require.NoError(t, e.clock.Advance(t.Context(), e.clock.Now().Add(time.Minute)))
 	require.Equal(t, sim.StatusSucceeded, run.Status())
 }
+
+// A server that closes lets go of those who wait.
+func TestCloseEndsWaitingRequests(t *testing.T) {
+	t.Parallel()
+	e := startServer(t, manual(), nil)
+	m := e.create("m", waitHourExpress, object{"type": "EXPRESS"})
+	activity := e.call("CreateActivity", object{"name": "a"})["activityArn"].(string)
+	events := e.Subscribe(10)
+	defer events.Close()
+	statuses := make(chan int, 2)
+	for operation, input := range map[string]object{"StartSyncExecution": {"stateMachineArn": m}, "GetActivityTask": {"activityArn": activity}} {
+		body := text(t, input)
+		go func() {
+			q := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+			q.Header.Set("X-Amz-Target", "AWSStepFunctions."+operation)
+			q.Header.Set("Authorization", signed)
+			w := httptest.NewRecorder()
+			e.ServeHTTP(w, q)
+			statuses <- w.Code
+		}()
+	}
+	<-events.C
+	e.Close()
+	require.Equal(t, []int{http.StatusInternalServerError, http.StatusInternalServerError}, []int{<-statuses, <-statuses})
+}

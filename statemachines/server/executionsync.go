@@ -48,6 +48,8 @@ func startSyncExecution(r *request, in *startSyncExecutionInput) (*startSyncExec
 		return r.syncOutput(x, in.IncludedData != metadataOnly), nil
 	case <-r.ctx.Done():
 		return nil, r.ctx.Err()
+	case <-r.server.closed:
+		return nil, sim.ErrWorldClosed
 	}
 }
 

@@ -77,6 +77,9 @@ type Server struct {
 	changes sync.RWMutex
 	replays atomic.Bool // the journal is replayed
 
+	closing sync.Once
+	closed  chan struct{}
+
 	mu       sync.Mutex
 	accounts map[caller]*account
 }
@@ -87,7 +90,7 @@ func New(o Options) *Server {
 	s := &Server{
 		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
 		keep: cmp.Or(o.KeepExecutions, DefaultKeepExecutions), journal: o.Journal,
-		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
+		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(), closed: make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = sim.NewRealClock()
@@ -116,7 +119,10 @@ func New(o Options) *Server {
 func (s *Server) World() *sim.World { return s.world }
 
 // Close ends all executions' work, and waits for the handlers of Tasks.
-func (s *Server) Close() { s.world.Close() }
+func (s *Server) Close() {
+	s.closing.Do(func() { close(s.closed) })
+	s.world.Close()
+}
 
 // request is one call of an operation.
 type request struct {
