@@ -48,6 +48,9 @@ func newRun(x *execution, p sim.Progress) page.Run {
 	}
 }
 
+// mostChildren is how many child executions of Map Runs a page reads.
+const mostChildren = 1_000
+
 // Run implements page.World.
 func (w *pageWorld) Run(text string) (*page.Detail, bool) {
 	x, found := w.find(text)
@@ -66,6 +69,7 @@ func (w *pageWorld) Run(text string) (*page.Detail, bool) {
 			e.Stop = events[n-1].Timestamp
 		}
 	}
+	w.addChildren(e, x, now.MapRuns)
 	d := &page.Detail{
 		Run: newRun(x.execution, now.Progress), History: e, Definition: x.revision.definition, Version: versionOf(now.Progress),
 		Redrivable: now.RedriveStatus == sim.Redrivable, Reason: now.RedriveStatusReason,
@@ -245,4 +249,24 @@ func (w *pageWorld) find(text string) (known, bool) {
 		return a.findChild(child)
 	}
 	return known{}, false
+}
+
+// addChildren adds the child executions of Map Runs, as far as a page reads them.
+func (w *pageWorld) addChildren(e *history.Execution, x known, mapRuns []string) {
+	for _, runARN := range mapRuns {
+		run := w.server.world.MapRun(runARN)
+		if run == nil {
+			continue
+		}
+		children := run.Executions()
+		for i, child := range children {
+			if len(e.Children) == mostChildren {
+				e.Notes = append(e.Notes, fmt.Sprintf("%d of %d child executions of a Map Run are shown", i, len(children)))
+				return
+			}
+			if events := child.Events(0, 0); len(events) > 0 {
+				e.Children = append(e.Children, history.FromEvents(x.revision.parsed, child.ARN(), events))
+			}
+		}
+	}
 }

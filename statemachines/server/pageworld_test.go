@@ -127,3 +127,30 @@ func TestNextAnswer(t *testing.T) {
 		require.Equal(t, c.says, d.History.Output+d.History.Error)
 	}
 }
+
+// The child executions of a Map Run are in the page of their parent, and have pages.
+func TestPageWorldOfAMapRun(t *testing.T) {
+	t.Parallel()
+	w, machine := startPaged(t)
+	_, err := w.Call(t.Context(), machine, "UpdateStateMachine", map[string]string{
+		"stateMachineArn": machine, "definition": `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "ItemsPath": "$.a", "End": true, "ItemProcessor": {
+			"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Wait",
+			"States": {"Wait": {"Type": "Wait", "Seconds": 60, "End": true}}}}}}`,
+	})
+	require.NoError(t, err)
+	out, err := w.Call(t.Context(), machine, "StartExecution", map[string]string{"stateMachineArn": machine, "input": `{"a": [1, 2, 3]}`})
+	require.NoError(t, err)
+	var started struct {
+		ExecutionARN string `json:"executionArn"`
+	}
+	require.NoError(t, json.Unmarshal(out, &started))
+	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Second}))
+	d, found := w.Run(started.ExecutionARN)
+	require.True(t, found)
+	require.Len(t, d.History.Children, 3)
+	require.Equal(t, map[string]int{"Each": 1, "Wait": 3}, d.History.FindVisits().CountVisits())
+	child, found := w.Run(d.History.Children[0].ARN)
+	require.True(t, found)
+	require.Equal(t, "RUNNING", child.Status)
+	require.Equal(t, "Wait", child.Places[0].State)
+}
