@@ -19,6 +19,7 @@ type execution struct {
 	number    uint64        // counts the starts of the account
 	starting  chan struct{} // closed when the start has succeeded or failed; nil then
 	whenEnded []func()      // called at the end, without the lock
+	hasEnded  bool          // run knows it, too, but under a lock that the account's may not wait for
 	extra     *startExtra   // nil if there is none: most executions have none
 	redrives  []redrive
 }
@@ -177,6 +178,22 @@ func (s *Server) forget(a *account, x *execution) {
 	}
 }
 
+// await has f, if it is not nil, called at the end of an execution, or now if it has ended.
+func (a *account) await(x *execution, f func()) {
+	if f == nil {
+		return
+	}
+	a.mu.Lock()
+	ended := x.hasEnded
+	if !ended {
+		x.whenEnded = append(x.whenEnded, f)
+	}
+	a.mu.Unlock()
+	if ended {
+		f()
+	}
+}
+
 // countEnd counts an execution that has ended. It returns who waits for that, and what is
 // to be forgotten now.
 func (a *account) countEnd(executionARN string, keep int) (waiting []func(), oldest *execution) {
@@ -188,7 +205,7 @@ func (a *account) countEnd(executionARN string, keep int) (waiting []func(), old
 	}
 	x.machine.running--
 	a.removeUnused(x.machine)
-	waiting, x.whenEnded = x.whenEnded, nil
+	waiting, x.whenEnded, x.hasEnded = x.whenEnded, nil, true
 	return waiting, a.retire(x, keep)
 }
 
@@ -199,6 +216,7 @@ func (s *Server) retireEnded() {
 		a.mu.Lock()
 		for _, x := range a.executions.byARN {
 			if x.run != nil && x.run.Status() != sim.StatusRunning {
+				x.hasEnded = true
 				ended = append(ended, x)
 			}
 		}

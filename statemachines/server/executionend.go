@@ -77,12 +77,15 @@ func redriveExecution(r *request, in *redriveExecutionInput) (*redriveExecutionO
 		return nil, refuse("ExecutionNotRedrivable", "Execution Not Redrivable: '%s'", machineIsDeleting)
 	}
 	a.mu.Lock()
+	ended := k.hasEnded
 	k.machine.running++
+	k.hasEnded = false
 	a.mu.Unlock()
 	date, err := k.run.Redrive()
 	if err != nil {
 		a.mu.Lock()
 		k.machine.running--
+		k.hasEnded = ended
 		a.removeUnused(k.machine)
 		a.mu.Unlock()
 	}

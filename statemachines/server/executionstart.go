@@ -58,8 +58,11 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*
 		x.whenEnded = append(x.whenEnded, whenEnded)
 	}
 	for other := r.account.reserve(x); other != nil; other = r.account.reserve(x) {
-		if other, err = r.sameStart(other, input); other != nil || err != nil {
-			return other, err
+		if other, err = r.sameStart(other, input); err != nil {
+			return nil, err
+		} else if other != nil {
+			r.account.await(other, whenEnded)
+			return other, nil
 		}
 	}
 	run, err := r.server.run(x, info, input, sync)

@@ -144,3 +144,14 @@ func TestNestedSynchronousExecution(t *testing.T) {
 	require.Equal(t, []any{"SUCCEEDED", `{"a":1}`}, []any{out["Status"], out["Output"]})
 	require.InDelta(t, 60, end["stopDate"].(float64)-end["startDate"].(float64), 0.001)
 }
+
+// Two Tasks that start the same execution by name both end with it.
+func TestNestedStartsOfOneName(t *testing.T) {
+	t.Parallel()
+	e := startServer(t, virtual(), nil)
+	child := e.create("child", waitHour)
+	call := `{"Type":"Task","Resource":"arn:aws:states:::states:startExecution.sync","Parameters":{"StateMachineArn":"` + child + `","Name":"c"},"End":true}`
+	x := e.start(e.create("parent", `{"StartAt":"P","States":{"P":{"Type":"Parallel","End":true,"Branches":[
+	  {"StartAt":"A","States":{"A":`+call+`}},{"StartAt":"B","States":{"B":`+call+`}}]}}}`))
+	require.Equal(t, "SUCCEEDED", e.wait(x)["status"])
+}

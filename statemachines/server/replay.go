@@ -336,18 +336,11 @@ func (s *Server) resumeNested(ctx context.Context, call sim.Call, reply sim.Repl
 	r := &request{caller: n.who, ctx: ctx, server: s, account: a, operation: n.operation.Name}
 	a.mu.Lock()
 	x := a.executions.byARN[executionARN]
-	end := func() { call.Answer(n.jobEnd(r.describe(known{x, x.run}, true))) }
-	waits := x != nil && x.run.Status() == sim.StatusRunning
-	if waits {
-		x.whenEnded = append(x.whenEnded, end)
-	}
 	a.mu.Unlock()
-	switch {
-	case waits:
-		context.AfterFunc(ctx, func() { _, _ = x.run.Stop("", "") })
-	case x == nil:
+	if x == nil {
 		call.Answer(sim.Reply{}, errors.New("the execution "+executionARN+" is not known any more"))
-	default:
-		end()
+		return
 	}
+	context.AfterFunc(ctx, func() { _, _ = x.run.Stop("", "") }) // of one that has ended nothing
+	a.await(x, func() { call.Answer(n.jobEnd(r.describe(known{x, x.run}, true))) })
 }
