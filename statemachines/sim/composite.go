@@ -200,8 +200,8 @@ func (c *composite) stop(f *failure) *failure {
 	c.ended = true
 	c.owner.last = c.last
 	for _, b := range c.branches {
-		if b.strand == nil || b.done || b.strand.over || b.strand.dead {
-			continue
+		if c.mapRun != nil || b.strand == nil || b.done || b.strand.over || b.strand.dead {
+			continue // a Map Run ends its child executions itself
 		}
 		c.abort(b, c.last)
 	}
@@ -234,7 +234,7 @@ func (c *composite) abort(b *branch, cause int64) {
 	s := b.strand
 	if inside, _ := s.inner.(*composite); inside != nil && !inside.ended {
 		for _, inner := range inside.branches {
-			if inner.strand != nil && !inner.done && !inner.strand.over {
+			if inside.mapRun == nil && inner.strand != nil && !inner.done && !inner.strand.over {
 				inside.abort(inner, cause)
 			}
 		}

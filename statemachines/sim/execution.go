@@ -204,3 +204,11 @@ func (r *run) limitTime() {
 	}
 	r.after(limit, func() { r.root.timeOut() })
 }
+
+// belongTo lets an execution go on in a run.
+func (x *execution) belongTo(r *run) {
+	if x.run != r { // in a World it is the same, and others read it
+		x.run = r
+	}
+	x.over = false
+}

@@ -125,7 +125,8 @@ func (r *mapRun) resume(c *composite, b *branch) {
 			return
 		}
 		b.strand.release()
-		x.run, x.over, x.history = run, false, history{}
+		x.belongTo(run)
+		x.history = history{}
 		*x.result = Result{ExecutionARN: x.result.ExecutionARN, Start: run.now, random: run.random, context: x.result.context}
 		x.begin(b.flow, input)
 		x.result.root.iterations = append(slices.Clone(r.owner.iterations), b.index)
@@ -138,7 +139,7 @@ func (r *mapRun) resume(c *composite, b *branch) {
 			}
 		})
 	default:
-		x.run, x.over = run, false
+		x.belongTo(run)
 		x.redrive()
 	}
 }

@@ -86,7 +86,8 @@ func (r *run) start(x *execution, input *Payload) {
 func (r *run) restart(failed *Result) {
 	x := failed.root.x
 	r.over, r.broken = false, nil
-	x.run, x.over, x.limit, x.onEvent = r, false, r.options.MaxEvents, r.options.OnEvent
+	x.belongTo(r)
+	x.limit, x.onEvent = r.options.MaxEvents, r.options.OnEvent
 	r.follow(x)
 	x.redrive()
 	r.limitTime()

@@ -108,6 +108,8 @@ func (w *World) Clock() *Clock { return w.clock }
 // ErrExecutionExists, and ErrWorldClosed.
 func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution, error) {
 	o.Clock = w.clock
+	w.clock.hold() // so that it starts when it is made
+	defer w.clock.endCall()
 	r, x, payload, err := w.newRun(m, input, o)
 	if err != nil {
 		return nil, err
