@@ -202,6 +202,7 @@ var definitions = []string{
 	`{"StartAt":"A","States":{"A":{"Type":"Pass","End":true}}}`,
 	`{"StartAt":"A","States":{"A":{"Type":"Wait","Seconds":3,"Next":"B"},"B":{"Type":"Fail","Error":"E"}}}`,
 	`{"StartAt":"A","QueryLanguage":"JSONata","States":{"A":{"Type":"Pass","Assign":{"v":1},"Output":"{% $v + 1 %}","End":true}}}`,
+	`{"StartAt":"A","States":{"A":{"Type":"Fail","Error":"E"}}}`,
 	`{"StartAt":"I","States":{"I":{"Type":"Pass","Result":[1,2],"Next":"M"},"M":{"Type":"Map","ItemProcessor":{` +
 		`"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},` +
 		`"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":99999,"End":true}}},"End":true}}}`,
