@@ -237,3 +237,17 @@ func TestServeLogIsBounded(t *testing.T) {
 		require.NotContains(t, out.String(), "quiet")
 	})
 }
+
+// What clients name forges no line of the log, and no sequence of the terminal.
+func TestServeLogQuotes(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := &serveLog{out: &out}
+	const evil = "a\x1b[2J\nSUCCEEDED"
+	log.tell("%s", evil)
+	log.warn("%s", evil)
+	log.newLines().Print(evil)
+	log.newStructured().Error(evil, "why", evil)
+	require.NotContains(t, out.String(), "\x1b")
+	require.NotRegexp(t, `(?m)^SUCCEEDED`, out.String())
+}
