@@ -3,7 +3,6 @@ package clients_test
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +26,5 @@ func TestClients(t *testing.T) {
 	require.NoError(t, err)
 	operations := slices.Sorted(maps.Keys(service.Operations))
 	require.Len(t, operations, 37)
-	// The server has no operations of Map Runs yet.
-	operations = slices.DeleteFunc(operations, func(o string) bool { return strings.Contains(o, "MapRun") })
 	r.requireTwoClients(t, operations)
 }

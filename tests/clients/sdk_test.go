@@ -55,6 +55,7 @@ func driveSDK(t *testing.T, to string) {
 	c.history(t)
 	c.activityTask(t)
 	c.callback(t)
+	c.mapRun(t)
 	c.versions(t)
 	c.express(t)
 	c.testState(t)
