@@ -95,7 +95,7 @@ check-external: ## Check what is generated, the CDK app and the SAM samples with
 
 .PHONY: check-clients
 check-clients: ## Drive jobpoller serve with the SDK for Go, boto3, the aws command, a machine of the CDK and hostile requests
-	cd tests/clients && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 20m -skip '^(TestLoad|TestKilled)$$' . -seed $(SEED)
+	cd tests/clients && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 20m -skip '^TestLoad$$' . -seed $(SEED)
 
 .PHONY: check-terraform
 check-terraform: ## Check the Terraform samples with OpenTofu; the first run builds it, which takes minutes
