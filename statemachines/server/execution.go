@@ -169,13 +169,16 @@ func (s *Server) handleEnd(run *sim.Execution) {
 	}
 }
 
-// forget forgets an execution that has ended. One that was redriven stays.
-func (s *Server) forget(a *account, x *execution) {
-	if s.world.Forget(x.arn) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.drop(x)
+// forget forgets an execution that has ended, and tells whether it did. One that was
+// redriven stays.
+func (s *Server) forget(a *account, x *execution) bool {
+	if !s.world.Forget(x.arn) {
+		return false
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(x)
+	return true
 }
 
 // await has f, if it is not nil, called at the end of an execution, or now if it has ended.

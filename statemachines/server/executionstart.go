@@ -3,11 +3,13 @@ package server
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -147,8 +149,7 @@ func (r *request) sameStart(other *execution, input []byte) (*execution, error) 
 		return nil, nil //nolint:nilnil // it was not started
 	}
 	s := run.Snapshot()
-	if s.Status != sim.StatusRunning && r.now().Sub(s.Stop) > nameLife {
-		r.server.forget(a, other)
+	if s.Status != sim.StatusRunning && r.now().Sub(s.Stop) > nameLife && r.server.forget(a, other) {
 		return nil, nil //nolint:nilnil // it is too long ago
 	}
 	if s.Status != sim.StatusRunning || !sameJSON(s.Input, input) {
@@ -173,10 +174,10 @@ func (s *Server) run(x *execution, info *StartInfo, input []byte, sync bool) (*s
 		return nil, refuse(validation, "%s", err)
 	}
 	run, err := s.world.Start(info.Machine, input, o)
-	if err != nil {
+	if _, wrong := errors.AsType[diag.Problems](err); wrong {
 		return nil, refuse(validation, "the execution cannot start: %s", err)
 	}
-	return run, nil
+	return run, err
 }
 
 // equip gives an execution its handlers.

@@ -45,6 +45,13 @@ func (r *run) handle(ctx context.Context, h Handler, call Call, reply func(Reply
 
 // callHandler calls a handler on a goroutine of its own.
 func (r *run) callHandler(ctx context.Context, number int, h Handler, call Call, reply func(Reply, error)) {
+	if w := r.world; w != nil { // Close waits for the calls that began before it
+		w.mu.RLock()
+		defer w.mu.RUnlock()
+		if w.closed {
+			return
+		}
+	}
 	r.clock.hold()
 	r.others.Go(func() {
 		answer, err := r.callSafely(ctx, h, call)

@@ -18,7 +18,7 @@ func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.changed.Wait()
+		c.step(nil)
 	}
 	c.anchor()
 	g := &goal{to: to}

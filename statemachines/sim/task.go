@@ -292,9 +292,9 @@ func (a *attempt) takeAnswer(reply Reply, err error) bool {
 }
 
 // expire ends the attempt at its timeout, or where a heartbeat did not come. An answer at
-// the same instant is in time.
+// the same instant is in time; one that waits for the handler to return is not.
 func (a *attempt) expire(heartbeat bool) {
-	if a.answered == nil {
+	if a.answered == nil || !a.submitted {
 		a.end(func() *failure {
 			return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true, heartbeat: heartbeat})
 		})

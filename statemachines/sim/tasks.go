@@ -31,7 +31,7 @@ func (w *World) keepToken(a *attempt) {
 func (w *World) forgetToken(a *attempt) {
 	if a.waits {
 		a.waits = false
-		w.clock.waitForToken(-1)
+		a.strand.x.run.clock.waitForToken(-1) // where it was counted: a run that is replayed has a clock of its own
 	}
 	t := &w.tasks
 	t.mu.Lock()

@@ -115,23 +115,21 @@ func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution,
 		return nil, err
 	}
 	r.number = w.starts.Add(1)
-	e, err := w.add(x)
-	if err != nil {
-		return nil, err
-	}
-	kept := false
-	w.clock.begin(&r.actor, func() {
-		if kept = r.keep(record{Kind: startRecord, Start: startOf(&r.options, x.result.ExecutionARN, payload)}); kept {
-			r.start(x, payload)
+	var e *Execution
+	w.clock.begin(&r.actor, func() { // it is known from its start on, and not before
+		if e, err = w.add(x); err != nil {
+			return
 		}
+		if !r.keep(record{Kind: startRecord, Start: startOf(&r.options, x.result.ExecutionARN, payload)}) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			delete(w.executions, x.result.ExecutionARN)
+			e, err = nil, w.journalError()
+			return
+		}
+		r.start(x, payload)
 	})
-	if !kept {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.executions, x.result.ExecutionARN)
-		return nil, w.journalError()
-	}
-	return e, nil
+	return e, err
 }
 
 // Execution returns an execution by its ARN, also a child execution of a Map; nil if
