@@ -89,10 +89,11 @@ func redriveExecution(r *request, in *redriveExecutionInput) (*redriveExecutionO
 		a.removeUnused(k.machine)
 		a.mu.Unlock()
 	}
-	if errors.Is(err, sim.ErrWorldClosed) {
-		return nil, err
-	} else if err != nil {
-		_, reason := r.redriveStatus(k, k.run.Snapshot())
+	if err != nil {
+		status, reason := r.redriveStatus(k, k.run.Snapshot())
+		if status == sim.Redrivable && !errors.Is(err, sim.ErrRedriveRunning) || errors.Is(err, sim.ErrWorldClosed) {
+			return nil, err // it is the server that fails
+		}
 		return nil, refuse("ExecutionNotRedrivable", "Execution Not Redrivable: '%s'", cmp.Or(reason, err.Error()))
 	}
 	if in.ClientToken != "" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // integration is how the history names a Task's resource. A service
@@ -87,18 +88,21 @@ func (s *strand) checkArguments(arguments *Payload) *failure {
 	if template == nil {
 		return nil
 	}
-	api, err := s.x.run.shared.api(s.state.Task, s.x.run.options.Models)
+	var problems, missing []string
+	err := s.x.run.shared.ask(s.state.Task, s.x.run.options.Models, func(api *typecheck.API) {
+		if problems = api.CheckArguments(arguments.Value()); len(problems) == 0 && s.isStrict() {
+			missing = api.RequireArguments(s.state.Task.Resource, arguments.Value())
+		}
+	})
 	if err != nil {
 		s.x.run.fail(err)
 		return nil
 	}
-	if problems := api.CheckArguments(arguments.Value()); len(problems) > 0 {
+	if len(problems) > 0 {
 		return s.runtimeFailure("The %s '%s' could not be used to start the Task: [%s]", field, arguments.JSON(), strings.Join(problems, ", "))
 	}
-	if s.isStrict() {
-		if misfit := s.misfit("arguments", api.RequireArguments(s.state.Task.Resource, arguments.Value())); misfit != nil {
-			s.x.run.fail(misfit)
-		}
+	if misfit := s.misfit("arguments", missing); misfit != nil {
+		s.x.run.fail(misfit)
 	}
 	return nil
 }
@@ -112,13 +116,14 @@ func (s *strand) checkResult(result *Payload) {
 	if !s.isStrict() {
 		return
 	}
-	api, err := s.x.run.shared.api(s.state.Task, s.x.run.options.Models)
+	var problems []string
+	err := s.x.run.shared.ask(s.state.Task, s.x.run.options.Models, func(api *typecheck.API) { problems = api.CheckAnswer(result.Value()) })
 	if err != nil {
 		s.x.run.fail(err)
 		return
 	}
 	pass := s.x.run.options.OnMisfit
-	if misfit := s.misfit("result", api.CheckAnswer(result.Value())); misfit != nil && (pass == nil || !pass(misfit)) {
+	if misfit := s.misfit("result", problems); misfit != nil && (pass == nil || !pass(misfit)) {
 		s.x.run.fail(misfit)
 	}
 }

@@ -21,17 +21,19 @@ func newMachineData() *machineData {
 	return &machineData{apis: map[string]*typecheck.API{}, integrations: map[string]*integration{}}
 }
 
-// api is the API of a Task, which is looked up once.
-func (m *machineData) api(t *asl.Task, models typecheck.Models) (*typecheck.API, error) {
+// ask asks the API of a Task, which is looked up once and serves one goroutine at a time.
+func (m *machineData) ask(t *asl.Task, models typecheck.Models, question func(*typecheck.API)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known := m.apis[t.Resource]; known != nil {
-		return known, nil
+	api := m.apis[t.Resource]
+	if api == nil {
+		found, err := typecheck.FindAPI(t.Resource, models)
+		if err != nil {
+			return err
+		}
+		api = &found
+		m.apis[t.Resource] = api
 	}
-	api, err := typecheck.FindAPI(t.Resource, models)
-	if err != nil {
-		return nil, err
-	}
-	m.apis[t.Resource] = &api
-	return &api, nil
+	question(api)
+	return nil
 }

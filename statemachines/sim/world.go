@@ -188,7 +188,7 @@ func (w *World) newRun(m *asl.StateMachine, input []byte, o Options) (*run, *exe
 
 // add makes an execution known.
 func (w *World) add(x *execution) (*Execution, error) {
-	e := &Execution{world: w, x: x}
+	e := &Execution{world: w, x: x, arn: x.result.ExecutionARN}
 	x.handle = e
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,7 +204,7 @@ func (w *World) add(x *execution) (*Execution, error) {
 
 // addChild makes a child execution of a Map known.
 func (w *World) addChild(x *execution) {
-	x.handle = &Execution{world: w, x: x}
+	x.handle = &Execution{world: w, x: x, arn: x.result.ExecutionARN}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.executions[x.result.ExecutionARN] = x.handle

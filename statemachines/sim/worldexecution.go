@@ -15,11 +15,12 @@ var closedChannel = func() chan struct{} {
 type Execution struct {
 	world *World
 	x     *execution
+	arn   string
 	done  chan struct{} // nil until it is asked for
 }
 
 // ARN returns the ARN of the execution.
-func (e *Execution) ARN() string { return e.x.result.ExecutionARN }
+func (e *Execution) ARN() string { return e.arn }
 
 // Status returns the status of the execution, which may be StatusRunning.
 func (e *Execution) Status() Status {

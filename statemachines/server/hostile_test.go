@@ -1,0 +1,220 @@
+package server_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/server"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// Two Tasks that start an execution of the same name and input wait for the same one.
+func TestNestedExecutionsOfTheSameName(t *testing.T) {
+	t.Parallel()
+	e := startServer(t, manual(), nil)
+	child := e.create("child", waitHour)
+	machine := e.create("parent", parent("states:startExecution.sync:2", `{"StateMachineArn":"`+child+`","Name":"c","Input":{}}`))
+	parents := []string{e.start(machine), e.start(machine)}
+	require.NoError(t, e.clock.Advance(t.Context(), e.clock.Now().Add(2*time.Hour)))
+	for _, x := range parents {
+		require.Equal(t, "SUCCEEDED", e.describe(x)["status"])
+	}
+}
+
+// brokenJournal takes so many records.
+type brokenJournal struct {
+	mu   sync.Mutex
+	left int
+}
+
+var errFull = errors.New("the disk is full")
+
+func (j *brokenJournal) Append([]byte) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.left--; j.left < 0 {
+		return errFull
+	}
+	return nil
+}
+
+func (*brokenJournal) Records(func(int, []byte) error) error { return nil }
+
+// A server whose journal takes nothing more answers every request that it cannot keep
+// with a failure of its own.
+func TestBrokenJournal(t *testing.T) {
+	t.Parallel()
+	clock := manual()
+	j := &brokenJournal{left: 1000}
+	s, err := server.Open(server.Options{Clock: clock, Journal: j})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	e := &endpoint{s, t, clock}
+	machine := e.create("m", waitHour)
+	e.call("StopExecution", object{"executionArn": e.start(machine, object{"name": "ended"})})
+	e.pass(100 * 24 * time.Hour)
+	runs, stopped := e.start(machine), e.start(machine)
+	e.call("StopExecution", object{"executionArn": stopped})
+	j.mu.Lock()
+	j.left = 0
+	j.mu.Unlock()
+	for operation, input := range map[string]object{
+		"StartExecution":     {"stateMachineArn": machine, "name": "new"},
+		"StopExecution":      {"executionArn": runs},
+		"RedriveExecution":   {"executionArn": stopped},
+		"CreateStateMachine": {"name": "n", "definition": waitHour, "roleArn": role},
+	} {
+		status, out := send(t, e.Server, operation, text(t, input))
+		require.Equal(t, http.StatusInternalServerError, status, "%s: %v", operation, out)
+	}
+	status, _ := send(t, e.Server, "StartExecution", text(t, object{"stateMachineArn": machine, "name": "ended"}))
+	require.NotEqual(t, http.StatusOK, status)
+	require.Equal(t, "RUNNING", e.describe(runs)["status"])
+}
+
+// Requests of all kinds at the same time, on a clock that somebody moves and changes, until
+// the server is closed in their middle: each is answered.
+func TestEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	clock := manual()
+	var log bytes.Buffer // the server's own faults: a request that Close cuts is none
+	s := server.New(server.Options{Clock: clock, KeepExecutions: 5, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	e := &endpoint{s, t, clock}
+	e.call("CreateActivity", object{"name": "work"})
+	const account = ":eu-west-1:111111111111:"
+	child := e.create("child", waitHour)
+	machines := []string{
+		child, e.create("work", work), e.create("failing", failing),
+		e.create("sync", parent("states:startExecution.sync:2", `{"StateMachineArn":"`+child+`","Name":"c","Input":{}}`)),
+		e.create("calls", parent("aws-sdk:sfn:getActivityTask", `{"ActivityArn":"arn:aws:states`+account+`activity:work"}`)),
+		e.create("map", `{"StartAt":"M","States":{"M":{"Type":"Map","End":true,"ToleratedFailurePercentage":50,"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},
+			"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states`+account+`activity:work","TimeoutSeconds":9,"End":true}}}}}}`),
+		e.create("express", `{"StartAt":"M","States":{"M":{"Type":"Map","End":true,"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"EXPRESS"},
+			"StartAt":"W","States":{"W":{"Type":"Wait","Seconds":30,"Next":"F"},"F":{"Type":"Fail"}}}}}}`),
+	}
+	var mu sync.Mutex
+	known := map[string][]string{}
+	learn := func(kind string, of any) {
+		if text, ok := of.(string); ok {
+			mu.Lock()
+			known[kind] = append(known[kind], text)
+			mu.Unlock()
+		}
+	}
+	one := func(random *rand.Rand, kind string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(known[kind]) == 0 {
+			return "none"
+		}
+		return known[kind][random.IntN(len(known[kind]))]
+	}
+	var all sync.WaitGroup
+	var answers atomic.Int64
+	for seed := range uint64(8) {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, 0))
+			for range 300 {
+				answers.Add(1)
+				x := object{"executionArn": one(random, "execution")}
+				var out object
+				switch random.IntN(13) {
+				case 0, 1, 2, 3:
+					_, out = send(t, s, "StartExecution", text(t, object{"stateMachineArn": machines[random.IntN(len(machines))], "name": fmt.Sprint("x", random.IntN(40)), "input": `[1,2,3]`}))
+					learn("execution", out["executionArn"])
+				case 4:
+					_, _ = send(t, s, "StopExecution", text(t, x))
+				case 5:
+					_, _ = send(t, s, "RedriveExecution", text(t, x))
+				case 6:
+					_, _ = send(t, s, "GetExecutionHistory", text(t, x))
+					_, out = send(t, s, "ListMapRuns", text(t, x))
+					runs, _ := out["mapRuns"].([]any)
+					for _, run := range runs {
+						_, out = send(t, s, "ListExecutions", text(t, object{"mapRunArn": run.(object)["mapRunArn"]}))
+						children, _ := out["executions"].([]any)
+						for _, child := range children {
+							learn("execution", child.(object)["executionArn"])
+						}
+					}
+				case 7:
+					if run := s.World().Execution(x["executionArn"].(string)); run != nil {
+						for _, at := range run.Snapshot().Current {
+							learn("token", at.Token)
+						}
+					}
+					_, _ = send(t, s, "DescribeExecution", text(t, x))
+				case 8:
+					_, _ = send(t, s, "SendTaskSuccess", text(t, object{"taskToken": one(random, "token"), "output": "{}"}))
+				case 9:
+					_, _ = send(t, s, "SendTaskFailure", text(t, object{"taskToken": one(random, "token")}))
+				case 10:
+					_, _ = send(t, s, "ListExecutions", text(t, object{"stateMachineArn": machines[random.IntN(len(machines))]}))
+				case 11:
+					_, _ = send(t, s, "UpdateStateMachine", text(t, object{"stateMachineArn": machines[random.IntN(len(machines))], "roleArn": role + fmt.Sprint(random.IntN(5))}))
+				case 12:
+					_, _ = send(t, s, "SendTaskHeartbeat", text(t, object{"taskToken": one(random, "token")}))
+				}
+			}
+		})
+	}
+	moved := make(chan struct{})
+	go func() {
+		defer close(moved)
+		defer s.Close()
+		random := rand.New(rand.NewPCG(9, 9))
+		before := clock.Now()
+		for answers.Load() < 2000 {
+			switch random.IntN(4) {
+			case 0:
+				clock.SetVirtual()
+			case 1:
+				_ = clock.SetFactor(float64(random.IntN(3)) * 1000)
+			default:
+				_ = clock.Advance(t.Context(), clock.Now().Add(time.Duration(random.IntN(1000))*time.Second))
+			}
+			now := clock.Now()
+			if now.Before(before) {
+				t.Errorf("the clock goes back from %s to %s", before, now)
+			}
+			before = now
+		}
+	}()
+	<-moved
+	answered := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a request waits without end")
+	}
+	require.NotContains(t, log.String(), "panic")
+	for _, arn := range known["execution"] { // whatever happened, the history is whole
+		x := s.World().Execution(arn)
+		if x == nil {
+			continue
+		}
+		events := x.Events(0, 0)
+		for i, event := range events {
+			require.Equal(t, int64(i+1), event.ID)
+			require.Less(t, event.PreviousEventID, event.ID)
+			if i > 0 {
+				require.False(t, event.Timestamp.Before(events[i-1].Timestamp), "%s: event %d", arn, event.ID)
+			}
+		}
+		require.Equal(t, sim.ExecutionStarted, events[0].Type)
+	}
+}
