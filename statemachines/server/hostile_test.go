@@ -102,69 +102,14 @@ func TestEverythingAtOnce(t *testing.T) {
 		e.create("express", `{"StartAt":"M","States":{"M":{"Type":"Map","End":true,"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"EXPRESS"},
 			"StartAt":"W","States":{"W":{"Type":"Wait","Seconds":30,"Next":"F"},"F":{"Type":"Fail"}}}}}}`),
 	}
-	var mu sync.Mutex
-	known := map[string][]string{}
-	learn := func(kind string, of any) {
-		if text, ok := of.(string); ok {
-			mu.Lock()
-			known[kind] = append(known[kind], text)
-			mu.Unlock()
-		}
-	}
-	one := func(random *rand.Rand, kind string) string {
-		mu.Lock()
-		defer mu.Unlock()
-		if len(known[kind]) == 0 {
-			return "none"
-		}
-		return known[kind][random.IntN(len(known[kind]))]
-	}
+	c := &crowd{endpoint: e, machines: machines, known: map[string][]string{}}
 	var all sync.WaitGroup
-	var answers atomic.Int64
 	for seed := range uint64(8) {
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(seed, 0))
 			for range 300 {
-				answers.Add(1)
-				x := object{"executionArn": one(random, "execution")}
-				var out object
-				switch random.IntN(13) {
-				case 0, 1, 2, 3:
-					_, out = send(t, s, "StartExecution", text(t, object{"stateMachineArn": machines[random.IntN(len(machines))], "name": fmt.Sprint("x", random.IntN(40)), "input": `[1,2,3]`}))
-					learn("execution", out["executionArn"])
-				case 4:
-					_, _ = send(t, s, "StopExecution", text(t, x))
-				case 5:
-					_, _ = send(t, s, "RedriveExecution", text(t, x))
-				case 6:
-					_, _ = send(t, s, "GetExecutionHistory", text(t, x))
-					_, out = send(t, s, "ListMapRuns", text(t, x))
-					runs, _ := out["mapRuns"].([]any)
-					for _, run := range runs {
-						_, out = send(t, s, "ListExecutions", text(t, object{"mapRunArn": run.(object)["mapRunArn"]}))
-						children, _ := out["executions"].([]any)
-						for _, child := range children {
-							learn("execution", child.(object)["executionArn"])
-						}
-					}
-				case 7:
-					if run := s.World().Execution(x["executionArn"].(string)); run != nil {
-						for _, at := range run.Snapshot().Current {
-							learn("token", at.Token)
-						}
-					}
-					_, _ = send(t, s, "DescribeExecution", text(t, x))
-				case 8:
-					_, _ = send(t, s, "SendTaskSuccess", text(t, object{"taskToken": one(random, "token"), "output": "{}"}))
-				case 9:
-					_, _ = send(t, s, "SendTaskFailure", text(t, object{"taskToken": one(random, "token")}))
-				case 10:
-					_, _ = send(t, s, "ListExecutions", text(t, object{"stateMachineArn": machines[random.IntN(len(machines))]}))
-				case 11:
-					_, _ = send(t, s, "UpdateStateMachine", text(t, object{"stateMachineArn": machines[random.IntN(len(machines))], "roleArn": role + fmt.Sprint(random.IntN(5))}))
-				case 12:
-					_, _ = send(t, s, "SendTaskHeartbeat", text(t, object{"taskToken": one(random, "token")}))
-				}
+				c.answers.Add(1)
+				c.ask(random)
 			}
 		})
 	}
@@ -172,22 +117,8 @@ func TestEverythingAtOnce(t *testing.T) {
 	go func() {
 		defer close(moved)
 		defer s.Close()
-		random := rand.New(rand.NewPCG(9, 9))
-		before := clock.Now()
-		for answers.Load() < 2000 {
-			switch random.IntN(4) {
-			case 0:
-				clock.SetVirtual()
-			case 1:
-				_ = clock.SetFactor(float64(random.IntN(3)) * 1000)
-			default:
-				_ = clock.Advance(t.Context(), clock.Now().Add(time.Duration(random.IntN(1000))*time.Second))
-			}
-			now := clock.Now()
-			if now.Before(before) {
-				t.Errorf("the clock goes back from %s to %s", before, now)
-			}
-			before = now
+		for random := rand.New(rand.NewPCG(9, 9)); c.answers.Load() < 2000; {
+			c.move(random)
 		}
 	}()
 	<-moved
@@ -202,19 +133,118 @@ func TestEverythingAtOnce(t *testing.T) {
 		t.Fatal("a request waits without end")
 	}
 	require.NotContains(t, log.String(), "panic")
-	for _, arn := range known["execution"] { // whatever happened, the history is whole
-		x := s.World().Execution(arn)
-		if x == nil {
-			continue
+	for _, arn := range c.known["execution"] { // whatever happened, the history is whole
+		if x := s.World().Execution(arn); x != nil {
+			requireWhole(t, x)
 		}
-		events := x.Events(0, 0)
-		for i, event := range events {
-			require.Equal(t, int64(i+1), event.ID)
-			require.Less(t, event.PreviousEventID, event.ID)
-			if i > 0 {
-				require.False(t, event.Timestamp.Before(events[i-1].Timestamp), "%s: event %d", arn, event.ID)
+	}
+}
+
+// crowd are clients that ask a server for everything.
+type crowd struct {
+	*endpoint
+
+	machines []string
+	answers  atomic.Int64
+	mu       sync.Mutex
+	known    map[string][]string
+}
+
+func (c *crowd) learn(kind string, of any) {
+	if text, ok := of.(string); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.known[kind] = append(c.known[kind], text)
+	}
+}
+
+func (c *crowd) one(random *rand.Rand, kind string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.known[kind]) == 0 {
+		return "none"
+	}
+	return c.known[kind][random.IntN(len(c.known[kind]))]
+}
+
+// ask makes a request, which may be refused.
+func (c *crowd) ask(random *rand.Rand) {
+	send := func(operation string, input object) object {
+		_, out := send(c.t, c.Server, operation, text(c.t, input))
+		return out
+	}
+	x := object{"executionArn": c.one(random, "execution")}
+	machine := object{"stateMachineArn": c.machines[random.IntN(len(c.machines))]}
+	token := object{"taskToken": c.one(random, "token")}
+	switch random.IntN(13) {
+	case 0, 1, 2, 3:
+		machine["name"], machine["input"] = fmt.Sprint("x", random.IntN(40)), `[1,2,3]`
+		c.learn("execution", send("StartExecution", machine)["executionArn"])
+	case 4:
+		send("StopExecution", x)
+	case 5:
+		send("RedriveExecution", x)
+	case 6:
+		send("GetExecutionHistory", x)
+		c.askMapRuns(send, x)
+	case 7:
+		if run := c.World().Execution(x["executionArn"].(string)); run != nil {
+			for _, at := range run.Snapshot().Current {
+				c.learn("token", at.Token)
 			}
 		}
-		require.Equal(t, sim.ExecutionStarted, events[0].Type)
+		send("DescribeExecution", x)
+	case 8:
+		token["output"] = "{}"
+		send("SendTaskSuccess", token)
+	case 9:
+		send("SendTaskFailure", token)
+	case 10:
+		send("SendTaskHeartbeat", token)
+	case 11:
+		send("ListExecutions", machine)
+	case 12:
+		machine["roleArn"] = role + fmt.Sprint(random.IntN(5))
+		send("UpdateStateMachine", machine)
+	}
+}
+
+func (c *crowd) askMapRuns(send func(string, object) object, x object) {
+	runs, _ := send("ListMapRuns", x)["mapRuns"].([]any)
+	for _, run := range runs {
+		children, _ := send("ListExecutions", object{"mapRunArn": run.(object)["mapRunArn"]})["executions"].([]any)
+		for _, child := range children {
+			c.learn("execution", child.(object)["executionArn"])
+		}
+	}
+}
+
+// move moves the clock or changes its pace. It never goes back.
+func (c *crowd) move(random *rand.Rand) {
+	before := c.clock.Now()
+	switch random.IntN(4) {
+	case 0:
+		c.clock.SetVirtual()
+	case 1:
+		_ = c.clock.SetFactor(float64(random.IntN(3)) * 1000)
+	default:
+		_ = c.clock.Advance(c.t.Context(), before.Add(time.Duration(random.IntN(1000))*time.Second))
+	}
+	if now := c.clock.Now(); now.Before(before) {
+		c.t.Errorf("the clock goes back from %s to %s", before, now)
+	}
+}
+
+// requireWhole checks that the events of an execution follow each other.
+func requireWhole(t *testing.T, x *sim.Execution) {
+	t.Helper()
+	events := x.Events(0, 0)
+	require.Equal(t, sim.ExecutionStarted, events[0].Type)
+	for i, event := range events {
+		require.Equal(t, int64(i+1), event.ID)
+		require.Less(t, event.PreviousEventID, event.ID)
+		if i > 0 {
+			require.False(t, event.Timestamp.Before(events[i-1].Timestamp), "%s: event %d", x.ARN(), event.ID)
+		}
 	}
 }

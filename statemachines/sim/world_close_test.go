@@ -103,9 +103,9 @@ func TestAnsweredTooEarly(t *testing.T) {
 			"Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}, "End": true}}}`
 		e := start(t, w, definition, `{}`, sim.Options{Handler: h})
 		require.NoError(t, w.SendTaskSuccess(<-called, []byte(`{}`)))
-		time.Sleep(99 * time.Second)
+		<-time.After(99 * time.Second)
 		require.Equal(t, sim.StatusRunning, e.Status())
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		synctest.Wait()
 		require.Equal(t, sim.StatusFailed, e.Status())
 		require.Equal(t, "States.Timeout", e.Result().Error)
