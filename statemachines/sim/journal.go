@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -103,6 +104,10 @@ type replyData struct {
 	Error          string          `json:"error,omitempty"`  // any other
 }
 
+// mostReplyBytes bounds what the journal keeps of a reply: one that it does not take would
+// be the last of the World.
+const mostReplyBytes = 64 << 20
+
 type failedData struct {
 	Name      string          `json:"name,omitempty"`
 	Cause     string          `json:"cause,omitempty"`
@@ -110,7 +115,7 @@ type failedData struct {
 	Latency   time.Duration   `json:"latency,omitempty"`
 }
 
-// replyOf is a reply as data. What is not JSON is an error of the handler.
+// replyOf is a reply as data. What is not JSON, or too large, is an error of the handler.
 func replyOf(reply Reply, err error) (*replyData, Reply, error) {
 	d := &replyData{Latency: reply.Latency, HeartbeatEvery: reply.HeartbeatEvery, Never: reply.Never, Inside: reply.Inside}
 	failed, isTask := errors.AsType[*TaskError](err)
@@ -123,7 +128,12 @@ func replyOf(reply Reply, err error) (*replyData, Reply, error) {
 			isTask, err = false, errors.New("the reply of the handler is not JSON: "+wrong.Error())
 			return nil
 		}
-		return jsontree.AppendValue(nil, normal)
+		written := jsontree.AppendValue(nil, normal)
+		if len(written) > mostReplyBytes {
+			isTask, err = false, fmt.Errorf("the reply of the handler has %d bytes; a journal takes %d", len(written), mostReplyBytes)
+			return nil
+		}
+		return written
 	}
 	d.Output, d.Submitted = text(reply.Output), text(reply.Submitted)
 	if isTask {

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -144,4 +145,19 @@ func TestForgottenTokens(t *testing.T) {
 	}
 	again.Resume()
 	require.Equal(t, 1, again.Clock().State().Tokens)
+}
+
+// TestReplyTooLargeForTheJournal has a Task fail whose reply a journal does not take. The
+// World goes on.
+func TestReplyTooLargeForTheJournal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart()), Journal: &memory{}})
+	h := func(context.Context, sim.Call) (sim.Reply, error) {
+		return sim.Reply{Output: strings.Repeat("x", 64<<20)}, nil
+	}
+	const definition = `{"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "End": true}}}`
+	e := start(t, w, definition, `{}`, sim.Options{Handler: h, Lenient: true})
+	<-e.Done()
+	require.Contains(t, e.Result().Cause, "a journal takes 67108864")
+	<-start(t, w, waits, `{}`, sim.Options{Execution: "other"}).Done()
 }

@@ -21,9 +21,9 @@ import (
 const (
 	fileName = "journal.jsonl"
 	format   = 1
-	// mostBytes is how long a record may be. The longest has a definition and its
-	// escapes.
-	mostBytes = 32 << 20
+	// mostBytes is how long a record may be. The longest has what a handler read from
+	// S3, and its escapes.
+	mostBytes = 1 << 30
 )
 
 // header is the first line.
