@@ -13,13 +13,18 @@ import (
 // code.
 func Main() {
 	collectRarely()
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// endingSignals are those that end the program.
+func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	return signals
 }
 
 // collectRarely lets the heap grow to five times what is live before it is

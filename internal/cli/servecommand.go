@@ -22,7 +22,7 @@ func runClient(arguments, env []string, in io.Reader, out, errs io.Writer) error
 	c := exec.CommandContext(context.Background(), arguments[0], arguments[1:]...) //nolint:gosec // the user's own
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, in, out, errs
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endingSignals()...)
 	defer signal.Stop(signals)
 	if err := c.Start(); err != nil {
 		return usage("cannot run the command: %w", err)

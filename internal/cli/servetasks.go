@@ -76,7 +76,10 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 			return nil, usage("--mock-config %s has no test case: expected the members StateMachines and MockedResponses", o.mockConfig)
 		}
 	}
-	return t, t.starter.startAll(ctx, o.functions, t.functions)
+	if err := t.starter.startAll(ctx, o.functions, t.functions); err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	return t, nil
 }
 
 func readMockFile(file string) (*mock.Config, error) {

@@ -142,6 +142,17 @@ func TestServedTasks(t *testing.T) {
 	}
 }
 
+// A server whose functions cannot be started leaves none of their files.
+func TestServedTasksThatCannotStart(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	_, err := newServeTasks(t.Context(), &serveOptions{functions: map[string]string{"enrich": "go:./nosuch"}}, &serveLog{out: io.Discard})
+	require.ErrorContains(t, err, "--lambda enrich: ")
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
 // What happens goes to the log without what executions work on, and to --events-to.
 func TestServedEvents(t *testing.T) {
 	t.Parallel()

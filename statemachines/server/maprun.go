@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -69,7 +70,7 @@ func listMapRuns(r *request, in *listMapRunsInput) (*listMapRunsOutput, error) {
 	for i := range numbers {
 		numbers[i] = len(arns) - 1 - i
 	}
-	newestFirst := func(n int) string { return fmt.Sprintf("%010d", len(arns)-n) }
+	newestFirst := func(n int) string { return fmt.Sprintf("%010d", math.MaxInt32-n) } // the same when there are more
 	page, next, err := paginate(r, in.ExecutionARN, numbers, newestFirst, in.MaxResults, in.NextToken)
 	if err != nil {
 		return nil, err

@@ -79,3 +79,31 @@ func TestMapRuns(t *testing.T) {
 	require.Equal(t, "InvalidArn: Invalid Arn: 'Resource type not valid in this context: execution'", e.refused("DescribeMapRun", object{"mapRunArn": x}))
 	require.Equal(t, "ExecutionDoesNotExist: Execution Does Not Exist: '"+x+"x'", e.refused("ListMapRuns", object{"executionArn": x + "x"}))
 }
+
+// A page goes on where the one before it ended, whatever has begun in between.
+func TestMapRunPages(t *testing.T) {
+	t.Parallel()
+	e := startServer(t, manual(), nil)
+	each := func(inner, next string) string {
+		return `{"Type":"Map",` + next + `,"Items":"{% [1] %}","ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},"StartAt":"` + inner + `","States":{"` + inner + `":{"Type":"Pass","End":true}}}}`
+	}
+	x := e.start(e.create("m", `{"QueryLanguage":"JSONata","StartAt":"M1","States":{"M1":`+each("P1", `"Next":"M2"`)+`,"M2":`+each("P2", `"Next":"W"`)+
+		`,"W":{"Type":"Wait","Seconds":60,"Next":"M3"},"M3":`+each("P3", `"End":true`)+`}}`), object{})
+	advance := func(d time.Duration) {
+		t.Helper()
+		require.NoError(t, e.clock.Advance(t.Context(), e.clock.Now().Add(d)))
+	}
+	state := func(page object) string {
+		runs := page["mapRuns"].([]any)
+		require.Len(t, runs, 1)
+		_, label, _ := strings.Cut(runs[0].(object)["mapRunArn"].(string), ":mapRun:m/")
+		label, _, _ = strings.Cut(label, ":")
+		return label
+	}
+	advance(time.Second)
+	page := e.call("ListMapRuns", object{"executionArn": x, "maxResults": 1})
+	require.Equal(t, "M2", state(page))
+	advance(time.Hour)
+	require.Len(t, e.call("ListMapRuns", object{"executionArn": x})["mapRuns"], 3)
+	require.Equal(t, "M1", state(e.call("ListMapRuns", object{"executionArn": x, "maxResults": 1, "nextToken": page["nextToken"]})))
+}

@@ -2,8 +2,8 @@
 // of its API. Package sim runs the executions.
 //
 // The rules of requests come from the service's model: a request that breaks them is
-// answered in AWS's words. State is kept by account and region. Signatures are read for the account and the region, and never
-// verified.
+// answered in AWS's words. State is kept by account and region, which are read from the
+// signature. Nothing verifies that.
 package server
 
 import (

@@ -283,6 +283,11 @@ func TestEvents(t *testing.T) {
 	again := e.stream("", "2")
 	id, kind = again.next()
 	require.Equal(t, "3 ExecutionStarted", id+" "+kind)
+	elder := e.stream("", "90000") // it has followed a server that ended
+	e.start("later")
+	_, _ = e.send("clock", `{"advance": "1s"}`)
+	_, kind = elder.next()
+	require.Equal(t, "ExecutionStarted", kind)
 	e.ring.Close()
 	for kind != "" {
 		_, kind = again.next()

@@ -57,7 +57,10 @@ func (e *endpoint) events(w http.ResponseWriter, r *http.Request) {
 			answer(w, nil, refuse(http.StatusBadRequest, "Last-Event-ID: expected the id of an event of this stream"))
 			return
 		}
-		s.last = last
+		if s.last = last; s.execution == nil {
+			newest, _ := e.Ring.newest()
+			s.last = min(last, newest) // the client may know a server that has ended since
+		}
 	}
 	if !e.Ring.enter() {
 		answer(w, nil, refuse(http.StatusServiceUnavailable, "%d clients follow events already", mostStreams))
