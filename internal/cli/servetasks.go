@@ -232,6 +232,9 @@ func (t *serveTasks) reaches(s *asl.State) bool {
 	return ok
 }
 
+// errUnanswered is why a Task fails that no flag answers.
+var errUnanswered = errors.New("nothing answers the Task")
+
 // tokenPattern ends the resource of a Task that waits until its token comes back.
 const tokenPattern = ".waitForTaskToken"
 
@@ -239,6 +242,10 @@ const tokenPattern = ".waitForTaskToken"
 func (t *serveTasks) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	resource, waits := strings.CutSuffix(call.Resource, tokenPattern)
 	handler, err := t.handler(resource, call) //nolint:contextcheck // the caller of a service outlives the call
+	if waits && errors.Is(err, errUnanswered) {
+		t.log.tell("the Task %q of %s calls nothing, and waits for its token", call.State, call.Resource)
+		return sim.Reply{Never: true}, nil
+	}
 	if err != nil {
 		return sim.Reply{}, err
 	}
@@ -262,7 +269,7 @@ func (t *serveTasks) handler(resource string, call sim.Call) (sim.Handler, error
 	}
 	at, ok := t.options.services.places.of(key)
 	if key == "" || !ok {
-		return nil, fmt.Errorf("nothing answers the Task %q (%s): %s", call.State, call.Resource, t.hint(resource, key, call))
+		return nil, fmt.Errorf("%w %q (%s): %s", errUnanswered, call.State, call.Resource, t.hint(resource, key, call))
 	}
 	if at.isAWS() {
 		if name := callName(resource); name != "" {

@@ -199,3 +199,12 @@ func TestServedLimits(t *testing.T) {
 	require.Equal(t, "ThrottlingException", ask("ListMapRuns"))
 	require.Equal(t, "StateMachineDoesNotExist", ask("StartExecution"))
 }
+
+// A callback needs no flag: the Task waits for its token though nothing takes its call.
+func TestServedTokenWithoutFlag(t *testing.T) {
+	t.Parallel()
+	s := startServing(t, io.Discard, "--time", "x60000", "--region", "us-east-1")
+	status, _, cause := s.run(t, "", tokenTask+`, "TimeoutSeconds": 600, "Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "T1"}]`, invokeTask)
+	require.Equal(t, "FAILED", status)
+	require.Contains(t, cause, `nothing answers the Task "T1"`)
+}
