@@ -18,19 +18,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// Two Tasks that start an execution of the same name and input wait for the same one.
-func TestNestedExecutionsOfTheSameName(t *testing.T) {
-	t.Parallel()
-	e := startServer(t, manual(), nil)
-	child := e.create("child", waitHour)
-	machine := e.create("parent", parent("states:startExecution.sync:2", `{"StateMachineArn":"`+child+`","Name":"c","Input":{}}`))
-	parents := []string{e.start(machine), e.start(machine)}
-	require.NoError(t, e.clock.Advance(t.Context(), e.clock.Now().Add(2*time.Hour)))
-	for _, x := range parents {
-		require.Equal(t, "SUCCEEDED", e.describe(x)["status"])
-	}
-}
-
 // brokenJournal takes so many records.
 type brokenJournal struct {
 	mu   sync.Mutex

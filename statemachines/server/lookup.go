@@ -1,7 +1,6 @@
 package server
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 
@@ -20,11 +19,8 @@ func (s *Server) Operations() int { return len(s.operations) }
 // ExecutionsNamed returns the ARNs of the executions of a name, in all accounts and
 // regions.
 func (s *Server) ExecutionsNamed(name string) []string {
-	s.mu.Lock()
-	accounts := slices.Collect(maps.Values(s.accounts))
-	s.mu.Unlock()
 	var found []string
-	for _, a := range accounts {
+	for _, a := range s.allAccounts() {
 		found = append(found, a.executionsNamed(name)...)
 	}
 	slices.Sort(found)
