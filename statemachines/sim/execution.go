@@ -87,6 +87,7 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 	if x.over {
 		return
 	}
+	x.run.keepEnd()
 	x.write(t, previous, d)
 	x.result.Events = x.history.seal(x.run.options.KeepEvents)
 	x.result.Status = status

@@ -33,6 +33,7 @@ const (
 	redriveRecord   recordKind = "redrive"
 	skipRecord      recordKind = "skip"
 	updateRecord    recordKind = "update" // of a Map Run
+	endRecord       recordKind = "end"    // of an execution, by a timer
 	forgetRecord    recordKind = "forget"
 	clockRecord     recordKind = "clock"
 )
@@ -180,7 +181,22 @@ func (r *run) keep(rec record) bool {
 		return true
 	}
 	rec.Run, rec.At, rec.Fired, rec.Events = r.number, r.now, r.fired, r.root.lastEvent()
-	return r.world.append(&rec)
+	if !r.world.append(&rec) {
+		return false
+	}
+	if rec.Kind != missingRecord { // a replay fires no timer for that
+		r.kept = rec.Fired
+	}
+	return true
+}
+
+// keepEnd keeps that an execution ends because a timer fired, where no record tells of
+// that timer yet. Else calls that the end has cut off would be made again after a replay,
+// and their replies could change what clients have seen.
+func (r *run) keepEnd() {
+	if r.fired > r.kept {
+		r.keep(record{Kind: endRecord})
+	}
 }
 
 // keepsJournal tells whether what comes from outside to the run is kept.

@@ -109,6 +109,9 @@ func (r *run) replayRecord(rec *record) {
 		return
 	}
 	r.fireWhile(func() bool { return r.fired < rec.Fired })
+	if rec.Kind == endRecord {
+		return
+	}
 	if rec.Kind == forgetRecord {
 		r.fireWhile(func() bool { return !r.over })
 		r.world.Forget(r.root.result.ExecutionARN)

@@ -281,3 +281,43 @@ func TestReplayOfManyAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// An end that clients have seen stays, although a call was in flight then: its handler is
+// not called again.
+func TestReplayOfAnEndWithACallInFlight(t *testing.T) {
+	t.Parallel()
+	fast, err := sim.NewClock(sim.DefaultStart(), 1000)
+	require.NoError(t, err)
+	journal := &memory{}
+	w := newReplayedWorld(t, nil, sim.DefaultStart(), 2)
+	w.World = sim.NewWorld(sim.WorldOptions{Clock: fast, Journal: journal})
+	t.Cleanup(w.Close)
+	o := w.options(1) // the Map Run
+	o.Handler = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		if fmt.Sprint(call.Arguments) == "map[ExportArn:1]" {
+			return sim.Reply{}, &sim.TaskError{Name: "Fatal", Latency: 10 * time.Second}
+		}
+		<-ctx.Done()
+		return sim.Reply{}, ctx.Err()
+	}
+	x, err := w.Start(w.machines[1], []byte(`{"items": [1, 2]}`), o)
+	require.NoError(t, err)
+	<-x.Done()
+	want := w.histories()
+	require.Contains(t, want["x1"], "ExecutionAborted")
+
+	after := newReplayedWorld(t, nil, sim.DefaultStart(), 2)
+	for _, record := range journal.all() {
+		_, err := after.Replay(record, func(o *sim.Options) (*asl.StateMachine, error) {
+			o.Handler = func(context.Context, sim.Call) (sim.Reply, error) {
+				t.Error("the handler is called again")
+				return sim.Reply{}, nil
+			}
+			return after.machines[1], nil
+		})
+		require.NoError(t, err)
+	}
+	after.Resume()
+	after.settle(t, time.Hour)
+	require.Equal(t, want, after.histories())
+}

@@ -31,6 +31,7 @@ type run struct {
 	steps    steps
 	number   int64                     // in the World, by start
 	fired    int64                     // timers
+	kept     int64                     // timers that the journal tells of
 	called   int                       // handlers
 	attempts int                       // of Tasks
 	replay   *replay                   // while the journal of the World is replayed
