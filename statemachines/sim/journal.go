@@ -180,7 +180,7 @@ func (r *run) keep(rec record) bool {
 	if !r.keepsJournal() {
 		return true
 	}
-	rec.Run, rec.At, rec.Fired, rec.Events = r.number, r.now, r.fired, r.root.lastEvent()
+	rec.Run, rec.At, rec.Fired, rec.Events = r.number, r.now, r.fired, r.root.history.last()
 	if !r.world.append(&rec) {
 		return false
 	}
