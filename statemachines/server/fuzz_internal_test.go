@@ -205,7 +205,7 @@ var definitions = []string{
 	`{"StartAt":"A","States":{"A":{"Type":"Fail","Error":"E"}}}`,
 	`{"StartAt":"I","States":{"I":{"Type":"Pass","Result":[1,2],"Next":"M"},"M":{"Type":"Map","ItemProcessor":{` +
 		`"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},` +
-		`"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":99999,"End":true}}},"End":true}}}`,
+		`"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":99999999,"End":true}}},"End":true}}}`,
 	`{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",` +
 		`"Parameters":{"QueueUrl":"q","MessageBody.$":"$$.Task.Token"},"End":true}}}`,
 }
