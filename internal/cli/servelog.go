@@ -94,7 +94,7 @@ func (l *serveLog) more(format string, args ...any) {
 	}
 }
 
-// newLines returns a logger of what is wrong.
+// newLines returns a logger that writes each message to the log of serve.
 func (l *serveLog) newLines() *log.Logger { return log.New(l, "", 0) }
 
 // newConnections returns a logger of broken connections, which only --verbose shows.

@@ -106,7 +106,7 @@ func checkAnswer(ctx context.Context, s *Server, name string, body []byte) (answ
 	code, _ := answer["__type"].(string)
 	declared := slices.ContainsFunc(s.api.Operations[name].Errors, func(e catalog.Error) bool { return e.Shape == code })
 	if !declared && !slices.Contains(beyondModel, code) {
-		return nil, fmt.Errorf("%s answers %s, which is none of its errors: %v", name, code, answer["message"])
+		return nil, fmt.Errorf("%s answers %s, an error that the model does not name for it: %v", name, code, answer["message"])
 	}
 	return nil, nil //nolint:nilnil // it is refused as it should be
 }

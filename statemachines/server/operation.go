@@ -9,7 +9,7 @@ type operation struct {
 	in, out reflect.Type // structs whose tags name the members of input and output
 }
 
-// allOperations is the table of what the server does. It is a function because some
+// allOperations maps the name of each operation to its function. It is built anew because some
 // operations call others by their names.
 func allOperations() map[string]operation {
 	return map[string]operation{

@@ -144,8 +144,8 @@ func (r *request) now() time.Time {
 	return r.server.clock.Now()
 }
 
-// maxBody bounds a request: a definition of the largest size, of which each character
-// may be written as an escape, and something beside it.
+// maxBody is the size of the largest request in bytes: the largest definition, whose characters
+// may all be written as escapes, and the other members.
 const maxBody = 8 << 20
 
 const contentType = "application/x-amz-json-1.0"

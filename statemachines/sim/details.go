@@ -33,7 +33,7 @@ type (
 	assignedRest map[string]*Payload
 	indexRest    int
 	roleRest     string
-	wideRest     Details // what no other can hold
+	wideRest     Details // details of events that fit none of the types above
 )
 
 func (r *taskRest) fill(d *Details) {

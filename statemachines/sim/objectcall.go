@@ -83,7 +83,7 @@ func sdkResource(resource string) string {
 }
 
 // objectFailure is the failure of a state whose handler of objects returned an error. An
-// error that is none of a Task's ends a run that is not of a World.
+// error that is no *TaskError ends Run; in a World it fails the state.
 func (s *strand) objectFailure(name string, err error) *failure {
 	r := s.x.run
 	failed, isTask := errors.AsType[*TaskError](err)
