@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,8 +53,15 @@ func TestTasksThatEndLater(t *testing.T) {
 			"request refused", sendMessage, `, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{},
 			&sim.TaskError{Name: "SQS.AmazonSQSException"}, 0,
-			[]string{"TaskScheduled", "TaskStarted", "TaskFailed"},
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitFailed"},
 			"SQS.AmazonSQSException",
+		},
+		{
+			"answer to the request too large", sendMessage, `, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
+			sim.Reply{Submitted: strings.Repeat("m", 262_145), Never: true},
+			nil, 0,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitFailed"},
+			"States.DataLimitExceeded",
 		},
 		{
 			"token never comes back", sendMessage, `, "TimeoutSeconds": 60, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,

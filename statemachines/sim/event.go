@@ -24,6 +24,7 @@ const (
 	TaskFailed              EventType = "TaskFailed"
 	TaskTimedOut            EventType = "TaskTimedOut"
 	TaskSubmitted           EventType = "TaskSubmitted"
+	TaskSubmitFailed        EventType = "TaskSubmitFailed"
 	LambdaFunctionScheduled EventType = "LambdaFunctionScheduled"
 	LambdaFunctionStarted   EventType = "LambdaFunctionStarted"
 	LambdaFunctionSucceeded EventType = "LambdaFunctionSucceeded"

@@ -89,7 +89,7 @@ type Handler func(ctx context.Context, call Call) (Reply, error)
 type TaskError struct {
 	Name, Cause string
 	Latency     time.Duration // as in Reply
-	Submitted   any           // as in Reply; nil if the request itself failed
+	Submitted   any           // as in Reply; nil, without a Latency, if the request itself failed
 }
 
 func (e *TaskError) Error() string { return e.Name + ": " + e.Cause }

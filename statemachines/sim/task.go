@@ -81,6 +81,7 @@ type attempt struct {
 	call               Call
 	timeout, heartbeat time.Duration // 0: none
 	submitted          bool          // the handler has returned
+	refused            bool          // the service did not take the request of a Task that ends later
 	answered           func()        // what Call.Answer ends the attempt with
 	claimed            atomic.Bool   // an answer is on its way, or none is waited for
 	done               bool
@@ -200,7 +201,9 @@ func (a *attempt) reply(reply Reply, err error) {
 	if failed, ok := errors.AsType[*TaskError](err); ok {
 		latency, submitted = failed.Latency, failed.Submitted
 	}
-	a.submit(submitted, err)
+	if a.submit(submitted, latency, err); a.done {
+		return
+	}
 	if reply.HeartbeatEvery == 0 || reply.HeartbeatEvery > a.heartbeat {
 		a.watch()
 	}
@@ -234,12 +237,14 @@ func (a *attempt) wait() {
 	}
 }
 
-// submit records the answer to the request of a Task that ends later.
-func (a *attempt) submit(submitted any, err error) {
+// submit records the answer to the request of a Task that ends later. Without one, a
+// failure that takes no time is the service's answer.
+func (a *attempt) submit(submitted any, latency time.Duration, err error) {
 	if a.submitted = true; a.answered != nil {
 		defer a.after(0, a.answered)
 	}
 	if !a.integration.submits || submitted == nil && err != nil {
+		a.refused = a.integration.submits && latency == 0
 		return
 	}
 	value, failed := normalize(submitted)
@@ -247,7 +252,13 @@ func (a *attempt) submit(submitted any, err error) {
 		a.strand.x.run.fail(a.notJSON("submitted", failed))
 		return
 	}
-	a.strand.record(TaskSubmitted, a.integration.details(Details{Output: newPayload(value)}))
+	output := newPayload(value)
+	if a.strand.tooLarge(output) {
+		a.refused = true
+		a.end(func() *failure { return a.fails(sizeFailure(a.integration.name(), true)) })
+		return
+	}
+	a.strand.record(TaskSubmitted, a.integration.details(Details{Output: output}))
 }
 
 // notJSON is the error of a handler whose answer is not JSON.
@@ -357,8 +368,11 @@ func (a *attempt) succeeds(reply Reply) *failure {
 
 func (a *attempt) fails(f *failure) *failure {
 	event := a.integration.failed
-	if f.name == asl.ErrorTimeout {
+	switch {
+	case f.name == asl.ErrorTimeout:
 		event = a.integration.timedOut
+	case a.refused:
+		event = TaskSubmitFailed
 	}
 	a.strand.record(event, a.integration.details(Details{Error: f.name, Cause: f.cause}))
 	return f
