@@ -189,12 +189,21 @@ func TestHistoryGrowsByPieces(t *testing.T) {
 	require.Empty(t, h.after(5000, 1))
 	require.Empty(t, h.after(9000, 0))
 
-	require.Equal(t, []int64{4999, 5000}, ids(h.seal(2)))
-	require.Equal(t, []int64{4999, 5000}, ids(h.after(3, 0)))
+	h.seal(0)
 	h.add(5000, DefaultStart(), ExecutionRedriven, Details{})
-	require.Equal(t, []int64{5000, 5001}, ids(h.seal(2)), "the numbers go on")
-	require.Empty(t, h.seal(KeepNoEvents))
-	require.EqualValues(t, 5001, h.last())
+	require.Equal(t, []int64{4999, 5000, 5001}, ids(h.after(4998, 0)), "it goes on where all is kept")
+	require.Len(t, h.whole(), 5001)
+	require.Same(t, &h.whole()[0], &h.whole()[0])
+
+	h.seal(2)
+	require.Equal(t, []int64{5000, 5001}, ids(h.whole()))
+	require.Equal(t, []int64{5000, 5001}, ids(h.after(3, 0)))
+	h.add(5001, DefaultStart(), ExecutionRedriven, Details{})
+	h.seal(2)
+	require.Equal(t, []int64{5001, 5002}, ids(h.whole()), "the numbers go on")
+	h.seal(KeepNoEvents)
+	require.Empty(t, h.whole())
+	require.EqualValues(t, 5002, h.last())
 	require.Empty(t, h.after(0, 0))
 }
 

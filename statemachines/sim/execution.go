@@ -89,7 +89,10 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 	}
 	x.run.keepEnd()
 	x.write(t, previous, d)
-	x.result.Events = x.history.seal(x.run.options.KeepEvents)
+	x.history.seal(x.run.options.KeepEvents)
+	if x.result.Events = nil; x.handle == nil || x != x.run.root {
+		x.result.Events = x.history.whole()
+	}
 	x.result.Status = status
 	if status == StatusFailed || status == StatusAborted {
 		x.result.Error, x.result.Cause = d.Error, d.Cause

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // KeepNoEvents as Options.KeepEvents drops the events of an execution that has
 // ended.
@@ -18,7 +21,7 @@ type history struct {
 
 // add appends an event.
 func (h *history) add(previous int64, at time.Time, t EventType, d Details) *Event {
-	const first, most = 4, 1024
+	const first, most = 4, 128 // the last piece has room for few
 	if len(h.piece) == cap(h.piece) {
 		if len(h.piece) > 0 {
 			h.full = append(h.full, h.piece)
@@ -58,9 +61,9 @@ func (h *history) after(id int64, n int) []Event {
 	return out
 }
 
-// seal ends the history, which returns the events that it keeps: all, the last
-// n, or none. The history goes on where the execution is redriven.
-func (h *history) seal(keep int) []Event {
+// seal ends the history, which keeps all events, the last n, or none. The history
+// goes on where the execution is redriven.
+func (h *history) seal(keep int) {
 	from := h.dropped
 	switch {
 	case keep < 0:
@@ -68,7 +71,24 @@ func (h *history) seal(keep int) []Event {
 	case keep > 0:
 		from = max(from, h.last()-int64(keep))
 	}
+	if from > h.dropped {
+		h.join(from)
+		return
+	}
+	h.full, h.piece = append(h.full, slices.Clone(h.piece)), nil // without room for more
+}
+
+// whole returns all events that the history keeps.
+func (h *history) whole() []Event {
+	if len(h.full) != 1 || len(h.piece) > 0 {
+		h.join(h.dropped)
+	}
+	return h.full[0]
+}
+
+// join makes one piece of the events after the one with the number, and drops those
+// before.
+func (h *history) join(from int64) {
 	kept := h.after(from, 0)
 	*h = history{dropped: from, full: [][]Event{kept}, count: len(kept)}
-	return kept
 }

@@ -1,12 +1,14 @@
 package sim_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -35,28 +37,42 @@ func BenchmarkWaitingExecutions(b *testing.B) {
 
 // BenchmarkWorldVisits tells how many states a second the workers of a World visit.
 func BenchmarkWorldVisits(b *testing.B) {
-	m := parse(b, `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "Next": "Add"}, "Add": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.n, 1)"}, "Next": "End?"},
-		"End?": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericGreaterThanEquals": 100, "Next": "Done"}], "Default": "W"}, "Done": {"Type": "Succeed"}}}`)
-	const executions, visits = 64, 302
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprint(workers), func(b *testing.B) {
-			w := sim.NewWorld(sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart()), Workers: workers})
-			defer w.Close()
-			n := 0
-			for b.Loop() {
-				var all [executions]*sim.Execution
-				for i := range executions {
-					var err error
-					all[i], err = w.Start(m, []byte(`{"n": 0}`), sim.Options{Execution: fmt.Sprint(n)})
-					require.NoError(b, err)
-					n++
+	loop := func(state string) *asl.StateMachine {
+		return parse(b, `{"StartAt": "W", "States": {"W": {`+state+`, "Next": "Add"}, "Add": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.n, 1)"}, "Next": "End?"},
+			"End?": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericGreaterThanEquals": 100, "Next": "Done"}], "Default": "W"}, "Done": {"Type": "Succeed"}}}`)
+	}
+	const visits = 302
+	for _, kind := range []struct {
+		name       string
+		machine    *asl.StateMachine
+		executions int
+	}{
+		{"waits", loop(`"Type": "Wait", "Seconds": 1`), 64},
+		{"many waits", loop(`"Type": "Wait", "Seconds": 1`), 512},
+		{"instant", loop(`"Type": "Pass"`), 64},
+		{"tasks", loop(`"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:f"`), 64},
+	} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprint(kind.name, "/", workers), func(b *testing.B) {
+				w := sim.NewWorld(sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart()), Workers: workers})
+				defer w.Close()
+				handler := func(_ context.Context, c sim.Call) (sim.Reply, error) { return sim.Reply{Output: c.Arguments}, nil }
+				n := 0
+				for b.Loop() {
+					all := make([]*sim.Execution, kind.executions)
+					for i := range all {
+						var err error
+						all[i], err = w.Start(kind.machine, []byte(`{"n": 0}`), sim.Options{Execution: fmt.Sprint(n), Handler: handler})
+						require.NoError(b, err)
+						n++
+					}
+					for _, e := range all {
+						<-e.Done()
+						require.True(b, w.Forget(e.ARN()))
+					}
 				}
-				for _, e := range all {
-					<-e.Done()
-					require.True(b, w.Forget(e.ARN()))
-				}
-			}
-			b.ReportMetric(float64(n*visits)/b.Elapsed().Seconds(), "visits/s")
-		})
+				b.ReportMetric(float64(n*visits)/b.Elapsed().Seconds(), "visits/s")
+			})
+		}
 	}
 }

@@ -51,6 +51,9 @@ func (e *Execution) Result() *Result {
 	if !e.x.over {
 		return nil
 	}
+	if e.x.result.Events == nil {
+		e.x.result.Events = e.x.history.whole()
+	}
 	result := *e.x.result
 	return &result
 }
