@@ -153,6 +153,9 @@ func (l listed) item() executionItem {
 		StartDate: epoch(s.Start), StopDate: epoch(s.Stop), MapRunArn: s.MapRunARN,
 		RedriveCount: s.RedriveCount, RedriveDate: epoch(s.RedriveDate),
 	}
+	if s.MapRunARN != "" {
+		i.ItemCount = &s.Items
+	}
 	if l.extra != nil && !l.isChild() {
 		i.StateMachineVersionArn, i.StateMachineAliasArn = l.extra.versionARN, l.extra.aliasARN
 	}

@@ -107,3 +107,44 @@ func TestMapRunPages(t *testing.T) {
 	require.Len(t, e.call("ListMapRuns", object{"executionArn": x})["mapRuns"], 3)
 	require.Equal(t, "M1", state(e.call("ListMapRuns", object{"executionArn": x, "maxResults": 1, "nextToken": page["nextToken"]})))
 }
+
+// A redrive goes through the child executions that failed; those that it has not come to
+// are PENDING_REDRIVE.
+func TestMapRunRedrive(t *testing.T) {
+	t.Parallel()
+	e := startServer(t, manual(), nil)
+	activity := e.call("CreateActivity", object{"name": "a"})["activityArn"].(string)
+	x := e.start(e.create("m", `{"StartAt":"M","States":{"M":{"Type":"Map","End":true,"MaxConcurrency":1,"ToleratedFailurePercentage":50,
+		"ItemBatcher":{"MaxItemsPerBatch":2},"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},"StartAt":"A","States":{
+		"A":{"Type":"Task","Resource":"`+activity+`","TimeoutSeconds":10,"End":true}}}}}}`), object{"input": `[1,2,3,4,5]`})
+	advance := func(d time.Duration) {
+		t.Helper()
+		require.NoError(t, e.clock.Advance(t.Context(), e.clock.Now().Add(d)))
+	}
+	advance(time.Minute)
+	require.Equal(t, "FAILED", e.wait(x)["status"])
+	of := object{"mapRunArn": e.call("ListMapRuns", object{"executionArn": x})["mapRuns"].([]any)[0].(object)["mapRunArn"]}
+	children := func(filter string) []any {
+		t.Helper()
+		var all []any
+		for _, item := range e.call("ListExecutions", object{"mapRunArn": of["mapRunArn"], "statusFilter": filter})["executions"].([]any) {
+			child := item.(object)
+			require.Equal(t, filter, child["status"])
+			require.Equal(t, filter, e.describe(child["executionArn"].(string))["status"])
+			all = append(all, child["itemCount"])
+		}
+		return all
+	}
+	require.Equal(t, []any{2.0, 2.0}, children("FAILED"))
+	require.Empty(t, children("PENDING_REDRIVE"))
+
+	e.call("RedriveExecution", object{"executionArn": x})
+	advance(time.Second)
+	require.Equal(t, []any{2.0}, children("RUNNING"))
+	require.Equal(t, []any{2.0}, children("PENDING_REDRIVE"))
+	require.Empty(t, children("FAILED"))
+	require.Equal(t, object{"running": 2.0, "pendingRedrive": 2.0, "pending": 1.0, "total": 5.0}, counts(e.call("DescribeMapRun", of)["itemCounts"]))
+	advance(time.Minute)
+	require.Equal(t, "FAILED", e.wait(x)["status"])
+	require.Equal(t, []any{2.0, 2.0}, children("FAILED"))
+}

@@ -22,6 +22,7 @@ type execution struct {
 	onEvent func(Event)
 	handle  *Execution // of a World; nil: of Run
 	mapRun  *mapRun    // of a child execution; nil: of none
+	branch  *branch    // of a child execution
 }
 
 func newExecution(r *run, name, arn string, start time.Time, input *Payload) *execution {

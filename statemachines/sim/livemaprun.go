@@ -66,31 +66,34 @@ func (m *LiveMapRun) Snapshot() MapRunSnapshot {
 	}
 	for i, b := range r.inside.branches {
 		x := r.children[i]
-		pending := r.redriven > 0 && r.status == StatusRunning && i >= r.inside.next
-		s.Items.add(x, b.items, pending)
-		s.Executions.add(x, 1, pending)
+		s.Items.add(x, b.items)
+		s.Executions.add(x, 1)
 	}
 	s.Items.ResultsWritten, s.Executions.ResultsWritten = r.written, r.written
 	return s
 }
 
-// add counts a child execution n times. It may be nil, if it has not started, and
-// pending, if a redrive has not come to it.
-func (c *MapRunCounts) add(x *execution, n int, pending bool) {
+// isPending tells whether the redrive of a Map Run has not come to a child execution yet.
+func (x *execution) isPending() bool {
+	r := x.mapRun
+	return r != nil && x.over && x.result.Status != StatusSucceeded &&
+		r.redriven > 0 && r.status == StatusRunning && x.branch.index >= r.inside.next
+}
+
+// add counts a child execution n times. It may be nil, if it has not started.
+func (c *MapRunCounts) add(x *execution, n int) {
 	c.Total += n
 	if x == nil {
 		c.Pending += n
 		return
 	}
-	ended := x.over && x.result.Status != StatusSucceeded
-	if ended && pending {
-		c.PendingRedrive += n
-		return
-	}
-	if ended && x.lastEvent() >= int64(x.limit)-1 {
+	status := x.status()
+	if x.over && status != StatusSucceeded && status != StatusPendingRedrive && x.lastEvent() >= int64(x.limit)-1 {
 		c.FailuresNotRedrivable += n
 	}
-	switch x.status() {
+	switch status {
+	case StatusPendingRedrive:
+		c.PendingRedrive += n
 	case StatusSucceeded:
 		c.Succeeded += n
 	case StatusFailed:

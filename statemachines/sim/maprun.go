@@ -58,7 +58,7 @@ func (r *mapRun) start(c *composite, b *branch, input *Payload) {
 	}
 	machine := run.options.StateMachine + "/" + r.label
 	x := newExecution(run, name, arn(run.options, kind)+machine+":"+name, run.now, input)
-	x.limit, x.billed, x.mapRun = run.options.MaxEvents, !express, r
+	x.limit, x.billed, x.mapRun, x.branch = run.options.MaxEvents, !express, r, b
 	if run.world != nil {
 		run.world.addChild(x)
 	}

@@ -17,6 +17,9 @@ const (
 	StatusFailed    Status = "FAILED"
 	StatusTimedOut  Status = "TIMED_OUT"
 	StatusAborted   Status = "ABORTED" // it was stopped, the context of Run ended, or an error ended the run
+	// StatusPendingRedrive is that of a child execution of a Map whose redrive has not
+	// come to it.
+	StatusPendingRedrive Status = "PENDING_REDRIVE"
 )
 
 // Result is an execution that has ended.

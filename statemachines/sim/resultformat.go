@@ -3,6 +3,8 @@ package sim
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -87,8 +89,12 @@ type resultFile struct {
 	body []byte
 }
 
+// mostResultBytes is how large an object with results is at most.
+const mostResultBytes = 5 << 30
+
 // writeResults writes the objects of a result writer below a prefix, the manifest last.
-func writeResults(w *asl.ResultWriter, bucket, prefix, mapRunARN string, results []*childResult) ([]resultFile, error) {
+// An object has at most so many bytes, unless a single result has more.
+func writeResults(w *asl.ResultWriter, bucket, prefix, mapRunARN string, results []*childResult, most int) ([]resultFile, error) {
 	manifest := struct {
 		DestinationBucket string                  `json:"DestinationBucket"`
 		MapRunARN         string                  `json:"MapRunArn"`
@@ -108,16 +114,18 @@ func writeResults(w *asl.ResultWriter, bucket, prefix, mapRunARN string, results
 		if len(byKind[kind]) == 0 {
 			continue
 		}
-		f := resultFile{Key: prefix + kind + "_0.json"}
+		extension := ".json"
 		if w.OutputType == formatJSONL {
-			f.Key += "l"
+			extension += "l"
 		}
-		var err error
-		if f.body, err = writeItems(selectResults(w.Transformation, byKind[kind]), w.OutputType == formatJSONL); err != nil {
+		bodies, err := writeItems(selectResults(w.Transformation, byKind[kind]), w.OutputType == formatJSONL, most)
+		if err != nil {
 			return nil, err
 		}
-		f.Size = len(f.body)
-		files, manifest.ResultFiles[kind] = append(files, f), []resultFile{f}
+		for i, body := range bodies {
+			f := resultFile{Key: prefix + kind + "_" + strconv.Itoa(i) + extension, Size: len(body), body: body}
+			files, manifest.ResultFiles[kind] = append(files, f), append(manifest.ResultFiles[kind], f)
+		}
 	}
 	text, err := json.Marshal(manifest)
 	if err != nil {
@@ -126,19 +134,28 @@ func writeResults(w *asl.ResultWriter, bucket, prefix, mapRunARN string, results
 	return append(files, resultFile{Key: prefix + "manifest.json", Size: len(text), body: text}), nil
 }
 
-// writeItems writes a list, or an item a line.
-func writeItems(items []any, lines bool) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if !lines {
-		err := e.Encode(items)
-		return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+// writeItems writes lists, or an item a line, of at most so many bytes each.
+func writeItems(items []any, lines bool, most int) ([][]byte, error) {
+	write := func(texts [][]byte) []byte {
+		if lines {
+			return bytes.Join(append(texts, nil), []byte("\n"))
+		}
+		return slices.Concat([]byte("["), bytes.Join(texts, []byte(",")), []byte("]"))
 	}
+	var bodies, texts [][]byte
+	size := 0 // of texts, with what stands around each
 	for _, item := range items {
+		var out bytes.Buffer
+		e := json.NewEncoder(&out)
+		e.SetEscapeHTML(false)
 		if err := e.Encode(item); err != nil {
 			return nil, err
 		}
+		if len(texts) > 0 && size+out.Len()+1 > most {
+			bodies, texts, size = append(bodies, write(texts)), nil, 0
+		}
+		texts = append(texts, bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+		size += out.Len()
 	}
-	return out.Bytes(), nil
+	return append(bodies, write(texts)), nil
 }

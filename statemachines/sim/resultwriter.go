@@ -31,7 +31,7 @@ func (r *mapRun) export(c *composite, then func(output *Payload, f *failure) *fa
 	members, _ := arguments.Value().(map[string]any)
 	bucket, _ := members["Bucket"].(string)
 	prefix, _ := members["Prefix"].(string)
-	files, err := writeResults(w, bucket, prefix, r.arn, results)
+	files, err := writeResults(w, bucket, prefix, r.arn, results, mostResultBytes)
 	if err != nil {
 		return then(nil, &failure{name: errorResultWriter, cause: cutCause(err.Error())})
 	}

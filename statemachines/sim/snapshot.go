@@ -31,6 +31,7 @@ type Snapshot struct {
 	RedriveStatus           RedriveStatus
 	RedriveStatusReason     string   // of NotRedrivable, in AWS's words; AWS has none for Express
 	MapRunARN               string   // of a child execution of a Map
+	Items                   int      // that a child execution of a Map has
 	MapRuns                 []string // their ARNs, in the order of their start
 	Current                 []Place  // the states that work or wait; empty once it has ended
 }
@@ -82,7 +83,7 @@ func (e *Execution) Snapshot() Snapshot {
 		s.MapRuns = append(s.MapRuns, run.ARN)
 	}
 	if x.mapRun != nil {
-		s.MapRunARN = x.mapRun.arn
+		s.MapRunARN, s.Items = x.mapRun.arn, x.branch.items
 	}
 	if !x.over && r.root != nil {
 		r.root.places(func(at *strand) bool {

@@ -99,8 +99,12 @@ func (e *Execution) lock() (unlock func()) {
 }
 
 func (x *execution) status() Status {
-	if x.result.Status == "" {
+	switch {
+	case x.result.Status == "":
 		return StatusRunning
+	case x.isPending():
+		return StatusPendingRedrive
+	default:
+		return x.result.Status
 	}
-	return x.result.Status
 }
