@@ -73,13 +73,6 @@ func (m *LiveMapRun) Snapshot() MapRunSnapshot {
 	return s
 }
 
-// isPending tells whether the redrive of a Map Run has not come to a child execution yet.
-func (x *execution) isPending() bool {
-	r := x.mapRun
-	return r != nil && x.over && x.result.Status != StatusSucceeded &&
-		r.redriven > 0 && r.status == StatusRunning && x.branch.index >= r.inside.next
-}
-
 // add counts a child execution n times. It may be nil, if it has not started.
 func (c *MapRunCounts) add(x *execution, n int) {
 	c.Total += n

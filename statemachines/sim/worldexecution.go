@@ -108,3 +108,10 @@ func (x *execution) status() Status {
 		return x.result.Status
 	}
 }
+
+// isPending tells whether the redrive of a Map Run has not come to a child execution yet.
+func (x *execution) isPending() bool {
+	r := x.mapRun
+	return r != nil && x.over && x.result.Status != StatusSucceeded &&
+		r.redriven > 0 && r.status == StatusRunning && x.branch.index >= r.inside.next
+}
