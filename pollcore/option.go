@@ -125,6 +125,10 @@ func Between(minDelay, maxDelay time.Duration) WaitOption {
 // Every calls at a fixed interval, without backoff and jitter.
 func Every(d time.Duration) WaitOption { return Between(d, d) }
 
+// Follow calls when the plan says, with neither the waiter's delays nor an
+// [InitialDelay].
+func Follow(p Planned) WaitOption { return func(s *waitSettings) { s.schedule.Planned = &p } }
+
 // Exact follows the specification to the letter: see [SmithyExact].
 func Exact() WaitOption { return func(s *waitSettings) { s.schedule.Mode = SmithyExact } }
 

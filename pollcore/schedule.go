@@ -64,6 +64,9 @@ type Schedule struct {
 	// Random draws from [lo, hi], both included, and may round what it draws; a
 	// draw outside Min and Max is brought inside. nil draws uniformly.
 	Random func(lo, hi time.Duration) time.Duration
+	// Planned has the delays instead of Initial, Min, Max, Growth and Random, in
+	// mode FullWindow. Only the last delay may be shorter: it ends at the deadline.
+	Planned *Planned
 }
 
 // Progress is how far a wait has come when a call has returned.
@@ -108,14 +111,23 @@ func (s Schedule) Validate() error {
 	if s.Total <= 0 {
 		report("total wait must be above 0, got %s", s.Total)
 	}
+	if s.MaxAttempts < 0 {
+		report("maximum number of attempts must not be negative, got %d", s.MaxAttempts)
+	}
+	if s.Planned != nil {
+		if s.Mode != FullWindow {
+			report("a planned schedule has no delays to draw: use it in mode FullWindow")
+		}
+		if err := s.Planned.Validate(); err != nil {
+			found = append(found, err.(diag.Problems)...) //nolint:errorlint // Validate says so
+		}
+		return found.Err()
+	}
 	if s.Initial < 0 {
 		report("initial delay must not be negative, got %s", s.Initial)
 	}
 	if s.Min <= 0 {
 		report("minimum delay must be above 0, got %s", s.Min)
-	}
-	if s.MaxAttempts < 0 {
-		report("maximum number of attempts must not be negative, got %d", s.MaxAttempts)
 	}
 	if s.Max < s.Min {
 		report("maximum delay (%s) must not be below the minimum delay (%s)", s.Max, s.Min)
@@ -124,7 +136,12 @@ func (s Schedule) Validate() error {
 }
 
 // First returns the delay before the first call.
-func (s Schedule) First() time.Duration { return min(s.Initial, s.Total) }
+func (s Schedule) First() time.Duration {
+	if s.Planned != nil {
+		return min(s.Planned.Before(1), s.Total)
+	}
+	return min(s.Initial, s.Total)
+}
 
 // Next decides after a call with verdict v. It is pure but for the draw from
 // Random.
@@ -153,6 +170,10 @@ func (s Schedule) Next(v Verdict, p Progress) Decision {
 // Bounds are those of the draw after a call, before the end of the wait cuts the
 // delay. Without a draw, the delay of FullWindow is their middle.
 func (s Schedule) Bounds(p Progress) (lo, hi time.Duration) {
+	if s.Planned != nil {
+		delay := s.Planned.next(p)
+		return delay, delay
+	}
 	if s.Mode == SmithyExact {
 		return s.Min, max(s.Min, s.doubleDelay(p))
 	}
@@ -175,6 +196,9 @@ func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 	}
 	if remaining <= 0 {
 		return 0, false
+	}
+	if s.Planned != nil {
+		return min(s.Planned.next(p), remaining), true
 	}
 	delay = s.draw(p)
 	// The last call starts at the deadline, and the one before it leaves it a

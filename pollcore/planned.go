@@ -1,0 +1,151 @@
+package pollcore
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+)
+
+// The limits of a [Planned] schedule.
+const (
+	// MaxPlannedDelays is the most delays that it has before Then. A state machine
+	// holds all of them.
+	MaxPlannedDelays = 1000
+	// MaxPlannedDelay is the longest delay.
+	MaxPlannedDelay = 10_000 * time.Hour
+)
+
+// Planned is a schedule as data: each delay is a constant. Its JSON form has
+// whole seconds:
+//
+//	{"delays": [900, 45, 45, 60], "then": 60}
+type Planned struct {
+	// Delays are the delays before the first calls, in whole seconds. The first is
+	// counted from the start of the job and may be 0.
+	Delays []time.Duration
+	// Then is the delay between all later calls, in whole seconds.
+	Then time.Duration
+}
+
+// ParsePlanned reads the JSON form. Reading is strict: unknown and missing
+// members, wrong types and every rule of [Planned.Validate] are reported at once
+// as a [diag.Problems], each with its place in text.
+func ParsePlanned(text []byte) (Planned, error) {
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return Planned{}, err
+	}
+	var p Planned
+	var r jsontree.Reader
+	most := int(MaxPlannedDelay / time.Second)
+	delay := func(to *time.Duration, least int) func(*jsontree.Node) {
+		return func(n *jsontree.Node) {
+			var seconds int
+			r.Int(&seconds, least, most)(n)
+			*to = time.Duration(seconds) * time.Second
+		}
+	}
+	r.Object(doc.Root, "a planned schedule", map[string]func(*jsontree.Node){
+		"delays": func(n *jsontree.Node) {
+			if len(n.Items) > MaxPlannedDelays {
+				r.Report(n.Problem("expected at most %d delays, found %d", MaxPlannedDelays, len(n.Items)))
+				return
+			}
+			r.List(func(item *jsontree.Node) {
+				p.Delays = append(p.Delays, 0)
+				last := len(p.Delays) - 1
+				delay(&p.Delays[last], min(last, 1))(item)
+			})(n)
+			if n.Kind == jsontree.Array && len(n.Items) == 0 {
+				r.Report(n.Problem("%s", noDelays))
+			}
+		},
+		"then": delay(&p.Then, 1),
+	}, "delays", "then")
+	if err := r.Problems.Err(); err != nil {
+		return Planned{}, err
+	}
+	return p, nil
+}
+
+const noDelays = "expected the delay before the first call, and found no delays"
+
+// UnmarshalJSON reads the JSON form as strictly as [ParsePlanned].
+func (p *Planned) UnmarshalJSON(text []byte) error {
+	read, err := ParsePlanned(text)
+	if err != nil {
+		return err
+	}
+	*p = read
+	return nil
+}
+
+// MarshalJSON writes the JSON form. Parts of a second are lost.
+func (p Planned) MarshalJSON() ([]byte, error) {
+	form := struct {
+		Delays []int64 `json:"delays"`
+		Then   int64   `json:"then"`
+	}{make([]int64, len(p.Delays)), int64(p.Then / time.Second)}
+	for i, d := range p.Delays {
+		form.Delays[i] = int64(d / time.Second)
+	}
+	return json.Marshal(form)
+}
+
+// Validate reports every value out of range at once, as a [diag.Problems].
+func (p Planned) Validate() error {
+	var found diag.Problems
+	report := func(pointer, format string, args ...any) {
+		found = append(found, diag.Problem{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+	}
+	check := func(pointer string, d, least time.Duration) {
+		if d < least || d > MaxPlannedDelay || d%time.Second != 0 {
+			report(pointer, "expected whole seconds from %s to %s, found %s", least, MaxPlannedDelay, d)
+		}
+	}
+	switch count := len(p.Delays); {
+	case count == 0:
+		report("/delays", "%s", noDelays)
+	case count > MaxPlannedDelays:
+		report("/delays", "expected at most %d delays, found %d", MaxPlannedDelays, count)
+	default:
+		check("/delays/0", p.Delays[0], 0)
+		for i, d := range p.Delays[1:] {
+			check(fmt.Sprintf("/delays/%d", i+1), d, time.Second)
+		}
+	}
+	check("/then", p.Then, time.Second)
+	return found.Err()
+}
+
+// Before returns the delay before call n, counted from 1.
+func (p Planned) Before(n int) time.Duration {
+	if n < 1 || n > len(p.Delays) {
+		return p.Then
+	}
+	return p.Delays[n-1]
+}
+
+// next is the delay after a call. Where nobody counts the calls, the time says
+// which call it was: the one whose time in the plan is nearest. So calls that take
+// time, or come a little early, neither lose nor repeat a delay.
+func (p Planned) next(progress Progress) time.Duration {
+	if progress.Attempts > 0 {
+		if progress.Attempts < len(p.Delays) {
+			return p.Delays[progress.Attempts]
+		}
+		return p.Then
+	}
+	since := progress.Elapsed - p.Before(1)
+	for n := 2; n <= len(p.Delays); n++ {
+		delay := p.Delays[n-1]
+		if since < delay-delay/2 {
+			return delay
+		}
+		since -= delay
+	}
+	return p.Then
+}
