@@ -37,6 +37,7 @@ var statuses = map[string]string{
 	"cdkapp/fragment.go: TimedOut":  "the exit of a fragment has the name of the status that leads there",
 
 	"statemachines/server/notice.go: Lost":      "tells of a subscription what Done tells of a context",
+	"statemachines/sim/halt.go: Done":           "as in package context",
 	"statemachines/sim/worldexecution.go: Done": "as in package context",
 }
 

@@ -50,6 +50,9 @@ func createActivity(r *request, in *createActivityInput) (*createActivityOutput,
 	case a == nil && len(r.account.activities) >= maxActivities:
 		return nil, refuse("ActivityLimitExceeded", "The maximum number of activities is %d. Delete activities that you no longer need.", maxActivities)
 	case a == nil:
+		if err := r.keep(); err != nil {
+			return nil, err
+		}
 		a = &activity{name: in.Name, arn: arn, created: r.now(), encryption: encryption, tags: initial}
 		r.account.activities[in.Name] = a
 	case a.encryption != encryption:
@@ -70,9 +73,13 @@ func deleteActivity(r *request, in *activityInput) (*empty, error) {
 	}
 	r.account.mu.Lock()
 	defer r.account.mu.Unlock()
-	if a := r.account.activities[arn.rest]; a != nil && a.arn == in.ActivityARN {
-		delete(r.account.activities, arn.rest)
+	if a := r.account.activities[arn.rest]; a == nil || a.arn != in.ActivityARN {
+		return &empty{}, nil
 	}
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	delete(r.account.activities, arn.rest)
 	return &empty{}, nil
 }
 

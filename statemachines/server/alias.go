@@ -129,6 +129,9 @@ func createStateMachineAlias(r *request, in *createStateMachineAliasInput) (*cre
 	case is == nil && len(m.aliases) >= maxAliases:
 		return nil, refuse(quotaExceeded, "The maximum number of aliases is %d. Delete aliases that you no longer need.", maxAliases)
 	case is == nil:
+		if err := r.keep(); err != nil {
+			return nil, err
+		}
 		now := r.now()
 		is = &alias{name: in.Name, arn: m.arn + ":" + in.Name, description: in.Description, routes: routes, created: now, updated: now}
 		m.aliases[in.Name] = is
@@ -156,16 +159,20 @@ func updateStateMachineAlias(r *request, in *updateStateMachineAliasInput) (*upd
 	if err != nil {
 		return nil, err
 	}
+	routes := is.routes
 	if in.RoutingConfiguration != nil {
-		of, routes, err := r.account.routing(in.RoutingConfiguration)
-		if err != nil {
+		var of *machine
+		if of, routes, err = r.account.routing(in.RoutingConfiguration); err != nil {
 			return nil, err
 		}
 		if of != m {
 			return nil, refuseRouting("Routing configuration must contain versions of the alias's state machine %s. Received a version of %s", m.arn, of.arn)
 		}
-		is.routes = routes
 	}
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	is.routes = routes
 	if in.Description != nil {
 		is.description = *in.Description
 	}
@@ -182,6 +189,9 @@ func deleteStateMachineAlias(r *request, in *aliasInput) (*empty, error) {
 	defer r.account.mu.Unlock()
 	m, is, err := r.account.alias(in.StateMachineAliasARN)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.keep(); err != nil {
 		return nil, err
 	}
 	delete(m.aliases, is.name)

@@ -437,5 +437,5 @@ func TestCloseEndsWaitingRequests(t *testing.T) {
 	}
 	<-events.C
 	e.Close()
-	require.Equal(t, []int{http.StatusInternalServerError, http.StatusInternalServerError}, []int{<-statuses, <-statuses})
+	require.Equal(t, []int{http.StatusServiceUnavailable, http.StatusServiceUnavailable}, []int{<-statuses, <-statuses})
 }

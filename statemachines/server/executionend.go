@@ -91,7 +91,7 @@ func redriveExecution(r *request, in *redriveExecutionInput) (*redriveExecutionO
 	}
 	if err != nil {
 		status, reason := r.redriveStatus(k, k.run.Snapshot())
-		if status == sim.Redrivable && !errors.Is(err, sim.ErrRedriveRunning) || errors.Is(err, sim.ErrWorldClosed) {
+		if status == sim.Redrivable && !errors.Is(err, sim.ErrRedriveRunning) || errors.Is(err, r.server.world.Err()) {
 			return nil, err // it is the server that fails
 		}
 		return nil, refuse("ExecutionNotRedrivable", "Execution Not Redrivable: '%s'", cmp.Or(reason, err.Error()))

@@ -86,10 +86,6 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*
 // newExecution makes the execution that a request starts.
 func (r *request) newExecution(in *startExecutionInput, sync bool) (*execution, *StartInfo, error) {
 	machineARN, testCase, isTest := strings.Cut(in.StateMachineArn, "#")
-	if r.server.journal != nil { // what the journal is not told of yet must not be seen
-		r.server.changes.RLock()
-		defer r.server.changes.RUnlock()
-	}
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -48,8 +48,8 @@ func startSyncExecution(r *request, in *startSyncExecutionInput) (*startSyncExec
 		return r.syncOutput(x, in.IncludedData != metadataOnly), nil
 	case <-r.ctx.Done():
 		return nil, r.ctx.Err()
-	case <-r.server.closed:
-		return nil, sim.ErrWorldClosed
+	case <-r.server.world.Done():
+		return nil, r.server.world.Err()
 	}
 }
 

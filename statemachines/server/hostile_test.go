@@ -62,7 +62,7 @@ func TestBrokenJournal(t *testing.T) {
 		"CreateStateMachine": {"name": "n", "definition": waitHour, "roleArn": role},
 	} {
 		status, out := send(t, e.Server, operation, text(t, input))
-		require.Equal(t, http.StatusInternalServerError, status, "%s: %v", operation, out)
+		require.Equal(t, http.StatusServiceUnavailable, status, "%s: %v", operation, out)
 	}
 	status, _ := send(t, e.Server, "StartExecution", text(t, object{"stateMachineArn": machine, "name": "ended"}))
 	require.NotEqual(t, http.StatusOK, status)

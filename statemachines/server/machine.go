@@ -97,29 +97,38 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	m := a.machines[in.Name]
+	if m != nil && m.deleting && r.replayed {
+		m = nil // its executions had ended
+	}
 	switch {
-	case m == nil && len(a.machines) >= maxMachines:
+	case m == nil && len(a.machines) >= maxMachines && !r.replayed:
 		return nil, refuse("StateMachineLimitExceeded", "The account has %d state machines, the most that there can be", maxMachines)
 	case m == nil:
-		now := r.now()
-		rev.updated = now
 		m = &machine{
-			name: in.Name, arn: a.arn(machineKind, in.Name), kind: in.Type, created: now, published: in.Publish, description: in.VersionDescription,
+			name: in.Name, arn: a.arn(machineKind, in.Name), kind: in.Type, published: in.Publish, description: in.VersionDescription,
 			current: rev, tags: tags, versions: map[int]*version{}, aliases: map[string]*alias{},
 		}
-		a.machines[in.Name] = m
+		r.revised = m
 	case m.deleting:
 		return nil, refuseDeleting(m)
 	case m.kind != in.Type || m.published != in.Publish || m.description != in.VersionDescription || !m.current.same(rev):
 		return nil, refuse("StateMachineAlreadyExists", "State Machine Already Exists: '%s'", m.arn)
 	}
-	out := &createStateMachineOutput{StateMachineARN: m.arn, CreationDate: epoch(m.created)}
 	if in.Publish {
-		v, err := m.publish(in.VersionDescription, r.now())
-		if err != nil {
+		if err := m.checkPublish(m.current); err != nil {
 			return nil, err
 		}
-		out.StateMachineVersionARN = m.versionARN(v)
+	}
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	if r.revised == m {
+		m.created, m.current.updated = r.now(), r.now()
+		a.machines[in.Name] = m
+	}
+	out := &createStateMachineOutput{StateMachineARN: m.arn, CreationDate: epoch(m.created)}
+	if in.Publish {
+		out.StateMachineVersionARN = m.versionARN(m.publish(in.VersionDescription, r.now()))
 	}
 	return out, nil
 }
@@ -202,18 +211,27 @@ func updateStateMachine(r *request, in *updateStateMachineInput) (*updateStateMa
 	if err != nil {
 		return nil, err
 	}
+	if next.role == m.current.role && next.same(m.current) {
+		next = m.current
+	} else {
+		next.id = r.newUUID()
+	}
+	if in.Publish {
+		if err := m.checkPublish(next); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
 	now := r.now()
-	if next.role != m.current.role || !next.same(m.current) {
-		next.id, next.updated = r.newUUID(), now
-		m.current = next
+	if next != m.current {
+		next.updated = now
+		m.current, r.revised = next, m
 	}
 	out := &updateStateMachineOutput{UpdateDate: epoch(now), RevisionID: m.current.id}
 	if in.Publish {
-		v, err := m.publish(in.VersionDescription, now)
-		if err != nil {
-			return nil, err
-		}
-		out.StateMachineVersionARN = m.versionARN(v)
+		out.StateMachineVersionARN = m.versionARN(m.publish(in.VersionDescription, now))
 	}
 	return out, nil
 }
@@ -250,8 +268,15 @@ func deleteStateMachine(r *request, in *stateMachineInput) (*empty, error) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if m := a.machineOf(parsed); m != nil {
-		m.deleting = true
+	m := a.machineOf(parsed)
+	if m == nil || m.deleting {
+		return &empty{}, nil
+	}
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	m.deleting = true
+	if !r.replayed { // which counts executions at its end
 		a.removeUnused(m)
 	}
 	return &empty{}, nil

@@ -19,6 +19,7 @@ const (
 	serialization    = "SerializationException"
 	entityTooLarge   = "RequestEntityTooLargeException"
 	internalFailure  = "InternalFailure"
+	unavailable      = "ServiceUnavailable"
 	validation       = "ValidationException"
 	quotaExceeded    = "ServiceQuotaExceededException"
 )
@@ -39,6 +40,8 @@ func (r *refusal) status() int {
 	switch r.code {
 	case internalFailure:
 		return http.StatusInternalServerError
+	case unavailable:
+		return http.StatusServiceUnavailable
 	case entityTooLarge:
 		return http.StatusRequestEntityTooLarge
 	default:

@@ -22,16 +22,8 @@ type Journal interface {
 	Records(yield func(line int, record []byte) error) error
 }
 
-// journaled are the operations that change what the server itself keeps. The World keeps
+// operationRecord is a request that changes what the server itself keeps. The World keeps
 // what changes executions.
-var journaled = map[string]bool{
-	"CreateActivity": true, "DeleteActivity": true, "TagResource": true, "UntagResource": true,
-	"CreateStateMachine": true, "UpdateStateMachine": true, "DeleteStateMachine": true,
-	"CreateStateMachineAlias": true, "UpdateStateMachineAlias": true, "DeleteStateMachineAlias": true,
-	"PublishStateMachineVersion": true, "DeleteStateMachineVersion": true,
-}
-
-// operationRecord is a request that was answered.
 type operationRecord struct {
 	Kind      string          `json:"k"`
 	At        time.Time       `json:"at"`
@@ -44,16 +36,15 @@ type operationRecord struct {
 
 const operationKind = "op"
 
-// change does an operation that changes what the server keeps, one at a time, and keeps
-// it in the journal before anybody sees it.
-func (s *Server) change(r *request, members map[string]any, input []byte) (any, error) {
-	s.changes.Lock()
-	defer s.changes.Unlock()
-	r.at = s.clock.Now()
-	output, err := s.operations[r.operation].do(r, members)
-	if err != nil {
-		return nil, err
+// keep keeps the request in the journal. An operation calls it when nothing can be refused
+// any more, and changes nothing before. Its caller holds the account's lock.
+func (r *request) keep() error {
+	s := r.server
+	if s.journal == nil || r.replayed {
+		return nil
 	}
+	r.at = s.clock.Now()
+	input := r.input
 	if len(input) == 0 {
 		input = []byte("{}")
 	}
@@ -61,9 +52,31 @@ func (s *Server) change(r *request, members map[string]any, input []byte) (any, 
 		Kind: operationKind, At: r.at.UTC().Round(0), Operation: r.operation, Account: r.accountID, Region: r.region, Input: input, IDs: r.ids,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return output, s.journal.Append(text)
+	return s.journal.Append(text)
+}
+
+// keptJournal is the journal of a server, which takes no changes once a record cannot be
+// written.
+type keptJournal struct {
+	Journal
+
+	server *Server
+}
+
+// Append implements sim.Journal.
+func (j *keptJournal) Append(record []byte) error {
+	w := j.server.world
+	if err := w.Err(); err != nil {
+		return err
+	}
+	err := j.Journal.Append(record)
+	if err != nil {
+		w.Halt(err)
+		j.server.log.Error("the server takes no changes any more, and executions stand still", "error", err)
+	}
+	return err
 }
 
 // newUUID makes up an id, or returns the one that was made up when the request is
@@ -117,7 +130,10 @@ func Open(o Options) (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	p.finish()
+	if err := p.finish(); err != nil {
+		s.Close()
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -165,7 +181,7 @@ func compact(j rewriter) error {
 	if dropped*2 <= all {
 		return nil
 	}
-	clock, err := json.Marshal(map[string]any{"k": "clock", "at": last})
+	clock, err := clockRecord(last)
 	if err != nil {
 		return err
 	}
@@ -176,7 +192,9 @@ func compact(j rewriter) error {
 type replay struct {
 	server    *Server
 	revisions map[revisionKey]*target // all that there were
+	machines  []*machine              // all that there were
 	started   *execution              // by the record
+	last      time.Time               // of the operations
 }
 
 type revisionKey struct {
@@ -212,14 +230,16 @@ func (p *replay) operation(rec *operationRecord) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", rec.Operation, err)
 	}
-	for _, m := range r.account.machines {
-		p.revisions[keyOf(m, m.current.id)] = &target{machine: m, revision: m.current}
+	if rec.At.After(p.last) {
+		p.last = rec.At
+	}
+	if m := r.revised; m != nil {
+		p.revisions[revisionKey{m.arn, m.created.UnixNano(), m.current.id}] = &target{machine: m, revision: m.current}
+		if m.current.id == "" {
+			p.machines = append(p.machines, m)
+		}
 	}
 	return nil
-}
-
-func keyOf(m *machine, revisionID string) revisionKey {
-	return revisionKey{m.arn, m.created.UnixNano(), revisionID}
 }
 
 // restore makes an execution known that was started.
@@ -271,8 +291,15 @@ func (e *executions) restore(x *execution) {
 }
 
 // finish counts what runs, and lets the executions go on.
-func (p *replay) finish() {
+func (p *replay) finish() error {
 	s := p.server
+	clock, err := clockRecord(p.last)
+	if err == nil {
+		_, err = s.world.Replay(clock, nil)
+	}
+	if err != nil {
+		return err
+	}
 	p.dropForgotten()
 	for x := range s.allExecutions {
 		if x.run != nil && x.run.Status() == sim.StatusRunning {
@@ -280,18 +307,19 @@ func (p *replay) finish() {
 		}
 	}
 	s.retireEnded()
-	for key, t := range p.revisions {
-		m := t.machine
-		parsed, err := parseARN(key.machineARN, machineKind)
-		if err != nil || !m.deleting || m.running == 0 {
-			continue
-		}
-		if a, err := s.accountOf(caller{parsed.account, parsed.region}); err == nil && a.machines[m.name] == nil {
-			a.machines[m.name] = m // it is removed when its executions have ended
+	for _, a := range s.allAccounts() {
+		for _, m := range a.machines {
+			a.removeUnused(m)
 		}
 	}
 	s.replays.Store(false)
 	s.world.Resume()
+	return s.world.Err()
+}
+
+// clockRecord is what the World keeps of its clock.
+func clockRecord(at time.Time) ([]byte, error) {
+	return json.Marshal(map[string]any{"k": "clock", "at": at})
 }
 
 // dropForgotten drops the executions that the World has forgotten.
@@ -301,9 +329,8 @@ func (p *replay) dropForgotten() {
 	for _, a := range s.allAccounts() {
 		maps.DeleteFunc(a.executions.byARN, func(_ string, x *execution) bool { return forgotten(x) })
 	}
-	for _, t := range p.revisions {
-		t.machine.running = 0
-		t.machine.executions = slices.DeleteFunc(t.machine.executions, forgotten)
+	for _, m := range p.machines {
+		m.executions = slices.DeleteFunc(m.executions, forgotten)
 	}
 }
 

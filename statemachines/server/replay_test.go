@@ -39,6 +39,12 @@ func openAndClose(t *testing.T, folder string, keep int) (e *endpoint, end func(
 	t.Helper()
 	j, err := journal.Open(folder, "test")
 	require.NoError(t, err)
+	return openOn(t, j, j.Close, keep)
+}
+
+// openOn opens a server on a journal, which end closes, too.
+func openOn(t *testing.T, j server.Journal, closeIt func() error, keep int) (e *endpoint, end func()) {
+	t.Helper()
 	clock := manual()
 	s, err := server.Open(server.Options{Clock: clock, Journal: j, KeepExecutions: keep, Prepare: func(_ server.StartInfo, o *sim.Options) error {
 		o.Seed += 7 // as the command does
@@ -53,7 +59,7 @@ func openAndClose(t *testing.T, folder string, keep int) (e *endpoint, end func(
 	require.NoError(t, err)
 	end = sync.OnceFunc(func() {
 		s.Close()
-		require.NoError(t, j.Close())
+		require.NoError(t, closeIt())
 	})
 	t.Cleanup(end)
 	return &endpoint{s, t, clock}, end
@@ -75,6 +81,7 @@ func (e *endpoint) everything() string {
 		return out
 	}
 	for _, a := range tell("ListActivities", object{})["activities"].([]any) {
+		tell("DescribeActivity", object{"activityArn": a.(object)["activityArn"]})
 		tell("ListTagsForResource", object{"resourceArn": a.(object)["activityArn"]})
 	}
 	for _, m := range tell("ListStateMachines", object{})["stateMachines"].([]any) {
@@ -91,6 +98,10 @@ func (e *endpoint) everything() string {
 			tell("DescribeExecution", execution)
 			tell("DescribeStateMachineForExecution", execution)
 			tell("GetExecutionHistory", execution)
+			runs, _ := tell("ListMapRuns", execution)["mapRuns"].([]any)
+			for _, run := range runs {
+				tell("DescribeMapRun", object{"mapRunArn": run.(object)["mapRunArn"]})
+			}
 		}
 	}
 	return strings.Join(all, "\n")

@@ -71,14 +71,8 @@ type Server struct {
 	// operations are by name.
 	operations map[string]operation
 
-	journal Journal
-	// changes is held while an operation changes what the server keeps and while the
-	// journal is told of it.
-	changes sync.RWMutex
+	journal sim.Journal // nil: nothing is kept
 	replays atomic.Bool // the journal is replayed
-
-	closing sync.Once
-	closed  chan struct{}
 
 	mu       sync.Mutex
 	accounts map[caller]*account
@@ -89,8 +83,8 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
-		keep: cmp.Or(o.KeepExecutions, DefaultKeepExecutions), journal: o.Journal,
-		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(), closed: make(chan struct{}),
+		keep:       cmp.Or(o.KeepExecutions, DefaultKeepExecutions),
+		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
 	}
 	if s.clock == nil {
 		s.clock = sim.NewRealClock()
@@ -109,7 +103,8 @@ func New(o Options) *Server {
 	w := sim.WorldOptions{Clock: s.clock, OnEvent: s.hub.tell, OnEnd: s.handleEnd, HasActivity: s.hasActivity}
 	if o.Journal != nil {
 		s.replays.Store(true)
-		w.Journal = o.Journal
+		s.journal = &keptJournal{o.Journal, s}
+		w.Journal = s.journal
 	}
 	s.world = sim.NewWorld(w)
 	return s
@@ -119,10 +114,7 @@ func New(o Options) *Server {
 func (s *Server) World() *sim.World { return s.world }
 
 // Close ends all executions' work, and waits for the handlers of Tasks.
-func (s *Server) Close() {
-	s.closing.Do(func() { close(s.closed) })
-	s.world.Close()
-}
+func (s *Server) Close() { s.world.Close() }
 
 // request is one call of an operation.
 type request struct {
@@ -131,9 +123,11 @@ type request struct {
 	server    *Server
 	account   *account
 	operation string
-	at        time.Time // of an operation that the journal keeps; else zero
+	input     []byte
+	at        time.Time // at which the journal has kept it; else zero
 	ids       []string  // that were made up, or are to be
 	replayed  bool
+	revised   *machine // that the request has given a revision
 }
 
 // now is the time on the server's clock.
@@ -196,11 +190,7 @@ func (s *Server) call(ctx context.Context, who caller, name string, input []byte
 	if err != nil {
 		return nil, err
 	}
-	do := func() (any, error) { return s.operations[name].do(r, members) }
-	if s.journal != nil && journaled[name] {
-		do = func() (any, error) { return s.change(r, members, input) }
-	}
-	output, err := do()
+	output, err := s.operations[name].do(r, members)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +211,7 @@ func (s *Server) newRequest(ctx context.Context, who caller, name string, input 
 	if err != nil {
 		return nil, nil, err
 	}
-	return &request{caller: a.caller, ctx: ctx, server: s, account: a, operation: name}, members, nil
+	return &request{caller: a.caller, ctx: ctx, server: s, account: a, operation: name, input: input}, members, nil
 }
 
 var errPanic = errors.New("an operation panicked")
@@ -230,6 +220,11 @@ var errPanic = errors.New("an operation panicked")
 func (s *Server) refusalOf(err error, id string) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
+	}
+	if halted := s.world.Err(); errors.Is(halted, sim.ErrWorldClosed) && errors.Is(err, halted) {
+		return &refusal{code: unavailable, message: "The server ends."}
+	} else if halted != nil && errors.Is(err, halted) {
+		return &refusal{code: unavailable, message: "The server takes no changes any more: " + halted.Error() + ". Start it again when that is mended."}
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, context.Canceled) {
 		s.log.Error("an operation failed", "request", id, "error", err)

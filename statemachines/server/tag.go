@@ -18,17 +18,15 @@ type tags []tag
 
 // newTags returns the tags that a new resource is given.
 func newTags(arn string, given []tag) (tags, error) {
-	var t tags
-	err := t.add(arn, given)
-	return t, err
+	return tags(nil).add(arn, given)
 }
 
-// add adds tags; a tag whose key is there replaces the value.
-func (t *tags) add(arn string, more []tag) error {
-	added := slices.Clone(*t)
+// add returns the tags with more of them; a tag whose key is there replaces the value.
+func (t tags) add(arn string, more []tag) (tags, error) {
+	added := slices.Clone(t)
 	for _, m := range more {
 		if strings.HasPrefix(strings.ToLower(m.Key), "aws:") {
-			return refuse(validation, "The tag key %q is reserved: keys must not start with \"aws:\".", m.Key)
+			return nil, refuse(validation, "The tag key %q is reserved: keys must not start with \"aws:\".", m.Key)
 		}
 		if i := slices.IndexFunc(added, func(is tag) bool { return is.Key == m.Key }); i >= 0 {
 			added[i].Value = m.Value
@@ -37,10 +35,9 @@ func (t *tags) add(arn string, more []tag) error {
 		}
 	}
 	if len(added) > maxTags {
-		return refuse("TooManyTags", "'%s' would have %d tags; the maximum is %d.", arn, len(added), maxTags)
+		return nil, refuse("TooManyTags", "'%s' would have %d tags; the maximum is %d.", arn, len(added), maxTags)
 	}
-	*t = added
-	return nil
+	return added, nil
 }
 
 // tagsOf returns the tags of a state machine or an activity. Its caller holds a.mu.
@@ -74,7 +71,15 @@ func tagResource(r *request, in *tagResourceInput) (*empty, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &empty{}, t.add(in.ResourceARN, in.Tags)
+	more, err := t.add(in.ResourceARN, in.Tags)
+	if err == nil {
+		err = r.keep()
+	}
+	if err != nil {
+		return nil, err
+	}
+	*t = more
+	return &empty{}, nil
 }
 
 type untagResourceInput struct {
@@ -87,6 +92,9 @@ func untagResource(r *request, in *untagResourceInput) (*empty, error) {
 	defer r.account.mu.Unlock()
 	t, err := r.account.tagsOf(in.ResourceARN)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.keep(); err != nil {
 		return nil, err
 	}
 	*t = slices.DeleteFunc(slices.Clone(*t), func(is tag) bool { return slices.Contains(in.TagKeys, is.Key) })

@@ -33,19 +33,32 @@ func versionNumber(qualifier string) int {
 }
 
 // publish returns the version of the current revision, which it makes if there is none.
-func (m *machine) publish(description string, now time.Time) (*version, error) {
-	for _, v := range m.versions {
-		if v.revision == m.current {
-			return v, nil
-		}
-	}
-	if len(m.versions) >= maxVersions {
-		return nil, refuse(quotaExceeded, "The maximum number of versions is %d. Delete versions that you no longer need.", maxVersions)
+func (m *machine) publish(description string, now time.Time) *version {
+	if v := m.versionOf(m.current); v != nil {
+		return v
 	}
 	m.lastVersion++
 	v := &version{number: m.lastVersion, revision: m.current, description: description, created: now}
 	m.versions[v.number] = v
-	return v, nil
+	return v
+}
+
+// checkPublish refuses to publish a revision that would be one version too many.
+func (m *machine) checkPublish(is *revision) error {
+	if len(m.versions) < maxVersions || m.versionOf(is) != nil {
+		return nil
+	}
+	return refuse(quotaExceeded, "The maximum number of versions is %d. Delete versions that you no longer need.", maxVersions)
+}
+
+// versionOf returns the version of a revision, or nil.
+func (m *machine) versionOf(is *revision) *version {
+	for _, v := range m.versions {
+		if v.revision == is {
+			return v
+		}
+	}
+	return nil
 }
 
 // findMachine returns the state machine of an ARN without a version or an alias. Its
@@ -105,10 +118,13 @@ func publishStateMachineVersion(r *request, in *publishStateMachineVersionInput)
 		return nil, refuse("ConflictException",
 			"Failed to publish the State Machine version for revision %s. The current State Machine revision is %s.", *in.RevisionID, current)
 	}
-	v, err := m.publish(in.Description, r.now())
-	if err != nil {
+	if err := m.checkPublish(m.current); err != nil {
 		return nil, err
 	}
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	v := m.publish(in.Description, r.now())
 	return &publishStateMachineVersionOutput{epoch(v.created), m.versionARN(v)}, nil
 }
 
@@ -131,6 +147,9 @@ func deleteStateMachineVersion(r *request, in *deleteStateMachineVersionInput) (
 	case number == 0:
 		return nil, refuseARN("Invalid ARN: " + in.StateMachineVersionARN)
 	}
+	if m.versions[number] == nil {
+		return &empty{}, nil
+	}
 	var referring []string
 	for _, name := range slices.Sorted(maps.Keys(m.aliases)) {
 		if m.aliases[name].routesTo(number) {
@@ -141,6 +160,9 @@ func deleteStateMachineVersion(r *request, in *deleteStateMachineVersionInput) (
 		return nil, refuse("ConflictException",
 			"Version to be deleted must not be referenced by an alias. Current list of aliases referencing this version: [%s]",
 			strings.Join(referring, ", "))
+	}
+	if err := r.keep(); err != nil {
+		return nil, err
 	}
 	delete(m.versions, number)
 	return &empty{}, nil

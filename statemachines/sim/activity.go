@@ -45,7 +45,7 @@ func (w *World) nextTask(ctx context.Context, activity string) (*attempt, error)
 		return a, nil
 	case <-ctx.Done():
 	case <-w.ctx.Done():
-		err = ErrWorldClosed
+		err = w.Err()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -48,7 +48,7 @@ func (r *run) callHandler(ctx context.Context, number int, h Handler, call Call,
 	if w := r.world; w != nil { // Close waits for the calls that began before it
 		w.mu.RLock()
 		defer w.mu.RUnlock()
-		if w.closed {
+		if w.Err() != nil {
 			return
 		}
 	}

@@ -40,7 +40,7 @@ type Clock struct {
 	tokens  int      // Tasks that wait for an answer from outside
 	workers int      // of Worlds
 
-	moved func(time.Time) // is told where the clock stands when somebody moves it
+	moves func(time.Time) error // is told before somebody moves the clock to a time, and may refuse it
 }
 
 // goal is where a call of Advance leads.
@@ -113,7 +113,9 @@ func (c *Clock) SetFactor(factor float64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.noteMove()
+	if err := c.noteMove(c.now()); err != nil {
+		return err
+	}
 	c.anchor()
 	c.virtual, c.factor = false, factor
 	c.promote()
@@ -126,7 +128,7 @@ func (c *Clock) SetFactor(factor float64) error {
 func (c *Clock) SetVirtual() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.noteMove()
+	_ = c.noteMove(c.now()) // if it fails, the World says so
 	c.anchor()
 	c.virtual = true
 	c.promote()
@@ -203,18 +205,22 @@ func scale(d time.Duration, factor float64) time.Duration {
 	return time.Duration(product)
 }
 
-// tellMoves has f told where the clock stands when somebody moves it.
-func (c *Clock) tellMoves(f func(time.Time)) {
+// tellMoves has f told to which time somebody moves the clock, before it moves.
+func (c *Clock) tellMoves(f func(time.Time) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.moved = f
+	c.moves = f
 }
 
-// noteMove tells the journal of a World where the clock stands.
-func (c *Clock) noteMove() {
-	if c.moved != nil {
-		c.moved(c.now())
+// noteMove tells the journal of a World where the clock goes.
+func (c *Clock) noteMove(to time.Time) error {
+	if c.moves == nil {
+		return nil
 	}
+	if now := c.now(); now.After(to) {
+		to = now
+	}
+	return c.moves(to)
 }
 
 // anchor notes what the clock shows now, for a change of its pace.

@@ -9,7 +9,8 @@ import (
 // Advance moves the clock to a time, through all timers on its way, and returns
 // when all that is due by then has run and no call is in flight. A clock that is
 // there already runs what is due. It does not wait for tokens. The error is that of
-// ctx, which bounds the wait for calls in flight.
+// ctx, which bounds the wait for calls in flight, or that of the World's journal, which
+// keeps the move before it happens.
 func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 	defer context.AfterFunc(ctx, c.rouse)()
 	c.mu.Lock()
@@ -20,13 +21,15 @@ func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 		}
 		c.step(nil)
 	}
+	if err := c.noteMove(to); err != nil {
+		return err
+	}
 	c.anchor()
 	g := &goal{to: to}
 	c.goal = g
 	c.stopWake()
 	defer func() {
 		c.since, c.goal = time.Now(), nil
-		c.noteMove()
 		c.promote()
 		c.setWake()
 		c.changed.Broadcast()
@@ -121,6 +124,9 @@ func (c *Clock) workFirst(a *actor) {
 func (c *Clock) call(a *actor, t *timer) {
 	f := t.f
 	t.f = nil
+	if w := a.run.world; w != nil && w.Err() != nil { // its executions stand still
+		return
+	}
 	c.mu.Unlock()
 	defer c.mu.Lock()
 	a.run.act(t.at, f)

@@ -88,7 +88,7 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 	if x.over {
 		return
 	}
-	x.run.keepEnd()
+	x.run.keepTimers()
 	x.write(t, previous, d)
 	x.history.seal(x.run.options.KeepEvents)
 	if x.result.Events = nil; x.handle == nil || x != x.run.root {

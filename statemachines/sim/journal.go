@@ -14,8 +14,7 @@ import (
 // handlers, the answers to its Tasks and their times, so nothing else is kept.
 type Journal interface {
 	// Append keeps a record, which is JSON on one line, before what it tells of takes
-	// effect. After an error the World takes nothing more from outside. Append is called
-	// by many goroutines.
+	// effect. After an error the World is halted. Append is called by many goroutines.
 	Append(record []byte) error
 }
 
@@ -33,7 +32,7 @@ const (
 	redriveRecord   recordKind = "redrive"
 	skipRecord      recordKind = "skip"
 	updateRecord    recordKind = "update" // of a Map Run
-	endRecord       recordKind = "end"    // of an execution, by a timer
+	endRecord       recordKind = "end"    // of an execution, or the entry of a Task, by a timer
 	forgetRecord    recordKind = "forget"
 	clockRecord     recordKind = "clock"
 )
@@ -190,10 +189,10 @@ func (r *run) keep(rec record) bool {
 	return true
 }
 
-// keepEnd keeps that an execution ends because a timer fired, where no record tells of
-// that timer yet. Else calls that the end has cut off would be made again after a replay,
-// and their replies could change what clients have seen.
-func (r *run) keepEnd() {
+// keepTimers keeps that timers have fired, where no record tells of that yet: for what a
+// replay must not do in another way. An execution that ends has cut off calls; made again,
+// their replies could change what clients have seen.
+func (r *run) keepTimers() {
 	if r.fired > r.kept {
 		r.keep(record{Kind: endRecord})
 	}
@@ -212,18 +211,7 @@ func (w *World) append(rec *record) bool {
 		err = w.options.Journal.Append(text)
 	}
 	if err != nil {
-		w.journalFailed.CompareAndSwap(nil, &err)
+		w.Halt(err)
 	}
 	return err == nil
-}
-
-// journalError is why the journal takes no more records, or nil.
-func (w *World) journalError() error {
-	if w == nil {
-		return nil
-	}
-	if err := w.journalFailed.Load(); err != nil {
-		return *err
-	}
-	return nil
 }

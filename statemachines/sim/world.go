@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -17,7 +18,7 @@ type World struct {
 	options WorldOptions
 	clock   *Clock
 	ctx     context.Context //nolint:containedctx // of all handlers; it ends with Close
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	workers sync.WaitGroup
 	calls   sync.WaitGroup // handlers in flight
 
@@ -29,9 +30,8 @@ type World struct {
 
 	tasks tasks
 
-	starts        atomic.Int64
-	journalFailed atomic.Pointer[error]
-	replayed      replayed
+	starts   atomic.Int64
+	replayed replayed
 }
 
 // WorldOptions are the circumstances of a World. The zero value is good.
@@ -70,9 +70,13 @@ func NewWorld(o WorldOptions) *World {
 		options: o, clock: o.Clock, executions: map[string]*Execution{}, mapRuns: map[string]*LiveMapRun{},
 		machines: map[*asl.StateMachine]*machineData{}, tasks: newTasks(),
 	}
-	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.ctx, w.cancel = context.WithCancelCause(context.Background())
+	context.AfterFunc(w.ctx, w.clock.rouse)
 	if o.Journal != nil {
-		w.clock.tellMoves(func(now time.Time) { w.append(&record{Kind: clockRecord, At: now}) })
+		w.clock.tellMoves(func(to time.Time) error {
+			w.append(&record{Kind: clockRecord, At: to})
+			return w.failure()
+		})
 	}
 	w.clock.employ(o.Workers)
 	for range o.Workers {
@@ -81,16 +85,14 @@ func NewWorld(o WorldOptions) *World {
 	return w
 }
 
-// Close ends all goroutines of the World: executions stand still, handlers are
-// cancelled, and Close waits for them. What is asked of the World then fails with
-// ErrWorldClosed.
+// Close ends all goroutines of the World: it halts it with ErrWorldClosed, and waits for
+// handlers.
 func (w *World) Close() {
 	w.mu.Lock()
 	first := !w.closed
 	w.closed = true
+	w.Halt(ErrWorldClosed)
 	w.mu.Unlock()
-	w.cancel()
-	w.clock.rouse()
 	w.workers.Wait()
 	w.calls.Wait()
 	if first {
@@ -124,7 +126,7 @@ func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution,
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			delete(w.executions, x.result.ExecutionARN)
-			e, err = nil, w.journalError()
+			e, err = nil, w.Err()
 			return
 		}
 		r.start(x, payload)
@@ -193,8 +195,8 @@ func (w *World) add(x *execution) (*Execution, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.closed:
-		return nil, ErrWorldClosed
+	case w.Err() != nil:
+		return nil, w.Err()
 	case w.executions[x.result.ExecutionARN] != nil:
 		return nil, ErrExecutionExists
 	}
@@ -251,13 +253,13 @@ func (r *run) ask(f func()) error {
 	})
 	select {
 	case <-done:
-		return r.world.journalError()
+		return r.world.failure()
 	case <-r.ctx.Done():
 		select {
 		case <-done:
-			return r.world.journalError()
+			return r.world.failure()
 		default:
-			return ErrWorldClosed
+			return cmp.Or(r.world.failure(), ErrWorldClosed)
 		}
 	}
 }
@@ -268,7 +270,10 @@ func (a *attempt) hasActivity() bool {
 	switch has := r.world.options.HasActivity; {
 	case r.replay != nil:
 		return !r.replay.missing[a.number]
-	case has == nil || has(arn):
+	case has == nil:
+		return true
+	case has(arn): // which may be deleted before a replay
+		r.keepTimers()
 		return true
 	}
 	return !r.keep(record{Kind: missingRecord, Number: a.number})

@@ -3,6 +3,7 @@
 package control
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,6 +85,10 @@ func answer(w http.ResponseWriter, value any, err error) {
 		}
 		value = map[string]string{"error": err.Error()}
 	}
+	write(w, status, value)
+}
+
+func write(w http.ResponseWriter, status int, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
@@ -103,7 +108,15 @@ func (e *endpoint) changeClock(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	state, err := e.Clock.Change(r.Context(), change)
-	answer(w, state, err)
+	answer(w, state, cmp.Or(e.refuseHalted(), err))
+}
+
+// refuseHalted is what is wrong once the server takes no changes.
+func (e *endpoint) refuseHalted() error {
+	if err := e.World.Err(); err != nil {
+		return refuse(http.StatusServiceUnavailable, "the server takes no changes any more: %v", err)
+	}
+	return nil
 }
 
 // skip ends the waits of an execution, or that of one state.
@@ -125,7 +138,7 @@ func (e *endpoint) skip(w http.ResponseWriter, r *http.Request) {
 		err = x.SkipWait(state.State)
 	}
 	if err != nil {
-		answer(w, nil, err)
+		answer(w, nil, cmp.Or(e.refuseHalted(), err))
 		return
 	}
 	answer(w, map[string]string{"executionArn": x.ARN()}, nil)
@@ -162,12 +175,17 @@ func (e *endpoint) health(w http.ResponseWriter, _ *http.Request) {
 		}
 		return f()
 	}
-	answer(w, struct {
+	status, failed, code := "ok", "", http.StatusOK
+	if err := e.World.Err(); err != nil {
+		status, failed, code = "failed", err.Error(), http.StatusServiceUnavailable
+	}
+	write(w, code, struct {
 		Status             string `json:"status"`
+		Error              string `json:"error,omitempty"` // why the server takes no changes
 		Version            string `json:"version"`
 		Operations         int    `json:"operations"`
 		Clock              State  `json:"clock"`
 		EventsDropped      int    `json:"eventsDropped"`
 		ExecutionThrottled int    `json:"executionThrottled"`
-	}{"ok", e.Version, e.Operations, e.Clock.State(), count(e.Dropped), count(e.Throttled)}, nil)
+	}{status, failed, e.Version, e.Operations, e.Clock.State(), count(e.Dropped), count(e.Throttled)})
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -195,6 +196,23 @@ func TestHealth(t *testing.T) {
 	require.InDelta(t, 37, answer["operations"], 0)
 	require.InDelta(t, 3, answer["eventsDropped"], 0)
 	require.Equal(t, "manual", answer["clock"].(map[string]any)["mode"])
+}
+
+// A server whose journal fails says so, and moves no clock.
+func TestHealthOfAHaltedWorld(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t)
+	e.start("x")
+	e.world.Halt(errors.New("the disk is full"))
+	status, answer := e.send("health", "")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Equal(t, "failed", answer["status"])
+	require.Equal(t, "the disk is full", answer["error"])
+	for path, body := range map[string]string{"clock": `{"virtual": true}`, "executions/x/skip": `{}`} {
+		status, answer = e.send(path, body)
+		require.Equal(t, http.StatusServiceUnavailable, status, path)
+		require.Equal(t, "the server takes no changes any more: the disk is full", answer["error"], path)
+	}
 }
 
 // stream reads server-sent events.
