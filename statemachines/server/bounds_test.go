@@ -61,7 +61,9 @@ func TestActivityWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := startServer(t, manual(), nil)
 		of := text(t, object{"activityArn": e.call("CreateActivity", object{"name": "a"})["activityArn"]})
-		get := func(ctx context.Context) *httptest.ResponseRecorder { return request(ctx, e, "111111111111", "GetActivityTask", of) }
+		get := func(ctx context.Context) *httptest.ResponseRecorder {
+			return request(ctx, e, "111111111111", "GetActivityTask", of)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 1000 {
 			go get(ctx)
