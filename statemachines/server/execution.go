@@ -63,6 +63,29 @@ func (a *account) retire(x *execution, keep int) (oldest *execution) {
 	return oldest
 }
 
+// restart counts an execution as one that runs. goBack counts it as before.
+func (a *account) restart(x *execution) (goBack func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := &a.executions
+	ended, i := x.hasEnded, slices.Index(e.ended, x)
+	x.hasEnded = false
+	x.machine.running++
+	if i >= 0 {
+		e.ended = slices.Delete(e.ended, i, i+1)
+	}
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		x.hasEnded = ended
+		x.machine.running--
+		if i >= 0 {
+			e.ended = slices.Insert(e.ended, min(i, len(e.ended)), x)
+		}
+		a.removeUnused(x.machine)
+	}
+}
+
 // reserve takes the name of an execution. If another has it, that is returned.
 func (a *account) reserve(x *execution) (other *execution) {
 	a.mu.Lock()

@@ -76,20 +76,10 @@ func redriveExecution(r *request, in *redriveExecutionInput) (*redriveExecutionO
 	case deleting:
 		return nil, refuse("ExecutionNotRedrivable", "Execution Not Redrivable: '%s'", machineIsDeleting)
 	}
-	a.mu.Lock()
-	ended := k.hasEnded
-	k.machine.running++
-	k.hasEnded = false
-	a.mu.Unlock()
+	goBack := a.restart(k.execution)
 	date, err := k.run.Redrive()
 	if err != nil {
-		a.mu.Lock()
-		k.machine.running--
-		k.hasEnded = ended
-		a.removeUnused(k.machine)
-		a.mu.Unlock()
-	}
-	if err != nil {
+		goBack()
 		status, reason := r.redriveStatus(k, k.run.Snapshot())
 		if status == sim.Redrivable && !errors.Is(err, sim.ErrRedriveRunning) || errors.Is(err, r.server.world.Err()) {
 			return nil, err // it is the server that fails

@@ -320,3 +320,70 @@ func TestDamagedJournals(t *testing.T) {
 	require.Positive(t, opened)
 	require.Less(t, opened, 150)
 }
+
+// An execution that was redriven counts once among those that are kept.
+func TestKeptExecutionsAfterARedrive(t *testing.T) {
+	t.Parallel()
+	e, _ := openAndClose(t, t.TempDir(), 2)
+	machine := e.create("m", failing)
+	x := e.start(machine)
+	e.pass(0)
+	for range 3 {
+		e.call("RedriveExecution", object{"executionArn": x})
+		e.pass(time.Second)
+	}
+	e.refused("RedriveExecution", object{"executionArn": e.start(e.create("w", waitHour))})
+	other := e.start(machine)
+	e.pass(0)
+	require.InDelta(t, 3, e.describe(x)["redriveCount"], 0)
+	require.Equal(t, "FAILED", e.describe(other)["status"])
+	e.start(machine)
+	e.pass(0)
+	require.Contains(t, e.refused("DescribeExecution", object{"executionArn": x}), "ExecutionDoesNotExist", "the oldest is forgotten")
+	require.Equal(t, "FAILED", e.describe(other)["status"])
+}
+
+// The work of opening a journal grows with the journal, and not with its square.
+func TestOpenIsLinear(t *testing.T) {
+	allocations := func(machines int) float64 {
+		folder := t.TempDir()
+		e, end := openAndClose(t, folder, 0)
+		for i := range machines {
+			e.create(fmt.Sprint("m", i), pass)
+		}
+		end()
+		return testing.AllocsPerRun(1, func() {
+			_, end := openAndClose(t, folder, 0)
+			end()
+		})
+	}
+	none, some := allocations(1), allocations(200)
+	require.Less(t, allocations(800)-none, 5*(some-none))
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for _, machines := range []int{500, 2000, 8000} {
+		b.Run(fmt.Sprint(machines), func(b *testing.B) {
+			folder := b.TempDir()
+			open := func() (*server.Server, *journal.Journal) {
+				j, err := journal.Open(folder, "test")
+				require.NoError(b, err)
+				s, err := server.Open(server.Options{Journal: j})
+				require.NoError(b, err)
+				return s, j
+			}
+			s, j := open()
+			for i := range machines {
+				send(b, s, "CreateStateMachine", text(b, object{"name": fmt.Sprint("m", i), "definition": pass, "roleArn": role}))
+			}
+			s.Close()
+			require.NoError(b, j.Close())
+			for b.Loop() {
+				s, j := open()
+				s.Close()
+				require.NoError(b, j.Close())
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(machines), "us/record")
+		})
+	}
+}

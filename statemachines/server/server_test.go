@@ -20,7 +20,7 @@ const (
 )
 
 // send makes one request and returns the status and the answer.
-func send(t *testing.T, s http.Handler, operation, body string) (status int, answer map[string]any) {
+func send(t testing.TB, s http.Handler, operation, body string) (status int, answer map[string]any) {
 	t.Helper()
 	q := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	q.Header.Set("X-Amz-Target", "AWSStepFunctions."+operation)
@@ -37,7 +37,7 @@ func send(t *testing.T, s http.Handler, operation, body string) (status int, ans
 	return w.Code, answer
 }
 
-func text(t *testing.T, value any) string {
+func text(t testing.TB, value any) string {
 	t.Helper()
 	out, err := json.Marshal(value)
 	require.NoError(t, err)
