@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Cost is what a schedule costs for a distribution of durations. Lateness is the time
+// from the end of a job to the poll that sees it. Calls take no time.
+type Cost struct {
+	// Calls is the mean number of calls for a job.
+	Calls float64
+	// Mean, P50 and P95 are statistics of the lateness.
+	Mean, P50, P95 time.Duration
+	// Worst is the longest delay of the schedule, the first one included: so late is
+	// the poll if the job ends right after the poll before it. It counts also where
+	// no job ends by the distribution, which may be wrong.
+	Worst time.Duration
+	// MeanShare, P50Share and P95Share are the same statistics of the lateness as a
+	// share of the job's own length, as in [Goal].
+	MeanShare, P50Share, P95Share float64
+	// Missed is the share of the jobs that run longer than the schedule waits. Calls
+	// counts theirs too; the lateness is of the others.
+	Missed float64
+}
+
+// paths is how many times draws of random delays are drawn, and drawnPolls how many
+// polls they have in all.
+const (
+	paths      = 200
+	drawnPolls = 40_000
+)
+
+// Measure computes what a schedule costs. It draws random delays many times, always
+// the same ones. Without durations that are known, the cost is 0.
+func Measure(d Distribution, s pollcore.Schedule) Cost {
+	if !d.IsKnown() {
+		return Cost{}
+	}
+	if s.Random == nil {
+		random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the figures must be the same in every run
+		s.Random = func(lo, hi time.Duration) time.Duration {
+			return lo + time.Duration(random.Int64N(max(1, int64(hi-lo)+1)))
+		}
+	}
+	all := []polls{walk(&d, delaysOf(s)), walk(&d, delaysOf(s))}
+	if slices.Equal(all[0].times, all[1].times) {
+		all = all[:1]
+	}
+	for count := 2 * len(all[0].times); len(all) > 1 && len(all) < paths && count < drawnPolls; count += len(all[len(all)-1].times) {
+		all = append(all, walk(&d, delaysOf(s)))
+	}
+	for i := range all {
+		if all[i].then > 0 {
+			all[i].until = max(s.Total.Seconds(), all[i].times[len(all[i].times)-1])
+		}
+	}
+	return measure(&d, all)
+}
+
+// MeasureDelays computes what a schedule costs that is not a [pollcore.Schedule], such
+// as a retrier's backoff: the delay before the first call, before the second, and so on.
+func MeasureDelays(d Distribution, delays iter.Seq[time.Duration]) Cost {
+	if !d.IsKnown() {
+		return Cost{}
+	}
+	return measure(&d, []polls{walk(&d, delays)})
+}
+
+// measure is the mean cost of several lists of polls.
+func measure(d *Distribution, all []polls) Cost {
+	var mean sum
+	n := float64(len(all))
+	for _, p := range all {
+		s := p.cost(d)
+		mean.calls += s.calls / n
+		mean.late += s.late / n
+		mean.share += s.share / n
+		mean.seen += s.seen / n
+		mean.longest = max(mean.longest, s.longest)
+	}
+	cost := Cost{Calls: mean.calls, Worst: duration(mean.longest), Missed: max(0, 1-mean.seen)}
+	if cost.Missed < rarest {
+		cost.Missed = 0
+	}
+	if mean.seen <= 0 {
+		return cost
+	}
+	// quantile is the lateness that a share of the jobs that are seen exceeds.
+	quantile := func(exceeding float64, later func(polls, float64) float64, high float64) float64 {
+		low := 0.0
+		for range 50 {
+			middle, sum := (low+high)/2, 0.0
+			for _, p := range all {
+				sum += later(p, middle) / n
+			}
+			if sum > exceeding*mean.seen {
+				low = middle
+			} else {
+				high = middle
+			}
+		}
+		return high
+	}
+	seconds := func(p polls, late float64) float64 { return p.later(d, late, 0) }
+	share := func(p polls, late float64) float64 { return p.later(d, 0, late) }
+	cost.Mean = duration(mean.late / mean.seen)
+	cost.P50 = duration(quantile(0.5, seconds, mean.longest))
+	cost.P95 = duration(quantile(0.05, seconds, mean.longest))
+	cost.MeanShare = max(0, mean.share/mean.seen)
+	cost.P50Share = quantile(0.5, share, mean.longest/shortest)
+	cost.P95Share = quantile(0.05, share, mean.longest/shortest)
+	return cost
+}

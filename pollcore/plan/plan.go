@@ -1,0 +1,163 @@
+// Package plan finds the poll schedule that fits how long jobs take: the fewest calls
+// for a stated lateness.
+//
+// Backoff answers how not to overload a failing server. A poller asks when its job is
+// done, which reliability engineering knows as optimum inspection: R. E. Barlow,
+// L. C. Hunter, F. Proschan, Optimum checking procedures, J. SIAM 11 (1963), 1078-1095.
+// Jobs of similar length need two to three times fewer calls than a fixed delay at the
+// same lateness. For jobs whose end is as likely at any time, a fixed delay is as good,
+// and the plan says so.
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Method is how a plan finds its delays.
+type Method string
+
+// The methods.
+const (
+	// Fixed is one delay between all calls.
+	Fixed Method = "fixed"
+	// Initial is an initial delay, and a fixed one between the calls.
+	Initial Method = "initial"
+	// Hazard is the rule that a delay is inverse to the square root of how likely a
+	// job is to end now.
+	Hazard Method = "hazard"
+	// Exact is a dynamic programme. It takes only stated distributions: on learned
+	// ones, jobs of a length that was never seen are found hours late.
+	Exact Method = "exact"
+	// Growth is a delay that grows with the time since the start, for a lateness that
+	// no job exceeds, whatever it takes.
+	Growth Method = "growth"
+)
+
+// Limits bound a schedule. The zero value has the defaults.
+type Limits struct {
+	// MinDelay is the shortest delay: a second if it is shorter.
+	MinDelay time.Duration
+	// MaxDelay is the longest delay of Hazard and Exact. 0 is 10 minutes for a
+	// learned distribution, and no limit for a stated one.
+	MaxDelay time.Duration
+	// Delays is how many delays a schedule may list, 100 if it is 0.
+	Delays int
+	// Method is the only one to use; empty is the simplest that is good enough.
+	Method Method
+}
+
+// The defaults of Limits.
+const (
+	learnedMaxDelay = 10 * time.Minute
+	defaultDelays   = 100
+)
+
+// Plan is a schedule for a goal.
+type Plan struct {
+	Schedule pollcore.Planned
+	Method   Method
+	// Why says in a sentence why it is this method.
+	Why string
+	// Bound is the share of the calls of a fixed delay that the best schedule needs,
+	// at the same mean lateness: 0.32 means that knowledge of the durations saves 68 %
+	// of the calls at most. It is 1 if nothing is known.
+	Bound float64
+	// Cost is what the schedule costs for the distribution; 0 if nothing is known.
+	Cost Cost
+	// Fixed is the fixed delay for the same goal, and FixedCost what it costs.
+	Fixed     time.Duration
+	FixedCost Cost
+}
+
+// The errors of Best; errors.Is finds them.
+var (
+	// ErrUnreachable is a goal that the shortest delay does not reach.
+	ErrUnreachable = errors.New("no schedule is in time")
+	// ErrLearned is the exact programme for a learned distribution.
+	ErrLearned = errors.New("method exact takes only a stated distribution")
+)
+
+// worthwhile is the share of the calls that a method must save to be worth its delays.
+const worthwhile = 0.1
+
+// Best returns the schedule with the fewest calls that meets the goal. Delays are whole
+// seconds. It prefers a simple schedule where that needs 10 % more calls at most, and
+// never takes more calls for the distribution than a fixed delay.
+func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
+	if err := g.Validate(); err != nil {
+		return Plan{}, err
+	}
+	if limits.Method == Exact && d.learned {
+		return Plan{}, fmt.Errorf("%w: past jobs do not show what happens seldom, and the method would find such jobs hours late. Use method hazard", ErrLearned)
+	}
+	s, err := newSearch(d, g, limits)
+	if err != nil {
+		return Plan{}, err
+	}
+	if !d.IsKnown() || g.At == Worst {
+		return s.universal()
+	}
+	fixed, ok := s.findFixed()
+	if !ok {
+		return Plan{}, unreachable(Fixed, s)
+	}
+	plan := Plan{Bound: s.bound(), Fixed: fixed.planned.Then, FixedCost: fixed.measure(&d)}
+	best, why := fixed, ""
+	switch limits.Method {
+	case "":
+		best, why = s.choose(fixed, plan.Bound)
+	case Fixed:
+	case Initial:
+		best, _ = s.findInitial()
+	case Hazard:
+		best, ok = s.findHazard()
+	case Exact:
+		best, ok = s.findExact()
+	case Growth:
+		return s.universal()
+	default:
+		return Plan{}, fmt.Errorf("%q is not a method: expected fixed, initial, hazard, exact or growth", limits.Method)
+	}
+	if !ok {
+		return Plan{}, unreachable(limits.Method, s)
+	}
+	if why == "" {
+		why = "Method " + string(limits.Method) + " was asked for."
+	}
+	plan.Schedule, plan.Method, plan.Why, plan.Cost = best.planned, best.method, why, best.measure(&d)
+	return plan, nil
+}
+
+func unreachable(method Method, s *search) error {
+	return fmt.Errorf("%w: method %s does not reach a lateness of %s with delays of %s or more", ErrUnreachable, method, s.goal, duration(s.least))
+}
+
+// choose returns the simplest schedule that is good enough, and why it is.
+func (s *search) choose(fixed candidate, bound float64) (best candidate, why string) {
+	best = fixed
+	if initial, ok := s.findInitial(); ok && initial.score < fixed.score {
+		best = initial
+	}
+	simple := "A fixed delay"
+	if best.method == Initial {
+		simple = "A fixed delay after an initial delay"
+	}
+	if bound > 1-worthwhile {
+		return best, fmt.Sprintf("%s is as good as any schedule: knowledge of the durations saves %.0f %% of the calls at most.", simple, 100*(1-bound))
+	}
+	program, ok := s.findExact()
+	if s.d.learned {
+		program, ok = s.findHazard()
+	}
+	if !ok || program.score > (1-worthwhile)*best.score {
+		return best, fmt.Sprintf("%s needs %.1f calls; a longer list of delays saves less than 10 %% of them.", simple, best.calls)
+	}
+	if program.method == Hazard {
+		return program, fmt.Sprintf("Polls gather where past jobs ended: %.1f calls, and %.1f with a fixed delay.", program.calls, fixed.calls)
+	}
+	return program, fmt.Sprintf("Polls gather where jobs end: %.1f calls, and %.1f with a fixed delay.", program.calls, fixed.calls)
+}

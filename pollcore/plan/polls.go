@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"iter"
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// polls are the times of polls, in seconds from the start of the job.
+type polls struct {
+	times []float64
+	// then is the delay between all later polls; 0 where there are none.
+	then float64
+	// until ends the later polls.
+	until float64
+}
+
+// mostPolls is how many polls are counted one by one. What more of them with one
+// delay cost is an integral.
+const mostPolls = 20_000
+
+// sum is what polls cost: the integrals of calls and lateness over all jobs.
+type sum struct {
+	calls, late, share, seen float64
+	longest                  float64 // delay
+}
+
+// spread writes out the later polls, as far as there are jobs and not too many polls.
+func (p polls) spread(d *Distribution) polls {
+	if p.then == 0 {
+		return p
+	}
+	last, end := 0.0, min(d.edges[len(d.edges)-1], p.until)
+	if n := len(p.times); n > 0 {
+		last = p.times[n-1]
+	}
+	count := math.Ceil((end - last) / p.then)
+	if count > mostPolls {
+		return p
+	}
+	all := append(make([]float64, 0, len(p.times)+max(0, int(count))), p.times...)
+	for i := range max(0, int(count)) {
+		all = append(all, min(last+float64(i+1)*p.then, p.until))
+	}
+	return polls{times: all, until: p.until}
+}
+
+// cost adds up calls and lateness of polls that are spread.
+func (p polls) cost(d *Distribution) sum {
+	var s sum
+	c, before, last := cursor{d: d}, point{}, 0.0
+	for _, t := range p.times {
+		s.calls += 1 - before.below
+		s.longest = max(s.longest, t-last)
+		now := c.at(t)
+		s.late += t*(now.below-before.below) - (now.partial - before.partial)
+		s.share += t*(now.weight-before.weight) - (now.weighed - before.weighed)
+		before, last = now, t
+	}
+	s.seen = before.below
+	if p.then > 0 {
+		s.longest = max(s.longest, p.then)
+		if last < p.until {
+			end := min(p.until, max(last, d.edges[len(d.edges)-1]))
+			now := c.at(end)
+			running := now.partial - before.partial - last*(now.below-before.below) + (end-last)*(1-now.below)
+			s.calls += running/p.then + (1-before.below)/2
+			s.late += p.then / 2 * (now.below - before.below)
+			s.share += p.then / 2 * (now.weight - before.weight)
+			s.seen = now.below
+		}
+	}
+	return s
+}
+
+// later is the share of the jobs that polls, once spread, see later than a goal
+// allows: seconds, or a share of the job's length.
+func (p polls) later(d *Distribution, seconds, share float64) float64 {
+	sum, from, to, before, last := 0.0, cursor{d: d}, cursor{d: d}, 0.0, 0.0
+	for _, t := range p.times {
+		limit := t - seconds // jobs that end before it are seen too late
+		if share > 0 {
+			if limit = t / (1 + share); limit < shortest {
+				limit = t - share*shortest
+			}
+		}
+		now := to.at(t).below
+		if limit > last {
+			sum += max(0, from.at(limit).below-before)
+		}
+		before, last = now, t
+	}
+	if p.then > 0 && last < p.until {
+		start, end := to.at(last), to.at(p.until)
+		if share == 0 {
+			return sum + (end.below-start.below)*max(0, 1-seconds/p.then)
+		}
+		if until := min(p.until, p.then/share); until > last {
+			end = from.at(until)
+			sum += end.below - start.below - share/p.then*(end.partial-start.partial)
+		}
+	}
+	return sum
+}
+
+// walk returns the polls of delays, as far as there are jobs that still run.
+func walk(d *Distribution, delays iter.Seq[time.Duration]) polls {
+	p, now, end, delay := polls{until: math.Inf(1)}, 0.0, d.edges[len(d.edges)-1], 0.0
+	for next := range delays {
+		delay = max(0, next.Seconds())
+		if len(p.times) == mostPolls {
+			p.then = max(delay, 1e-3)
+			return p
+		}
+		now += delay
+		p.times = append(p.times, now)
+		if now >= end {
+			return p
+		}
+	}
+	p.until = now
+	return p
+}
+
+// delaysOf are the delays of a schedule up to its end.
+func delaysOf(s pollcore.Schedule) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		elapsed := s.First()
+		if !yield(elapsed) {
+			return
+		}
+		for attempts := 1; ; attempts++ {
+			next := s.Next(pollcore.Retry, pollcore.Progress{Attempts: attempts, Elapsed: elapsed})
+			if next.Status != pollcore.Running || !yield(next.Delay) {
+				return
+			}
+			elapsed += next.Delay
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// search looks for schedules for a goal.
+type search struct {
+	d           *Distribution
+	goal        Goal
+	least, most float64 // delay, in seconds
+	list        int     // delays at most
+}
+
+// candidate is a schedule that meets the goal.
+type candidate struct {
+	method       Method
+	planned      pollcore.Planned
+	calls, score float64
+}
+
+func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
+	if limits.MinDelay < 0 || limits.MaxDelay < 0 || limits.Delays < 0 || limits.Delays > pollcore.MaxPlannedDelays {
+		return nil, fmt.Errorf("limits must not be negative, and of at most %d delays", pollcore.MaxPlannedDelays)
+	}
+	if limits.MinDelay > pollcore.MaxPlannedDelay {
+		return nil, fmt.Errorf("shortest delay must be at most %s, got %s", pollcore.MaxPlannedDelay, limits.MinDelay)
+	}
+	s := &search{d: &d, goal: g, least: max(1, math.Ceil(limits.MinDelay.Seconds())), list: limits.Delays}
+	if s.most = limits.MaxDelay.Seconds(); s.most == 0 {
+		s.most = pollcore.MaxPlannedDelay.Seconds()
+		if d.learned {
+			s.most = learnedMaxDelay.Seconds()
+		}
+	}
+	s.most = min(max(s.most, s.least), pollcore.MaxPlannedDelay.Seconds())
+	if s.list == 0 {
+		s.list = defaultDelays
+	}
+	return s, nil
+}
+
+func (c candidate) polls(d *Distribution) polls {
+	p := polls{then: c.planned.Then.Seconds(), until: math.Inf(1)}
+	now := time.Duration(0)
+	for _, delay := range c.planned.Delays {
+		now += delay
+		p.times = append(p.times, now.Seconds())
+	}
+	return p.spread(d)
+}
+
+func (c candidate) measure(d *Distribution) Cost {
+	cost := measure(d, []polls{c.polls(d)})
+	for _, delay := range append(c.planned.Delays, c.planned.Then) {
+		cost.Worst = max(cost.Worst, delay)
+	}
+	return cost
+}
+
+// schedule makes a candidate of times of polls and the delay after them: whole seconds,
+// in bounds. The last delays are left out where they are as the delay after them.
+func (s *search) schedule(method Method, times []float64, then float64) candidate {
+	c := candidate{method: method}
+	whole := func(seconds float64) time.Duration {
+		return time.Duration(min(max(math.Round(seconds), s.least), pollcore.MaxPlannedDelay.Seconds())) * time.Second
+	}
+	c.planned.Then = whole(then)
+	now := time.Duration(0)
+	for _, t := range times[:min(len(times), s.list)] {
+		delay := whole(t - now.Seconds())
+		now += delay
+		c.planned.Delays = append(c.planned.Delays, delay)
+	}
+	if len(c.planned.Delays) == 0 {
+		c.planned.Delays = []time.Duration{c.planned.Then}
+	}
+	count := len(c.planned.Delays)
+	for count > 1 && c.planned.Delays[count-1] == c.planned.Then {
+		count--
+	}
+	c.planned.Delays = c.planned.Delays[:count]
+	return c
+}
+
+// meets scores a candidate, and tells whether it meets the goal.
+func (s *search) meets(c *candidate) bool {
+	p := c.polls(s.d)
+	cost := p.cost(s.d)
+	c.calls, c.score = cost.calls, cost.calls
+	g := s.goal
+	switch {
+	case g.Price > 0:
+		c.score += g.Price * cost.late
+		return true
+	case g.At == Mean && g.Share > 0:
+		return cost.share <= g.Share
+	case g.At == Mean:
+		return cost.late <= g.Late.Seconds()
+	default:
+		exceeding := 0.5
+		if g.At == P95 {
+			exceeding = 0.05
+		}
+		return p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding
+	}
+}
+
+// tune returns the candidate with the fewest calls that meets the goal, of those that
+// build gives for a price of a second, in calls. The dearer a second, the more calls.
+func (s *search) tune(build func(price float64) candidate) (candidate, bool) {
+	if s.goal.Price > 0 {
+		c := build(s.goal.Price)
+		s.meets(&c)
+		return c, true
+	}
+	// A fixed delay has the lateness of half of it, and the best one for a price is
+	// the root of twice the mean over the price.
+	delay := 2 * s.lateness()
+	price := 2 * s.d.mean() / delay / delay
+	best, found := candidate{score: math.Inf(1)}, false
+	try := func(price float64) bool {
+		c := build(price)
+		ok := s.meets(&c)
+		if ok && c.score < best.score {
+			best, found = c, true
+		}
+		return ok
+	}
+	low, high := price, price
+	if try(price) {
+		for range 30 {
+			if low /= 4; !try(low) {
+				break
+			}
+		}
+	} else {
+		for range 30 {
+			if high *= 4; try(high) {
+				break
+			}
+		}
+	}
+	for range 24 {
+		if middle := math.Sqrt(low * high); try(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return best, found
+}
+
+// lateness is about the seconds that the goal allows.
+func (s *search) lateness() float64 {
+	if s.goal.Share > 0 {
+		return s.goal.Share * max(shortest, s.d.mean())
+	}
+	return s.goal.Late.Seconds()
+}
+
+// weight is how much a second of lateness counts for a job of length x.
+func (s *search) weight(x float64) float64 {
+	if s.goal.Share > 0 {
+		return 1 / max(x, shortest)
+	}
+	return 1
+}
+
+// residual is the mean time that jobs still run which run at time t, as p has it.
+func (s *search) residual(t float64, p point) float64 {
+	if p.below >= 1-1e-9 {
+		return 0
+	}
+	return max(0, (s.d.mean()-p.partial)/(1-p.below)-t)
+}
+
+// tail is the fixed delay for jobs that still run at time t: the best one for the mean
+// time that they have left. Where the distribution has no such jobs, it is that for
+// the goal.
+func (s *search) tail(t float64, p point, price float64) float64 {
+	delay := 2 * s.lateness()
+	if left := s.residual(t, p); left > 0 {
+		delay = math.Sqrt(2 * left / price / s.weight(t))
+	} else if s.goal.Price > 0 {
+		delay = math.Sqrt(2 * s.d.mean() / price)
+	}
+	return min(max(delay, s.least), s.most)
+}
+
+// bound is the share of the calls of a fixed delay that the best schedule needs at the
+// same mean lateness, by Cauchy and Schwarz: the square of the integral of
+// sqrt(f(t) S(t) w(t)) over E[X] E[w(X)].
+func (s *search) bound() float64 {
+	d, sum := s.d, 0.0
+	for i := range len(d.edges) - 1 {
+		from, to := d.edges[i], d.edges[i+1]
+		density := (d.below[i+1] - d.below[i]) / (to - from)
+		if density <= 0 {
+			continue
+		}
+		left, right := 1-d.below[i], 1-d.below[i+1]
+		sum += (math.Pow(left, 1.5) - math.Pow(right, 1.5)) / 1.5 / math.Sqrt(density) * math.Sqrt(s.weight((from+to)/2))
+	}
+	weight := 1.0
+	if s.goal.Share > 0 {
+		weight = d.weight[len(d.weight)-1]
+	}
+	return min(1, sum*sum/d.mean()/weight)
+}
