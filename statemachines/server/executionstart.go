@@ -184,7 +184,7 @@ func (s *Server) equip(x *execution, info *StartInfo, o *sim.Options) error {
 		}
 	}
 	s.addNested(x.revision, o)
-	s.next.wrap(x.arn, o)
+	s.next.wrap(o)
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 // nextAnswers are what a person has set for the next calls of Tasks.
 type nextAnswers struct {
 	mu      sync.Mutex
-	enabled bool
 	answers map[taskOf]answer
 }
 
@@ -28,24 +27,21 @@ type answer struct {
 // mostAnswers is how many are kept that no Task has asked for.
 const mostAnswers = 1_000
 
-// enable lets executions that start from now on ask for answers.
-func (n *nextAnswers) enable() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.enabled = true
-}
-
-// set sets the next answer to a Task.
-func (n *nextAnswers) set(execution, state string, a answer) error {
+// set sets the next answer to a Task. Those to executions that do not run make room.
+func (n *nextAnswers) set(execution, state string, a answer, runs func(execution string) bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.answers == nil {
 		n.answers = map[taskOf]answer{}
 	}
-	if len(n.answers) >= mostAnswers {
+	key := taskOf{execution, state}
+	if _, has := n.answers[key]; !has && len(n.answers) >= mostAnswers {
+		maps.DeleteFunc(n.answers, func(t taskOf, _ answer) bool { return !runs(t.execution) })
+	}
+	if _, has := n.answers[key]; !has && len(n.answers) >= mostAnswers {
 		return fmt.Errorf("%d answers wait already for a Task that asks", mostAnswers)
 	}
-	n.answers[taskOf{execution, state}] = a
+	n.answers[key] = a
 	return nil
 }
 
@@ -59,17 +55,18 @@ func (n *nextAnswers) take(execution, state string) (answer, bool) {
 	return a, found
 }
 
+// executionOf is the ARN of the execution that calls: of a child execution its own.
+func executionOf(call sim.Call) string {
+	execution, _ := call.Context["Execution"].(map[string]any)
+	arn, _ := execution["Id"].(string)
+	return arn
+}
+
 // wrap lets all handlers of an execution look for an answer first.
-func (n *nextAnswers) wrap(execution string, o *sim.Options) {
-	n.mu.Lock()
-	enabled := n.enabled
-	n.mu.Unlock()
-	if !enabled {
-		return
-	}
+func (n *nextAnswers) wrap(o *sim.Options) {
 	before := func(h sim.Handler) sim.Handler {
 		return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-			if a, found := n.take(execution, call.State); found {
+			if a, found := n.take(executionOf(call), call.State); found {
 				if a.failure != nil {
 					return sim.Reply{}, a.failure
 				}

@@ -16,12 +16,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// PageWorld returns what package page shows of the server. From then on a page can set
-// the answers of Tasks.
-func (s *Server) PageWorld() page.World {
-	s.next.enable()
-	return &pageWorld{s}
-}
+// PageWorld returns what package page shows of the server.
+func (s *Server) PageWorld() page.World { return &pageWorld{s} }
 
 type pageWorld struct{ server *Server }
 
@@ -48,8 +44,11 @@ func newRun(x *execution, p sim.Progress) page.Run {
 	}
 }
 
-// mostChildren is how many child executions of Map Runs a page reads.
-const mostChildren = 1_000
+// How much of the child executions of Map Runs a page reads.
+const (
+	mostChildren    = 1_000
+	mostChildEvents = 100_000
+)
 
 // Run implements page.World.
 func (w *pageWorld) Run(text string) (*page.Detail, bool) {
@@ -96,7 +95,7 @@ func newPlace(p *sim.Place) page.Place {
 	return place
 }
 
-// versionOf is another number after each event, and after a change of the status.
+// versionOf is another number after each event; a change of the status is one, too.
 func versionOf(p sim.Progress) int64 { return p.Events }
 
 // Version implements page.World.
@@ -211,8 +210,10 @@ func (w *pageWorld) Call(ctx context.Context, text, operation string, input any)
 
 // Answer implements page.World.
 func (w *pageWorld) Answer(text, state string, output json.RawMessage, errorName, cause string) error {
-	if _, found := w.find(text); !found {
+	if x, found := w.find(text); !found {
 		return fmt.Errorf("there is no execution %s", text)
+	} else if x.run.Status() != sim.StatusRunning {
+		return errors.New("the execution has ended: redrive it, or start another")
 	}
 	var a answer
 	if errorName != "" {
@@ -224,7 +225,10 @@ func (w *pageWorld) Answer(text, state string, output json.RawMessage, errorName
 			return err
 		}
 	}
-	return w.server.next.set(text, state, a)
+	return w.server.next.set(text, state, a, func(execution string) bool {
+		x, found := w.find(execution)
+		return found && x.run.Status() == sim.StatusRunning
+	})
 }
 
 // find returns an execution, or a child execution of a Map Run.
@@ -253,6 +257,7 @@ func (w *pageWorld) find(text string) (known, bool) {
 
 // addChildren adds the child executions of Map Runs, as far as a page reads them.
 func (w *pageWorld) addChildren(e *history.Execution, x known, mapRuns []string) {
+	left := mostChildEvents
 	for _, runARN := range mapRuns {
 		run := w.server.world.MapRun(runARN)
 		if run == nil {
@@ -260,7 +265,7 @@ func (w *pageWorld) addChildren(e *history.Execution, x known, mapRuns []string)
 		}
 		children := run.Executions()
 		for i, child := range children {
-			if len(e.Children) == mostChildren {
+			if left -= int(child.Progress().Events); len(e.Children) == mostChildren || left < 0 {
 				e.Notes = append(e.Notes, fmt.Sprintf("%d of %d child executions of a Map Run are shown", i, len(children)))
 				return
 			}

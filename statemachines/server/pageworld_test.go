@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -153,4 +154,67 @@ func TestPageWorldOfAMapRun(t *testing.T) {
 	require.True(t, found)
 	require.Equal(t, "RUNNING", child.Status)
 	require.Equal(t, "Wait", child.Places[0].State)
+}
+
+// A child execution of a Map Run gets the answer that was set for it, and no other does.
+func TestNextAnswerOfAChild(t *testing.T) {
+	t.Parallel()
+	w, machine := startPaged(t)
+	_, err := w.Call(t.Context(), machine, "UpdateStateMachine", map[string]string{
+		"stateMachineArn": machine, "definition": `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "ItemsPath": "$.a", "End": true, "ItemProcessor": {
+			"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Wait",
+			"States": {"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Get"}, "Get": {"Type": "Task",
+			"Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "End": true}}}}}}`,
+	})
+	require.NoError(t, err)
+	out, err := w.Call(t.Context(), machine, "StartExecution", map[string]string{"stateMachineArn": machine, "input": `{"a": [1, 2]}`})
+	require.NoError(t, err)
+	var started struct {
+		ExecutionARN string `json:"executionArn"`
+	}
+	require.NoError(t, json.Unmarshal(out, &started))
+	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Second}))
+	d, _ := w.Run(started.ExecutionARN)
+	require.Len(t, d.History.Children, 2)
+	require.NoError(t, w.Answer(d.History.Children[1].ARN, "Get", json.RawMessage(`"set"`), "", ""))
+	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Minute}))
+	d, _ = w.Run(started.ExecutionARN)
+	require.JSONEq(t, `["mocked", "set"]`, d.History.Output)
+}
+
+// The answers to executions that have ended make room for others.
+func TestNextAnswersOfTheEnded(t *testing.T) {
+	t.Parallel()
+	w, machine := startPaged(t)
+	first := startRun(t, w, machine)
+	set := func(arn string, i int) error {
+		return w.Answer(arn, fmt.Sprint("State", i), json.RawMessage(`1`), "", "")
+	}
+	for i := range 1_000 {
+		require.NoError(t, set(first, i))
+	}
+	second := startRun(t, w, machine)
+	require.ErrorContains(t, set(second, 0), "1000 answers wait")
+	require.NoError(t, set(first, 0), "it takes the place of the one before")
+	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Minute}))
+	require.ErrorContains(t, set(first, 0), "has ended")
+	require.NoError(t, set(startRun(t, w, machine), 0))
+}
+
+// An execution from before a restart takes the answer that a page sets.
+func TestNextAnswerAfterARestart(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	e, end := openAndClose(t, folder, 0)
+	const definition = `{"StartAt":"W","States":{"W":{"Type":"Wait","Seconds":60,"Next":"T"},"T":{"Type":"Task","Resource":"arn:aws:lambda:eu-west-1:111111111111:function:f","End":true}}}`
+	send(t, e.Server, "CreateStateMachine", text(t, map[string]any{"name": "m", "definition": definition, "roleArn": role}))
+	_, started := send(t, e.Server, "StartExecution", `{"stateMachineArn":"`+machineM+`"}`)
+	e.pass(time.Second)
+	end()
+	e, _ = openAndClose(t, folder, 0)
+	arn, _ := started["executionArn"].(string)
+	require.NoError(t, e.PageWorld().Answer(arn, "T", json.RawMessage(`"set"`), "", ""))
+	e.pass(time.Minute)
+	_, described := send(t, e.Server, "DescribeExecution", `{"executionArn":"`+arn+`"}`)
+	require.Equal(t, `"set"`, described["output"])
 }

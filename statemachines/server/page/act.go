@@ -126,9 +126,5 @@ func (q *request) setAnswer(context.Context) (string, error) {
 	if (output == nil) == (name == "") {
 		return "", errors.New("give the answer as JSON, or the name of an error")
 	}
-	err := q.o.World.Answer(q.field("arn"), q.field("state"), output, name, q.field("cause"))
-	if errors.Is(err, errors.ErrUnsupported) {
-		return "", fmt.Errorf("the calls of state %q cannot be answered here: start the execution again", q.field("state"))
-	}
-	return "", err
+	return "", q.o.World.Answer(q.field("arn"), q.field("state"), output, name, q.field("cause"))
 }

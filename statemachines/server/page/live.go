@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
 // How often a page is brought up to date: ten times a second at most, and less often
@@ -176,10 +178,18 @@ func (s *stream) knowEvents(all []fragment, last int64) {
 func (q *request) streamRun() error {
 	arn := q.r.PathValue("arn")
 	return q.openStream(func(s *stream) error {
+		ended := int64(-1) // the version of an execution that has ended: nothing but the clock changes it
 		return s.follow(func() (int64, bool) { return q.o.World.Version(arn) }, func() ([]fragment, int64, error) {
+			if version, known := q.o.World.Version(arn); known && version == ended {
+				clock, err := q.drawClock(q.runPath(arn))
+				return []fragment{clock}, version, err
+			}
 			d, found := q.o.World.Run(arn)
 			if !found {
 				return nil, 0, errNoRun
+			}
+			if ended = -1; d.Status != history.StatusRunning {
+				ended = d.Version
 			}
 			all, err := q.fragments(d)
 			return all, d.Version, err
@@ -187,21 +197,27 @@ func (q *request) streamRun() error {
 	})
 }
 
+// drawClock draws the bar with the time for a page.
+func (q *request) drawClock(here string) (fragment, error) {
+	f := q.frame("", "")
+	f.Here = here
+	text, err := q.fill("clock", f)
+	return fragment{ID: "clock", HTML: text}, err
+}
+
 // streamRuns sends the list once a second at most: it changes with every run.
 func (q *request) streamRuns() error {
 	asked := readQuery(q.r.URL.Query())
 	return q.openStream(func(s *stream) error {
 		s.least = steadyPause
-		var version int64
+		version := s.lastEvent() // what the reader has is old: the first list is another version
 		return s.follow(func() (int64, bool) { version++; return version, true }, func() ([]fragment, int64, error) {
 			list, err := q.fill("list", q.listRuns(asked))
 			if err != nil {
 				return nil, 0, err
 			}
-			f := q.frame("", "")
-			f.Here = q.o.Path + asked.encode(asked.skip)
-			clock, err := q.fill("clock", f)
-			return []fragment{{ID: "clock", HTML: clock}, {ID: "list", HTML: list}}, version, err
+			clock, err := q.drawClock(q.o.Path + asked.encode(asked.skip, asked.machines))
+			return []fragment{clock, {ID: "list", HTML: list}}, version, err
 		})
 	})
 }

@@ -140,6 +140,61 @@ func TestStreamGoesOn(t *testing.T) {
 	}
 }
 
+// The page of an execution that has ended costs nothing but the time: that of a redrive
+// is drawn again.
+func TestStreamOfAnEndedRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ended := w.runs[1]
+	s := openStream(t, w, run(ended.ARN)+"/live", "")
+	all, _ := s.next()
+	require.Contains(t, ids(all), "part-timeline")
+	w.mu.Lock()
+	read := w.read
+	w.clock.Now = w.clock.Now.Add(time.Hour)
+	w.mu.Unlock()
+	all, version := s.next()
+	require.Equal(t, []string{"clock"}, ids(all))
+	require.Equal(t, fmt.Sprint(ended.Version), version)
+	w.mu.Lock()
+	require.Equal(t, read, w.read)
+	redriven := *ended
+	redriven.Status, redriven.Version = history.StatusRunning, ended.Version+1
+	w.runs[1] = &redriven
+	w.mu.Unlock()
+	all, _ = s.next()
+	require.Contains(t, ids(all), "state")
+}
+
+// A list that comes back has a new list, whatever it had.
+func TestListGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, last := range []string{"", "0", "1", "7"} {
+		all, version := openStream(t, newWorld(t), "live", last).next()
+		require.Equal(t, []string{"clock", "list"}, ids(all))
+		require.NotEqual(t, last, version)
+	}
+}
+
+// A list reads so many events at once, those of child executions too.
+func TestListReadsNotTooMuch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := *w.runs[1]
+	e := *one.History
+	child := *one.History
+	child.Events = make([]history.Event, 9_990)
+	e.Children = []*history.Execution{&child}
+	w.runs = nil
+	for i := range 40 {
+		d := one
+		d.ARN, d.History = fmt.Sprint(one.ARN, i), &e
+		w.runs = append(w.runs, &d)
+	}
+	get(t, newPage(w), "")
+	require.Equal(t, 10, w.read)
+}
+
 // longRun is a run of so many events that polls on.
 func longRun(t testing.TB, events, size int) *page.Detail {
 	t.Helper()

@@ -21,7 +21,6 @@ type machineView struct {
 
 	Machine
 
-	Here     string
 	Input    string // of the form that starts an execution
 	Lines    []line
 	Findings int
@@ -46,7 +45,7 @@ type testView struct {
 	State, Input, Mock, Answer, Status, Mood string
 }
 
-type versionView struct{ Number, Created, Description string }
+type versionView struct{ Number, Created string }
 
 // mostLines is how many lines of a definition the page shows.
 const mostLines = 5_000
@@ -65,8 +64,8 @@ func (q *request) newMachineView() (*machineView, error) {
 	if !found {
 		return nil, errNoMachine
 	}
-	v := &machineView{frame: q.frame(m.Name, ""), Machine: *m, Here: q.machinePath(m.ARN), Input: "{}"}
-	v.frame.Here = v.Here
+	v := &machineView{frame: q.frame(m.Name, ""), Machine: *m, Input: "{}"}
+	v.Here = q.machinePath(m.ARN)
 	if from := q.r.URL.Query().Get("from"); from != "" {
 		if d, found := q.o.World.Run(from); found {
 			v.Input = d.History.Input
@@ -120,7 +119,8 @@ func splitLines(text string, findings map[int][]findingView) []line {
 
 // listVersions lists the versions, the newest first; none if the API cannot say.
 func (q *request) listVersions(arn string) []versionView {
-	out, err := q.call(q.r.Context(), arn, "ListStateMachineVersions", map[string]string{"stateMachineArn": arn})
+	const most = 1_000 // of a list, and of a state machine
+	out, err := q.o.World.Call(q.r.Context(), arn, "ListStateMachineVersions", map[string]any{"stateMachineArn": arn, "maxResults": most})
 	if err != nil {
 		return nil
 	}

@@ -30,11 +30,21 @@ addEventListener('focusout', () => setTimeout(() => [...waiting.values()].forEac
 
 const live = document.body.dataset.live;
 if (live) {
-  const after = document.querySelector('main')?.dataset.after;
-  const source = new EventSource(after ? live + '?after=' + after : live);
-  source.addEventListener('patch', e => put(JSON.parse(e.data)));
-  source.addEventListener('open', () => { byID('connection').textContent = ''; });
-  source.addEventListener('error', () => { byID('connection').textContent = 'not connected: what you see may be old'; });
+  let source, after = document.querySelector('main')?.dataset.after;
+  const follow = () => {
+    source = new EventSource(after ? live + (live.includes('?') ? '&' : '?') + 'after=' + after : live);
+    source.addEventListener('patch', e => put(JSON.parse(e.data)));
+    source.addEventListener('version', e => { after = e.data; });
+    source.addEventListener('open', () => { byID('connection').textContent = ''; });
+    source.addEventListener('error', () => { byID('connection').textContent = 'not connected: what you see may be old'; });
+  };
+  // A browser has few connections to a server: a tab that nobody sees holds none.
+  const choose = () => {
+    source?.close();
+    if (!document.hidden) follow();
+  };
+  document.addEventListener('visibilitychange', choose);
+  choose();
 }
 
 // The script sends forms, so that the reader stays where he is.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"flag"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -167,7 +168,6 @@ func TestRefusedActions(t *testing.T) {
 		{"token", "expected success, failure or heartbeat", nil},
 		{"answer", "give the answer as JSON, or the name of an error", nil},
 		{"answer", "the answer is not JSON", url.Values{"output": {"{"}}},
-		{"answer", "cannot be answered here", url.Values{"state": {"Unmocked"}, "error": {"E"}}},
 		{"nothing", "there is no such action", nil},
 	} {
 		w := newWorld(t)
@@ -205,6 +205,70 @@ func TestTestState(t *testing.T) {
 	require.Contains(t, answer.Body.String(), `<option selected>Get</option>`)
 	require.Contains(t, answer.Body.String(), `<span class="status good">SUCCEEDED</span>`)
 	require.Regexp(t, `TestState .*"mock":\{"result":"\{\\"a\\": 1\}"\},"stateName":"Get"`, strings.Join(w.done, "\n"))
+}
+
+// The page asks for all versions of a state machine at once: AWS's page has 100.
+func TestAllVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, text := get(t, newPage(w), "machine/"+url.PathEscape(machine))
+	require.Contains(t, text, "<td>2</td><td>2026-01-01 00:00:00</td>")
+	require.Equal(t, []string{`ListStateMachineVersions {"maxResults":1000,"stateMachineArn":"` + machine + `"}`}, w.done)
+}
+
+// Each of many state machines is on a page of the list, and a search finds it.
+func TestManyMachines(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 70 {
+		name := fmt.Sprintf("machine-%02d", i)
+		w.machines = append(w.machines, page.Machine{ARN: prefix + "stateMachine:" + name, Name: name})
+	}
+	p := newPage(w)
+	seen, reference := map[string]bool{}, ""
+	for pages := 1; ; pages++ {
+		_, text := get(t, p, reference)
+		_, text, _ = strings.Cut(text, `<h2 id="machines">`)
+		for _, found := range regexp.MustCompile(`>(machine-\d\d|nightly)</a>`).FindAllStringSubmatch(text, -1) {
+			require.False(t, seen[found[1]], found[1])
+			seen[found[1]] = true
+		}
+		next := regexp.MustCompile(`<a href="` + path + `([^"]*)#machines">next</a>`).FindStringSubmatch(text)
+		if next == nil {
+			require.Equal(t, 3, pages)
+			require.Contains(t, text, "61 to 71 of 71")
+			require.Contains(t, text, `<a href="`+path+`?machines=30#machines">previous</a>`)
+			break
+		}
+		reference = next[1]
+	}
+	require.Len(t, seen, 71)
+	_, text := get(t, p, "?search=E-42")
+	require.Contains(t, text, ">machine-42</a>")
+	require.NotContains(t, text, ">machine-41</a>")
+	_, text = get(t, p, "?machines=90")
+	require.Contains(t, text, "1 to 30 of 71", "they were more when the page was made")
+}
+
+// What other loops take is worked out once, but not kept where the reader left before.
+func TestComparisonOfAReaderWhoLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tried := 0
+	p := page.New(page.Options{World: w, Path: path, Compare: func(ctx context.Context, _ page.Comparison) []page.Trial {
+		if tried++; ctx.Err() != nil {
+			return nil
+		}
+		return []page.Trial{{Name: "this loop"}}
+	}})
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	p.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, path+run(w.runs[1].ARN), nil))
+	for range 2 {
+		_, text := get(t, p, run(w.runs[1].ARN))
+		require.Contains(t, text, "<td>this loop</td>")
+	}
+	require.Equal(t, 2, tried)
 }
 
 func TestMissing(t *testing.T) {

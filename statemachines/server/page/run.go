@@ -106,7 +106,7 @@ func tasksOf(e *history.Execution) []string {
 		return nil
 	}
 	for s := range e.Machine.All {
-		if s.Type == asl.TypeTask {
+		if s.Type == asl.TypeTask && asl.ParseResource(s.Task.Resource).Service != "activity" { // its answer comes from a worker
 			names = append(names, s.Name)
 		}
 	}

@@ -17,10 +17,10 @@ import (
 
 // What the page of runs shows at once.
 const (
-	runsPerPage  = 50
-	mostMachines = 30
-	mostPast     = 50 // runs behind the durations of a machine
-	leastPast    = 5  // runs that a judgement needs
+	runsPerPage     = 50
+	machinesPerPage = 30
+	mostPast        = 50 // runs behind the durations of a machine
+	leastPast       = 5  // runs that a judgement needs
 )
 
 // statuses are those of executions, in the order of the filter.
@@ -43,12 +43,14 @@ type choice struct {
 
 // runList is the part of the page that is live.
 type runList struct {
-	Rows              []runRow
-	First, Last, All  int
-	Newer, Older      string
-	Machines          []machineRow
-	MoreMachines      int
-	Searching, Nobody bool
+	Rows             []runRow
+	First, Last, All int
+	Newer, Older     string
+	Nobody           bool // nobody has started an execution
+
+	Machines                               []machineRow
+	FirstMachine, LastMachine, AllMachines int
+	MachinesBefore, MachinesAfter          string
 }
 
 // runRow is a line of the list.
@@ -65,12 +67,15 @@ type runRow struct {
 // query is what the reader asks for.
 type query struct {
 	status, search string
-	skip           int
+	skip, machines int // runs and state machines before those of the page
 }
 
 func readQuery(values url.Values) query {
-	skip, _ := strconv.Atoi(values.Get("skip")) // anything else is the first page
-	return query{status: values.Get("status"), search: strings.TrimSpace(values.Get("search")), skip: max(skip, 0)}
+	count := func(name string) int {
+		n, _ := strconv.Atoi(values.Get(name)) // anything else is the first page
+		return max(n, 0)
+	}
+	return query{status: values.Get("status"), search: strings.TrimSpace(values.Get("search")), skip: count("skip"), machines: count("machines")}
 }
 
 // takes tells whether a run is one that the reader asks for.
@@ -86,22 +91,24 @@ func containsFold(text, part string) bool {
 }
 
 // encode is the query of a page of the list.
-func (q query) encode(skip int) string {
+func (q query) encode(skip, machines int) string {
 	values := url.Values{}
 	for name, value := range map[string]string{"status": q.status, "search": q.search} {
 		if value != "" {
 			values.Set(name, value)
 		}
 	}
-	if skip > 0 {
-		values.Set("skip", strconv.Itoa(skip))
+	for name, count := range map[string]int{"skip": skip, "machines": machines} {
+		if count > 0 {
+			values.Set(name, strconv.Itoa(count))
+		}
 	}
 	return "?" + values.Encode()
 }
 
 func (q *request) showRuns() error {
 	asked := readQuery(q.r.URL.Query())
-	v := runsView{frame: q.frame("Executions", q.o.Path+"live"+asked.encode(asked.skip)), Search: asked.search, List: q.listRuns(asked)}
+	v := runsView{frame: q.frame("Executions", q.o.Path+"live"+asked.encode(asked.skip, asked.machines)), Search: asked.search, List: q.listRuns(asked)}
 	for _, status := range statuses {
 		v.Statuses = append(v.Statuses, choice{status, status == asked.status})
 	}
@@ -111,7 +118,7 @@ func (q *request) showRuns() error {
 
 // listRuns makes the list. It goes through all runs once and keeps those of the page.
 func (q *request) listRuns(asked query) runList {
-	list := runList{Searching: asked.search != "" || asked.status != ""}
+	var list runList
 	past := map[string]*durations{}
 	for _, m := range q.o.World.Machines() {
 		past[m.ARN] = &durations{machine: m}
@@ -133,7 +140,7 @@ func (q *request) listRuns(asked query) runList {
 		}
 		count++
 	}
-	list.All, list.Nobody = count, count == 0 && !list.Searching
+	list.All, list.Nobody = count, count == 0 && asked.search == "" && asked.status == ""
 	clock := q.o.World.Clock()
 	budget := mostRead
 	for i := range shown {
@@ -143,12 +150,12 @@ func (q *request) listRuns(asked query) runList {
 		list.First, list.Last = asked.skip+1, asked.skip+len(shown)
 	}
 	if asked.skip > 0 {
-		list.Newer = q.o.Path + asked.encode(max(asked.skip-runsPerPage, 0))
+		list.Newer = q.o.Path + asked.encode(max(asked.skip-runsPerPage, 0), asked.machines)
 	}
 	if list.Last < count && len(shown) > 0 {
-		list.Older = q.o.Path + asked.encode(list.Last)
+		list.Older = q.o.Path + asked.encode(list.Last, asked.machines)
 	}
-	q.addMachines(&list, past)
+	q.addMachines(&list, past, asked)
 	return list
 }
 
@@ -213,19 +220,29 @@ type machineRow struct {
 	Sparkline   template.HTML
 }
 
-func (q *request) addMachines(list *runList, past map[string]*durations) {
+func (q *request) addMachines(list *runList, past map[string]*durations, asked query) {
 	all := make([]*durations, 0, len(past))
 	for _, d := range past {
-		all = append(all, d)
+		if containsFold(d.machine.Name, asked.search) {
+			all = append(all, d)
+		}
 	}
 	slices.SortFunc(all, func(a, b *durations) int {
 		return cmp.Or(cmp.Compare(b.running, a.running), strings.Compare(a.machine.Name, b.machine.Name), strings.Compare(a.machine.ARN, b.machine.ARN))
 	})
-	if len(all) > mostMachines {
-		list.MoreMachines = len(all) - mostMachines
-		all = all[:mostMachines]
+	first := asked.machines
+	if first >= len(all) {
+		first = 0 // they are fewer now
 	}
-	for _, d := range all {
+	last := min(first+machinesPerPage, len(all))
+	list.FirstMachine, list.LastMachine, list.AllMachines = first+1, last, len(all)
+	if first > 0 {
+		list.MachinesBefore = q.o.Path + asked.encode(asked.skip, max(first-machinesPerPage, 0))
+	}
+	if last < len(all) {
+		list.MachinesAfter = q.o.Path + asked.encode(asked.skip, last)
+	}
+	for _, d := range all[first:last] {
 		row := machineRow{Path: q.machinePath(d.machine.ARN), Name: d.machine.Name, Runs: report.FormatCount(d.all), Running: d.running}
 		if sorted := d.sorted(); len(sorted) > 0 {
 			row.Median, row.P95 = report.FormatDuration(percentile(sorted, 50)), report.FormatDuration(percentile(sorted, 95))

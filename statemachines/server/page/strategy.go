@@ -72,6 +72,9 @@ func (p *Page) compareStrategies(ctx context.Context, d *Detail) strategiesView 
 		return found
 	}
 	made := p.try(ctx, c)
+	if ctx.Err() != nil {
+		return made // the reader left before all loops were tried
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept == nil || len(s.kept) >= mostComparisons {

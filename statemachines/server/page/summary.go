@@ -53,6 +53,9 @@ func (s *summaries) of(w World, arn string, budget *int) summary {
 		return summary{}
 	}
 	*budget -= len(d.History.Events)
+	for _, child := range d.History.Children {
+		*budget -= len(child.Events)
+	}
 	made := versioned{d.Version, summarize(d)}
 	s.mu.Lock()
 	defer s.mu.Unlock()

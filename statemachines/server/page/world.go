@@ -31,8 +31,7 @@ type World interface {
 	// Call calls an operation of Step Functions' API for the account and region of an
 	// ARN. Its error has the text that a client sees.
 	Call(ctx context.Context, arn, operation string, input any) (json.RawMessage, error)
-	// Answer sets what the next call of a Task gets. It returns errors.ErrUnsupported
-	// if the calls of the execution do not ask the world.
+	// Answer sets what the next call of a Task gets.
 	Answer(arn, state string, output json.RawMessage, errorName, cause string) error
 }
 

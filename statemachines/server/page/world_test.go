@@ -26,6 +26,7 @@ type fakeWorld struct {
 	machines []page.Machine
 	done     []string
 	answers  map[string]json.RawMessage // of the API, by operation
+	read     int                        // times an execution was read
 }
 
 func (w *fakeWorld) Runs(yield func(page.Run) bool) {
@@ -41,6 +42,7 @@ func (w *fakeWorld) Runs(yield func(page.Run) bool) {
 func (w *fakeWorld) Run(arn string) (*page.Detail, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.read++
 	i := slices.IndexFunc(w.runs, func(d *page.Detail) bool { return d.ARN == arn })
 	if i < 0 {
 		return nil, false
@@ -49,11 +51,13 @@ func (w *fakeWorld) Run(arn string) (*page.Detail, bool) {
 }
 
 func (w *fakeWorld) Version(arn string) (int64, bool) {
-	d, found := w.Run(arn)
-	if !found {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.runs, func(d *page.Detail) bool { return d.ARN == arn })
+	if i < 0 {
 		return 0, false
 	}
-	return d.Version, true
+	return w.runs[i].Version, true
 }
 
 func (w *fakeWorld) Machines() []page.Machine { return w.machines }
@@ -101,9 +105,6 @@ func (w *fakeWorld) Call(_ context.Context, _, operation string, input any) (jso
 }
 
 func (w *fakeWorld) Answer(_, state string, output json.RawMessage, errorName, cause string) error {
-	if state == "Unmocked" {
-		return errors.ErrUnsupported
-	}
 	w.note("answer %s %s %s %s", state, output, errorName, cause)
 	return nil
 }
