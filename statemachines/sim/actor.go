@@ -12,6 +12,7 @@ type actor struct {
 	run *run
 
 	due    []*timer // what is due for it, in order
+	queued bool     // it is in the clock's queue: an actor of a World, which is there once
 	missed int      // entries in the clock's queue that found it at work
 	busy   bool
 	pinned bool // only the goroutine of its Run works on it
@@ -21,21 +22,27 @@ type actor struct {
 
 // dueQueue is what is due, first in, first out.
 type dueQueue struct {
-	entries []*timer
+	entries []dueEntry
 	first   int
+}
+
+// dueEntry is an actor of a World that has something due, or one timer.
+type dueEntry struct {
+	actor *actor // nil: of a function of the caller
+	timer *timer // nil: whatever is due for the actor
 }
 
 func (q *dueQueue) len() int { return len(q.entries) - q.first }
 
-func (q *dueQueue) push(t *timer) { q.entries = append(q.entries, t) }
+func (q *dueQueue) push(e dueEntry) { q.entries = append(q.entries, e) }
 
-func (q *dueQueue) pop() *timer {
-	t := q.entries[q.first]
-	q.entries[q.first] = nil
+func (q *dueQueue) pop() dueEntry {
+	e := q.entries[q.first]
+	q.entries[q.first] = dueEntry{}
 	if q.first++; q.first == len(q.entries) || q.first > 1024 && q.first > len(q.entries)/2 {
 		rest := copy(q.entries, q.entries[q.first:])
 		clear(q.entries[rest:])
 		q.entries, q.first = q.entries[:rest], 0
 	}
-	return t
+	return e
 }

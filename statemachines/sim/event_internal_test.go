@@ -193,7 +193,6 @@ func TestHistoryGrowsByPieces(t *testing.T) {
 	h.add(5000, DefaultStart(), ExecutionRedriven, Details{})
 	require.Equal(t, []int64{4999, 5000, 5001}, ids(h.after(4998, 0)), "it goes on where all is kept")
 	require.Len(t, h.whole(), 5001)
-	require.Same(t, &h.whole()[0], &h.whole()[0])
 
 	h.seal(2)
 	require.Equal(t, []int64{5000, 5001}, ids(h.whole()))

@@ -40,31 +40,50 @@ type run struct {
 	broken   error
 	over     bool
 	timers   []*timer // that wait
+	batch    batch
+}
+
+// batch are the timers of a run of a World while a worker runs its functions: the clock
+// learns of them behind the last.
+type batch struct {
+	open    bool     // the worker is at it
+	follow  bool     // what is due at once follows in the batch
+	now     []*timer // functions to run
+	later   []*timer // timers to set
+	stopped []*timer // timers of the clock to stop
+	holds   int      // calls that began
 }
 
 // act runs a function that is due, and then the handlers that it calls.
-func (r *run) act(at time.Time, f func()) {
-	calls := r.perform(at, f)
-	for _, call := range calls {
+func (r *run) act(at time.Time, f func()) { r.fire(&timer{at: at}, f) }
+
+// fire runs the function of a timer, and then the handlers that it calls.
+func (r *run) fire(t *timer, f func()) {
+	for _, call := range r.perform(t, f) {
 		call()
 	}
 }
 
-// perform runs a function, and returns the handlers that it calls on this goroutine.
-func (r *run) perform(at time.Time, f func()) (calls []func()) {
+// perform runs the function of a timer, and returns the handlers that it calls on this
+// goroutine.
+func (r *run) perform(t *timer, f func()) (calls []func()) {
 	r.actor.mu.Lock()
 	defer r.actor.mu.Unlock()
-	if at.After(r.now) {
-		r.now = at
-	}
-	r.guard(f)
+	r.moveTo(t.at)
+	r.guard(t, f)
 	calls, r.calls = r.calls, nil
 	return calls
 }
 
-// guard runs f, and ends the run where f panics. A panic of a function of
-// the caller goes on.
-func (r *run) guard(f func()) {
+func (r *run) moveTo(at time.Time) {
+	if at.After(r.now) {
+		r.now = at
+	}
+}
+
+// guard runs the function f of a timer, and ends the run where f panics. A panic of a
+// function of the caller goes on.
+func (r *run) guard(t *timer, f func()) {
 	defer func() {
 		if r.inCaller || r.root == nil {
 			return
@@ -73,6 +92,12 @@ func (r *run) guard(f func()) {
 			r.fail(r.defect(value))
 		}
 	}()
+	if t.counted {
+		if r.forget(t); r.over {
+			return
+		}
+		r.fired++
+	}
 	f()
 }
 
@@ -110,24 +135,36 @@ func (r *run) tellWait(d time.Duration) {
 }
 
 // after calls f once d has passed, unless the run is over by then.
-func (r *run) after(d time.Duration, f func()) (stop func()) {
+func (r *run) after(d time.Duration, f func()) *timer {
 	if r.over {
-		return func() {}
+		return nil
 	}
-	var t *timer
-	r.clock.mu.Lock()
-	defer r.clock.mu.Unlock()
-	t = r.clock.schedule(r.now.Add(max(d, 0)), &r.actor, func() {
-		r.forget(t)
-		if !r.over {
-			r.fired++
-			f()
-		}
-	})
-	t.slot = len(r.timers)
+	t := &timer{at: r.now.Add(max(d, 0)), f: f, actor: &r.actor, index: -1, counted: true, slot: len(r.timers), local: r.batch.open}
 	r.timers = append(r.timers, t)
-	return func() {
-		r.forget(t)
+	switch b := &r.batch; {
+	case !b.open:
+		r.clock.mu.Lock()
+		defer r.clock.mu.Unlock()
+		r.clock.schedule(t)
+	case d <= 0 && b.follow:
+		b.now = append(b.now, t)
+	default:
+		b.later = append(b.later, t)
+	}
+	return t
+}
+
+// drop prevents the call of a timer, which may be nil.
+func (r *run) drop(t *timer) {
+	if t == nil {
+		return
+	}
+	switch r.forget(t); {
+	case t.local:
+		t.f = nil
+	case r.batch.open:
+		r.batch.stopped = append(r.batch.stopped, t)
+	default:
 		r.clock.mu.Lock() // not that of before: a replayed run has changed its clock
 		defer r.clock.mu.Unlock()
 		r.clock.stop(t)
@@ -157,10 +194,8 @@ func (r *run) fail(err error) {
 func (r *run) stop() {
 	r.over = true
 	r.root.over = true
-	r.clock.mu.Lock()
-	defer r.clock.mu.Unlock()
-	for _, t := range r.timers {
-		r.clock.stop(t)
+	for len(r.timers) > 0 {
+		r.drop(r.timers[len(r.timers)-1])
 	}
 	r.timers = nil
 }

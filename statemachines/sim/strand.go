@@ -21,7 +21,7 @@ type strand struct {
 	failed   func(*failure)
 
 	dead    bool   // what is around it has ended
-	pending func() // stops what it waits for
+	pending *timer // what it waits for
 	over    bool   // it has finished
 
 	// Of the state that it is in:
@@ -111,7 +111,7 @@ func (s *strand) wait(d time.Duration, f func()) {
 
 // skip ends the wait of the strand.
 func (s *strand) skip() {
-	s.pending()
+	s.x.run.drop(s.pending)
 	s.after(0, s.pause.end)
 }
 
@@ -119,7 +119,7 @@ func (s *strand) skip() {
 func (s *strand) kill() {
 	s.dead, s.pause = true, nil
 	if s.pending != nil {
-		s.pending()
+		s.x.run.drop(s.pending)
 		s.pending = nil
 	}
 	if s.attempt != nil {

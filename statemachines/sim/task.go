@@ -90,8 +90,8 @@ type attempt struct {
 	waits              bool            // for an answer from outside, which holds a virtual clock
 	ctx                context.Context //nolint:containedctx // of the call
 	cancel             context.CancelFunc
-	stops              []func() // the timers that wait
-	beats              func()   // stops the timer of the heartbeat
+	timers             []*timer // that wait
+	beats              *timer   // of the heartbeat
 }
 
 func (a *attempt) schedule(arguments *Payload, timeout, heartbeat int64, credentials *Payload) {
@@ -118,10 +118,10 @@ func taskCredentials(credentials *Payload) *Payload {
 
 // after calls f once d has passed, unless the attempt is over by then.
 func (a *attempt) after(d time.Duration, f func()) {
-	a.stops = append(a.stops, a.timer(d, f))
+	a.timers = append(a.timers, a.timer(d, f))
 }
 
-func (a *attempt) timer(d time.Duration, f func()) (stop func()) {
+func (a *attempt) timer(d time.Duration, f func()) *timer {
 	return a.strand.x.run.after(d, func() {
 		if !a.done && a.strand.alive() {
 			f()
@@ -136,12 +136,10 @@ func (a *attempt) abandon() {
 	}
 	a.done = true
 	a.claimed.Store(true)
-	for _, stop := range a.stops {
-		stop()
+	for _, t := range a.timers {
+		a.strand.x.run.drop(t)
 	}
-	if a.beats != nil {
-		a.beats()
-	}
+	a.strand.x.run.drop(a.beats)
 	if a.cancel != nil {
 		a.cancel()
 	}
@@ -221,9 +219,7 @@ func (a *attempt) reply(reply Reply, err error) {
 
 // watch ends the attempt if no heartbeat comes in time from now on.
 func (a *attempt) watch() {
-	if a.beats != nil {
-		a.beats()
-	}
+	a.strand.x.run.drop(a.beats)
 	if a.heartbeat > 0 && !a.done {
 		a.beats = a.timer(a.heartbeat, func() { a.after(0, func() { a.expire(true) }) })
 	}
@@ -270,7 +266,7 @@ func (a *attempt) notJSON(what string, err error) error {
 func (a *attempt) answer(reply Reply, err error) (waited bool) {
 	r := a.strand.x.run
 	if r.world == nil && r.clock.Virtual() {
-		r.perform(r.clock.Now(), func() { waited = a.takeAnswer(reply, err) })
+		r.perform(&timer{at: r.clock.Now()}, func() { waited = a.takeAnswer(reply, err) })
 		return waited
 	}
 	if r.world != nil { // whoever calls must not wait: it may be in OnEnd of another execution

@@ -9,7 +9,9 @@ type timer struct {
 	f        func() // nil once it is stopped or done
 	actor    *actor // nil: a function of the caller
 	index    int    // in the heap; -1 if it is not there
-	slot     int    // among the timers of its run
+	counted  bool   // it is one of the timers of its run
+	slot     int    // among them
+	local    bool   // its run has it, and the clock has not
 }
 
 // timerHeap orders timers by time, then by registration.
