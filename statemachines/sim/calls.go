@@ -52,7 +52,11 @@ func (r *run) callHandler(ctx context.Context, number int, h Handler, call Call,
 			return
 		}
 	}
-	r.clock.hold()
+	if r.burst.open {
+		r.burst.holds++
+	} else {
+		r.clock.hold()
+	}
 	r.others.Go(func() {
 		answer, err := r.callSafely(ctx, h, call)
 		if r.world != nil && r.ctx.Err() != nil { // the World is closed: the call has no reply

@@ -34,7 +34,7 @@ type Clock struct {
 	due     dueQueue
 	plain   []*timer // functions of the callers that wait for their goroutine
 	running int      // goroutines that work on a function and come back for the next
-	waiting int      // goroutines that wait for work
+	idle    idle     // those that have nothing to do
 	active  int      // actors that work, or have to
 	holds   int      // calls in flight, and functions of the callers
 	tokens  int      // Tasks that wait for an answer from outside
@@ -174,7 +174,8 @@ func (c *Clock) Next() (at time.Time, ok bool) {
 func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.schedule(c.now().Add(max(d, 0)), nil, f)
+	t := &timer{at: c.now().Add(max(d, 0)), f: f, index: -1}
+	c.schedule(t)
 	return func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -233,25 +234,24 @@ func (c *Clock) rouse() {
 	c.changed.Broadcast()
 }
 
-// schedule lets f run at a time.
-func (c *Clock) schedule(at time.Time, a *actor, f func()) *timer {
-	t := &timer{at: at, sequence: c.sequence, f: f, actor: a, index: -1}
-	c.sequence++
-	if at.After(c.now()) {
+// schedule lets a timer run at its time.
+func (c *Clock) schedule(t *timer) {
+	if t.sequence == 0 {
+		c.sequence++
+		t.sequence = c.sequence
+	}
+	if t.at.After(c.now()) {
 		heap.Push(&c.timers, t)
 		if c.timers[0] == t {
 			c.setWake()
-			if c.jumps() && c.waiting > 0 {
-				c.changed.Signal()
-			}
+			c.wakeToJump()
 		}
-		return t
+		return
 	}
-	if !c.jumps() && len(c.timers) > 0 && !c.timers[0].at.After(at) {
+	if !c.jumps() && len(c.timers) > 0 && !c.timers[0].at.After(t.at) {
 		c.promote() // what is due before
 	}
 	c.fire(t)
-	return t
 }
 
 // stop prevents the call of a timer, and tells whether it did.
@@ -322,20 +322,34 @@ func (c *Clock) fire(t *timer) {
 		go c.callPlain(t)
 		return
 	case a == nil:
+		c.enqueue(dueEntry{timer: t})
 	case a.gone:
 		t.f = nil
-		return
 	default:
 		i := len(a.due)
 		for i > 0 && t.before(a.due[i-1]) {
 			i--
 		}
 		a.due = slices.Insert(a.due, i, t)
+		if a.run.world != nil {
+			c.enqueueActor(a)
+			return
+		}
+		c.enqueue(dueEntry{a, t})
 	}
-	c.due.push(t)
-	if c.waiting > 0 && c.due.len() > c.running {
-		c.changed.Signal()
+}
+
+// enqueueActor queues an actor of a World that nobody works on and that has something due.
+func (c *Clock) enqueueActor(a *actor) {
+	if !a.busy && !a.queued && len(a.due) > 0 {
+		a.queued = true
+		c.enqueue(dueEntry{actor: a})
 	}
+}
+
+func (c *Clock) enqueue(e dueEntry) {
+	c.due.push(e)
+	c.wakeToWork()
 }
 
 // callPlain calls a function of the caller.

@@ -46,12 +46,9 @@ func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 // step does the next thing on the clock, or waits until there may be one. r is the
 // run whose goroutine this is; nil: that of a World or of Advance.
 func (c *Clock) step(r *run) {
-	if c.runDue(r) || c.jump() {
-		return
+	if !c.runDue(r) && !c.jump() {
+		c.wait()
 	}
-	c.waiting++
-	c.changed.Wait()
-	c.waiting--
 }
 
 // runDue runs the first function that is due.
@@ -62,8 +59,8 @@ func (c *Clock) runDue(r *run) bool {
 		return true
 	}
 	for c.due.len() > 0 {
-		t := c.due.pop()
-		a := t.actor
+		e := c.due.pop()
+		a, t := e.actor, e.timer
 		switch {
 		case a == nil:
 			if t.f == nil {
@@ -71,6 +68,11 @@ func (c *Clock) runDue(r *run) bool {
 			}
 			c.runPlain(t, r)
 			return true
+		case t == nil:
+			if a.queued = false; len(a.due) > 0 && !a.busy {
+				c.workBurst(a)
+				return true
+			}
 		case a.gone:
 		case a.busy, a.pinned && (r == nil || a != &r.actor):
 			if a.missed++; a.pinned && !a.busy && !a.away && a.missed == 1 {
@@ -92,6 +94,7 @@ func (c *Clock) runDue(r *run) bool {
 func (c *Clock) workOn(a *actor) {
 	a.busy = true
 	c.running++
+	c.wakeToWork() // to what is left
 	defer func() {
 		a.busy = false
 		c.running--
@@ -124,12 +127,9 @@ func (c *Clock) workFirst(a *actor) {
 func (c *Clock) call(a *actor, t *timer) {
 	f := t.f
 	t.f = nil
-	if w := a.run.world; w != nil && w.Err() != nil { // its executions stand still
-		return
-	}
 	c.mu.Unlock()
 	defer c.mu.Lock()
-	a.run.act(t.at, f)
+	a.run.fire(t, f)
 }
 
 // runPlain runs a function of the caller where the clock jumps: here, or in a World on
@@ -190,9 +190,7 @@ func (c *Clock) runPlains() {
 // unhold ends a call in flight.
 func (c *Clock) unhold() {
 	c.holds--
-	if c.waiting > 0 {
-		c.changed.Signal()
-	}
+	c.wakeToJump()
 }
 
 // jump moves a clock that jumps to its first timer, if nothing is left to do before it.
@@ -215,7 +213,9 @@ func (c *Clock) jump() bool {
 		return false
 	}
 	c.model = c.timers[0].at
+	c.idle.stays = true // this goroutine, which works on what is due now
 	c.promote()
+	c.idle.stays = false
 	return true
 }
 
@@ -227,7 +227,7 @@ func (c *Clock) post(a *actor, f func()) {
 }
 
 func (c *Clock) postLocked(a *actor, f func()) {
-	c.schedule(c.now(), a, f)
+	c.schedule(&timer{at: c.now(), f: f, actor: a, index: -1})
 }
 
 // begin runs f on an actor that nobody else works on yet.
@@ -240,13 +240,27 @@ func (c *Clock) begin(a *actor, f func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		a.busy = false
-		for ; a.missed > 0; a.missed-- { // what a worker found too early
-			c.due.push(&timer{actor: a, index: -1})
-		}
 		c.active--
+		if a.run.world != nil {
+			c.settle(a.run)
+			c.enqueueActor(a)
+			c.wakeToJump()
+			return
+		}
+		for ; a.missed > 0; a.missed-- { // what a worker found too early
+			c.due.push(dueEntry{a, &timer{actor: a, index: -1}})
+		}
 		c.changed.Broadcast()
 	}()
-	a.run.act(a.run.now, f) // when it was made: the start of its execution
+	t := &timer{at: a.run.now, f: f} // when it was made: the start of its execution
+	if a.run.world == nil {
+		a.run.fire(t, f)
+		return
+	}
+	a.run.burst.now = append(a.run.burst.now, t)
+	for _, call := range a.run.performBurst(t.at, false) {
+		call()
+	}
 }
 
 // drive works on the clock, on this goroutine, until the run is over or ctx ends.
@@ -327,8 +341,16 @@ func (c *Clock) employ(n int) {
 func (c *Clock) serve(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for ctx.Err() == nil {
-		c.step(nil)
+	for spun := false; ctx.Err() == nil; {
+		switch {
+		case c.runDue(nil) || c.jump():
+			spun = false
+		case !spun && c.spin():
+			spun = true
+		default:
+			c.wait()
+			spun = false
+		}
 	}
 	c.changed.Broadcast()
 }
@@ -338,7 +360,7 @@ func (c *Clock) waitForToken(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tokens += n
-	if c.tokens == 0 && c.waiting > 0 {
-		c.changed.Signal()
+	if c.tokens == 0 {
+		c.wakeToJump()
 	}
 }

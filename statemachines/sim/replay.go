@@ -137,7 +137,7 @@ func (r *run) fireWhile(wanted func() bool) {
 		if t == nil {
 			return
 		}
-		r.act(t.at, f)
+		r.fire(t, f)
 	}
 }
 
@@ -153,7 +153,7 @@ func (r *run) replayInput(rec *record) error {
 func (c *Clock) takeNext(a *actor) (*timer, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.due = dueQueue{}
+	c.due, a.queued = dueQueue{}, false
 	for {
 		for len(a.due) > 0 {
 			t := a.due[0]
@@ -302,7 +302,7 @@ func (c *Clock) adopt(runs []*run, until time.Time) {
 			}
 		}
 		c.tokens += own.tokens
-		r.actor.due, r.actor.missed = nil, 0
+		r.actor.due, r.actor.queued = nil, false
 		r.clock, r.options.Clock = c, c
 	}
 	slices.SortStableFunc(timers, func(a, b *timer) int {

@@ -40,14 +40,14 @@ type run struct {
 	broken   error
 	over     bool
 	timers   []*timer // that wait
-	batch    batch
+	burst    burst
 }
 
-// batch are the timers of a run of a World while a worker runs its functions: the clock
+// burst are the timers of a run of a World while a worker runs its functions: the clock
 // learns of them behind the last.
-type batch struct {
+type burst struct {
 	open    bool     // the worker is at it
-	follow  bool     // what is due at once follows in the batch
+	follow  bool     // what is due at once follows in the burst
 	now     []*timer // functions to run
 	later   []*timer // timers to set
 	stopped []*timer // timers of the clock to stop
@@ -139,9 +139,9 @@ func (r *run) after(d time.Duration, f func()) *timer {
 	if r.over {
 		return nil
 	}
-	t := &timer{at: r.now.Add(max(d, 0)), f: f, actor: &r.actor, index: -1, counted: true, slot: len(r.timers), local: r.batch.open}
+	t := &timer{at: r.now.Add(max(d, 0)), f: f, actor: &r.actor, index: -1, counted: true, slot: len(r.timers), local: r.burst.open}
 	r.timers = append(r.timers, t)
-	switch b := &r.batch; {
+	switch b := &r.burst; {
 	case !b.open:
 		r.clock.mu.Lock()
 		defer r.clock.mu.Unlock()
@@ -156,14 +156,13 @@ func (r *run) after(d time.Duration, f func()) *timer {
 
 // drop prevents the call of a timer, which may be nil.
 func (r *run) drop(t *timer) {
-	if t == nil {
-		return
-	}
-	switch r.forget(t); {
+	switch {
+	case t == nil:
+	case !r.forget(t): // it has run
 	case t.local:
 		t.f = nil
-	case r.batch.open:
-		r.batch.stopped = append(r.batch.stopped, t)
+	case r.burst.open:
+		r.burst.stopped = append(r.burst.stopped, t)
 	default:
 		r.clock.mu.Lock() // not that of before: a replayed run has changed its clock
 		defer r.clock.mu.Unlock()
@@ -171,14 +170,16 @@ func (r *run) drop(t *timer) {
 	}
 }
 
-// forget takes a timer out of those that wait.
-func (r *run) forget(t *timer) {
+// forget takes a timer out of those that wait, and tells whether it was there.
+func (r *run) forget(t *timer) bool {
 	if t.slot < len(r.timers) && r.timers[t.slot] == t {
 		last := r.timers[len(r.timers)-1]
 		r.timers[t.slot], last.slot = last, t.slot
 		r.timers[len(r.timers)-1] = nil
 		r.timers = r.timers[:len(r.timers)-1]
+		return true
 	}
+	return false
 }
 
 // fail ends the run with a Go error: in a World the execution is aborted, with the

@@ -131,6 +131,9 @@ func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution,
 		}
 		r.start(x, payload)
 	})
+	if e == nil && err == nil { // nothing starts in a World that stands still
+		err = w.Err()
+	}
 	return e, err
 }
 
