@@ -177,9 +177,15 @@ func (in *testStateInput) addHandlers(r *request, o *sim.Options) error {
 	}
 	r.server.addNested(&revision{parsed: m, nested: findNested(m)}, o)
 	if task != "" && in.RoleARN != "" && o.Handler == nil && o.Handlers[task] == nil && len(o.StateHandlers) == 0 {
-		return refuse(validation, "Nothing here answers %s: pass a mock.", task)
+		o.Handler = unanswered
 	}
 	return nil
+}
+
+// unanswered fails a Task that nothing answers, as AWS fails one whose function does not
+// exist: the test tells what Retry and Catch make of it.
+func unanswered(_ context.Context, call sim.Call) (sim.Reply, error) {
+	return sim.Reply{}, &sim.TaskError{Name: asl.ErrorTaskFailed, Cause: "Nothing here answers " + call.Resource + ": pass a mock."}
 }
 
 // refuseTest is what the client is told of a test that cannot be.

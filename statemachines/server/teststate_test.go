@@ -47,10 +47,23 @@ func TestTestStateWorks(t *testing.T) {
 	require.Contains(t, list["output"], made["stateMachineArn"])
 	code, message := c.refused("TestState", task("arn:aws:states:::states:startExecution.sync", `{"StateMachineArn":"a"}`))
 	require.Equal(t, []any{"ValidationException", "TestState does not support the '.sync' service integration pattern when a mock is not specified."}, []any{code, message})
+}
 
-	alone := newCaller(t)
-	code, message = alone.refused("TestState", task("arn:aws:states:::sqs:sendMessage", `{"QueueUrl":"q","MessageBody":"b"}`))
-	require.Equal(t, []any{"ValidationException", "Nothing here answers arn:aws:states:::sqs:sendMessage: pass a mock."}, []any{code, message})
+// A Task that nothing answers fails, and Retry and Catch take the failure.
+func TestTestStateUnanswered(t *testing.T) {
+	t.Parallel()
+	c := newCaller(t)
+	failed := map[string]any{"error": "States.TaskFailed", "cause": "Nothing here answers arn:aws:states:::lambda:invoke: pass a mock."}
+	for fields, want := range map[string]map[string]any{
+		``: {"status": "FAILED"},
+		`"Retry":[{"ErrorEquals":["States.TaskFailed"]}],`:                       {"status": "RETRIABLE"},
+		`"Catch":[{"ErrorEquals":["States.ALL"],"Next":"Z","ResultPath":null}],`: {"status": "CAUGHT_ERROR", "nextState": "Z", "output": `{"a":1}`},
+	} {
+		require.Equal(t, with(failed, want), c.ok("TestState", map[string]any{
+			"roleArn": role, "input": `{"a":1}`,
+			"definition": `{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke","Parameters":{"FunctionName":"f"},` + fields + `"End":true}`,
+		}), fields)
+	}
 }
 
 func TestTestStateRefusals(t *testing.T) {
