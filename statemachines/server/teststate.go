@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -179,7 +181,29 @@ func (in *testStateInput) addHandlers(r *request, o *sim.Options) error {
 	if task != "" && in.RoleARN != "" && o.Handler == nil && o.Handlers[task] == nil && len(o.StateHandlers) == 0 {
 		o.Handler = unanswered
 	}
+	o.Handler = failTask(o.Handler)
+	o.Handlers, o.StateHandlers = maps.Clone(o.Handlers), maps.Clone(o.StateHandlers) // which may be shared
+	for _, handlers := range []map[string]sim.Handler{o.Handlers, o.StateHandlers} {
+		for name, h := range handlers {
+			handlers[name] = failTask(h)
+		}
+	}
 	return nil
+}
+
+// failTask makes every error of a handler the failure of its Task, as it is in an execution.
+func failTask(h sim.Handler) sim.Handler {
+	if h == nil {
+		return nil
+	}
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		reply, err := h(ctx, call)
+		if _, isTask := errors.AsType[*sim.TaskError](err); err == nil || isTask || ctx.Err() != nil {
+			return reply, err
+		}
+		cause := err.Error()
+		return reply, &sim.TaskError{Name: asl.ErrorTaskFailed, Cause: strings.ToValidUTF8(cause[:min(len(cause), asl.MaxCauseLength)], "")}
+	}
 }
 
 // unanswered fails a Task that nothing answers, as AWS fails one whose function does not

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,8 +53,21 @@ func TestTestStateWorks(t *testing.T) {
 // A Task that nothing answers fails, and Retry and Catch take the failure.
 func TestTestStateUnanswered(t *testing.T) {
 	t.Parallel()
-	c := newCaller(t)
-	failed := map[string]any{"error": "States.TaskFailed", "cause": "Nothing here answers arn:aws:states:::lambda:invoke: pass a mock."}
+	broken := server.New(server.Options{Prepare: func(_ server.StartInfo, o *sim.Options) error {
+		o.Handler = func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{}, errors.New("out of order") }
+		return nil
+	}})
+	t.Cleanup(broken.Close)
+	for cause, c := range map[string]caller{
+		"Nothing here answers arn:aws:states:::lambda:invoke: pass a mock.": newCaller(t),
+		"out of order": {t, broken},
+	} {
+		testUnanswered(t, c, map[string]any{"error": "States.TaskFailed", "cause": cause})
+	}
+}
+
+func testUnanswered(t *testing.T, c caller, failed map[string]any) {
+	t.Helper()
 	for fields, want := range map[string]map[string]any{
 		``: {"status": "FAILED"},
 		`"Retry":[{"ErrorEquals":["States.TaskFailed"]}],`:                       {"status": "RETRIABLE"},
