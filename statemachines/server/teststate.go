@@ -179,7 +179,7 @@ func (in *testStateInput) addHandlers(r *request, o *sim.Options) error {
 	}
 	r.server.addNested(&revision{parsed: m, nested: findNested(m)}, o)
 	if task != "" && in.RoleARN != "" && o.Handler == nil && o.Handlers[task] == nil && len(o.StateHandlers) == 0 {
-		o.Handler = unanswered
+		o.Handler = failUnanswered
 	}
 	o.Handler = failTask(o.Handler)
 	o.Handlers, o.StateHandlers = maps.Clone(o.Handlers), maps.Clone(o.StateHandlers) // which may be shared
@@ -206,9 +206,9 @@ func failTask(h sim.Handler) sim.Handler {
 	}
 }
 
-// unanswered fails a Task that nothing answers, as AWS fails one whose function does not
+// failUnanswered fails a Task that nothing answers, as AWS fails one whose function does not
 // exist: the test tells what Retry and Catch make of it.
-func unanswered(_ context.Context, call sim.Call) (sim.Reply, error) {
+func failUnanswered(_ context.Context, call sim.Call) (sim.Reply, error) {
 	return sim.Reply{}, &sim.TaskError{Name: asl.ErrorTaskFailed, Cause: "Nothing here answers " + call.Resource + ": pass a mock."}
 }
 
