@@ -20,6 +20,7 @@ type execution struct {
 	starting  chan struct{} // closed when the start has succeeded or failed; nil then
 	whenEnded []func()      // called at the end, without the lock
 	hasEnded  bool          // run knows it, too, but under a lock that the account's may not wait for
+	depth     int           // executions that wait for its end, one for the other
 	extra     *startExtra   // nil if there is none: most executions have none
 	redrives  []redrive
 }
@@ -46,6 +47,7 @@ func extraOf(t *target, startARN, traceHeader string) *startExtra {
 type executions struct {
 	byARN  map[string]*execution
 	starts uint64
+	open   int
 	ended  []*execution // in the order of their ends
 }
 
@@ -63,14 +65,34 @@ func (a *account) retire(x *execution, keep int) (oldest *execution) {
 	return oldest
 }
 
+// count counts executions of a state machine that have started or, if n is negative,
+// ended. Its caller holds mu.
+func (a *account) count(m *machine, n int) {
+	m.running += n
+	a.executions.open += n
+	a.removeUnused(m)
+}
+
+// checkOpen refuses one more execution than the account may have open. Its caller holds
+// mu.
+func (a *account) checkOpen(most int) error {
+	if a.executions.open < most {
+		return nil
+	}
+	return refuse("ExecutionLimitExceeded", "The account has %d open executions, the most that there can be. Stop some, or wait for their ends.", most)
+}
+
 // restart counts an execution as one that runs. goBack counts it as before.
-func (a *account) restart(x *execution) (goBack func()) {
+func (a *account) restart(x *execution, most int) (goBack func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if err := a.checkOpen(most); err != nil {
+		return nil, err
+	}
 	e := &a.executions
 	ended, i := x.hasEnded, slices.Index(e.ended, x)
 	x.hasEnded = false
-	x.machine.running++
+	a.count(x.machine, 1)
 	if i >= 0 {
 		e.ended = slices.Delete(e.ended, i, i+1)
 	}
@@ -78,30 +100,32 @@ func (a *account) restart(x *execution) (goBack func()) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		x.hasEnded = ended
-		x.machine.running--
 		if i >= 0 {
 			e.ended = slices.Insert(e.ended, min(i, len(e.ended)), x)
 		}
-		a.removeUnused(x.machine)
-	}
+		a.count(x.machine, -1)
+	}, nil
 }
 
 // reserve takes the name of an execution. If another has it, that is returned.
-func (a *account) reserve(x *execution) (other *execution) {
+func (a *account) reserve(x *execution, most int) (other *execution, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.executions.byARN == nil {
 		a.executions.byARN = map[string]*execution{}
 	}
 	if other = a.executions.byARN[x.arn]; other != nil {
-		return other
+		return other, nil
+	}
+	if err := a.checkOpen(most); err != nil {
+		return nil, err
 	}
 	a.executions.starts++
 	x.number = a.executions.starts
 	a.executions.byARN[x.arn] = x
 	x.machine.executions = append(x.machine.executions, x)
-	x.machine.running++
-	return nil
+	a.count(x.machine, 1)
+	return nil, nil //nolint:nilnil // no other has it
 }
 
 // nameLife is for how long the name of an execution that has ended stays taken.
@@ -229,8 +253,7 @@ func (a *account) countEnd(executionARN string, keep int) (waiting []func(), old
 	if x == nil {
 		return nil, nil // a child of a Map Run
 	}
-	x.machine.running--
-	a.removeUnused(x.machine)
+	a.count(x.machine, -1)
 	waiting, x.whenEnded, x.hasEnded = x.whenEnded, nil, true
 	return waiting, a.retire(x, keep)
 }

@@ -76,7 +76,10 @@ func redriveExecution(r *request, in *redriveExecutionInput) (*redriveExecutionO
 	case deleting:
 		return nil, refuse("ExecutionNotRedrivable", "Execution Not Redrivable: '%s'", machineIsDeleting)
 	}
-	goBack := a.restart(k.execution)
+	goBack, err := a.restart(k.execution, r.server.mostOpen)
+	if err != nil {
+		return nil, err
+	}
 	date, err := k.run.Redrive()
 	if err != nil {
 		goBack()

@@ -59,10 +59,18 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*
 	if whenEnded != nil {
 		x.whenEnded = append(x.whenEnded, whenEnded)
 	}
-	for other := r.account.reserve(x); other != nil; other = r.account.reserve(x) {
-		if other, err = r.sameStart(other, input); err != nil {
+	for {
+		other, err := r.account.reserve(x, r.server.mostOpen)
+		if err == nil && other == nil {
+			break
+		}
+		if err == nil {
+			other, err = r.sameStart(other, input)
+		}
+		if err != nil {
 			return nil, err
-		} else if other != nil {
+		}
+		if other != nil {
 			r.account.await(other, whenEnded)
 			return other, nil
 		}
@@ -75,8 +83,7 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*
 	x.starting = nil
 	if err != nil {
 		a.drop(x)
-		x.machine.running--
-		a.removeUnused(x.machine)
+		a.count(x.machine, -1)
 		return nil, err
 	}
 	x.run = run
@@ -106,7 +113,7 @@ func (r *request) newExecution(in *startExecutionInput, sync bool) (*execution, 
 	if sync && !express {
 		return nil, nil, refuse("StateMachineTypeNotSupported", typeNotSupported)
 	}
-	x := &execution{machine: m, revision: t.revision, starting: make(chan struct{})}
+	x := &execution{machine: m, revision: t.revision, depth: r.depth, starting: make(chan struct{})}
 	if in.Name == nil {
 		x.name = newUUID()
 	} else if x.name = *in.Name; checkName(x.name) != nil {

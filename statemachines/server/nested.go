@@ -59,7 +59,8 @@ func findNested(m *asl.StateMachine) []string {
 // nested is a call of Step Functions by a Task.
 type nested struct {
 	server    *Server
-	who       caller // the account and the region of the execution
+	caller    string // the ARN of the execution
+	who       caller // its account and region
 	call      sim.Call
 	resource  asl.Resource
 	operation *catalog.Operation
@@ -107,7 +108,7 @@ func (s *Server) newNested(call sim.Call) (*nested, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.who = caller{of.account, of.region}
+	n.caller, n.who = id, caller{of.account, of.region}
 	if n.operation, err = typecheck.FindOperation(call.Resource, s.models); err != nil {
 		return nil, err
 	}
@@ -125,6 +126,10 @@ func (n *nested) startAndWait(ctx context.Context, input []byte) (sim.Reply, err
 	r, members, err := n.server.newRequest(ctx, n.who, n.operation.Name, input)
 	if err != nil {
 		return sim.Reply{}, n.failure(err)
+	}
+	if r.depth = n.depthOf(r.account) + 1; r.depth > maxDepth {
+		return sim.Reply{}, n.failure(refuse("ExecutionLimitExceeded",
+			"%d executions wait one for the other, the most that there can be. Does a state machine start itself without an end?", maxDepth))
 	}
 	var in startExecutionInput
 	fill(&in, members)
@@ -155,6 +160,23 @@ func (n *nested) startAndWait(ctx context.Context, input []byte) (sim.Reply, err
 		failed.Submitted = submitted
 	}
 	return reply, err
+}
+
+// maxDepth is how many executions may wait one for the other. AWS has no limit but that
+// of open executions; here all that a state machine without an end starts would come to
+// one instant.
+const maxDepth = 1000
+
+// depthOf is how many executions wait for the one that calls.
+func (n *nested) depthOf(a *account) int {
+	if x := n.server.world.Execution(n.caller); x != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if root := a.executions.byARN[x.Root().ARN()]; root != nil {
+			return root.depth
+		}
+	}
+	return 0
 }
 
 // waitingTask is a Task that waits for the end of an execution.

@@ -102,10 +102,11 @@ type startNote struct {
 	Revision    string    `json:"revision,omitempty"`
 	TestCase    string    `json:"case,omitempty"`
 	TraceHeader string    `json:"trace,omitempty"`
+	Depth       int       `json:"depth,omitempty"`
 }
 
 func noteOf(x *execution, info *StartInfo) []byte {
-	note := startNote{Number: x.number, Created: x.machine.created.UTC().Round(0), Revision: x.revision.id, TestCase: info.TestCase}
+	note := startNote{Number: x.number, Created: x.machine.created.UTC().Round(0), Revision: x.revision.id, TestCase: info.TestCase, Depth: x.depth}
 	if x.extra != nil {
 		note.TraceHeader = x.extra.traceHeader
 	}
@@ -258,7 +259,7 @@ func (p *replay) restore(o *sim.Options) (*asl.StateMachine, error) {
 	if t == nil {
 		return nil, fmt.Errorf("the start of %s: there is no such revision of %s", o.ARN, machineARN)
 	}
-	x := &execution{name: o.Execution, arn: o.ARN, number: note.Number, machine: t.machine, revision: t.revision}
+	x := &execution{name: o.Execution, arn: o.ARN, number: note.Number, machine: t.machine, revision: t.revision, depth: note.Depth}
 	if o.VersionARN != "" || o.AliasARN != "" || note.TraceHeader != "" {
 		x.extra = &startExtra{versionARN: o.VersionARN, aliasARN: o.AliasARN, traceHeader: note.TraceHeader}
 	}
@@ -301,9 +302,11 @@ func (p *replay) finish() error {
 		return err
 	}
 	p.dropForgotten()
-	for x := range s.allExecutions {
-		if x.run != nil && x.run.Status() == sim.StatusRunning {
-			x.machine.running++
+	for _, a := range s.allAccounts() {
+		for _, x := range a.executions.byARN {
+			if x.run != nil && x.run.Status() == sim.StatusRunning {
+				a.count(x.machine, 1)
+			}
 		}
 	}
 	s.retireEnded()

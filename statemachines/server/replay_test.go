@@ -344,7 +344,7 @@ func TestKeptExecutionsAfterARedrive(t *testing.T) {
 }
 
 // The work of opening a journal grows with the journal, and not with its square.
-func TestOpenIsLinear(t *testing.T) {
+func TestOpenIsLinear(t *testing.T) { //nolint:paralleltest // it counts allocations
 	allocations := func(machines int) float64 {
 		folder := t.TempDir()
 		e, end := openAndClose(t, folder, 0)

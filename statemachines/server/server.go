@@ -47,12 +47,19 @@ type Options struct {
 	// KeepExecutions is how many executions that have ended an account keeps; 0:
 	// DefaultKeepExecutions. The oldest are forgotten, with their names.
 	KeepExecutions int
+	// MaxOpenExecutions is how many executions an account has open at a time; 0:
+	// DefaultMaxOpenExecutions.
+	MaxOpenExecutions int
 	// Journal keeps what the server is told, for Open; nil: nothing does.
 	Journal Journal
 }
 
 // DefaultKeepExecutions is how many executions that have ended an account keeps.
 const DefaultKeepExecutions = 50_000
+
+// DefaultMaxOpenExecutions is how many executions an account has open at a time, in about
+// a gigabyte. AWS has 1,000,000.
+const DefaultMaxOpenExecutions = 250_000
 
 // Server answers the operations of Step Functions. It is safe for concurrent use.
 type Server struct {
@@ -68,6 +75,7 @@ type Server struct {
 	prepare    func(StartInfo, *sim.Options) error
 	keepEvents int
 	keep       int // executions that have ended
+	mostOpen   int // executions of an account
 	// operations are by name.
 	operations map[string]operation
 
@@ -84,6 +92,7 @@ func New(o Options) *Server {
 	s := &Server{
 		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
 		keep:       cmp.Or(o.KeepExecutions, DefaultKeepExecutions),
+		mostOpen:   cmp.Or(o.MaxOpenExecutions, DefaultMaxOpenExecutions),
 		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
 	}
 	if s.clock == nil {
@@ -128,6 +137,7 @@ type request struct {
 	ids       []string  // that were made up, or are to be
 	replayed  bool
 	revised   *machine // that the request has given a revision
+	depth     int      // executions that wait for the one that the request starts
 }
 
 // now is the time on the server's clock.

@@ -22,6 +22,7 @@ var ErrTooMuch = errors.New("the run is too large to simulate")
 var (
 	ErrRedriveSucceeded = errors.New("the execution succeeded; only one that failed, timed out or was aborted can be redriven")
 	ErrRedriveTooLate   = errors.New("the execution ended more than 14 days ago; it can no longer be redriven")
+	ErrRedriveTooLong   = errors.New("the execution was open for a year; it cannot be redriven")
 	ErrRedriveFull      = errors.New("the history of the execution is full; it cannot be redriven")
 	ErrRedriveExpress   = errors.New("an Express workflow cannot be redriven")
 	ErrRedriveRunning   = errors.New("the execution runs; only one that has ended can be redriven")

@@ -111,9 +111,8 @@ func thresholdExceeded() *failure {
 	return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded"}
 }
 
-// resume goes on with a child execution in a redrive: an Express one from its
-// beginning, any other where it stopped. One whose history is full fails for
-// good.
+// resume goes on with a child execution in a redrive: one that is Express gives way to a
+// new one, any other goes on where it stopped. One whose history is full fails for good.
 func (r *mapRun) resume(c *composite, b *branch) {
 	x := r.children[b.index]
 	run := r.owner.x.run
@@ -125,13 +124,10 @@ func (r *mapRun) resume(c *composite, b *branch) {
 			return
 		}
 		b.strand.release()
-		x.belongTo(run)
-		x.history = history{}
-		*x.result = Result{ExecutionARN: x.result.ExecutionARN, Start: run.now, random: run.random, context: x.result.context}
-		x.begin(b.flow, input)
-		x.result.root.iterations = append(slices.Clone(r.owner.iterations), b.index)
-		b.strand = x.result.root
-		r.limitTime(x)
+		if run.world != nil {
+			run.world.dropChild(x)
+		}
+		r.start(c, b, input)
 	case x.lastEvent() >= int64(x.limit)-1:
 		run.after(0, func() {
 			if !c.ended {

@@ -39,6 +39,8 @@ func (x *execution) refusal(now time.Time) error {
 		return ErrRedriveExpress
 	case x != x.run.root:
 		return ErrRedriveChild
+	case x.result.Stop.Sub(x.result.Start) >= asl.MaxStandardTime:
+		return ErrRedriveTooLong
 	case now.Sub(x.result.Stop) > asl.RedriveWindow:
 		return ErrRedriveTooLate
 	case x.lastEvent() >= int64(x.limit)-1:
@@ -66,6 +68,8 @@ func (x *execution) redriveStatus(now time.Time) (status RedriveStatus, reason s
 		reason = "Execution is RUNNING and cannot be redriven"
 	case errors.Is(err, ErrRedriveSucceeded):
 		reason = "Execution is SUCCEEDED and cannot be redriven"
+	case errors.Is(err, ErrRedriveTooLong):
+		reason = "Execution has exceeded the max execution time"
 	case errors.Is(err, ErrRedriveTooLate):
 		reason = "Execution redrivable period exceeded"
 	case errors.Is(err, ErrRedriveFull):

@@ -129,7 +129,11 @@ func TestRedriveChildren(t *testing.T) {
 	}
 	for executionType, want := range map[string]map[string]int{"STANDARD": {"A": 1, "B": 2}, "EXPRESS": {"A": 2, "B": 2}} {
 		calls := map[string]int{}
+		var executions []any // of B
 		h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			if call.State == "B" {
+				executions = append(executions, call.Context["Execution"].(map[string]any)["Id"])
+			}
 			if calls[call.State]++; call.State == "B" && calls["B"] == 1 {
 				return sim.Reply{}, &sim.TaskError{Name: "E"}
 			}
@@ -139,6 +143,8 @@ func TestRedriveChildren(t *testing.T) {
 		require.Equal(t, "States.ExceedToleratedFailureThreshold", first.Error)
 		require.Equal(t, `[7]`, string(r.Output), r.Cause)
 		require.Equal(t, want, calls, executionType)
+		require.Equal(t, executionType == "STANDARD", executions[0] == executions[1], "AWS starts a new execution in the place of an Express one")
+		require.Equal(t, executions[1], r.MapRuns[0].Executions[0].ExecutionARN)
 		redriven := r.Events[len(first.Events)+1]
 		require.Equal(t, sim.MapRunRedriven, redriven.Type)
 		require.Equal(t, 1, redriven.Details().RedriveCount)

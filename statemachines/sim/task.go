@@ -317,7 +317,7 @@ func (a *attempt) finish(reply Reply, err error) {
 		}
 		if failed, ok := errors.AsType[*TaskError](err); ok {
 			if failed.Name != "" || a.integration.token {
-				return a.fails(&failure{name: failed.Name, cause: failed.Cause, fromTask: true})
+				return a.fails(&failure{name: failed.Name, cause: cutCause(failed.Cause), fromTask: true})
 			}
 			err = fmt.Errorf("a TaskError needs a Name: %w", err)
 		}

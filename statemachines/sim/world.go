@@ -215,6 +215,13 @@ func (w *World) addChild(x *execution) {
 	w.executions[x.result.ExecutionARN] = x.handle
 }
 
+// dropChild forgets a child execution in whose place another starts.
+func (w *World) dropChild(x *execution) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.executions, x.result.ExecutionARN)
+}
+
 func (w *World) addMapRun(r *mapRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

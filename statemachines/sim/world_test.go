@@ -147,6 +147,24 @@ func TestWorldStopAndRedrive(t *testing.T) {
 	require.Equal(t, "Execution is SUCCEEDED and cannot be redriven", e.Snapshot().RedriveStatusReason)
 }
 
+func TestRedriveAfterAYear(t *testing.T) {
+	t.Parallel()
+	const definition = `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 99999999, "End": true}}}`
+	clock, err := sim.NewClock(sim.DefaultStart(), 0)
+	require.NoError(t, err)
+	w := newWorld(t, sim.WorldOptions{Clock: clock})
+	timedOut, stopped := start(t, w, definition, `{}`, sim.Options{Execution: "a"}), start(t, w, definition, `{}`, sim.Options{Execution: "b"})
+	require.NoError(t, clock.Advance(t.Context(), sim.DefaultStart().Add(365*24*time.Hour-time.Second)))
+	_, err = stopped.Stop("", "")
+	require.NoError(t, err)
+	require.NoError(t, clock.Advance(t.Context(), sim.DefaultStart().Add(365*24*time.Hour)))
+	require.Equal(t, sim.Redrivable, stopped.Snapshot().RedriveStatus)
+	s := timedOut.Snapshot()
+	require.Equal(t, []any{sim.StatusTimedOut, sim.NotRedrivable, "Execution has exceeded the max execution time"}, []any{s.Status, s.RedriveStatus, s.RedriveStatusReason})
+	_, err = timedOut.Redrive()
+	require.ErrorIs(t, err, sim.ErrRedriveTooLong)
+}
+
 func TestWorldMapRun(t *testing.T) {
 	t.Parallel()
 	clock, err := sim.NewClock(sim.DefaultStart(), 0)
