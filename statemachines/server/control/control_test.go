@@ -177,7 +177,7 @@ func TestSkip(t *testing.T) {
 	require.Equal(t, sim.StatusSucceeded, x.Status())
 	x = e.start("again")
 	_, _ = e.send("clock", `{"advance": "1s"}`)
-	response, err := http.Post(e.url+"executions/"+x.ARN()+"/skip", "", nil) //nolint:noctx // a test
+	response, err := http.Post(e.url+"executions/"+x.ARN()+"/skip", "", nil)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusOK, response.StatusCode)
