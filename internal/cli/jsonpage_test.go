@@ -147,6 +147,10 @@ func TestJSONPage(t *testing.T) {
 	requireDocumented(t, members(t, itself[waitReport]), table("wait", 0))
 	requireDocumented(t, members(t, itself[compile.Report]), table("compile --report", 0))
 	requireDocumented(t, members(t, itself[compile.Cost]), table("compile --report", 1))
+	requireDocumented(t, members(t, itself[planReport]), table("plan", 0))
+	for _, name := range slices.Concat(members(t, itself[planDurations]), members(t, itself[plannedSchedule])) {
+		require.Contains(t, quotedIn(page["jobpoller plan -o json"]), name)
+	}
 
 	mocks := page["jobpoller run --mocks FILE -o json"]
 	_, without, ok := strings.Cut(mocks, "As above, without ")

@@ -71,7 +71,10 @@ func TestStatusHistoryIsBounded(t *testing.T) {
 		h = h.add(fmt.Sprint(i%7), time.Duration(i)*time.Second)
 	}
 	require.Len(t, h, mostStatuses)
-	require.Equal(t, seenStatus{"0", 0}, h[0])
-	require.Equal(t, seenStatus{fmt.Sprint((10*mostStatuses - 1) % 7), 10*mostStatuses - 1}, h[mostStatuses-1])
+	require.Equal(t, seenStatus{"0", 0, 0}, h[0])
+	require.Equal(t, seenStatus{fmt.Sprint((10*mostStatuses - 1) % 7), 10*mostStatuses - 1, 10*mostStatuses - 1}, h[mostStatuses-1])
+	between := statusHistory{}.add("A", 0).add("A", time.Minute).add("B", 65400*time.Millisecond)
+	require.Equal(t, time.Minute, between.endsAfter(65400*time.Millisecond))
+	require.Zero(t, between[:1].endsAfter(time.Minute), "the job may have ended at once")
 	require.Equal(t, "A at 0s, B at 1m5s", statusHistory{}.add("A", 0).add("A", time.Second).add("", 2).add("B", 65400*time.Millisecond).text())
 }

@@ -72,7 +72,7 @@ the job, 130 interrupted. More: jobpoller help exit-codes`,
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
 	root.AddCommand(newServeCommand(), newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
 	root.AddCommand(newStartCommand(), newStatusCommand(), newRecordsCommand(), newDoctorCommand())
-	root.AddCommand(newReportCommand(), newWatchCommand())
+	root.AddCommand(newReportCommand(), newWatchCommand(), newPlanCommand())
 	root.AddCommand(newVersionCommand())
 	root.AddCommand(helpTopics()...)
 	root.SetHelpCommand(newHelpCommand(root))

@@ -137,7 +137,7 @@ func requests(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(service.requested()), 0o600))
 }
 
-var elapsedMember = regexp.MustCompile(`"(elapsedSeconds|afterSeconds)": [0-9.e-]+`)
+var elapsedMember = regexp.MustCompile(`"(elapsedSeconds|afterSeconds|untilSeconds)": [0-9.e-]+`)
 
 // untimed writes the last standard output to a file, without the time that
 // passed: untimed FILE.

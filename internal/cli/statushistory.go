@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// seenStatus is a status that a job had, from the poll on that first saw it.
+// seenStatus is a status that a job had, from the poll on that first saw it to the last
+// that did.
 type seenStatus struct {
 	Status       string  `json:"status"`
 	AfterSeconds float64 `json:"afterSeconds"`
+	UntilSeconds float64 `json:"untilSeconds"`
 }
 
 // statusHistory are the statuses that a job had, in their order.
@@ -22,10 +24,23 @@ const mostStatuses = 100
 // add returns the history with what a poll saw so long after the beginning.
 func (h statusHistory) add(status string, after time.Duration) statusHistory {
 	last := len(h) - 1
-	if status == "" || last >= 0 && h[last].Status == status {
+	if status == "" {
 		return h
 	}
-	return append(h[:min(len(h), mostStatuses-1)], seenStatus{status, after.Seconds()})
+	if last >= 0 && h[last].Status == status {
+		h[last].UntilSeconds = after.Seconds()
+		return h
+	}
+	return append(h[:min(len(h), mostStatuses-1)], seenStatus{status, after.Seconds(), after.Seconds()})
+}
+
+// endsAfter is when a poll last saw that the job had not ended: its end was seen so long
+// after the beginning.
+func (h statusHistory) endsAfter(seen time.Duration) time.Duration {
+	if len(h) < 2 { //nolint:mnd // the last is that of the end
+		return 0
+	}
+	return min(seen, seconds(h[len(h)-2].UntilSeconds))
 }
 
 // text is the history on one line; empty if the status never changed.

@@ -93,6 +93,26 @@ func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 	return max(0, at.Sub(before)), false, true
 }
 
+// Took is how long the job took, from its start to its end. Both bounds are equal where
+// the service says when it ended; else the end is within the lateness of the poll that saw
+// it. They are not known before that.
+func (j *Job) Took() (least, most time.Duration, known bool) {
+	late, exact, known := j.Lateness()
+	if !known {
+		return 0, 0, false
+	}
+	start := j.earliest
+	if !j.Started.IsZero() {
+		start = j.Started
+	}
+	if exact {
+		took := max(0, j.Ended.Sub(start))
+		return took, took, true
+	}
+	most = max(0, j.Polls[j.EndPoll()].Answered.Sub(start))
+	return max(0, most-late), most, true
+}
+
 // Change is a time at which polls began to see another status.
 type Change struct {
 	Status  string

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+)
+
+// planOptions are the flags of "jobpoller plan".
+type planOptions struct {
+	duration    string
+	durations   string
+	late        string
+	strategy    string
+	region      string
+	only        string
+	substitutes []string
+	output      string
+}
+
+func newPlanCommand() *cobra.Command {
+	var o planOptions
+	c := &cobra.Command{
+		Use:   "plan [SERVICE NAME | DEFINITION] (--duration TEXT | --durations FILE)",
+		Short: "Find the delays between polls that fit how long jobs take",
+		Long: `Plan prints when to poll jobs whose durations are known, so that --late is met with
+few calls: what is known of the durations, and a table with the calls, the lateness
+and the cost of this schedule beside a fixed delay and a backoff that doubles. With
+SERVICE NAME, or with a definition that polls, the table has today's schedule too.
+
+Durations: --duration states them, as one of
+  constant(10m)  uniform(15m, 30m)  exponential(20m)  lognormal(15m, 0.5)
+  weibull(20m, 3)  mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))
+--durations reads those of past jobs. - is the standard input. The file has one of
+  - a duration a line: 15m3s, or 903 for seconds
+  - CSV with the columns start and end, or duration
+  - JSON: numbers of seconds, or objects with start and end wherever they stand, such
+    as "aws glue get-job-runs" prints; histories of executions; the output of
+    "jobpoller wait -o json" and "jobpoller run -o json"
+
+Lateness: --late is a time, or a share of the job's length such as 5%. It is the
+mean, unless p50, p95 or worst follows: --late '30s p95'.
+
+-o schedule prints the schedule as data, and -o svg the picture.
+
+Exit codes: 0 printed, 2 wrong usage, such as a file without durations.`,
+		Example: `  jobpoller plan --duration 'lognormal(15m, 0.5)' --late 30s
+  jobpoller plan glue StartJobRun --durations past.txt --late 5%
+  aws glue get-job-runs --job-name nightly | jobpoller plan glue StartJobRun --durations -
+  jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json`,
+		Args: someArguments(0, 2, "a service and the name of a job, or a definition"), //nolint:mnd // SERVICE NAME
+		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, args, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.duration, "duration", "", "how long jobs take, such as 'lognormal(15m, 0.5)': the median and the deviation of the logarithm")
+	f.StringVar(&o.durations, "durations", "", "`FILE` with how long past jobs took")
+	f.StringVar(&o.late, "late", "30s", "how late a poll may see the end: a time or a share such as 5%, and p50, p95 or worst if not the mean")
+	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(compile.Strategies())))
+	f.StringVar(&o.region, "region", asl.DefaultRegion, "AWS `REGION` of prices")
+	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, where the definition has several")
+	addSubstitutes(f, &o.substitutes)
+	addOutput(c, &o.output, planOutputs...)
+	completeEntries(c, true)
+	completeWords(c, "strategy", strategyNames(compile.Strategies())...)
+	completeNothing(c, "duration", "late", "region", "only", "substitute")
+	return c
+}
+
+// planOutputs are the outputs besides text and JSON.
+var planOutputs = []string{"svg", "schedule"}
+
+func (o *planOptions) validate() (plan.Goal, error) {
+	var problems []error
+	if err := checkOutput(o.output, planOutputs...); err != nil {
+		problems = append(problems, err)
+	}
+	if (o.duration == "") == (o.durations == "") {
+		problems = append(problems, errors.New("pass how long jobs take: either --duration 'lognormal(15m, 0.5)' or --durations FILE"))
+	}
+	if names := strategyNames(compile.Strategies()); !slices.Contains(names, o.strategy) {
+		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", orList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
+	}
+	if _, err := asl.TransitionPrice(o.region); err != nil {
+		problems = append(problems, fmt.Errorf("--region: %w", err))
+	}
+	goal, err := plan.ParseGoal(o.late)
+	if err != nil {
+		problems = append(problems, fmt.Errorf("--late: %w", err))
+	}
+	return goal, errors.Join(problems...)
+}
+
+func runPlan(c *cobra.Command, args []string, o planOptions) error {
+	goal, err := o.validate()
+	if err != nil {
+		return usage("%w", err)
+	}
+	today, err := o.today(c, args)
+	if err != nil {
+		return err
+	}
+	known, err := o.readKnowledge(c, today)
+	if err != nil {
+		return err
+	}
+	p, err := newPlanReport(o, goal, today, known)
+	if err != nil {
+		return err
+	}
+	return o.print(c, p)
+}
+
+// isFile tells whether an argument is the name of a file, and not SERVICE:NAME.
+func isFile(name string) bool {
+	if !strings.Contains(name, ":") {
+		return true
+	}
+	file, _, _ := strings.Cut(name, "#")
+	_, err := os.Stat(file)
+	return err == nil
+}

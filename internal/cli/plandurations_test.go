@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+)
+
+// Files of durations, with what is read of each.
+func TestReadDurations(t *testing.T) {
+	t.Parallel()
+	glue, err := catalog.AWS().Lookup("glue", "StartJobRun")
+	require.NoError(t, err)
+	const took = 15*time.Minute + 3*time.Second
+	for name, c := range map[string]struct {
+		text     string
+		entry    *catalog.Entry
+		from, to time.Duration
+		jobs     int
+		left     string
+	}{
+		"durations":          {text: "15m3s\n", from: took, to: took, jobs: 1},
+		"seconds":            {text: "# past\n\n903\n903.0\n", from: took, to: took, jobs: 2},
+		"byte order mark":    {text: "\xef\xbb\xbf903\r\n", from: took, to: took, jobs: 1},
+		"heading":            {text: "seconds\n903\n", from: took, to: took, jobs: 1},
+		"csv":                {text: "id,Start Time,end_time\n7,2026-11-23T01:00:00Z,2026-11-23T01:15:03Z\n8,2026-11-23T01:00:00Z,\n", from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
+		"csv of two times":   {text: "2026-11-23 01:00:00,2026-11-23 01:15:03\n", from: took, to: took, jobs: 1},
+		"csv of intervals":   {text: "14m;903", from: 14 * time.Minute, to: took, jobs: 1},
+		"csv since 1970":     {text: "start\tend\n1763859600\t1763860503.0\n", from: took, to: took, jobs: 1},
+		"same second":        {text: "2026-11-23T01:00:00Z,2026-11-23T01:00:00Z\n", from: 0, to: time.Second, jobs: 1},
+		"json":               {text: `[903, "15m3s"]`, from: took, to: took, jobs: 2},
+		"json lines":         {text: `{"seconds": 903}` + "\n" + `{"duration": "15m3s"}`, from: took, to: took, jobs: 2},
+		"list of a service":  {text: `{"JobRuns": [{"Id": "jr_1", "Attempt": 0, "StartedOn": 1763859600.0, "CompletedOn": 1763860503.0, "LastModifiedOn": 1}, {"Id": "jr_2", "StartedOn": 1763859600.0}]}`, entry: glue, from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
+		"an earlier run":     {text: `{"Runs": [{"start": "2026-11-23T01:00:00Z", "end": "2026-11-22T01:00:00Z"}, {"start": "2026-11-23T01:00:00Z", "end": "2026-11-23T01:15:03Z"}]}`, from: took, to: took, jobs: 1, left: "left out: 1 job that end before they start"},
+		"wait":               {text: `{"status": "SUCCEEDED", "service": "ec2", "name": "InstanceRunning", "operation": "DescribeInstances", "elapsedSeconds": 903, "statuses": [{"status": "pending", "afterSeconds": 0, "untilSeconds": 840}, {"status": "running", "afterSeconds": 903, "untilSeconds": 903}]}`, from: 14 * time.Minute, to: took, jobs: 1},
+		"wait with times":    {text: `{"status": "FAILED", "service": "glue", "name": "StartJobRun", "elapsedSeconds": 7, "output": {"JobRun": {"StartedOn": "2026-11-23T01:00:00Z", "CompletedOn": "2026-11-23T01:15:03Z"}}}`, from: took, to: took, jobs: 1},
+		"several waits":      {text: `{"status": "FAILED", "elapsedSeconds": 1000, "waits": [{"status": "SUCCEEDED", "elapsedSeconds": 903}, {"status": "TIMED_OUT", "elapsedSeconds": 1000}]}`, from: 0, to: took, jobs: 1, left: "left out: 1 job without an end"},
+		"result of function": {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920, "lateSeconds": 17}`, from: took, to: took, jobs: 1},
+		"result without":     {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920} 903`, from: took, to: took, jobs: 1, left: "left out: 1 job of which nobody knows when they ended: their results have no lateSeconds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := readDurations(stdin, strings.NewReader(c.text), c.entry)
+			require.NoError(t, err)
+			require.Len(t, p.jobs, c.jobs)
+			for _, j := range p.jobs {
+				require.Equal(t, c.from, j.From)
+				require.Equal(t, c.to, j.To)
+			}
+			require.Equal(t, c.left, strings.Join(p.notes(), "; "))
+		})
+	}
+}
+
+// In the history of an execution, polls saw the end where the service does not say it.
+func TestReadDurationsOfHistory(t *testing.T) {
+	t.Parallel()
+	p, err := readDurations("testdata/screens/history.json", nil, nil)
+	require.NoError(t, err)
+	require.Len(t, p.jobs, 1)
+	require.Equal(t, pastJob{Sample: plan.Sample{From: 150 * time.Second, To: 180 * time.Second}}, p.jobs[0])
+}
+
+// Files that are no durations are refused, with the line and what was expected.
+func TestHostileDurations(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                                       "the file is empty: expected a duration a line such as 15m3s",
+		"\n\n":                                   "the file is empty: expected a duration a line such as 15m3s",
+		"903\nsoon\n":                            `line 2: expected a duration such as 15m3s or 903 (seconds), found "soon"`,
+		"903\n-3\n":                              "line 2: a duration must not be negative, is -3s",
+		"1e9":                                    "line 1: a duration must be at most 365 days, is 1e9 s",
+		"NaN":                                    "line 1: a duration must be at most 365 days, is NaN s",
+		"\n9000h":                                "line 2: a duration must be at most 365 days, is 9000h",
+		"a,b\n1,2\n":                             "line 1: expected two times (start and end), or a heading with the columns start and end, or duration, found a, b",
+		"start,b\n1,2":                           "line 1: expected the columns start and end, or duration, found start, b",
+		"start,end\n2026-11-23T01:00:00Z,soon\n": `line 2: expected a time such as 2026-11-23T01:15:00Z, found "soon"`,
+		"start,end\n2026-11-23T01:00:01Z,2026-11-23T01:00:00Z\n": "line 2: the job ends (2026-11-23T01:00:00Z) before it starts (2026-11-23T01:00:01Z)",
+		"3,2":                                    "line 1: the longest time (2s) must not be below the shortest (3s)",
+		"start,end\n\"2026":                      "parse error on line 2, column 6",
+		"{\"a\": 1}":                             "it has no durations: expected numbers of seconds, or objects with the members start and end, found an object with a",
+		"[]":                                     "it has no durations: expected numbers of seconds, or objects with the members start and end, found none",
+		"[1,\n2":                                 "line 2: the text is cut off: it ends in the middle of a JSON value",
+		"[1,\n}":                                 "line 2: invalid character '}'",
+		"[1]\n\n[2, \"x\"]":                      `the value at line 3: [1]: expected a duration such as 15m3s or 903 (seconds), found "x"`,
+		`{"events": [1]}`:                        "the value at line 1: expected the history of an execution",
+		`{"runs": [{"start": "x", "end": "y"}]}`: `the value at line 1: runs[0]: expected a time such as 2026-11-23T01:15:00Z, found "x"`,
+		strings.Repeat("[", 20_000):              "line 1: invalid character '[' exceeded max depth",
+		strings.Repeat("9", 2<<20):               "expected a duration a line such as 15m3s",
+	} {
+		_, err := readDurations(stdin, strings.NewReader(text), nil)
+		require.ErrorContains(t, err, "-: "+want, "%.40s", text)
+		require.Less(t, len(err.Error()), 400)
+	}
+	file := filepath.Join(t.TempDir(), "large")
+	require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("1\n"), mostDurations+1), 0o600))
+	_, err := readDurations(file, nil, nil)
+	require.ErrorContains(t, err, "there are more than 1000000 durations: pass some of them")
+	require.NoError(t, os.Truncate(file, mostDurationBytes+1))
+	_, err = readDurations(file, nil, nil)
+	require.ErrorContains(t, err, "has more than 64 MiB: pass fewer durations")
+}
+
+// Whatever a file holds, it is read or refused.
+func FuzzReadDurations(f *testing.F) {
+	for _, text := range []string{"903", "start,end\n1,2", `[{"start":1,"end":2}]`, `{"events":[{"id":1}]}`, `{"status":"FAILED","elapsedSeconds":1}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := readDurations(stdin, strings.NewReader(text), nil)
+		if err == nil && len(p.jobs) > 0 {
+			_, err = learn(p)
+			require.NoError(t, err)
+		}
+	})
+}

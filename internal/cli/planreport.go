@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"iter"
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+)
+
+// planReport is a plan. Its JSON members are a contract: see docs/reference/json.md.
+type planReport struct {
+	Service   string            `json:"service,omitempty"`
+	Name      string            `json:"name,omitempty"`
+	Durations planDurations     `json:"durations"`
+	Late      string            `json:"late"`
+	Method    plan.Method       `json:"method"`
+	Why       string            `json:"why"`
+	Bound     float64           `json:"bound"`
+	Schedule  pollcore.Planned  `json:"schedule"`
+	Strategy  string            `json:"strategy"`
+	Region    string            `json:"region"`
+	Schedules []plannedSchedule `json:"schedules"`
+	Notes     []string          `json:"notes,omitempty"`
+
+	title string
+	known *knowledge
+}
+
+// planDurations is what is known of the durations.
+type planDurations struct {
+	Source          string    `json:"source"`
+	Count           int       `json:"count,omitempty"`
+	Intervals       int       `json:"intervals,omitempty"`
+	MeanSeconds     float64   `json:"meanSeconds"`
+	P5Seconds       float64   `json:"p5Seconds"`
+	P50Seconds      float64   `json:"p50Seconds"`
+	P95Seconds      float64   `json:"p95Seconds"`
+	Variation       float64   `json:"variation"`
+	ModesSeconds    []float64 `json:"modesSeconds,omitempty"`
+	ShortestSeconds float64   `json:"shortestSeconds,omitempty"`
+	LongestSeconds  float64   `json:"longestSeconds,omitempty"`
+}
+
+// plannedSchedule is a row of the table: what a schedule costs for a job.
+type plannedSchedule struct {
+	Name            string           `json:"name"`
+	Calls           float64          `json:"calls"`
+	MeanLateSeconds float64          `json:"meanLateSeconds"`
+	P95LateSeconds  float64          `json:"p95LateSeconds"`
+	MaxLateSeconds  float64          `json:"maxLateSeconds"`
+	Transitions     float64          `json:"transitions"`
+	Events          float64          `json:"events"`
+	CostUSD         float64          `json:"costUSD"`
+	LongestSeconds  float64          `json:"longestWaitSeconds"`
+	Schedule        pollcore.Planned `json:"schedule"`
+}
+
+// The names of the rows.
+const (
+	todayName    = "today"
+	fixedName    = "fixed"
+	doublingName = "doubling"
+	plannedName  = "planned"
+)
+
+// firstBackoff is the first delay of the backoff in the table. It doubles without an end.
+const firstBackoff = 5 * time.Second
+
+// backoff is the schedule of a client that treats a running job as a failing server.
+func backoff() pollcore.Planned {
+	p := pollcore.Planned{Then: firstBackoff}
+	for p.Then < pollcore.MaxPlannedDelay/2 { //nolint:mnd // it doubles
+		p.Delays = append(p.Delays, p.Then)
+		p.Then *= 2
+	}
+	return p
+}
+
+func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *knowledge) (*planReport, error) {
+	best, err := plan.Best(known.distribution, goal, plan.Limits{})
+	if err != nil {
+		return nil, usage("--late %s: %w", o.late, err)
+	}
+	p := &planReport{
+		Durations: newPlanDurations(known), Late: goal.String(), Method: best.Method, Why: best.Why, Bound: roundTo(best.Bound, 1000),
+		Schedule: best.Schedule, Strategy: o.strategy, Region: o.region, Notes: known.notes,
+		title: today.name, known: known,
+	}
+	if today.entry != nil {
+		p.Service, p.Name = today.entry.Service.Key, today.entry.Name
+	}
+	if today.note != "" {
+		p.Notes = append(p.Notes, today.note)
+	}
+	strategy := compile.Strategy(o.strategy)
+	costs := coster{known.distribution, strategy, o.region}
+	if today.schedule != nil {
+		p.Schedules = append(p.Schedules, costs.row(todayName, *today.schedule, today.steps))
+	}
+	if best.Fixed > 0 {
+		p.Schedules = append(p.Schedules, costs.row(fixedName, pollcore.Planned{Delays: []time.Duration{best.Fixed}, Then: best.Fixed}, nil))
+	}
+	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
+	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule, nil))
+	return p, nil
+}
+
+func newPlanDurations(k *knowledge) planDurations {
+	d := k.distribution
+	s := func(t time.Duration) float64 { return roundTo(t.Seconds(), 1000) }
+	out := planDurations{
+		Source: k.source, MeanSeconds: s(d.Mean()), P5Seconds: s(d.Quantile(0.05)), P50Seconds: s(d.Quantile(0.5)),
+		P95Seconds: s(d.Quantile(0.95)), Variation: roundTo(d.Variation(), 1000),
+	}
+	if k.summary == nil {
+		return out
+	}
+	m := k.summary
+	out.Count, out.Intervals, out.MeanSeconds, out.Variation = m.Count, m.Intervals, s(m.Mean), roundTo(m.Variation, 1000)
+	out.ShortestSeconds, out.P5Seconds, out.P50Seconds, out.P95Seconds, out.LongestSeconds = s(m.Shortest), s(m.P5), s(m.P50), s(m.P95), s(m.Longest)
+	for _, mode := range m.Modes {
+		out.ModesSeconds = append(out.ModesSeconds, s(mode))
+	}
+	return out
+}
+
+// coster says what schedules cost.
+type coster struct {
+	durations plan.Distribution
+	strategy  compile.Strategy
+	region    string
+}
+
+// delaysOf are the delays before the calls, without an end.
+func delaysOf(s pollcore.Planned) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		n := 1
+		for yield(s.Before(n)) {
+			n++
+		}
+	}
+}
+
+// row is the row of a schedule in a machine that takes such steps; nil are those of the
+// strategy.
+func (c coster) row(name string, s pollcore.Planned, steps *compile.Steps) plannedSchedule {
+	if steps == nil {
+		of := c.strategy.Steps(s.Before(1) > 0)
+		steps = &of
+	}
+	cost := plan.MeasureDelays(c.durations, delaysOf(s))
+	calls := cost.Calls
+	if c.strategy.Waits() {
+		calls = 1 // Step Functions waits, and describes the job once
+	}
+	price, _ := asl.TransitionPrice(c.region) // validate has refused others
+	transitions := calls*float64(steps.Transitions) + float64(steps.Besides.Transitions)
+	out := plannedSchedule{
+		Name: name, Calls: roundTo(cost.Calls, 100), MeanLateSeconds: roundTo(cost.Mean.Seconds(), 10),
+		P95LateSeconds: roundTo(cost.P95.Seconds(), 10), MaxLateSeconds: roundTo(cost.Worst.Seconds(), 10),
+		Transitions: roundTo(transitions, 100), Events: roundTo(calls*float64(steps.Events)+float64(steps.Besides.Events), 100),
+		CostUSD: roundTo(transitions*price, 1e6), LongestSeconds: longestWait(s, *steps).Seconds(), Schedule: s,
+	}
+	return out
+}
+
+// longestWait is how long a history has room for the polls of a schedule.
+func longestWait(s pollcore.Planned, steps compile.Steps) time.Duration {
+	if steps.Events == 0 {
+		return asl.MaxStandardTime
+	}
+	polls := (asl.MaxEvents - steps.Besides.Events) / steps.Events
+	var waits time.Duration
+	for n := 1; n <= min(polls, len(s.Delays)); n++ {
+		if waits += s.Before(n); waits >= asl.MaxStandardTime {
+			return asl.MaxStandardTime
+		}
+	}
+	if more := polls - len(s.Delays); more > 0 {
+		if s.Then > asl.MaxStandardTime/time.Duration(more) {
+			return asl.MaxStandardTime
+		}
+		waits += s.Then * time.Duration(more)
+	}
+	return min(waits, asl.MaxStandardTime)
+}
+
+// roundTo leaves out what is finer than one part of a whole.
+func roundTo(v, parts float64) float64 { return math.Round(v*parts) / parts }

@@ -1,0 +1,28 @@
+package compile
+
+// Steps are what an execution takes, without the retries of faults.
+type Steps struct {
+	// Transitions and Events are those of one poll, and Besides those of an execution
+	// that succeeds without its polls.
+	Transitions, Events int
+	Besides             struct{ Transitions, Events int }
+}
+
+// Steps returns what an execution takes that starts its job, and waits before the first
+// poll where that is asked for.
+func (s Strategy) Steps(waitsFirst bool) Steps {
+	found := s.find()
+	if found == nil {
+		return Steps{}
+	}
+	t := found.turn(&plan{})
+	if !found.traits().functions && !found.traits().told {
+		t.success = t.success.and(steps{1, 5}) // the start call
+	}
+	if waitsFirst && !found.traits().collected && !found.traits().told {
+		t.success = t.success.and(steps{1, 2})
+	}
+	out := Steps{Transitions: t.transitions, Events: t.events}
+	out.Besides.Transitions, out.Besides.Events = t.success.transitions, t.success.events
+	return out
+}
