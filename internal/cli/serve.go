@@ -45,10 +45,12 @@ MockConfigFile.json (or the variables SFN_MOCK_CONFIG, LOCALSTACK_SFN_MOCK_CONFI
 start an execution of STATE_MACHINE_ARN#TestCase to use it.
 
 --watch loads the state machines of a definition, a template, a folder or cdk.out, by
-the names of their files or logical IDs, and again when a file changes.
+the names of their files or logical IDs, and again when a file changes. They are in
+the region of --region or of your AWS settings.
 
 --forward URL sends every request that is not for Step Functions to another server,
-such as moto or LocalStack: then AWS_ENDPOINT_URL serves all services.
+such as moto or LocalStack: then AWS_ENDPOINT_URL serves all services. Tasks that no
+other flag names call it, too.
 
 --events-to URL posts each change of an execution's status as EventBridge sends it,
 and --limits aws throttles clients as AWS does in the region of the request.
@@ -63,7 +65,7 @@ func newServeCommand() *cobra.Command {
 		Long:  serveHelp,
 		Example: `  jobpoller serve --watch statemachines/ --simulate 10m --time virtual
   jobpoller serve --lambda enrich=go:./cmd/enrich --watch template.yaml
-  jobpoller serve --forward http://127.0.0.1:5000 --endpoint-url http://127.0.0.1:5000
+  jobpoller serve --forward http://127.0.0.1:5000
   jobpoller serve --time manual --port 0 -- pytest tests/
   eval "$(jobpoller serve --print-env)"`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -82,7 +84,7 @@ func newServeCommand() *cobra.Command {
 				return err
 			}
 			if o.printEnv {
-				printEnvironment(c.OutOrStdout(), clientEnvironment(c.Context(), o.url(), o.forward != "", os.Getenv))
+				printEnvironment(c.OutOrStdout(), o.clientEnvironment(c.Context(), os.Getenv))
 				return nil
 			}
 			return runServe(c, &o)

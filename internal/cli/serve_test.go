@@ -37,7 +37,7 @@ func TestWatchedMachines(t *testing.T) {
 	}
 	described := func(name string) (definition, kind string) {
 		var there struct{ Definition, Type string }
-		require.NoError(t, w.api.call(t.Context(), "DescribeStateMachine", map[string]any{"stateMachineArn": stateMachineARN(name)}, &there))
+		require.NoError(t, w.api.call(t.Context(), "DescribeStateMachine", map[string]any{"stateMachineArn": w.api.stateMachineARN(name)}, &there))
 		return there.Definition, there.Type
 	}
 	require.Contains(t, load(), "has no state machine definition")
@@ -70,7 +70,7 @@ Resources:
 	require.Len(t, before, 2)
 	text := load()
 	for _, name := range []string{"nightly of nightly.asl.json", "Quick of template.yaml#Quick", "Slow of template.yaml#Slow"} {
-		require.Contains(t, text, "created the state machine "+name+"\n")
+		require.Contains(t, text, "created arn:aws:states:us-east-1:123456789012:stateMachine:"+name+"\n")
 	}
 	definition, kind := described("Quick")
 	require.Equal(t, "EXPRESS", kind)
@@ -92,9 +92,32 @@ Resources:
 	require.JSONEq(t, waiting, definition)
 
 	write("nightly.asl.json", strings.Replace(waiting, "60", "61", 1))
-	require.Contains(t, load(), "updated the state machine nightly of nightly.asl.json\n")
+	require.Contains(t, load(), "updated arn:aws:states:us-east-1:123456789012:stateMachine:nightly of nightly.asl.json\n")
+	w.names = append(w.names, filepath.Join(folder, "later.json"))
+	require.Contains(t, load(), "later.json: no such file or directory; the server loads it when it is there\n")
+	write("a b.asl.json", waiting)
+	require.Contains(t, load(), "InvalidName: Invalid Name: 'a b': rename the file, for AWS allows no such name\n")
 	write("nightly.yaml", waiting)
 	require.Contains(t, load(), "another definition has the name nightly")
+}
+
+// Clients see the machines of files, whose account and region are those of their calls.
+func TestWatchedMachinesOfARegion(t *testing.T) {
+	t.Parallel()
+	file := writeTemporary(t, "m.yaml", `
+Resources:
+  Enrich: {Type: AWS::Serverless::Function}
+  M: {Type: AWS::Serverless::StateMachine, Properties: {Definition: {StartAt: A, States: {A: {Type: Task, Resource: !GetAtt Enrich.Arn, End: true}}}}}
+`)
+	o := serveOptions{services: services{region: "eu-west-3"}}
+	env := map[string]string{"AWS_ACCESS_KEY_ID": "210987654321", "AWS_REGION": "eu-west-1"}
+	api := o.client(t.Context(), server.New(server.Options{}), func(name string) string { return env[name] })
+	w := &watcher{names: []string{file}, api: api, log: &serveLog{out: io.Discard}, loaded: map[string]string{}}
+	w.load(t.Context())
+	var there struct{ Definition string }
+	const arn = "arn:aws:states:eu-west-3:210987654321:stateMachine:M"
+	require.NoError(t, api.call(t.Context(), "DescribeStateMachine", map[string]any{"stateMachineArn": arn}, &there))
+	require.Contains(t, there.Definition, "arn:aws:lambda:eu-west-3:210987654321:function:Enrich")
 }
 
 func TestServeOptions(t *testing.T) {
@@ -136,13 +159,14 @@ func TestServeOptions(t *testing.T) {
 func TestClientEnvironment(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		forwards bool
-		env      map[string]string
-		want     map[string]string // empty: not there
+		options serveOptions
+		env     map[string]string
+		want    map[string]string // empty: not there
 	}{
 		"nothing set": {
+			options: serveOptions{port: 80},
 			want: map[string]string{
-				"AWS_ENDPOINT_URL_SFN": "http://u", "AWS_ENDPOINT_URL": "", "AWS_DISABLE_HOST_PREFIX_INJECTION": "true",
+				"AWS_ENDPOINT_URL_SFN": "http://127.0.0.1:80", "AWS_ENDPOINT_URL": "", "AWS_DISABLE_HOST_PREFIX_INJECTION": "true",
 				"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
 			},
 		},
@@ -153,14 +177,18 @@ func TestClientEnvironment(t *testing.T) {
 			},
 		},
 		"forwards": {
-			forwards: true, env: map[string]string{"AWS_ENDPOINT_URL_SFN": "http://other", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"},
+			options: serveOptions{port: 80, forward: "http://a"}, env: map[string]string{"AWS_ENDPOINT_URL_SFN": "http://other", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"},
 			want: map[string]string{
-				"AWS_ENDPOINT_URL": "http://u", "AWS_ENDPOINT_URL_SFN": "http://u", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "false",
+				"AWS_ENDPOINT_URL": "http://127.0.0.1:80", "AWS_ENDPOINT_URL_SFN": "http://127.0.0.1:80", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "false",
 			},
+		},
+		"region of the flag": {
+			options: serveOptions{services: services{region: "eu-west-3"}}, env: map[string]string{"AWS_REGION": "eu-west-1"},
+			want: map[string]string{"AWS_REGION": "eu-west-3", "AWS_DEFAULT_REGION": "eu-west-3"},
 		},
 	} {
 		got := map[string]string{}
-		for _, v := range clientEnvironment(t.Context(), "http://u", test.forwards, func(name string) string { return test.env[name] }) {
+		for _, v := range test.options.clientEnvironment(t.Context(), func(name string) string { return test.env[name] }) {
 			got[v.name] = v.value
 		}
 		for variable, want := range test.want {

@@ -22,6 +22,9 @@ func (o *serveOptions) announce(out, errs io.Writer) {
 		if o.port != servePort {
 			flags = terminal.Sprintf(" --port %d", o.port)
 		}
+		if o.services.region != "" {
+			flags += " --region " + quoteWord(o.services.region)
+		}
 		if o.forward != "" {
 			flags += " --forward " + quoteWord(o.forward)
 		}
@@ -40,6 +43,6 @@ func (o *serveOptions) announce(out, errs io.Writer) {
 		terminal.Fprintf(out, "Lambda functions are invoked at %s\n", o.lambdaEndpoint)
 	}
 	if o.forward != "" {
-		terminal.Fprintf(out, "requests for other services go to %s\n", o.forward)
+		terminal.Fprintf(out, "requests for other services, and Tasks that no other flag names, go to %s\n", o.forward)
 	}
 }

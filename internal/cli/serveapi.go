@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 
+	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -19,7 +21,7 @@ const (
 // localAPI calls the operations of a server of this process.
 type localAPI struct {
 	server          http.Handler
-	account, region string // empty: the defaults
+	account, region string // as a client signs: empty for the defaults
 }
 
 // refusedError is the answer of an operation that refuses a request.
@@ -38,9 +40,7 @@ func (a localAPI) call(ctx context.Context, operation string, input, output any)
 		return err
 	}
 	r.Header.Set(targetHeader, targetPrefix+operation)
-	if a.account != "" {
-		r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/states/aws4_request", a.account, a.region))
-	}
+	a.sign(r)
 	w := &answerWriter{header: http.Header{}, status: http.StatusOK}
 	a.server.ServeHTTP(w, r)
 	if w.status == http.StatusOK {
@@ -55,9 +55,25 @@ func (a localAPI) call(ctx context.Context, operation string, input, output any)
 	return &refusedError{w.header.Get("X-Amzn-Errortype"), said.Message}
 }
 
-// stateMachineARN is the ARN of a state machine of localAPI.
-func stateMachineARN(name string) string {
-	return "arn:aws:states:" + sim.DefaultRegion + ":" + sim.DefaultAccount + ":stateMachine:" + name
+// sign tells the server who calls, and from where.
+func (a localAPI) sign(r *http.Request) {
+	if a.account != "" || a.region != "" {
+		r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/states/aws4_request",
+			cmp.Or(a.account, sim.DefaultAccount), cmp.Or(a.region, sim.DefaultRegion)))
+	}
+}
+
+// caller is who calls, and from where, as the server sees it.
+func (a localAPI) caller() (account, region string) {
+	r := &http.Request{Header: http.Header{}}
+	a.sign(r)
+	return server.CallerOf(r)
+}
+
+// stateMachineARN is the ARN of a state machine of the caller's.
+func (a localAPI) stateMachineARN(name string) string {
+	account, region := a.caller()
+	return "arn:aws:states:" + region + ":" + account + ":stateMachine:" + name
 }
 
 // answerWriter keeps an answer.

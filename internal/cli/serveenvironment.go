@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -25,9 +26,10 @@ const (
 	hostPrefixVariable = "AWS_DISABLE_HOST_PREFIX_INJECTION"
 )
 
-// clientEnvironment is what a client needs to call the server at a URL. Credentials and
-// region are made up where the user has none.
-func clientEnvironment(ctx context.Context, url string, forwards bool, getenv func(string) string) []variable {
+// clientEnvironment is what a client needs to call the server. Credentials and region are
+// made up where the user has none, and --region wins.
+func (o *serveOptions) clientEnvironment(ctx context.Context, getenv func(string) string) []variable {
+	url, forwards := o.url(), o.forward != ""
 	endpoint := stepFunctionsVariable
 	if forwards {
 		endpoint = endpointVariable
@@ -39,10 +41,7 @@ func clientEnvironment(ctx context.Context, url string, forwards bool, getenv fu
 	if forwards && getenv(stepFunctionsVariable) != "" { // it would win
 		env = append(env, variable{stepFunctionsVariable, url})
 	}
-	profile, err := config.LoadSharedConfigProfile(ctx, cmp.Or(getenv("AWS_PROFILE"), config.DefaultSharedConfigProfile))
-	if err != nil {
-		profile = config.SharedConfig{} // there is none
-	}
+	profile := clientProfile(ctx, getenv)
 	keys := profile.Credentials.HasKeys() || profile.RoleARN != "" || profile.CredentialProcess != "" || profile.SSOSessionName != "" ||
 		profile.SSOStartURL != "" || profile.WebIdentityTokenFile != "" || profile.CredentialSource != "" || profile.SourceProfileName != ""
 	for _, name := range []string{
@@ -54,13 +53,33 @@ func clientEnvironment(ctx context.Context, url string, forwards bool, getenv fu
 		env = append(env, variable{"AWS_ACCESS_KEY_ID", "local"}, variable{"AWS_SECRET_ACCESS_KEY", "local"})
 	}
 	// The SDKs read one of the two, or the other.
-	region := cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region)
+	region := cmp.Or(o.services.region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region, sim.DefaultRegion)
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
-		if profile.Region == "" && getenv(name) == "" {
-			env = append(env, variable{name, cmp.Or(region, sim.DefaultRegion)})
+		if o.services.region != "" || profile.Region == "" && getenv(name) == "" {
+			env = append(env, variable{name, region})
 		}
 	}
 	return env
+}
+
+// clientProfile is the profile of clients in the AWS configuration files; empty if there
+// is none.
+func clientProfile(ctx context.Context, getenv func(string) string) config.SharedConfig {
+	profile, err := config.LoadSharedConfigProfile(ctx, cmp.Or(getenv("AWS_PROFILE"), config.DefaultSharedConfigProfile))
+	if err != nil {
+		return config.SharedConfig{}
+	}
+	return profile
+}
+
+// client calls a server of this process as clients of this environment do: they see what
+// it creates.
+func (o *serveOptions) client(ctx context.Context, s http.Handler, getenv func(string) string) localAPI {
+	profile := clientProfile(ctx, getenv)
+	return localAPI{
+		server: s, account: cmp.Or(getenv("AWS_ACCESS_KEY_ID"), profile.Credentials.AccessKeyID),
+		region: cmp.Or(o.services.region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region),
+	}
 }
 
 // printEnvironment writes the variables for a shell.

@@ -42,9 +42,9 @@ func runServe(c *cobra.Command, o *serveOptions) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	o.announce(c.OutOrStdout(), c.ErrOrStderr())
-	s.follow(c.Context())
+	s.follow(c.Context(), os.Getenv)
 	if len(o.command) > 0 {
-		env := clientEnvironment(c.Context(), o.url(), o.forward != "", os.Getenv)
+		env := o.clientEnvironment(c.Context(), os.Getenv)
 		err = runClient(o.command, addVariables(os.Environ(), env), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 	} else {
 		<-c.Context().Done()
@@ -150,7 +150,7 @@ func (s *serving) own(clock *sim.Clock, token string) http.Handler {
 
 // follow begins what works beside the server, and returns when the machines of --watch
 // are loaded.
-func (s *serving) follow(ctx context.Context) {
+func (s *serving) follow(ctx context.Context, getenv func(string) string) {
 	var background, following context.Context
 	background, s.stop = context.WithCancel(ctx)
 	following, s.unhear = context.WithCancel(context.WithoutCancel(ctx))
@@ -160,7 +160,7 @@ func (s *serving) follow(ctx context.Context) {
 		return
 	}
 	values, _ := substitutions(s.options.substitutes).values() // validate has checked them
-	w := &watcher{names: s.options.watch, values: values, api: localAPI{server: s.server}, log: s.log, loaded: map[string]string{}}
+	w := &watcher{names: s.options.watch, values: values, api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{}}
 	ready := make(chan struct{})
 	s.under.Go(func() { w.run(background, ready) })
 	<-ready

@@ -58,7 +58,7 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		above: func(out io.Writer, write func(io.Writer)) { write(out) },
 	}
 	for _, file := range o.mocks {
-		mocks, err := readMockFile(file)
+		mocks, err := readMockFile("mocks", file)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 	}
 	if o.mockConfig != "" {
 		var err error
-		if t.cases, err = readMockFile(o.mockConfig); err != nil {
+		if t.cases, err = readMockFile("mock-config", o.mockConfig); err != nil {
 			return nil, err
 		}
 		if len(t.cases.TestCases()) == 0 {
@@ -82,14 +82,14 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 	return t, nil
 }
 
-func readMockFile(file string) (*mock.Config, error) {
+func readMockFile(flag, file string) (*mock.Config, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the user names it
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, usage("--%s: %w", flag, err)
 	}
 	mocks, err := mock.Read(text)
 	if err != nil {
-		return nil, usage("%s: %w", file, err)
+		return nil, usage("--%s %s: %w", flag, file, err)
 	}
 	return mocks, nil
 }
@@ -268,6 +268,9 @@ func (t *serveTasks) handler(resource string, call sim.Call) (sim.Handler, error
 		return nil, err
 	}
 	at, ok := t.options.services.places.of(key)
+	if !ok && t.options.forward != "" { // as clients' own calls of the service
+		at, ok = place{t.options.forward}, true
+	}
 	if key == "" || !ok {
 		return nil, fmt.Errorf("%w %q (%s): %s", errUnanswered, call.State, call.Resource, t.hint(resource, key, call))
 	}

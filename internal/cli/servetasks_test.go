@@ -29,7 +29,7 @@ func startServing(t *testing.T, log io.Writer, flags ...string) *serving {
 	require.NoError(t, err)
 	s, err := newServing(t.Context(), &o, listener, &serveLog{out: log})
 	require.NoError(t, err)
-	s.follow(t.Context())
+	s.follow(t.Context(), func(string) string { return "" })
 	t.Cleanup(func() { require.NoError(t, s.close(context.WithoutCancel(t.Context()))) })
 	return s
 }
@@ -121,6 +121,7 @@ func TestServedTasks(t *testing.T) {
 		"simulated":         {flags: []string{"--simulate", "10m"}, tasks: []string{athenaTask}, want: `"State":"SUCCEEDED"`},
 		"simulated failure": {flags: []string{"--simulate", "T0=10m:FAILED", "--simulate", "NoSuch=1m"}, tasks: []string{athenaTask}, fails: true, want: "FAILED"},
 		"mocked":            {flags: []string{"--mocks", mocks, "--lambda", "enrich=" + others.URL}, tasks: []string{invokeTask, directTask}, want: `"t0":{"Payload":"mocked"}`},
+		"forwarded":         {flags: []string{"--forward", others.URL}, tasks: []string{athenaTask}, fails: true, want: "GetQueryExecution"},
 		"token":             {flags: []string{"--endpoint-url", "sqs=" + others.URL}, tasks: []string{tokenTask}, want: `"t0":"came back"`},
 		"test case": {
 			flags: []string{"--mock-config", cases, "--lambda", "enrich=" + others.URL}, testCase: "Good", tasks: []string{invokeTask, athenaTask}, want: `"t1":{"by":"case"}`,
@@ -183,7 +184,7 @@ func TestServedLimits(t *testing.T) {
 	t.Parallel()
 	s := startServing(t, io.Discard, "--limits", "aws")
 	ask := func(operation string) string {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http.URL(), bytes.NewReader([]byte(`{"stateMachineArn": "`+stateMachineARN("no")+`"}`)))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http.URL(), bytes.NewReader([]byte(`{"stateMachineArn": "`+localAPI{}.stateMachineARN("no")+`"}`)))
 		require.NoError(t, err)
 		r.Header.Set(targetHeader, targetPrefix+operation)
 		answer, err := http.DefaultClient.Do(r)

@@ -114,8 +114,12 @@ func (w *watcher) load(ctx context.Context) {
 		w.said[text] = true
 	}
 	definitions, err := source.Load(ctx, w.names, source.Options{Values: w.values})
+	waits := ""
+	if errors.Is(err, fs.ErrNotExist) {
+		waits = "; the server loads it when it is there"
+	}
 	if err != nil {
-		tell(terminal.Sprintf("%s", terminal.ErrorText(sourceError(err))))
+		tell(terminal.Sprintf("--watch: %s%s", terminal.ErrorText(sourceError(err)), terminal.Lines(waits)))
 	}
 	machines := map[string]bool{} // names of this load
 	for _, d := range definitions {
@@ -142,7 +146,7 @@ func (w *watcher) load(ctx context.Context) {
 		if verb, err := w.put(ctx, name, d, machines); err != nil {
 			tell(terminal.Sprintf("%s: the state machine %s is not loaded, the server keeps what it has: %s", d.Name, name, terminal.ErrorText(err)))
 		} else if w.loaded[name] = d.Name; verb != "" {
-			w.log.tell("%s the state machine %s of %s", verb, name, d.Name)
+			w.log.tell("%s %s of %s", verb, w.api.stateMachineARN(name), d.Name)
 		}
 	}
 	for name, file := range w.loaded {
@@ -184,15 +188,19 @@ func (w *watcher) put(ctx context.Context, name string, d *source.Definition, ma
 	if d.Type == asl.Express {
 		kind = string(asl.Express)
 	}
-	arn := stateMachineARN(name)
+	arn := w.api.stateMachineARN(name)
 	err = w.api.call(ctx, "DescribeStateMachine", map[string]any{"stateMachineArn": arn}, &there)
 	refused, missing := errors.AsType[*refusedError](err)
 	var answer struct{}
 	switch {
 	case missing && refused.code == "StateMachineDoesNotExist":
-		return "created", w.api.call(ctx, "CreateStateMachine", map[string]any{
+		err := w.api.call(ctx, "CreateStateMachine", map[string]any{
 			"name": name, "definition": string(text), "roleArn": watchRole, "type": kind,
 		}, &answer)
+		if refused, ok := errors.AsType[*refusedError](err); ok && refused.code == "InvalidName" {
+			err = fmt.Errorf("%w: rename the file, for AWS allows no such name", err)
+		}
+		return "created", err
 	case err != nil:
 		return "", err
 	case there.Type != kind:
@@ -216,6 +224,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 	if values == nil {
 		values = map[string]string{}
 	}
+	account, region := w.api.caller()
 	filled := false
 	for _, name := range openPlaceholders(parsed, false) {
 		if _, ok := values[name]; ok {
@@ -225,15 +234,15 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 		value := ""
 		switch {
 		case id == "AWS::Region":
-			value = sim.DefaultRegion
+			value = region
 		case id == "AWS::Partition":
 			value = "aws"
 		case id == "AWS::AccountId":
-			value = sim.DefaultAccount
+			value = account
 		case machines[id] && (attribute == "" || attribute == "Arn"):
-			value = stateMachineARN(id)
+			value = w.api.stateMachineARN(id)
 		case attribute == "Arn" && lambdaName().MatchString(id):
-			value = "arn:aws:lambda:" + sim.DefaultRegion + ":" + sim.DefaultAccount + ":function:" + id
+			value = "arn:aws:lambda:" + region + ":" + account + ":function:" + id
 		}
 		if value != "" {
 			values[name], filled = value, true

@@ -30,7 +30,7 @@ type GuardOptions struct {
 	// the server's port, or "name:port".
 	Hosts []string
 	// Own is the prefix of the paths that are the server's. A form below it carries
-	// the token.
+	// the token; JSON of a program needs none.
 	Own string
 }
 
@@ -59,7 +59,8 @@ func NewGuard(o GuardOptions) *Guard {
 	return g
 }
 
-// Token is what the server's pages send with all that changes something.
+// Token is what the server's pages, and nobody else, send with all that changes
+// something.
 func (g *Guard) Token() string { return g.token }
 
 // Protect refuses all other requests.
@@ -133,7 +134,9 @@ func isReached(r *http.Request, ip net.IP) bool {
 }
 
 // checkToken asks for the token where a page changes something: a browser sends its
-// origin or site with that, and a form below the server's own paths comes from a page.
+// origin or site with that, and a form below the server's own paths comes from a page. A
+// program of this machine that sends JSON needs none anywhere: it can call the API, which
+// does all that a page does, and no page of another site can send JSON without an origin.
 func (g *Guard) checkToken(w http.ResponseWriter, r *http.Request) (status int, problem string) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return 0, ""
@@ -143,7 +146,8 @@ func (g *Guard) checkToken(w http.ResponseWriter, r *http.Request) (status int, 
 		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		form = kind != "application/json"
 	}
-	if !form && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
+	program := r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
+	if program && !form {
 		return 0, ""
 	}
 	given := r.Header.Get(TokenHeader)
@@ -154,8 +158,11 @@ func (g *Guard) checkToken(w http.ResponseWriter, r *http.Request) (status int, 
 		}
 		given = r.PostForm.Get(TokenField)
 	}
-	if subtle.ConstantTimeCompare([]byte(given), []byte(g.token)) != 1 {
-		return http.StatusForbidden, "the page's token is missing, or of an earlier start of this server: load the page again. Programs send application/json"
+	switch {
+	case subtle.ConstantTimeCompare([]byte(given), []byte(g.token)) == 1:
+		return 0, ""
+	case program && given == "":
+		return http.StatusForbidden, "expected the header Content-Type: application/json; only forms of the server's page are sent otherwise, with its token"
 	}
-	return 0, ""
+	return http.StatusForbidden, "the page's token is missing, or of an earlier start of this server: load the page again"
 }

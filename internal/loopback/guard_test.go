@@ -81,6 +81,7 @@ func TestGuard(t *testing.T) {
 		"write of its own page":      {"POST /_own/stop HTTP/1.1\nHost: localhost:PORT\nOrigin: http://localhost:PORT\nContent-Type: application/x-www-form-urlencoded\n\nname=x&token=TOKEN", 200},
 		"script of its own page":     {"POST /_own/clock HTTP/1.1\nHost: localhost:PORT\nOrigin: http://localhost:PORT\nContent-Type: application/json\nX-Jobpoller-Token: TOKEN\n\n{}", 200},
 		"program on the control":     {"POST /_own/clock HTTP/1.1\nHost: localhost:PORT\nContent-Type: application/json\n\n{}", 200},
+		"program on a form":          {"POST /_own/act/stop HTTP/1.1\nHost: localhost:PORT\nContent-Type: application/json\n\n{}", 200},
 		"form for another service":   {"POST / HTTP/1.1\nHost: localhost:PORT\nContent-Type: application/x-www-form-urlencoded\n\nAction=GetUser", 200},
 		"rebound name":               {"POST / HTTP/1.1\nHost: evil.example:PORT", 421},
 		"rebound name without port":  {"POST / HTTP/1.1\nHost: evil.example", 421},
@@ -128,6 +129,21 @@ func TestGuard(t *testing.T) {
 		for name := range header {
 			require.False(t, strings.HasPrefix(name, "Access-Control"), name)
 		}
+	}
+}
+
+// A program learns which header it lacks, and a page that its token is old.
+func TestGuardSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	server, guard := startGuarded(t)
+	const form = "POST /_own/clock HTTP/1.1\nHost: localhost:PORT\nContent-Type: application/x-www-form-urlencoded\n"
+	for want, request := range map[string]string{
+		"expected the header Content-Type: application/json; ":                        form + "\n{\"advance\":\"1h\"}",
+		"the page's token is missing, or of an earlier start of this server: load":    form + "Origin: http://localhost:PORT\n\nname=x",
+		"the page's token is missing, or of an earlier start of this server: load it": form + "\ntoken=old",
+	} {
+		_, _, body := sendRaw(t, server, guard, request)
+		require.True(t, strings.HasPrefix(body, strings.TrimSuffix(want, " it")), body)
 	}
 }
 

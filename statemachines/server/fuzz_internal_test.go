@@ -197,7 +197,8 @@ func (g *generator) value(shape *catalog.Shape, name string) any {
 	}
 }
 
-// definitions are valid, and have something of each kind.
+// definitions are valid, and have something of each kind. All of them end within a second
+// of the fast clock: a state machine that is deleted keeps its name until then.
 var definitions = []string{
 	`{"StartAt":"A","States":{"A":{"Type":"Pass","End":true}}}`,
 	`{"StartAt":"A","States":{"A":{"Type":"Wait","Seconds":3,"Next":"B"},"B":{"Type":"Fail","Error":"E"}}}`,
@@ -205,9 +206,9 @@ var definitions = []string{
 	`{"StartAt":"A","States":{"A":{"Type":"Fail","Error":"E"}}}`,
 	`{"StartAt":"I","States":{"I":{"Type":"Pass","Result":[1,2],"Next":"M"},"M":{"Type":"Map","ItemProcessor":{` +
 		`"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},` +
-		`"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":99999999,"End":true}}},"End":true}}}`,
+		`"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":9999,"End":true}}},"End":true}}}`,
 	`{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",` +
-		`"Parameters":{"QueueUrl":"q","MessageBody.$":"$$.Task.Token"},"End":true}}}`,
+		`"Parameters":{"QueueUrl":"q","MessageBody.$":"$$.Task.Token"},"TimeoutSeconds":9999,"End":true}}}`,
 }
 
 // states are definitions of one state, for TestState.

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -93,8 +94,9 @@ func Start(t T, choices ...Option) *Server {
 	return s
 }
 
-// On gives the answers of a state, or of a resource, in all state machines that have it.
-// It returns a script to add them to. Without one a Task fails.
+// On gives the answers of a state, or of a resource, in all state machines that have it,
+// to the executions that start later. It returns a script to add them to, which these
+// executions share. Without one a Task fails.
 func (s *Server) On(stateOrResource string) *mock.Script {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,16 +113,19 @@ func (s *Server) On(stateOrResource string) *mock.Script {
 func (s *Server) MockFile(path string) {
 	s.t.Helper()
 	text, err := os.ReadFile(path) //nolint:gosec // the test names it
+	var config *mock.Config
 	if err == nil {
-		s.config, err = mock.Read(text)
+		config, err = mock.Read(text)
 	}
 	if err != nil {
 		s.t.Fatalf("the mocks in %s: %v", path, err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.config = config
 }
 
-// Advance moves the clock of a server with Manual on, and does all that is due until
-// then.
+// Advance moves the clock on, and does all that is due until then.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	if err := s.Clock.Advance(s.t.Context(), s.Clock.Now().Add(d)); err != nil {
@@ -193,7 +198,7 @@ func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, context.Cause(q.Context())
 	}
 	return &http.Response{
-		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: q,
 	}, nil
 }

@@ -11,6 +11,7 @@ type actor struct {
 	mu  sync.Mutex // held while a goroutine works on it
 	run *run
 
+	worker int      // the last that worked on it
 	due    []*timer // what is due for it, in order
 	queued bool     // it is in the clock's queue: an actor of a World, which is there once
 	missed int      // entries in the clock's queue that found it at work
@@ -20,7 +21,74 @@ type actor struct {
 	gone   bool // nothing is left to do for it, ever
 }
 
-// dueQueue is what is due, first in, first out.
+// nobody is the number of a goroutine that works on a clock and is no worker of a World.
+const nobody = -1
+
+// dueQueues is what is due. A worker goes on with the actors that it had before, which
+// are in the cache of its processor, and takes those of others when it has none.
+type dueQueues struct {
+	common dueQueue // timers
+	own    []*workerQueue
+	count  int
+	taken  int
+}
+
+// workerQueue is what is due for the actors of a worker.
+type workerQueue struct {
+	dueQueue
+	bunch bunch
+}
+
+// othersFirst is how often a worker looks at the actors of others before its own, as
+// they may be long at work.
+const othersFirst = 16
+
+func (q *dueQueues) len() int { return q.count }
+
+// employ makes a queue for one more worker.
+func (q *dueQueues) employ() (worker int) {
+	q.own = append(q.own, &workerQueue{})
+	return len(q.own) - 1
+}
+
+func (q *dueQueues) push(worker int, e dueEntry) {
+	q.count++
+	if e.timer != nil || len(q.own) == 0 {
+		q.common.push(e)
+		return
+	}
+	q.own[max(worker, 0)%len(q.own)].push(e)
+}
+
+// pop takes an entry for a worker, if there is one.
+func (q *dueQueues) pop(worker int) dueEntry {
+	q.count--
+	if q.common.len() > 0 {
+		return q.common.pop()
+	}
+	worker = max(worker, 0)
+	if q.taken++; q.taken%othersFirst == 0 {
+		worker++
+	}
+	for q.own[worker%len(q.own)].len() == 0 {
+		worker++
+	}
+	return q.own[worker%len(q.own)].pop()
+}
+
+// nextOf takes one more actor of a worker that has something due; nil: there is none.
+func (c *Clock) nextOf(own *workerQueue) *actor {
+	for own.len() > 0 {
+		c.due.count--
+		a := own.pop().actor
+		if a.queued = false; len(a.due) > 0 && !a.busy {
+			return a
+		}
+	}
+	return nil
+}
+
+// dueQueue is a queue, first in, first out.
 type dueQueue struct {
 	entries []dueEntry
 	first   int

@@ -2,60 +2,132 @@ package sim
 
 import (
 	"slices"
-	"time"
+	"sync/atomic"
 )
 
 // mostInBurst is how many functions a worker runs for an execution before it looks
 // after others.
 const mostInBurst = 64
 
-// workBurst runs what is due for an actor of a World at one instant, and what that lets
-// be due at the same instant, as far as a burst goes.
-func (c *Clock) workBurst(a *actor) {
+// mostInBunch is how many actors a worker takes at once, if there are four times as many.
+const mostInBunch = 8
+
+// bunch are actors that a worker works on, one after the other. Others may take from it
+// those that it has not begun.
+type bunch struct {
+	actors []*actor
+	begun  atomic.Int32
+	done   []*actor
+}
+
+// take begins with the next actor; nil: there is none.
+func (b *bunch) take() *actor {
+	if i := int(b.begun.Load()); i >= len(b.actors) {
+		return nil
+	}
+	if i := int(b.begun.Add(1)) - 1; i < len(b.actors) {
+		return b.actors[i]
+	}
+	return nil
+}
+
+// workBursts runs what is due for an actor of a World, and for some others that the
+// worker is to look after.
+func (c *Clock) workBursts(a *actor, worker int) {
+	if worker == nobody {
+		c.loadBurst(a)
+		c.runBunch(&bunch{actors: []*actor{a}})
+		return
+	}
+	own := c.due.own[worker]
+	b := &own.bunch
+	b.begun.Store(0)
+	for n := min(mostInBunch, (c.due.len()+1)/4); ; n-- {
+		c.loadBurst(a)
+		a.worker = worker
+		b.actors = append(b.actors, a)
+		if n <= 1 {
+			break
+		}
+		if a = c.nextOf(own); a == nil {
+			break
+		}
+	}
+	c.runBunch(b)
+	clear(b.actors)
+	b.actors = b.actors[:0]
+}
+
+// loadBurst takes what is due for an actor of a World at one instant.
+func (c *Clock) loadBurst(a *actor) {
 	at, n := a.due[0].at, 1
 	for n < len(a.due) && n < mostInBurst && a.due[n].at.Equal(at) {
 		n++
 	}
-	whole := n == len(a.due) || a.due[n].at.After(at)
-	r := a.run
-	r.burst.now = append(r.burst.now, a.due[:n]...)
+	b := &a.run.burst
+	b.at, b.follow = at, n == len(a.due) || a.due[n].at.After(at)
+	b.now = append(b.now, a.due[:n]...)
 	a.due = slices.Delete(a.due, 0, n)
 	a.busy = true
 	c.active++
+}
+
+// runBunch works on a bunch.
+func (c *Clock) runBunch(b *bunch) {
 	c.running++
 	c.wakeToWork() // to what is left
-	c.mu.Unlock()
-	defer func() {
-		c.settle(r)
+	c.performBunch(b)
+	c.idle.stays = true // this goroutine, which goes on with what is due
+	for _, a := range b.done {
+		c.settle(a.run)
 		a.busy = false
-		c.running--
 		c.active--
-		c.idle.stays = true // this goroutine, which goes on with what is due
 		c.enqueueActor(a)
-		c.idle.stays = false
-	}()
+	}
+	c.idle.stays = false
+	c.running--
+	clear(b.done)
+	b.done = b.done[:0]
+}
+
+func (c *Clock) performBunch(b *bunch) {
+	c.mu.Unlock()
 	defer c.mu.Lock()
-	calls := r.performBurst(at, whole)
-	if len(calls) > 0 {
-		c.settleFirst(r)
+	for a := b.take(); a != nil; a = b.take() {
+		b.done = append(b.done, a)
+		calls := a.run.performBurst()
+		if len(calls) > 0 {
+			c.settleFirst(a.run)
+		}
+		for _, call := range calls {
+			call()
+		}
 	}
-	for _, call := range calls {
-		call()
+}
+
+// help takes an actor from the bunch of a worker that is long at another.
+func (c *Clock) help() bool {
+	for _, own := range c.due.own {
+		if a := own.bunch.take(); a != nil {
+			c.runBunch(&bunch{actors: []*actor{a}})
+			return true
+		}
 	}
+	return false
 }
 
 // performBurst runs the functions of the burst. Where it is the whole of what is due at
 // this instant, what they let be due at it follows. It returns what is to be called
 // behind it, which ends the burst.
-func (r *run) performBurst(at time.Time, whole bool) (calls []func()) {
+func (r *run) performBurst() (calls []func()) {
 	r.actor.mu.Lock()
 	defer r.actor.mu.Unlock()
-	r.moveTo(at)
 	b := &r.burst
+	r.moveTo(b.at)
 	for _, t := range b.now {
 		t.local = true
 	}
-	b.open, b.follow = true, whole && at.Equal(r.now)
+	b.open, b.follow = true, b.follow && b.at.Equal(r.now)
 	n := 0
 	for ; n < len(b.now) && n < mostInBurst && len(r.calls) == 0; n++ {
 		t := b.now[n]
@@ -64,7 +136,7 @@ func (r *run) performBurst(at time.Time, whole bool) (calls []func()) {
 			r.guard(t, f)
 		}
 	}
-	b.open = false
+	b.open, b.follow = false, false
 	rest := copy(b.now, b.now[n:])
 	clear(b.now[rest:])
 	b.now = b.now[:rest]

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"container/heap"
 	"fmt"
 	"math"
 	"slices"
@@ -31,7 +30,7 @@ type Clock struct {
 	timers   timerHeap
 	wake     *time.Timer // for the first of timers, on a clock that moves by itself
 
-	due     dueQueue
+	due     dueQueues
 	plain   []*timer // functions of the callers that wait for their goroutine
 	running int      // goroutines that work on a function and come back for the next
 	idle    idle     // those that have nothing to do
@@ -194,9 +193,6 @@ func (c *Clock) now() time.Time {
 	}
 }
 
-// jumps tells whether the clock goes from timer to timer.
-func (c *Clock) jumps() bool { return c.virtual || c.goal != nil }
-
 // scale is a duration times a factor, as long as there is such a duration.
 func scale(d time.Duration, factor float64) time.Duration {
 	product := float64(d) * factor
@@ -241,8 +237,8 @@ func (c *Clock) schedule(t *timer) {
 		t.sequence = c.sequence
 	}
 	if t.at.After(c.now()) {
-		heap.Push(&c.timers, t)
-		if c.timers[0] == t {
+		c.timers.push(t)
+		if c.timers[0].timer == t {
 			c.setWake()
 			c.wakeToJump()
 		}
@@ -262,7 +258,7 @@ func (c *Clock) stop(t *timer) bool {
 	t.f = nil
 	if t.index >= 0 {
 		first := t.index == 0
-		heap.Remove(&c.timers, t.index)
+		c.timers.remove(int(t.index))
 		if first {
 			c.setWake()
 		}
@@ -277,7 +273,7 @@ func (c *Clock) promote() {
 		return
 	}
 	for len(c.timers) > 0 && !c.timers[0].at.After(now) {
-		c.fire(heap.Pop(&c.timers).(*timer))
+		c.fire(c.timers.remove(0))
 	}
 	c.setWake()
 }
@@ -322,7 +318,7 @@ func (c *Clock) fire(t *timer) {
 		go c.callPlain(t)
 		return
 	case a == nil:
-		c.enqueue(dueEntry{timer: t})
+		c.enqueue(nobody, dueEntry{timer: t})
 	case a.gone:
 		t.f = nil
 	default:
@@ -335,7 +331,7 @@ func (c *Clock) fire(t *timer) {
 			c.enqueueActor(a)
 			return
 		}
-		c.enqueue(dueEntry{a, t})
+		c.enqueue(nobody, dueEntry{a, t})
 	}
 }
 
@@ -343,12 +339,12 @@ func (c *Clock) fire(t *timer) {
 func (c *Clock) enqueueActor(a *actor) {
 	if !a.busy && !a.queued && len(a.due) > 0 {
 		a.queued = true
-		c.enqueue(dueEntry{actor: a})
+		c.enqueue(a.worker, dueEntry{actor: a})
 	}
 }
 
-func (c *Clock) enqueue(e dueEntry) {
-	c.due.push(e)
+func (c *Clock) enqueue(worker int, e dueEntry) {
+	c.due.push(worker, e)
 	c.wakeToWork()
 }
 

@@ -46,20 +46,20 @@ func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 // step does the next thing on the clock, or waits until there may be one. r is the
 // run whose goroutine this is; nil: that of a World or of Advance.
 func (c *Clock) step(r *run) {
-	if !c.runDue(r) && !c.jump() {
+	if !c.runDue(r, nobody) && !c.jump() {
 		c.wait()
 	}
 }
 
-// runDue runs the first function that is due.
-func (c *Clock) runDue(r *run) bool {
+// runDue runs the first function that is due, on the goroutine of a run or of a worker.
+func (c *Clock) runDue(r *run, worker int) bool {
 	if r != nil && r.actor.missed > 0 && !r.actor.busy {
 		r.actor.missed--
 		c.workOn(&r.actor)
 		return true
 	}
 	for c.due.len() > 0 {
-		e := c.due.pop()
+		e := c.due.pop(worker)
 		a, t := e.actor, e.timer
 		switch {
 		case a == nil:
@@ -70,7 +70,7 @@ func (c *Clock) runDue(r *run) bool {
 			return true
 		case t == nil:
 			if a.queued = false; len(a.due) > 0 && !a.busy {
-				c.workBurst(a)
+				c.workBursts(a, worker)
 				return true
 			}
 		case a.gone:
@@ -87,7 +87,7 @@ func (c *Clock) runDue(r *run) bool {
 			return true
 		}
 	}
-	return false
+	return r == nil && c.help()
 }
 
 // workOn runs what is due for an actor, which counts as active.
@@ -248,7 +248,7 @@ func (c *Clock) begin(a *actor, f func()) {
 			return
 		}
 		for ; a.missed > 0; a.missed-- { // what a worker found too early
-			c.due.push(dueEntry{a, &timer{actor: a, index: -1}})
+			c.due.push(nobody, dueEntry{a, &timer{actor: a, index: -1}})
 		}
 		c.changed.Broadcast()
 	}()
@@ -257,8 +257,9 @@ func (c *Clock) begin(a *actor, f func()) {
 		a.run.fire(t, f)
 		return
 	}
-	a.run.burst.now = append(a.run.burst.now, t)
-	for _, call := range a.run.performBurst(t.at, false) {
+	b := &a.run.burst
+	b.at, b.now = t.at, append(b.now, t)
+	for _, call := range a.run.performBurst() {
 		call()
 	}
 }
@@ -341,9 +342,10 @@ func (c *Clock) employ(n int) {
 func (c *Clock) serve(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	worker := c.due.employ()
 	for spun := false; ctx.Err() == nil; {
 		switch {
-		case c.runDue(nil) || c.jump():
+		case c.runDue(nil, worker) || c.jump():
 			spun = false
 		case !spun && c.spin():
 			spun = true

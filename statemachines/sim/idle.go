@@ -58,6 +58,9 @@ func (c *Clock) lookLate() {
 	}
 }
 
+// jumps tells whether the clock goes from timer to timer.
+func (c *Clock) jumps() bool { return c.virtual || c.goal != nil }
+
 // wakeToJump has somebody look whether the clock can jump, unless somebody does soon.
 func (c *Clock) wakeToJump() {
 	if i := &c.idle; c.jumps() && i.waiting > 0 && !i.woken && !i.spinning && c.running == 0 {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,7 +152,7 @@ func (r *run) replayInput(rec *record) error {
 func (c *Clock) takeNext(a *actor) (*timer, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.due, a.queued = dueQueue{}, false
+	c.due, a.queued = dueQueues{}, false
 	for {
 		for len(a.due) > 0 {
 			t := a.due[0]
@@ -295,7 +294,11 @@ func (c *Clock) adopt(runs []*run, until time.Time) {
 	var timers []*timer
 	for _, r := range runs {
 		own := r.clock
-		for _, t := range slices.Concat(own.timers, r.actor.due) {
+		waiting := slices.Clone(r.actor.due)
+		for _, e := range own.timers {
+			waiting = append(waiting, e.timer)
+		}
+		for _, t := range waiting {
 			if t.f != nil {
 				t.index = -1
 				timers = append(timers, t)
@@ -309,9 +312,9 @@ func (c *Clock) adopt(runs []*run, until time.Time) {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.actor.run.number, b.actor.run.number), cmp.Compare(a.sequence, b.sequence))
 	})
 	for _, t := range timers {
-		t.sequence = c.sequence
 		c.sequence++
-		heap.Push(&c.timers, t)
+		t.sequence = c.sequence
+		c.timers.push(t)
 	}
 	c.promote()
 	c.changed.Broadcast()

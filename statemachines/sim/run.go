@@ -46,6 +46,7 @@ type run struct {
 // burst are the timers of a run of a World while a worker runs its functions: the clock
 // learns of them behind the last.
 type burst struct {
+	at      time.Time
 	open    bool     // the worker is at it
 	follow  bool     // what is due at once follows in the burst
 	now     []*timer // functions to run

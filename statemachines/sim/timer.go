@@ -8,38 +8,87 @@ type timer struct {
 	sequence uint64
 	f        func() // nil once it is stopped or done
 	actor    *actor // nil: a function of the caller
-	index    int    // in the heap; -1 if it is not there
-	counted  bool   // it is one of the timers of its run
-	slot     int    // among them
+	index    int32  // in the heap; -1 if it is not there
+	slot     int    // among the timers of its run
+	counted  bool   // it is one of those
 	local    bool   // its run has it, and the clock has not
 }
 
-// timerHeap orders timers by time, then by registration.
-type timerHeap []*timer
+// timerHeap orders timers by time, then by registration. Each has up to four below it,
+// and the keys lie in the heap: what it compares is in few cache lines.
+type timerHeap []heapEntry
 
-func (h *timerHeap) Len() int { return len(*h) }
-
-func (h *timerHeap) Less(i, j int) bool { return (*h)[i].before((*h)[j]) }
-
-func (h *timerHeap) Swap(i, j int) {
-	timers := *h
-	timers[i], timers[j] = timers[j], timers[i]
-	timers[i].index, timers[j].index = i, j
+type heapEntry struct {
+	at       time.Time
+	sequence uint64
+	timer    *timer
 }
 
-func (h *timerHeap) Push(x any) {
-	t := x.(*timer)
-	t.index = len(*h)
-	*h = append(*h, t)
+const heapWidth = 4
+
+func (e *heapEntry) before(other *heapEntry) bool {
+	if c := e.at.Compare(other.at); c != 0 {
+		return c < 0
+	}
+	return e.sequence < other.sequence
 }
 
-func (h *timerHeap) Pop() any {
-	old := *h
-	t := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
+func (h *timerHeap) push(t *timer) {
+	*h = append(*h, heapEntry{})
+	h.up(len(*h)-1, heapEntry{t.at, t.sequence, t})
+}
+
+// remove takes out the timer at the index.
+func (h *timerHeap) remove(i int) *timer {
+	entries := *h
+	t, last := entries[i].timer, entries[len(entries)-1]
+	entries[len(entries)-1] = heapEntry{}
+	*h = entries[:len(entries)-1]
+	if last.timer != t {
+		h.down(i, last)
+	}
 	t.index = -1
 	return t
+}
+
+// up puts an entry at a free place, or above it.
+func (h *timerHeap) up(i int, e heapEntry) {
+	for i > 0 {
+		parent := (i - 1) / heapWidth
+		if !e.before(&(*h)[parent]) {
+			break
+		}
+		h.put(i, (*h)[parent])
+		i = parent
+	}
+	h.put(i, e)
+}
+
+// down puts an entry at a free place, or below or above it.
+func (h *timerHeap) down(i int, e heapEntry) {
+	entries := *h
+	for {
+		first := i*heapWidth + 1
+		if first >= len(entries) {
+			break
+		}
+		for next := first + 1; next < min(i*heapWidth+1+heapWidth, len(entries)); next++ {
+			if entries[next].before(&entries[first]) {
+				first = next
+			}
+		}
+		if !entries[first].before(&e) {
+			break
+		}
+		h.put(i, entries[first])
+		i = first
+	}
+	h.up(i, e)
+}
+
+func (h *timerHeap) put(i int, e heapEntry) {
+	(*h)[i] = e
+	e.timer.index = int32(i) //nolint:gosec // there is no room for more
 }
 
 func (t *timer) before(other *timer) bool {

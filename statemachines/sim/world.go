@@ -117,6 +117,7 @@ func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution,
 		return nil, err
 	}
 	r.number = w.starts.Add(1)
+	r.actor.worker = int(r.number)
 	var e *Execution
 	w.clock.begin(&r.actor, func() { // it is known from its start on, and not before
 		if e, err = w.add(x); err != nil {

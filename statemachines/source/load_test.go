@@ -318,3 +318,22 @@ func TestMachinesBehindOthers(t *testing.T) {
 	require.Len(t, all, 2)
 	require.Equal(t, []string{"${Name}Machine", "Last"}, []string{all[0].ID, all[1].ID})
 }
+
+// A folder whose definitions are broken says where.
+func TestFolderOfBrokenFiles(t *testing.T) {
+	t.Parallel()
+	tree := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"x.json": `{"StartAt": "A", "States": {"A": {"Type": "Succeed"},}}`, "y.yaml": "StartAt: {A\n", "package.json": `{"name": "x"}`,
+	} {
+		tree["broken/"+name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	_, err := source.Load(t.Context(), []string{"broken"}, source.Options{FS: tree})
+	require.ErrorContains(t, err, "broken has no state machine definition and no template with one\nbroken/x.json:1:54: not valid JSON: ")
+	require.ErrorContains(t, err, "\nbroken/y.yaml:1:")
+	require.NotContains(t, err.Error(), "package.json")
+	tree["broken/z.json"] = &fstest.MapFile{Data: []byte(good)}
+	found, err := source.Load(t.Context(), []string{"broken"}, source.Options{FS: tree})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+}

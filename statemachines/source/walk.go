@@ -15,6 +15,9 @@ import (
 // maxEntries bounds how many files and folders below a folder are looked at.
 const maxEntries = 200_000
 
+// maxPassed bounds the files of something else that are looked at for slips of the pen.
+const maxPassed = 10
+
 // skippedFolders hold no definition of the user's own.
 var skippedFolders = []string{"node_modules", ".git", ".aws-sam"}
 
@@ -23,6 +26,7 @@ var skippedFolders = []string{"node_modules", ".git", ".aws-sam"}
 func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 	var all []*Definition
 	var unread []error
+	var passed []*file // the first that hold something else, if nothing is found
 	entries := 0
 	err := fs.WalkDir(l.FS, root, func(name string, entry fs.DirEntry, err error) error {
 		switch entries++; {
@@ -55,8 +59,12 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 		}
 		if looksLike(name, text) {
 			all = append(all, l.definitions(&file{name, text})...)
+			passed = nil
 		} else {
 			l.pass(name)
+			if len(all) == 0 && len(passed) < maxPassed {
+				passed = append(passed, &file{name, text})
+			}
 		}
 		return nil
 	})
@@ -65,9 +73,22 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 	}
 	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.ID == "" && l.named[d.File] })
 	if len(all) == 0 && unread == nil {
-		return nil, errorf("%s has no state machine definition and no template with one", root)
+		return nil, errors.Join(append([]error{errorf("%s has no state machine definition and no template with one", root)}, syntaxErrors(passed)...)...)
 	}
 	return all, errors.Join(unread...)
+}
+
+// syntaxErrors are those of files that may be broken definitions.
+func syntaxErrors(files []*file) []error {
+	var all []error
+	for _, f := range files {
+		t, _ := substituteJSON(f.whole(), func(string) (string, bool) { return "", false })
+		if _, problems := readTree(t, isYAML(f.name, f.bytes)); len(problems) > 0 {
+			p := problems[0]
+			all = append(all, errorf("%s:%d:%d: %s", f.name, p.Line, p.Column, p.Message))
+		}
+	}
+	return all
 }
 
 // hasDefinitions tells whether files of such a name hold definitions.

@@ -7,10 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -59,20 +64,40 @@ func refuse(status int, format string, args ...any) error {
 	return &refusedError{status, fmt.Sprintf(format, args...)}
 }
 
-// read reads the JSON object of a request. A web form cannot send its content type.
+// read reads the JSON object of a request, which has no other members than those of
+// into. A web form cannot send its content type.
 func read(w http.ResponseWriter, r *http.Request, into any) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "expected the header Content-Type: application/json")
 	}
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
 		return refuse(http.StatusBadRequest, "expected a JSON object: %v", err)
 	}
-	if d.More() {
-		return refuse(http.StatusBadRequest, "expected one JSON object, found more behind it")
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(text, &given); err != nil {
+		return refuse(http.StatusBadRequest, "expected a JSON object: %v", err)
+	}
+	known := members(into)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(known, name) {
+			return refuse(http.StatusBadRequest, "unknown member %q%s; expected %s", name, nearest.DidYouMean(name, known), strings.Join(known, ", "))
+		}
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return refuse(http.StatusBadRequest, "expected a JSON object: %v", err)
 	}
 	return nil
+}
+
+// members are the names of the JSON members of what a pointer leads to.
+func members(of any) []string {
+	var names []string
+	for field := range reflect.TypeOf(of).Elem().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
 }
 
 // answer writes a value, or what is wrong.
@@ -129,7 +154,10 @@ func (e *endpoint) skip(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, refuse(http.StatusNotFound, "expected executions/NAME-or-ARN/skip"))
 		return
 	}
-	err := read(w, r, &state)
+	var err error
+	if r.ContentLength != 0 { // no body stands for {}
+		err = read(w, r, &state)
+	}
 	var x *sim.Execution
 	if err == nil {
 		x, err = e.find(name)

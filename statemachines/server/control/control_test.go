@@ -137,8 +137,9 @@ func TestRefusedRequests(t *testing.T) {
 		`{"to": "tomorrow"}`:                    "expected a JSON object",
 		`{"factor": -1}`:                        "factor",
 		`{"factor": 1e999}`:                     "expected a JSON object",
-		`{"advanse": "1m"}`:                     `unknown field`,
-		`{"nextEvent": true} {}`:                "found more behind it",
+		`{"advanse": "1m"}`:                     `unknown member "advanse" (did you mean "advance"?); expected advance, to, nextEvent`,
+		`{"Advance": "1m"}`:                     `unknown member "Advance"`,
+		`{"nextEvent": true} {}`:                "after top-level value",
 		`[]`:                                    "expected a JSON object",
 		`{"to": "` + strings.Repeat("x", 1<<20): "expected a JSON object",
 	} {
@@ -174,6 +175,12 @@ func TestSkip(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	_, _ = e.send("clock", `{"advance": "1s"}`)
 	require.Equal(t, sim.StatusSucceeded, x.Status())
+	x = e.start("again")
+	_, _ = e.send("clock", `{"advance": "1s"}`)
+	response, err := http.Post(e.url+"executions/"+x.ARN()+"/skip", "", nil)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusOK, response.StatusCode)
 
 	for path, want := range map[string]int{
 		"executions/nobody/skip": 404, "executions/arn:aws:states:us-east-1:123456789012:execution:a:b/skip": 404, "executions/run": 404, "executions/run/skip": 409,
