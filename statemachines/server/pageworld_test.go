@@ -36,10 +36,10 @@ func startPaged(t *testing.T) (w page.World, machine string) {
 	return w, machine
 }
 
-// startRun starts an execution, and returns its ARN.
-func startRun(t *testing.T, w page.World, machine string) string {
+// startRun starts an execution, lets it do what is due, and returns its ARN.
+func startRun(t *testing.T, w page.World, machine, input string) string {
 	t.Helper()
-	out, err := w.Call(t.Context(), machine, "StartExecution", map[string]string{"stateMachineArn": machine, "input": `{"a": 1}`})
+	out, err := w.Call(t.Context(), machine, "StartExecution", map[string]string{"stateMachineArn": machine, "input": input})
 	require.NoError(t, err)
 	var started struct {
 		ExecutionARN string `json:"executionArn"`
@@ -57,7 +57,7 @@ func TestPageWorld(t *testing.T) {
 	found, ok := w.Machine(machine)
 	require.True(t, ok)
 	require.Equal(t, "m", found.Name)
-	arn := startRun(t, w, machine)
+	arn := startRun(t, w, machine, `{"a": 1}`)
 	d, ok := w.Run(arn)
 	require.True(t, ok)
 	require.Equal(t, "RUNNING", d.Status)
@@ -80,7 +80,7 @@ func TestPageWorld(t *testing.T) {
 	require.Greater(t, d.Version, version)
 	require.ErrorContains(t, w.Steer(t.Context(), page.Steering{Next: true}), "no timer waits")
 
-	second := startRun(t, w, machine)
+	second := startRun(t, w, machine, `{"a": 1}`)
 	var arns []string
 	for r := range w.Runs {
 		arns = append(arns, r.ARN)
@@ -118,7 +118,7 @@ func TestNextAnswer(t *testing.T) {
 	for _, c := range []struct {
 		output, errorName, status, says string
 	}{{`{"n": 1.50}`, "", "SUCCEEDED", `{"n":1.50}`}, {"", "Athena.TooManyRequestsException", "FAILED", "Athena.TooManyRequestsException"}, {"", "", "SUCCEEDED", `"mocked"`}} {
-		arn := startRun(t, w, machine)
+		arn := startRun(t, w, machine, `{"a": 1}`)
 		if c.output != "" || c.errorName != "" {
 			require.NoError(t, w.Answer(arn, "Get", json.RawMessage(c.output), c.errorName, "slow down"))
 		}
@@ -139,14 +139,7 @@ func TestPageWorldOfAMapRun(t *testing.T) {
 			"States": {"Wait": {"Type": "Wait", "Seconds": 60, "End": true}}}}}}`,
 	})
 	require.NoError(t, err)
-	out, err := w.Call(t.Context(), machine, "StartExecution", map[string]string{"stateMachineArn": machine, "input": `{"a": [1, 2, 3]}`})
-	require.NoError(t, err)
-	var started struct {
-		ExecutionARN string `json:"executionArn"`
-	}
-	require.NoError(t, json.Unmarshal(out, &started))
-	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Second}))
-	d, found := w.Run(started.ExecutionARN)
+	d, found := w.Run(startRun(t, w, machine, `{"a": [1, 2, 3]}`))
 	require.True(t, found)
 	require.Len(t, d.History.Children, 3)
 	require.Equal(t, map[string]int{"Each": 1, "Wait": 3}, d.History.FindVisits().CountVisits())
@@ -167,18 +160,12 @@ func TestNextAnswerOfAChild(t *testing.T) {
 			"Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "End": true}}}}}}`,
 	})
 	require.NoError(t, err)
-	out, err := w.Call(t.Context(), machine, "StartExecution", map[string]string{"stateMachineArn": machine, "input": `{"a": [1, 2]}`})
-	require.NoError(t, err)
-	var started struct {
-		ExecutionARN string `json:"executionArn"`
-	}
-	require.NoError(t, json.Unmarshal(out, &started))
-	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Second}))
-	d, _ := w.Run(started.ExecutionARN)
+	arn := startRun(t, w, machine, `{"a": [1, 2]}`)
+	d, _ := w.Run(arn)
 	require.Len(t, d.History.Children, 2)
 	require.NoError(t, w.Answer(d.History.Children[1].ARN, "Get", json.RawMessage(`"set"`), "", ""))
 	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Minute}))
-	d, _ = w.Run(started.ExecutionARN)
+	d, _ = w.Run(arn)
 	require.JSONEq(t, `["mocked", "set"]`, d.History.Output)
 }
 
@@ -186,19 +173,19 @@ func TestNextAnswerOfAChild(t *testing.T) {
 func TestNextAnswersOfTheEnded(t *testing.T) {
 	t.Parallel()
 	w, machine := startPaged(t)
-	first := startRun(t, w, machine)
+	first := startRun(t, w, machine, `{"a": 1}`)
 	set := func(arn string, i int) error {
 		return w.Answer(arn, fmt.Sprint("State", i), json.RawMessage(`1`), "", "")
 	}
 	for i := range 1_000 {
 		require.NoError(t, set(first, i))
 	}
-	second := startRun(t, w, machine)
+	second := startRun(t, w, machine, `{"a": 1}`)
 	require.ErrorContains(t, set(second, 0), "1000 answers wait")
 	require.NoError(t, set(first, 0), "it takes the place of the one before")
 	require.NoError(t, w.Steer(t.Context(), page.Steering{Advance: time.Minute}))
 	require.ErrorContains(t, set(first, 0), "has ended")
-	require.NoError(t, set(startRun(t, w, machine), 0))
+	require.NoError(t, set(startRun(t, w, machine, `{"a": 1}`), 0))
 }
 
 // An execution from before a restart takes the answer that a page sets.
