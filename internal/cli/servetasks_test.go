@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // startServing serves as the flags say, on a free port, to the end of the test.
@@ -208,4 +210,29 @@ func TestServedTokenWithoutFlag(t *testing.T) {
 	status, _, cause := s.run(t, "", tokenTask+`, "TimeoutSeconds": 600, "Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "T1"}]`, invokeTask)
 	require.Equal(t, "FAILED", status)
 	require.Contains(t, cause, `nothing answers the Task "T1"`)
+}
+
+// A mock of the request alone leaves the Task to its token, for which a virtual clock waits.
+func TestServedMockOfARequest(t *testing.T) {
+	t.Parallel()
+	mocks := writeTemporary(t, "mocks.json", `{"Ask": {"submitted": {"MessageId": "m-1"}}}`)
+	s := startServing(t, io.Discard, "--time", "virtual", "--mocks", mocks)
+	api := localAPI{server: s.server}
+	call := func(operation string, in map[string]any) (out map[string]any) {
+		require.NoError(t, api.call(t.Context(), operation, in, &out))
+		return out
+	}
+	machine := call("CreateStateMachine", map[string]any{
+		"name": "m", "roleArn": watchRole, "definition": `{"StartAt": "Ask", "States": {"Ask": {"Type": "Task", "TimeoutSeconds": 60, ` + tokenTask + `, "End": true}}}`,
+	})
+	x := s.server.World().Execution(call("StartExecution", map[string]any{"stateMachineArn": machine["stateMachineArn"]})["executionArn"].(string))
+	require.Eventually(t, func() bool { return x.Progress().Events == 5 }, time.Minute, time.Millisecond)
+	text, err := json.Marshal(x.Events(4, 1)[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"type":"TaskSubmitted"`)
+	require.Contains(t, string(text), `m-1`)
+	call("SendTaskSuccess", map[string]any{"taskToken": x.Snapshot().Current[0].Token, "output": `"came back"`})
+	<-x.Done()
+	require.Equal(t, sim.StatusSucceeded, x.Status())
+	require.JSONEq(t, `"came back"`, string(x.Result().Output))
 }

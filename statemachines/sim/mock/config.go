@@ -49,7 +49,8 @@ type jobConfig struct {
 // and, if wanted, "times" (for how many calls it is; the last step is for all
 // further ones if it does not say), "after" (the seconds that the call takes),
 // "submitted" (what the request of a ".sync" or ".waitForTaskToken" Task is
-// answered with) and "heartbeats" (the interval of heartbeats in seconds).
+// answered with; alone, the Task then waits for its token) and "heartbeats" (the
+// interval of heartbeats in seconds).
 //
 // Or a value is a [Job]:
 //

@@ -103,12 +103,16 @@ func (r *reader) step(n *jsontree.Node) step {
 			found = append(found, name)
 		}
 	}
+	submitted := n.Get("submitted")
+	if len(found) == 0 && submitted != nil {
+		found = []string{"submitted"}
+	}
 	if len(found) != 1 {
-		r.add(n.Problem("a step needs exactly one of return, fail, throttle and never, found %d", len(found)))
+		r.add(n.Problem("a step needs exactly one of return, fail, throttle and never, or submitted alone, found %d", len(found)))
 		return step{}
 	}
 	s := step{reply: sim.Reply{Latency: r.seconds(n, "after"), HeartbeatEvery: r.seconds(n, "heartbeats")}}
-	if submitted := n.Get("submitted"); submitted != nil {
+	if submitted != nil {
 		s.reply.Submitted = submitted.Value()
 	}
 	if times := n.Get("times"); times != nil {
@@ -124,6 +128,11 @@ func (r *reader) step(n *jsontree.Node) step {
 		s.reply.Output = value.Value()
 	case "fail":
 		s.fail = r.failure(value, "error", "cause")
+	case "submitted":
+		s.reply.Never = true // the handler's part: a token may come back
+		if after := n.Get("after"); after != nil {
+			r.add(after.Problem("\"after\" is about the end of the Task: add \"return\" or \"fail\", or remove it"))
+		}
 	default:
 		if value.Text != "true" || value.Kind != jsontree.Bool {
 			r.add(value.Problem("%q must be true, found %s", found[0], value.Describe()))
