@@ -64,9 +64,13 @@ func NewRealClock() *Clock {
 }
 
 // NewClock returns a clock that shows start and goes by the factor: 1 is the pace of
-// the machine, 60 makes a minute a second, and 0 stands still until Advance.
+// the machine, 60 makes a minute a second, and 0 stands still until Advance. It stands
+// still at the end of the year 9999, which timestamps cannot exceed.
 func NewClock(start time.Time, factor float64) (*Clock, error) {
 	if err := checkFactor(factor); err != nil {
+		return nil, err
+	}
+	if err := checkTime(start); err != nil {
 		return nil, err
 	}
 	c := newClock()
@@ -86,6 +90,17 @@ const mostFactor = 1_000_000
 func checkFactor(factor float64) error {
 	if !(factor >= 0 && factor <= mostFactor) || math.IsNaN(factor) {
 		return fmt.Errorf("the factor of a clock is %v; use a number from 0 to %d", factor, mostFactor)
+	}
+	return nil
+}
+
+// lastTime is the end of all clocks that a World has a journal for: RFC 3339 has no later
+// year.
+var lastTime = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+
+func checkTime(to time.Time) error {
+	if to.After(lastTime) {
+		return fmt.Errorf("a clock ends at %s, and cannot show %s", lastTime.Format(time.RFC3339), to.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -189,7 +204,11 @@ func (c *Clock) now() time.Time {
 	case c.machine:
 		return time.Now()
 	default:
-		return c.model.Add(scale(time.Since(c.since), c.factor))
+		now := c.model.Add(scale(time.Since(c.since), c.factor))
+		if now.After(lastTime) {
+			return lastTime
+		}
+		return now
 	}
 }
 

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -172,6 +173,35 @@ func TestCancelVirtual(t *testing.T) {
 	r, err = sim.Run(ctx, m, nil, sim.Options{Handlers: map[string]sim.Handler{describe: h}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"ExecutionStarted", "ExecutionAborted"}, types(r))
+}
+
+// No clock of a World goes beyond the year 9999: it refuses to, or stands still there.
+func TestClocksEnd(t *testing.T) {
+	t.Parallel()
+	last := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+	_, err := sim.NewClock(last.Add(time.Second), 1)
+	require.EqualError(t, err, "a clock ends at 9999-12-31T23:59:59Z, and cannot show 10000-01-01T00:00:00Z")
+
+	clock, err := sim.NewClock(last.Add(-time.Hour), 0)
+	require.NoError(t, err)
+	require.ErrorContains(t, clock.Advance(t.Context(), last.Add(time.Second)), "a clock ends at")
+	require.Equal(t, last.Add(-time.Hour), clock.Now())
+	w := newWorld(t, sim.WorldOptions{Clock: clock})
+	short, long := start(t, w, waits, ``, sim.Options{Execution: "short"}), start(t, w, strings.Replace(waits, "60", "7200", 1), ``, sim.Options{Execution: "long"})
+	clock.SetVirtual()
+	<-short.Done()
+	require.NoError(t, clock.Advance(t.Context(), last))
+	require.Equal(t, last, clock.Now())
+	require.Equal(t, sim.StatusRunning, long.Status())
+	_, err = long.Stop("", "")
+	require.NoError(t, err)
+
+	synctest.Test(t, func(t *testing.T) {
+		clock, err := sim.NewClock(last.Add(-time.Hour), 1000)
+		require.NoError(t, err)
+		<-time.After(time.Minute)
+		require.Equal(t, last, clock.Now())
+	})
 }
 
 func TestRealClock(t *testing.T) {
