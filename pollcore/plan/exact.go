@@ -5,12 +5,17 @@ import (
 	"slices"
 )
 
-// How many times the grid of the exact programme has: quantiles, the same closer and
-// closer to the longest job, and even times.
+// How many times the grid of the exact programme has: quantiles, times that grow by the
+// same factor, and even times.
 const (
-	gridQuantiles = 400
-	gridTail      = 100
-	gridEven      = 300
+	gridQuantiles = 350
+	gridGrowth    = 300
+	gridEven      = 250
+	// gridNear is how many more there are for each poll in the later rounds, around it.
+	gridNear   = 16
+	gridRounds = 3
+	// gridRare is the share of the jobs that run longer than the grid.
+	gridRare = 1e-5
 )
 
 // findExact finds the schedule of the lowest cost by dynamic programming over a grid of
@@ -20,11 +25,38 @@ func (s *search) findExact() (candidate, bool) {
 	if s.d.learned {
 		return candidate{}, false
 	}
-	g := s.grid()
-	return s.tune(func(price float64) candidate {
-		times, then := g.best(s, price)
-		return s.schedule(Exact, times, then)
-	})
+	best, found := candidate{}, false
+	end := math.Ceil(s.d.quantile(1 - gridRare))
+	times := s.coarse(end)
+	for range gridRounds {
+		g := s.grid(times, end)
+		c, ok := s.tune(func(price float64) candidate {
+			times, then := g.best(s, price)
+			return s.schedule(Exact, times, then)
+		})
+		if !ok {
+			break
+		}
+		if !found || c.score < best.score {
+			best, found = c, true
+		}
+		times = around(best)
+	}
+	return best, found
+}
+
+// around are the times around the polls of a schedule, for a finer grid.
+func around(c candidate) []float64 {
+	var times []float64
+	now := 0.0
+	for _, delay := range c.planned.Delays {
+		gap := delay.Seconds()
+		now += gap
+		for i := range gridNear {
+			times = append(times, max(0, now+gap*(float64(i)/gridNear-0.5)))
+		}
+	}
+	return times
 }
 
 // grid has the times at which polls may be, and the integrals up to them.
@@ -33,21 +65,27 @@ type grid struct {
 	points []point
 }
 
-func (s *search) grid() grid {
+// coarse are the times of the first grid.
+func (s *search) coarse(end float64) []float64 {
 	d := s.d
-	const rare = 1e-5
-	end := math.Ceil(d.quantile(1 - rare))
-	times := []float64{0, end}
+	var times []float64
 	for i := range gridQuantiles {
 		times = append(times, d.quantile(float64(i+1)/gridQuantiles*(1-1e-3)))
 	}
-	for i := range gridTail {
-		times = append(times, d.quantile(1-1e-3*math.Pow(rare/1e-3, float64(i)/gridTail)))
+	start, late := d.quantile(gridRare), d.quantile(0.99)
+	for i := range gridGrowth {
+		times = append(times, start*math.Pow(end/start, float64(i)/gridGrowth))
 	}
-	start := d.quantile(rare)
 	for i := range gridEven {
-		times = append(times, start+(end-start)*float64(i)/gridEven)
+		times = append(times, start+(late-start)*float64(i)/gridEven)
 	}
+	return times
+}
+
+// grid rounds times to whole seconds, adds both ends and finds the integrals up to them.
+func (s *search) grid(times []float64, end float64) grid {
+	d := s.d
+	times = append(times, 0, end)
 	for i, t := range times {
 		times[i] = min(math.Ceil(t), end)
 	}
@@ -86,8 +124,11 @@ func (g grid) best(s *search, price float64) (times []float64, then float64) {
 				break
 			}
 			to := g.points[j]
-			cost := 1 - from.below + price*(g.times[j]*(to.weight-from.weight)-(to.weighed-from.weighed)) + value[j]
-			if cost < value[i] {
+			cost := 1 - from.below + price*(g.times[j]*(to.weight-from.weight)-(to.weighed-from.weighed))
+			if cost > value[i] { // and a later poll costs still more
+				break
+			}
+			if cost += value[j]; cost < value[i] {
 				value[i], choice[i] = cost, j
 			}
 		}
@@ -97,8 +138,9 @@ func (g grid) best(s *search, price float64) (times []float64, then float64) {
 	}
 	for i := choice[0]; i > 0 && len(times) < s.list; i = choice[i] {
 		times = append(times, g.times[i])
-		if g.points[i].below >= enough && i < n-1 {
-			return times, s.tail(g.times[i], g.points[i], price)
+		then = s.tail(g.times[i], g.points[i], price)
+		if g.points[i].below >= enough {
+			break
 		}
 	}
 	return times, then

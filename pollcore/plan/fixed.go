@@ -12,14 +12,21 @@ func (s *search) findFixed() (candidate, bool) {
 	return s.findFixedAfter(0, Fixed)
 }
 
-// initials are the quantiles of the durations that an initial delay may be.
+// initials are the quantiles of the durations that an initial delay may be. Where the
+// goal is a quantile, the jobs that the initial delay makes very late do not count: so it
+// makes only few late.
 var initials = []float64{0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5}
+
+const latestInitial = 0.02
 
 // findInitial finds an initial delay, and one for the calls after it.
 func (s *search) findInitial() (best candidate, found bool) {
 	best.score = math.Inf(1)
 	for _, p := range initials {
-		if first := math.Floor(s.d.quantile(p)); first >= s.least {
+		if p > latestInitial && s.goal.At != Mean {
+			break
+		}
+		if first := math.Floor(s.d.quantile(p) * (1 + 1e-6)); first >= s.least {
 			if c, ok := s.findFixedAfter(first, Initial); ok && c.score < best.score {
 				best, found = c, true
 			}

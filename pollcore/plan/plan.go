@@ -149,9 +149,9 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 	if bound > 1-worthwhile {
 		return best, fmt.Sprintf("%s is as good as any schedule: knowledge of the durations saves %.0f %% of the calls at most.", simple, 100*(1-bound))
 	}
-	program, ok := s.findExact()
-	if s.d.learned {
-		program, ok = s.findHazard()
+	program, ok := s.findHazard()
+	if exact, found := s.findExact(); found && (!ok || exact.score < program.score) {
+		program, ok = exact, true
 	}
 	if !ok || program.score > (1-worthwhile)*best.score {
 		return best, fmt.Sprintf("%s needs %.1f calls; a longer list of delays saves less than 10 %% of them.", simple, best.calls)

@@ -17,9 +17,12 @@ type polls struct {
 	until float64
 }
 
-// mostPolls is how many polls are counted one by one. What more of them with one
-// delay cost is an integral.
-const mostPolls = 20_000
+// What polls cost is counted one by one for the first of them, and then, if the delay
+// stays the same, is an integral.
+const (
+	mostPolls  = 20_000 // of a schedule to measure
+	mostSpread = 2_000  // of a fixed delay that a search tries
+)
 
 // sum is what polls cost: the integrals of calls and lateness over all jobs.
 type sum struct {
@@ -36,13 +39,14 @@ func (p polls) spread(d *Distribution) polls {
 	if n := len(p.times); n > 0 {
 		last = p.times[n-1]
 	}
-	count := math.Ceil((end - last) / p.then)
-	if count > mostPolls {
-		return p
-	}
-	all := append(make([]float64, 0, len(p.times)+max(0, int(count))), p.times...)
-	for i := range max(0, int(count)) {
+	needed := max(0, math.Ceil((end-last)/p.then))
+	count := int(min(needed, mostSpread))
+	all := append(make([]float64, 0, len(p.times)+count), p.times...)
+	for i := range count {
 		all = append(all, min(last+float64(i+1)*p.then, p.until))
+	}
+	if needed > mostSpread {
+		return polls{all, p.then, p.until}
 	}
 	return polls{times: all, until: p.until}
 }

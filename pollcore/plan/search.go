@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -123,11 +124,15 @@ func (s *search) tune(build func(price float64) candidate) (candidate, bool) {
 	delay := 2 * s.lateness()
 	price := 2 * s.d.mean() / delay / delay
 	best, found := candidate{score: math.Inf(1)}, false
+	var late candidate // of those that do not meet it, the one with the most calls
 	try := func(price float64) bool {
 		c := build(price)
 		ok := s.meets(&c)
 		if ok && c.score < best.score {
 			best, found = c, true
+		}
+		if !ok && c.score > late.score {
+			late = c
 		}
 		return ok
 	}
@@ -152,7 +157,41 @@ func (s *search) tune(build func(price float64) candidate) (candidate, bool) {
 			low = middle
 		}
 	}
+	if found && late.score > 0 {
+		for _, c := range slices.Concat(s.splice(best, late), s.splice(late, best)) {
+			if s.meets(&c) && c.score < best.score {
+				best = c
+			}
+		}
+	}
 	return best, found
+}
+
+// splice are the schedules that begin as the first one and go on as the second. Between
+// two neighbours, of which one is too late and one has calls to spare, these are as good.
+func (s *search) splice(first, second candidate) []candidate {
+	var all []candidate
+	var now, next time.Duration
+	rest := second.planned.Delays
+	for i, delay := range first.planned.Delays {
+		now += delay
+		for len(rest) > 0 && next+rest[0] <= now {
+			next += rest[0]
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			break
+		}
+		join := next + rest[0] - now
+		if i+1+len(rest) > s.list || join.Seconds() < s.least {
+			continue
+		}
+		c := candidate{method: first.method, planned: pollcore.Planned{Then: second.planned.Then}}
+		c.planned.Delays = slices.Concat(first.planned.Delays[:i+1], rest)
+		c.planned.Delays[i+1] = join
+		all = append(all, c)
+	}
+	return all
 }
 
 // lateness is about the seconds that the goal allows.

@@ -52,6 +52,9 @@ func TestMain(m *testing.M) {
 	if *command != "" && !printCommand(*command) {
 		code = 1
 	}
+	if code == 0 && *plans {
+		code = benchPlans(os.Stdout)
+	}
 	if code == 0 && *schedules {
 		fmt.Fprint(os.Stdout, scheduleTables())
 	}
