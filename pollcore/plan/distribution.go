@@ -88,9 +88,17 @@ func inside(d *Distribution, i int, x float64) point {
 	p.weight = d.weight[i] + density*short/shortest
 	p.weighed = d.weighed[i] + density*(short*(split+from)/2/shortest+long)
 	if long > 0 {
-		p.weight += density * math.Log1p(long/split)
+		p.weight += density * log1p(long/split)
 	}
 	return p
+}
+
+// log1p is [math.Log1p], and quick where x is small, as in most cells.
+func log1p(x float64) float64 {
+	if x > 0.02 {
+		return math.Log1p(x)
+	}
+	return x * (1 - x/2 + x*x/3)
 }
 
 // cursor finds points at times that do not fall.
@@ -107,6 +115,27 @@ func (c *cursor) at(x float64) point {
 	if x >= d.edges[n-1] {
 		return point{below: 1, partial: d.partial[n-1], weight: d.weight[n-1], weighed: d.weighed[n-1]}
 	}
+	c.move(x)
+	return inside(d, c.cell, x)
+}
+
+// share is the share of the jobs below x.
+func (c *cursor) share(x float64) float64 {
+	d, n := c.d, len(c.d.edges)
+	if x <= d.edges[0] {
+		return 0
+	}
+	if x >= d.edges[n-1] {
+		return 1
+	}
+	c.move(x)
+	i := c.cell
+	return d.below[i] + (d.below[i+1]-d.below[i])*(x-d.edges[i])/(d.edges[i+1]-d.edges[i])
+}
+
+// move goes to the cell of x, which is inside the edges.
+func (c *cursor) move(x float64) {
+	d := c.d
 	for steps := 0; d.edges[c.cell+1] < x; steps++ {
 		if steps > 8 {
 			c.cell += sort.SearchFloat64s(d.edges[c.cell+1:], x)
@@ -114,7 +143,6 @@ func (c *cursor) at(x float64) point {
 		}
 		c.cell++
 	}
-	return inside(d, c.cell, x)
 }
 
 // IsKnown reports whether anything is known of the durations.

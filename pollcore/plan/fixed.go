@@ -15,7 +15,7 @@ func (s *search) findFixed() (candidate, bool) {
 // initials are the quantiles of the durations that an initial delay may be. Where the
 // goal is a quantile, the jobs that the initial delay makes very late do not count: so it
 // makes only few late.
-var initials = []float64{0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5}
+var initials = []float64{0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1}
 
 const latestInitial = 0.02
 

@@ -31,8 +31,8 @@ type Cost struct {
 // paths is how many times draws of random delays are drawn, and drawnPolls how many
 // polls they have in all.
 const (
-	paths      = 200
-	drawnPolls = 40_000
+	paths      = 400
+	drawnPolls = 100_000
 )
 
 // Measure computes what a schedule costs. It draws random delays many times, always
@@ -93,7 +93,7 @@ func measure(d *Distribution, all []polls) Cost {
 	// quantile is the lateness that a share of the jobs that are seen exceeds.
 	quantile := func(exceeding float64, later func(polls, float64) float64, high float64) float64 {
 		low := 0.0
-		for range 50 {
+		for range 30 {
 			middle, sum := (low+high)/2, 0.0
 			for _, p := range all {
 				sum += later(p, middle) / n

@@ -21,7 +21,7 @@ type polls struct {
 // stays the same, is an integral.
 const (
 	mostPolls  = 20_000 // of a schedule to measure
-	mostSpread = 2_000  // of a fixed delay that a search tries
+	mostSpread = 1_000  // of a fixed delay that a search tries
 )
 
 // sum is what polls cost: the integrals of calls and lateness over all jobs.
@@ -90,9 +90,9 @@ func (p polls) later(d *Distribution, seconds, share float64) float64 {
 				limit = t - share*shortest
 			}
 		}
-		now := to.at(t).below
+		now := to.share(t)
 		if limit > last {
-			sum += max(0, from.at(limit).below-before)
+			sum += max(0, from.share(limit)-before)
 		}
 		before, last = now, t
 	}

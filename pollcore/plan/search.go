@@ -119,23 +119,37 @@ func (s *search) tune(build func(price float64) candidate) (candidate, bool) {
 		s.meets(&c)
 		return c, true
 	}
-	// A fixed delay has the lateness of half of it, and the best one for a price is
-	// the root of twice the mean over the price.
-	delay := 2 * s.lateness()
-	price := 2 * s.d.mean() / delay / delay
 	best, found := candidate{score: math.Inf(1)}, false
 	var late candidate // of those that do not meet it, the one with the most calls
 	try := func(price float64) bool {
 		c := build(price)
 		ok := s.meets(&c)
-		if ok && c.score < best.score {
+		switch {
+		case ok && c.score < best.score:
 			best, found = c, true
-		}
-		if !ok && c.score > late.score {
+		case !ok && c.score > late.score:
 			late = c
 		}
 		return ok
 	}
+	s.bisect(try)
+	if !found || late.score == 0 {
+		return best, found
+	}
+	for _, c := range slices.Concat(s.splice(best, late), s.splice(late, best)) {
+		if s.meets(&c) && c.score < best.score {
+			best = c
+		}
+	}
+	return best, true
+}
+
+// bisect tries prices, closer and closer to the lowest one that meets the goal.
+func (s *search) bisect(try func(price float64) bool) {
+	// A fixed delay has the lateness of half of it, and the best one for a price is
+	// the root of twice the mean over the price.
+	delay := 2 * s.lateness()
+	price := 2 * s.d.mean() / delay / delay
 	low, high := price, price
 	if try(price) {
 		for range 30 {
@@ -157,14 +171,6 @@ func (s *search) tune(build func(price float64) candidate) (candidate, bool) {
 			low = middle
 		}
 	}
-	if found && late.score > 0 {
-		for _, c := range slices.Concat(s.splice(best, late), s.splice(late, best)) {
-			if s.meets(&c) && c.score < best.score {
-				best = c
-			}
-		}
-	}
-	return best, found
 }
 
 // splice are the schedules that begin as the first one and go on as the second. Between

@@ -1,0 +1,151 @@
+package plan_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+)
+
+func parse(t testing.TB, text string) plan.Distribution {
+	t.Helper()
+	d, err := plan.Parse(text)
+	require.NoError(t, err)
+	return d
+}
+
+// simulate waits for jobs as pollcore does.
+func simulate(d plan.Distribution, s pollcore.Schedule, jobs int) plan.Cost {
+	random := rand.New(rand.NewPCG(3, 5))
+	var cost plan.Cost
+	var late []time.Duration
+	var shares []float64
+	for range jobs {
+		end := d.Quantile(random.Float64())
+		elapsed, calls, seen := s.First(), 1, true
+		for elapsed < end {
+			next := s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: elapsed})
+			if next.Status != pollcore.Running {
+				seen = false
+				break
+			}
+			elapsed += next.Delay
+			calls++
+		}
+		cost.Calls += float64(calls) / float64(jobs)
+		if seen {
+			late = append(late, elapsed-end)
+			shares = append(shares, (elapsed-end).Seconds()/max(10, end.Seconds()))
+		}
+	}
+	slices.Sort(late)
+	slices.Sort(shares)
+	n := len(late)
+	for i := range late {
+		cost.Mean += late[i] / time.Duration(n)
+		cost.MeanShare += shares[i] / float64(n)
+	}
+	cost.Missed = 1 - float64(n)/float64(jobs)
+	cost.P50, cost.P95 = late[n/2], late[n*95/100]
+	cost.P50Share, cost.P95Share = shares[n/2], shares[n*95/100]
+	return cost
+}
+
+func TestMeasureIsWhatASimulationFinds(t *testing.T) {
+	t.Parallel()
+	schedules := map[string]pollcore.Schedule{
+		"fixed":   {Total: 100 * time.Hour, Initial: time.Minute, Min: time.Minute, Max: time.Minute},
+		"default": {Total: 100 * time.Hour, Min: 5 * time.Second, Max: time.Minute},
+		"smithy":  {Total: 100 * time.Hour, Min: 20 * time.Second, Max: 2 * time.Minute, Mode: pollcore.SmithyExact},
+		"planned": {Total: 100 * time.Hour, Planned: &pollcore.Planned{
+			Delays: []time.Duration{10 * time.Minute, 30 * time.Second, time.Minute}, Then: 2 * time.Minute,
+		}},
+		"too short":  {Total: 20 * time.Minute, Min: 10 * time.Second, Max: 3 * time.Minute},
+		"many polls": {Total: 100 * time.Hour, Min: time.Second / 50, Max: time.Second / 50},
+	}
+	for name, s := range schedules {
+		for _, text := range []string{"uniform(15m, 30m)", "lognormal(10m, 1)", "weibull(20m, 0.7)", "mix(80% uniform(1m, 2m), 20% exponential(1h))"} {
+			t.Run(name+" "+text, func(t *testing.T) {
+				t.Parallel()
+				jobs := 20_000
+				if name == "many polls" {
+					jobs = 1
+				}
+				d := parse(t, text)
+				got, want := plan.Measure(d, s), simulate(d, s, jobs)
+				if name == "many polls" {
+					require.InDelta(t, 0.01, got.Mean.Seconds(), 0.0005)
+					require.InEpsilon(t, d.Mean().Seconds()*50, got.Calls, 0.01)
+					return
+				}
+				within := 0.04
+				if name == "smithy" { // fewer draws than the simulation has
+					within = 0.08
+				}
+				require.InEpsilon(t, want.Calls, got.Calls, within)
+				require.InEpsilon(t, want.Mean.Seconds(), got.Mean.Seconds(), within)
+				require.InEpsilon(t, want.P50.Seconds(), got.P50.Seconds(), within)
+				require.InEpsilon(t, want.P95.Seconds(), got.P95.Seconds(), within)
+				require.InEpsilon(t, want.MeanShare, got.MeanShare, within)
+				require.InEpsilon(t, want.P50Share, got.P50Share, within)
+				require.InEpsilon(t, want.P95Share, got.P95Share, within)
+				require.InDelta(t, want.Missed, got.Missed, 0.01)
+			})
+		}
+	}
+}
+
+// A plan's cost is what its schedule costs.
+func TestCostOfAPlan(t *testing.T) {
+	t.Parallel()
+	for _, goal := range []string{"30s", "5%", "1m p95", "10% worst"} {
+		d := parse(t, "mix(50% lognormal(5m, 0.4), 50% uniform(1h, 2h))")
+		g, err := plan.ParseGoal(goal)
+		require.NoError(t, err)
+		p, err := plan.Best(d, g, plan.Limits{})
+		require.NoError(t, err)
+		got := plan.Measure(d, pollcore.Schedule{Total: 1000 * time.Hour, Planned: &p.Schedule})
+		require.InEpsilon(t, p.Cost.Calls, got.Calls, 1e-6)
+		require.InDelta(t, p.Cost.Mean.Seconds(), got.Mean.Seconds(), 0.01)
+		require.InDelta(t, p.Cost.P95.Seconds(), got.P95.Seconds(), 0.01)
+	}
+}
+
+// Backoffs that pollcore has not are measured by their delays.
+func TestMeasureDelays(t *testing.T) {
+	t.Parallel()
+	d := parse(t, "uniform(900s, 1800s)")
+	twice := func(yield func(time.Duration) bool) {
+		delay := 5 * time.Second
+		for yield(delay) {
+			delay *= 2
+		}
+	}
+	// Polls at 635, 1275 and 2555 s: 375 of 900 jobs are seen by the eighth.
+	got := plan.MeasureDelays(d, twice)
+	require.InEpsilon(t, 8+525.0/900, got.Calls, 1e-3)
+	require.InEpsilon(t, (375*(1275-1087.5)+525*(2555-1537.5))/900, got.Mean.Seconds(), 1e-3)
+	require.Equal(t, 1280*time.Second, got.Worst)
+	require.Zero(t, got.Missed)
+
+	ends := plan.MeasureDelays(d, func(yield func(time.Duration) bool) { yield(1200 * time.Second) })
+	require.InEpsilon(t, 600.0/900, ends.Missed, 1e-3)
+	require.InEpsilon(t, 150, ends.Mean.Seconds(), 1e-3)
+	require.Equal(t, 1.0, ends.Calls)
+	none := plan.MeasureDelays(d, func(func(time.Duration) bool) {})
+	require.Equal(t, plan.Cost{Missed: 1}, none)
+	require.Zero(t, plan.MeasureDelays(plan.Distribution{}, twice))
+	require.False(t, math.IsNaN(plan.MeasureDelays(d, func(yield func(time.Duration) bool) {
+		for range 100 {
+			if !yield(-time.Second) { // time stands still
+				return
+			}
+		}
+	}).Calls))
+}

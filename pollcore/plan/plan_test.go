@@ -1,0 +1,281 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+)
+
+func drawGoal(t *rapid.T) plan.Goal {
+	at := plan.Statistic(rapid.IntRange(int(plan.Mean), int(plan.Worst)).Draw(t, "at"))
+	switch rapid.IntRange(0, 2).Draw(t, "goal") {
+	case 0:
+		return plan.Goal{Late: time.Duration(rapid.Int64Range(1, int64(2*time.Hour)).Draw(t, "late")), At: at}
+	case 1:
+		return plan.Goal{Share: rapid.Float64Range(0.001, 10).Draw(t, "share"), At: at}
+	default:
+		return plan.Goal{Price: rapid.Float64Range(0.0001, 10).Draw(t, "price")}
+	}
+}
+
+var stated = []string{
+	"constant(10m)", "uniform(15m, 30m)", "lognormal(15m, 0.25)", "lognormal(10m, 1)", "lognormal(5m, 1.5)", "exponential(20m)", "weibull(20m, 0.7)", "weibull(20m, 3)",
+	"mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))", "uniform(3s, 5s)", "mix(50% constant(30s), 50% exponential(2h))",
+}
+
+// lateness is the statistic of a cost that a goal is about, in its unit.
+func lateness(g plan.Goal, c plan.Cost) (got, most float64) {
+	if g.Share > 0 {
+		return map[plan.Statistic]float64{plan.Mean: c.MeanShare, plan.P50: c.P50Share, plan.P95: c.P95Share}[g.At], g.Share
+	}
+	return map[plan.Statistic]time.Duration{plan.Mean: c.Mean, plan.P50: c.P50, plan.P95: c.P95}[g.At].Seconds(), g.Late.Seconds()
+}
+
+// For stated and learned durations: the goal is met, and with no more calls than a
+// fixed delay needs.
+func TestBestMeetsTheGoalWithFewCalls(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d, err := plan.Parse(rapid.SampledFrom(stated).Draw(t, "durations"))
+		require.NoError(t, err)
+		if rapid.Bool().Draw(t, "learned") {
+			d, err = plan.Learn(draw(d, rapid.IntRange(1, 50).Draw(t, "count")))
+			require.NoError(t, err)
+		}
+		g := drawGoal(t)
+		p, err := plan.Best(d, g, plan.Limits{})
+		if err != nil {
+			require.ErrorIs(t, err, plan.ErrUnreachable)
+			return
+		}
+		require.NoError(t, p.Schedule.Validate())
+		require.LessOrEqual(t, len(p.Schedule.Delays), 100)
+		switch {
+		case g.At == plan.Worst && g.Price == 0:
+			if g.Share == 0 {
+				require.LessOrEqual(t, p.Cost.Worst, g.Late)
+			}
+		case g.Price > 0:
+			score := func(c plan.Cost) float64 { return c.Calls + g.Price*c.Mean.Seconds() }
+			require.LessOrEqual(t, score(p.Cost), score(p.FixedCost)*1.0001)
+		default:
+			got, most := lateness(g, p.Cost)
+			require.LessOrEqual(t, got, most*1.001+1e-6)
+			require.LessOrEqual(t, p.Cost.Calls, p.FixedCost.Calls*1.0001)
+		}
+	})
+}
+
+// Who allows more lateness pays fewer calls.
+func TestCallsFallWithLateness(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"constant(10m)", "uniform(15m, 30m)", "lognormal(10m, 1)", "weibull(20m, 3)", "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))"} {
+		for _, at := range []plan.Statistic{plan.Mean, plan.P95} {
+			calls := 1e18
+			for _, late := range []time.Duration{5 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute} {
+				p, err := plan.Best(parse(t, text), plan.Goal{Late: late, At: at}, plan.Limits{})
+				require.NoError(t, err)
+				// The simplest schedule may take 10 % more calls than the best one.
+				require.LessOrEqual(t, p.Cost.Calls, calls/0.9, "%s %s %s", text, late, at)
+				calls = min(calls, p.Cost.Calls)
+			}
+		}
+	}
+}
+
+// Ten times longer jobs and lateness have ten times longer delays.
+func TestPlansAreFreeOfScale(t *testing.T) {
+	t.Parallel()
+	for _, texts := range [][2]string{
+		{"uniform(15m, 30m)", "uniform(150m, 300m)"},
+		{"lognormal(15m, 0.25)", "lognormal(150m, 0.25)"},
+		{"lognormal(15m, 0.5)", "lognormal(150m, 0.5)"},
+		{"weibull(20m, 3)", "weibull(200m, 3)"},
+	} {
+		for _, method := range []plan.Method{plan.Fixed, plan.Initial, plan.Hazard, plan.Exact} {
+			small, err := plan.Best(parse(t, texts[0]), plan.Goal{Late: 60 * time.Second}, plan.Limits{Method: method})
+			require.NoError(t, err)
+			large, err := plan.Best(parse(t, texts[1]), plan.Goal{Late: 600 * time.Second}, plan.Limits{Method: method})
+			require.NoError(t, err)
+			require.InEpsilon(t, small.Cost.Calls, large.Cost.Calls, 0.03, "%s %s", texts[0], method)
+			require.InDelta(t, small.Bound, large.Bound, 1e-3)
+			if method != plan.Fixed {
+				continue
+			}
+			require.InEpsilon(t, 10*small.Schedule.Then.Seconds(), large.Schedule.Then.Seconds(), 0.02)
+		}
+	}
+	for _, count := range []int{1, 10, 100} {
+		samples := draw(parse(t, "lognormal(20m, 0.3)"), count)
+		longer := make([]plan.Sample, count)
+		for i, s := range samples {
+			longer[i] = plan.Exactly(10 * s.From)
+		}
+		var calls []float64
+		for i, s := range [][]plan.Sample{samples, longer} {
+			d, err := plan.Learn(s)
+			require.NoError(t, err)
+			factor := []time.Duration{time.Minute, 10 * time.Minute}[i]
+			p, err := plan.Best(d, plan.Goal{Late: factor}, plan.Limits{Method: plan.Hazard, MaxDelay: 10 * factor})
+			require.NoError(t, err)
+			calls = append(calls, p.Cost.Calls)
+		}
+		require.InEpsilon(t, calls[0], calls[1], 0.03)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		durations string
+		goal      string
+		want      plan.Method
+		why       string
+	}{
+		{"exponential(20m)", "30s", plan.Initial, "A fixed delay after an initial delay is as good as any schedule: knowledge of the durations saves 0 % of the calls at most."},
+		{"lognormal(15m, 0.25)", "30s", plan.Initial, "a longer list of delays saves less than 10 % of them"},
+		{"uniform(15m, 30m)", "30s", plan.Exact, "Polls gather where jobs end"},
+		{"mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))", "30s", plan.Exact, "Polls gather where jobs end"},
+		{"uniform(15m, 30m)", "5% worst", plan.Growth, "no job is seen later than 5% of its length, or a delay of 1s"},
+		{"uniform(15m, 30m)", "30s worst", plan.Fixed, "needs no knowledge"},
+	}
+	for _, tt := range tests {
+		g, err := plan.ParseGoal(tt.goal)
+		require.NoError(t, err)
+		p, err := plan.Best(parse(t, tt.durations), g, plan.Limits{})
+		require.NoError(t, err)
+		require.Equal(t, tt.want, p.Method, tt.durations)
+		require.Contains(t, p.Why, tt.why)
+	}
+}
+
+// The exact programme trusts that jobs of other lengths do not exist.
+func TestExactTakesNoLearnedDurations(t *testing.T) {
+	t.Parallel()
+	d, err := plan.Learn(draw(parse(t, "uniform(15m, 30m)"), 30))
+	require.NoError(t, err)
+	_, err = plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{Method: plan.Exact})
+	require.ErrorIs(t, err, plan.ErrLearned)
+	p, err := plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{})
+	require.NoError(t, err)
+	require.Equal(t, plan.Hazard, p.Method)
+}
+
+// Nothing is known: a fixed delay, or one that grows with the job.
+func TestBestWithoutDurations(t *testing.T) {
+	t.Parallel()
+	minutes := func(n int) pollcore.Planned {
+		return pollcore.Planned{Delays: []time.Duration{time.Duration(n) * time.Minute}, Then: time.Duration(n) * time.Minute}
+	}
+	var nothing plan.Distribution
+	for at, want := range map[plan.Statistic]pollcore.Planned{plan.Mean: minutes(2), plan.P50: minutes(2), plan.P95: minutes(1), plan.Worst: minutes(1)} {
+		p, err := plan.Best(nothing, plan.Goal{Late: time.Minute, At: at}, plan.Limits{})
+		require.NoError(t, err)
+		require.Equal(t, want, p.Schedule)
+		require.Equal(t, plan.Fixed, p.Method)
+		require.Equal(t, 1.0, p.Bound)
+		require.Zero(t, p.Cost)
+	}
+	p, err := plan.Best(nothing, plan.Goal{Share: 0.05}, plan.Limits{})
+	require.NoError(t, err)
+	require.Equal(t, plan.Growth, p.Method)
+	_, err = plan.Best(nothing, plan.Goal{Price: 1}, plan.Limits{})
+	require.ErrorContains(t, err, "needs a distribution")
+}
+
+// Each job is seen at most the share of its length later, or a second, for ever.
+func TestGrowthKeepsItsPromise(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		e := rapid.Float64Range(0.01, 2).Draw(t, "e")
+		p, err := plan.Best(plan.Distribution{}, plan.Goal{Share: e, At: plan.Worst}, plan.Limits{Delays: rapid.IntRange(0, 200).Draw(t, "delays")})
+		require.NoError(t, err)
+		now := time.Duration(0)
+		for n := 1; n < 300 && now < 100*365*24*time.Hour; n++ {
+			delay := p.Schedule.Before(n)
+			require.LessOrEqual(t, delay.Seconds(), max(1, e*max(10, now.Seconds())))
+			now += delay
+		}
+	})
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	d := parse(t, "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))")
+	for _, method := range []plan.Method{plan.Hazard, plan.Exact} {
+		p, err := plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{MinDelay: 20*time.Second + 1, MaxDelay: 5 * time.Minute, Delays: 10, Method: method})
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(p.Schedule.Delays), 10)
+		for n := range 12 {
+			delay := p.Schedule.Before(n + 1)
+			require.GreaterOrEqual(t, delay, 21*time.Second)
+			require.LessOrEqual(t, delay, 5*time.Minute+20*time.Second, "a step of the grid more")
+		}
+	}
+	_, err := plan.Best(d, plan.Goal{Late: 5 * time.Second}, plan.Limits{MinDelay: time.Minute})
+	require.ErrorIs(t, err, plan.ErrUnreachable)
+	require.ErrorContains(t, err, "method fixed does not reach a lateness of 5s mean with delays of 1m0s or more")
+	for _, limits := range []plan.Limits{{MinDelay: -1}, {MaxDelay: -1}, {Delays: -1}, {Delays: 1001}, {MinDelay: plan.Forever}, {Method: "best"}} {
+		_, err := plan.Best(d, plan.Goal{Late: time.Minute}, limits)
+		require.Error(t, err, "%+v", limits)
+	}
+}
+
+func TestParseGoal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]plan.Goal{
+		"30s":        {Late: 30 * time.Second},
+		"1m30s p95":  {Late: 90 * time.Second, At: plan.P95},
+		" 5%  p50 ":  {Share: 0.05, At: plan.P50},
+		"12.5% mean": {Share: 0.125},
+		"5% worst":   {Share: 0.05, At: plan.Worst},
+	} {
+		got, err := plan.ParseGoal(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		again, err := plan.ParseGoal(got.String())
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
+	for text, want := range map[string]string{
+		"":        `lateness "" is not a time or a share`,
+		"30":      `lateness "30" is not a time such as 30s`,
+		"soon":    `lateness "soon" is not a time such as 30s`,
+		"x%":      `lateness "x%" is not a number of percent`,
+		"NaN%":    "between 0.1% and 1000%, got NaN%",
+		"0%":      "must be one of a lateness",
+		"0.01%":   "between 0.1% and 1000%, got 0.01%",
+		"5% p 95": "is not a time or a share",
+		"30s p96": `"p96" is not a statistic of lateness: expected mean, p50, p95, worst (did you mean "p95"?)`,
+		"-30s":    "lateness must be above 0, got -30s",
+		"0s":      "lateness must be above 0",
+	} {
+		_, err := plan.ParseGoal(text)
+		require.ErrorContains(t, err, want, text)
+	}
+	require.Error(t, plan.Goal{}.Validate())
+	require.Error(t, plan.Goal{Late: 1, Price: 1}.Validate())
+	require.ErrorContains(t, plan.Goal{Late: 1, At: 9}.Validate(), "statistic 9")
+}
+
+// The budget is 200 ms of processor time for 10,000 durations.
+func BenchmarkBestOfTenThousandDurations(b *testing.B) {
+	samples := draw(parse(b, "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.5))"), 10_000)
+	for _, goal := range []string{"30s", "5%", "30s p95"} {
+		b.Run(goal, func(b *testing.B) {
+			g, err := plan.ParseGoal(goal)
+			require.NoError(b, err)
+			for b.Loop() {
+				d, err := plan.Learn(samples)
+				require.NoError(b, err)
+				_, err = plan.Best(d, g, plan.Limits{})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
