@@ -61,6 +61,7 @@ type JobPollerFragmentProps struct {
 	MaxWait            awscdk.Duration
 	MinDelay, MaxDelay awscdk.Duration
 	InitialDelay       awscdk.Duration
+	Schedule           *pollcore.Planned
 	// Arguments are those of the first call. Default: the input of the fragment.
 	Arguments     *map[string]any
 	Start         *bool
@@ -92,7 +93,7 @@ func (p *JobPollerFragmentProps) polling(in where) *polling {
 	return &polling{
 		where: in,
 		Job:   p.Job, Signal: p.Signal, Strategy: p.Strategy, collected: canCollect(p.Functions, p.Store),
-		MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay, Schedule: p.Schedule,
 		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Events: p.Events, Fit: p.Fit,
 		Output: p.Output, Scope: p.Scope,
 	}

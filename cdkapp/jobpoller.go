@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
@@ -73,6 +74,9 @@ type JobPollerProps struct {
 	MinDelay, MaxDelay awscdk.Duration
 	// InitialDelay is waited before the first poll. Default: none.
 	InitialDelay awscdk.Duration
+	// Schedule has all delays instead: pollcore.ParsePlanned reads it from a file.
+	// Default: none.
+	Schedule *pollcore.Planned
 	// Arguments are those of the call that starts the job, or of the polled one if
 	// the machine starts none, with members as SDK integrations spell them: in
 	// PascalCase, and DbInstanceIdentifier for DBInstanceIdentifier. Strings can be tokens, or expressions of the query language of
@@ -145,7 +149,7 @@ func (p *JobPollerProps) polling(in where) *polling {
 	return &polling{
 		where: in,
 		Job:   p.Job, Signal: p.Signal, Strategy: p.Strategy, collected: canCollect(p.Functions, p.Store),
-		MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay, Schedule: p.Schedule,
 		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Output: p.Output, Events: p.Events, Fit: p.Fit,
 	}
 }

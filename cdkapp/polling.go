@@ -35,6 +35,7 @@ type polling struct {
 	Signal                                    Signal
 	Strategy                                  compile.Strategy
 	MaxWait, MinDelay, MaxDelay, InitialDelay awscdk.Duration
+	Schedule                                  *pollcore.Planned
 	Arguments                                 *map[string]any
 	Start                                     *bool
 	OnTimeout                                 OnTimeout
@@ -111,6 +112,7 @@ func (p *polling) compile(b *bound, f form) *compile.Compiled {
 	}
 	if p.Signal == SignalSync {
 		blame("OnTimeout", func(c *compile.Call, _ *compile.Options) { c.Stop = nil })
+		blame("Schedule", func(_ *compile.Call, o *compile.Options) { o.Schedule = nil })
 		blame("InitialDelay", func(_ *compile.Call, o *compile.Options) { o.InitialDelay = 0 })
 	}
 	blame("Output", func(_ *compile.Call, o *compile.Options) { o.Output = "" })
@@ -184,6 +186,7 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 
 // schedule takes over the durations and the share of the history.
 func (p *polling) schedule(o *compile.Options) {
+	o.Schedule = p.Schedule
 	var checks []func()
 	for _, d := range []struct {
 		prop string

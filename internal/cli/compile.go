@@ -81,6 +81,7 @@ found a difference, 2 wrong usage.`,
 	completeEntries(c, true)
 	addOutput(c, &o.output, "yaml")
 	must(c.MarkFlagFilename("check", "json", "yaml", "yml"))
+	must(c.MarkFlagFilename("schedule", "json"))
 	completeWords(c, "unmodeled", "refuse", "fail")
 	completeWords(c, "strategy", names...)
 	completeNothing(c, "max-wait", "min-delay", "max-delay", "initial-delay", "arguments", "prefix", "select", "events", "exits", "cause",
@@ -99,6 +100,9 @@ func (o *compileOptions) takeFile(args []string) []string {
 }
 
 func runCompile(c *cobra.Command, args []string, o compileOptions) error {
+	if err := o.delays.readSchedule(c.InOrStdin()); err != nil {
+		return err
+	}
 	if err := o.validate(c.Flags().Changed); err != nil {
 		return usage("%w", err)
 	}

@@ -47,6 +47,7 @@ func (o *compileOptions) throughLambda() bool { return compile.Strategy(o.strate
 func (o *compileOptions) options() compile.Options {
 	return compile.Options{
 		Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: o.delays.min, MaxDelay: o.delays.max, InitialDelay: o.delays.initial,
+		Schedule:       o.delays.schedule,
 		UnmodeledFails: o.unmodeled == "fail",
 		Prefix:         o.prefix, Output: o.selected, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
 		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,

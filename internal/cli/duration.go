@@ -3,12 +3,16 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore"
 )
 
 // duration is the value of a flag for a time: 2h, 90s, or 300 for seconds.
@@ -80,12 +84,33 @@ func shortDuration(d time.Duration) string {
 // share.
 type delayFlags struct {
 	min, max, initial time.Duration
+
+	file     string // with a schedule
+	schedule *pollcore.Planned
 }
 
 func (d *delayFlags) addTo(f *pflag.FlagSet) {
 	addDuration(f, &d.min, "min-delay", 0, "shortest delay between polls, instead of the waiter's")
 	addDuration(f, &d.max, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	addDuration(f, &d.initial, "initial-delay", 0, "delay before the first poll")
+	f.StringVar(&d.file, "schedule", "", "`FILE` with all delays, in seconds: {\"delays\": [900, 45, 45], \"then\": 60}")
+}
+
+// readSchedule reads the file with the schedule.
+func (d *delayFlags) readSchedule(in io.Reader) error {
+	if d.file == "" {
+		return nil
+	}
+	text, err := readFile(d.file, in)
+	if err != nil {
+		return usage("--schedule: %w", err)
+	}
+	planned, err := pollcore.ParsePlanned(text)
+	if err != nil {
+		return usage("--schedule %s: %w", terminal.Quote(d.file), err)
+	}
+	d.schedule = &planned
+	return nil
 }
 
 // problems reports what is wrong with the delays. None may be below least.
@@ -101,6 +126,16 @@ func (d *delayFlags) problems(changed func(flag string) bool, least, maxWait tim
 	}
 	if d.min > 0 && d.max > 0 && d.max < d.min {
 		report("--max-delay (%s) must not be below --min-delay (%s)", shortDuration(d.max), shortDuration(d.min))
+	}
+	if d.schedule != nil {
+		for _, flag := range []string{"delay", "min-delay", "max-delay", "initial-delay"} {
+			if changed(flag) {
+				report("--schedule has all delays: remove it, or --%s", flag)
+			}
+		}
+		if first := d.schedule.Before(1); maxWait > 0 && first >= maxWait {
+			report("--schedule must have a first delay below --max-wait (%s), has %s", shortDuration(maxWait), shortDuration(first))
+		}
 	}
 	if d.initial < 0 {
 		report("--initial-delay must be at least 0, is %s", shortDuration(d.initial))

@@ -95,6 +95,9 @@ func runStart(c *cobra.Command, args []string, o startOptions) error {
 		return usage("%s %s is a waiter, which starts nothing. Jobs: jobpoller list %s --jobs. To wait for it: jobpoller wait %[1]s %[2]s",
 			entry.Service.Key, entry.Name, entry.Service.Key)
 	}
+	if err := o.delays.readSchedule(c.InOrStdin()); err != nil {
+		return err
+	}
 	if err := o.validate(c.Flags().Changed, entry); err != nil {
 		return err
 	}
@@ -125,7 +128,7 @@ func (o *startOptions) validate(changed func(flag string) bool, e *catalog.Entry
 	problems := []error{o.waitOptions.validate(changed, 0)}
 	why := "is for a wait: add --wait, or remove it"
 	problems = append(problems, meaningless(changed, []meaning{{
-		flags: []string{"max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts", "quiet", "stop-on-interrupt"},
+		flags: []string{"max-wait", "delay", "min-delay", "max-delay", "initial-delay", "schedule", "max-attempts", "quiet", "stop-on-interrupt"},
 		means: o.wait, why: why,
 	}})...)
 	if o.stopOnInterrupt && e.Job.Stop == nil {

@@ -164,13 +164,9 @@ func (e *executionStatus) newPoller(ctx context.Context, cfg aws.Config, store *
 // nextPoll is how long the next poll can take to come, so long after the start. When
 // the last one was, no record says.
 func nextPoll(q handler.Request, elapsed time.Duration) time.Duration {
-	s := pollcore.NewSchedule(q.Waiter, time.Duration(q.MaxWaitSeconds)*time.Second)
-	s.Initial = time.Duration(q.InitialDelay) * time.Second
-	if q.MaxDelay > 0 {
-		s.Max = time.Duration(q.MaxDelay) * time.Second
-	}
-	if elapsed < s.Initial {
-		return s.Initial - elapsed
+	s := q.Schedule()
+	if first := s.First(); elapsed < first {
+		return first - elapsed
 	}
 	_, hi := s.Bounds(pollcore.Progress{Elapsed: elapsed})
 	return max(0, min(hi, s.Total-elapsed))

@@ -97,6 +97,9 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := o.delays.readSchedule(c.InOrStdin()); err != nil {
+		return err
+	}
 	if err := o.validate(c.Flags().Changed, len(ids)); err != nil {
 		return err
 	}
@@ -198,13 +201,16 @@ func (o *waitOptions) settings(e *catalog.Entry, call *describeCall, p *waitProg
 		pollcore.Transient(call.transient), pollcore.CallTimeout(2 * callPatience), // the call has its own
 	}
 	s := o.schedule(e)
+	if s.Planned != nil {
+		return append(all, pollcore.Follow(*s.Planned))
+	}
 	return append(all, pollcore.Between(s.Min, s.Max))
 }
 
 // schedule is when the wait polls.
 func (o *waitOptions) schedule(e *catalog.Entry) pollcore.Schedule {
 	s := pollcore.NewSchedule(e.Waiter, o.maxWait)
-	s.Initial, s.MaxAttempts = o.delays.initial, o.maxAttempts
+	s.Initial, s.MaxAttempts, s.Planned = o.delays.initial, o.maxAttempts, o.delays.schedule
 	low, high := o.delays.min, o.delays.max
 	switch {
 	case o.delay > 0:

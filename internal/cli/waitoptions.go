@@ -37,6 +37,7 @@ func (o *waitOptions) addWaitFlags(c *cobra.Command) {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the whole response and the SDK's warnings too")
 	completeNothing(c, "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
+	must(c.MarkFlagFilename("schedule", "json"))
 	addOutput(c, &o.output)
 }
 

@@ -30,6 +30,10 @@ const mostCounted = 10_000
 func newPace(s pollcore.Schedule) pace {
 	s.Random = func(lo, hi time.Duration) time.Duration { return lo + (hi-lo)/2 } //nolint:mnd // the middle
 	p := pace{Polls: 1, schedule: s}
+	last := s.Max // of the delays, before the deadline cuts one
+	if s.Planned != nil {
+		last = s.Planned.Then
+	}
 	elapsed, longest, squares := s.First(), s.First(), s.First().Seconds()*s.First().Seconds()
 	for elapsed < s.Total {
 		now := pollcore.Progress{Attempts: p.Polls, Elapsed: elapsed}
@@ -40,7 +44,7 @@ func newPace(s pollcore.Schedule) pace {
 		_, hi := s.Bounds(now)
 		longest = max(longest, min(hi, s.Total-elapsed), next.Delay)
 		more := 1
-		if left := int((s.Total - elapsed) / s.Max); p.Polls >= mostCounted && next.Delay == s.Max && left > 1 {
+		if left := int((s.Total - elapsed) / last); p.Polls >= mostCounted && next.Delay == last && left > 1 {
 			more = left
 		}
 		p.Polls += more
@@ -63,6 +67,8 @@ func (p pace) polls() string {
 	switch {
 	case p.Polls == 1:
 		return text + ", and not again"
+	case s.Planned != nil:
+		text += fmt.Sprintf(", then after the delays of the schedule, at last every %s", shortDuration(s.Planned.Then))
 	case s.Max > s.Min:
 		text += fmt.Sprintf(", again after %s, then less and less often, up to every %s", shortDuration(s.Min), shortDuration(s.Max))
 	default:

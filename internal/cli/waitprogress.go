@@ -33,7 +33,7 @@ func newWaitProgress(out io.Writer, e *catalog.Entry, o waitOptions) *waitProgre
 		explain: func(err error) string { return endReason(e.Operation.Actions, err) },
 		now:     standing{status: string(pollcore.Running), limit: o.maxWait},
 	}
-	p.next = p.start.Add(o.delays.initial)
+	p.next = p.start.Add(o.schedule(e).First())
 	if !o.quiet {
 		p.live = newLive(out, o.verbose, p.standing) // what the SDK logs would break the line
 	}

@@ -103,7 +103,7 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 // it was sent before the deadline, or its answer has been on its way for long. An
 // invocation may stall anywhere, and the job may have ended meanwhile.
 func (c *check) stale() bool {
-	inTime := c.event.waitTime(c.stored.Record, c.asked) < c.request.schedule().Total
+	inTime := c.event.waitTime(c.stored.Record, c.asked) < c.request.Schedule().Total
 	return inTime || c.Now().Sub(c.asked) > staleAfter
 }
 
@@ -156,7 +156,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	if unmatched && goerror.Passes(opErr) {
 		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
 	}
-	schedule := c.request.schedule()
+	schedule := c.request.Schedule()
 	// A Wait state waits whole seconds. What is drawn is rounded, not what grows.
 	schedule.Random = func(lo, hi time.Duration) time.Duration {
 		return (lo + time.Duration(c.Random(int64(hi-lo)+1))).Round(time.Second)

@@ -39,6 +39,8 @@ type Request struct {
 	MaxDelay int `json:"maxDelay,omitempty"`
 	// InitialDelay is the wait before the first check, in seconds.
 	InitialDelay int `json:"initialDelay"`
+	// Planned has all delays instead.
+	Planned *pollcore.Planned `json:"schedule,omitempty"`
 	// OnRunning is "return" (the status RUNNING) or "error" (ErrorRunning).
 	OnRunning string `json:"onRunning"`
 	// EndAs is "status" (FAILED and TIMED_OUT are returned) or "error"
@@ -55,6 +57,17 @@ type Request struct {
 	dropped error
 }
 
+// Schedule says when the job is polled, and until when.
+func (q *Request) Schedule() pollcore.Schedule {
+	s := pollcore.NewSchedule(q.Waiter, time.Duration(q.MaxWaitSeconds)*time.Second)
+	s.Initial = time.Duration(q.InitialDelay) * time.Second
+	if q.MaxDelay > 0 {
+		s.Max = time.Duration(q.MaxDelay) * time.Second
+	}
+	s.Planned = q.Planned
+	return s
+}
+
 // parseRequest reads the request in the JSON form of the Lambda contract. All
 // problems are reported at once, as a *Error.
 func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
@@ -65,7 +78,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	r := jsontree.Reader{HideStrings: true}
 	var words jsontree.Reader // of members whose values are this contract's own, so no secrets
 	var minDelay int
-	var waiter *jsontree.Node
+	var waiter, planned *jsontree.Node
 	n.Drop(parentPrefix)
 	r.Object(n, "a request", map[string]func(*jsontree.Node){
 		"job":            r.Text(&q.Job),
@@ -75,6 +88,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 		"minDelay":       r.Int(&minDelay, 1, int(maxWaitLimit/time.Second)),
 		"maxDelay":       r.Int(&q.MaxDelay, 1, int(maxWaitLimit/time.Second)),
 		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
+		"schedule":       func(n *jsontree.Node) { planned = n },
 		"onTimeout":      words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
 		"onRunning":      words.OneOf(&q.OnRunning, "return", "error"),
 		"endAs":          words.OneOf(&q.EndAs, "status", "error"),
@@ -103,6 +117,12 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	if waiter != nil {
 		if q.Waiter, err = parseWaiter(waiter); err != nil {
 			return nil, nil, invalid(fmt.Errorf("waiter of the request: %w", err))
+		}
+	}
+	if planned != nil {
+		q.Planned = &pollcore.Planned{}
+		if *q.Planned, err = pollcore.ParsePlanned(planned.Raw()); err != nil {
+			return nil, nil, invalid(fmt.Errorf("schedule of the request: %w", err))
 		}
 	}
 	q.setDelays(minDelay)
@@ -192,20 +212,22 @@ func (q *Request) validate(n *jsontree.Node, cfg Config) error {
 	if q.InitialDelay > q.MaxWaitSeconds {
 		problems = append(problems, n.Get("initialDelay").Problem("initialDelay (%d) must not be above maxWaitSeconds (%d)", q.InitialDelay, q.MaxWaitSeconds))
 	}
+	if q.Planned == nil {
+		return problems.Err()
+	}
+	for _, name := range []string{"initialDelay", "minDelay", "maxDelay"} {
+		if other := n.Get(name); other != nil {
+			problems = append(problems, other.Problem("schedule has all delays: remove %s, or schedule", name))
+		}
+	}
+	if first := q.Planned.Before(1); first > wait {
+		problems = append(problems, n.Get("schedule").Problem("the first delay (%d) must not be above maxWaitSeconds (%d)", seconds(first), q.MaxWaitSeconds))
+	}
 	return problems.Err()
 }
 
 func (q *Request) compile() (*pollcore.Check[jobs.Ref, any], error) {
 	return pollcore.Compile[jobs.Ref, any](q.Waiter)
-}
-
-func (q *Request) schedule() pollcore.Schedule {
-	s := pollcore.NewSchedule(q.Waiter, time.Duration(q.MaxWaitSeconds)*time.Second)
-	s.Initial = time.Duration(q.InitialDelay) * time.Second
-	if q.MaxDelay > 0 {
-		s.Max = time.Duration(q.MaxDelay) * time.Second
-	}
-	return s
 }
 
 // loadRequest reads the request that RunJob kept in the record.

@@ -49,6 +49,12 @@ var badRequests = []struct {
 	},
 	{"initialDelay above the wait", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": 6}`, handler.ErrorInvalidRequest, []string{"initialDelay (6) must not be above maxWaitSeconds (5)"}},
 	{"negative initialDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": -1}`, handler.ErrorInvalidRequest, []string{"/initialDelay"}},
+	{"schedule without delays", `{"job": "test:Job", "maxWaitSeconds": 5, "schedule": {"then": 2}}`, handler.ErrorInvalidRequest, []string{"schedule of the request", `needs the member "delays"`}},
+	{
+		"schedule beside other delays", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 2, "initialDelay": 0, "schedule": {"delays": [1], "then": 2}}`, handler.ErrorInvalidRequest,
+		[]string{"/minDelay: schedule has all delays: remove minDelay, or schedule", "/initialDelay: schedule has"},
+	},
+	{"schedule begins after the wait", `{"job": "test:Job", "maxWaitSeconds": 5, "schedule": {"delays": [6], "then": 2}}`, handler.ErrorInvalidRequest, []string{"/schedule: the first delay (6) must not be above maxWaitSeconds (5)"}},
 	{"minDelay 0", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 0}`, handler.ErrorInvalidRequest, []string{"/minDelay", "from 1"}},
 	{"delays crossed", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 9, "maxDelay": 8}`, handler.ErrorInvalidRequest, []string{"minDelay (9) must not be above maxDelay (8)"}},
 	{"maxDelay below the waiter's minDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "maxDelay": 8}`, handler.ErrorInvalidRequest, []string{"minDelay (10) must not be above maxDelay (8)"}},

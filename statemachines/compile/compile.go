@@ -76,7 +76,9 @@ func (p *plan) machine(all states) (*asl.StateMachine, error) {
 	language, start := p.language, all[0].name
 	if p.options.Exits != nil { // the other machine may have another language
 		for _, s := range all {
-			s.fields["QueryLanguage"] = language
+			if s.fields["QueryLanguage"] == nil {
+				s.fields["QueryLanguage"] = language
+			}
 		}
 		language = asl.JSONPath
 	}

@@ -27,7 +27,11 @@ func (d *draft) request() object {
 	}
 	r := object{
 		"job": d.call.Job, "arguments": arguments, "maxWaitSeconds": d.total, "waiter": d.escape(d.waiter),
-		"minDelay": d.low, "maxDelay": d.hi, "initialDelay": d.initial,
+	}
+	if d.planned != nil {
+		r["schedule"] = d.planned
+	} else {
+		r["minDelay"], r["maxDelay"], r["initialDelay"] = d.low, d.hi, d.initial
 	}
 	if d.leaves {
 		r["onTimeout"] = "leave"

@@ -67,6 +67,9 @@ func (j *jsonata) pollLoop() states {
 func (j *jsonata) delay() string {
 	// The deadline may pass between the Choice and the Wait.
 	left := fmt.Sprintf("$max([0, $ceil((%s - $millis()) / 1000)])", j.deadline())
+	if j.planned != nil {
+		return fmt.Sprintf("$min([%s, %s])", j.selectDelay(), left)
+	}
 	if j.hi == j.low {
 		return fmt.Sprintf("$min([%d, %s])", j.low, left)
 	}

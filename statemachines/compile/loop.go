@@ -67,7 +67,11 @@ func (loop) states(d *draft) states {
 			"Assign": l.lateAndSeen("{}: {}", "$.error.Error, $.error.Cause"), "Default": l.timeout(),
 		}})
 	}
-	all = append(all, state{wait, object{"Type": "Wait", "Seconds": l.low, "Next": describe}})
+	pause := object{"Type": "Wait", "Seconds": l.low, "Next": describe}
+	if l.planned != nil { // JSONPath has no minimum
+		pause["QueryLanguage"], pause["Seconds"] = "JSONata", expression(l.selectDelay())
+	}
+	all = append(all, state{wait, pause})
 	if l.call.Stop != nil {
 		op := l.stop()
 		all = append(all, state{l.timeout(), object{

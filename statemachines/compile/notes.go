@@ -60,6 +60,9 @@ func (p *plan) tellInput(b *strings.Builder) {
 // is not passed on.
 func (p *plan) warnings() []string {
 	warnings := []string{}
+	if note := p.tellDelays(); note != "" {
+		warnings = append(warnings, note)
+	}
 	if p.functions {
 		return warnings
 	}

@@ -24,6 +24,9 @@ type Options struct {
 	// the first call; in whole seconds. A MaxDelay below the waiter's minimum stands
 	// for both. The delays of the strategy Loop are MinDelay.
 	MinDelay, MaxDelay, InitialDelay time.Duration
+	// Schedule has all delays instead of these three. RetryTask and LambdaRetry hold
+	// its first delay and one other: see [Compiled.Schedule]. SyncTask takes none.
+	Schedule *pollcore.Planned
 	// CausePatterns tell errors apart that the service's model does not declare,
 	// by their codes: Step Functions gives all of them one name, and a Cause with
 	// the message but not the code. A pattern is a text that the Cause has
@@ -236,6 +239,9 @@ func (c *checks) times(o Options) {
 	if len(c.found) > before {
 		return
 	}
+	if o.Schedule != nil {
+		c.schedule(o)
+	}
 	if o.MaxDelay > 0 && o.MaxDelay < o.MinDelay {
 		c.wrong("MaxDelay", "must be at least the minimum delay, %s, is %s", short(o.MinDelay), short(o.MaxDelay))
 	}
@@ -250,6 +256,28 @@ func (c *checks) times(o Options) {
 	}
 	if o.JobTo == 0 && o.JobFrom > o.MaxWait {
 		c.wrong("JobFrom", "must be at most the longest time that the job takes, %s, is %s", short(o.MaxWait), short(o.JobFrom))
+	}
+}
+
+// schedule finds what is wrong with a schedule.
+func (c *checks) schedule(o Options) {
+	if err := o.Schedule.Validate(); err != nil {
+		c.wrong("Schedule", "is not valid: %w", err)
+		return
+	}
+	for _, other := range []struct {
+		field string
+		d     time.Duration
+	}{{"MinDelay", o.MinDelay}, {"MaxDelay", o.MaxDelay}, {"InitialDelay", o.InitialDelay}} {
+		if other.d != 0 {
+			c.wrong(other.field, "must be left out, because the schedule has all delays")
+		}
+	}
+	if o.Fit {
+		c.wrong("Fit", "must be left out, because it would change the delays of the schedule")
+	}
+	if first := o.Schedule.Before(1); first > o.MaxWait {
+		c.wrong("Schedule", "must have a first delay of at most the max wait, %s, has %s", short(o.MaxWait), short(first))
 	}
 }
 

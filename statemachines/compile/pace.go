@@ -20,13 +20,13 @@ type stretch struct {
 // delay. The number of stretches grows with the logarithm of the longest delay
 // alone.
 func (t timing) pace(by delays) []stretch {
-	if by == even {
+	if by == even && t.planned == nil {
 		first, delay, others := float64(t.initial), float64(t.low), t.calls()-1
 		return []stretch{{first, 0, delay, others}, {first + float64(others)*delay, 0, 0, 1}}
 	}
 	s := t.rule()
 	s.Random = middle
-	if by == undrawn { // a Retry block does not cut its delays at the deadline
+	if by != drawn { // neither a Retry block nor a count cuts its delays at the deadline
 		s.Total = math.MaxInt64
 	}
 	var all []stretch
@@ -34,9 +34,9 @@ func (t timing) pace(by delays) []stretch {
 	for n := 1; now < total; n++ {
 		lo, hi := s.Bounds(pollcore.Progress{Attempts: n})
 		// The last delays before the deadline are cut to fit.
-		if even := int((total-now)/s.Max.Seconds()) - 2; lo == s.Max && even > 0 {
-			all = append(all, stretch{now, math.Sqrt(variance), s.Max.Seconds(), even})
-			now += float64(even) * s.Max.Seconds()
+		if even := int((total-now)/lo.Seconds()) - 2; t.steady(n, lo) && even > 0 {
+			all = append(all, stretch{now, math.Sqrt(variance), lo.Seconds(), even})
+			now += float64(even) * lo.Seconds()
 		}
 		delay := s.Next(pollcore.Retry, pollcore.Progress{Attempts: n, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
 		all = append(all, stretch{now, math.Sqrt(variance), delay, 1})

@@ -66,7 +66,7 @@ func TestExpectedIsTheMeanOfJobs(t *testing.T) {
 		for _, by := range []delays{drawn, undrawn, even} {
 			t.Run(fmt.Sprint(c, by), func(t *testing.T) {
 				t.Parallel()
-				p := timing{c.total, c.initial, c.low, c.hi}
+				p := timing{total: c.total, initial: c.initial, low: c.low, hi: c.hi}
 				from, to := float64(c.from), float64(c.to)
 				polls, late := expect(p.pace(by), from, to)
 				const jobs = 4000

@@ -86,7 +86,7 @@ func (c *Compiled) Report() Report {
 		r.SignalNote = p.syncNote()
 	}
 	latest := p.hi
-	if p.delays == even {
+	if p.delays == even && p.planned == nil {
 		latest = p.low
 	}
 	r.RedriveNote = "Redriving cannot help: it re-enters the Fail state."

@@ -46,7 +46,10 @@ func (syncTask) take(d *draft) {
 	case job.SyncUnknown != "":
 		d.refuse("the job's id behind the Task %s is not known: %s", job.Sync, job.SyncUnknown)
 	}
-	if d.initial > 0 {
+	switch {
+	case d.options.Schedule != nil:
+		d.refuse("it has no schedule, because Step Functions tells it of the end: leave the schedule out")
+	case d.initial > 0:
 		d.refuse("it makes no call before the job has ended: leave the initial delay out")
 	}
 	if d.call.Stop != nil && catalog.ReadsStartOutput(d.call.Stop.Arguments) {

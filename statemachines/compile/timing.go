@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"math"
 	"sort"
 	"time"
 
@@ -11,11 +12,17 @@ import (
 type timing struct {
 	total, initial int
 	low, hi        int // bounds of the delay
+	// planned has the delays where they are neither drawn nor all the same; low and hi
+	// are the least and the longest of those between calls.
+	planned *pollcore.Planned
 }
 
 // schedule is the waiter's, with what options say instead.
 func schedule(w *pollcore.Waiter, o Options) pollcore.Schedule {
 	s := pollcore.NewSchedule(w, o.MaxWait)
+	if s.Planned = o.Schedule; s.Planned != nil {
+		return s
+	}
 	if o.MinDelay != 0 {
 		s.Min = o.MinDelay
 	}
@@ -28,15 +35,49 @@ func schedule(w *pollcore.Waiter, o Options) pollcore.Schedule {
 	return s
 }
 
-func newTiming(s pollcore.Schedule) timing {
+// newTiming is the schedule in whole seconds. Where one delay must serve for all
+// between the calls, it is the mean of those that the schedule lists.
+func newTiming(s pollcore.Schedule, oneDelay bool) timing {
 	seconds := func(d time.Duration) int { return int(d / time.Second) }
-	return timing{total: seconds(s.Total), initial: seconds(s.First()), low: seconds(s.Min), hi: seconds(s.Max)}
+	t := timing{total: seconds(s.Total), initial: seconds(s.First()), low: seconds(s.Min), hi: seconds(s.Max)}
+	p := s.Planned
+	if p == nil {
+		return t
+	}
+	between := p.Delays[1:]
+	for len(between) > 0 && between[len(between)-1] == p.Then {
+		between = between[:len(between)-1]
+	}
+	sum := time.Duration(0)
+	least, most := p.Then, p.Then
+	for _, d := range between {
+		sum, least, most = sum+d, min(least, d), max(most, d)
+	}
+	t.low, t.hi = seconds(least), seconds(most)
+	switch {
+	case len(between) == 0:
+	case oneDelay:
+		t.low = int(math.Round(sum.Seconds() / float64(len(between))))
+		t.hi = t.low
+	default:
+		t.planned = &pollcore.Planned{Delays: p.Delays[:1+len(between)], Then: p.Then}
+	}
+	return t
 }
 
 // rule is the schedule that the states follow, in whole seconds.
 func (t timing) rule() pollcore.Schedule {
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	return pollcore.Schedule{Total: seconds(t.total), Initial: seconds(t.initial), Min: seconds(t.low), Max: seconds(t.hi)}
+	return pollcore.Schedule{Total: seconds(t.total), Initial: seconds(t.initial), Min: seconds(t.low), Max: seconds(t.hi), Planned: t.planned}
+}
+
+// steady tells whether the delay after so many calls, which is lo at least, is that
+// of all later ones.
+func (t timing) steady(calls int, lo time.Duration) bool {
+	if t.planned != nil {
+		return calls >= len(t.planned.Delays)
+	}
+	return lo == t.rule().Max
 }
 
 // growing is how many delays are shorter than the longest.
@@ -60,8 +101,8 @@ func (t timing) count(passes time.Duration, delay func(lo, hi time.Duration) tim
 		if passes <= 0 {
 			return n - 1
 		}
-		if lo == s.Max { // as all that follow
-			return n - 1 + int((passes+s.Max-1)/s.Max)
+		if t.steady(n, lo) {
+			return n - 1 + int((passes+lo-1)/lo)
 		}
 		passes -= delay(lo, hi)
 	}
@@ -78,7 +119,12 @@ func (t timing) wholeAttempts(seconds int) int {
 
 // calls is how many calls there are with even delays: the first is made at once,
 // and the last when the time is over.
-func (t timing) calls() int { return (t.total-t.initial+t.low-1)/t.low + 1 }
+func (t timing) calls() int {
+	if t.planned != nil {
+		return t.count(time.Duration(t.total-t.initial)*time.Second, middle) + 1
+	}
+	return (t.total-t.initial+t.low-1)/t.low + 1
+}
 
 // pollsByDraw is the most polls with delays that are drawn.
 func (t timing) pollsByDraw() int {
@@ -98,6 +144,10 @@ func (p *plan) fit() {
 	needs := func() int { return p.strategy.polls(p)*t.events + t.most.events }
 	events := needs()
 	if events <= share {
+		return
+	}
+	if p.options.Schedule != nil {
+		p.refuse("it can take %d events of the history, and its share is %d: give the schedule longer delays, or wait less", events, share)
 		return
 	}
 	low, hi := p.low, p.hi

@@ -43,6 +43,12 @@ var schedules = []func(w *pollcore.Waiter) compile.Options{
 			MaxWait: 301 * time.Second, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second, InitialDelay: 20 * time.Second,
 		}
 	},
+	// A schedule as data.
+	func(*pollcore.Waiter) compile.Options {
+		return compile.Options{MaxWait: 307 * time.Second, Schedule: &pollcore.Planned{
+			Delays: []time.Duration{20 * time.Second, 3 * time.Second, 3 * time.Second, 12 * time.Second, 5 * time.Second}, Then: 25 * time.Second,
+		}}
+	},
 }
 
 // strategy is a row of the table: what is promised of a strategy besides the

@@ -116,6 +116,9 @@ func (w *wait) run(t *testing.T, more ...pollcore.WaitOption) *run {
 	if w.options.MinDelay > 0 {
 		options = append(options, pollcore.Between(w.options.MinDelay, w.options.MaxDelay))
 	}
+	if w.options.Schedule != nil {
+		options = append(options, pollcore.Follow(*w.options.Schedule))
+	}
 	o, err := w.check.Wait(t.Context(), w.sequence.Input, w.options.MaxWait, func(ctx context.Context, _ any) (any, error) {
 		for {
 			select {
@@ -391,7 +394,11 @@ func (m *machine) early(w *wait, r *run) bool {
 // retried is a quarter of the time after the initial delay.
 func (m *machine) timeForResponses() time.Duration {
 	if m.strategy.early && m.retries {
-		return m.options.MaxWait - (m.options.MaxWait-m.options.InitialDelay)/4
+		initial := m.options.InitialDelay
+		if m.options.Schedule != nil {
+			initial = m.options.Schedule.Before(1)
+		}
+		return m.options.MaxWait - (m.options.MaxWait-initial)/4
 	}
 	return m.options.MaxWait
 }
@@ -458,7 +465,11 @@ func (m *machine) compareTime(t *testing.T, differ func(string, ...any), w *wait
 			return
 		}
 	}
-	want := like.run(t, m.strategy.delays(r))
+	delays := m.strategy.delays(r)
+	if m.options.Schedule != nil {
+		delays = pollcore.Follow(effective(r.compiled.Schedule()))
+	}
+	want := like.run(t, delays)
 	var rounded time.Duration
 	if w.sequence.Latency > 0 {
 		rounded = time.Second // the last delay is one of whole seconds
@@ -469,6 +480,14 @@ func (m *machine) compareTime(t *testing.T, differ func(string, ...any), w *wait
 	if r.elapsed < want.elapsed || r.elapsed > want.elapsed+rounded {
 		differ("it takes %s, but pollcore.Wait %s", r.elapsed, want.elapsed)
 	}
+}
+
+// effective is a schedule that the machine follows, as data.
+func effective(s pollcore.Schedule) pollcore.Planned {
+	if s.Planned != nil {
+		return *s.Planned
+	}
+	return pollcore.Planned{Delays: []time.Duration{s.First()}, Then: s.Max}
 }
 
 // compareLast checks that the last call before a time-out, and no other, is made

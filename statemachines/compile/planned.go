@@ -1,0 +1,43 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Schedule says when the machine polls. Where Options.Schedule asks for delays that
+// the strategy cannot hold, it has those that the machine has instead. The strategies
+// Loop, RetryTask and LambdaRetry do not cut the last delay: their last poll comes
+// after the deadline.
+func (c *Compiled) Schedule() pollcore.Schedule { return c.plan.rule() }
+
+// selectDelay is JSONata for the delay after $attempt calls, from an array of them:
+// the last one is that of all later calls.
+func (d *draft) selectDelay() string {
+	between := slices.Concat(d.planned.Delays[1:], []time.Duration{d.planned.Then})
+	seconds := make([]string, len(between))
+	for i, delay := range between {
+		seconds[i] = fmt.Sprint(int(delay / time.Second))
+	}
+	return fmt.Sprintf("[%s][$min([$%s - 1, %d])]", strings.Join(seconds, ", "), d.variable("attempt"), len(seconds)-1)
+}
+
+// tellDelays says what the strategy makes of a schedule that it cannot hold; empty
+// where it can.
+func (p *plan) tellDelays() string {
+	asked := p.options.Schedule
+	if asked == nil || !p.retryBlock {
+		return ""
+	}
+	for _, d := range slices.Concat(asked.Delays[1:], []time.Duration{asked.Then}) {
+		if delay := time.Duration(p.low) * time.Second; d != delay {
+			return fmt.Sprintf("the Retry block of one Task has one delay: the machine polls every %s, the mean of the schedule's delays; "+
+				"variables, loop and lambda-loop poll when the schedule says", short(delay))
+		}
+	}
+	return ""
+}

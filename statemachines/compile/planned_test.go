@@ -1,0 +1,127 @@
+package compile_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// seconds are whole numbers of them.
+func seconds(all ...int) []time.Duration {
+	durations := make([]time.Duration, len(all))
+	for i, n := range all {
+		durations[i] = time.Duration(n) * time.Second
+	}
+	return durations
+}
+
+var tableActive = pollcore.MustNew("TableActive", pollcore.Succeed(pollcore.Output("Table.TableStatus").Is("ACTIVE")))
+
+// pollTimes are the times at which a machine polls a job that does not end.
+func pollTimes(t *testing.T, m *asl.StateMachine) []time.Duration {
+	t.Helper()
+	var at []time.Duration
+	result, err := sim.Run(t.Context(), m, []byte(`{"TableName": "Orders"}`), sim.Options{Handlers: map[string]sim.Handler{
+		"arn:aws:states:::aws-sdk:dynamodb:describeTable": func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			at = append(at, call.Time.Sub(sim.DefaultStart()))
+			return sim.Reply{Output: map[string]any{"Table": map[string]any{"TableStatus": "CREATING"}}}, nil
+		},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, "JobPoller.TimedOut", result.Error)
+	return at
+}
+
+// The machines poll when the schedule says. A strategy that has no array of delays
+// says what it does instead.
+func TestMachinesFollowASchedule(t *testing.T) {
+	t.Parallel()
+	varied := pollcore.Planned{Delays: seconds(90, 5, 5, 20), Then: 40 * time.Second}
+	even := pollcore.Planned{Delays: seconds(30, 40, 40), Then: 40 * time.Second}
+	tests := []struct {
+		strategy compile.Strategy
+		planned  pollcore.Planned
+		want     []time.Duration
+		delay    string // in the definition
+		warning  string // "" for none
+	}{
+		{compile.Variables, varied, seconds(90, 95, 100, 120, 160, 200, 210), "$min([[5, 5, 20, 40][$min([$attempt - 1, 3])], $max([0, ", ""},
+		{compile.Loop, varied, seconds(90, 95, 100, 120, 160, 200, 240), `"{% [5, 5, 20, 40][$min([$attempt - 1, 3])] %}"`, ""},
+		{
+			compile.RetryTask, varied, seconds(90, 100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 210), `"IntervalSeconds": 10`,
+			"polls every 10s, the mean of the schedule's delays",
+		},
+		{compile.Variables, even, seconds(30, 70, 110, 150, 190, 210), "$min([40, $max([0, ", ""},
+		{compile.Loop, even, seconds(30, 70, 110, 150, 190, 230), `"Seconds": 40`, ""},
+		{compile.RetryTask, even, seconds(30, 70, 110, 150, 190, 230), `"IntervalSeconds": 40`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.strategy, tt.planned.Delays), func(t *testing.T) {
+			t.Parallel()
+			c, err := compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")},
+				compile.Options{Strategy: tt.strategy, MaxWait: 210 * time.Second, Schedule: &tt.planned})
+			require.NoError(t, err)
+			require.Equal(t, tt.want, pollTimes(t, c.Machine))
+			require.Contains(t, string(asl.Print(c.Machine)), tt.delay)
+			require.InDelta(t, len(tt.want), c.Report().Worst.Polls, 1)
+
+			// What Schedule says of the machine is what it does, until the deadline.
+			s := c.Schedule()
+			at := []time.Duration{s.First()}
+			for d := s.Next(pollcore.Retry, pollcore.Progress{Attempts: 1, Elapsed: at[0]}); d.Status == pollcore.Running; {
+				at = append(at, at[len(at)-1]+d.Delay)
+				d = s.Next(pollcore.Retry, pollcore.Progress{Attempts: len(at), Elapsed: at[len(at)-1]})
+			}
+			require.Equal(t, tt.want[:len(tt.want)-1], at[:len(at)-1])
+
+			if tt.warning == "" {
+				require.Empty(t, c.Warnings)
+			} else {
+				require.Len(t, c.Warnings, 1)
+				require.Contains(t, c.Warnings[0], tt.warning)
+			}
+		})
+	}
+}
+
+func TestScheduleIsRefused(t *testing.T) {
+	t.Parallel()
+	planned := func(delays ...int) *pollcore.Planned {
+		return &pollcore.Planned{Delays: seconds(delays...), Then: time.Minute}
+	}
+	tests := []struct {
+		name    string
+		options compile.Options
+		want    []string
+	}{
+		{"not valid", compile.Options{MaxWait: time.Hour, Schedule: &pollcore.Planned{}}, []string{"Schedule is not valid", "found no delays"}},
+		{
+			"beside other delays",
+			compile.Options{MaxWait: time.Hour, Schedule: planned(0), MinDelay: time.Second, MaxDelay: time.Minute, InitialDelay: time.Minute, Fit: true},
+			[]string{"MinDelay must be left out", "MaxDelay must be left out", "InitialDelay must be left out", "Fit must be left out"},
+		},
+		{"begins after the max wait", compile.Options{MaxWait: time.Hour, Schedule: planned(3601)}, []string{"Schedule must have a first delay of at most the max wait, 1h, has 1h0m1s"}},
+		{"more polls than the history has room for", compile.Options{MaxWait: 300 * time.Hour, Schedule: planned(0)}, []string{"give the schedule longer delays"}},
+		{"sync", compile.Options{Strategy: compile.SyncTask, MaxWait: time.Hour, Schedule: planned(0)}, []string{"cannot be compiled to sync"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.options.Strategy == "" {
+				tt.options.Strategy = compile.Variables
+			}
+			_, err := compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")}, tt.options)
+			for _, want := range tt.want {
+				require.ErrorContains(t, err, want)
+			}
+		})
+	}
+}
