@@ -72,15 +72,16 @@ func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input
 	if err != nil {
 		return nil, err
 	}
-	starter := &functionStarter{places: a.options.services.places, verbose: a.options.verbose, stderr: a.stderr, above: a.progress.above}
+	starter := &functionStarter{places: a.options.services.places, env: os.Environ(), verbose: a.options.verbose, stderr: a.stderr, above: a.progress.above}
 	a.closers = append(a.closers, starter.close)
 	return all, starter.startAll(ctx, a.options.functions, all)
 }
 
 // functionStarter starts the functions of --lambda, and ends them.
 type functionStarter struct {
-	places  places // where the functions' calls go
-	verbose bool   // show the functions' logs
+	places  places   // where the functions' calls go
+	env     []string // that the functions get beside
+	verbose bool     // show the functions' logs
 	stderr  io.Writer
 	above   func(out io.Writer, write func(out io.Writer)) // writes between what else is shown
 
@@ -132,7 +133,7 @@ func (s *functionStarter) start(ctx context.Context, name, what string) (sim.Lam
 	if s.verbose {
 		log = s.stderr
 	}
-	env, err := s.places.addTo(os.Environ())
+	env, err := s.places.addTo(s.env)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ start an execution of STATE_MACHINE_ARN#TestCase to use it.
 
 --watch loads the state machines of a definition, a template, a folder or cdk.out, by
 the names of their files or logical IDs, and again when a file changes. They are in
-the region of --region or of your AWS settings.
+the region of --region or of your AWS settings. A template says which are Express
+workflows; for other files, pass --express or --express=NAMES.
 
 --forward URL sends every request that is not for Step Functions to another server,
 such as moto or LocalStack: then AWS_ENDPOINT_URL serves all services. Tasks that no
@@ -106,6 +107,7 @@ type serveOptions struct {
 	quiet, verbose bool
 
 	watch       []string
+	express     []string // names of state machines, or everyDefinition
 	substitutes []string
 	forward     string
 	limits      string
@@ -139,6 +141,8 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.time, "time", "real", "real, virtual, manual, or a factor such as x60")
 	f.BoolVar(&o.printEnv, "print-env", false, "print the environment of clients for a shell, and serve nothing")
 	f.StringArrayVar(&o.watch, "watch", nil, "definition, template, folder or cdk.out whose state machines are loaded; repeatable (`NAME`)")
+	f.StringSliceVar(&o.express, "express", nil, "definitions of --watch are Express workflows, all or those of the list (--express or --express=`NAMES`)")
+	f.Lookup("express").NoOptDefVal = everyDefinition
 	addSubstitutes(f, &o.substitutes)
 	f.StringVar(&o.forward, "forward", "", "`URL` of the server that gets the requests for other services")
 	f.StringVar(&o.data, "data", "", "`FOLDER` that keeps everything, also if the server is killed, instead of memory")
@@ -156,5 +160,5 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	completeWords(c, "time", "real", "virtual", "manual", "x60")
 	completeWords(c, "limits", "aws")
 	must(c.MarkFlagDirname("data"))
-	completeNothing(c, "port", "listen", "host", "substitute", "forward", "events-to", "lambda", "lambda-endpoint", "simulate", "ends", "seed")
+	completeNothing(c, "port", "listen", "host", "substitute", "forward", "events-to", "express", "lambda", "lambda-endpoint", "simulate", "ends", "seed")
 }

@@ -101,6 +101,38 @@ Resources:
 	require.Contains(t, load(), "another definition has the name nightly")
 }
 
+// A definition without a template says no type.
+func TestWatchedExpress(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, name := range []string{"quick", "slow"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".asl.json"), []byte(waiting), 0o600))
+	}
+	for _, test := range []struct {
+		express     []string
+		quick, slow string
+		said        string
+	}{
+		{nil, "STANDARD", "STANDARD", ""},
+		{[]string{"all"}, "EXPRESS", "EXPRESS", ""},
+		{[]string{"quick"}, "EXPRESS", "STANDARD", ""},
+		{[]string{"slwo"}, "STANDARD", "STANDARD", `--express=slwo: --watch has no state machine slwo (did you mean "slow"?)`},
+	} {
+		var logged bytes.Buffer
+		w := &watcher{
+			names: []string{folder}, express: test.express, api: localAPI{server: server.New(server.Options{})},
+			log: &serveLog{out: &logged}, loaded: map[string]string{},
+		}
+		w.load(t.Context())
+		require.Contains(t, logged.String(), test.said)
+		for name, want := range map[string]string{"quick": test.quick, "slow": test.slow} {
+			var there struct{ Type string }
+			require.NoError(t, w.api.call(t.Context(), "DescribeStateMachine", map[string]any{"stateMachineArn": w.api.stateMachineARN(name)}, &there))
+			require.Equal(t, want, there.Type, "%s: %s", test.express, name)
+		}
+	}
+}
+
 // Clients see the machines of files, whose account and region are those of their calls.
 func TestWatchedMachinesOfARegion(t *testing.T) {
 	t.Parallel()
@@ -146,6 +178,7 @@ func TestServeOptions(t *testing.T) {
 		"--ends FAILED":                       "--ends needs --simulate",
 		"--endpoint-url nosuch=http://a":      "nosuch",
 		"definition.asl.json":                 "name state machines with --watch",
+		"--express":                           "--express needs --watch",
 		"--substitute a --watch x":            "--substitute must be Name=value",
 	} {
 		var out, errs bytes.Buffer
@@ -237,7 +270,9 @@ func TestServeRoutes(t *testing.T) {
 				r.Header.Set(test.header, test.value)
 			}
 			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // else a call that nothing ends hangs
+			handler.ServeHTTP(w, r.WithContext(ctx))
+			cancel()
 			require.Equal(t, want, cmp.Or(w.Header().Get("Location"), w.Body.String()), "%s %s", test.method, test.path)
 		}
 	}

@@ -97,6 +97,9 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 	if _, err := substitutions(o.substitutes).values(); err != nil {
 		problems = append(problems, err)
 	}
+	if len(o.express) > 0 && len(o.watch) == 0 {
+		report("--express needs --watch: it is about the definitions of files")
+	}
 	if o.limits != "" && o.limits != "aws" {
 		report("--limits must be aws, is %q", o.limits)
 	}

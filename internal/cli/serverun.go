@@ -48,7 +48,7 @@ func runServe(c *cobra.Command, o *serveOptions) (err error) {
 		err = runClient(o.command, addVariables(os.Environ(), env), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 	} else {
 		<-c.Context().Done()
-		log.tell("ends: answers what has come, for %s at most; a second signal ends at once", drainTime)
+		log.tell("shutting down: open requests have %s to end; press Ctrl-C again to stop at once", drainTime)
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), drainTime)
 	defer cancel()
@@ -160,7 +160,7 @@ func (s *serving) follow(ctx context.Context, getenv func(string) string) {
 		return
 	}
 	values, _ := substitutions(s.options.substitutes).values() // validate has checked them
-	w := &watcher{names: s.options.watch, values: values, api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{}}
+	w := &watcher{names: s.options.watch, values: values, express: s.options.express, api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{}}
 	ready := make(chan struct{})
 	s.under.Go(func() { w.run(background, ready) })
 	<-ready

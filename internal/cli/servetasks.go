@@ -53,8 +53,9 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		options: o, log: log, functions: map[string]sim.LambdaFunction{}, callers: map[place]*servicetask.Caller{},
 		handlers: map[string]sim.Handler{}, remote: map[string]sim.LambdaFunction{}, plans: map[*asl.StateMachine]*mock.Config{},
 	}
+	to, env := o.functionPlaces(ctx)
 	t.starter = &functionStarter{
-		places: o.services.places, verbose: o.verbose, stderr: log,
+		places: to, env: env, verbose: o.verbose, stderr: log,
 		above: func(out io.Writer, write func(io.Writer)) { write(out) },
 	}
 	for _, file := range o.mocks {
@@ -80,6 +81,25 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		return nil, errors.Join(err, t.close())
 	}
 	return t, nil
+}
+
+// functionPlaces says where the calls of functions go: those of Step Functions to this
+// server, where no flag says otherwise, and others as those of Tasks. Functions get the
+// environment of clients, too, unless they call AWS with the user's own settings.
+func (o *serveOptions) functionPlaces(ctx context.Context) (places, []string) {
+	const stepFunctions = "stepfunctions"
+	to, env := o.services.places, os.Environ()
+	if !slices.ContainsFunc(to.all(), place.isAWS) {
+		env = addVariables(env, o.clientEnvironment(ctx, os.Getenv))
+	}
+	to.byService = maps.Clone(to.byService)
+	if to.byService == nil {
+		to.byService = map[string]place{}
+	}
+	if _, named := to.byService[stepFunctions]; !named {
+		to.byService[stepFunctions] = place{o.url()}
+	}
+	return to, env
 }
 
 func readMockFile(flag, file string) (*mock.Config, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,6 +147,35 @@ func TestServedTasks(t *testing.T) {
 	}
 }
 
+// Functions call this server, and other services where Tasks call them.
+func TestServedFunctionsCallTheServer(t *testing.T) {
+	t.Parallel()
+	const url = "http://127.0.0.1:8083"
+	for name, test := range map[string]struct {
+		options                serveOptions
+		stepFunctions, another string
+	}{
+		"nothing":       {options: serveOptions{}, stepFunctions: url},
+		"forward":       {options: serveOptions{forward: "http://moto"}, stepFunctions: url, another: url},
+		"one emulator":  {options: serveOptions{services: services{endpoints: []string{"http://moto"}}}, stepFunctions: url, another: "http://moto"},
+		"another's API": {options: serveOptions{services: services{endpoints: []string{"stepfunctions=http://moto"}}}, stepFunctions: "http://moto"},
+		"AWS":           {options: serveOptions{services: services{aws: []string{"athena"}}}, stepFunctions: url},
+	} {
+		test.options.port = servePort
+		require.NoError(t, test.options.services.validate())
+		to, env := test.options.functionPlaces(t.Context())
+		env, err := to.addTo(env)
+		require.NoError(t, err)
+		got := map[string]string{}
+		for _, variable := range env {
+			name, value, _ := strings.Cut(variable, "=")
+			got[name] = value
+		}
+		require.Equal(t, test.stepFunctions, cmp.Or(got["AWS_ENDPOINT_URL_SFN"], got["AWS_ENDPOINT_URL"]), name)
+		require.Equal(t, test.another, cmp.Or(got["AWS_ENDPOINT_URL_SQS"], got["AWS_ENDPOINT_URL"]), name)
+	}
+}
+
 // A server whose functions cannot be started leaves none of their files.
 func TestServedTasksThatCannotStart(t *testing.T) {
 	folder := t.TempDir()
@@ -172,11 +203,19 @@ func TestServedEvents(t *testing.T) {
 	t.Cleanup(func() { // after the server's end
 		require.Equal(t, "RUNNING", <-events)
 		require.Equal(t, "FAILED", <-events)
+		require.Empty(t, events, "those of Express workflows, which AWS does not send")
 		require.Regexp(t, `\d\d:\d\d:\d\d RUNNING [\w-]+ of tasks\n`, log.String())
 		require.Regexp(t, `\d\d:\d\d:\d\d FAILED [\w-]+ of tasks: States.TaskFailed\n`, log.String())
 		require.NotContains(t, log.String(), "enrich")
 	})
 	s := startServing(t, &log, "--time", "virtual", "--events-to", bus.URL, "--limits", "aws")
+	api := localAPI{server: s.server}
+	var started struct {
+		ARN string `json:"executionArn"`
+	}
+	require.NoError(t, api.call(t.Context(), "CreateStateMachine", map[string]any{"name": "quick", "definition": waiting, "roleArn": watchRole, "type": "EXPRESS"}, &started))
+	require.NoError(t, api.call(t.Context(), "StartExecution", map[string]any{"stateMachineArn": api.stateMachineARN("quick")}, &started))
+	<-s.server.World().Execution(started.ARN).Done()
 	status, _, _ := s.run(t, "", invokeTask)
 	require.Equal(t, "FAILED", status)
 }

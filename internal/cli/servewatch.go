@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -28,12 +30,17 @@ const (
 	watchRole = "arn:aws:iam::" + sim.DefaultAccount + ":role/jobpoller"
 )
 
+// everyDefinition is the value of --express without one.
+const everyDefinition = "all"
+
 // watcher keeps the state machines of a server as the files have them.
 type watcher struct {
 	names  []string // files, templates and folders
 	values map[string]string
-	api    localAPI
-	log    *serveLog
+	// express are the names of definitions without a template that are Express workflows.
+	express []string
+	api     localAPI
+	log     *serveLog
 
 	loaded map[string]string // where each machine stands, by its name
 	said   map[string]bool   // problems and findings that the log has
@@ -132,6 +139,11 @@ func (w *watcher) load(ctx context.Context) {
 		}
 		machines[name] = true
 	}
+	for _, name := range w.express {
+		if name != everyDefinition && !machines[name] && err == nil {
+			tell(terminal.Sprintf("--express=%s: --watch has no state machine %s%s", name, name, nearest.DidYouMean(name, slices.Sorted(maps.Keys(machines)))))
+		}
+	}
 	delete(w.files, "")
 	done := map[string]bool{}
 	for _, d := range definitions {
@@ -156,9 +168,17 @@ func (w *watcher) load(ctx context.Context) {
 	}
 }
 
+// kind is the type of a definition: that of its template, or by --express.
+func (w *watcher) kind(d *source.Definition) asl.ExecutionType {
+	if d.ID == "" && (slices.Contains(w.express, everyDefinition) || slices.Contains(w.express, (&machine{definition: d}).title())) {
+		return asl.Express
+	}
+	return cmp.Or(d.Type, asl.Standard)
+}
+
 // findings are what lint reports, a line each.
 func (w *watcher) findings(ctx context.Context, d *source.Definition) []string {
-	found, _, err := lintDefinition(ctx, d, lintOptions{})
+	found, _, err := lintDefinition(ctx, d, lintOptions{express: w.kind(d) == asl.Express})
 	if err != nil {
 		return []string{terminal.Sprintf("%s", terminal.ErrorText(err))}
 	}
@@ -184,10 +204,7 @@ func (w *watcher) put(ctx context.Context, name string, d *source.Definition, ma
 		Definition string `json:"definition"`
 		Type       string `json:"type"`
 	}
-	kind := string(asl.Standard)
-	if d.Type == asl.Express {
-		kind = string(asl.Express)
-	}
+	kind := string(w.kind(d))
 	arn := w.api.stateMachineARN(name)
 	err = w.api.call(ctx, "DescribeStateMachine", map[string]any{"stateMachineArn": arn}, &there)
 	refused, missing := errors.AsType[*refusedError](err)

@@ -336,6 +336,31 @@ func TestLostEvents(t *testing.T) {
 	require.Equal(t, "3 ExecutionStarted", id+" "+kind)
 }
 
+// deadlines is an answer's writer that keeps the deadlines of its writes.
+type deadlines struct {
+	httptest.ResponseRecorder
+
+	set []time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// A client that reads nothing does not keep a stream for good.
+func TestStreamsHaveDeadlines(t *testing.T) {
+	t.Parallel()
+	handler := control.New("/", control.Options{Ring: control.NewRing()})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // after the first write
+	w := &deadlines{ResponseRecorder: *httptest.NewRecorder()}
+	handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/events", nil))
+	require.Equal(t, ": events\n\n", w.Body.String())
+	require.Len(t, w.set, 1)
+	require.WithinDuration(t, time.Now().Add(30*time.Second), w.set[0], 10*time.Second)
+}
+
 func TestRefusedStreams(t *testing.T) {
 	t.Parallel()
 	e := newEndpoint(t)
