@@ -94,12 +94,6 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 	if o.functions, err = readLambdas(o.lambdas); err != nil {
 		problems = append(problems, err)
 	}
-	if _, err := substitutions(o.substitutes).values(); err != nil {
-		problems = append(problems, err)
-	}
-	if len(o.express) > 0 && len(o.watch) == 0 {
-		report("--express needs --watch: it is about the definitions of files")
-	}
 	if o.limits != "" && o.limits != "aws" {
 		report("--limits must be aws, is %q", o.limits)
 	}
@@ -108,11 +102,20 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 			problems = append(problems, err)
 		}
 	}
-	problems = append(problems, o.services.validate(), o.checkForward())
+	problems = append(problems, o.checkWatch(), o.services.validate(), o.checkForward())
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}
 	return nil
+}
+
+// checkWatch reports what is wrong with the flags about definitions of files.
+func (o *serveOptions) checkWatch() error {
+	if len(o.express) > 0 && len(o.watch) == 0 {
+		return errors.New("--express needs --watch: it is about the definitions of files")
+	}
+	_, err := substitutions(o.substitutes).values()
+	return err
 }
 
 // host is the address that the server listens on.

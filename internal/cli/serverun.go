@@ -48,7 +48,7 @@ func runServe(c *cobra.Command, o *serveOptions) (err error) {
 		err = runClient(o.command, addVariables(os.Environ(), env), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 	} else {
 		<-c.Context().Done()
-		log.tell("shutting down: open requests have %s to end; press Ctrl-C again to stop at once", drainTime)
+		s.tellEnd()
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), drainTime)
 	defer cancel()
@@ -160,10 +160,18 @@ func (s *serving) follow(ctx context.Context, getenv func(string) string) {
 		return
 	}
 	values, _ := substitutions(s.options.substitutes).values() // validate has checked them
-	w := &watcher{names: s.options.watch, values: values, express: s.options.express, api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{}}
+	w := &watcher{
+		names: s.options.watch, values: values, express: s.options.express,
+		api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{},
+	}
 	ready := make(chan struct{})
 	s.under.Go(func() { w.run(background, ready) })
 	<-ready
+}
+
+// tellEnd says that the server ends, and when.
+func (s *serving) tellEnd() {
+	s.log.tell("shutting down: open requests have %s to end; press Ctrl-C again to stop at once", drainTime)
 }
 
 // close ends the server: requests that have come are answered until ctx ends.

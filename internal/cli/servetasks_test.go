@@ -207,6 +207,7 @@ func TestServedEvents(t *testing.T) {
 		require.Regexp(t, `\d\d:\d\d:\d\d RUNNING [\w-]+ of tasks\n`, log.String())
 		require.Regexp(t, `\d\d:\d\d:\d\d FAILED [\w-]+ of tasks: States.TaskFailed\n`, log.String())
 		require.NotContains(t, log.String(), "enrich")
+		require.NotContains(t, log.String(), "--events-to")
 	})
 	s := startServing(t, &log, "--time", "virtual", "--events-to", bus.URL, "--limits", "aws")
 	api := localAPI{server: s.server}
