@@ -45,7 +45,8 @@ func (e *Execution) Done() <-chan struct{} {
 }
 
 // Result returns the execution once it has ended, and nil before. It is not to be
-// changed. Visits, Edges and Calls are not counted in a World.
+// changed. Visits, Edges and Calls are not counted in a World, so that many executions
+// need little memory: package history counts them in the events.
 func (e *Execution) Result() *Result {
 	defer e.lock()()
 	if !e.x.over {
