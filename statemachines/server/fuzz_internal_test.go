@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"runtime/metrics"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -197,8 +198,7 @@ func (g *generator) value(shape *catalog.Shape, name string) any {
 	}
 }
 
-// definitions are valid, and have something of each kind. All of them end within a second
-// of the fast clock: a state machine that is deleted keeps its name until then.
+// definitions are valid, and have something of each kind.
 var definitions = []string{
 	`{"StartAt":"A","States":{"A":{"Type":"Pass","End":true}}}`,
 	`{"StartAt":"A","States":{"A":{"Type":"Wait","Seconds":3,"Next":"B"},"B":{"Type":"Fail","Error":"E"}}}`,
@@ -206,7 +206,7 @@ var definitions = []string{
 	`{"StartAt":"A","States":{"A":{"Type":"Fail","Error":"E"}}}`,
 	`{"StartAt":"I","States":{"I":{"Type":"Pass","Result":[1,2],"Next":"M"},"M":{"Type":"Map","ItemProcessor":{` +
 		`"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},` +
-		`"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":9999,"End":true}}},"End":true}}}`,
+		`"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":999999,"End":true}}},"End":true}}}`,
 	`{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",` +
 		`"Parameters":{"QueueUrl":"q","MessageBody.$":"$$.Task.Token"},"TimeoutSeconds":9999,"End":true}}}`,
 }
@@ -245,7 +245,10 @@ func (g *generator) text(shape *catalog.Shape, name string) string {
 		}
 		return fmt.Sprintf("arn:aws:states:us-east-1:123456789012:%s:%s", g.one("stateMachine", "execution", "activity", "express", "mapRun"), g.one("a", "b", "a:b", "a/b:c"))
 	case name == "name":
-		return g.one("a", "b", "c", "live", "a b")
+		// A state machine that is deleted keeps its name until its executions have ended,
+		// and Map Runs here are long: with few names, none would be free at last.
+		many := "m" + strconv.Itoa(g.IntN(100))
+		return g.one("a", "b", "c", "live", "a b", many, many, many)
 	case strings.Contains(lower, "name"):
 		return g.one("A", "B", "P")
 	default:
