@@ -23,6 +23,7 @@ type planOptions struct {
 	strategy    string
 	region      string
 	only        string
+	concurrent  int
 	substitutes []string
 	output      string
 }
@@ -50,12 +51,16 @@ Durations: --duration states them, as one of
 Lateness: --late is a time, or a share of the job's length such as 5%. It is the
 mean, unless p50, p95 or worst follows: --late '30s p95'.
 
+Quotas: --concurrent says how many jobs run at once, each followed by another. Plan
+names the quota of the account that breaks first, and the strategies that keep it.
+
 -o schedule prints the schedule as data, and -o svg the picture.
 
 Exit codes: 0 printed, 2 wrong usage, such as a file without durations.`,
 		Example: `  jobpoller plan --duration 'lognormal(15m, 0.5)' --late 30s
   jobpoller plan glue StartJobRun --durations past.txt --late 5%
   aws glue get-job-runs --job-name nightly | jobpoller plan glue StartJobRun --durations -
+  jobpoller plan athena StartQueryExecution --duration 'uniform(15m, 30m)' --concurrent 100000
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json`,
 		Args: someArguments(0, 2, "a service and the name of a job, or a definition"), //nolint:mnd // SERVICE NAME
 		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, args, o) },
@@ -65,15 +70,19 @@ Exit codes: 0 printed, 2 wrong usage, such as a file without durations.`,
 	f.StringVar(&o.durations, "durations", "", "`FILE` with how long past jobs took")
 	f.StringVar(&o.late, "late", "30s", "how late a poll may see the end: a time or a share such as 5%, and p50, p95 or worst if not the mean")
 	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(compile.Strategies())))
-	f.StringVar(&o.region, "region", asl.DefaultRegion, "AWS `REGION` of prices")
+	f.StringVar(&o.region, "region", asl.DefaultRegion, "AWS `REGION` of prices and quotas")
+	f.IntVar(&o.concurrent, "concurrent", 0, "how many jobs run at once: check every quota that they need")
 	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, where the definition has several")
 	addSubstitutes(f, &o.substitutes)
 	addOutput(c, &o.output, planOutputs...)
 	completeEntries(c, true)
 	completeWords(c, "strategy", strategyNames(compile.Strategies())...)
-	completeNothing(c, "duration", "late", "region", "only", "substitute")
+	completeNothing(c, "duration", "late", "region", "only", "concurrent", "substitute")
 	return c
 }
+
+// mostConcurrent is the largest number of --concurrent.
+const mostConcurrent = 1_000_000_000
 
 // planOutputs are the outputs besides text and JSON.
 var planOutputs = []string{"svg", "schedule"}
@@ -91,6 +100,9 @@ func (o *planOptions) validate() (plan.Goal, error) {
 	}
 	if _, err := asl.TransitionPrice(o.region); err != nil {
 		problems = append(problems, fmt.Errorf("--region: %w", err))
+	}
+	if o.concurrent < 0 || o.concurrent > mostConcurrent {
+		problems = append(problems, fmt.Errorf("--concurrent must be from 1 to %d, is %d", mostConcurrent, o.concurrent))
 	}
 	goal, err := plan.ParseGoal(o.late)
 	if err != nil {

@@ -24,6 +24,7 @@ type planReport struct {
 	Strategy  string            `json:"strategy"`
 	Region    string            `json:"region"`
 	Schedules []plannedSchedule `json:"schedules"`
+	Load      *load             `json:"load,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
 
 	title string
@@ -106,6 +107,9 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	}
 	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
 	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule, nil))
+	if o.concurrent > 0 {
+		p.Load = costs.newLoad(o.concurrent, p.Schedule, today)
+	}
 	return p, nil
 }
 

@@ -96,6 +96,9 @@ func (p *planReport) text(columns int, colours terminal.Colours) string {
 		wrapped(fmt.Sprintf("The spread of the durations allows at most %.0f %% fewer calls than a fixed delay.", 100*(1-p.Bound))) //nolint:mnd // percent
 	}
 	wrapped("schedule: " + scheduleText(p.Schedule))
+	if p.Load != nil {
+		b.WriteString(p.Load.text(p.Strategy, p.Region))
+	}
 	for _, note := range p.Notes {
 		wrapped("note: " + note)
 	}

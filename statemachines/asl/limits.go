@@ -36,6 +36,9 @@ const (
 	// MaxStandardTime and MaxExpressTime are how long an execution may last.
 	MaxStandardTime = 365 * 24 * time.Hour
 	MaxExpressTime  = 5 * time.Minute
+	// MaxOpenExecutions is how many executions of an account in a region may run at the
+	// same time.
+	MaxOpenExecutions = 1_000_000
 	// RedriveWindow is how long after its end an execution can be redriven
 	// (https://docs.aws.amazon.com/step-functions/latest/dg/redrive-executions.html).
 	RedriveWindow = 14 * 24 * time.Hour
