@@ -96,3 +96,21 @@ func TestReplyWithAFullJournal(t *testing.T) {
 	<-cancelled
 	require.Equal(t, sim.StatusRunning, e.Status())
 }
+
+// Nothing follows in a World that is halted, not even what is due at the same instant.
+func TestHaltStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	halt := make(chan func(error), 1)
+	w := sim.NewWorld(sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart()), OnEvent: func(_ *sim.Execution, e *sim.Event) {
+		if e.Type == "PassStateExited" {
+			(<-halt)(broken)
+		}
+	}})
+	halt <- w.Halt
+	e := start(t, w, `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Next": "B"}, "B": {"Type": "Pass", "Next": "C"}, "C": {"Type": "Succeed"}}}`, ``, sim.Options{})
+	<-w.Done()
+	w.Close()
+	require.Equal(t, broken, w.Err())
+	require.Len(t, e.Events(0, 0), 3)
+}

@@ -35,7 +35,7 @@ type pair struct {
 }
 
 // pairs are all that is measured. A file of this package lists its own.
-var pairs = slices.Concat(jmespathPairs, pollcorePairs, catalogPairs, jsontreePairs)
+var pairs = slices.Concat(jmespathPairs, pollcorePairs, catalogPairs, jsontreePairs, worldPairs)
 
 func TestMain(m *testing.M) {
 	flag.Parse()

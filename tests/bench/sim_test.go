@@ -63,6 +63,44 @@ func TestPollForADay(t *testing.T) {
 	}
 }
 
+// Many executions of a World, with two workers against one: loops that wait, and loops
+// that do not.
+var worldPairs = []pair{worldPair("waits", `"Type": "Wait", "Seconds": 1`, 1.1), worldPair("passes", `"Type": "Pass"`, 1.1)}
+
+func worldPair(name, state string, bound float64) pair {
+	definition := `{"StartAt": "W", "States": {"W": {` + state + `, "Next": "Add"}, "Add": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.n, 1)"}, "Next": "End?"},
+		"End?": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericGreaterThanEquals": 10, "Next": "Done"}], "Default": "W"}, "Done": {"Type": "Succeed"}}}`
+	return pair{
+		name:  "two-workers-" + name + "-vs-one",
+		ours:  func(b *testing.B) { runWorld(b, definition, 2) },
+		peer:  func(b *testing.B) { runWorld(b, definition, 1) },
+		bound: bound, allocs: 1_000_000,
+	}
+}
+
+// runWorld runs 512 executions of 31 transitions.
+func runWorld(b *testing.B, definition string, workers int) {
+	b.Helper()
+	const executions = 512
+	m, err := asl.Parse([]byte(definition))
+	require.NoError(b, err)
+	w := sim.NewWorld(sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart()), Workers: workers})
+	defer w.Close()
+	n := 0
+	for b.Loop() {
+		all := make([]*sim.Execution, executions)
+		for i := range all {
+			n++
+			all[i], err = w.Start(m, []byte(`{"n": 0}`), sim.Options{Execution: fmt.Sprint(n)})
+			require.NoError(b, err)
+		}
+		for _, e := range all {
+			<-e.Done()
+			require.True(b, w.Forget(e.ARN()))
+		}
+	}
+}
+
 // printSim measures the simulation of a day, and tells whether it is within
 // its budget.
 func printSim() bool {
