@@ -387,3 +387,24 @@ func BenchmarkOpen(b *testing.B) {
 		})
 	}
 }
+
+// Servers that get the same requests draw the same versions of an alias.
+func TestAliasesRepeat(t *testing.T) {
+	t.Parallel()
+	draw := func() (versions []any) {
+		e := startServer(t, manual(), nil)
+		m := e.create("m", pass, object{"publish": true})
+		e.call("UpdateStateMachine", object{"stateMachineArn": m, "definition": failing, "publish": true})
+		live := e.call("CreateStateMachineAlias", object{"name": "live", "routingConfiguration": []object{
+			{"stateMachineVersionArn": m + ":1", "weight": 50}, {"stateMachineVersionArn": m + ":2", "weight": 50},
+		}})["stateMachineAliasArn"].(string)
+		for range 20 {
+			versions = append(versions, e.describe(e.start(live))["stateMachineVersionArn"])
+		}
+		return versions
+	}
+	first := draw()
+	require.Contains(t, first, machineARN("m")+":1")
+	require.Contains(t, first, machineARN("m")+":2")
+	require.Equal(t, first, draw())
+}

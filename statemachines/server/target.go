@@ -48,7 +48,7 @@ func (a *account) resolve(text string) (*target, error) {
 	if qualifier != "" {
 		number, err := strconv.Atoi(qualifier)
 		if t.alias = m.aliases[qualifier]; t.alias != nil {
-			number = t.alias.draw(rand.IntN(100)) //nolint:gosec // AWS promises no more
+			number = t.alias.draw(a.drawPercent())
 		} else if err != nil || strconv.Itoa(number) != qualifier {
 			return nil, refuseMissing(text)
 		}
@@ -61,6 +61,12 @@ func (a *account) resolve(text string) (*target, error) {
 		return nil, refuseMissing(text)
 	}
 	return t, nil
+}
+
+// drawPercent draws for the next start. Runs of the server that get the same requests draw
+// the same. Its caller holds mu.
+func (a *account) drawPercent() int {
+	return rand.New(rand.NewPCG(a.executions.starts, 0)).IntN(allWeights) //nolint:gosec // it is to repeat
 }
 
 // draw returns the version at a place of the percents that the routes share.

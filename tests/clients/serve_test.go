@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -60,10 +61,17 @@ var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 // startServe starts the command on a free port, and ends it with the test.
 func startServe(t *testing.T, arguments ...string) *serving {
 	t.Helper()
+	return startUnder(t, nil, arguments...)
+}
+
+// startUnder starts the command by another, which gets it as its last arguments.
+func startUnder(t *testing.T, by []string, arguments ...string) *serving {
+	t.Helper()
 	file, err := buildCommand()
 	require.NoError(t, err)
 	s := &serving{log: &log{}}
-	process := exec.CommandContext(t.Context(), file, append([]string{"serve", "--port", "0"}, arguments...)...)
+	all := slices.Concat(by, []string{file, "serve", "--port", "0"}, arguments)
+	process := exec.CommandContext(t.Context(), all[0], all[1:]...)
 	process.Stdout, process.Stderr = s.log, s.log
 	process.Cancel = func() error { return process.Process.Signal(os.Interrupt) }
 	process.WaitDelay = 30 * time.Second
