@@ -155,7 +155,7 @@ type ClockState struct {
 	Now     time.Time
 	Virtual bool
 	Factor  float64   // of a clock that is not virtual
-	Next    time.Time // the first timer; zero if there is none
+	Next    time.Time // the first timer; zero if there is none before the year 10000
 	Calls   int       // of handlers in flight
 	Tokens  int       // Tasks that wait for an answer from outside
 }
@@ -168,7 +168,7 @@ func (c *Clock) State() ClockState {
 	if !c.virtual {
 		state.Factor = c.factor
 	}
-	if len(c.timers) > 0 {
+	if len(c.timers) > 0 && !c.timers[0].at.After(lastTime) {
 		state.Next = c.timers[0].at
 	}
 	return state
@@ -300,7 +300,7 @@ func (c *Clock) promote() {
 // setWake lets a clock that moves by itself look at its timers when the first is
 // due.
 func (c *Clock) setWake() {
-	if c.jumps() || c.factor == 0 || len(c.timers) == 0 {
+	if c.jumps() || c.factor == 0 || len(c.timers) == 0 || c.timers[0].at.After(lastTime) {
 		c.stopWake()
 		return
 	}

@@ -9,8 +9,8 @@ import (
 // Advance moves the clock to a time, through all timers on its way, and returns
 // when all that is due by then has run and no call is in flight. A clock that is
 // there already runs what is due. It does not wait for tokens, and refuses to go beyond
-// the year 9999. Any other error is that of ctx, which bounds the wait for calls in flight, or that of the World's journal, which
-// keeps the move before it happens.
+// the year 9999. Any other error is that of ctx, which bounds the wait for calls in
+// flight, or that of the World's journal, which keeps the move before it happens.
 func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 	if err := checkTime(to); err != nil {
 		return err
