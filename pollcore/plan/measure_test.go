@@ -101,6 +101,19 @@ func TestMeasureIsWhatASimulationFinds(t *testing.T) {
 	}
 }
 
+// What tens of thousands of polls cost is an integral, up to the end of the wait.
+func TestMeasureOfManyPolls(t *testing.T) {
+	t.Parallel()
+	s := pollcore.Schedule{Total: 15 * time.Minute, Min: time.Second / 50, Max: time.Second / 50}
+	got := plan.Measure(parse(t, "uniform(10m, 20m)"), s)
+	require.InDelta(t, 0.5, got.Missed, 1e-3)
+	require.InEpsilon(t, 50*(0.5*750+0.5*900), got.Calls, 1e-3)
+	require.InEpsilon(t, 0.01, got.Mean.Seconds(), 1e-2)
+	require.InEpsilon(t, 0.019, got.P95.Seconds(), 1e-2)
+	require.InEpsilon(t, 0.01*math.Log(900.0/600)/300, got.MeanShare, 1e-2)
+	require.InEpsilon(t, 0.02*0.95/731, got.P95Share, 0.03)
+}
+
 // A plan's cost is what its schedule costs.
 func TestCostOfAPlan(t *testing.T) {
 	t.Parallel()
