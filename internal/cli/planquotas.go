@@ -151,18 +151,18 @@ func (c coster) quotas(s compile.Strategy, jobs int, schedule pollcore.Planned, 
 		}
 	}
 	if e != nil {
-		name := e.Service.Key + ":" + e.Operation.Name
+		operation := e.Operation.Name
 		if s.NeedsCollector() && e.Job.Batch != nil {
-			name = e.Service.Key + ":" + e.Job.Batch.Operation
+			operation = e.Job.Batch.Operation
 		}
-		all = append(all, quotaUse{name, roundTo(starts*polls, 10), serviceQuotas[name], true})
+		all = append(all, quotaUse{e.Service.Key + ":" + operation, roundTo(starts*polls, 10), serviceQuotas[e.Service.Key][operation], true})
 	}
 	return all
 }
 
-// serviceQuotas are how many calls a second services allow an account, as far as that is
-// known: Athena by an answer of AWS on re:Post, read on 2026-11-22.
-var serviceQuotas = map[string]float64{"athena:GetQueryExecution": 100}
+// serviceQuotas are how many calls of an operation services allow an account in a second,
+// as far as that is known: Athena by an answer of AWS on re:Post, read on 2026-11-22.
+var serviceQuotas = map[string]map[string]float64{"athena": {"GetQueryExecution": 100}}
 
 // text says which quotas are wide enough.
 func (l *load) text(strategy, region string) string {
