@@ -34,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 	require.ErrorContains(t, full, "ServiceUnavailable")
 	require.ErrorContains(t, full, "The server takes no changes any more: ")
 	require.ErrorContains(t, full, "journal.jsonl takes no more records")
-	require.Contains(t, s.log.String(), "takes no changes any more")
+	require.Eventually(t, func() bool { return strings.Contains(s.log.String(), "takes no changes any more") }, patience, 1e7)
 	status, _ := s.clock(t, `{"advance": "1h"}`)
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	statuses := func(s *serving) map[string]int {
