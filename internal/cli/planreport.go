@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"time"
@@ -66,6 +67,8 @@ const (
 	fixedName    = "fixed"
 	doublingName = "doubling"
 	plannedName  = "planned"
+	// compiledName is what a machine does whose strategy cannot hold the planned one.
+	compiledName = "compiled"
 )
 
 // firstBackoff is the first delay of the backoff in the table. It doubles without an end.
@@ -107,6 +110,10 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	}
 	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
 	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule, nil))
+	if held, same := strategy.Hold(p.Schedule); !same {
+		p.Schedules = append(p.Schedules, costs.row(compiledName, held, nil))
+		p.Notes = append(p.Notes, fmt.Sprintf("a machine of the strategy %s has one delay between its polls: the row %s", strategy, compiledName))
+	}
 	if o.concurrent > 0 {
 		p.Load = costs.newLoad(o.concurrent, p.Schedule, today)
 	}

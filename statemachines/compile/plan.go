@@ -67,7 +67,7 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 		o.JobTo = o.MaxWait
 	}
 	p := &plan{
-		timing: newTiming(schedule(w, o), o.Strategy.PollsByRetry()), traits: o.Strategy.traits(), strategy: o.Strategy.find(),
+		timing: newTiming(schedule(w, o)), traits: o.Strategy.traits(), strategy: o.Strategy.find(),
 		waiter: renamed, call: call, options: o,
 		shapes: &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 			"input": in.Respell(javasdk.MemberName), "output": out.Respell(javasdk.MemberName),

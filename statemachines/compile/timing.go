@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"math"
 	"sort"
 	"time"
 
@@ -20,7 +19,9 @@ type timing struct {
 // schedule is the waiter's, with what options say instead.
 func schedule(w *pollcore.Waiter, o Options) pollcore.Schedule {
 	s := pollcore.NewSchedule(w, o.MaxWait)
-	if s.Planned = o.Schedule; s.Planned != nil {
+	if o.Schedule != nil {
+		held, _ := o.Strategy.Hold(*o.Schedule)
+		s.Planned = &held
 		return s
 	}
 	if o.MinDelay != 0 {
@@ -35,31 +36,21 @@ func schedule(w *pollcore.Waiter, o Options) pollcore.Schedule {
 	return s
 }
 
-// newTiming is the schedule in whole seconds. Where one delay must serve for all
-// between the calls, it is the mean of those that the schedule lists.
-func newTiming(s pollcore.Schedule, oneDelay bool) timing {
+// newTiming is the schedule in whole seconds.
+func newTiming(s pollcore.Schedule) timing {
 	seconds := func(d time.Duration) int { return int(d / time.Second) }
 	t := timing{total: seconds(s.Total), initial: seconds(s.First()), low: seconds(s.Min), hi: seconds(s.Max)}
 	p := s.Planned
 	if p == nil {
 		return t
 	}
-	between := p.Delays[1:]
-	for len(between) > 0 && between[len(between)-1] == p.Then {
-		between = between[:len(between)-1]
-	}
-	sum := time.Duration(0)
+	between := listBetween(*p)
 	least, most := p.Then, p.Then
 	for _, d := range between {
-		sum, least, most = sum+d, min(least, d), max(most, d)
+		least, most = min(least, d), max(most, d)
 	}
 	t.low, t.hi = seconds(least), seconds(most)
-	switch {
-	case len(between) == 0:
-	case oneDelay:
-		t.low = int(math.Round(sum.Seconds() / float64(len(between))))
-		t.hi = t.low
-	default:
+	if len(between) > 0 {
 		t.planned = &pollcore.Planned{Delays: p.Delays[:1+len(between)], Then: p.Then}
 	}
 	return t
