@@ -408,3 +408,36 @@ func TestAliasesRepeat(t *testing.T) {
 	require.Contains(t, first, machineARN("m")+":2")
 	require.Equal(t, first, draw())
 }
+
+// What is changed on a state machine that is deleted while it runs does not keep the
+// server from opening, and one of its name may come after it.
+func TestDeletedStateMachines(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	e, end := openAndClose(t, folder, 0)
+	m := e.create("m", waitHour, object{"publish": true})
+	e.call("CreateStateMachineAlias", object{"name": "live", "routingConfiguration": []object{{"stateMachineVersionArn": m + ":1", "weight": 100}}})
+	x := e.start(m)
+	e.call("DeleteStateMachine", object{"stateMachineArn": m})
+	e.call("TagResource", object{"resourceArn": m, "tags": []object{{"key": "a", "value": "b"}}})
+	e.call("DeleteStateMachineAlias", object{"stateMachineAliasArn": m + ":live"})
+	e.pass(time.Second)
+	before := e.everything()
+	require.Contains(t, before, `"status":"DELETING"`)
+	end()
+
+	e, end = openAndClose(t, folder, 0)
+	e.pass(0)
+	require.Equal(t, before, e.everything())
+	e.call("StopExecution", object{"executionArn": x})
+	e.pass(0)
+	e.create("m", pass)
+	before = e.everything()
+	require.NotContains(t, before, "DELETING")
+	end()
+
+	e, _ = openAndClose(t, folder, 0)
+	e.pass(0)
+	require.Equal(t, before, e.everything())
+	require.Equal(t, "ABORTED", e.describe(x)["status"])
+}
