@@ -131,6 +131,8 @@ const (
 	servePort = 8083
 	// drainTime is how long requests may take to end when the server does.
 	drainTime = 10 * time.Second
+	// postTime is how long events may then take to be sent.
+	postTime = 5 * time.Second
 )
 
 func (o *serveOptions) addTo(c *cobra.Command) {

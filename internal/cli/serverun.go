@@ -50,9 +50,7 @@ func runServe(c *cobra.Command, o *serveOptions) (err error) {
 		<-c.Context().Done()
 		s.tellEnd()
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), drainTime)
-	defer cancel()
-	return errors.Join(err, s.close(limited))
+	return errors.Join(err, s.close(context.WithoutCancel(c.Context())))
 }
 
 // serving is a server with all that works beside it.
@@ -174,12 +172,15 @@ func (s *serving) tellEnd() {
 	s.log.tell("shutting down: open requests have %s to end; press Ctrl-C again to stop at once", drainTime)
 }
 
-// close ends the server: requests that have come are answered until ctx ends.
+// close ends the server. Requests that have come have a limited time to be answered, and
+// then events have one to be sent.
 func (s *serving) close(ctx context.Context) error {
+	draining, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
 	s.stop()
 	s.drain()
 	s.follower.ring.Close()
-	if err := s.http.Drain(ctx); err != nil {
+	if err := s.http.Drain(draining); err != nil {
 		s.log.warn("some requests are cut off: %v", err)
 	}
 	closed := s.http.Close()
@@ -187,7 +188,9 @@ func (s *serving) close(ctx context.Context) error {
 	s.unhear()
 	s.under.Wait()
 	if s.follower.poster != nil {
-		s.follower.poster.Close(ctx)
+		posting, cancel := context.WithTimeout(ctx, postTime)
+		defer cancel()
+		s.follower.poster.Close(posting)
 	}
 	if s.journal != nil {
 		closed = errors.Join(closed, s.journal.Close())
