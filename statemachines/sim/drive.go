@@ -20,6 +20,7 @@ func (c *Clock) Advance(ctx context.Context, to time.Time) error {
 	defer c.mu.Unlock()
 	for c.goal != nil {
 		if ctx.Err() != nil {
+			c.changed.Broadcast() // somebody else goes on with what this goroutine did
 			return ctx.Err()
 		}
 		c.step(nil)

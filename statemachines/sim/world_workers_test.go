@@ -43,12 +43,14 @@ func TestWorkersHelpALongOne(t *testing.T) {
 						},
 					})
 					defer w.Close()
+					release := stand(w.Clock()) // so that all wait for the same instant
 					m := parse(t, waits)
 					for i := range many {
 						e, err := w.Start(m, nil, sim.Options{Execution: fmt.Sprint(i)})
 						require.NoError(t, err)
 						defer func() { <-e.Done() }()
 					}
+					release()
 				})
 			})
 		}
