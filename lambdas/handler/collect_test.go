@@ -123,6 +123,20 @@ func TestCollectHops(t *testing.T) {
 	w.requireEnd(t, "T1", "SUCCEEDED")
 }
 
+// The collector polls when the schedule of the request says.
+func TestCollectBySchedule(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.endsAt(time.Hour, stateDone)
+	w.mustStart(t, try{token: "T1", request: `{"job": "test:Job", "maxWaitSeconds": 36000, "schedule": {"delays": [60, 5, 5, 30], "then": 100}}`})
+	for polls, delay := range []int{60, 5, 5, 30, 100, 100} {
+		w.pass(t, time.Duration(delay-1)*time.Second)
+		require.Equal(t, polls, w.service.describes, "before poll %d", polls+1)
+		w.pass(t, time.Second)
+		require.Equal(t, polls+1, w.service.describes)
+	}
+}
+
 // Jobs of one group are described by calls of as many as one takes.
 func TestCollectInBatches(t *testing.T) {
 	t.Parallel()
