@@ -332,6 +332,7 @@ func TestE2EFragmentProps(t *testing.T) {
 		},
 		"Functions":     func(p *cdkapp.JobPollerFragmentProps) { p.Strategy = compile.LambdaLoop },
 		"InitialDelay":  func(p *cdkapp.JobPollerFragmentProps) { p.InitialDelay = seconds(0.5) },
+		"Schedule":      func(p *cdkapp.JobPollerFragmentProps) { p.Schedule = &pollcore.Planned{} },
 		"OnTimeout":     func(p *cdkapp.JobPollerFragmentProps) { p.OnTimeout = "NEVER" },
 		"CausePatterns": func(p *cdkapp.JobPollerFragmentProps) { p.CausePatterns = &map[string]*string{"X": new("")} },
 	} {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
@@ -281,6 +282,9 @@ func TestE2ESharedFunctions(t *testing.T) {
 			props := exporting()
 			props.Functions, props.Strategy, props.Dashboard, props.MaxDelay = functions, poller.strategy, new(true), poller.maxDelay
 			props.InitialDelay = poller.late
+			if poller.id == "Last" {
+				props.Schedule = &pollcore.Planned{Delays: []time.Duration{20 * time.Minute, 30 * time.Second}, Then: time.Minute}
+			}
 			p := cdkapp.NewJobPoller(stack, &poller.id, props)
 			require.NotNil(t, p.Dashboard())
 		}
@@ -296,7 +300,7 @@ func TestE2ESharedFunctions(t *testing.T) {
 	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3*3+len(functions)+3, "three of the job that all wait for")
 	late := slices.DeleteFunc(all.of("AWS::CloudWatch::Alarm"), func(r resource) bool { return r.properties["MetricName"] != "Lateness" })
 	require.Len(t, late, 1)
-	require.InDelta(t, 900+300, late[0].properties["Threshold"], 0)
+	require.InDelta(t, 1200+300, late[0].properties["Threshold"], 0)
 	require.Equal(t, "Maximum", late[0].properties["Statistic"])
 	dashboard := resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string)
 	for _, section := range []string{"## First", "## Slow", "## Last", `"Lateness"`} {
@@ -555,8 +559,15 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 		"bounds swapped":      {func(p *cdkapp.JobPollerProps) { p.MinDelay, p.MaxDelay = seconds(60), seconds(30) }, "MaxDelay", []string{"1m", "30s"}},
 		"delay above MaxWait": {func(p *cdkapp.JobPollerProps) { p.MinDelay = seconds(7201) }, "MinDelay", []string{"max wait", "2h"}},
 		"late first poll":     {func(p *cdkapp.JobPollerProps) { p.InitialDelay = seconds(7201) }, "InitialDelay", []string{"max wait", "2h"}},
-		"too many events":     {func(p *cdkapp.JobPollerProps) { p.Events = new(25001.0) }, "Events", []string{"25000", "25001"}},
-		"part of an event":    {func(p *cdkapp.JobPollerProps) { p.Events = new(0.5) }, "Events", []string{"whole"}},
+		"delays beside a schedule": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Schedule, p.MinDelay = &pollcore.Planned{Delays: make([]time.Duration, 1), Then: time.Minute}, seconds(5)
+			},
+			"MinDelay",
+			[]string{"the schedule has all delays"},
+		},
+		"too many events":  {func(p *cdkapp.JobPollerProps) { p.Events = new(25001.0) }, "Events", []string{"25000", "25001"}},
+		"part of an event": {func(p *cdkapp.JobPollerProps) { p.Events = new(0.5) }, "Events", []string{"whole"}},
 		"schedule that fills the history": {
 			func(p *cdkapp.JobPollerProps) { p.MinDelay, p.MaxDelay, p.Events = seconds(1), seconds(1), new(1000.0) },
 			"MaxDelay",

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/constructs-go/constructs/v10"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -200,15 +201,21 @@ func (m *machine) requests(tree any) {
 
 // delay finds the longest delay before a poll in a request.
 func (m *machine) delay(job string, request map[string]any) {
-	longest, known := request["maxDelay"].(float64)
+	seconds, known := request["maxDelay"].(float64)
 	initial, _ := request["initialDelay"].(float64)
+	longest := time.Duration(max(seconds, initial)) * time.Second
+	if text, err := json.Marshal(request["schedule"]); err == nil && !known {
+		var planned pollcore.Planned
+		planned, err = pollcore.ParsePlanned(text)
+		known, longest = err == nil, slices.Max(append(planned.Delays, planned.Then))
+	}
 	if !known {
 		return
 	}
 	if m.delays == nil {
 		m.delays = map[string]time.Duration{}
 	}
-	m.delays[job] = max(m.delays[job], time.Duration(max(longest, initial))*time.Second)
+	m.delays[job] = max(m.delays[job], longest)
 }
 
 // warn tells what the report warns of.
