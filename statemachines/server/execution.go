@@ -19,7 +19,7 @@ type execution struct {
 	number    uint64        // counts the starts of the account
 	starting  chan struct{} // closed when the start has succeeded or failed; nil then
 	whenEnded []func()      // called at the end, without the lock
-	hasEnded  bool          // run knows it, too, but under a lock that the account's may not wait for
+	open      int           // starts and redrives whose ends are not counted: 0, it has ended
 	depth     int           // executions that wait for its end, one for the other
 	extra     *startExtra   // nil if there is none: most executions have none
 	redrives  []redrive
@@ -82,7 +82,8 @@ func (a *account) checkOpen(most int) error {
 	return refuse("ExecutionLimitExceeded", "The account has %d open executions, the most that there can be. Stop some, or wait for their ends.", most)
 }
 
-// restart counts an execution as one that runs. goBack counts it as before.
+// restart counts an execution as one that runs. goBack counts it as before; it may have
+// ended meanwhile.
 func (a *account) restart(x *execution, most int) (goBack func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,21 +91,35 @@ func (a *account) restart(x *execution, most int) (goBack func(), err error) {
 		return nil, err
 	}
 	e := &a.executions
-	ended, i := x.hasEnded, slices.Index(e.ended, x)
-	x.hasEnded = false
-	a.count(x.machine, 1)
+	i := slices.Index(e.ended, x)
 	if i >= 0 {
 		e.ended = slices.Delete(e.ended, i, i+1)
 	}
+	x.open++
+	a.count(x.machine, 1)
 	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		x.hasEnded = ended
-		if i >= 0 {
-			e.ended = slices.Insert(e.ended, min(i, len(e.ended)), x)
+		for _, f := range a.endRestart(x, i) {
+			f()
 		}
-		a.count(x.machine, -1)
 	}, nil
+}
+
+// endRestart counts a restart that did not happen. It returns who waited for the end of an
+// execution that has ended. i is its place among those, if it had one.
+func (a *account) endRestart(x *execution, i int) (waiting []func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.count(x.machine, -1)
+	if x.open--; x.open > 0 {
+		return nil
+	}
+	e := &a.executions
+	if i < 0 {
+		i = len(e.ended)
+	}
+	e.ended = slices.Insert(e.ended, min(i, len(e.ended)), x)
+	waiting, x.whenEnded = x.whenEnded, nil
+	return waiting
 }
 
 // reserve takes the name of an execution. If another has it, that is returned.
@@ -124,6 +139,7 @@ func (a *account) reserve(x *execution, most int) (other *execution, err error) 
 	x.number = a.executions.starts
 	a.executions.byARN[x.arn] = x
 	x.machine.executions = append(x.machine.executions, x)
+	x.open++
 	a.count(x.machine, 1)
 	return nil, nil //nolint:nilnil // no other has it
 }
@@ -234,7 +250,7 @@ func (a *account) await(x *execution, f func()) {
 		return
 	}
 	a.mu.Lock()
-	ended := x.hasEnded
+	ended := x.open == 0
 	if !ended {
 		x.whenEnded = append(x.whenEnded, f)
 	}
@@ -254,7 +270,10 @@ func (a *account) countEnd(executionARN string, keep int) (waiting []func(), old
 		return nil, nil // a child of a Map Run
 	}
 	a.count(x.machine, -1)
-	waiting, x.whenEnded, x.hasEnded = x.whenEnded, nil, true
+	waiting, x.whenEnded = x.whenEnded, nil
+	if x.open--; x.open > 0 {
+		return waiting, nil // somebody redrives it
+	}
 	return waiting, a.retire(x, keep)
 }
 
@@ -265,7 +284,6 @@ func (s *Server) retireEnded() {
 		a.mu.Lock()
 		for _, x := range a.executions.byARN {
 			if x.run != nil && x.run.Status() != sim.StatusRunning {
-				x.hasEnded = true
 				ended = append(ended, x)
 			}
 		}

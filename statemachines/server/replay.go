@@ -305,6 +305,7 @@ func (p *replay) finish() error {
 	for _, a := range s.allAccounts() {
 		for _, x := range a.executions.byARN {
 			if x.run != nil && x.run.Status() == sim.StatusRunning {
+				x.open++
 				a.count(x.machine, 1)
 			}
 		}
