@@ -159,14 +159,14 @@ func delaysOf(s pollcore.Planned) iter.Seq[time.Duration] {
 // row is the row of a schedule in a machine that takes such steps; nil are those of the
 // strategy.
 func (c coster) row(name string, s pollcore.Planned, steps *compile.Steps) plannedSchedule {
+	cost := plan.MeasureDelays(c.durations, delaysOf(s))
+	calls := cost.Calls
 	if steps == nil {
 		of := c.strategy.Steps(s.Before(1) > 0)
 		steps = &of
-	}
-	cost := plan.MeasureDelays(c.durations, delaysOf(s))
-	calls := cost.Calls
-	if c.strategy.Waits() {
-		calls = 1 // Step Functions waits, and describes the job once
+		if c.strategy.Waits() {
+			calls = 1 // Step Functions waits, and describes the job once
+		}
 	}
 	price, _ := asl.TransitionPrice(c.region) // validate has refused others
 	transitions := calls*float64(steps.Transitions) + float64(steps.Besides.Transitions)

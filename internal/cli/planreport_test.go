@@ -28,3 +28,18 @@ func TestPlanShowsWhatAStrategyLoses(t *testing.T) {
 	require.InDelta(t, 30, lost["planned"], 1)
 	require.Greater(t, lost["compiled"], 1.5*lost["planned"])
 }
+
+// The loop of today polls, whatever strategy could replace it.
+func TestPlanPricesTodaysLoopAsItIs(t *testing.T) {
+	t.Parallel()
+	today := func(strategy string) plannedSchedule {
+		var stdout, stderr bytes.Buffer
+		args := []string{"plan", "../../docs/example/athena/loop.asl.json", "--duration", "uniform(15m, 30m)", "--strategy", strategy, "-o", "json"}
+		require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s", &stderr)
+		var report planReport
+		require.NoError(t, json.Unmarshal(stdout.Bytes(), &report))
+		require.Equal(t, todayName, report.Schedules[0].Name)
+		return report.Schedules[0]
+	}
+	require.Equal(t, today("loop"), today("sync"))
+}

@@ -126,6 +126,10 @@ func TestSummarize(t *testing.T) {
 	require.Equal(t, time.Minute, one.P50)
 	require.Zero(t, one.Variation)
 
+	two, err := plan.Summarize([]plan.Sample{plan.Exactly(time.Hour), plan.Exactly(time.Minute)})
+	require.NoError(t, err)
+	require.Equal(t, []time.Duration{time.Minute, time.Minute, time.Hour}, []time.Duration{two.P5, two.P50, two.P95})
+
 	var samples []plan.Sample
 	for i := range 101 {
 		samples = append(samples, plan.Exactly(time.Duration(i+60)*time.Second))
@@ -141,7 +145,7 @@ func TestSummarize(t *testing.T) {
 		Shortest: seconds(60), P5: seconds(65), P25: seconds(85), P50: seconds(110), P75: seconds(135), P95: seconds(155), Longest: seconds(160),
 	}, s)
 
-	two, err := plan.Summarize(append(draw(parse(t, "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))"), 200), plan.Sample{From: time.Minute, To: 3 * time.Minute}))
+	two, err = plan.Summarize(append(draw(parse(t, "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))"), 200), plan.Sample{From: time.Minute, To: 3 * time.Minute}))
 	require.NoError(t, err)
 	require.Equal(t, 1, two.Intervals)
 	require.Len(t, two.Modes, 2)

@@ -40,7 +40,9 @@ func Summarize(samples []Sample) (Summary, error) {
 		sum += sorted[i].Seconds()
 	}
 	slices.Sort(sorted)
-	at := func(percent int) time.Duration { return sorted[(len(sorted)-1)*percent/100] }
+	at := func(percent int) time.Duration { // the shortest that so many percent do not exceed
+		return sorted[max(0, (len(sorted)*percent+99)/100-1)] //nolint:mnd // percent, rounded up
+	}
 	s.Shortest, s.P5, s.P25, s.P50, s.P75, s.P95, s.Longest = at(0), at(5), at(25), at(50), at(75), at(95), at(100)
 	mean, variance := sum/float64(len(sorted)), 0.0
 	for _, d := range sorted {
