@@ -148,6 +148,7 @@ func TestJSONPage(t *testing.T) {
 	requireDocumented(t, members(t, itself[compile.Report]), table("compile --report", 0))
 	requireDocumented(t, members(t, itself[compile.Cost]), table("compile --report", 1))
 	requireDocumented(t, members(t, itself[planReport]), table("plan", 0))
+	requireDocumented(t, members(t, itself[planCheck]), table("plan --check", 0))
 	for _, name := range slices.Concat(members(t, itself[planDurations]), members(t, itself[plannedSchedule]), members(t, itself[quotaUse]), members(t, itself[strategyLoad])) {
 		require.Contains(t, quotedIn(page["jobpoller plan -o json"]), name)
 	}

@@ -107,7 +107,7 @@ const durationsWanted = "a duration a line such as 15m3s or 903 (seconds), CSV w
 func readDurations(name string, in io.Reader, e *catalog.Entry) (*pastJobs, error) {
 	text, err := readAtMost(name, in, mostDurationBytes)
 	if err != nil {
-		return nil, usage("--durations: %w", err)
+		return nil, usage("durations: %w", err)
 	}
 	p := &pastJobs{}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))

@@ -109,6 +109,7 @@ type knowledge struct {
 	source       string
 	distribution plan.Distribution
 	summary      *plan.Summary // of past jobs
+	jobs         []pastJob
 	notes        []string
 }
 
@@ -147,7 +148,7 @@ func learn(jobs *pastJobs) (*knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &knowledge{distribution: d, summary: &summary, notes: jobs.notes()}, nil
+	return &knowledge{distribution: d, summary: &summary, jobs: jobs.jobs, notes: jobs.notes()}, nil
 }
 
 func describeLeft(jobs *pastJobs) string {

@@ -165,6 +165,9 @@ var screenCases = []screenCase{
 	{name: "lint", args: []string{"lint", "testdata/screens/query.asl.json"}},
 	{name: "report", args: []string{"report", "testdata/screens/history.json", "--definition", "testdata/screens/query.asl.json"}},
 	{name: "plan", args: []string{"plan", "testdata/screens/query.asl.json", "--duration", "uniform(15m, 30m)"}},
+	{name: "plancheck", args: []string{
+		"plan", "--check", "--schedule", "testdata/screens/schedule.json", "--duration", "lognormal(15m, 0.5)", "--durations", "testdata/screens/durations.txt",
+	}},
 }
 
 // What people see of a command: on a terminal of 80 by 24, with NO_COLOR, and through

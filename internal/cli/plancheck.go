@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+)
+
+// How sure a check is before it says that a plan does not hold.
+const (
+	// checkLevel is how often each test is wrong about a plan that holds.
+	checkLevel = 0.01
+	// checkErrors is how many standard errors the mean is known to. 1 % of the means of
+	// 20 jobs are further off to one side, and fewer of more.
+	checkErrors = 2.54
+	// leastChecked is how many jobs that takes.
+	leastChecked = 20
+	// clockError is what services leave out, who cut times to seconds.
+	clockError = time.Second
+	// overP95 is the share of the jobs that are later than the 95th percentile.
+	overP95 = 0.05
+)
+
+// planCheck says whether a plan still holds. Its JSON members are a contract: see
+// docs/reference/json.md.
+type planCheck struct {
+	Holds    bool             `json:"holds"`
+	Late     bool             `json:"late"`
+	Drifted  bool             `json:"drifted"`
+	Promised promisedLateness `json:"promised"`
+	Found    foundLateness    `json:"found"`
+	Drift    durationDrift    `json:"drift"`
+	Next     string           `json:"next,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+}
+
+// promisedLateness is what the schedule was planned for.
+type promisedLateness struct {
+	Source          string  `json:"source"`
+	MedianSeconds   float64 `json:"medianSeconds"`
+	MeanLateSeconds float64 `json:"meanLateSeconds"`
+	P95LateSeconds  float64 `json:"p95LateSeconds"`
+}
+
+// foundLateness is how late the ends of the jobs were seen: measured, or computed of
+// their durations.
+type foundLateness struct {
+	How             string  `json:"how"`
+	Jobs            int     `json:"jobs"`
+	MeanLateSeconds float64 `json:"meanLateSeconds"`
+	FromSeconds     float64 `json:"fromSeconds"` // of the mean
+	ToSeconds       float64 `json:"toSeconds"`
+	P95LateSeconds  float64 `json:"p95LateSeconds"`
+	JobsOverP95     int     `json:"jobsOverP95"` // that was promised
+	Chance          float64 `json:"chance"`      // of so many
+}
+
+// computedHow is how lateness is found where jobs do not say it.
+const computedHow = "computed"
+
+// durationDrift is the test of the durations.
+type durationDrift struct {
+	Source        string  `json:"source"`
+	Jobs          int     `json:"jobs"`
+	MedianSeconds float64 `json:"medianSeconds"`
+	Test          string  `json:"test"`
+	Distance      float64 `json:"distance"`
+	Chance        float64 `json:"chance"`
+	Level         float64 `json:"level"`
+}
+
+// checkProblems says what is wrong with the flags of --check.
+func (o *planOptions) checkProblems() (problems []error) {
+	if !o.check {
+		if o.schedule != "" || o.earlier != "" {
+			problems = append(problems, errors.New("--schedule and --earlier need --check"))
+		}
+		return problems
+	}
+	if o.schedule == "" {
+		problems = append(problems, errors.New("--check needs the schedule: --schedule FILE, as -o schedule printed it"))
+	}
+	if o.durations == "" {
+		problems = append(problems, errors.New("--check needs the jobs since then: --durations FILE"))
+	}
+	if (o.duration == "") == (o.earlier == "") {
+		problems = append(problems, errors.New("--check needs what the schedule was planned for: either --duration TEXT or --earlier FILE"))
+	}
+	if inputs := []string{o.schedule, o.durations, o.earlier}; slices.Index(inputs, stdin) >= 0 && slices.Contains(inputs[slices.Index(inputs, stdin)+1:], stdin) {
+		problems = append(problems, errors.New("only one file can be the standard input"))
+	}
+	if o.concurrent > 0 || slices.Contains(planOutputs, o.output) {
+		problems = append(problems, errors.New("--check goes with -o text and json, and without --concurrent"))
+	}
+	return problems
+}
+
+// runCheck checks the plan.
+func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSubject) error {
+	delays := delayFlags{file: o.schedule}
+	if err := delays.readSchedule(c.InOrStdin()); err != nil {
+		return err
+	}
+	planned := planOptions{duration: o.duration, durations: o.earlier}
+	then, err := planned.readKnowledge(c, subject)
+	if err != nil {
+		return err
+	}
+	now, err := (&planOptions{durations: o.durations}).readKnowledge(c, subject)
+	if err != nil {
+		return err
+	}
+	if n := len(now.jobs); n < leastChecked {
+		return usage("%s: it has %s that ended: a check needs %d at least", o.durations, plural(n, "job"), leastChecked)
+	}
+	k := &planCheck{Notes: slices.Concat(then.notes, now.notes)}
+	cost := plan.MeasureDelays(then.distribution, delaysOf(*delays.schedule))
+	k.Promised = promisedLateness{
+		then.source, roundTo(then.distribution.Quantile(0.5).Seconds(), 1000), roundTo(cost.Mean.Seconds(), 10), roundTo(cost.P95.Seconds(), 10),
+	}
+	if err := k.measure(now, *delays.schedule, cost); err != nil {
+		return usage("%s: %w", o.durations, err)
+	}
+	if err := k.test(then, now); err != nil {
+		return usage("--durations: %w", err)
+	}
+	k.Holds = !k.Late && !k.Drifted
+	if k.Drifted || k.Late && k.Found.How == computedHow { // else the same plan comes out
+		k.Next = o.planAgain(args)
+	}
+	out := c.OutOrStdout()
+	if o.output == "json" {
+		err = writeJSON(out, k)
+	} else {
+		columns := 80
+		if display := terminal.DisplayOf(out); display != nil {
+			columns = display.Columns()
+		}
+		_, err = io.WriteString(out, k.text(columns, terminal.ColoursOf(out)))
+	}
+	switch {
+	case err != nil:
+		return &exitError{exitFailed, fmt.Errorf("write the check: %w", err)}
+	case !k.Holds:
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// planAgain is the command that makes the next schedule.
+func (o *planOptions) planAgain(args []string) string {
+	words := slices.Concat([]string{"jobpoller", "plan"}, args, []string{"--durations", o.durations, "--late", o.late, "-o", "schedule"})
+	for i, word := range words {
+		words[i] = quoteShell(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// measure compares the lateness of jobs with what the schedule promised.
+func (k *planCheck) measure(now *knowledge, s pollcore.Planned, promised plan.Cost) error {
+	late, how := now.lateness(), "measured"
+	if len(late) < leastChecked {
+		late, how = latenessOf(now.jobs, s), computedHow
+	}
+	n := len(late)
+	if n < leastChecked {
+		return fmt.Errorf("it says of %s how late they were seen or how long they took: a check needs %d at least", plural(n, "job"), leastChecked)
+	}
+	slices.Sort(late)
+	mean, squares, over := 0.0, 0.0, 0
+	for i, l := range late {
+		off := l.Seconds() - mean
+		mean += off / float64(i+1)
+		squares += off * (l.Seconds() - mean)
+		if l > promised.P95+clockError {
+			over++
+		}
+	}
+	spread := checkErrors * math.Sqrt(squares/float64(n-1)/float64(n))
+	chance := binomialAtLeast(over, n, overP95)
+	k.Found = foundLateness{
+		How: how, Jobs: n, MeanLateSeconds: roundTo(mean, 10), FromSeconds: roundTo(max(0, mean-spread), 10), ToSeconds: roundTo(mean+spread, 10),
+		P95LateSeconds: roundTo(late[min(n-1, n*95/100)].Seconds(), 10), JobsOverP95: over, Chance: roundTo(chance, 1e4), //nolint:mnd // P95
+	}
+	k.Late = mean-spread > (promised.Mean+clockError).Seconds() || chance < checkLevel
+	return nil
+}
+
+// lateness is how late jobs were seen, where that is known.
+func (k *knowledge) lateness() (all []time.Duration) {
+	for _, j := range k.jobs {
+		if j.late != nil {
+			all = append(all, max(0, *j.late))
+		}
+	}
+	return all
+}
+
+// latenessOf is how late a schedule sees the ends of jobs whose durations are known.
+func latenessOf(jobs []pastJob, s pollcore.Planned) (all []time.Duration) {
+	var took []time.Duration
+	for _, j := range jobs {
+		if j.From == j.To {
+			took = append(took, j.From)
+		}
+	}
+	slices.Sort(took)
+	poll, n := s.Before(1), 1
+	for _, t := range took {
+		for poll < t {
+			n++
+			poll += s.Before(n)
+		}
+		all = append(all, poll-t)
+	}
+	return all
+}
+
+// binomialAtLeast is how often so many of n jobs or more are what a share of all are.
+func binomialAtLeast(count, n int, share float64) float64 {
+	logFactorial := func(i int) float64 {
+		v, _ := math.Lgamma(float64(i) + 1)
+		return v
+	}
+	below := 0.0
+	for i := range count {
+		below += math.Exp(logFactorial(n) - logFactorial(i) - logFactorial(n-i) + float64(i)*math.Log(share) + float64(n-i)*math.Log1p(-share))
+	}
+	return min(max(1-below, 0), 1)
+}
+
+// test compares the durations with those that the schedule was planned for.
+func (k *planCheck) test(then, now *knowledge) error {
+	var drift plan.Drift
+	var err error
+	test, later := "one-sample Kolmogorov-Smirnov", unsure(now.jobs)
+	if then.distribution.IsLearned() {
+		test = "two-sample Kolmogorov-Smirnov"
+		drift, err = plan.DriftBetween(unsure(then.jobs), later)
+	} else {
+		drift, err = plan.DriftFrom(then.distribution, later)
+	}
+	if err != nil {
+		return err
+	}
+	k.Drift = durationDrift{
+		Source: now.source, Jobs: len(later), MedianSeconds: roundTo(now.summary.P50.Seconds(), 1000),
+		Test: test, Distance: roundTo(drift.Distance, 1000), Chance: roundTo(drift.Chance, 1e4), Level: checkLevel,
+	}
+	if then.summary != nil {
+		k.Promised.MedianSeconds = roundTo(then.summary.P50.Seconds(), 1000)
+	}
+	k.Drifted = drift.Chance < checkLevel
+	return nil
+}
+
+// unsure are the durations of jobs, as exact as services say times: half a second to
+// either side.
+func unsure(jobs []pastJob) []plan.Sample {
+	all := make([]plan.Sample, len(jobs))
+	for i, j := range jobs {
+		all[i] = plan.Sample{From: max(0, j.From-clockError/2), To: j.To + clockError/2} //nolint:mnd // half
+	}
+	return all
+}
+
+// text is the check for people.
+func (k *planCheck) text(columns int, colours terminal.Colours) string {
+	var b strings.Builder
+	wrapped := func(text string) {
+		for _, line := range wrapWords(text, columns) {
+			terminal.Fprintf(&b, "%s\n", line)
+		}
+	}
+	f, d := k.Found, k.Drift
+	terminal.Fprintf(&b, "%-10s%8s%11s%8s%8s\n", "", "jobs", "late: mean", "p95", "median")
+	terminal.Fprintf(&b, "%-10s%8s%11s%8s%8s  %s\n", "promised", "", lateText(k.Promised.MeanLateSeconds), lateText(k.Promised.P95LateSeconds),
+		lateText(k.Promised.MedianSeconds), k.Promised.Source)
+	terminal.Fprintf(&b, "%-10s%8d%11s%8s%8s  %s\n\n", f.How, f.Jobs, lateText(f.MeanLateSeconds), lateText(f.P95LateSeconds), lateText(d.MedianSeconds), d.Source)
+	wrapped(fmt.Sprintf("lateness: the mean is from %s to %s (%g standard errors), %s for clocks; "+
+		"%d of %d jobs later than the promised p95 and %[4]s, by chance in %[7]s",
+		lateText(f.FromSeconds), lateText(f.ToSeconds), checkErrors, shortDuration(clockError), f.JobsOverP95, f.Jobs, chanceText(f.Chance)))
+	wrapped(fmt.Sprintf("durations: %s test of %s: distance %.2f, by chance in %s", d.Test, plural(d.Jobs, "job"), d.Distance, chanceText(d.Chance)))
+	for _, note := range k.Notes {
+		wrapped("note: " + note)
+	}
+	b.WriteString("\n")
+	style, verdict := terminal.Bad, "the durations have drifted"
+	switch {
+	case k.Holds:
+		style, verdict = terminal.Good, "the plan holds"
+	case k.Late && k.Drifted:
+		verdict = "late more than planned: the durations have drifted"
+	case k.Late && k.Next == "":
+		verdict = "late more than planned, without a drift: something holds the polls up"
+	case k.Late:
+		verdict = "late more than planned"
+	}
+	terminal.Fprintf(&b, "%s\n", colours.Paint(style, verdict))
+	if k.Next != "" {
+		terminal.Fprintf(&b, "plan again: %s\n", k.Next)
+	}
+	return b.String()
+}
+
+// chanceText writes how often chance does something, against the level.
+func chanceText(chance float64) string {
+	const least, percent = 1e-4, 100
+	if chance < least {
+		return "under 0.01 % of all checks"
+	}
+	return fmt.Sprintf("%.3g %% of all checks", percent*chance)
+}
