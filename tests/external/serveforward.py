@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import threading
 import time
 import urllib.request
@@ -86,6 +87,24 @@ def tasks_and_events():
     equal(sorted(item["k"]["S"] for item in found), ["client", "task"])
 
 
+def real_functions():
+    """The functions of lambda-loop keep their records in moto, and call the server for the job."""
+    job = create("job", {"A": {"Type": "Pass", "End": True}})
+    definition = pathlib.Path("statemachines/lambda-loop.asl.json").read_text()
+    machine = functions.create_state_machine(name="poll", definition=definition, roleArn="arn:aws:iam::123456789012:role/orders")["stateMachineArn"]
+    asked = {"job": "states:StartExecution", "maxWaitSeconds": 300, "arguments": {"stateMachineArn": job}}
+    execution = functions.start_execution(stateMachineArn=machine, input=json.dumps(asked))["executionArn"]
+
+    def ended():
+        described = functions.describe_execution(executionArn=execution)
+        return described if described["status"] != "RUNNING" else None
+
+    described = eventually(ended)
+    equal((described["status"], described.get("cause")), ("SUCCEEDED", None))
+    equal([x["status"] for x in functions.list_executions(stateMachineArn=job)["executions"]], ["SUCCEEDED"])
+    assert s3.list_objects_v2(Bucket="exports")["KeyCount"] > 2, "the functions have kept nothing"
+
+
 def limits():
     """A client that starts too much is throttled, and one that tries again gets through."""
     machine = create("nothing", {"A": {"Type": "Pass", "End": True}})
@@ -113,4 +132,5 @@ def limits():
 
 objects()
 tasks_and_events()
-print(f"serve before it kept objects, an item of a Task and an event in a queue; {limits()} of 400 starts were throttled and tried again")
+real_functions()
+print(f"serve before it kept objects, an item of a Task, the records of functions and an event in a queue; {limits()} of 400 starts were throttled and tried again")

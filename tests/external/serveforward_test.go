@@ -11,20 +11,28 @@ import (
 )
 
 // `jobpoller serve --forward` before moto is one AWS for boto3: its own calls, those of
-// Tasks, and events of executions reach moto.
+// Tasks and of real functions, and events of executions reach moto.
 func TestServeBeforeMoto(t *testing.T) {
 	t.Parallel()
 	m := serveMoto(t)
 	python, _ := installMoto(t)
-	file := filepath.Join(t.TempDir(), "jobpoller")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../..", "-o", file, "./cmd/jobpoller").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	command := exec.CommandContext(t.Context(), file,
-		"serve", "--port", "0", "--forward", m.url, "--events-to", "events="+m.url, "--limits", "aws", "--region", "eu-north-1", "--", python, "serveforward.py")
-	command.Env = append(os.Environ(), "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull)
+	folder := t.TempDir()
+	build := func(name, pkg string) string {
+		file := filepath.Join(folder, name)
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../..", "-o", file, pkg).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return file
+	}
+	script, err := filepath.Abs("serveforward.py")
+	require.NoError(t, err)
+	command := exec.CommandContext(t.Context(), build("jobpoller", "./cmd/jobpoller"),
+		"serve", "--port", "0", "--forward", m.url, "--events-to", "events="+m.url, "--limits", "aws", "--region", "eu-north-1",
+		"--lambda", "jobpoller-runjob=go:./lambdas/runjob", "--lambda", "jobpoller-checkstatus="+build("bootstrap", "./lambdas/checkstatus"), "--", python, script)
+	command.Dir = "../.."
+	command.Env = append(os.Environ(), "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "JOBPOLLER_BUCKET=exports")
 	var errs bytes.Buffer
 	command.Stderr = &errs
-	out, err = command.Output()
+	out, err := command.Output()
 	require.NoError(t, err, "%s", &errs)
 	say("suite moto: %s", bytes.TrimSpace(out))
 }
