@@ -39,21 +39,6 @@ func builtIn(t *testing.T) *jobs.Registry {
 	return registry
 }
 
-// section replaces the text of a page that stands between two marks by want, if
-// it is to be updated, and returns what stands there.
-func section(t *testing.T, page, name, want string) string {
-	t.Helper()
-	before, rest, begins := strings.Cut(page, "<!-- begin "+name+" -->\n")
-	found, after, ends := strings.Cut(rest, "<!-- end "+name+" -->\n")
-	require.True(t, begins && ends, "%s has no section %s", jobsPage, name)
-	if *update && found != want {
-		page = before + "<!-- begin " + name + " -->\n" + want + "<!-- end " + name + " -->\n" + after
-		require.NoError(t, os.WriteFile(jobsPage, []byte(page), 0o600))
-		return want
-	}
-	return found
-}
-
 // TestDriverTables: what the page says of the jobs is what their drivers say. It runs
 // before the others of the page, which it may rewrite.
 //
@@ -78,9 +63,9 @@ func TestDriverTables(t *testing.T) {
 		overview += fmt.Sprintf("| `%s` | %s | %s | %s | %d to %d s |\n", name, class.Class, window, stop,
 			int(delays.Min.Seconds()), int(delays.Max.Seconds()))
 	}
+	requireSection(t, jobsPage, "drivers", overview)
 	page, err := os.ReadFile(jobsPage)
 	require.NoError(t, err)
-	require.Equal(t, overview, section(t, string(page), "drivers", overview), "run go test ./tests -run TestDriverTables -update")
 	for _, name := range registry.Names() {
 		require.Contains(t, string(page), "### "+name+"\n", "the page lacks the arguments of the job")
 	}

@@ -43,3 +43,19 @@ func blocks(t *testing.T, file, language string) []string {
 	}
 	return found[1:]
 }
+
+// requireSection requires what stands between two marks of a page, or writes it there.
+func requireSection(t *testing.T, page, name, want string) {
+	t.Helper()
+	begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, rest, begins := strings.Cut(string(text), begin)
+	found, after, ends := strings.Cut(rest, end)
+	require.True(t, begins && ends, "%s has no section %s", page, name)
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(before+begin+want+end+after), 0o600))
+		return
+	}
+	require.Equal(t, want, found, "go test ./tests -run %s -update writes it anew", t.Name())
+}
