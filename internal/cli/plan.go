@@ -50,7 +50,8 @@ Durations: --duration states them, as one of
   - CSV with the columns start and end, or duration
   - JSON: numbers of seconds, or objects with start and end wherever they stand, such
     as "aws glue get-job-runs" prints; histories of executions; the output of
-    "jobpoller wait -o json" and "jobpoller run -o json"
+    "jobpoller wait -o json" and "jobpoller run -o json"; the metrics in the log of the
+    Lambda functions, as "aws logs filter-log-events" prints them
 
 Lateness: --late is a time, or a share of the job's length such as 5%. It is the
 mean, unless p50, p95 or worst follows: --late '30s p95'.

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +47,9 @@ func TestReadDurations(t *testing.T) {
 		"several waits":      {text: `{"status": "FAILED", "elapsedSeconds": 1000, "waits": [{"status": "SUCCEEDED", "elapsedSeconds": 903}, {"status": "TIMED_OUT", "elapsedSeconds": 1000}]}`, from: 0, to: took, jobs: 1, left: "left out: 1 job without an end"},
 		"result of function": {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920, "lateSeconds": 17}`, from: took, to: took, jobs: 1},
 		"result without":     {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920} 903`, from: took, to: took, jobs: 1, left: "left out: 1 job of which nobody knows when they ended: their results have no lateSeconds"},
+		"metrics":            {text: metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`) + metric("glue:StartJobRun", `"Checks": 1`) + metric("glue:StartJobRun", `"JobsFailed": 1, "JobSeconds": 920`), from: took, to: took, jobs: 1, left: "left out: 1 job of which nobody knows when they ended: their metrics have no Lateness"},
+		"metrics by name":    {text: metric("athena:StartQueryExecution", `"JobSeconds": 3, "Lateness": 1`) + metric("glue:StartJobRun", `"JobSeconds": 920, "Lateness": 17`), entry: glue, from: took, to: took, jobs: 1, left: "left out: 1 job of athena:StartQueryExecution"},
+		"log":                {text: `{"events": [{"message": "START RequestId: 1\n"}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`)) + `}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsTimedOut": 1, "JobSeconds": 7200`)) + `}, {"message": "{\"level\": \"WARN\"}"}], "searchedLogStreams": []}`, from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,6 +63,11 @@ func TestReadDurations(t *testing.T) {
 			require.Equal(t, c.left, strings.Join(p.notes(), "; "))
 		})
 	}
+}
+
+// metric is a line of the functions' log.
+func metric(job, values string) string {
+	return fmt.Sprintf(`{"Job": %q, "Execution": "arn", %s, "_aws": {"Timestamp": 1}}`+"\n", job, values)
 }
 
 // In the history of an execution, polls saw the end where the service does not say it.
@@ -93,8 +103,12 @@ func TestHostileDurations(t *testing.T) {
 		"[1]\n\n[2, \"x\"]":                      `the value at line 3: [1]: expected a duration such as 15m3s or 903 (seconds), found "x"`,
 		`{"events": [1]}`:                        "the value at line 1: expected the history of an execution",
 		`{"runs": [{"start": "x", "end": "y"}]}`: `the value at line 1: runs[0]: expected a time such as 2026-11-23T01:15:00Z, found "x"`,
-		strings.Repeat("[", 20_000):              "line 1: invalid character '[' exceeded max depth",
-		strings.Repeat("9", 2<<20):               "expected a duration a line such as 15m3s",
+		metric("glue:StartJobRun", `"JobSeconds": 3, "Lateness": 1`) + metric("ec2:ImageAvailable", `"JobSeconds": 3`): "the value at line 2: the metrics are of glue:StartJobRun and of ec2:ImageAvailable: name the job",
+		metric("glue:StartJobRun", `"JobSeconds": "long"`):                                                             "the value at line 1: a metric of the Lambda functions: json: ",
+		metric("glue:StartJobRun", `"JobSeconds": 1e300, "Lateness": 1`):                                               "the value at line 1: a duration must be at most 365 days",
+		`{"events": [{"message": ""}]}`:                                                                                "it has no durations",
+		strings.Repeat("[", 20_000):                                                                                    "line 1: invalid character '[' exceeded max depth",
+		strings.Repeat("9", 2<<20):                                                                                     "expected a duration a line such as 15m3s",
 	} {
 		_, err := readDurations(stdin, strings.NewReader(text), nil)
 		require.ErrorContains(t, err, "-: "+want, "%.40s", text)
@@ -111,7 +125,7 @@ func TestHostileDurations(t *testing.T) {
 
 // Whatever a file holds, it is read or refused.
 func FuzzReadDurations(f *testing.F) {
-	for _, text := range []string{"903", "start,end\n1,2", `[{"start":1,"end":2}]`, `{"events":[{"id":1}]}`, `{"status":"FAILED","elapsedSeconds":1}`} {
+	for _, text := range []string{"903", "start,end\n1,2", `[{"start":1,"end":2}]`, `{"events":[{"id":1}]}`, `{"status":"FAILED","elapsedSeconds":1}`, metric("a", `"JobSeconds":3,"Lateness":1`), `{"events":[{"message":"{\"_aws\":{},\"JobSeconds\":1}"}]}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

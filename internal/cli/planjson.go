@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,17 +20,24 @@ import (
 )
 
 // jsonJobs reads jobs out of JSON: durations, objects with times wherever they stand,
-// histories, and what jobpoller prints.
+// histories, what jobpoller prints, and what its functions log.
 type jsonJobs struct {
 	*pastJobs
 
 	// start and end are the members in which a service lists the times of the job.
 	start, end string
+	// job is the job of the metrics that count: the one that is named, or else the
+	// first.
+	job   string
+	named bool
 }
 
 // readJSON reads JSON values, one after the other.
 func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
 	r := &jsonJobs{pastJobs: p}
+	if e != nil {
+		r.job, r.named = e.FullName(), true
+	}
 	if e != nil && e.Job != nil {
 		r.start, r.end = lastMember(e.Job.StartTime), lastMember(e.Job.EndTime)
 	}
@@ -117,6 +125,10 @@ func (r *jsonJobs) read(value any, raw []byte, path string) error {
 // readObject reads an object by what it is.
 func (r *jsonJobs) readObject(object map[string]any, raw []byte, path string, wrap func(error) error) error {
 	switch {
+	case object["_aws"] != nil:
+		return wrap(r.readMetric(object))
+	case isLog(object):
+		return wrap(r.readLog(object))
 	case object["events"] != nil:
 		return wrap(r.readHistory(object, raw))
 	case object["elapsedSeconds"] != nil && object["startedAt"] != nil:
@@ -335,4 +347,10 @@ func decodeInto(object map[string]any, to any) error {
 	return json.Unmarshal(text, to)
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds is the time.Duration of a number of them, or the nearest there is.
+func seconds(s float64) time.Duration {
+	if most := float64(math.MaxInt64 / int64(time.Second)); math.Abs(s) >= most {
+		return time.Duration(math.Copysign(most, s)) * time.Second
+	}
+	return time.Duration(s * float64(time.Second))
+}
