@@ -1,12 +1,14 @@
 package bench_test
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -99,30 +101,42 @@ const (
 
 // benchPlans prints the table and returns 1 if a figure departs from it.
 func benchPlans(w io.Writer) int {
-	failed := 0
+	benches := make([]planBench, len(planRows))
+	var all sync.WaitGroup
 	for i, row := range planRows {
-		d, err := plan.Parse(row.durations)
-		if err != nil {
-			panic(err)
-		}
-		b := planBench{w: w, row: row.durations, corrected: row.corrected, d: d, random: rand.New(rand.NewPCG(14, uint64(i)))}
-		for range planJobs {
-			b.jobs = append(b.jobs, d.Quantile(b.random.Float64()).Seconds())
-		}
-		slices.Sort(b.jobs)
-		b.known(row)
-		b.learned(10, row.learned10)
-		b.learned(30, row.learned30)
-		b.learned(100, row.learned100)
+		all.Go(func() { benches[i] = benchRow(row, uint64(i)) })
+	}
+	all.Wait()
+	failed := 0
+	for _, b := range benches {
+		fmt.Fprint(w, b.text.String())
 		failed += b.failed
 	}
 	fmt.Fprintf(w, "%d figures depart from the table\n", failed)
 	return min(failed, 1)
 }
 
+// benchRow measures a row with random numbers of its own.
+func benchRow(row planRow, seed uint64) planBench {
+	d, err := plan.Parse(row.durations)
+	if err != nil {
+		panic(err)
+	}
+	b := planBench{row: row.durations, corrected: row.corrected, d: d, random: rand.New(rand.NewPCG(14, seed))}
+	for range planJobs {
+		b.jobs = append(b.jobs, d.Quantile(b.random.Float64()).Seconds())
+	}
+	slices.Sort(b.jobs)
+	b.known(row)
+	b.learned(10, row.learned10)
+	b.learned(30, row.learned30)
+	b.learned(100, row.learned100)
+	return b
+}
+
 // planBench measures one row.
 type planBench struct {
-	w         io.Writer
+	text      bytes.Buffer
 	row       string
 	corrected map[string]correction
 	d         plan.Distribution
@@ -146,7 +160,7 @@ func (b *planBench) tell(column string, got, want float64, ok bool) {
 		verdict = "  DEPARTS"
 		b.failed++
 	}
-	fmt.Fprintf(b.w, "%-55s %-32s %8.2f  table %8.2f%s\n", b.row, column, got, want, verdict)
+	fmt.Fprintf(&b.text, "%-55s %-32s %8.2f  table %8.2f%s\n", b.row, column, got, want, verdict)
 }
 
 func (b *planBench) expectFigure(column string, got, want figure) {
