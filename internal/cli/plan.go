@@ -21,7 +21,9 @@ type planOptions struct {
 	durations   string
 	late        string
 	strategy    string
-	region      string
+	executions  executionOptions
+	aws         awsFlags
+	region      string // of prices, quotas and calls
 	only        string
 	concurrent  int
 	substitutes []string
@@ -35,7 +37,7 @@ type planOptions struct {
 func newPlanCommand() *cobra.Command {
 	var o planOptions
 	c := &cobra.Command{
-		Use:   "plan [SERVICE NAME | DEFINITION] (--duration TEXT | --durations FILE)",
+		Use:   "plan [SERVICE NAME | DEFINITION] (--duration TEXT | --durations FILE | --from-executions ARN)",
 		Short: "Find the delays between polls that fit how long jobs take",
 		Long: `Plan prints when to poll jobs whose durations are known, so that --late is met with
 few calls: what is known of the durations, and a table with the calls, the lateness
@@ -52,6 +54,12 @@ Durations: --duration states them, as one of
     as "aws glue get-job-runs" prints; histories of executions; the output of
     "jobpoller wait -o json" and "jobpoller run -o json"; the metrics in the log of the
     Lambda functions, as "aws logs filter-log-events" prints them
+--from-executions reads them, and how late their ends were seen, of the histories of
+past executions, and today's schedule of the definition. It CALLS AWS with your
+credentials, and changes nothing: ListExecutions, GetExecutionHistory,
+DescribeStateMachine, with at most half of the quotas of the account. With --keep a
+command that was cut off goes on, and a later one reads the new executions alone. The
+file is one of --durations, too.
 
 Lateness: --late is a time, or a share of the job's length such as 5%. It is the
 mean, unless p50, p95 or worst follows: --late '30s p95'.
@@ -67,10 +75,11 @@ their durations, and whether these have drifted from those that it was planned f
 --duration or --earlier. It needs 20 jobs; each test is wrong in 1 % of the checks.
 
 Exit codes: 0 printed, or with --check the plan holds; 1 it does not; 2 wrong usage,
-such as a file without durations.`,
+such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 		Example: `  jobpoller plan --duration 'lognormal(15m, 0.5)' --late 30s
   jobpoller plan glue StartJobRun --durations past.txt --late 5%
   aws glue get-job-runs --job-name nightly | jobpoller plan glue StartJobRun --durations -
+  jobpoller plan --from-executions arn:aws:states:us-east-1:123456789012:stateMachine:nightly --keep past.jsonl
   jobpoller plan athena StartQueryExecution --duration 'uniform(15m, 30m)' --concurrent 100000
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
   jobpoller plan --check --schedule schedule.json --earlier past.csv --durations new.csv`,
@@ -82,7 +91,9 @@ such as a file without durations.`,
 	f.StringVar(&o.durations, "durations", "", "`FILE` with how long past jobs took")
 	f.StringVar(&o.late, "late", "30s", "how late a poll may see the end: a time or a share such as 5%, and p50, p95 or worst if not the mean")
 	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(compile.Strategies())))
-	f.StringVar(&o.region, "region", asl.DefaultRegion, "AWS `REGION` of prices and quotas")
+	o.aws.addTo(c)
+	f.Lookup("region").Usage = "AWS `REGION` of prices and quotas (default that of --from-executions, or " + asl.DefaultRegion + ")"
+	o.addExecutions(c)
 	f.IntVar(&o.concurrent, "concurrent", 0, "how many jobs run at once: check every quota that they need")
 	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, where the definition has several")
 	f.BoolVar(&o.check, "check", false, "say whether the plan in --schedule still holds")
@@ -93,7 +104,7 @@ such as a file without durations.`,
 	addOutput(c, &o.output, planOutputs...)
 	completeEntries(c, true)
 	completeWords(c, "strategy", strategyNames(compile.Strategies())...)
-	completeNothing(c, "duration", "late", "region", "only", "concurrent", "substitute")
+	completeNothing(c, "duration", "late", "only", "concurrent", "substitute")
 	return c
 }
 
@@ -109,14 +120,12 @@ func (o *planOptions) validate() (plan.Goal, error) {
 		problems = append(problems, err)
 	}
 	problems = append(problems, o.checkProblems()...)
-	if !o.check && (o.duration == "") == (o.durations == "") {
-		problems = append(problems, errors.New("pass how long jobs take: either --duration 'lognormal(15m, 0.5)' or --durations FILE"))
-	}
+	problems = append(problems, o.sourceProblems()...)
 	if names := strategyNames(compile.Strategies()); !slices.Contains(names, o.strategy) {
 		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", orList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
 	}
-	if _, err := asl.TransitionPrice(o.region); err != nil {
-		problems = append(problems, fmt.Errorf("--region: %w", err))
+	if err := o.settleRegion(); err != nil {
+		problems = append(problems, err)
 	}
 	if o.concurrent < 0 || o.concurrent > mostConcurrent {
 		problems = append(problems, fmt.Errorf("--concurrent must be from 1 to %d, is %d", mostConcurrent, o.concurrent))

@@ -90,9 +90,6 @@ func (o *planOptions) checkProblems() (problems []error) {
 	if o.schedule == "" {
 		problems = append(problems, errors.New("--check needs the schedule: --schedule FILE, as -o schedule printed it"))
 	}
-	if o.durations == "" {
-		problems = append(problems, errors.New("--check needs the jobs since then: --durations FILE"))
-	}
 	if (o.duration == "") == (o.earlier == "") {
 		problems = append(problems, errors.New("--check needs what the schedule was planned for: either --duration TEXT or --earlier FILE"))
 	}
@@ -116,12 +113,13 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	if err != nil {
 		return err
 	}
-	now, err := (&planOptions{durations: o.durations}).readKnowledge(c, subject)
+	source := o.sources()[0]
+	now, err := source.read(c, subject)
 	if err != nil {
 		return err
 	}
 	if n := len(now.jobs); n < leastChecked {
-		return usage("%s: it has %s that ended: a check needs %d at least", o.durations, plural(n, "job"), leastChecked)
+		return usage("%s: it has %s that ended: a check needs %d at least", now.source, plural(n, "job"), leastChecked)
 	}
 	k := &planCheck{Notes: slices.Concat(then.notes, now.notes)}
 	cost := plan.MeasureDelays(then.distribution, delaysOf(*delays.schedule))
@@ -129,10 +127,10 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		then.source, roundTo(then.distribution.Quantile(0.5).Seconds(), 1000), roundTo(cost.Mean.Seconds(), 10), roundTo(cost.P95.Seconds(), 10),
 	}
 	if err := k.measure(now, *delays.schedule, cost); err != nil {
-		return usage("%s: %w", o.durations, err)
+		return usage("%s: %w", now.source, err)
 	}
 	if err := k.test(then, now); err != nil {
-		return usage("--durations: %w", err)
+		return usage("--%s: %w", source.flag, err)
 	}
 	k.Holds = !k.Late && !k.Drifted
 	if k.Drifted || k.Late && k.Found.How == computedHow { // else the same plan comes out
@@ -159,11 +157,11 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 
 // planAgain is the command that makes the next schedule.
 func (o *planOptions) planAgain(args []string) string {
-	words := slices.Concat([]string{"jobpoller", "plan"}, args, []string{"--durations", o.durations, "--late", o.late, "-o", "schedule"})
+	words := slices.Concat([]string{"jobpoller", "plan"}, args, o.sources()[0].spell(), []string{"--late", o.late, "-o", "schedule"})
 	for i, word := range words {
 		words[i] = quoteShell(word)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " ") + o.aws.spell()
 }
 
 // measure compares the lateness of jobs with what the schedule promised.

@@ -131,7 +131,7 @@ func FuzzReadDurations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := readDurations(stdin, strings.NewReader(text), nil)
 		if err == nil && len(p.jobs) > 0 {
-			_, err = learn(p)
+			_, err = learn(stdin, p)
 			require.NoError(t, err)
 		}
 	})

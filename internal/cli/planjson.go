@@ -131,6 +131,8 @@ func (r *jsonJobs) readObject(object map[string]any, raw []byte, path string, wr
 		return wrap(r.readLog(object))
 	case object["events"] != nil:
 		return wrap(r.readHistory(object, raw))
+	case object["executionArn"] != nil && object["jobs"] != nil:
+		return wrap(r.readKept(object))
 	case object["elapsedSeconds"] != nil && object["startedAt"] != nil:
 		return wrap(r.readResult(object))
 	case object["elapsedSeconds"] != nil && object["status"] != nil && object["waits"] == nil:
@@ -235,12 +237,15 @@ func (r *jsonJobs) readHistory(object map[string]any, raw []byte) error {
 	return r.addExecution(e)
 }
 
+// pollsNothing is why an execution does not count.
+const pollsNothing = "of executions that poll no job of the catalogue"
+
 // addExecution takes in the jobs of an execution whose end it saw: exactly where the
 // service says when they ran, else within the polls around the end.
 func (p *pastJobs) addExecution(e *history.Execution) error {
 	jobs := e.FindJobs(e.FindVisits())
 	if len(jobs) == 0 {
-		p.leave("of executions that poll no job of the catalogue")
+		p.leave(pollsNothing)
 	}
 	for _, j := range jobs {
 		if err := p.addPolled(j); err != nil {
@@ -262,6 +267,15 @@ func (p *pastJobs) addPolled(j *history.Job) error {
 		out.late = &late
 	}
 	return p.addJob(out)
+}
+
+// readKept reads a line of --keep.
+func (r *jsonJobs) readKept(object map[string]any) error {
+	var k keptExecution
+	if err := decodeInto(object, &k); err != nil {
+		return err
+	}
+	return k.addTo(r.pastJobs, "")
 }
 
 // readResult reads what the Lambda functions return.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -32,13 +30,15 @@ type planSubject struct {
 // waiter does.
 func (o *planOptions) today(c *cobra.Command, args []string) (*planSubject, error) {
 	switch {
+	case len(args) == 0 && o.executions.arn != "":
+		return o.describeLoop(c)
 	case len(args) == 0 && o.only != "":
 		return nil, usage("--only needs a definition")
 	case len(args) == 0:
 		return &planSubject{}, nil
 	case len(args) == 1 && isFile(args[0]):
 		return o.loop(c, args[0])
-	case o.only != "":
+	case o.only != "" && o.executions.arn == "":
 		return nil, usage("--only needs a definition, not a service and a name")
 	}
 	e, err := lookup(args)
@@ -71,7 +71,16 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 	if err != nil {
 		return nil, err
 	}
-	loops := lint.Loops(m.StateMachine, lint.Options{Express: m.definition.Type == asl.Express})
+	s, err := o.findLoop(name, m.StateMachine, m.definition.Type)
+	if err == nil && s == nil {
+		err = usage("%s: it has no poll loop: pass a definition that polls, or the service and name of a job", name)
+	}
+	return s, err
+}
+
+// findLoop finds the poll loop of a state machine; nil if it has none.
+func (o *planOptions) findLoop(name string, m *asl.StateMachine, as asl.ExecutionType) (*planSubject, error) {
+	loops := lint.Loops(m, lint.Options{Express: as == asl.Express})
 	loops = slices.DeleteFunc(loops, func(l lint.Loop) bool { return l.Poll == nil })
 	var names []string
 	for _, l := range loops {
@@ -82,7 +91,7 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 	}
 	switch {
 	case len(names) == 0:
-		return nil, usage("%s: it has no poll loop: pass a definition that polls, or the service and name of a job", name)
+		return nil, nil //nolint:nilnil // as said
 	case len(loops) == 0:
 		return nil, usage("%s: no loop polls with the Task %q: --only takes %s", name, o.only, orList(names))
 	case len(loops) > 1:
@@ -102,58 +111,4 @@ func newLoopSubject(l *lint.Loop) *planSubject {
 	s.steps = &compile.Steps{Transitions: l.Turn.Transitions, Events: l.Turn.Events}
 	s.steps.Besides.Transitions, s.steps.Besides.Events = 1, 5 // the start of the execution and its end
 	return s
-}
-
-// knowledge is what is known of how long jobs take.
-type knowledge struct {
-	source       string
-	distribution plan.Distribution
-	summary      *plan.Summary // of past jobs
-	jobs         []pastJob
-	notes        []string
-}
-
-// readKnowledge reads the durations.
-func (o *planOptions) readKnowledge(c *cobra.Command, s *planSubject) (*knowledge, error) {
-	if o.duration != "" {
-		d, err := plan.Parse(o.duration)
-		if err != nil {
-			return nil, usage("--duration: %w", err)
-		}
-		return &knowledge{source: o.duration, distribution: d}, nil
-	}
-	jobs, err := readDurations(o.durations, c.InOrStdin(), s.entry)
-	if err != nil {
-		return nil, err
-	}
-	k, err := learn(jobs)
-	if err != nil {
-		return nil, usage("%s: %w", o.durations, err)
-	}
-	k.source = o.durations
-	return k, nil
-}
-
-// learn learns from past jobs.
-func learn(jobs *pastJobs) (*knowledge, error) {
-	samples := jobs.samples()
-	summary, err := plan.Summarize(samples)
-	if errors.Is(err, plan.ErrNoSamples) {
-		return nil, errorf("it has no durations of jobs that ended. Wait until some have ended, or state how long they take with --duration%s", describeLeft(jobs))
-	}
-	if err != nil {
-		return nil, err
-	}
-	d, err := plan.Learn(samples)
-	if err != nil {
-		return nil, err
-	}
-	return &knowledge{distribution: d, summary: &summary, jobs: jobs.jobs, notes: jobs.notes()}, nil
-}
-
-func describeLeft(jobs *pastJobs) string {
-	if notes := jobs.notes(); len(notes) > 0 {
-		return ". " + strings.Join(notes, "; ")
-	}
-	return ""
 }

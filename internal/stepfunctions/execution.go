@@ -9,20 +9,12 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
-)
-
-// GetExecutionHistory is limited to 400 calls at once and 20 a second, for all of an
-// account in a region: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
-// Half of that is left to others.
-const (
-	historyBurst = 200
-	historyPause = 100 * time.Millisecond
 )
 
 // pageSizes are how many events a page may have: fewer where an answer was too long.
@@ -33,7 +25,6 @@ type Record struct {
 	client *Client
 	arn    string
 	size   int // index in pageSizes
-	calls  int // of GetExecutionHistory
 
 	events []any // newest last
 	last   int64 // ID of the newest
@@ -163,7 +154,7 @@ func (r *Record) readNew(ctx context.Context) error {
 		if r.token != "" {
 			input["nextToken"] = r.token
 		}
-		if err := r.pace(ctx); err != nil {
+		if err := r.client.pace(ctx, "GetExecutionHistory", regionOf(r.arn)); err != nil {
 			return err
 		}
 		var page struct {
@@ -211,19 +202,12 @@ func (r *Record) add(page []any) (bool, error) {
 	return known && newestFirst, nil
 }
 
-// pace waits before a call that would use more than its share of the quota.
-func (r *Record) pace(ctx context.Context) error {
-	if r.calls++; r.calls <= historyBurst {
-		return nil
+// regionOf is the region of an ARN; empty if it has none.
+func regionOf(arn string) string {
+	if parts := strings.Split(arn, ":"); len(parts) > 3 {
+		return parts[3]
 	}
-	timer := time.NewTimer(historyPause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return failCall("GetExecutionHistory", context.Cause(ctx))
-	case <-timer.C:
-		return nil
-	}
+	return ""
 }
 
 // idOf is the ID of an event; 0 if it has none.

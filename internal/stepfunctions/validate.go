@@ -1,4 +1,4 @@
-// Package stepfunctions asks Step Functions at AWS what it says of a definition.
+// Package stepfunctions asks Step Functions at AWS about definitions and executions.
 // Nothing that it calls makes or runs anything.
 package stepfunctions
 
@@ -13,15 +13,19 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// Client calls operations of Step Functions.
+// Client calls operations of Step Functions, one at a time.
 type Client struct {
-	service *catalog.Service
-	call    Call
+	service  *catalog.Service
+	call     Call
+	answered bool               // the service has
+	buckets  map[string]*bucket // by operation
 }
 
 // Call makes one call of an operation. Input and output are JSON values in the
@@ -29,7 +33,9 @@ type Client struct {
 type Call func(ctx context.Context, op *catalog.Operation, input any) (any, error)
 
 // New returns a client. The service is models.Load("stepfunctions").
-func New(service *catalog.Service, call Call) *Client { return &Client{service, call} }
+func New(service *catalog.Service, call Call) *Client {
+	return &Client{service: service, call: call, buckets: map[string]*bucket{}}
+}
 
 // Patience is how long a call may take, with the SDK's retries.
 const Patience = 30 * time.Second
@@ -106,6 +112,11 @@ func (c *Client) do(ctx context.Context, operation string, input map[string]any,
 	out, err := c.call(patient, c.service.Operations[operation], input)
 	if err != nil && ctx.Err() == nil && patient.Err() != nil {
 		err = silence{}
+	}
+	class := goerror.Classify(err)
+	c.answered = c.answered || err == nil || class != awserror.NotSent && class != awserror.Unclear
+	if class == awserror.Throttled {
+		c.giveUp(operation)
 	}
 	if err != nil {
 		return failCall(operation, err)

@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// executionOptions are the flags of plan about past executions.
+type executionOptions struct {
+	arn  string
+	most int
+	keep string
+
+	client *stepfunctions.Client // nil before the first call
+}
+
+// How many executions plan reads.
+const (
+	defaultExecutions = 1000
+	mostExecutions    = 100_000
+)
+
+// addExecutions adds the flags.
+func (o *planOptions) addExecutions(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&o.executions.arn, "from-executions", "", "read the histories of past executions: `ARN` of a state machine, version, alias, Map Run or execution")
+	f.IntVar(&o.executions.most, "most", defaultExecutions, "read so many executions at most, the newest first")
+	f.StringVar(&o.executions.keep, "keep", "", "keep what each execution says in this `FILE`, and do not read those again that it has")
+	completeNothing(c, "from-executions", "most")
+}
+
+// origin reads the ARN.
+func (o *planOptions) origin() *stepfunctions.Origin {
+	of, _ := stepfunctions.ParseOrigin(o.executions.arn) // validate has refused others
+	return of
+}
+
+func (o *planOptions) executionSource() durationSource {
+	s := durationSource{flag: "from-executions", value: o.executions.arn, read: o.readExecutions}
+	if of := o.origin(); of != nil {
+		s.region = of.Region
+	}
+	if o.executions.keep != "" {
+		s.more = append(s.more, "--keep", o.executions.keep)
+	}
+	return s
+}
+
+// executionProblems says what is wrong with the flags.
+func (o *planOptions) executionProblems() (problems []error) {
+	e := &o.executions
+	if e.arn == "" {
+		if e.keep != "" || e.most != defaultExecutions {
+			problems = append(problems, errors.New("--keep and --most need --from-executions"))
+		}
+		return problems
+	}
+	if _, err := stepfunctions.ParseOrigin(e.arn); err != nil {
+		problems = append(problems, fmt.Errorf("--from-executions: %w", err))
+	}
+	if e.most < 1 || e.most > mostExecutions {
+		problems = append(problems, fmt.Errorf("--most must be from 1 to %d, is %d", mostExecutions, e.most))
+	}
+	if err := checkOutputs([]outputFile{{"keep", e.keep}}, o.schedule, o.earlier); err != nil {
+		problems = append(problems, err)
+	}
+	return problems
+}
+
+// connect returns the client of Step Functions. It calls nothing.
+func (o *planOptions) connect(ctx context.Context) (*stepfunctions.Client, error) {
+	if o.executions.client != nil {
+		return o.executions.client, nil
+	}
+	service, err := models.Load("stepfunctions")
+	if err != nil {
+		return nil, err
+	}
+	flags := o.aws
+	flags.region = o.origin().Region
+	cfg, err := flags.configuration(ctx, false)
+	if err != nil {
+		return nil, configurationError(err)
+	}
+	// The client tries again by itself, so that each request counts for its pace.
+	o.executions.client = stepfunctions.New(service, awsjob.New(cfg, awsjob.WithoutRetries()).Call)
+	return o.executions.client, nil
+}
+
+// describeLoop finds today's loop in the definition of the state machine itself.
+func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
+	if o.check {
+		return &planSubject{}, nil // today's schedule does not count
+	}
+	client, err := o.connect(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	unknown := func(why string) *planSubject { return &planSubject{note: "today's schedule is not shown: " + why} }
+	text, as, err := client.Definition(c.Context(), o.origin())
+	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok && awserror.IsPermissionCode(newCallError(refused.Err).Code) {
+		return unknown(endReason([]string{refused.Action}, refused.Err)), nil
+	} else if err != nil {
+		return nil, o.callProblem(c.Context(), err)
+	}
+	m, err := asl.Parse(text)
+	if err != nil {
+		return unknown("the definition at AWS: " + err.Error()), nil //nolint:nilerr // a note says it
+	}
+	if as == asl.Express {
+		return nil, o.refuseExpress()
+	}
+	s, err := o.findLoop(o.origin().String(), m, as)
+	if err == nil && s == nil {
+		s = unknown("the state machine has no poll loop")
+	}
+	return s, err
+}
+
+func (o *planOptions) refuseExpress() error {
+	return usage("%s: Step Functions keeps no history of Express executions. Pass the file of their log: --durations FILE", o.executions.arn)
+}
+
+// callProblem is the error of a call.
+func (o *planOptions) callProblem(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	}
+	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok {
+		switch newCallError(refused.Err).Code {
+		case "StateMachineTypeNotSupported":
+			return o.refuseExpress()
+		case "StateMachineDoesNotExist", "ResourceNotFound":
+			return &exitError{exitUnknown, errorf("%s: there is no such state machine or Map Run: check the account and the region", o.executions.arn)}
+		}
+	}
+	return recordError(o.executions.arn, err)
+}
+
+// readExecutions reads the histories of the executions that have ended.
+func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowledge, err error) {
+	client, err := o.connect(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	of := o.origin()
+	kept, err := openKept(o.executions.keep, of)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, kept.close()) }()
+	r := &executionReader{client: client, of: of, kept: kept, start: time.Now()}
+	r.live = newLive(c.ErrOrStderr(), false, r.standing)
+	jobs, err := r.read(c.Context(), o)
+	r.live.close()
+	if err != nil {
+		return nil, err
+	}
+	k, err = learn(of.String(), jobs)
+	if err == nil {
+		k.notes = append(k.notes, r.notes(o.only)...)
+	}
+	return k, err
+}
+
+// executionReader reads histories, each once.
+type executionReader struct {
+	client *stepfunctions.Client
+	of     *stepfunctions.Origin
+	kept   *keptFile
+	start  time.Time
+	states map[string]bool // the Tasks that polled
+	live   *live
+
+	mu         sync.Mutex
+	done, all  int // histories; all is 0 before they are listed
+	left, last time.Duration
+}
+
+// read returns the jobs.
+func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, error) {
+	after, known := o.readEarlier()
+	ended, err := r.client.ListEnded(ctx, r.of, o.executions.most, after, func(arn string) bool { return !known[arn] })
+	if err != nil {
+		return nil, o.callProblem(ctx, err)
+	}
+	unread := 0
+	for _, e := range ended {
+		if r.kept.byARN[e.ARN] == nil {
+			unread++
+		}
+	}
+	r.show(0, unread)
+	jobs, done := &pastJobs{}, 0
+	r.states = map[string]bool{}
+	for _, e := range ended {
+		k := r.kept.byARN[e.ARN]
+		if k == nil {
+			if k, err = r.readOne(ctx, o, e, jobs); err != nil {
+				return nil, r.breakOff(err)
+			}
+			done++
+			r.show(done, unread)
+		}
+		if k == nil {
+			continue
+		}
+		for _, j := range k.Jobs {
+			r.states[j.State] = true
+		}
+		if err := k.addTo(jobs, o.only); err != nil {
+			return nil, usage("%s: %w", r.of, err)
+		}
+	}
+	return jobs, nil
+}
+
+// readOne reads the history of an execution, and keeps what it says if nothing can follow.
+// It returns nil if the history says nothing now.
+func (r *executionReader) readOne(ctx context.Context, o *planOptions, listed stepfunctions.Ended, jobs *pastJobs) (*keptExecution, error) {
+	e, err := r.client.History(ctx, listed.ARN)
+	refused, isCall := errors.AsType[*stepfunctions.CallError](err)
+	switch {
+	case err == nil:
+	case listed.ARN == o.executions.arn || ctx.Err() != nil:
+		return nil, o.callProblem(ctx, err)
+	case errors.Is(err, stepfunctions.ErrAnswer):
+		jobs.leave("of executions whose history cannot be read")
+		return nil, nil //nolint:nilnil // as said
+	case isCall && newCallError(refused.Err).Code == "ExecutionDoesNotExist":
+		jobs.leave("of executions that Step Functions no longer keeps")
+		return nil, nil //nolint:nilnil // as said
+	default:
+		return nil, o.callProblem(ctx, err)
+	}
+	k := newKeptExecution(listed, e)
+	if !e.HasEnded() {
+		return k, nil
+	}
+	return k, r.kept.add(k)
+}
+
+// breakOff tells of an error what was read before, and how to go on.
+func (r *executionReader) breakOff(err error) error {
+	coded, ok := errors.AsType[*exitError](err)
+	if !ok || coded.err == nil || r.all < 2 { //nolint:mnd // there is nothing to go on with
+		return err
+	}
+	what := fmt.Sprintf("Read %d of %s.", r.done, pluralOf(r.all, "history", "histories"))
+	if r.kept.out != nil {
+		return &exitError{coded.code, errorf("%w\n%s They are kept in %s: run the same command to go on", coded.err, terminal.Lines(what), r.kept.name)}
+	}
+	return &exitError{coded.code, errorf("%w\n%s Nothing is kept: with --keep FILE the next command goes on", coded.err, terminal.Lines(what))}
+}
+
+// show notes how many histories are read.
+func (r *executionReader) show(done, all int) {
+	took := time.Since(r.start)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done, r.all, r.last = done, all, took
+	r.left = r.client.PaceOf(all-done, r.of.Region)
+	if done > 0 {
+		r.left = max(r.left, took/time.Duration(done)*time.Duration(all-done))
+	}
+}
+
+// standing is where the reading stands.
+func (r *executionReader) standing() standing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := standing{status: "READING", elapsed: time.Since(r.start), message: "the list of executions"}
+	if r.all > 0 {
+		s.message = fmt.Sprintf("%d of %s", r.done, pluralOf(r.all, "history", "histories"))
+		if left := r.left - (s.elapsed - r.last); left >= time.Second {
+			s.message += ", " + wholeSeconds(left) + " left"
+		}
+	}
+	return s
+}
+
+// pluralOf counts things whose name does not end in s.
+func pluralOf(n int, one, more string) string {
+	if n == 1 {
+		more = one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// notes tell if the jobs are of several Tasks.
+func (r *executionReader) notes(only string) []string {
+	if names := slices.Sorted(maps.Keys(r.states)); only == "" && len(names) > 1 {
+		return []string{"the jobs are of several Tasks: plan for one with --only: " + strings.Join(names, ", ")}
+	}
+	return nil
+}
+
+// readEarlier says which executions a schedule was planned for that is to be checked: the
+// jobs since then are of others, which did not start before them.
+func (o *planOptions) readEarlier() (first time.Time, known map[string]bool) {
+	if o.earlier == "" || o.earlier == stdin {
+		return first, nil
+	}
+	text, err := os.ReadFile(o.earlier)
+	if err != nil {
+		return first, nil // it was read before
+	}
+	lines, err := readKeptLines(text)
+	if err != nil {
+		return first, nil // it is of another form, which names no executions
+	}
+	known = map[string]bool{}
+	for _, line := range lines {
+		known[line.ARN] = true
+		if first.IsZero() || !line.Start.IsZero() && line.Start.Before(first) {
+			first = line.Start
+		}
+	}
+	return first, known
+}

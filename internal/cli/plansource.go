@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// durationSource is where plan finds out how long jobs take: one of its flags.
+type durationSource struct {
+	flag, value string
+	// region is that of the calls; empty if there are none, or if it is the configured one.
+	region string
+	// more are the flags that go with it.
+	more []string
+	read func(*cobra.Command, *planSubject) (*knowledge, error)
+}
+
+// sources are those that the command line names. With --check they give the jobs since
+// the schedule was planned, and --duration is what it was planned for.
+func (o *planOptions) sources() []durationSource {
+	var set []durationSource
+	if o.duration != "" && !o.check {
+		set = append(set, durationSource{flag: "duration", value: o.duration, read: o.readStated})
+	}
+	if o.durations != "" {
+		set = append(set, durationSource{flag: "durations", value: o.durations, read: o.readFile})
+	}
+	if o.executions.arn != "" {
+		set = append(set, o.executionSource())
+	}
+	return set
+}
+
+// sourceProblems says what is wrong with the flags that name the source.
+func (o *planOptions) sourceProblems() (problems []error) {
+	if n := len(o.sources()); n != 1 && !o.check {
+		problems = append(problems, errors.New("pass how long jobs take: one of --duration 'lognormal(15m, 0.5)', --durations FILE and --from-executions ARN"))
+	} else if n != 1 {
+		problems = append(problems, errors.New("--check needs the jobs since then: one of --durations FILE and --from-executions ARN"))
+	}
+	if o.executions.arn == "" && (o.aws.profile != "" || o.aws.endpoint != "") {
+		problems = append(problems, errors.New("--profile and --endpoint-url need --from-executions: nothing else calls AWS"))
+	}
+	if err := o.aws.validate(); err != nil {
+		problems = append(problems, err)
+	}
+	return append(problems, o.executionProblems()...)
+}
+
+// settleRegion says which region prices, quotas and calls are of: that of the ARN, or else
+// that of --region.
+func (o *planOptions) settleRegion() error {
+	o.region = cmp.Or(o.aws.region, asl.DefaultRegion)
+	for _, s := range o.sources() {
+		if s.region == "" {
+			continue
+		}
+		if o.aws.region != "" && o.aws.region != s.region {
+			return fmt.Errorf("--region %s contradicts the ARN of --%s, which is of %s: leave --region out", o.aws.region, s.flag, s.region)
+		}
+		o.region = s.region
+	}
+	if _, err := asl.TransitionPrice(o.region); err != nil {
+		return fmt.Errorf("--region: %w", err)
+	}
+	return nil
+}
+
+// spell writes the source as a shell reads it.
+func (s durationSource) spell() []string { return append([]string{"--" + s.flag, s.value}, s.more...) }
+
+// knowledge is what is known of how long jobs take.
+type knowledge struct {
+	source       string
+	distribution plan.Distribution
+	summary      *plan.Summary // of past jobs
+	jobs         []pastJob
+	notes        []string
+}
+
+// readKnowledge finds out how long jobs take.
+func (o *planOptions) readKnowledge(c *cobra.Command, s *planSubject) (*knowledge, error) {
+	return o.sources()[0].read(c, s) // validate has refused others
+}
+
+func (o *planOptions) readStated(*cobra.Command, *planSubject) (*knowledge, error) {
+	d, err := plan.Parse(o.duration)
+	if err != nil {
+		return nil, usage("--duration: %w", err)
+	}
+	return &knowledge{source: o.duration, distribution: d}, nil
+}
+
+func (o *planOptions) readFile(c *cobra.Command, s *planSubject) (*knowledge, error) {
+	jobs, err := readDurations(o.durations, c.InOrStdin(), s.entry)
+	if err != nil {
+		return nil, err
+	}
+	return learn(o.durations, jobs)
+}
+
+// learn learns from the past jobs of a source.
+func learn(source string, jobs *pastJobs) (*knowledge, error) {
+	samples := jobs.samples()
+	summary, err := plan.Summarize(samples)
+	if errors.Is(err, plan.ErrNoSamples) {
+		return nil, usage("%s: it has no durations of jobs that ended. Wait until some have ended, or state how long they take with --duration%s", source, describeLeft(jobs))
+	}
+	if err != nil {
+		return nil, usage("%s: %w", source, err)
+	}
+	d, err := plan.Learn(samples)
+	if err != nil {
+		return nil, usage("%s: %w", source, err)
+	}
+	return &knowledge{source: source, distribution: d, summary: &summary, jobs: jobs.jobs, notes: jobs.notes()}, nil
+}
+
+func describeLeft(jobs *pastJobs) string {
+	if notes := jobs.notes(); len(notes) > 0 {
+		return ". " + strings.Join(notes, "; ")
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package stepfunctions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
+	"github.com/jobpoller/jobpoller/pollcore/retry"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// ourShare is the part of a quota of the account that a client uses. The rest is left
+// to others.
+const ourShare = 0.5
+
+// bucket has the tokens of an operation. It may owe some.
+type bucket struct {
+	capacity, perSecond float64
+
+	tokens float64
+	at     time.Time // up to when refill is in tokens
+}
+
+// bucketOf is the client's share of an operation in a region; nil if its quota is not
+// known.
+func (c *Client) bucketOf(operation, region string) *bucket {
+	b, known := c.buckets[operation]
+	if !known {
+		if quota, ok := asl.QuotaOf(operation, region, asl.Standard); ok {
+			b = &bucket{capacity: ourShare * float64(quota.Burst), perSecond: ourShare * float64(quota.PerSecond), at: time.Now()}
+			b.tokens = b.capacity
+		}
+		c.buckets[operation] = b
+	}
+	return b
+}
+
+func (b *bucket) fill() {
+	now := time.Now()
+	b.tokens = min(b.capacity, b.tokens+b.perSecond*now.Sub(b.at).Seconds())
+	b.at = now
+}
+
+// take is how long a call waits for its token.
+func (b *bucket) take() time.Duration {
+	b.fill()
+	b.tokens--
+	return max(0, time.Duration(-b.tokens/b.perSecond*float64(time.Second)))
+}
+
+// pace waits before a call that would use more than our share of the quota.
+func (c *Client) pace(ctx context.Context, operation, region string) error {
+	b := c.bucketOf(operation, region)
+	if b == nil {
+		return nil
+	}
+	timer := time.NewTimer(b.take())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return failCall(operation, context.Cause(ctx))
+	case <-timer.C:
+		return nil
+	}
+}
+
+// giveUp leaves what the bucket of an operation has to others, who have used up theirs.
+func (c *Client) giveUp(operation string) {
+	if b := c.buckets[operation]; b != nil {
+		b.fill()
+		b.tokens = min(0, b.tokens)
+	}
+}
+
+// PaceOf is how long so many calls of GetExecutionHistory take at the pace of the
+// client, at least.
+func (c *Client) PaceOf(calls int, region string) time.Duration {
+	b := c.bucketOf("GetExecutionHistory", region)
+	b.fill()
+	return max(0, time.Duration((float64(calls)-b.tokens)/b.perSecond*float64(time.Second)))
+}
+
+// persistence is how often a call is tried while its error passes: for some minutes.
+var persistence = retry.Strategy{MaxAttempts: 12, Backoff: retry.Backoff{Base: time.Second, Max: time.Minute}}
+
+// persist makes a call again while its error passes. Its error is that of the last try,
+// or the cause of the context's end.
+func (c *Client) persist(ctx context.Context, call func(context.Context) error) error {
+	judge := func(_ struct{}, err error) retry.Directive {
+		class := goerror.Classify(err)
+		// A service that never answered is more likely misspelt than down.
+		if !c.answered && (class == awserror.NotSent || class == awserror.Unclear) {
+			return retry.Fail()
+		}
+		return retry.ByClass(struct{}{}, err)
+	}
+	_, err := retry.Do(ctx, persistence, judge, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	series, failed := errors.AsType[*retry.Error](err)
+	switch {
+	case !failed:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return series.LastErr
+	}
+}
