@@ -1,0 +1,530 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+const (
+	nightlyARN = "arn:aws:states:eu-west-1:123456789012:stateMachine:nightly"
+	runPrefix  = "arn:aws:states:eu-west-1:123456789012:execution:nightly:run-"
+)
+
+// pastService stands for Step Functions at AWS: a machine whose executions each waited
+// for a query. It answers without a network, so that time can be virtual.
+type pastService struct {
+	t        *testing.T
+	runs     int           // run-1 is the oldest, and each started an hour after the one before
+	running  int           // the newest, which still run
+	pageSize int           // of lists and histories
+	took     time.Duration // of run-1's job; the others take a second more each
+	// answer answers instead, unless it returns an empty text.
+	answer func(operation string, request map[string]any) (status int, body string)
+
+	at      map[string][]time.Duration // the calls of an operation
+	read    []string                   // the names of executions whose histories were asked for
+	started time.Time
+}
+
+func newPastService(t *testing.T, runs int) *pastService {
+	t.Helper()
+	stepFunctionsModel(t) // read once, outside of virtual time
+	return &pastService{t: t, runs: runs, pageSize: 1000, took: 10 * time.Minute, at: map[string][]time.Duration{}}
+}
+
+// Do implements the HTTP client of a configuration.
+func (s *pastService) Do(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	text, err := io.ReadAll(r.Body)
+	require.NoError(s.t, err)
+	var request map[string]any
+	require.NoError(s.t, json.Unmarshal(text, &request))
+	s.at[operation] = append(s.at[operation], time.Since(s.started))
+	arn, _ := request["executionArn"].(string)
+	if name, ok := strings.CutPrefix(arn, runPrefix); ok && request["nextToken"] == nil {
+		s.read = append(s.read, name)
+	}
+	status, body := http.StatusOK, ""
+	if s.answer != nil {
+		status, body = s.answer(operation, request)
+	}
+	if body == "" {
+		status, body = http.StatusOK, s.usual(operation, request)
+	}
+	return &http.Response{
+		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}, nil
+}
+
+func (s *pastService) usual(operation string, request map[string]any) string {
+	member, all := "executions", []any(nil)
+	switch operation {
+	case "DescribeStateMachine":
+		text, err := os.ReadFile("../../docs/example/athena/loop.asl.json")
+		require.NoError(s.t, err)
+		return encode(s.t, map[string]any{"definition": string(text), "type": "STANDARD"})
+	case "ListExecutions":
+		for n := s.runs; n > 0; n-- {
+			status := "SUCCEEDED"
+			if n > s.runs-s.running {
+				status = "RUNNING"
+			}
+			all = append(all, map[string]any{"executionArn": runPrefix + strconv.Itoa(n), "status": status, "startDate": s.startOf(n).Unix()})
+		}
+	case "GetExecutionHistory":
+		n, err := strconv.Atoi(strings.TrimPrefix(request["executionArn"].(string), runPrefix))
+		require.NoError(s.t, err)
+		member, all = "events", s.events(n)
+	}
+	first := 0
+	if token, ok := request["nextToken"].(string); ok {
+		var err error
+		first, err = strconv.Atoi(token)
+		require.NoError(s.t, err)
+	}
+	end := min(len(all), first+s.pageSize)
+	answer := map[string]any{member: all[first:end]}
+	if end < len(all) {
+		answer["nextToken"] = strconv.Itoa(end)
+	}
+	return encode(s.t, answer)
+}
+
+func encode(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func (s *pastService) startOf(n int) time.Time {
+	return time.Date(2026, time.November, 1, n, 0, 0, 0, time.UTC)
+}
+
+func (s *pastService) tookOf(n int) time.Duration { return s.took + time.Duration(n-1)*time.Second }
+
+// events are the history of a run, the newest first. Its end was seen 7 seconds late.
+func (s *pastService) events(n int) []any {
+	start, took := s.startOf(n), s.tookOf(n)
+	query := func(state string) string {
+		status := map[string]any{"State": state, "SubmissionDateTime": start}
+		if state != "RUNNING" {
+			status["CompletionDateTime"] = start.Add(took)
+		}
+		return encode(s.t, map[string]any{"QueryExecution": map[string]any{"QueryExecutionId": "q", "Status": status}})
+	}
+	call := func(action, parameters string) map[string]any {
+		return map[string]any{"resourceType": "aws-sdk:athena", "resource": action, "parameters": parameters, "region": "eu-west-1"}
+	}
+	of := func(details map[string]any, output string) map[string]any {
+		return map[string]any{"resourceType": details["resourceType"], "resource": details["resource"], "output": output}
+	}
+	begin, get := call("startQueryExecution", `{"QueryString":"SECRET"}`), call("getQueryExecution", `{"QueryExecutionId":"q"}`)
+	seen := took + 7*time.Second
+	all := []any{}
+	for i, e := range []struct {
+		after         time.Duration
+		kind, details string
+		value         map[string]any
+	}{
+		{0, "ExecutionStarted", "executionStarted", map[string]any{"input": `{"sql":"SECRET"}`}},
+		{0, "TaskStateEntered", "stateEntered", map[string]any{"name": "RunQuery"}},
+		{0, "TaskScheduled", "taskScheduled", begin},
+		{0, "TaskSucceeded", "taskSucceeded", of(begin, `{"QueryExecutionId":"q"}`)},
+		{0, "TaskStateExited", "stateExited", map[string]any{"name": "RunQuery"}},
+		{5 * time.Second, "TaskStateEntered", "stateEntered", map[string]any{"name": "GetStatus"}},
+		{5 * time.Second, "TaskScheduled", "taskScheduled", get},
+		{5 * time.Second, "TaskSucceeded", "taskSucceeded", of(get, query("RUNNING"))},
+		{5 * time.Second, "TaskStateExited", "stateExited", map[string]any{"name": "GetStatus"}},
+		{seen, "TaskStateEntered", "stateEntered", map[string]any{"name": "GetStatus"}},
+		{seen, "TaskScheduled", "taskScheduled", get},
+		{seen, "TaskSucceeded", "taskSucceeded", of(get, query("SUCCEEDED"))},
+		{seen, "TaskStateExited", "stateExited", map[string]any{"name": "GetStatus"}},
+		{seen, "ExecutionSucceeded", "executionSucceeded", map[string]any{"output": "{}"}},
+	} {
+		all = append(all, map[string]any{
+			"id": i + 1, "previousEventId": i, "type": e.kind, "timestamp": start.Add(e.after).Unix(), e.details + "EventDetails": e.value,
+		})
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// run runs plan, and returns its exit code and output.
+func (s *pastService) run(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	s.at, s.read, s.started = map[string][]time.Duration{}, nil, time.Now()
+	var out, errs bytes.Buffer
+	code = execute(context.WithValue(ctx, clientKey{}, s), append([]string{"plan"}, args...), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// planOf runs plan and reads its JSON.
+func (s *pastService) planOf(args ...string) *planReport {
+	s.t.Helper()
+	code, out, errs := s.run(s.t.Context(), append(args, "-o", "json")...)
+	require.Zero(s.t, code, errs)
+	require.Empty(s.t, errs, "a pipe gets the result alone")
+	p := &planReport{}
+	require.NoError(s.t, json.Unmarshal([]byte(out), p))
+	return p
+}
+
+// All pages of the list and of the histories are read, and executions that run are not.
+func TestPlanFromExecutions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPastService(t, 25)
+		s.running, s.pageSize = 4, 5
+		p := s.planOf("--from-executions", nightlyARN)
+		require.Equal(t, 21, p.Durations.Count)
+		require.Equal(t, "nightly", p.Durations.Source)
+		require.InDelta(t, 610, p.Durations.P50Seconds, 0.001, "run-11")
+		require.InDelta(t, 600, p.Durations.ShortestSeconds, 0.001)
+		require.InDelta(t, 620, p.Durations.LongestSeconds, 0.001)
+		require.Equal(t, "eu-west-1", p.Region)
+		require.Equal(t, "StartQueryExecution", p.Name)
+		require.Equal(t, todayName, p.Schedules[0].Name)
+		require.Len(t, s.at["ListExecutions"], 5)
+		require.Len(t, s.at["GetExecutionHistory"], 21*3)
+		require.Equal(t, "21", s.read[0], "the newest first")
+
+		require.Equal(t, 3, s.planOf("--from-executions", nightlyARN, "--most", "3").Durations.Count)
+		require.Equal(t, []string{"21", "20", "19"}, s.read)
+		require.Equal(t, 1, s.planOf("--from-executions", runPrefix+"7", "athena", "StartQueryExecution").Durations.Count)
+		require.Equal(t, []string{"7"}, s.read)
+	})
+}
+
+// The calls stay within half of the quotas, and go on after throttling, more slowly.
+func TestPlanLeavesQuotasToOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPastService(t, 1000)
+		s.pageSize = 7 // 143 pages of the list, two of each history
+		s.planOf("--from-executions", nightlyARN)
+		for operation, calls := range map[string]int{"ListExecutions": 143, "GetExecutionHistory": 2000} {
+			quota, ok := asl.QuotaOf(operation, "eu-west-1", asl.Standard)
+			require.True(t, ok)
+			at := s.at[operation]
+			require.Len(t, at, calls)
+			half := func(passed time.Duration) float64 {
+				return float64(quota.Burst)/2 + passed.Seconds()*float64(quota.PerSecond)/2
+			}
+			for i := range at {
+				require.LessOrEqual(t, float64(i+1), half(at[i]-at[0])+1e-3, "%s %d", operation, i)
+			}
+			require.GreaterOrEqual(t, float64(calls+1), half(at[calls-1]-at[0]), "%s is no slower", operation)
+		}
+
+		s = newPastService(t, 50)
+		refused := 0
+		s.answer = func(operation string, _ map[string]any) (int, string) {
+			if n := len(s.at[operation]); operation == "GetExecutionHistory" && n > 10 && n <= 15 || operation == "ListExecutions" && n == 1 {
+				refused++
+				return http.StatusBadRequest, `{"__type":"ThrottlingException","message":"Rate exceeded"}`
+			}
+			return 0, ""
+		}
+		require.Equal(t, 50, s.planOf("--from-executions", nightlyARN).Durations.Count)
+		require.Equal(t, 6, refused)
+		at := s.at["GetExecutionHistory"]
+		require.Less(t, at[9], time.Second*10)
+		require.GreaterOrEqual(t, at[54]-at[14], 3900*time.Millisecond, "at 10 a second after throttling")
+	})
+}
+
+// A command goes on where another was cut off: it reads what the file lacks.
+func TestPlanKeepsWhatItRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPastService(t, 30)
+		file := filepath.Join(t.TempDir(), "past.jsonl")
+		keep := []string{"--from-executions", nightlyARN, "--keep", file}
+
+		ctx, cancel := context.WithCancel(t.Context())
+		s.answer = func(string, map[string]any) (int, string) {
+			if len(s.read) == 13 {
+				cancel()
+			}
+			return 0, ""
+		}
+		code, out, errs := s.run(ctx, keep...)
+		require.Equal(t, exitInterrupted, code)
+		require.Empty(t, out)
+		require.Contains(t, errs, "interrupted")
+		require.Regexp(t, `Read 1[23] of 30 histories. They are kept in .*past.jsonl: run the same command to go on`, errs)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		before := bytes.Count(text, []byte("\n"))
+		require.Contains(t, []int{12, 13}, before)
+		require.NotContains(t, string(text), "SECRET")
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+
+		// The last line is cut off, as by a crash.
+		require.NoError(t, os.WriteFile(file, text[:len(text)-20], 0o600))
+		s.answer = nil
+		require.Equal(t, 30, s.planOf(keep...).Durations.Count)
+		var want []string
+		for n := 30 - (before - 1); n > 0; n-- {
+			want = append(want, strconv.Itoa(n))
+		}
+		require.Equal(t, want, s.read, "the others are not read again")
+
+		p := s.planOf(keep...)
+		require.Empty(t, s.read)
+		require.Equal(t, 30, p.Durations.Count)
+		s.runs = 32
+		require.Equal(t, 32, s.planOf(keep...).Durations.Count)
+		require.Equal(t, []string{"32", "31"}, s.read)
+
+		known, err := readDurations(file, nil, nil)
+		require.NoError(t, err)
+		require.Len(t, known.jobs, 32)
+		require.Equal(t, 7*time.Second, *known.jobs[0].late)
+		of := s.planOf("--durations", file).Durations
+		of.Source = p.Durations.Source
+		require.Equal(t, s.planOf(keep...).Durations, of)
+	})
+}
+
+// A file of another state machine, or of something else, is refused and not changed.
+func TestPlanRefusesOtherFiles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const line = `{"executionArn":"` + runPrefix + `1","jobs":[{"state":"A","fromSeconds":1,"toSeconds":2}]}` + "\n"
+		for text, want := range map[string]string{
+			strings.ReplaceAll(line, ":nightly:", ":weekly:"):               `line 1: it is of another state machine than nightly: arn:aws:states:eu-west-1:123456789012:execution:weekly:run-1. Pass another file`,
+			strings.ReplaceAll(line, "eu-west-1", "us-east-1"):              "of another state machine",
+			line + `{"delays": [900]`:                                       "line 2: it is not a line that --keep writes",
+			line + "\n" + line:                                              "line 2: it is not a line that --keep writes (unexpected end of JSON input)",
+			`[1, 2]` + "\n":                                                 "line 1: it is not a line that --keep writes",
+			strings.Replace(line, `"fromSeconds":1`, `"fromSeconds":-1`, 1): "a duration must not be negative",
+			strings.Replace(line, `"toSeconds":2`, `"toSeconds":1e300`, 1):  "line 1",
+			strings.Replace(line, `"jobs":`, `"jbos":`, 1):                  "executionArn or jobs is missing",
+		} {
+			s := newPastService(t, 3)
+			file := writeTemporary(t, "past.jsonl", text)
+			code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN, "--keep", file)
+			require.Equal(t, exitUsage, code, errs)
+			require.Contains(t, errs, want)
+			require.Empty(t, s.read)
+			after, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, text, string(after))
+		}
+		s := newPastService(t, 3)
+		code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN, "--keep", t.TempDir())
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, "is a directory")
+	})
+}
+
+// What Step Functions refuses ends the command with what to do; a refused description
+// leaves out today's schedule alone.
+func TestPlanIsRefused(t *testing.T) {
+	t.Parallel()
+	const denied = `{"__type":"AccessDeniedException","message":"you may not"}`
+	for operation, want := range map[string]string{
+		"ListExecutions":      "access denied: grant states:ListExecutions (AccessDeniedException: you may not)",
+		"GetExecutionHistory": "access denied: grant states:GetExecutionHistory (AccessDeniedException: you may not)\nRead 0 of 3 histories. Nothing is kept: with --keep FILE the next command goes on",
+	} {
+		s := newPastService(t, 3)
+		s.answer = refuse(operation, http.StatusBadRequest, denied)
+		code, out, errs := s.run(t.Context(), "--from-executions", nightlyARN)
+		require.Equal(t, exitUnknown, code)
+		require.Empty(t, out)
+		require.Contains(t, errs, want)
+		require.Len(t, s.at[operation], 1)
+	}
+	s := newPastService(t, 3)
+	s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, denied)
+	p := s.planOf("--from-executions", nightlyARN)
+	require.Equal(t, []string{"today's schedule is not shown: access denied: grant states:DescribeStateMachine (AccessDeniedException: you may not)"}, p.Notes)
+	require.NotEqual(t, todayName, p.Schedules[0].Name)
+
+	s = newPastService(t, 3)
+	s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, `{"__type":"StateMachineDoesNotExist","message":"no"}`)
+	code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN)
+	require.Equal(t, exitUnknown, code)
+	require.Contains(t, errs, nightlyARN+": there is no such state machine or Map Run: check the account and the region")
+
+	s.answer = refuse("DescribeStateMachine", http.StatusOK, `{"type":"EXPRESS","definition":"{\"StartAt\":\"A\",\"States\":{\"A\":{\"Type\":\"Succeed\"}}}"}`)
+	code, _, errs = s.run(t.Context(), "--from-executions", nightlyARN)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "keeps no history of Express executions. Pass the file of their log: --durations FILE")
+}
+
+func refuse(refused string, status int, body string) func(string, map[string]any) (int, string) {
+	return func(operation string, _ map[string]any) (int, string) {
+		if operation == refused {
+			return status, body
+		}
+		return 0, ""
+	}
+}
+
+// Answers that cannot be right end in an error or leave out what they are of.
+func TestPlanSurvivesHostileAnswers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		operation, body string
+		code            int
+		want            string
+	}{
+		"no executions":     {"ListExecutions", `{"executions":[]}`, exitUsage, "nightly: it has no durations of jobs that ended. Wait until some have ended"},
+		"another machine's": {"ListExecutions", `{"executions":[{"executionArn":"arn:x","status":"SUCCEEDED"}]}`, exitUnknown, `it lists "arn:x", which is no execution of nightly`},
+		"one token":         {"ListExecutions", `{"executions":[],"nextToken":"A"}`, exitUnknown, "its pages do not end"},
+		"torn list":         {"ListExecutions", `{"executions":[`, exitUnknown, "states"},
+		"no events":         {"GetExecutionHistory", `{"events":[]}`, exitUsage, "left out: 3 jobs of executions whose history cannot be read"},
+		"torn history":      {"GetExecutionHistory", `{"events":[{"id":1`, exitUnknown, "Read 0 of 3 histories"},
+		"deleted":           {"GetExecutionHistory", `{"__type":"ExecutionDoesNotExist","message":"no"}`, exitUsage, "left out: 3 jobs of executions that Step Functions no longer keeps"},
+		"polls nothing": {
+			"GetExecutionHistory", `{"events":[{"id":1,"type":"ExecutionStarted","timestamp":1},{"id":2,"type":"ExecutionSucceeded","timestamp":2}]}`, exitUsage,
+			"left out: 3 jobs of executions that poll no job of the catalogue",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newPastService(t, 3)
+				status := http.StatusOK
+				if strings.Contains(test.body, "__type") {
+					status = http.StatusBadRequest
+				}
+				s.answer = refuse(test.operation, status, test.body)
+				code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN)
+				require.Equal(t, test.code, code, errs)
+				require.Contains(t, errs, test.want)
+				require.LessOrEqual(t, len(s.at[test.operation]), 40)
+			})
+		})
+	}
+}
+
+// A service that never answered ends the command at once; one that has answered is asked
+// again for some minutes.
+func TestPlanWithoutAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		dead := roundTripper(func(*http.Request) (*http.Response, error) {
+			calls++
+			return nil, errors.New("connection reset by peer")
+		})
+		var out, errs bytes.Buffer
+		code := execute(context.WithValue(t.Context(), clientKey{}, dead), []string{"plan", "--from-executions", nightlyARN}, &out, &errs)
+		require.Equal(t, exitUnknown, code, errs.String())
+		require.Equal(t, 1, calls)
+
+		s := newPastService(t, 3)
+		s.answer = refuse("GetExecutionHistory", http.StatusServiceUnavailable, `{"__type":"ServiceUnavailable","message":"later"}`)
+		started := time.Now()
+		file := filepath.Join(t.TempDir(), "past.jsonl")
+		code, _, text := s.run(t.Context(), "--from-executions", nightlyARN, "--keep", file)
+		require.Equal(t, exitUnknown, code)
+		require.Contains(t, text, "the service does not answer now: try again later (ServiceUnavailable: later)\nRead 0 of 3 histories.")
+		require.Less(t, time.Since(started), 10*time.Minute)
+		require.Greater(t, len(s.at["GetExecutionHistory"]), 5)
+	})
+}
+
+// roundTripper is an HTTP client.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) Do(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The jobs since a plan are those of executions that its file lacks and that started later.
+func TestPlanChecksTheExecutionsSince(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPastService(t, 60)
+		dir := t.TempDir()
+		earlier, schedule := filepath.Join(dir, "past.jsonl"), filepath.Join(dir, "schedule.json")
+		code, out, errs := s.run(t.Context(), "--from-executions", nightlyARN, "--keep", earlier, "--most", "40", "--late", "10s", "-o", "schedule")
+		require.Zero(t, code, errs)
+		require.NoError(t, os.WriteFile(schedule, []byte(out), 0o600))
+		s.runs = 85
+		args := []string{"--check", "--schedule", schedule, "--earlier", earlier, "--from-executions", nightlyARN, "--endpoint-url", "http://127.0.0.1:9"}
+		code, out, errs = s.run(t.Context(), args...)
+		require.Equal(t, exitFailed, code, "each takes longer than any before: %s%s", out, errs)
+		require.Regexp(t, `(?m)^measured +25 +7s `, out)
+		require.Len(t, s.read, 25)
+		require.Contains(t, out, "plan again: jobpoller plan --from-executions "+nightlyARN+" --late 30s -o schedule --endpoint-url http://127.0.0.1:9")
+		require.Empty(t, s.at["DescribeStateMachine"])
+	})
+}
+
+// Flags that contradict each other are refused before any call.
+func TestPlanSourceFlags(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--from-executions nightly":                                                      `--from-executions: expected the ARN of a state machine, such as arn:aws:states:us-east-1:123456789012:stateMachine:NAME, found "nightly"`,
+		"--from-executions " + nightlyARN + " --duration 5m":                             "one of --duration",
+		"--from-executions " + nightlyARN + " --region us-east-1":                        "--region us-east-1 contradicts the ARN of --from-executions, which is of eu-west-1: leave --region out",
+		"--from-executions " + nightlyARN + " --most 0":                                  "--most must be from 1 to 100000, is 0",
+		"--from-executions " + nightlyARN + " --endpoint-url soon":                       "--endpoint-url",
+		"--from-executions " + nightlyARN + "#Case":                                      "", // is a name of no machine
+		"--duration constant(5m) --keep x":                                               "--keep and --most need --from-executions",
+		"--duration constant(5m) --profile x":                                            "--profile and --endpoint-url need --from-executions",
+		"--from-executions arn:aws:states:eu-west-1:1:express:a:b:c":                     "keeps no history of it. Pass the file of its log",
+		"--check --schedule a --earlier b --from-executions " + nightlyARN + " --keep b": "--keep would replace the input b",
+	} {
+		s := newPastService(t, 3)
+		s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, `{"__type":"InvalidArn","message":"no"}`)
+		code, _, errs := s.run(t.Context(), strings.Fields(args)...)
+		if want == "" {
+			require.Equal(t, exitUnknown, code)
+			continue
+		}
+		require.Equal(t, exitUsage, code, args)
+		require.Contains(t, errs, want, args)
+		require.Empty(t, s.at, args)
+	}
+}
+
+// A terminal shows how far the reading is, and how long it takes still.
+func TestPlanShowsItsProgress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		screen := &testScreen{t: t}
+		s := newPastService(t, 800)
+		s.started = time.Now()
+		shown := map[string]bool{}
+		s.answer = func(string, map[string]any) (int, string) {
+			for line := range strings.Lines(screen.String()) {
+				if strings.Contains(line, "READING") {
+					shown[strings.TrimSpace(line)] = true
+				}
+			}
+			return 0, ""
+		}
+		var out bytes.Buffer
+		code := execute(context.WithValue(t.Context(), clientKey{}, s), []string{"plan", "--from-executions", nightlyARN}, &out, screen)
+		require.Zero(t, code, screen.String())
+		require.Regexp(t, `READING.* 30s  500 of 800 histories, 30s left`, fmt.Sprint(shown))
+		require.NotContains(t, screen.String(), "READING", "the line is taken away")
+	})
+}
