@@ -38,6 +38,12 @@ func filled(v reflect.Value) {
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		filled(v.Index(0))
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		filled(key)
+		filled(value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
 	case reflect.Interface:
 		v.Set(reflect.ValueOf("x"))
 	case reflect.String:
@@ -149,6 +155,7 @@ func TestJSONPage(t *testing.T) {
 	requireDocumented(t, members(t, itself[compile.Cost]), table("compile --report", 1))
 	requireDocumented(t, members(t, itself[planReport]), table("plan", 0))
 	requireDocumented(t, members(t, itself[planCheck]), table("plan --check", 0))
+	requireDocumented(t, members(t, itself[keptExecution]), tables(page["jobpoller plan --keep"])[0])
 	for _, name := range slices.Concat(members(t, itself[planDurations]), members(t, itself[plannedSchedule]), members(t, itself[quotaUse]), members(t, itself[strategyLoad])) {
 		require.Contains(t, quotedIn(page["jobpoller plan -o json"]), name)
 	}

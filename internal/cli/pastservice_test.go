@@ -183,4 +183,3 @@ func (s *pastService) planOf(args ...string) *planReport {
 	require.NoError(s.t, json.Unmarshal([]byte(out), p))
 	return p
 }
-

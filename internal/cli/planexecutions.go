@@ -328,7 +328,7 @@ func (o *planOptions) readEarlier() (first time.Time, known map[string]bool) {
 	known = map[string]bool{}
 	for _, line := range lines {
 		known[line.ARN] = true
-		if first.IsZero() || !line.Start.IsZero() && line.Start.Before(first) {
+		if first.IsZero() || line.Start.Before(first) {
 			first = line.Start
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // JSON members are a contract: see docs/reference/json.md.
 type keptExecution struct {
 	ARN     string         `json:"executionArn"`
-	Start   time.Time      `json:"executionStart,omitzero"`
+	Start   time.Time      `json:"executionStart"`
 	Jobs    []keptJob      `json:"jobs"`
 	LeftOut map[string]int `json:"leftOut,omitempty"` // jobs, by the reason
 }
@@ -35,6 +35,9 @@ type keptJob struct {
 // newKeptExecution reads the jobs of an execution.
 func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *keptExecution {
 	k := &keptExecution{ARN: listed.ARN, Start: listed.Start, Jobs: []keptJob{}}
+	if k.Start.IsZero() {
+		k.Start = e.Start
+	}
 	var left pastJobs
 	jobs := e.FindJobs(e.FindVisits())
 	if len(jobs) == 0 {

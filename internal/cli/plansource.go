@@ -111,7 +111,8 @@ func learn(source string, jobs *pastJobs) (*knowledge, error) {
 	samples := jobs.samples()
 	summary, err := plan.Summarize(samples)
 	if errors.Is(err, plan.ErrNoSamples) {
-		return nil, usage("%s: it has no durations of jobs that ended. Wait until some have ended, or state how long they take with --duration%s", source, describeLeft(jobs))
+		return nil, usage("%s: it has no durations of jobs that ended. Wait until some have ended, or state how long they take with --duration%s",
+			source, describeLeft(jobs))
 	}
 	if err != nil {
 		return nil, usage("%s: %w", source, err)
