@@ -15,30 +15,40 @@ import (
 // checkCall reports arguments of a call that do not fit its input, or what is
 // known of the call that started the job.
 func (j *tableJob) checkCall(pointer string, arguments map[string]string, call *catalog.Operation, known *jsontype.Type) {
-	var members []string
 	if call.Input != nil {
 		for _, m := range call.Input.Members {
-			members = append(members, m.Name)
 			if _, given := arguments[m.Name]; m.Required && !m.Token && !given {
 				j.report(pointer, "%s needs the argument %s", call.Name, m.Name)
 			}
 		}
 	}
 	for _, name := range namesOf(arguments) {
-		at := pointer + "/" + name
-		member := call.Input.Member(name)
-		if member == nil {
-			j.suggest(at, name, members, "the input of %s has no member %q", call.Name, name)
-			continue
-		}
-		gives, ok := j.checkExpression(at, arguments[name], known)
-		if wants := member.Shape.Describe(); ok && !fits(gives, wants) {
-			given, wanted := typeName(gives.Kind, nil), typeName(wants.Kind, nil)
-			if gives.Elem != nil && wants.Elem != nil {
-				given, wanted = typeName(gives.Kind, &gives.Elem.Kind), typeName(wants.Kind, &wants.Elem.Kind)
+		j.checkArgument(pointer, name, arguments[name], call, known)
+	}
+}
+
+// checkArgument reports an argument of a call that does not fit its input, or what is
+// known.
+func (j *tableJob) checkArgument(pointer, name, expression string, call *catalog.Operation, known *jsontype.Type) {
+	at := pointer + "/" + name
+	member := call.Input.Member(name)
+	if member == nil {
+		var members []string
+		if call.Input != nil {
+			for _, m := range call.Input.Members {
+				members = append(members, m.Name)
 			}
-			j.report(at, "%s is %s, and the expression gives %s", name, wanted, given)
 		}
+		j.suggest(at, name, members, "the input of %s has no member %q", call.Name, name)
+		return
+	}
+	gives, ok := j.checkExpression(at, expression, known)
+	if wants := member.Shape.Describe(); ok && !fits(gives, wants) {
+		given, wanted := typeName(gives.Kind, nil), typeName(wants.Kind, nil)
+		if gives.Elem != nil && wants.Elem != nil {
+			given, wanted = typeName(gives.Kind, &gives.Elem.Kind), typeName(wants.Kind, &wants.Elem.Kind)
+		}
+		j.report(at, "%s is %s, and the expression gives %s", name, wanted, given)
 	}
 }
 

@@ -176,6 +176,10 @@ func (b *builder) job(j *tableJob) {
 	if signals != nil && signals.job.Batch != nil {
 		batch = b.jobOperation(&signals.tableJob, "batch/operation", signals.job.Batch.Operation)
 	}
+	list, known := (*catalog.Operation)(nil), b.tables.lists[j.service+":"+j.start]
+	if known != nil && known.list != nil {
+		list = b.jobOperation(&known.tableJob, "operation", known.list.Operation)
+	}
 	if start == nil || describe == nil || j.job.Stop != nil && stop == nil || j.job.Precondition != nil && before == nil {
 		return
 	}
@@ -184,12 +188,12 @@ func (b *builder) job(j *tableJob) {
 		b.errs = append(b.errs, err)
 		return
 	}
-	known := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
+	started := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 		"input": start.Input.Describe(), "output": start.Output.Describe(),
 	}}
-	j.checkCall("arguments", j.job.Arguments, describe, known)
+	j.checkCall("arguments", j.job.Arguments, describe, started)
 	if stop != nil {
-		j.checkCall("stop/arguments", j.job.Stop.Arguments, stop, known)
+		j.checkCall("stop/arguments", j.job.Stop.Arguments, stop, started)
 	}
 	j.checkWaiter(describe)
 	if len(j.job.Acceptors) == 0 {
@@ -217,6 +221,10 @@ func (b *builder) job(j *tableJob) {
 		if batch != nil {
 			b.checkBatch(signals, j, batch, describe)
 		}
+	}
+	if list != nil {
+		known.check(j, list, describe)
+		job.List = known.list
 	}
 	b.service.Jobs[j.start] = &job
 }

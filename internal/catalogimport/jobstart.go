@@ -190,23 +190,32 @@ func (j *tableJob) checkTimes(describe *catalog.Operation) {
 			j.report(at.pointer, "expected a path of members such as JobRun.CompletedOn or tasks[0].stoppedAt")
 			continue
 		}
-		if _, ok := j.checkExpression(at.pointer, at.path, describe.Output.Describe()); !ok {
-			continue
+		j.checkTime(at.pointer, at.path, describe.Output)
+	}
+}
+
+// checkTime reports a path in a value of the shape that does not lead to a timestamp.
+func (j *tableJob) checkTime(pointer, path string, of *catalog.Shape) {
+	if _, ok := j.checkExpression(pointer, path, of.Describe()); !ok {
+		return
+	}
+	if shape := shapeAt(of, path); shape.Type != catalog.Timestamp {
+		j.report(pointer, "expected a timestamp, and %s is a %s", path, shape.Type)
+	}
+}
+
+// shapeAt is the shape that a path of members leads to.
+func shapeAt(shape *catalog.Shape, path string) *catalog.Shape {
+	for name := range strings.SplitSeq(path, ".") {
+		name, first := strings.CutSuffix(name, "[0]")
+		if member := shape.Member(name); member != nil {
+			shape = member.Shape
 		}
-		shape := describe.Output
-		for name := range strings.SplitSeq(at.path, ".") {
-			name, first := strings.CutSuffix(name, "[0]")
-			if member := shape.Member(name); member != nil {
-				shape = member.Shape
-			}
-			if first && shape.Element != nil {
-				shape = shape.Element.Shape
-			}
-		}
-		if shape.Type != catalog.Timestamp {
-			j.report(at.pointer, "expected a timestamp, and %s is a %s", at.path, shape.Type)
+		if first && shape.Element != nil {
+			shape = shape.Element.Shape
 		}
 	}
+	return shape
 }
 
 // checkRefusal reports expressions that do not fit the stop call's answer.

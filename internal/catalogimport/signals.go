@@ -78,16 +78,7 @@ func (t *table) event(to *catalog.Job) func(*jsontree.Node) {
 		e := &catalog.Event{}
 		t.Object(n, "an event", map[string]func(*jsontree.Node){
 			"source": t.form(&e.Source, eventSource, "a source such as aws.athena"), "detailTypes": t.words(&e.DetailTypes),
-			"where": func(n *jsontree.Node) {
-				e.Where = map[string][]string{}
-				t.object(n, "lists of values by paths", func(path string, n *jsontree.Node) {
-					var values []string
-					if t.words(&values)(n); !eventPath.MatchString(path) {
-						t.Report(n.Problem("expected a path such as %s, found %q", examplePath, path))
-					}
-					e.Where[path] = values
-				})
-			},
+			"where": t.valuesByPath(&e.Where, eventPath, examplePath),
 			"id": t.word(&e.ID), "after": t.word(&e.After), "argument": t.word(&e.Argument),
 			"status": t.form(&e.Status, eventPath, "a path such as "+examplePath), "success": t.words(&e.Success), "failure": t.words(&e.Failure),
 			"names": func(n *jsontree.Node) {
@@ -117,6 +108,20 @@ func (t *table) batch(to *catalog.Job) func(*jsontree.Node) {
 			"missing": t.oneOf((*string)(&b.Missing), string(catalog.IDOmitted), string(catalog.IDListed), string(catalog.IDRefused)),
 		}, "operation", "ids", "max", "argument", "elements", "id", "missing")
 		to.Batch = b
+	}
+}
+
+// valuesByPath reads lists of values by paths of a form.
+func (t *table) valuesByPath(to *map[string][]string, form *regexp.Regexp, example string) func(*jsontree.Node) {
+	return func(n *jsontree.Node) {
+		*to = map[string][]string{}
+		t.object(n, "lists of values by paths", func(path string, n *jsontree.Node) {
+			var values []string
+			if t.words(&values)(n); !form.MatchString(path) {
+				t.Report(n.Problem("expected a path such as %s, found %q", example, path))
+			}
+			(*to)[path] = values
+		})
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	jobsTable     = "jobs.json"
 	servicesTable = "services.json"
 	signalsTable  = "signals.json"
+	listsTable    = "lists.json"
 	statusesTable = "statuses.json"
 	leftOutTable  = "left-out.json"
 )
@@ -31,6 +32,7 @@ type tables struct {
 	named    map[string]*tableService // by key
 	jobs     []*tableJob
 	signals  map[string]*tableSignals // by service:start
+	lists    map[string]*tableList    // by service:start
 	statuses []*tableStatus
 	left     []leftOut
 	models   []File
@@ -75,7 +77,7 @@ type leftOut struct{ service, name string }
 // readTables reads the tables of a folder. Each may be missing but the one of
 // services.
 func readTables(files fs.FS) *tables {
-	t := &tables{named: map[string]*tableService{}, signals: map[string]*tableSignals{}}
+	t := &tables{named: map[string]*tableService{}, signals: map[string]*tableSignals{}, lists: map[string]*tableList{}}
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
 		t.errs = append(t.errs, &FileError{".", ErrTable, err})
@@ -98,6 +100,7 @@ func readTables(files fs.FS) *tables {
 		}
 	}
 	t.checkSignals()
+	t.checkLists()
 	if t.services == nil && len(t.errs) == 0 {
 		t.errs = append(t.errs, &FileError{servicesTable, ErrTable, errors.New("the folder has no such table, which names the services")})
 	}
@@ -106,7 +109,7 @@ func readTables(files fs.FS) *tables {
 
 func (t *tables) read(name string, text []byte) {
 	readers := map[string]func(*table, *jsontree.Node){
-		jobsTable: t.readJobs, signalsTable: t.readSignals, servicesTable: t.readServices, statusesTable: t.readStatuses, leftOutTable: t.readLeftOut,
+		jobsTable: t.readJobs, signalsTable: t.readSignals, listsTable: t.readLists, servicesTable: t.readServices, statusesTable: t.readStatuses, leftOutTable: t.readLeftOut,
 	}
 	read, isTable := readers[name]
 	if !isTable {

@@ -165,6 +165,9 @@ func callsOf(s *catalog.Service) map[string]bool {
 		if j.Batch != nil {
 			called[j.Batch.Operation] = true
 		}
+		if j.List != nil {
+			called[j.List.Operation] = true
+		}
 	}
 	if s.Key == "timestream-write" { // which has to be asked for its endpoint
 		called[catalog.EndpointOperation] = true

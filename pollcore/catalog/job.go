@@ -97,6 +97,8 @@ type Job struct {
 	Event *Event `json:"event,omitempty"`
 	// Batch describes many such jobs at once; nil if no operation does.
 	Batch *Batch `json:"batch,omitempty"`
+	// List lists past jobs with their times; nil if the service does not tell them.
+	List *ListCall `json:"list,omitempty"`
 	// Topic is the path in the start call's input of an Amazon SNS topic that the
 	// service tells when the job has ended; empty if the call takes none.
 	Topic string `json:"topic,omitempty"`
