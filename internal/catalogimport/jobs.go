@@ -223,7 +223,7 @@ func (b *builder) job(j *tableJob) {
 		}
 	}
 	if list != nil {
-		known.check(j, list, describe)
+		known.check(j, job.Batch, list, describe)
 		job.List = known.list
 	}
 	b.service.Jobs[j.start] = &job

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/jsontype"
@@ -99,7 +100,7 @@ func (t *tables) checkLists() {
 var pageTokens = []string{"nexttoken", "marker", "startingtoken", "pagetoken", "lastevaluatedkey"}
 
 // check reports a list that does not fit the models.
-func (l *tableList) check(j *tableJob, op, describe *catalog.Operation) {
+func (l *tableList) check(j *tableJob, batch *catalog.Batch, op, describe *catalog.Operation) {
 	for _, name := range namesOf(l.list.Arguments) {
 		l.checkArgument("arguments", name, l.list.Arguments[name], op, &jsontype.Type{Kind: jsontype.Object})
 	}
@@ -135,9 +136,23 @@ func (l *tableList) check(j *tableJob, op, describe *catalog.Operation) {
 	l.checkCall("describe", l.list.Describe, describe, &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 		"input": op.Input.Describe(), "item": item.Describe(),
 	}})
+	for _, name := range sharedBy(batch) {
+		expr, err := jmespath.Parse(l.list.Describe[name])
+		if err == nil && slices.ContainsFunc(expr.Paths(), func(path []string) bool { return len(path) == 0 || path[0] != "input" }) {
+			l.report("describe/"+name, "jobs of one call of %s share %s: it must not read the item", batch.Operation, name)
+		}
+	}
 	if j.job.StartTime == "" || j.job.EndTime == "" {
 		l.report("describe", "the answer of %s has no startTime and endTime in %s", describe.Name, jobsTable)
 	}
+}
+
+// sharedBy are the members that the jobs of one call share; none without a batch.
+func sharedBy(batch *catalog.Batch) []string {
+	if batch == nil {
+		return nil
+	}
+	return batch.Shared
 }
 
 // checkPages reports members for pages that the operation does not have, or has though

@@ -24,6 +24,14 @@ func addParams(f *pflag.FlagSet, to *params, call string) {
 	f.StringArrayVar((*[]string)(to), "param", nil, "`NAME=VALUE` for a member of the "+call+" call's input; repeat it for more")
 }
 
+// spell writes the flags as a shell reads them.
+func (p params) spell() (words []string) {
+	for _, text := range p {
+		words = append(words, "--param", text)
+	}
+	return words
+}
+
 // names are the members of the input that are given.
 func (p params) names(shape *catalog.Shape) []string {
 	var names []string

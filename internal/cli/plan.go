@@ -22,6 +22,7 @@ type planOptions struct {
 	late        string
 	strategy    string
 	executions  executionOptions
+	service     serviceOptions
 	aws         awsFlags
 	region      string // of prices, quotas and calls
 	only        string
@@ -37,7 +38,7 @@ type planOptions struct {
 func newPlanCommand() *cobra.Command {
 	var o planOptions
 	c := &cobra.Command{
-		Use:   "plan [SERVICE NAME | DEFINITION] (--duration TEXT | --durations FILE | --from-executions ARN)",
+		Use:   "plan [SERVICE NAME | DEFINITION] (--duration TEXT | --durations FILE | --from-executions ARN | --from-service)",
 		Short: "Find the delays between polls that fit how long jobs take",
 		Long: `Plan prints when to poll jobs whose durations are known, so that --late is met with
 few calls: what is known of the durations, and a table with the calls, the lateness
@@ -60,6 +61,9 @@ credentials, and changes nothing: ListExecutions, GetExecutionHistory,
 DescribeStateMachine, with at most half of the quotas of the account. With --keep a
 command that was cut off goes on, and a later one reads the new executions alone. The
 file is one of --durations, too.
+--from-service reads the times of past jobs from the service's list, page by page. It
+CALLS AWS, too, a few calls a second, and changes nothing. "jobpoller show SERVICE NAME"
+names the calls. --param gives members of the list call's input.
 
 Lateness: --late is a time, or a share of the job's length such as 5%. It is the
 mean, unless p50, p95 or worst follows: --late '30s p95'.
@@ -79,6 +83,7 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 		Example: `  jobpoller plan --duration 'lognormal(15m, 0.5)' --late 30s
   jobpoller plan glue StartJobRun --durations past.txt --late 5%
   aws glue get-job-runs --job-name nightly | jobpoller plan glue StartJobRun --durations -
+  jobpoller plan glue StartJobRun --from-service --param JobName=nightly
   jobpoller plan --from-executions arn:aws:states:us-east-1:123456789012:stateMachine:nightly --keep past.jsonl
   jobpoller plan athena StartQueryExecution --duration 'uniform(15m, 30m)' --concurrent 100000
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
@@ -92,8 +97,9 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 	f.StringVar(&o.late, "late", "30s", "how late a poll may see the end: a time or a share such as 5%, and p50, p95 or worst if not the mean")
 	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(compile.Strategies())))
 	o.aws.addTo(c)
-	f.Lookup("region").Usage = "AWS `REGION` of prices and quotas (default that of --from-executions, or " + asl.DefaultRegion + ")"
+	f.Lookup("region").Usage = "AWS `REGION` of prices and quotas (default that of --from-executions or --from-service, or " + asl.DefaultRegion + ")"
 	o.addExecutions(c)
+	o.addService(c)
 	f.IntVar(&o.concurrent, "concurrent", 0, "how many jobs run at once: check every quota that they need")
 	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, where the definition has several")
 	f.BoolVar(&o.check, "check", false, "say whether the plan in --schedule still holds")

@@ -30,7 +30,7 @@ type executionOptions struct {
 	client *stepfunctions.Client // nil before the first call
 }
 
-// How many executions plan reads.
+// How many executions, or jobs of a list, plan reads.
 const (
 	defaultExecutions = 1000
 	mostExecutions    = 100_000
@@ -40,7 +40,7 @@ const (
 func (o *planOptions) addExecutions(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.executions.arn, "from-executions", "", "read the histories of past executions: `ARN` of a state machine, version, alias, Map Run or execution")
-	f.IntVar(&o.executions.most, "most", defaultExecutions, "read so many executions at most, the newest first")
+	f.IntVar(&o.executions.most, "most", defaultExecutions, "read so many executions, or jobs of --from-service, at most: the newest first")
 	f.StringVar(&o.executions.keep, "keep", "", "keep what each execution says in this `FILE`, and do not read those again that it has")
 	completeNothing(c, "from-executions", "most")
 }
@@ -66,16 +66,13 @@ func (o *planOptions) executionSource() durationSource {
 func (o *planOptions) executionProblems() (problems []error) {
 	e := &o.executions
 	if e.arn == "" {
-		if e.keep != "" || e.most != defaultExecutions {
-			problems = append(problems, errors.New("--keep and --most need --from-executions"))
+		if e.keep != "" {
+			problems = append(problems, errors.New("--keep needs --from-executions"))
 		}
 		return problems
 	}
 	if _, err := stepfunctions.ParseOrigin(e.arn); err != nil {
 		problems = append(problems, fmt.Errorf("--from-executions: %w", err))
-	}
-	if e.most < 1 || e.most > mostExecutions {
-		problems = append(problems, fmt.Errorf("--most must be from 1 to %d, is %d", mostExecutions, e.most))
 	}
 	if err := checkOutputs([]outputFile{{"keep", e.keep}}, o.schedule, o.earlier); err != nil {
 		problems = append(problems, err)

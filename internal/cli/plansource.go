@@ -35,18 +35,27 @@ func (o *planOptions) sources() []durationSource {
 	if o.executions.arn != "" {
 		set = append(set, o.executionSource())
 	}
+	if o.service.from {
+		set = append(set, durationSource{flag: "from-service", more: o.service.params.spell(), read: o.readService})
+	}
 	return set
 }
 
 // sourceProblems says what is wrong with the flags that name the source.
 func (o *planOptions) sourceProblems() (problems []error) {
 	if n := len(o.sources()); n != 1 && !o.check {
-		problems = append(problems, errors.New("pass how long jobs take: one of --duration 'lognormal(15m, 0.5)', --durations FILE and --from-executions ARN"))
+		problems = append(problems, errors.New("pass how long jobs take: one of --duration 'lognormal(15m, 0.5)', --durations FILE, --from-executions ARN and --from-service"))
 	} else if n != 1 {
-		problems = append(problems, errors.New("--check needs the jobs since then: one of --durations FILE and --from-executions ARN"))
+		problems = append(problems, errors.New("--check needs the jobs since then: one of --durations FILE, --from-executions ARN and --from-service"))
 	}
-	if o.executions.arn == "" && (o.aws.profile != "" || o.aws.endpoint != "") {
-		problems = append(problems, errors.New("--profile and --endpoint-url need --from-executions: nothing else calls AWS"))
+	if o.executions.arn == "" && !o.service.from && (o.aws.profile != "" || o.aws.endpoint != "" || o.executions.most != defaultExecutions) {
+		problems = append(problems, errors.New("--most, --profile and --endpoint-url need --from-executions or --from-service: nothing else calls AWS"))
+	}
+	if most := o.executions.most; most < 1 || most > mostExecutions {
+		problems = append(problems, fmt.Errorf("--most must be from 1 to %d, is %d", mostExecutions, most))
+	}
+	if len(o.service.params) > 0 && !o.service.from {
+		problems = append(problems, errors.New("--param needs --from-service"))
 	}
 	if err := o.aws.validate(); err != nil {
 		problems = append(problems, err)
@@ -67,14 +76,20 @@ func (o *planOptions) settleRegion() error {
 		}
 		o.region = s.region
 	}
-	if _, err := asl.TransitionPrice(o.region); err != nil {
+	if _, err := asl.TransitionPrice(o.region); err != nil && !o.service.from {
 		return fmt.Errorf("--region: %w", err)
 	}
 	return nil
 }
 
 // spell writes the source as a shell reads it.
-func (s durationSource) spell() []string { return append([]string{"--" + s.flag, s.value}, s.more...) }
+func (s durationSource) spell() []string {
+	words := []string{"--" + s.flag}
+	if s.value != "" {
+		words = append(words, s.value)
+	}
+	return append(words, s.more...)
+}
 
 // knowledge is what is known of how long jobs take.
 type knowledge struct {

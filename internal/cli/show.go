@@ -203,6 +203,10 @@ func (s *sheet) signals(j *catalog.Job) {
 	if b := j.Batch; b != nil {
 		s.row("batch", fmt.Sprintf("%s describes up to %d at once", b.Operation, b.Max))
 	}
+	if l := j.List; l != nil {
+		s.row("past jobs", l.Operation)
+		s.row("", actions(s.entry.Service.Operations[l.Operation]))
+	}
 }
 
 // acceptors is a table of the acceptors, and of what a call without a match means.

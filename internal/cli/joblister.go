@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/retry"
+)
+
+// jobLister reads past jobs from the list of their service, and where that has ids alone
+// from the job's describe call.
+type jobLister struct {
+	entry  *catalog.Entry
+	list   *catalog.ListCall
+	op     *catalog.Operation // that lists
+	params params
+	input  map[string]any
+	client *awsjob.Client
+	live   *live
+
+	jobs     pastJobs
+	more     bool // there are more jobs than were asked for
+	next     time.Time
+	answered bool
+	refused  int // describe calls before the first that had an answer
+	some     bool
+
+	mu           sync.Mutex
+	start        time.Time
+	listed, done int
+	describing   bool
+	trouble      string // of the last call
+}
+
+// How the lister calls: a few calls a second, which is below the quota of any service, and
+// so many pages at most. A call is tried again for some minutes while its error passes.
+const (
+	listerPace  = 200 * time.Millisecond
+	listerPages = 2000
+)
+
+var listerPatience = retry.Strategy{MaxAttempts: 12, Backoff: retry.Backoff{Base: time.Second, Max: time.Minute}}
+
+// read reads so many jobs at most, in the order of the list.
+func (r *jobLister) read(ctx context.Context, most int) (*pastJobs, error) {
+	r.mu.Lock()
+	r.start = time.Now()
+	r.mu.Unlock()
+	items, err := r.readPages(ctx, most)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.list.Describe == nil:
+		for _, item := range items {
+			if err := r.add(item); err != nil {
+				return nil, r.wrongAnswer(r.op, err)
+			}
+		}
+	default:
+		err = r.describeAll(ctx, items)
+	}
+	return &r.jobs, err
+}
+
+// readPages reads the list.
+func (r *jobLister) readPages(ctx context.Context, most int) (items []any, err error) {
+	input, seen := r.input, map[string]bool{}
+	for range listerPages {
+		answer, err := r.call(ctx, r.op, input)
+		if err != nil {
+			return nil, r.callProblem(ctx, r.op, err)
+		}
+		page, err := r.list.ReadItems(answer)
+		if err != nil {
+			return nil, r.wrongAnswer(r.op, err)
+		}
+		token := r.list.NextPage(answer)
+		items = append(items, page...)
+		if len(items) >= most {
+			r.more = len(items) > most || token != ""
+			return items[:most], nil
+		}
+		r.show(func() { r.listed = len(items) })
+		switch {
+		case token == "":
+			return items, nil
+		case seen[token]:
+			return nil, r.wrongAnswer(r.op, fmt.Errorf("its pages do not end: the %s %q came before", cmp.Or(r.list.Next, r.list.Token), cutText(token)))
+		}
+		seen[token] = true
+		input = withMember(input, r.list.Token, token)
+	}
+	return nil, r.wrongAnswer(r.op, fmt.Errorf("it has more than %d pages: ask for fewer jobs with --most or --param", listerPages))
+}
+
+// withMember is an input with one more member.
+func withMember(input map[string]any, name string, value any) map[string]any {
+	with := map[string]any{name: value}
+	for other, v := range input {
+		if other != name {
+			with[other] = v
+		}
+	}
+	return with
+}
+
+// add takes in a job by its times in an item of the list, or in the answer of the describe
+// call.
+func (r *jobLister) add(answer any) error {
+	from, to, err := r.entry.Job.TimesOf(answer)
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		r.jobs.leave(notEnded)
+		return nil
+	}
+	if from == nil {
+		r.jobs.leave("without a start")
+		return nil
+	}
+	start, err := parseMoment(fmt.Sprint(from))
+	if err != nil {
+		return err
+	}
+	end, err := parseMoment(fmt.Sprint(to))
+	if err != nil {
+		return err
+	}
+	if end.Before(start) {
+		r.jobs.leave("that end before they start")
+		return nil
+	}
+	if r.jobs.addTimes(start, end) != nil {
+		r.jobs.leave("longer than 365 days")
+	}
+	return nil
+}
+
+// describe is the job's describe call.
+func (r *jobLister) describe() *catalog.Operation { return r.entry.Operation }
+
+// describeAll describes the jobs: many at once where an operation does, else each.
+func (r *jobLister) describeAll(ctx context.Context, items []any) error {
+	r.show(func() { r.describing, r.listed = true, len(items) })
+	var inputs []map[string]any
+	seen := map[string]bool{} // a job that begins meanwhile moves others to the next page
+	for _, item := range items {
+		input, err := r.list.DescribeInput(r.input, item)
+		if err != nil {
+			return r.wrongAnswer(r.op, err)
+		}
+		if call := (callInput{op: r.describe()}); len(call.missing(input)) > 0 {
+			r.jobs.leave("whose id is not listed")
+			continue
+		}
+		text, err := json.Marshal(input)
+		if err != nil {
+			return r.wrongAnswer(r.op, err)
+		}
+		if !seen[string(text)] {
+			seen[string(text)] = true
+			inputs = append(inputs, input)
+		}
+	}
+	size := 1
+	if r.entry.Job.Batch != nil {
+		size = r.entry.Job.Batch.Max
+	}
+	for some := range slices.Chunk(inputs, size) {
+		var err error
+		if r.entry.Job.Batch != nil {
+			err = r.describeMany(ctx, some)
+		} else {
+			err = r.describeOne(ctx, some[0])
+		}
+		if err != nil {
+			return err
+		}
+		r.show(func() { r.done += len(some) })
+	}
+	return nil
+}
+
+// describeOne describes a job. One that the service no longer knows is left out; if it
+// knows none at all, something else is wrong.
+func (r *jobLister) describeOne(ctx context.Context, input map[string]any) error {
+	answer, err := r.call(ctx, r.describe(), input)
+	if err == nil {
+		r.some = true
+		if err := r.add(answer); err != nil {
+			return r.wrongAnswer(r.describe(), err)
+		}
+		return nil
+	}
+	code := newCallError(err).Code
+	if code == "" || awserror.IsPermissionCode(code) || awserror.IsCredentialsCode(code) || goerror.Passes(err) || !r.some && r.refused == mostRefused {
+		return r.callProblem(ctx, r.describe(), err)
+	}
+	r.refused++
+	r.jobs.leave(fmt.Sprintf("that %s does not describe: %s", r.describe().Name, code))
+	return nil
+}
+
+// mostRefused is how many describe calls may fail before the first that does not.
+const mostRefused = 3
+
+// describeMany describes jobs by one call. Their inputs have the same shared members, for
+// these come from the input of the list.
+func (r *jobLister) describeMany(ctx context.Context, inputs []map[string]any) error {
+	batch := r.entry.Job.Batch
+	op := r.entry.Service.Operations[batch.Operation]
+	var ids []any
+	for _, input := range inputs {
+		more, err := batch.JobIDs(input)
+		if err != nil {
+			return r.wrongAnswer(r.op, err)
+		}
+		ids = append(ids, more...)
+	}
+	answer, err := r.call(ctx, op, batch.Input(inputs[0], ids))
+	if err != nil {
+		return r.callProblem(ctx, op, err)
+	}
+	elements, found, err := batch.ReadElements(answer)
+	if err != nil {
+		return r.wrongAnswer(op, err)
+	}
+	wanted := map[string]bool{}
+	for _, id := range ids {
+		wanted[fmt.Sprint(id)] = true
+	}
+	for i, element := range elements {
+		id := fmt.Sprint(found[i])
+		if !wanted[id] {
+			continue // another job, or one that came before
+		}
+		delete(wanted, id)
+		if err := r.add(batch.AnswerOf([]any{element})); err != nil {
+			return r.wrongAnswer(op, err)
+		}
+	}
+	for range wanted {
+		r.jobs.leave(fmt.Sprintf("that %s does not describe", op.Name))
+	}
+	return nil
+}
+
+// call calls an operation at the pace of the lister, and again while its error passes.
+func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[string]any) (any, error) {
+	judge := func(_ any, err error) retry.Directive {
+		class := goerror.Classify(err)
+		// A service that never answered is more likely misspelt than down.
+		if !r.answered && (class == awserror.NotSent || class == awserror.Unclear) {
+			return retry.Fail()
+		}
+		return retry.ByClass[any](nil, err)
+	}
+	answer, err := retry.Do(ctx, listerPatience, judge, func(ctx context.Context) (any, error) {
+		timer := time.NewTimer(time.Until(r.next))
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		}
+		r.next = time.Now().Add(listerPace)
+		answer, err := answerWithin(ctx, callPatience, func(ctx context.Context) (any, error) { return r.client.Call(ctx, op, input) })
+		trouble := ""
+		if err != nil {
+			trouble = newCallError(err).Code
+		}
+		r.answered = r.answered || err == nil || trouble != ""
+		r.show(func() { r.trouble = trouble })
+		return answer, err
+	})
+	if series, failed := errors.AsType[*retry.Error](err); failed && ctx.Err() == nil {
+		err = series.LastErr
+	}
+	return answer, err
+}
+
+// callProblem is the error of a call as one of the command.
+func (r *jobLister) callProblem(ctx context.Context, op *catalog.Operation, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	case errors.Is(err, jobs.ErrArguments):
+		return usage("input of %s: %w", op.Name, err)
+	default:
+		return &exitError{exitUnknown, errorf("%s:%s: %s", r.entry.Service.Key, op.Name, endReason(op.Actions, err))}
+	}
+}
+
+// wrongAnswer is the error of an answer that cannot be right.
+func (r *jobLister) wrongAnswer(op *catalog.Operation, err error) error {
+	return &exitError{exitUnknown, errorf("%s:%s: unexpected answer: %w", r.entry.Service.Key, op.Name, err)}
+}
+
+// show notes how far the reading is.
+func (r *jobLister) show(change func()) {
+	r.mu.Lock()
+	change()
+	r.mu.Unlock()
+}
+
+// standing is where the reading stands.
+func (r *jobLister) standing() standing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := standing{status: "READING", elapsed: time.Since(r.start), message: plural(r.listed, "job") + " listed"}
+	if r.describing {
+		s.message = fmt.Sprintf("%d of %s described", r.done, plural(r.listed, "job"))
+	}
+	if r.trouble != "" {
+		s.message += "  retries: " + r.trouble
+	}
+	return s
+}
