@@ -136,23 +136,24 @@ func (l *tableList) check(j *tableJob, batch *catalog.Batch, op, describe *catal
 	l.checkCall("describe", l.list.Describe, describe, &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 		"input": op.Input.Describe(), "item": item.Describe(),
 	}})
-	for _, name := range sharedBy(batch) {
-		expr, err := jmespath.Parse(l.list.Describe[name])
-		if err == nil && slices.ContainsFunc(expr.Paths(), func(path []string) bool { return len(path) == 0 || path[0] != "input" }) {
-			l.report("describe/"+name, "jobs of one call of %s share %s: it must not read the item", batch.Operation, name)
-		}
-	}
+	l.checkShared(batch)
 	if j.job.StartTime == "" || j.job.EndTime == "" {
 		l.report("describe", "the answer of %s has no startTime and endTime in %s", describe.Name, jobsTable)
 	}
 }
 
-// sharedBy are the members that the jobs of one call share; none without a batch.
-func sharedBy(batch *catalog.Batch) []string {
+// checkShared reports arguments of the describe call that the jobs of one call share, and
+// that differ by the item.
+func (l *tableList) checkShared(batch *catalog.Batch) {
 	if batch == nil {
-		return nil
+		return
 	}
-	return batch.Shared
+	for _, name := range batch.Shared {
+		expr, err := jmespath.Parse(l.list.Describe[name])
+		if err == nil && slices.ContainsFunc(expr.Paths(), func(path []string) bool { return len(path) == 0 || path[0] != "input" }) {
+			l.report("describe/"+name, "jobs of one call of %s share %s: it must not read the item", batch.Operation, name)
+		}
+	}
 }
 
 // checkPages reports members for pages that the operation does not have, or has though

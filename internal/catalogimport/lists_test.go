@@ -69,6 +69,26 @@ func TestListPages(t *testing.T) {
 	require.ErrorContains(t, err, `/jobs/baker:StartLoaf: GetLoaf lists page by page; add the token nextToken`)
 }
 
+// The jobs of one describe call share what does not differ by the item.
+func TestListOfSharedMembers(t *testing.T) {
+	t.Parallel()
+	data, tables := folder(t, "botocore"), folder(t, "tables")
+	edit(t, data, "mill-v2/2023-01-01/service-2.json", `"members": {"Ids": {"shape": "Ids"}}}`, `"members": {"Ids": {"shape": "Ids"}, "Oven": {"shape": "Id"}}}`)
+	edit(t, data, "mill-v2/2023-01-01/service-2.json", `"Detail": {"shape": "Id"}}}`, `"Detail": {"shape": "Id"}, "At": {"shape": "Time"}}}, "Time": {"type": "timestamp"}`)
+	edit(t, tables, "jobs.json", `"arguments": {"Ids": "[output.Id]"},`, `"arguments": {"Ids": "[output.Id]", "Oven": "'o'"}, "startTime": "Sacks[0].At", "endTime": "Sacks[0].At",`)
+	edit(t, tables, "signals.json", `"Ids[0]",`, `"Ids[0]", "shared": ["Oven"],`)
+	edit(t, tables, "lists.json", `["mill-v2:GrindSack"]`, `[]`)
+	edit(t, tables, "lists.json", `"made up"
+    }`, `"made up"
+    },
+    "mill-v2:GrindSack": {"operation": "DescribeSack", "items": "Sacks", "describe": {"Ids": "[item.Detail]", "Oven": "item.State"}}`)
+	_, err := catalogimport.Import(catalogimport.Sources{Botocore: data, Tables: tables})
+	require.ErrorContains(t, err, `/describe/Oven: jobs of one call of DescribeSack share Oven: it must not read the item`)
+	edit(t, tables, "lists.json", `item.State`, `input.Oven`)
+	_, err = catalogimport.Import(catalogimport.Sources{Botocore: data, Tables: tables})
+	require.NoError(t, err)
+}
+
 // A list whose times the describe call has.
 func TestListOfIDs(t *testing.T) {
 	t.Parallel()

@@ -79,7 +79,7 @@ func (t *table) event(to *catalog.Job) func(*jsontree.Node) {
 		t.Object(n, "an event", map[string]func(*jsontree.Node){
 			"source": t.form(&e.Source, eventSource, "a source such as aws.athena"), "detailTypes": t.words(&e.DetailTypes),
 			"where": t.valuesByPath(&e.Where, eventPath, examplePath),
-			"id": t.word(&e.ID), "after": t.word(&e.After), "argument": t.word(&e.Argument),
+			"id":    t.word(&e.ID), "after": t.word(&e.After), "argument": t.word(&e.Argument),
 			"status": t.form(&e.Status, eventPath, "a path such as "+examplePath), "success": t.words(&e.Success), "failure": t.words(&e.Failure),
 			"names": func(n *jsontree.Node) {
 				e.Names = map[string]string{}

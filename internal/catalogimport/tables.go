@@ -109,7 +109,8 @@ func readTables(files fs.FS) *tables {
 
 func (t *tables) read(name string, text []byte) {
 	readers := map[string]func(*table, *jsontree.Node){
-		jobsTable: t.readJobs, signalsTable: t.readSignals, listsTable: t.readLists, servicesTable: t.readServices, statusesTable: t.readStatuses, leftOutTable: t.readLeftOut,
+		jobsTable: t.readJobs, signalsTable: t.readSignals, listsTable: t.readLists, servicesTable: t.readServices,
+		statusesTable: t.readStatuses, leftOutTable: t.readLeftOut,
 	}
 	read, isTable := readers[name]
 	if !isTable {

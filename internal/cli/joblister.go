@@ -52,6 +52,20 @@ const (
 
 var listerPatience = retry.Strategy{MaxAttempts: 12, Backoff: retry.Backoff{Base: time.Second, Max: time.Minute}}
 
+// listerCalls are the operations that list the past jobs of an entry that has a list, and
+// describe them where that is needed.
+func listerCalls(e *catalog.Entry) []*catalog.Operation {
+	all := []*catalog.Operation{e.Service.Operations[e.Job.List.Operation]}
+	switch {
+	case e.Job.List.Describe == nil:
+	case e.Job.Batch != nil:
+		all = append(all, e.Service.Operations[e.Job.Batch.Operation])
+	default:
+		all = append(all, e.Operation)
+	}
+	return all
+}
+
 // read reads so many jobs at most, in the order of the list.
 func (r *jobLister) read(ctx context.Context, most int) (*pastJobs, error) {
 	r.mu.Lock()
@@ -61,17 +75,15 @@ func (r *jobLister) read(ctx context.Context, most int) (*pastJobs, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case r.list.Describe == nil:
-		for _, item := range items {
-			if err := r.add(item); err != nil {
-				return nil, r.wrongAnswer(r.op, err)
-			}
-		}
-	default:
-		err = r.describeAll(ctx, items)
+	if r.list.Describe != nil {
+		return &r.jobs, r.describeAll(ctx, items)
 	}
-	return &r.jobs, err
+	for _, item := range items {
+		if err := r.add(item); err != nil {
+			return nil, r.wrongAnswer(r.op, err)
+		}
+	}
+	return &r.jobs, nil
 }
 
 // readPages reads the list.
@@ -149,9 +161,6 @@ func (r *jobLister) add(answer any) error {
 	return nil
 }
 
-// describe is the job's describe call.
-func (r *jobLister) describe() *catalog.Operation { return r.entry.Operation }
-
 // describeAll describes the jobs: many at once where an operation does, else each.
 func (r *jobLister) describeAll(ctx context.Context, items []any) error {
 	r.show(func() { r.describing, r.listed = true, len(items) })
@@ -162,7 +171,7 @@ func (r *jobLister) describeAll(ctx context.Context, items []any) error {
 		if err != nil {
 			return r.wrongAnswer(r.op, err)
 		}
-		if call := (callInput{op: r.describe()}); len(call.missing(input)) > 0 {
+		if call := (callInput{op: r.entry.Operation}); len(call.missing(input)) > 0 {
 			r.jobs.leave("whose id is not listed")
 			continue
 		}
@@ -197,20 +206,20 @@ func (r *jobLister) describeAll(ctx context.Context, items []any) error {
 // describeOne describes a job. One that the service no longer knows is left out; if it
 // knows none at all, something else is wrong.
 func (r *jobLister) describeOne(ctx context.Context, input map[string]any) error {
-	answer, err := r.call(ctx, r.describe(), input)
+	answer, err := r.call(ctx, r.entry.Operation, input)
 	if err == nil {
 		r.some = true
 		if err := r.add(answer); err != nil {
-			return r.wrongAnswer(r.describe(), err)
+			return r.wrongAnswer(r.entry.Operation, err)
 		}
 		return nil
 	}
 	code := newCallError(err).Code
 	if code == "" || awserror.IsPermissionCode(code) || awserror.IsCredentialsCode(code) || goerror.Passes(err) || !r.some && r.refused == mostRefused {
-		return r.callProblem(ctx, r.describe(), err)
+		return r.callProblem(ctx, r.entry.Operation, err)
 	}
 	r.refused++
-	r.jobs.leave(fmt.Sprintf("that %s does not describe: %s", r.describe().Name, code))
+	r.jobs.leave(fmt.Sprintf("that %s does not describe: %s", r.entry.Operation.Name, code))
 	return nil
 }
 

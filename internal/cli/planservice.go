@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,11 +100,11 @@ func newJobLister(s *planSubject, p params) (*jobLister, error) {
 		}
 	}
 	if len(missing) > 0 {
-		command := strings.Join(append([]string{"jobpoller plan", e.Service.Key, e.Name}, append([]string{"--from-service"}, p.spell()...)...), " ")
+		command := append([]string{"jobpoller plan", e.Service.Key, e.Name, "--from-service"}, p.spell()...)
 		for _, name := range missing {
-			command += " --param " + name + "=..."
+			command = append(command, "--param", name+"=...")
 		}
-		return nil, usage("%s needs %s: %s", r.op.Name, strings.Join(missing, " and "), command)
+		return nil, usage("%s needs %s: %s", r.op.Name, strings.Join(missing, " and "), strings.Join(command, " "))
 	}
 	r.input, err = call.fit(input)
 	return r, err
@@ -120,23 +118,10 @@ func (r *jobLister) source() string {
 
 // check returns the error that every call would have.
 func (r *jobLister) check() error {
-	for _, op := range r.calls() {
+	for _, op := range listerCalls(r.entry) {
 		if err := r.client.Check(op); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// calls are the operations that the lister calls.
-func (r *jobLister) calls() []*catalog.Operation {
-	all := map[string]*catalog.Operation{r.op.Name: r.op}
-	switch {
-	case r.list.Describe == nil:
-	case r.entry.Job.Batch != nil:
-		all[r.entry.Job.Batch.Operation] = r.entry.Service.Operations[r.entry.Job.Batch.Operation]
-	default:
-		all[r.entry.Job.Describe] = r.describe()
-	}
-	return slices.Collect(maps.Values(all))
 }

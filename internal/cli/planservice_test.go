@@ -125,7 +125,9 @@ func pastJobService(t *testing.T, e *catalog.Entry) respond {
 			for n := range pastTimes {
 				require.Contains(t, asked, pastID(n))
 				element, within := map[string]any{b.ID: pastID(n)}, strings.TrimSuffix(b.Answer, "[]")
-				cut := func(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, within), "[0]")[len("."):] }
+				cut := func(path string) string {
+					return strings.TrimPrefix(strings.TrimPrefix(path, within), "[0]")[len("."):]
+				}
 				if within == "" {
 					cut = func(path string) string { return path }
 				}
@@ -195,15 +197,16 @@ func TestEveryListOfPastJobs(t *testing.T) {
 				require.Equal(t, exitSucceeded, p.code, p.stderr)
 				var report struct {
 					Durations struct {
-						Source                          string
-						Count                           int
-						ShortestSeconds, LongestSeconds float64
-					}
-					Notes []string
+						Source   string  `json:"source"`
+						Count    int     `json:"count"`
+						Shortest float64 `json:"shortestSeconds"`
+						Longest  float64 `json:"longestSeconds"`
+					} `json:"durations"`
+					Notes []string `json:"notes"`
 				}
 				require.NoError(t, json.Unmarshal([]byte(p.stdout), &report))
 				require.Equal(t, 2, report.Durations.Count)
-				require.Equal(t, []float64{600, 903}, []float64{report.Durations.ShortestSeconds, report.Durations.LongestSeconds})
+				require.Equal(t, []float64{600, 903}, []float64{report.Durations.Shortest, report.Durations.Longest})
 				require.Contains(t, report.Notes, "left out: 1 job without an end")
 				require.Contains(t, report.Durations.Source, e.Service.Key+":"+e.Job.List.Operation)
 				require.Less(t, p.took, 3*time.Second)
@@ -255,15 +258,15 @@ func TestPlanFromService(t *testing.T) {
 		"throttled for good": {glue, inTurn(throttled), exitUnknown, []string{
 			"glue:GetJobRuns: the service does not answer now: try again later (ThrottlingException: Rate exceeded)",
 		}, 20 * time.Second},
-		"denied":           {glue, inTurn(denied), exitUnknown, []string{"glue:GetJobRuns: access denied: grant glue:GetJobRuns (AccessDeniedException: no)"}, 0},
-		"refused":          {glue, inTurn(`400 {"__type": "EntityNotFoundException", "message": "no job"}`), exitUnknown, []string{"glue:GetJobRuns: unexpected error: EntityNotFoundException: no job"}, 0},
-		"no service":       {glue, func(r *http.Request, _ int) (*http.Response, error) { return refuseConnection(r) }, exitUnknown, []string{"connection refused. Check the region, --endpoint-url and the network"}, 0},
-		"silent":           {glue, func(r *http.Request, _ int) (*http.Response, error) { return saySilent(r) }, exitUnknown, []string{"glue:GetJobRuns: no answer within 30s"}, 30 * time.Second},
-		"not a list":       {glue, inTurn(`200 {"JobRuns": "x"}`), exitUnknown, []string{"glue:GetJobRuns: the service's answer cannot be used"}, 0},
-		"not JSON":         {glue, inTurn(`200 <html>`), exitUnknown, []string{"glue:GetJobRuns: the service's answer cannot be used"}, 0},
-		"repeated token":   {glue, inTurn(glueRun(9, `, "NextToken": "t"`)), exitUnknown, []string{`glue:GetJobRuns: unexpected answer: its pages do not end: the NextToken "t" came before`}, 0},
-		"nothing":          {glue, inTurn(`200 {}`), exitUsage, []string{"glue:GetJobRuns JobName=nightly: it has no durations of jobs that ended"}, 0},
-		"most":             {append(glue, "--most", "1"), inTurn(glueRun(9, `, "NextToken": "t"`)), exitSucceeded, []string{"has 1 duration", "GetJobRuns lists more than 1 job: --most reads more"}, 0},
+		"denied":         {glue, inTurn(denied), exitUnknown, []string{"glue:GetJobRuns: access denied: grant glue:GetJobRuns (AccessDeniedException: no)"}, 0},
+		"refused":        {glue, inTurn(`400 {"__type": "EntityNotFoundException", "message": "no job"}`), exitUnknown, []string{"glue:GetJobRuns: unexpected error: EntityNotFoundException: no job"}, 0},
+		"no service":     {glue, func(r *http.Request, _ int) (*http.Response, error) { return refuseConnection(r) }, exitUnknown, []string{"connection refused. Check the region, --endpoint-url and the network"}, 0},
+		"silent":         {glue, func(r *http.Request, _ int) (*http.Response, error) { return saySilent(r) }, exitUnknown, []string{"glue:GetJobRuns: no answer within 30s"}, 30 * time.Second},
+		"not a list":     {glue, inTurn(`200 {"JobRuns": "x"}`), exitUnknown, []string{"glue:GetJobRuns: the service's answer cannot be used"}, 0},
+		"not JSON":       {glue, inTurn(`200 <html>`), exitUnknown, []string{"glue:GetJobRuns: the service's answer cannot be used"}, 0},
+		"repeated token": {glue, inTurn(glueRun(9, `, "NextToken": "t"`)), exitUnknown, []string{`glue:GetJobRuns: unexpected answer: its pages do not end: the NextToken "t" came before`}, 0},
+		"nothing":        {glue, inTurn(`200 {}`), exitUsage, []string{"glue:GetJobRuns JobName=nightly: it has no durations of jobs that ended"}, 0},
+		"most":           {append(glue, "--most", "1"), inTurn(glueRun(9, `, "NextToken": "t"`)), exitSucceeded, []string{"has 1 duration", "GetJobRuns lists more than 1 job: --most reads more"}, 0},
 		"odd times": {glue, inTurn(`200 {"JobRuns": [{"StartedOn": 5, "CompletedOn": 4}, {"CompletedOn": 4}, {"StartedOn": 4}, {"StartedOn": 0, "CompletedOn": 99999999}, {"StartedOn": 4, "CompletedOn": 4}]}`), exitSucceeded, []string{
 			"has 1 duration", "left out: 1 job that end before they start", "left out: 1 job without a start", "left out: 1 job without an end", "left out: 1 job longer than 365 days",
 		}, 0},

@@ -203,9 +203,11 @@ func (s *sheet) signals(j *catalog.Job) {
 	if b := j.Batch; b != nil {
 		s.row("batch", fmt.Sprintf("%s describes up to %d at once", b.Operation, b.Max))
 	}
-	if l := j.List; l != nil {
-		s.row("past jobs", l.Operation)
-		s.row("", actions(s.entry.Service.Operations[l.Operation]))
+	if j.List != nil {
+		for _, op := range listerCalls(s.entry) {
+			s.row("past jobs", op.Name)
+			s.row("", actions(op))
+		}
 	}
 }
 
