@@ -293,6 +293,9 @@ func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[s
 		}
 		r.answered = r.answered || err == nil || trouble != ""
 		r.show(func() { r.trouble = trouble })
+		if trouble != "" {
+			r.live.show(r.standing()) // without a terminal, minutes would pass in silence
+		}
 		return answer, err
 	})
 	if series, failed := errors.AsType[*retry.Error](err); failed && ctx.Err() == nil {
@@ -333,8 +336,8 @@ func (r *jobLister) standing() standing {
 	if r.describing {
 		s.message = fmt.Sprintf("%d of %s described", r.done, plural(r.listed, "job"))
 	}
-	if r.trouble != "" {
-		s.message += "  retries: " + r.trouble
+	if s.seen = r.trouble; r.trouble != "" {
+		s.message += "  last answer: " + r.trouble
 	}
 	return s
 }

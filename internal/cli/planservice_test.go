@@ -257,6 +257,7 @@ func TestPlanFromService(t *testing.T) {
 		"throttled": {glue, inTurn(throttled, throttled, glueRun(903, "")), exitSucceeded, []string{"glue:GetJobRuns JobName=nightly has 1 duration: median 15m3s"}, 0},
 		"throttled for good": {glue, inTurn(throttled), exitUnknown, []string{
 			"glue:GetJobRuns: the service does not answer now: try again later (ThrottlingException: Rate exceeded)",
+			"READING 0s 0 jobs listed last answer: ThrottlingException",
 		}, 20 * time.Second},
 		"denied":         {glue, inTurn(denied), exitUnknown, []string{"glue:GetJobRuns: access denied: grant glue:GetJobRuns (AccessDeniedException: no)"}, 0},
 		"refused":        {glue, inTurn(`400 {"__type": "EntityNotFoundException", "message": "no job"}`), exitUnknown, []string{"glue:GetJobRuns: unexpected error: EntityNotFoundException: no job"}, 0},
@@ -391,7 +392,7 @@ func TestInterruptedPlanFromService(t *testing.T) {
 		start := time.Now()
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, exitInterrupted, execute(ctx, []string{"plan", "glue", "StartJobRun", "--from-service", "--param", "JobName=x", "--region", "eu-west-1"}, &stdout, &stderr))
-		require.Equal(t, "jobpoller: interrupted\n", stderr.String())
+		require.Equal(t, "READING 0s  0 jobs listed  last answer: ThrottlingException\njobpoller: interrupted\n", stderr.String())
 		require.Equal(t, 10*time.Second, time.Since(start))
 	})
 }
@@ -427,5 +428,5 @@ func TestListerStanding(t *testing.T) {
 	r.show(func() { r.listed = 1 })
 	require.Equal(t, "1 job listed", r.standing().message)
 	r.show(func() { r.describing, r.listed, r.done, r.trouble = true, 40, 7, "Throttling" })
-	require.Equal(t, "7 of 40 jobs described  retries: Throttling", r.standing().message)
+	require.Equal(t, "7 of 40 jobs described  last answer: Throttling", r.standing().message)
 }
