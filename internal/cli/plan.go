@@ -62,8 +62,8 @@ DescribeStateMachine, with at most half of the quotas of the account. With --kee
 command that was cut off goes on, and a later one reads the new executions alone. The
 file is one of --durations, too.
 --from-service reads the times of past jobs from the service's list, page by page. It
-CALLS AWS, too, a few calls a second, and changes nothing. "jobpoller show SERVICE NAME"
-names the calls. --param gives members of the list call's input.
+CALLS AWS, too, a few calls a second, and changes nothing. "jobpoller show SERVICE
+NAME" names the calls. --param gives members of the list call's input.
 
 Lateness: --late is a time, or a share of the job's length such as 5%. It is the
 mean, unless p50, p95 or worst follows: --late '30s p95'.

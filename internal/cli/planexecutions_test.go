@@ -323,7 +323,7 @@ func TestPlanSourceFlags(t *testing.T) {
 		"--from-executions " + nightlyARN + " --most 0":                                  "--most must be from 1 to 100000, is 0",
 		"--from-executions " + nightlyARN + " --endpoint-url soon":                       "--endpoint-url",
 		"--from-executions " + nightlyARN + "#Case":                                      "", // is a name of no machine
-		"--duration constant(5m) --keep x":                                               "--keep and --most need --from-executions",
+		"--duration constant(5m) --keep x":                                               "--keep needs --from-executions",
 		"--duration constant(5m) --profile x":                                            "--profile and --endpoint-url need --from-executions",
 		"--from-executions arn:aws:states:eu-west-1:1:express:a:b:c":                     "keeps no history of it. Pass the file of its log",
 		"--check --schedule a --earlier b --from-executions " + nightlyARN + " --keep b": "--keep would replace the input b",

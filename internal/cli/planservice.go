@@ -100,7 +100,10 @@ func newJobLister(s *planSubject, p params) (*jobLister, error) {
 		}
 	}
 	if len(missing) > 0 {
-		command := append([]string{"jobpoller plan", e.Service.Key, e.Name, "--from-service"}, p.spell()...)
+		command := []string{"jobpoller plan", e.Service.Key, e.Name, "--from-service"}
+		for _, word := range p.spell() {
+			command = append(command, quoteShell(word))
+		}
 		for _, name := range missing {
 			command = append(command, "--param", name+"=...")
 		}

@@ -344,7 +344,7 @@ func TestPlanFromServiceUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"glue StartJobRun", "GetJobRuns needs JobName: jobpoller plan glue StartJobRun --from-service --param JobName=..."},
 		{"deadline CreateJob --param farmId=f", "ListJobs needs queueId: jobpoller plan deadline CreateJob --from-service --param farmId=f --param queueId=..."},
-		{"ecs RunTask", "ListTasks needs family: jobpoller plan ecs RunTask --from-service --param family=..."},
+		{"ecs RunTask --param cluster=$x", "ListTasks needs family: jobpoller plan ecs RunTask --from-service --param 'cluster=$x' --param family=..."},
 		{"glue StartJobRun --param Job=x", `--param Job: GetJobRunsRequest has no member "Job"`},
 		{"glue StartJobRun --param JobName=x --param MaxResults=x", `--param MaxResults: expected a whole number, found "x"`},
 		{"batch SubmitJob", "batch:SubmitJob has no list of past jobs with their times. Pass --durations FILE or --from-executions ARN"},
@@ -363,8 +363,8 @@ func TestPlanFromServiceUsage(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"--param a=b":   "--param needs --from-service",
-		"--most 5":      "--most, --profile and --endpoint-url need --from-service: nothing else calls AWS",
-		"--profile dev": "--most, --profile and --endpoint-url need --from-service: nothing else calls AWS",
+		"--most 5":      "--most, --profile and --endpoint-url need --from-executions or --from-service: nothing else calls AWS",
+		"--profile dev": "--most, --profile and --endpoint-url need --from-executions or --from-service: nothing else calls AWS",
 	} {
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"plan", "--duration", "constant(1m)"}, strings.Fields(args)...), &stdout, &stderr))

@@ -125,6 +125,16 @@ func startJobsOnMoto(t *testing.T, command, url string) {
 		require.Contains(t, out, "SUCCEEDED after ")
 	}
 	say("suite waits on moto: %d jobs started and succeeded", len(jobs))
+
+	// The lists of the services have the jobs. Athena's batch call is not in moto.
+	for _, list := range [][]string{
+		{"glue", "StartJobRun", "--param", "JobName=orders"}, {"transcribe", "StartTranscriptionJob"},
+	} {
+		code, out := runCommand(t, command, append(append([]string{"plan"}, list...), "--from-service", "--endpoint-url", url, "-o", "json")...)
+		require.Equal(t, 0, code, "%s", out)
+		require.Contains(t, out, `"count": 1,`)
+	}
+	say("suite waits on moto: 2 lists of past jobs have those that were started")
 }
 
 // buildCommand builds the command.
