@@ -26,6 +26,7 @@ type planOptions struct {
 	aws         awsFlags
 	region      string // of prices, quotas and calls
 	only        string
+	input       string
 	concurrent  int
 	substitutes []string
 	output      string
@@ -102,6 +103,7 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 	o.addService(c)
 	f.IntVar(&o.concurrent, "concurrent", 0, "how many jobs run at once: check every quota that they need")
 	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, where the definition has several")
+	f.StringVar(&o.input, "input", "", "`INPUT` of the definition, JSON or a file: plan runs it on simulated jobs to see when it polls")
 	f.BoolVar(&o.check, "check", false, "say whether the plan in --schedule still holds")
 	f.StringVar(&o.schedule, "schedule", "", "`FILE` with the schedule to check, as -o schedule prints it")
 	f.StringVar(&o.earlier, "earlier", "", "`FILE` with the durations that the schedule to check was planned for")
@@ -157,6 +159,9 @@ func runPlan(c *cobra.Command, args []string, o planOptions) error {
 	}
 	known, err := o.readKnowledge(c, today)
 	if err != nil {
+		return err
+	}
+	if err := today.run(c.Context(), known.distribution); err != nil {
 		return err
 	}
 	p, err := newPlanReport(o, goal, today, known)

@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // executionOptions are the flags of plan about past executions.
@@ -109,7 +110,7 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	if err != nil {
 		return nil, err
 	}
-	unknown := func(why string) *planSubject { return &planSubject{note: "today's schedule is not shown: " + why} }
+	unknown := func(why string) *planSubject { return &planSubject{notes: []string{"today's schedule is not shown: " + why}} }
 	text, as, err := client.Definition(c.Context(), o.origin())
 	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok && awserror.IsPermissionCode(newCallError(refused.Err).Code) {
 		return unknown(endReason([]string{refused.Action}, refused.Err)), nil
@@ -123,9 +124,9 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	if as == asl.Express {
 		return nil, o.refuseExpress()
 	}
-	s, err := o.findLoop(o.origin().String(), m, as)
-	if err == nil && s == nil {
-		s = unknown("the state machine has no poll loop")
+	s, err := o.findLoop(c, o.origin().String(), &machine{m, &source.Definition{File: o.origin().String(), Text: text, Type: as}})
+	if none, ok := errors.AsType[*noLoopError](err); ok {
+		return unknown("the state machine " + none.Error()), nil
 	}
 	return s, err
 }

@@ -58,7 +58,10 @@ type plannedSchedule struct {
 	Events          float64          `json:"events"`
 	CostUSD         float64          `json:"costUSD"`
 	LongestSeconds  float64          `json:"longestWaitSeconds"`
+	Missed          float64          `json:"missed,omitempty"`
 	Schedule        pollcore.Planned `json:"schedule"`
+
+	polls []float64 // times in seconds, of a run; nil are those of Schedule
 }
 
 // The names of the rows.
@@ -97,21 +100,19 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	if today.entry != nil {
 		p.Service, p.Name = today.entry.Service.Key, today.entry.Name
 	}
-	if today.note != "" {
-		p.Notes = append(p.Notes, today.note)
-	}
+	p.Notes = append(p.Notes, today.notes...)
 	strategy := compile.Strategy(o.strategy)
 	costs := coster{known.distribution, strategy, o.region}
 	if today.schedule != nil {
-		p.Schedules = append(p.Schedules, costs.row(todayName, *today.schedule, today.steps))
+		p.Schedules = append(p.Schedules, costs.today(today))
 	}
 	if best.Fixed > 0 {
-		p.Schedules = append(p.Schedules, costs.row(fixedName, pollcore.Planned{Delays: []time.Duration{best.Fixed}, Then: best.Fixed}, nil))
+		p.Schedules = append(p.Schedules, costs.row(fixedName, pollcore.Planned{Delays: []time.Duration{best.Fixed}, Then: best.Fixed}))
 	}
-	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
-	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule, nil))
+	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff()))
+	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule))
 	if held, same := strategy.Hold(p.Schedule); !same {
-		p.Schedules = append(p.Schedules, costs.row(compiledName, held, nil))
+		p.Schedules = append(p.Schedules, costs.row(compiledName, held))
 		p.Notes = append(p.Notes, fmt.Sprintf("a machine of the strategy %s has one delay between its polls: the row %s", strategy, compiledName))
 	}
 	if o.concurrent > 0 {
@@ -156,35 +157,51 @@ func delaysOf(s pollcore.Planned) iter.Seq[time.Duration] {
 	}
 }
 
-// row is the row of a schedule in a machine that takes such steps; nil are those of the
-// strategy.
-func (c coster) row(name string, s pollcore.Planned, steps *compile.Steps) plannedSchedule {
+// row is the row of a schedule in a machine of the strategy.
+func (c coster) row(name string, s pollcore.Planned) plannedSchedule {
 	cost := plan.MeasureDelays(c.durations, delaysOf(s))
 	calls := cost.Calls
-	if steps == nil {
-		of := c.strategy.Steps(s.Before(1) > 0)
-		steps = &of
-		if c.strategy.Waits() {
-			calls = 1 // Step Functions waits, and describes the job once
-		}
+	if c.strategy.Waits() {
+		calls = 1 // Step Functions waits, and describes the job once
 	}
+	return c.rowOf(name, s, cost, calls, stepsOfStrategy(c.strategy.Steps(s.Before(1) > 0)))
+}
+
+// today is the row of today's loop: by its runs, or else as its machine says.
+func (c coster) today(t *planSubject) plannedSchedule {
+	if t.steps == nil { // the machine is not there yet
+		return c.row(todayName, *t.schedule)
+	}
+	delays := []iter.Seq[time.Duration]{delaysOf(*t.schedule)}
+	if t.measured != nil {
+		delays = t.measured.delays()
+	}
+	cost := plan.MeasureDelays(c.durations, delays...)
+	row := c.rowOf(todayName, *t.schedule, cost, cost.Calls, *t.steps)
+	if t.measured != nil {
+		row.polls = t.measured.times()
+	}
+	return row
+}
+
+func (c coster) rowOf(name string, s pollcore.Planned, cost plan.Cost, calls float64, steps loopSteps) plannedSchedule {
 	price, _ := asl.TransitionPrice(c.region) // validate has refused others
-	transitions := calls*float64(steps.Transitions) + float64(steps.Besides.Transitions)
-	out := plannedSchedule{
+	transitions := calls*steps.transitions + steps.besides.transitions
+	return plannedSchedule{
 		Name: name, Calls: roundTo(cost.Calls, 100), MeanLateSeconds: roundTo(cost.Mean.Seconds(), 10),
 		P95LateSeconds: roundTo(cost.P95.Seconds(), 10), MaxLateSeconds: roundTo(cost.Worst.Seconds(), 10),
-		Transitions: roundTo(transitions, 100), Events: roundTo(calls*float64(steps.Events)+float64(steps.Besides.Events), 100),
-		CostUSD: roundTo(transitions*price, 1e6), LongestSeconds: longestWait(s, *steps).Seconds(), Schedule: s,
+		Transitions: roundTo(transitions, 100), Events: roundTo(calls*steps.events+steps.besides.events, 100),
+		CostUSD: roundTo(transitions*price, 1e6), LongestSeconds: longestWait(s, steps).Seconds(),
+		Missed: roundTo(cost.Missed, 10_000), Schedule: s,
 	}
-	return out
 }
 
 // longestWait is how long a history has room for the polls of a schedule.
-func longestWait(s pollcore.Planned, steps compile.Steps) time.Duration {
-	if steps.Events == 0 {
+func longestWait(s pollcore.Planned, steps loopSteps) time.Duration {
+	if steps.events <= 0 {
 		return asl.MaxStandardTime
 	}
-	polls := (asl.MaxEvents - steps.Besides.Events) / steps.Events
+	polls := int((asl.MaxEvents - steps.besides.events) / steps.events)
 	var waits time.Duration
 	for n := 1; n <= min(polls, len(s.Delays)); n++ {
 		if waits += s.Before(n); waits >= asl.MaxStandardTime {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,11 @@ func (p *planReport) plot() *plot {
 	pl := newPlot(title, p.known)
 	for _, s := range p.Schedules {
 		about := fmt.Sprintf("%.1f calls, %s late", s.Calls, lateText(s.MeanLateSeconds))
-		pl.add(s.Name, about, pollTimes(s.Schedule, pl.to))
+		polls := s.polls
+		if polls == nil {
+			polls = pollTimes(s.Schedule, pl.to)
+		}
+		pl.add(s.Name, about, polls)
 	}
 	return pl
 }
@@ -80,11 +85,9 @@ func (p *planReport) text(columns int, colours terminal.Colours) string {
 	}
 	wrapped(p.Durations.text())
 	b.WriteString(p.plot().text(columns, colours))
-	terminal.Fprintf(&b, "\n%-9s%6s%11s%8s%8s%12s%7s%10s%8s\n", "", "calls", "late: mean", "p95", "worst", "transitions", "events", "USD/1,000", "fits")
-	for _, s := range p.Schedules {
-		line := fmt.Sprintf("%-9s%6.1f%11s%8s%8s%12.1f%7.0f%10.4f%8s", s.Name, s.Calls, lateText(s.MeanLateSeconds), lateText(s.P95LateSeconds),
-			lateText(s.MaxLateSeconds), s.Transitions, s.Events, 1000*s.CostUSD, fitText(seconds(s.LongestSeconds))) //nolint:mnd // of 1,000 jobs
-		if s.Name == plannedName {
+	b.WriteString("\n")
+	for i, line := range p.table(columns) {
+		if i > 0 && p.Schedules[i-1].Name == plannedName {
 			terminal.Fprintf(&b, "%s\n", colours.Paint(terminal.Strong, line))
 		} else {
 			terminal.Fprintf(&b, "%s\n", line)
@@ -92,7 +95,7 @@ func (p *planReport) text(columns int, colours terminal.Colours) string {
 	}
 	b.WriteString("\n")
 	wrapped(p.Why)
-	if p.Bound < 0.995 { //nolint:mnd // at least a percent
+	if p.Bound < 0.995 && p.Durations.Variation > 0 { //nolint:mnd // at least a percent
 		wrapped(fmt.Sprintf("The spread of the durations allows at most %.0f %% fewer calls than a fixed delay.", 100*(1-p.Bound))) //nolint:mnd // percent
 	}
 	wrapped("schedule: " + scheduleText(p.Schedule))
@@ -105,6 +108,57 @@ func (p *planReport) text(columns int, colours terminal.Colours) string {
 	return b.String()
 }
 
+// tableColumn is a column of the table. Columns with the highest number go first where
+// the terminal is narrow.
+type tableColumn struct {
+	heading string
+	width   int
+	goes    int
+	cell    func(s *plannedSchedule) string
+}
+
+func (s *plannedSchedule) late(seconds float64) string {
+	if s.Missed == 1 { // nobody knows
+		return "-"
+	}
+	return lateText(seconds)
+}
+
+var tableColumns = []tableColumn{
+	{"", -9, 0, func(s *plannedSchedule) string { return s.Name }},
+	{"calls", 6, 1, func(s *plannedSchedule) string { return fmt.Sprintf("%.1f", s.Calls) }},
+	{"late: mean", 11, 2, func(s *plannedSchedule) string { return s.late(s.MeanLateSeconds) }},
+	{"p95", 8, 3, func(s *plannedSchedule) string { return s.late(s.P95LateSeconds) }},
+	{"worst", 8, 5, func(s *plannedSchedule) string { return lateText(s.MaxLateSeconds) }},
+	{"transitions", 12, 8, func(s *plannedSchedule) string { return fmt.Sprintf("%.1f", s.Transitions) }},
+	{"events", 7, 7, func(s *plannedSchedule) string { return fmt.Sprintf("%.0f", s.Events) }},
+	{"USD/1,000", 10, 4, func(s *plannedSchedule) string { return fmt.Sprintf("%.4f", 1000*s.CostUSD) }}, //nolint:mnd // of 1,000 jobs
+	{"fits", 8, 6, func(s *plannedSchedule) string { return fitText(seconds(s.LongestSeconds)) }},
+}
+
+// table are the lines of the table, with the columns that the terminal has room for.
+func (p *planReport) table(columns int) []string {
+	shown, width := slices.Clone(tableColumns), 0
+	for _, c := range shown {
+		width += max(c.width, -c.width)
+	}
+	for width > columns && len(shown) > 2 { //nolint:mnd // the name and the calls
+		last := slices.IndexFunc(shown, func(c tableColumn) bool {
+			return !slices.ContainsFunc(shown, func(other tableColumn) bool { return other.goes > c.goes })
+		})
+		width -= shown[last].width
+		shown = slices.Delete(shown, last, last+1)
+	}
+	lines := make([]string, 1+len(p.Schedules))
+	for _, c := range shown {
+		lines[0] += fmt.Sprintf("%*s", c.width, c.heading)
+		for i := range p.Schedules {
+			lines[1+i] += fmt.Sprintf("%*s", c.width, c.cell(&p.Schedules[i]))
+		}
+	}
+	return lines
+}
+
 // text says what is known of the durations.
 func (d planDurations) text() string {
 	text := d.Source
@@ -113,6 +167,13 @@ func (d planDurations) text() string {
 		if d.Intervals > 0 {
 			text += fmt.Sprintf(" (%d between two polls)", d.Intervals)
 		}
+	}
+	if d.Variation == 0 {
+		all := map[bool]string{true: "all jobs take ", false: "all took "}[d.Count == 0]
+		if d.Count == 1 {
+			all = ""
+		}
+		return text + ": " + all + wholeText(d.P50Seconds)
 	}
 	text += fmt.Sprintf(": median %s, mean %s, 90 %% between %s and %s, spread %.2f (standard deviation / mean)",
 		wholeText(d.P50Seconds), wholeText(d.MeanSeconds), wholeText(d.P5Seconds), wholeText(d.P95Seconds), d.Variation)
@@ -161,7 +222,7 @@ func fitText(d time.Duration) string {
 	case d < time.Hour:
 		return shortDuration(d.Truncate(time.Second))
 	}
-	return shortDuration(d.Truncate(time.Hour))
+	return shortDuration(d.Truncate(time.Minute))
 }
 
 // scheduleText is a schedule in a line: its first delays, and the last.

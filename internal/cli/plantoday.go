@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -9,8 +12,8 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -22,8 +25,13 @@ type planSubject struct {
 	// schedule is today's; nil if it is not known.
 	schedule *pollcore.Planned
 	// steps are those of today's loop; nil where the machine is not there yet.
-	steps *compile.Steps
-	note  string
+	steps *loopSteps
+	// trial runs the machine, first is its first run, and measured what longer ones
+	// showed; nil where there is none.
+	trial    *trial
+	first    *pollTrial
+	measured *measuredLoop
+	notes    []string
 }
 
 // today finds out when a job is polled today: as the definition says, or else as the
@@ -34,6 +42,8 @@ func (o *planOptions) today(c *cobra.Command, args []string) (*planSubject, erro
 		return o.describeLoop(c)
 	case len(args) == 0 && o.only != "":
 		return nil, usage("--only needs a definition")
+	case o.input != "" && (len(args) != 1 || !isFile(args[0])):
+		return nil, usage("--input needs a definition: it is the input of its run")
 	case len(args) == 0:
 		return &planSubject{}, nil
 	case len(args) == 1 && isFile(args[0]):
@@ -71,17 +81,33 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := o.findLoop(name, m.StateMachine, m.definition.Type)
-	if err == nil && s == nil {
-		err = usage("%s: it has no poll loop: pass a definition that polls, or the service and name of a job", name)
+	s, err := o.findLoop(c, name, m)
+	if none, ok := errors.AsType[*noLoopError](err); ok {
+		err = usage("%s: it %w. Pass a definition that polls, or the service and name of a job", name, none)
 	}
 	return s, err
 }
 
-// findLoop finds the poll loop of a state machine; nil if it has none.
-func (o *planOptions) findLoop(name string, m *asl.StateMachine, as asl.ExecutionType) (*planSubject, error) {
-	loops := lint.Loops(m, lint.Options{Express: as == asl.Express})
-	loops = slices.DeleteFunc(loops, func(l lint.Loop) bool { return l.Poll == nil })
+// noLoopError says that a machine polls nothing.
+type noLoopError struct{ why error }
+
+func (e *noLoopError) Error() string {
+	return "has no poll loop of states, and a run shows no other: " + e.why.Error()
+}
+
+func (e *noLoopError) Unwrap() error { return e.why }
+
+// findLoop finds the poll loop of a state machine. Its error is a noLoopError if it has
+// none.
+func (o *planOptions) findLoop(c *cobra.Command, name string, m *machine) (*planSubject, error) {
+	t := &trial{machine: m}
+	if o.input != "" {
+		var err error
+		if t.input, err = readInput(o.input, c.InOrStdin()); err != nil {
+			return nil, err
+		}
+	}
+	loops := polledLoops(m)
 	var names []string
 	for _, l := range loops {
 		names = append(names, l.Poll.Name)
@@ -91,24 +117,89 @@ func (o *planOptions) findLoop(name string, m *asl.StateMachine, as asl.Executio
 	}
 	switch {
 	case len(names) == 0:
-		return nil, nil //nolint:nilnil // as said
+		return t.findSubject(c.Context(), o.only)
 	case len(loops) == 0:
 		return nil, usage("%s: no loop polls with the Task %q: --only takes %s", name, o.only, orList(names))
 	case len(loops) > 1:
 		return nil, usage("%s: it has %s: pass --only %s", name, plural(len(loops), "poll loop"), orList(names))
 	}
-	return newLoopSubject(&loops[0]), nil
+	s := newLoopSubject(&loops[0])
+	s.trial, t.polls, t.entry = t, loops[0].Poll.Name, loops[0].Entry
+	return s, nil
 }
 
+// newLoopSubject says what the definition says of a loop.
 func newLoopSubject(l *lint.Loop) *planSubject {
 	s := &planSubject{name: strings.Join([]string{l.Poll.Name, "polls", l.Operation}, " "), entry: l.Entry}
 	if l.Turn.Wait < time.Second {
-		s.note = "today's schedule is not shown: the definition does not say how long the loop waits"
 		return s
 	}
-	first := l.Turn.Wait
-	s.schedule = &pollcore.Planned{Delays: []time.Duration{first}, Then: l.Turn.Wait}
-	s.steps = &compile.Steps{Transitions: l.Turn.Transitions, Events: l.Turn.Events}
-	s.steps.Besides.Transitions, s.steps.Besides.Events = 1, 5 // the start of the execution and its end
+	s.schedule = &pollcore.Planned{Delays: []time.Duration{l.Turn.Wait}, Then: l.Turn.Wait}
+	s.steps = &loopSteps{transitions: float64(l.Turn.Transitions), events: float64(l.Turn.Events)}
+	s.steps.besides.transitions, s.steps.besides.events = 1, 5 // the start of the execution and its end
 	return s
+}
+
+// findSubject finds what a machine polls that has no loop of states, such as one whose
+// Retry is the loop, by a run.
+func (t *trial) findSubject(ctx context.Context, only string) (*planSubject, error) {
+	t.polls = only
+	first, err := t.findInput(ctx)
+	if err != nil {
+		return nil, &noLoopError{err}
+	}
+	t.polls, t.entry = first.job.State, first.job.Entry
+	return &planSubject{name: strings.Join([]string{t.polls, "polls", first.job.Operation}, " "), entry: t.entry, trial: t, first: first}, nil
+}
+
+// run runs today's machine on jobs of such durations. Where that cannot be, today's
+// schedule is what the definition says, and a note says why.
+func (s *planSubject) run(ctx context.Context, d plan.Distribution) error {
+	if s.trial == nil {
+		return nil
+	}
+	err := s.measure(ctx, d)
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	}
+	switch {
+	case err == nil:
+		s.notes = append(s.notes, s.measured.notes(s.trial, d)...)
+	case s.schedule != nil:
+		s.notes = append(s.notes, "today's row is by the Wait states of the definition alone: "+err.Error())
+	default:
+		s.notes = append(s.notes, "today's schedule is not shown: "+err.Error())
+	}
+	return nil
+}
+
+func (s *planSubject) measure(ctx context.Context, d plan.Distribution) (err error) {
+	if s.first == nil {
+		if s.first, err = s.trial.findInput(ctx); err != nil {
+			return err
+		}
+	}
+	measured, err := s.trial.measure(ctx, s.first, d)
+	if err != nil {
+		return err
+	}
+	schedule := measured.schedule()
+	s.measured, s.schedule, s.steps = measured, &schedule, &measured.steps
+	return nil
+}
+
+// notes say what the runs of today's machine depend on.
+func (m *measuredLoop) notes(t *trial, d plan.Distribution) []string {
+	var notes []string
+	if len(t.guessed) > 0 {
+		notes = append(notes, "in the run of today's machine these Tasks return {}: "+strings.Join(t.guessed, ", "))
+	}
+	if m.gaveUp > 0 {
+		text := "today's loop polls for " + wholeText(m.gaveUp.Seconds()) + " at most"
+		if missed := 100 * (1 - d.Below(m.gaveUp)); missed >= 0.05 { //nolint:mnd // percent; of a tenth
+			text += fmt.Sprintf(": %.1f %% of the jobs run longer, and its lateness is that of the others", missed)
+		}
+		notes = append(notes, text)
+	}
+	return notes
 }

@@ -64,11 +64,16 @@ func Measure(d Distribution, s pollcore.Schedule) Cost {
 
 // MeasureDelays computes what a schedule costs that is not a [pollcore.Schedule], such
 // as a retrier's backoff: the delay before the first call, before the second, and so on.
-func MeasureDelays(d Distribution, delays iter.Seq[time.Duration]) Cost {
-	if !d.IsKnown() {
+// Of several such lists, each a draw of random delays, it is the mean.
+func MeasureDelays(d Distribution, delays ...iter.Seq[time.Duration]) Cost {
+	if !d.IsKnown() || len(delays) == 0 {
 		return Cost{}
 	}
-	return measure(&d, []polls{walk(&d, delays)})
+	all := make([]polls, len(delays))
+	for i, one := range delays {
+		all[i] = walk(&d, one)
+	}
+	return measure(&d, all)
 }
 
 // measure is the mean cost of several lists of polls.

@@ -152,3 +152,9 @@ func textOf(s *catalog.Shape, name string) string {
 	}
 	return text
 }
+
+// Arguments are arguments of an operation that have what its model requires, in the
+// spelling of Step Functions. They name things that are not there.
+func Arguments(o *catalog.Operation) any {
+	return spellAnswer((&answers{named: map[string]bool{}}).of(o.Input), o.Input)
+}

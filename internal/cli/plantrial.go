@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// trial runs a machine on simulated jobs, to learn when it polls.
+type trial struct {
+	machine *machine
+	input   []byte
+	polls   string // the Task that polls; empty for any
+	entry   *catalog.Entry
+	// invented tells that nobody gave the input.
+	invented bool
+	// start is when the job starts in a run.
+	start time.Duration
+	// guessed are Tasks that the run answers with what nobody knows.
+	guessed []string
+}
+
+// What bounds a trial: a history bounds the events of an execution, and this the calls
+// of all.
+const (
+	mostTrialCalls = 50_000
+	mostCause      = 200 // columns
+	trialSeeds     = 20  // of a machine that draws its delays
+	firstTrial     = 5 * time.Second
+)
+
+// pollTrial is what a run showed of the loop.
+type pollTrial struct {
+	start       time.Duration   // of the job, in the run
+	at          []time.Duration // of the polls, from the start of the job
+	transitions int
+	events      int
+	saw         bool   // the end of the job
+	failure     string // of the run
+	job         *history.Job
+}
+
+// measuredLoop is when a loop polls, by its runs.
+type measuredLoop struct {
+	lists [][]time.Duration // the delays of each run
+	// gaveUp is how long the loop polls; 0 where it saw the end of the job.
+	gaveUp time.Duration
+	steps  loopSteps
+}
+
+// findInput finds an input with which the machine polls, and returns what it polls then.
+func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
+	inputs := [][]byte{t.input}
+	if t.input == nil {
+		inputs, t.invented = inventInputs(t.machine.StateMachine, t.entry), true
+	}
+	var why error
+	for _, input := range inputs {
+		t.input = input
+		found, err := t.run(ctx, firstTrial, defaultSeed)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil && found.saw:
+			t.start = found.start
+			return found, nil
+		case err == nil:
+			err = fmt.Errorf("the run ends before it sees the end of a job of %s%s", shortDuration(firstTrial), found.failure)
+		}
+		why = err // of the richest input
+	}
+	if t.invented {
+		return nil, fmt.Errorf("the machine does not poll with an invented input, pass --input: %w", why)
+	}
+	return nil, fmt.Errorf("the machine does not poll with --input: %w", why)
+}
+
+// measure runs the machine on jobs that are longer than nearly all.
+func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distribution) (*measuredLoop, error) {
+	longest := d.Quantile(rareJob).Truncate(time.Second) + time.Second
+	if t.machine.definition.Type == asl.Express {
+		longest = min(longest, asl.MaxExpressTime)
+	}
+	m := &measuredLoop{}
+	var first *pollTrial
+	for seed := uint64(defaultSeed); seed < defaultSeed+trialSeeds; seed++ {
+		long, err := t.run(ctx, longest, seed)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = long
+		}
+		if !long.saw {
+			m.gaveUp = max(m.gaveUp, long.at[len(long.at)-1])
+		}
+		m.lists = append(m.lists, delaysBetween(long.at))
+		if len(m.lists) == 2 && slices.Equal(m.lists[0], m.lists[1]) { //nolint:mnd // nothing is drawn
+			m.lists = m.lists[:1]
+			break
+		}
+	}
+	if !first.saw { // it ended as no loop does that sees the end
+		last, err := t.run(ctx, max(0, first.at[len(first.at)-1].Truncate(time.Second)-time.Second), defaultSeed)
+		if err != nil {
+			return nil, err
+		}
+		first = last
+	}
+	m.steps = stepsOf(short, first)
+	return m, nil
+}
+
+// stepsOf are the steps of a poll, by two runs of different lengths.
+func stepsOf(short, long *pollTrial) loopSteps {
+	steps := loopSteps{besides: struct{ transitions, events float64 }{float64(short.transitions), float64(short.events)}}
+	if polls := float64(len(long.at) - len(short.at)); polls > 0 {
+		steps.transitions, steps.events = float64(long.transitions-short.transitions)/polls, float64(long.events-short.events)/polls
+	}
+	steps.besides.transitions -= float64(len(short.at)) * steps.transitions
+	steps.besides.events -= float64(len(short.at)) * steps.events
+	return steps
+}
+
+func delaysBetween(times []time.Duration) []time.Duration {
+	delays, last := make([]time.Duration, len(times)), time.Duration(0)
+	for i, t := range times {
+		delays[i], last = t-last, t
+	}
+	return delays
+}
+
+// delays are the delays of a run before each poll: after one that saw the end, as the
+// last for ever.
+func (m *measuredLoop) delays() []iter.Seq[time.Duration] {
+	all := make([]iter.Seq[time.Duration], len(m.lists))
+	for i, list := range m.lists {
+		all[i] = func(yield func(time.Duration) bool) {
+			for _, delay := range list {
+				if !yield(delay) {
+					return
+				}
+			}
+			for m.gaveUp == 0 && yield(max(time.Second, list[len(list)-1])) { //nolint:revive // yield does the work
+			}
+		}
+	}
+	return all
+}
+
+// times are those of the polls of the first run, in seconds.
+func (m *measuredLoop) times() []float64 {
+	times, now := make([]float64, len(m.lists[0])), time.Duration(0)
+	for i, delay := range m.lists[0] {
+		now += delay
+		times[i] = now.Seconds()
+	}
+	return times
+}
+
+// schedule is the first list as a schedule.
+func (m *measuredLoop) schedule() pollcore.Planned {
+	list := m.lists[0]
+	s := pollcore.Planned{Then: max(time.Second, list[len(list)-1].Round(time.Second))}
+	for _, delay := range list[:min(len(list), pollcore.MaxPlannedDelays)] {
+		s.Delays = append(s.Delays, delay.Round(time.Second))
+	}
+	for n := len(s.Delays); n > 1 && s.Delays[n-1] == s.Then; n-- {
+		s.Delays = s.Delays[:n-1]
+	}
+	return s
+}
+
+// run runs the machine on a job that lasts for a time.
+func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *pollTrial, err error) {
+	o := runOptions{
+		definition: t.machine.definition.File, output: "text", store: storeS3, virtual: true, quiet: true, lenient: true, name: "plan", seed: seed,
+		simulated: simulated{specs: []string{lasts.String()}},
+	}
+	clock, err := o.newClock()
+	if err != nil {
+		return nil, err
+	}
+	calls, err := newLiveCalls(&o, clock.Now)
+	if err != nil {
+		return nil, err
+	}
+	options := sim.Options{
+		Execution: o.name, StateMachine: stateMachineName, Seed: seed, Clock: clock, Models: models.Load, Lenient: true,
+		Express: t.machine.definition.Type == asl.Express, MaxEvents: asl.MaxEvents,
+	}
+	a := &taskAnswers{options: &o, machine: t.machine, progress: newProgress(t.machine.StateMachine, clock, 0), calls: calls, stderr: io.Discard}
+	defer func() { err = errors.Join(err, a.close()) }()
+	if err := t.answer(ctx, a, &options); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	bound(&options, func() { cancel(fmt.Errorf("it makes more than %d calls", mostTrialCalls)) })
+	result, err := sim.Run(ctx, t.machine.StateMachine, t.input, options)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return nil, runError(t.machine, err)
+	}
+	return t.read(result, lasts)
+}
+
+// answer answers the Tasks: those of the job by a simulated one, the Lambda functions of
+// the command by themselves, and what nobody knows by an empty answer.
+func (t *trial) answer(ctx context.Context, a *taskAnswers, options *sim.Options) error {
+	functions, err := a.functions(ctx, options, t.input)
+	if err != nil {
+		return err
+	}
+	var invoked []string
+	for resource, states := range a.resources() {
+		if len(functions) > 0 && (isInvoke(resource) || isFunction(resource) || a.isCollected(resource)) {
+			invoked = append(invoked, namesOf(states)...)
+		}
+	}
+	plan, err := a.options.simulated.plan(t.machine.StateMachine, invoked)
+	if err != nil {
+		return err
+	}
+	mocks, err := plan.Mocks()
+	if err != nil {
+		return err
+	}
+	if err := mocks.Apply(t.machine.StateMachine, "", options); err != nil {
+		return err
+	}
+	if options.StateHandlers == nil {
+		options.StateHandlers = map[string]sim.Handler{}
+	}
+	t.guessed = nil
+	for _, u := range plan.Unknown {
+		t.guessed = append(t.guessed, u.State)
+		options.StateHandlers[u.State] = func(context.Context, sim.Call) (sim.Reply, error) {
+			return sim.Reply{Output: map[string]any{"Payload": map[string]any{}, "StatusCode": 200}}, nil //nolint:mnd // as of a function that returns {}
+		}
+	}
+	a.invokeFunctions(options, functions)
+	return nil
+}
+
+// bound calls exceed once the Tasks have called too often.
+func bound(o *sim.Options, exceed func()) {
+	calls := 0
+	for _, handlers := range []map[string]sim.Handler{o.Handlers, o.StateHandlers} {
+		for name, handler := range maps.Clone(handlers) {
+			handlers[name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+				if calls++; calls > mostTrialCalls {
+					exceed()
+				}
+				return handler(ctx, call)
+			}
+		}
+	}
+}
+
+// read reads of a run, on a job that lasts for a time, when it polled.
+func (t *trial) read(r *sim.Result, lasts time.Duration) (*pollTrial, error) {
+	e := history.FromRun(t.machine.StateMachine, r)
+	for _, j := range e.FindJobs(e.FindVisits()) {
+		if t.polls != "" && j.State != t.polls {
+			continue
+		}
+		start, polled, end := r.Start.Add(t.start), j.Polls, j.EndPoll()
+		if end >= 0 {
+			polled = polled[:end+1]
+			_, most, _ := j.Took()
+			start = polled[end].Answered.Add(-most)
+			if late, exact, _ := j.Lateness(); exact {
+				start = start.Add(-late)
+			}
+		}
+		out := &pollTrial{
+			start: start.Sub(r.Start), transitions: r.Transitions, events: len(r.Events), job: j,
+			failure: failureOf(r), saw: end >= 0 && polled[end].Verdict == history.Success,
+		}
+		for _, p := range polled {
+			out.at = append(out.at, max(0, p.At.Sub(start)))
+		}
+		if last := out.at[len(out.at)-1]; out.saw && last < lasts-time.Second {
+			return nil, fmt.Errorf("the run waits for a job that ends after %s: the input says how long it lasts", wholeText(last.Seconds()))
+		}
+		return out, nil
+	}
+	switch {
+	case r.Error != "":
+		return nil, errors.New("the run fails" + failureOf(r))
+	case t.polls != "":
+		return nil, fmt.Errorf("the run ends without a call of %q", t.polls)
+	}
+	return nil, errors.New("the run polls nothing that the catalogue knows")
+}
+
+// failureOf is why a run failed, for the end of a sentence.
+func failureOf(r *sim.Result) string {
+	if r.Error == "" {
+		return ""
+	}
+	return ": " + r.Error + ": " + terminal.Cut(r.Cause, mostCause)
+}
+
+// loopSteps are what an execution takes: for one poll, and besides its polls.
+type loopSteps struct {
+	transitions, events float64
+	besides             struct{ transitions, events float64 }
+}
+
+func stepsOfStrategy(s compile.Steps) loopSteps {
+	out := loopSteps{transitions: float64(s.Transitions), events: float64(s.Events)}
+	out.besides.transitions, out.besides.events = float64(s.Besides.Transitions), float64(s.Besides.Events)
+	return out
+}
+
+// polledLoops are the loops of a machine that poll, by the Task.
+func polledLoops(m *machine) []lint.Loop {
+	loops := lint.Loops(m.StateMachine, lint.Options{Express: m.definition.Type == asl.Express})
+	return slices.DeleteFunc(loops, func(l lint.Loop) bool { return l.Poll == nil })
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/plan"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// readTrial reads a definition and finds an input.
+func readTrial(t *testing.T, file string) (*trial, *pollTrial) {
+	t.Helper()
+	m, err := readMachine(t.Context(), file, strings.NewReader(""), nil)
+	require.NoError(t, err)
+	tried := &trial{machine: m}
+	first, err := tried.findInput(t.Context())
+	require.NoError(t, err)
+	tried.polls = first.job.State
+	return tried, first
+}
+
+// Today's row is what runs on jobs of such durations measure, whether a loop of states
+// polls, the Retry of a Task or the Lambda functions, and with delays that are drawn.
+func TestTodaysRowIsWhatRunsMeasure(t *testing.T) {
+	t.Parallel()
+	d, err := plan.Parse("lognormal(15m, 0.5)")
+	require.NoError(t, err)
+	for _, file := range []string{
+		"../../docs/example/athena/loop.asl.json", "../../statemachines/dynamodb-export-variables.asl.json",
+		"../../statemachines/dynamodb-export-retry-task.asl.json", "../../statemachines/lambda-retry.asl.json",
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			tried, first := readTrial(t, file)
+			s := &planSubject{trial: tried, first: first}
+			require.NoError(t, s.run(t.Context(), d))
+			require.NotNil(t, s.measured, s.notes)
+			row := coster{d, compile.Variables, asl.DefaultRegion}.today(s)
+
+			const runs = 40
+			var calls, late, transitions, events float64
+			for i := range runs {
+				lasts := d.Quantile((float64(i) + 0.5) / runs).Truncate(time.Second)
+				r, err := tried.run(t.Context(), lasts, uint64(1000+i))
+				require.NoError(t, err)
+				calls += float64(len(r.at)) / runs
+				late += (r.at[len(r.at)-1] - lasts).Seconds() / runs
+				transitions += float64(r.transitions) / runs
+				events += float64(r.events) / runs
+			}
+			require.InEpsilon(t, calls, row.Calls, 0.02)
+			require.InEpsilon(t, transitions, row.Transitions, 0.02)
+			require.InEpsilon(t, events, row.Events, 0.02)
+			require.InDelta(t, late, row.MeanLateSeconds, 4)
+		})
+	}
+}
+
+// A plan of the same definition is the same, whatever is drawn.
+func TestTrialRepeats(t *testing.T) {
+	t.Parallel()
+	d, err := plan.Parse("constant(10m)")
+	require.NoError(t, err)
+	var lists [][][]time.Duration
+	for range 2 {
+		tried, first := readTrial(t, "../../statemachines/dynamodb-export-variables.asl.json")
+		m, err := tried.measure(t.Context(), first, d)
+		require.NoError(t, err)
+		require.Len(t, m.lists, trialSeeds)
+		lists = append(lists, m.lists)
+	}
+	require.Equal(t, lists[0], lists[1])
+}
+
+// A Task whose function nobody knows answers {}, and a note says so. A loop without an
+// end is as long as a history. A machine without a poll says what it lacks.
+func TestTrialOfMachinesThatLackSomething(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		start, wait string
+		notes, err  string
+	}{
+		"function":      {start: `"Enrich": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "enrich"}, "ResultPath": "$.x", "Next": "Get"}`, wait: `"Seconds": 10`, notes: "in the run of today's machine these Tasks return {}: Enrich"},
+		"wait of input": {wait: `"SecondsPath": "$$.Execution.Input.every"`, err: "the machine does not poll with an invented input, pass --input: the run fails: States.Runtime: "},
+		"long history":  {wait: `"Seconds": 1`, notes: "today's loop polls for 46m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, start := "Get", ""
+			if c.start != "" {
+				first, start = "Enrich", c.start+", "
+			}
+			definition := `{"StartAt": "` + first + `", "States": {` + start + `
+				"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "n", "RunId.$": "$.id"}, "ResultPath": "$.got", "Next": "Done"},
+				"Done": {"Type": "Choice", "Choices": [{"Variable": "$.got.JobRun.JobRunState", "StringEquals": "SUCCEEDED", "Next": "End"}], "Default": "Wait"},
+				"Wait": {"Type": "Wait", ` + c.wait + `, "Next": "Get"}, "End": {"Type": "Succeed"}}}`
+			m, err := readMachine(t.Context(), stdin, strings.NewReader(definition), nil)
+			require.NoError(t, err)
+			d, err := plan.Parse("uniform(1h, 3h)")
+			require.NoError(t, err)
+			loops := polledLoops(m)
+			require.Len(t, loops, 1)
+			s := newLoopSubject(&loops[0])
+			s.trial = &trial{machine: m, polls: "Get", entry: loops[0].Entry}
+			require.NoError(t, s.run(t.Context(), d))
+			notes := strings.Join(s.notes, "\n")
+			require.Contains(t, notes, c.notes+c.err)
+			require.Equal(t, c.err == "", s.measured != nil, notes)
+		})
+	}
+}
+
+// However many Tasks a machine calls at once, a trial ends.
+func TestTrialIsBounded(t *testing.T) {
+	t.Parallel()
+	options := sim.Options{Handlers: map[string]sim.Handler{"x": func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{}, nil }}}
+	exceeded := 0
+	bound(&options, func() { exceeded++ })
+	for range mostTrialCalls {
+		_, err := options.Handlers["x"](t.Context(), sim.Call{})
+		require.NoError(t, err)
+	}
+	require.Zero(t, exceeded)
+	_, err := options.Handlers["x"](t.Context(), sim.Call{})
+	require.NoError(t, err)
+	require.Equal(t, 1, exceeded)
+}
