@@ -69,8 +69,12 @@ NAME" names the calls. --param gives members of the list call's input.
 Lateness: --late is a time, or a share of the job's length such as 5%. It is the
 mean, unless p50, p95 or worst follows: --late '30s p95'.
 
+Today: plan runs a definition on simulated jobs to see when it polls now. --input is
+for a definition that needs one.
+
 Quotas: --concurrent says how many jobs run at once, each followed by another. Plan
 names the quota of the account that breaks first, and the strategies that keep it.
+Executions are open longer than jobs run: until a poll sees the end.
 
 -o schedule prints the schedule as data, and -o svg the picture.
 
@@ -96,7 +100,7 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 	f.StringVar(&o.duration, "duration", "", "how long jobs take, such as 'lognormal(15m, 0.5)': the median and the deviation of the logarithm")
 	f.StringVar(&o.durations, "durations", "", "`FILE` with how long past jobs took")
 	f.StringVar(&o.late, "late", "30s", "how late a poll may see the end: a time or a share such as 5%, and p50, p95 or worst if not the mean")
-	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(compile.Strategies())))
+	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(pollingStrategies())))
 	o.aws.addTo(c)
 	f.Lookup("region").Usage = "AWS `REGION` of prices and quotas (default that of --from-executions or --from-service, or " + asl.DefaultRegion + ")"
 	o.addExecutions(c)
@@ -111,9 +115,14 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 	addSubstitutes(f, &o.substitutes)
 	addOutput(c, &o.output, planOutputs...)
 	completeEntries(c, true)
-	completeWords(c, "strategy", strategyNames(compile.Strategies())...)
-	completeNothing(c, "duration", "late", "only", "concurrent", "substitute")
+	completeWords(c, "strategy", strategyNames(pollingStrategies())...)
+	completeNothing(c, "duration", "late", "only", "concurrent", "substitute", "input")
 	return c
+}
+
+// pollingStrategies are those that have delays.
+func pollingStrategies() []compile.Strategy {
+	return slices.DeleteFunc(compile.Strategies(), compile.Strategy.Waits)
 }
 
 // mostConcurrent is the largest number of --concurrent.
@@ -131,6 +140,10 @@ func (o *planOptions) validate() (plan.Goal, error) {
 	problems = append(problems, o.sourceProblems()...)
 	if names := strategyNames(compile.Strategies()); !slices.Contains(names, o.strategy) {
 		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", orList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
+	}
+	if strategy := compile.Strategy(o.strategy); strategy.Waits() {
+		problems = append(problems, fmt.Errorf("--strategy %s has no delays to plan: Step Functions waits, and nobody has measured how late. "+
+			"To compare it with strategies that poll, see docs/guide/signals.md, or pass --concurrent with one of them", o.strategy))
 	}
 	if err := o.settleRegion(); err != nil {
 		problems = append(problems, err)

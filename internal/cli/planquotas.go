@@ -1,12 +1,11 @@
 package cli
 
 import (
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -14,7 +13,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
-// load is what so many jobs at once need of the quotas of an account in a region.
+// load is what so many jobs at once need of the quotas of an account in a region. An
+// execution is open until a poll has seen the end of its job.
 type load struct {
 	Jobs int `json:"jobs"`
 	// Quotas are those that the strategy needs.
@@ -24,7 +24,9 @@ type load struct {
 	Breaks string `json:"breaks,omitempty"`
 	// MostJobs is how many jobs at once the quotas allow.
 	MostJobs int `json:"mostJobs"`
-	// Others are the other strategies.
+	// Bursts are how long calls take that all jobs make at the same time.
+	Bursts []burst `json:"bursts"`
+	// Others are today's loop and the other strategies.
 	Others []strategyLoad `json:"others"`
 }
 
@@ -35,37 +37,64 @@ type quotaUse struct {
 	Allowed float64 `json:"allowed"` // 0 where nobody publishes it
 	// PerSecond: both are rates.
 	PerSecond bool `json:"perSecond"`
+	// Source is who says so, where AWS's page of quotas does not.
+	Source string `json:"source,omitempty"`
+
+	burst   int  // what may be at once, of a rate
+	isStart bool // the call that starts the job
 }
 
 // share is how much of the quota is needed.
-func (q quotaUse) share() float64 {
+func (q *quotaUse) share() float64 {
 	if q.Allowed == 0 {
 		return 0
 	}
 	return q.Needs / q.Allowed
 }
 
+// burst is what happens if all jobs do the same at the same time: start, poll or end.
+type burst struct {
+	When    string  `json:"when"`
+	Quota   string  `json:"quota"`
+	Count   float64 `json:"count"`
+	Burst   int     `json:"burst"`
+	Rate    float64 `json:"perSecond"`
+	Seconds float64 `json:"seconds"`
+}
+
+// The times of bursts.
+const (
+	whenStart = "start"
+	whenPoll  = "poll"
+	whenEnd   = "end"
+)
+
 // strategyLoad says of a strategy which quota it breaks.
 type strategyLoad struct {
 	Strategy string `json:"strategy"`
 	Breaks   string `json:"breaks,omitempty"`
+	MostJobs int    `json:"mostJobs"`
 	Note     string `json:"note,omitempty"`
-
-	most int
 }
 
 // newLoad is the load of so many jobs at once that end and are replaced by others.
 func (c coster) newLoad(jobs int, s pollcore.Planned, subject *planSubject) *load {
-	l := &load{Jobs: jobs, Quotas: c.quotas(c.strategy, jobs, s, subject.entry), Others: []strategyLoad{}}
+	polling := c.polling(c.strategy, s)
+	l := &load{Jobs: jobs, Quotas: c.quotas(polling, jobs, subject), Bursts: c.bursts(polling, jobs, subject), Others: []strategyLoad{}}
 	l.Breaks, l.MostJobs = firstToBreak(l.Quotas, jobs)
+	if subject.schedule != nil && subject.steps != nil {
+		one := strategyLoad{Strategy: todayName}
+		one.Breaks, one.MostJobs = firstToBreak(c.quotas(c.pollingToday(subject), jobs, subject), jobs)
+		l.Others = append(l.Others, one)
+	}
 	for _, other := range compile.Strategies() {
 		if note, ok := takes(other, subject.entry); ok && other != c.strategy {
 			one := strategyLoad{Strategy: string(other), Note: note}
-			one.Breaks, one.most = firstToBreak(c.quotas(other, jobs, s, subject.entry), jobs)
+			one.Breaks, one.MostJobs = firstToBreak(c.quotas(c.polling(other, s), jobs, subject), jobs)
 			l.Others = append(l.Others, one)
 		}
 	}
-	slices.SortStableFunc(l.Others, func(a, b strategyLoad) int { return b.most - a.most })
+	slices.SortStableFunc(l.Others, func(a, b strategyLoad) int { return b.MostJobs - a.MostJobs })
 	return l
 }
 
@@ -100,7 +129,7 @@ func takes(s compile.Strategy, e *catalog.Entry) (note string, ok bool) {
 	switch isJob := e != nil && e.Job != nil; {
 	case s.Waits():
 		if isJob && e.Job.Sync != "" {
-			return "by " + e.Job.Sync, true
+			return "by " + e.Job.Sync + ", lateness not measured", true
 		}
 		return "", false
 	case s.NeedsCollector():
@@ -120,105 +149,166 @@ const rareJob = 0.999
 // safetyPoll is how often the collector looks at a job of which it is told by events.
 const safetyPoll = 15 * time.Minute
 
-// quotas are what jobs need that start as fast as they end.
-func (c coster) quotas(s compile.Strategy, jobs int, schedule pollcore.Planned, e *catalog.Entry) []quotaUse {
-	mean := max(1, c.durations.Mean().Seconds())
-	starts := float64(jobs) / mean
-	steps := s.Steps(schedule.Before(1) > 0)
-	calls := plan.MeasureDelays(c.durations, delaysOf(schedule)).Calls
-	polls := calls // of the service
-	longest := 1 + float64(len(pollTimes(schedule, c.durations.Quantile(rareJob).Seconds())))
+// polling is what a way to poll takes.
+type polling struct {
+	steps loopSteps
+	// turns are the polls of an execution, longest those of a rare job, and calls those
+	// of the service.
+	turns, longest, calls float64
+	late                  time.Duration // how long the execution is open after its job
+	collector             bool
+}
+
+// polling is what a strategy takes that is to have a schedule.
+func (c coster) polling(s compile.Strategy, schedule pollcore.Planned) polling {
+	schedule, _ = s.Hold(schedule)
+	steps := stepsOfStrategy(s.Steps(schedule.Before(1) > 0))
 	switch {
 	case s.Waits():
-		calls, polls, longest = 1, 1, 1
+		return polling{steps: steps, turns: 1, longest: 1, calls: 1}
 	case s.NeedsCollector():
-		polls = 1 + mean/safetyPoll.Seconds()
+		return polling{steps: steps, calls: 1 + c.durations.Mean().Seconds()/safetyPoll.Seconds(), collector: true}
 	}
-	rate := func(name, operation string, needs float64) quotaUse {
-		q, _ := asl.QuotaOf(operation, c.region, asl.Standard)
-		return quotaUse{name, roundTo(needs, 10), float64(q.PerSecond), true}
+	cost := plan.MeasureDelays(c.durations, delaysOf(schedule))
+	return polling{steps: steps, turns: cost.Calls, longest: c.longest(schedule), calls: cost.Calls, late: cost.Mean}
+}
+
+// pollingToday is what today's loop takes.
+func (c coster) pollingToday(t *planSubject) polling {
+	cost := plan.MeasureDelays(c.durations, t.delays()...)
+	return polling{steps: *t.steps, turns: cost.Calls, longest: c.longest(*t.schedule), calls: cost.Calls, late: cost.Mean}
+}
+
+// longest is how often a rare job is polled.
+func (c coster) longest(s pollcore.Planned) float64 {
+	return 1 + float64(len(pollTimes(s, c.durations.Quantile(rareJob).Seconds())))
+}
+
+// rate is the use of a quota of Step Functions.
+func (c coster) rate(name, operation string, needs float64) quotaUse {
+	q, _ := asl.QuotaOf(operation, c.region, asl.Standard)
+	return quotaUse{Quota: name, Needs: roundTo(needs, 10), Allowed: float64(q.PerSecond), PerSecond: true, burst: q.Burst}
+}
+
+func serviceRate(service, operation string, needs float64) quotaUse {
+	q, _ := quotaOfService(service, operation)
+	return quotaUse{
+		Quota: service + ":" + operation, Needs: roundTo(needs, 10), Allowed: float64(q.PerSecond), PerSecond: true, Source: q.source, burst: q.Burst,
 	}
+}
+
+// quotas are what jobs need that start as fast as they end.
+func (c coster) quotas(p polling, jobs int, t *planSubject) []quotaUse {
+	mean := max(1, c.durations.Mean().Seconds())
+	starts := float64(jobs) / mean
+	open := float64(jobs) * (1 + p.late.Seconds()/mean)
 	all := []quotaUse{
-		rate("state transitions", "StateTransition", starts*(calls*float64(steps.Transitions)+float64(steps.Besides.Transitions))),
-		rate("StartExecution", "StartExecution", starts),
-		{"open executions", float64(jobs), asl.MaxOpenExecutions, false},
-		{historyQuota, longest*float64(steps.Events) + float64(steps.Besides.Events), asl.MaxEvents, false},
+		c.rate("state transitions", "StateTransition", starts*(p.turns*p.steps.transitions+p.steps.besides.transitions)),
+		{Quota: "open executions", Needs: math.Ceil(open), Allowed: asl.MaxOpenExecutions},
+		{Quota: historyQuota, Needs: math.Round(p.longest*p.steps.events + p.steps.besides.events), Allowed: asl.MaxEvents},
 	}
-	if s.NeedsCollector() {
-		all = append(all, rate("SendTaskSuccess", "SendTaskSuccess", starts))
-		if e.Job.Batch != nil {
-			polls /= float64(e.Job.Batch.Max)
-		}
+	if t.inMapRun {
+		runs := math.Ceil(open / asl.MaxMapRunConcurrency)
+		all = append(all, quotaUse{Quota: "open Map Runs", Needs: runs, Allowed: asl.MaxOpenMapRuns},
+			quotaUse{Quota: "starts of one Map Run", Needs: roundTo(starts/runs, 10), Allowed: asl.MapRunStartsPerSecond, PerSecond: true, burst: asl.MapRunStartsPerSecond})
+	} else {
+		all = append(all, c.rate("StartExecution", "StartExecution", starts))
 	}
-	if e != nil {
-		operation := e.Operation.Name
-		if s.NeedsCollector() && e.Job.Batch != nil {
-			operation = e.Job.Batch.Operation
-		}
-		all = append(all, quotaUse{e.Service.Key + ":" + operation, roundTo(starts*polls, 10), serviceQuotas[e.Service.Key][operation], true})
+	if p.collector {
+		all = append(all, c.rate("SendTaskSuccess", "SendTaskSuccess", starts))
+	}
+	if t.http {
+		all = append(all, c.rate("HTTP Task", "HTTPTask", starts*p.calls))
+	}
+	for _, call := range t.calls {
+		all = append(all, serviceRate(call.service, call.operation, starts))
+	}
+	e := t.entry
+	if e == nil {
+		return all
+	}
+	operation, polls := e.Operation.Name, p.calls
+	if p.collector && e.Job.Batch != nil {
+		operation, polls = e.Job.Batch.Operation, polls/float64(e.Job.Batch.Max)
+	}
+	all = append(all, serviceRate(e.Service.Key, operation, starts*polls))
+	if _, known := quotaOfService(e.Service.Key, e.Name); e.Job != nil && known {
+		start := serviceRate(e.Service.Key, e.Name, starts)
+		start.isStart = true
+		all = append(all, start)
 	}
 	return all
 }
 
-// serviceQuotas are how many calls of an operation services allow an account in a second,
-// as far as that is known: Athena by an answer of AWS on re:Post, read on 2026-11-22.
-var serviceQuotas = map[string]map[string]float64{"athena": {"GetQueryExecution": 100}}
-
-// text says which quotas are wide enough.
-func (l *load) text(strategy, region string) string {
-	var b strings.Builder
-	terminal.Fprintf(&b, "\n%s jobs at once in %s, with %s:\n", thousands(float64(l.Jobs)), region, strategy)
-	for _, q := range l.Quotas {
-		unit, allowed, mark := "", "not published", ""
-		if q.PerSecond {
-			unit = "/s"
+// bursts are how long calls take if all jobs start, are polled or end at once: a bucket
+// that is empty fills up slowly.
+func (c coster) bursts(p polling, jobs int, t *planSubject) []burst {
+	all := []burst{}
+	add := func(when string, q quotaUse, count float64) {
+		if left := count - float64(q.burst); q.Allowed > 0 && left > 0 {
+			all = append(all, burst{when, q.Quota, count, q.burst, q.Allowed, roundTo(left/q.Allowed, 10)})
 		}
-		if q.Allowed > 0 {
-			allowed = thousands(q.Allowed) + unit
-		}
-		if q.share() > 1 {
-			mark = fmt.Sprintf("  BREAKS: %.1f times", q.share())
-		}
-		terminal.Fprintf(&b, "  %-28s %12s of %s%s\n", q.Quota, thousands(q.Needs)+unit, allowed, mark)
 	}
-	if l.Breaks == "" {
-		terminal.Fprintf(&b, "No known quota breaks: they allow %s jobs at once.\n", thousands(float64(l.MostJobs)))
-		return b.String()
-	}
-	if l.Breaks == historyQuota {
-		b.WriteString("The longest jobs fill the history, however few run at once.\n")
+	n := float64(jobs)
+	if t.inMapRun {
+		runs := math.Ceil(n / asl.MaxMapRunConcurrency)
+		add(whenStart, quotaUse{Quota: "starts of one Map Run", Allowed: asl.MapRunStartsPerSecond, burst: asl.MapRunStartsPerSecond}, n/runs)
 	} else {
-		terminal.Fprintf(&b, "%s breaks first: at %s jobs at once.\n", l.Breaks, thousands(float64(l.MostJobs)))
+		add(whenStart, c.rate("StartExecution", "StartExecution", 0), n)
 	}
-	for _, o := range l.Others {
-		note := ""
-		if o.Note != "" {
-			note = " (" + o.Note + ")"
-		}
-		switch o.Breaks {
-		case "":
-			terminal.Fprintf(&b, "  %s%s does not break a quota: %s jobs at once\n", o.Strategy, note, thousands(float64(o.most)))
-		case historyQuota:
-			terminal.Fprintf(&b, "  %s%s fills the history, too\n", o.Strategy, note)
-		default:
-			terminal.Fprintf(&b, "  %s%s breaks %s at %s\n", o.Strategy, note, o.Breaks, thousands(float64(o.most)))
-		}
+	if e := t.entry; e != nil && e.Job != nil {
+		add(whenStart, serviceRate(e.Service.Key, e.Name, 0), n)
 	}
-	return b.String()
+	if p.turns > 0 {
+		add(whenPoll, c.rate("state transitions", "StateTransition", 0), n*p.steps.transitions)
+	}
+	if e := t.entry; e != nil && !p.collector {
+		add(whenPoll, serviceRate(e.Service.Key, e.Operation.Name, 0), n)
+	}
+	if p.collector {
+		add(whenEnd, c.rate("SendTaskSuccess", "SendTaskSuccess", 0), n)
+	}
+	return all
 }
 
-// thousands writes a number with commas, without a fraction where it is large.
-func thousands(n float64) string {
-	if n < 100 && n != float64(int(n)) { //nolint:mnd // a tenth counts
-		return fmt.Sprintf("%.1f", n)
-	}
-	digits := fmt.Sprintf("%.0f", n)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
+// serviceCall is a call that an execution makes once.
+type serviceCall struct{ service, operation string }
+
+// readCalls finds what quotas the machine of a loop needs besides its poll and its start.
+func (s *planSubject) readCalls(m *asl.StateMachine, poll string) {
+	for state := range m.All {
+		if state.Map != nil && state.Map.Distributed && slices.ContainsFunc(state.Flows(), func(f *asl.Flow) bool { return hasState(f, poll) }) {
+			s.inMapRun = true
 		}
-		b.WriteRune(d)
+		if state.Task == nil {
+			continue
+		}
+		r := asl.ParseResource(state.Task.Resource)
+		if state.Name == poll {
+			s.http = r.Service == "http"
+			continue
+		}
+		service, isSDK := r.SDK()
+		if !isSDK {
+			service = r.Service
+		}
+		if service == "" || r.Action == "" || r.Pattern != "" {
+			continue
+		}
+		call := serviceCall{service, strings.ToUpper(r.Action[:1]) + r.Action[1:]}
+		isStart := s.entry != nil && s.entry.Service.Key == service && s.entry.Name == call.operation
+		if _, known := quotaOfService(call.service, call.operation); known && !isStart {
+			s.calls = append(s.calls, call)
+		}
 	}
-	return b.String()
+}
+
+// hasState tells whether a state is in a flow or within its states.
+func hasState(f *asl.Flow, name string) bool {
+	if f.State(name) != nil {
+		return true
+	}
+	return slices.ContainsFunc(f.States, func(s *asl.State) bool {
+		return slices.ContainsFunc(s.Flows(), func(inner *asl.Flow) bool { return hasState(inner, name) })
+	})
 }

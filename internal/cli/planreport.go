@@ -160,11 +160,7 @@ func delaysOf(s pollcore.Planned) iter.Seq[time.Duration] {
 // row is the row of a schedule in a machine of the strategy.
 func (c coster) row(name string, s pollcore.Planned) plannedSchedule {
 	cost := plan.MeasureDelays(c.durations, delaysOf(s))
-	calls := cost.Calls
-	if c.strategy.Waits() {
-		calls = 1 // Step Functions waits, and describes the job once
-	}
-	return c.rowOf(name, s, cost, calls, stepsOfStrategy(c.strategy.Steps(s.Before(1) > 0)))
+	return c.rowOf(name, s, cost, stepsOfStrategy(c.strategy.Steps(s.Before(1) > 0)))
 }
 
 // today is the row of today's loop: by its runs, or else as its machine says.
@@ -172,25 +168,21 @@ func (c coster) today(t *planSubject) plannedSchedule {
 	if t.steps == nil { // the machine is not there yet
 		return c.row(todayName, *t.schedule)
 	}
-	delays := []iter.Seq[time.Duration]{delaysOf(*t.schedule)}
-	if t.measured != nil {
-		delays = t.measured.delays()
-	}
-	cost := plan.MeasureDelays(c.durations, delays...)
-	row := c.rowOf(todayName, *t.schedule, cost, cost.Calls, *t.steps)
+	cost := plan.MeasureDelays(c.durations, t.delays()...)
+	row := c.rowOf(todayName, *t.schedule, cost, *t.steps)
 	if t.measured != nil {
 		row.polls = t.measured.times()
 	}
 	return row
 }
 
-func (c coster) rowOf(name string, s pollcore.Planned, cost plan.Cost, calls float64, steps loopSteps) plannedSchedule {
+func (c coster) rowOf(name string, s pollcore.Planned, cost plan.Cost, steps loopSteps) plannedSchedule {
 	price, _ := asl.TransitionPrice(c.region) // validate has refused others
-	transitions := calls*steps.transitions + steps.besides.transitions
+	transitions := cost.Calls*steps.transitions + steps.besides.transitions
 	return plannedSchedule{
 		Name: name, Calls: roundTo(cost.Calls, 100), MeanLateSeconds: roundTo(cost.Mean.Seconds(), 10),
 		P95LateSeconds: roundTo(cost.P95.Seconds(), 10), MaxLateSeconds: roundTo(cost.Worst.Seconds(), 10),
-		Transitions: roundTo(transitions, 100), Events: roundTo(calls*steps.events+steps.besides.events, 100),
+		Transitions: roundTo(transitions, 100), Events: roundTo(cost.Calls*steps.events+steps.besides.events, 100),
 		CostUSD: roundTo(transitions*price, 1e6), LongestSeconds: longestWait(s, steps).Seconds(),
 		Missed: roundTo(cost.Missed, 10_000), Schedule: s,
 	}

@@ -41,5 +41,5 @@ func TestPlanPricesTodaysLoopAsItIs(t *testing.T) {
 		require.Equal(t, todayName, report.Schedules[0].Name)
 		return report.Schedules[0]
 	}
-	require.Equal(t, today("loop"), today("sync"))
+	require.Equal(t, today("loop"), today("retry-task"))
 }

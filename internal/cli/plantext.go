@@ -100,7 +100,7 @@ func (p *planReport) text(columns int, colours terminal.Colours) string {
 	}
 	wrapped("schedule: " + scheduleText(p.Schedule))
 	if p.Load != nil {
-		b.WriteString(p.Load.text(p.Strategy, p.Region))
+		b.WriteString(p.Load.text(p.Strategy, p.Region, columns))
 	}
 	for _, note := range p.Notes {
 		wrapped("note: " + note)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,10 @@ type planSubject struct {
 	first    *pollTrial
 	measured *measuredLoop
 	notes    []string
+	// What quotas the machine needs besides: its other calls, those of its poll as an
+	// HTTP Task, and those of a distributed Map around the loop.
+	calls          []serviceCall
+	http, inMapRun bool
 }
 
 // today finds out when a job is polled today: as the definition says, or else as the
@@ -125,6 +130,7 @@ func (o *planOptions) findLoop(c *cobra.Command, name string, m *machine) (*plan
 	}
 	s := newLoopSubject(&loops[0])
 	s.trial, t.polls, t.entry = t, loops[0].Poll.Name, loops[0].Entry
+	s.readCalls(m.StateMachine, t.polls)
 	return s, nil
 }
 
@@ -149,7 +155,9 @@ func (t *trial) findSubject(ctx context.Context, only string) (*planSubject, err
 		return nil, &noLoopError{err}
 	}
 	t.polls, t.entry = first.job.State, first.job.Entry
-	return &planSubject{name: strings.Join([]string{t.polls, "polls", first.job.Operation}, " "), entry: t.entry, trial: t, first: first}, nil
+	s := &planSubject{name: strings.Join([]string{t.polls, "polls", first.job.Operation}, " "), entry: t.entry, trial: t, first: first}
+	s.readCalls(t.machine.StateMachine, t.polls)
+	return s, nil
 }
 
 // run runs today's machine on jobs of such durations. Where that cannot be, today's
@@ -186,6 +194,14 @@ func (s *planSubject) measure(ctx context.Context, d plan.Distribution) (err err
 	schedule := measured.schedule()
 	s.measured, s.schedule, s.steps = measured, &schedule, &measured.steps
 	return nil
+}
+
+// delays are those of today's schedule: of its runs, or as the definition says.
+func (s *planSubject) delays() []iter.Seq[time.Duration] {
+	if s.measured != nil {
+		return s.measured.delays()
+	}
+	return []iter.Seq[time.Duration]{delaysOf(*s.schedule)}
 }
 
 // notes say what the runs of today's machine depend on.

@@ -171,6 +171,11 @@ func (m *measuredLoop) times() []float64 {
 		now += delay
 		times[i] = now.Seconds()
 	}
+	if then := m.lists[0][len(times)-1].Seconds(); m.gaveUp == 0 && then > 0 { // as far as a picture goes
+		for most := 2*now.Seconds() + then; times[len(times)-1] < most && len(times) < mostDrawn; { //nolint:mnd // twice
+			times = append(times, times[len(times)-1]+then)
+		}
+	}
 	return times
 }
 
@@ -333,8 +338,24 @@ func stepsOfStrategy(s compile.Steps) loopSteps {
 	return out
 }
 
-// polledLoops are the loops of a machine that poll, by the Task.
+// polledLoops are the loops of a machine that poll, by the Task. An HTTP Task polls
+// where no Task of the loop is known to.
 func polledLoops(m *machine) []lint.Loop {
-	loops := lint.Loops(m.StateMachine, lint.Options{Express: m.definition.Type == asl.Express})
-	return slices.DeleteFunc(loops, func(l lint.Loop) bool { return l.Poll == nil })
+	var all []lint.Loop
+	for _, l := range lint.Loops(m.StateMachine, lint.Options{Express: m.definition.Type == asl.Express}) {
+		if l.Poll == nil {
+			var found []*asl.State
+			for _, s := range l.Flow.States {
+				if s.Task != nil && asl.ParseResource(s.Task.Resource).Service == "http" {
+					found = append(found, s)
+				}
+			}
+			if len(found) != 1 {
+				continue
+			}
+			l.Poll, l.Operation = found[0], "an HTTP endpoint"
+		}
+		all = append(all, l)
+	}
+	return all
 }

@@ -48,6 +48,11 @@ const (
 	// one.
 	MaxMapConcurrency    = 40
 	MaxMapRunConcurrency = 10_000
+	// MaxOpenMapRuns is how many runs of distributed Maps of an account in a region may
+	// be open, and MapRunStartsPerSecond how many child executions one starts in a second
+	// as Standard workflows.
+	MaxOpenMapRuns        = 1_000
+	MapRunStartsPerSecond = 100
 	// maxLabelLength is how many characters the Label of a Map may have.
 	maxLabelLength = 40
 )

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// least is the share of a quota above which the text names it.
+const least = 0.01
+
+// text says which quotas are wide enough: those that matter, and the first to break.
+func (l *load) text(strategy, region string, columns int) string {
+	var b strings.Builder
+	wrapped := func(format string, args ...any) {
+		for _, line := range wrapWords(fmt.Sprintf(format, args...), columns) {
+			terminal.Fprintf(&b, "%s\n", line)
+		}
+	}
+	b.WriteString("\n")
+	wrapped("%s jobs at once in %s, with %s:", thousands(float64(l.Jobs)), region, strategy)
+	width := 0
+	for i := range l.Quotas {
+		width = max(width, len(l.Quotas[i].Quota))
+	}
+	for i := range l.Quotas {
+		if q := &l.Quotas[i]; q.Allowed == 0 || q.share() >= least || q.Source != "" {
+			terminal.Fprintf(&b, "%s\n", q.text(width))
+		}
+	}
+	for _, line := range l.sources() {
+		wrapped("%s", line)
+	}
+	if l.Breaks == "" {
+		wrapped("No known quota breaks: they allow %s jobs at once.", thousands(float64(l.MostJobs)))
+	} else if l.Breaks == historyQuota {
+		wrapped("The longest jobs fill the history, however few run at once.")
+	} else {
+		wrapped("%s breaks first: at %s jobs at once.", l.Breaks, thousands(float64(l.MostJobs)))
+	}
+	if l.Breaks != "" {
+		for _, o := range l.Others {
+			for i, line := range wrapWords(o.text(), columns-2) { //nolint:mnd // indented
+				terminal.Fprintf(&b, "  %s%s\n", map[bool]string{true: "  "}[i > 0], strings.TrimLeft(line, " "))
+			}
+		}
+	}
+	for i := range l.Quotas {
+		if q := &l.Quotas[i]; q.isStart && q.share() > 1 {
+			wrapped("%s breaks however the jobs are polled: start them more slowly, or ask AWS for more.", q.Quota)
+		}
+	}
+	for _, when := range []string{whenStart, whenPoll, whenEnd} {
+		var parts []string
+		for _, one := range l.Bursts {
+			if one.When == when {
+				parts = append(parts, one.Quota+" "+wholeText(one.Seconds))
+			}
+		}
+		if len(parts) > 0 {
+			wrapped("%s, the quotas let them through in: %s.", whenText[when], strings.Join(parts, ", "))
+		}
+	}
+	if runs := (l.Jobs + asl.MaxMapRunConcurrency - 1) / asl.MaxMapRunConcurrency; l.needs("StartExecution") && l.Jobs > asl.MapRunStartsPerSecond {
+		wrapped("As children of distributed Maps they need %s of %s open Map Runs, each of which starts %d a second.",
+			thousands(float64(runs)), thousands(asl.MaxOpenMapRuns), asl.MapRunStartsPerSecond)
+	}
+	return b.String()
+}
+
+var whenText = map[string]string{whenStart: "If all start together", whenPoll: "If all are polled together", whenEnd: "If all end together"}
+
+func (l *load) needs(quota string) bool {
+	for i := range l.Quotas {
+		if l.Quotas[i].Quota == quota {
+			return true
+		}
+	}
+	return false
+}
+
+// sources say who says so of the quotas of services.
+func (l *load) sources() []string {
+	var all []string
+	for i := range l.Quotas {
+		q := &l.Quotas[i]
+		service, _, _ := strings.Cut(q.Quota, ":")
+		if line := fmt.Sprintf("The quotas of %s are known %s.", service, q.Source); q.Source != "" && !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+func (q *quotaUse) text(width int) string {
+	unit, allowed, mark := "", "not published", ""
+	if q.PerSecond {
+		unit = "/s"
+	}
+	if q.Allowed > 0 {
+		allowed = thousands(q.Allowed) + unit
+	}
+	if q.share() > 1 {
+		mark = fmt.Sprintf("  BREAKS: %.1f times", q.share())
+	}
+	return fmt.Sprintf("  %-*s %12s of %s%s", width, q.Quota, thousands(q.Needs)+unit, allowed, mark)
+}
+
+func (o strategyLoad) text() string {
+	name := o.Strategy
+	if name == todayName {
+		name = "today's loop"
+	}
+	if o.Note != "" {
+		name += " (" + o.Note + ")"
+	}
+	switch o.Breaks {
+	case "":
+		return fmt.Sprintf("%s keeps all quotas: up to %s jobs at once", name, thousands(float64(o.MostJobs)))
+	case historyQuota:
+		return name + " fills the history, too"
+	}
+	return fmt.Sprintf("%s breaks %s at %s", name, o.Breaks, thousands(float64(o.MostJobs)))
+}
+
+// thousands writes a number with commas, without a fraction where it is large.
+func thousands(n float64) string {
+	if n < 100 && n != float64(int(n)) { //nolint:mnd // a tenth counts
+		return fmt.Sprintf("%.1f", n)
+	}
+	digits := fmt.Sprintf("%.0f", n)
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
