@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -23,6 +23,7 @@ import (
 // What plan reads of a file at most.
 const (
 	mostDurationBytes = 64 << 20
+	mostLineBytes     = 1 << 20
 	mostDurations     = 1_000_000
 )
 
@@ -111,6 +112,9 @@ func readDurations(name string, in io.Reader, e *catalog.Entry) (*pastJobs, erro
 	}
 	p := &pastJobs{}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if err := checkText(text); err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
 	switch first := bytes.TrimLeft(text, " \t\r\n"); {
 	case len(first) == 0:
 		err = fmt.Errorf("the file is empty: expected %s", durationsWanted)
@@ -125,6 +129,28 @@ func readDurations(name string, in io.Reader, e *catalog.Entry) (*pastJobs, erro
 	return p, nil
 }
 
+// checkText refuses what is no text.
+func checkText(text []byte) error {
+	switch {
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return errors.New("the file is UTF-16 text, as PowerShell's > writes it: save it as UTF-8")
+	case bytes.HasPrefix(text, []byte("\x1f\x8b")):
+		return errors.New("the file is compressed: unpack it, such as with gunzip -c FILE | jobpoller plan --durations -")
+	}
+	at := bytes.IndexByte(text, 0)
+	if at < 0 && utf8.Valid(text) {
+		return nil
+	}
+	for i := 0; at < 0; {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			at = i
+		}
+		i += size
+	}
+	return fmt.Errorf("line %d: the file is not text: it has the byte 0x%02x. Expected %s", lineAt(text, int64(at)), text[at], durationsWanted)
+}
+
 // readAtMost reads a file, or the standard input, of so many bytes.
 func readAtMost(name string, in io.Reader, most int64) (text []byte, err error) {
 	if name != stdin {
@@ -133,6 +159,9 @@ func readAtMost(name string, in io.Reader, most int64) (text []byte, err error) 
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, errorf("%s is a folder: pass a file", name)
+		}
 		in = f
 	}
 	text, err = io.ReadAll(io.LimitReader(in, most+1))
@@ -145,15 +174,20 @@ func readAtMost(name string, in io.Reader, most int64) (text []byte, err error) 
 // readLines reads durations as lines, or as CSV if the first line has a comma, a
 // semicolon or a tab. Lines that begin with # are comments.
 func (p *pastJobs) readLines(text []byte) error {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20) //nolint:mnd // of one line
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+	n := 0
+	for raw := range bytes.Lines(text) {
+		if n++; len(raw) > mostLineBytes {
+			return fmt.Errorf("line %d has more than %d KiB: expected %s", n, mostLineBytes>>10, durationsWanted) //nolint:mnd // a KiB
+		}
+		line := strings.TrimSpace(string(raw))
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		if at := strings.IndexAny(line, ",;\t"); at >= 0 && len(p.jobs) == 0 {
 			return p.readCSV(text, rune(line[at]))
+		}
+		if line[0] == '"' && len(p.jobs) == 0 {
+			return p.readCSV(text, ',') // of one column
 		}
 		if n == 1 && columnOf(line) != noColumn {
 			return p.readCSV(text, ',') // a heading of one column
@@ -165,9 +199,6 @@ func (p *pastJobs) readLines(text []byte) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("expected %s: %w", durationsWanted, err)
 	}
 	return nil
 }
@@ -213,8 +244,11 @@ func (p *pastJobs) readCSV(text []byte, comma rune) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+			return fmt.Errorf("line %d, column %d: not CSV: %w", parse.Line, parse.Column, parse.Err)
+		}
 		if err != nil {
-			return err // names the line
+			return err
 		}
 		line, _ := r.FieldPos(0)
 		if first {
@@ -249,7 +283,7 @@ func readHeading(record []string) ([]column, error) {
 	case has[startColumn] && has[endColumn] || has[durationColumn] || has[fromColumn] && has[toColumn]:
 		return heading, nil
 	case len(has) > 0:
-		return nil, fmt.Errorf("expected the columns start and end, or duration, found %s", strings.Join(record, ", "))
+		return nil, fmt.Errorf("expected the columns start and end, or duration, found %s", cutText(strings.Join(record, ", ")))
 	}
 	isTime, isDuration := 0, 0
 	for _, text := range record {
@@ -267,7 +301,7 @@ func readHeading(record []string) ([]column, error) {
 	case len(record) == 1 && isDuration == 1:
 		return []column{durationColumn}, nil
 	}
-	return nil, fmt.Errorf("expected two times (start and end), or a heading with the columns start and end, or duration, found %s", strings.Join(record, ", "))
+	return nil, fmt.Errorf("expected two times (start and end), or a heading with the columns start and end, or duration, found %s", cutText(strings.Join(record, ", ")))
 }
 
 // addRow takes in a row of a table. A row without an end is of a job that runs.
@@ -315,8 +349,12 @@ const notEnded = "without an end"
 
 // parseTaken reads a duration: 15m3s, or a number of seconds.
 func parseTaken(text string) (time.Duration, error) {
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && !strings.ContainsAny(text, "xXpP_") {
-		if math.IsNaN(seconds) || math.Abs(seconds) > asl.MaxStandardTime.Seconds() {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if isNumber := err == nil || errors.Is(err, strconv.ErrRange); isNumber && !math.IsNaN(seconds) && !strings.ContainsAny(text, "xXpP_iI") {
+		switch {
+		case seconds < -asl.MaxStandardTime.Seconds():
+			return 0, fmt.Errorf("a duration must not be negative, is %s s", cutText(text))
+		case seconds > asl.MaxStandardTime.Seconds():
 			return 0, fmt.Errorf("a duration must be at most 365 days, is %s s", cutText(text))
 		}
 		return time.Duration(math.Round(seconds * float64(time.Second))), nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // Files of durations, with what is read of each.
@@ -32,6 +33,9 @@ func TestReadDurations(t *testing.T) {
 		"durations":          {text: "15m3s\n", from: took, to: took, jobs: 1},
 		"seconds":            {text: "# past\n\n903\n903.0\n", from: took, to: took, jobs: 2},
 		"byte order mark":    {text: "\xef\xbb\xbf903\r\n", from: took, to: took, jobs: 1},
+		"quotes":             {text: "\"903\"\n\"15m3s\"\n", from: took, to: took, jobs: 2},
+		"json text":          {text: `"15m3s"`, from: took, to: took, jobs: 1},
+		"deep json":          {text: strings.Repeat("[", 9_000) + "903" + strings.Repeat("]", 9_000), from: took, to: took, jobs: 1},
 		"heading":            {text: "seconds\n903\n", from: took, to: took, jobs: 1},
 		"csv":                {text: "id,Start Time,end_time\n7,2026-11-23T01:00:00Z,2026-11-23T01:15:03Z\n8,2026-11-23T01:00:00Z,\n", from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
 		"csv of two times":   {text: "2026-11-23 01:00:00,2026-11-23 01:15:03\n", from: took, to: took, jobs: 1},
@@ -83,19 +87,31 @@ func TestReadDurationsOfHistory(t *testing.T) {
 func TestHostileDurations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                                       "the file is empty: expected a duration a line such as 15m3s",
-		"\n\n":                                   "the file is empty: expected a duration a line such as 15m3s",
-		"903\nsoon\n":                            `line 2: expected a duration such as 15m3s or 903 (seconds), found "soon"`,
-		"903\n-3\n":                              "line 2: a duration must not be negative, is -3s",
-		"1e9":                                    "line 1: a duration must be at most 365 days, is 1e9 s",
-		"NaN":                                    "line 1: a duration must be at most 365 days, is NaN s",
+		"":                        "the file is empty: expected a duration a line such as 15m3s",
+		"\n\n":                    "the file is empty: expected a duration a line such as 15m3s",
+		"903\nsoon\n":             `line 2: expected a duration such as 15m3s or 903 (seconds), found "soon"`,
+		"903\n-3\n":               "line 2: a duration must not be negative, is -3s",
+		"1e9":                     "line 1: a duration must be at most 365 days, is 1e9 s",
+		"NaN":                     `line 1: expected a duration such as 15m3s or 903 (seconds), found "NaN"`,
+		"903\n-Inf":               `line 2: expected a duration such as 15m3s or 903 (seconds), found "-Inf"`,
+		"1e400":                   "line 1: a duration must be at most 365 days, is 1e400 s",
+		"[1e400]":                 "the value at line 1: [0]: a duration must be at most 365 days, is 1e400 s",
+		"-1e400":                  "line 1: a duration must not be negative, is -1e400 s",
+		"-5e9":                    "line 1: a duration must not be negative, is -5e9 s",
+		"\xff\xfe9\x000\x003\x00": "the file is UTF-16 text, as PowerShell's > writes it: save it as UTF-8",
+		"\x1f\x8b\b":              "the file is compressed: unpack it",
+		"903\n\x00\x01":           "line 2: the file is not text: it has the byte 0x00. Expected a duration a line such as 15m3s",
+		"903\n\n9\xfe":            "line 3: the file is not text: it has the byte 0xfe. Expected a duration a line such as 15m3s",
+		`"soon"`:                  `line 1: expected two times (start and end), or a heading with the columns start and end, or duration, found soon`,
+		"duration\n1\"2\n":        `line 2, column 2: not CSV: bare " in non-quoted-field`,
+		strings.Repeat("[", 9_999) + `"x"` + strings.Repeat("]", 9_999): "the value at line 1: [0][0]",
 		"\n9000h":                                "line 2: a duration must be at most 365 days, is 9000h",
 		"a,b\n1,2\n":                             "line 1: expected two times (start and end), or a heading with the columns start and end, or duration, found a, b",
 		"start,b\n1,2":                           "line 1: expected the columns start and end, or duration, found start, b",
 		"start,end\n2026-11-23T01:00:00Z,soon\n": `line 2: expected a time such as 2026-11-23T01:15:00Z, found "soon"`,
 		"start,end\n2026-11-23T01:00:01Z,2026-11-23T01:00:00Z\n": "line 2: the job ends (2026-11-23T01:00:00Z) before it starts (2026-11-23T01:00:01Z)",
 		"3,2":                                    "line 1: the longest time (2s) must not be below the shortest (3s)",
-		"start,end\n\"2026":                      "parse error on line 2, column 6",
+		"start,end\n\"2026":                      "line 2, column 6: not CSV: extraneous or missing \" in quoted-field",
 		"{\"a\": 1}":                             "it has no durations: expected numbers of seconds, or objects with the members start and end, found an object with a",
 		"[]":                                     "it has no durations: expected numbers of seconds, or objects with the members start and end, found none",
 		"[1,\n2":                                 "line 2: the text is cut off: it ends in the middle of a JSON value",
@@ -108,19 +124,44 @@ func TestHostileDurations(t *testing.T) {
 		metric("glue:StartJobRun", `"JobSeconds": 1e300, "Lateness": 1`):                                               "the value at line 1: a duration must be at most 365 days",
 		`{"events": [{"message": ""}]}`:                                                                                "it has no durations",
 		strings.Repeat("[", 20_000):                                                                                    "line 1: invalid character '[' exceeded max depth",
-		strings.Repeat("9", 2<<20):                                                                                     "expected a duration a line such as 15m3s",
+		"1\n" + strings.Repeat("9", 2<<20):                                                                             "line 2 has more than 1024 KiB: expected a duration a line such as 15m3s",
 	} {
 		_, err := readDurations(stdin, strings.NewReader(text), nil)
 		require.ErrorContains(t, err, "-: "+want, "%.40s", text)
 		require.Less(t, len(err.Error()), 400)
 	}
+	_, err := readDurations(t.TempDir(), nil, nil)
+	require.ErrorContains(t, err, "is a folder: pass a file")
 	file := filepath.Join(t.TempDir(), "large")
 	require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("1\n"), mostDurations+1), 0o600))
-	_, err := readDurations(file, nil, nil)
-	require.ErrorContains(t, err, "there are more than 1000000 durations: pass some of them")
+	_, err = readDurations(file, nil, nil)
+	require.ErrorContains(t, err, "line 1000001: there are more than 1000000 durations: pass some of them")
 	require.NoError(t, os.Truncate(file, mostDurationBytes+1))
 	_, err = readDurations(file, nil, nil)
 	require.ErrorContains(t, err, "has more than 64 MiB: pass fewer durations")
+}
+
+// requireReadOrRefused reads a text twice, with the same result. Jobs are possible ones,
+// which can be learned from, and a refusal is short.
+func requireReadOrRefused(t *testing.T, text string) {
+	t.Helper()
+	p, err := readDurations(stdin, strings.NewReader(text), nil)
+	again, err2 := readDurations(stdin, strings.NewReader(text), nil)
+	require.Equal(t, err, err2)
+	require.Equal(t, p, again)
+	if err != nil {
+		require.Less(t, len(err.Error()), 1000)
+		return
+	}
+	for _, j := range p.jobs {
+		require.GreaterOrEqual(t, j.From, time.Duration(0))
+		require.GreaterOrEqual(t, j.To, j.From)
+		require.LessOrEqual(t, j.To, asl.MaxStandardTime)
+	}
+	if len(p.jobs) > 0 {
+		_, err = learn(stdin, p)
+		require.NoError(t, err)
+	}
 }
 
 // Whatever a file holds, it is read or refused.
@@ -128,11 +169,48 @@ func FuzzReadDurations(f *testing.F) {
 	for _, text := range []string{"903", "start,end\n1,2", `[{"start":1,"end":2}]`, `{"events":[{"id":1}]}`, `{"status":"FAILED","elapsedSeconds":1}`, metric("a", `"JobSeconds":3,"Lateness":1`), `{"events":[{"message":"{\"_aws\":{},\"JobSeconds\":1}"}]}`} {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := readDurations(stdin, strings.NewReader(text), nil)
-		if err == nil && len(p.jobs) > 0 {
-			_, err = learn(stdin, p)
-			require.NoError(t, err)
+	f.Fuzz(requireReadOrRefused)
+}
+
+// So are files that look like durations: made of their words, by the choices of the
+// fuzzer.
+func FuzzReadDurationsOfWords(f *testing.F) {
+	words := map[byte][]string{
+		'v': {
+			"903", "15m3s", "0", "-3", "1e3", "1e400", "NaN", "Inf", "0x1p4", "9000h", "1763859600", "1763859600000.5", "2026-11-23T01:00:00Z",
+			"2026-11-23 01:15:03", "soon", "", "\"903\"", "\"", "null", "true", `"15m3s"`, "1_000", "9223372036854775807", "-0", "1e-300",
+		},
+		'c': {"start", "end", "duration", "fromSeconds", "toSeconds", "lateSeconds", "id", "Started At", "status", "elapsedSeconds", "events", "startedAt", "waits"},
+		's': {",", ";", "\t", "\n", "\r\n", " ", "#", ":"},
+	}
+	shapes := []string{"v\n", "csc\nvsv\n", "{c:v,c:v}", "[v,v]", "{c:[{c:v,c:v},{c:v}]}", "{c:{c:{c:v}}}", "vsv\n", "cs", "v"}
+	for i := range shapes {
+		f.Add([]byte{byte(i), 0, 1, 2, byte(i + 1), 3, 4, 5, 6, 7})
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		var b strings.Builder
+		next := func(n int) int {
+			if len(choices) == 0 {
+				return 0
+			}
+			c := int(choices[0]) % n
+			choices = choices[1:]
+			return c
 		}
+		for len(choices) > 0 {
+			shape := shapes[next(len(shapes))]
+			for i := range len(shape) {
+				list, isWord := words[shape[i]]
+				switch {
+				case !isWord:
+					b.WriteByte(shape[i])
+				case shape[i] == 'c' && strings.Contains(shape, "{"):
+					b.WriteString(strconv.Quote(list[next(len(list))]))
+				default:
+					b.WriteString(list[next(len(list))])
+				}
+			}
+		}
+		requireReadOrRefused(t, b.String())
 	})
 }

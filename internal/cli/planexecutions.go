@@ -110,7 +110,9 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	if err != nil {
 		return nil, err
 	}
-	unknown := func(why string) *planSubject { return &planSubject{notes: []string{"today's schedule is not shown: " + why}} }
+	unknown := func(why string) *planSubject {
+		return &planSubject{notes: []string{"today's schedule is not shown: " + why}}
+	}
 	text, as, err := client.Definition(c.Context(), o.origin())
 	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok && awserror.IsPermissionCode(newCallError(refused.Err).Code) {
 		return unknown(endReason([]string{refused.Action}, refused.Err)), nil

@@ -28,7 +28,11 @@ func (l *load) text(strategy, region string, columns int) string {
 	}
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.Allowed == 0 || q.share() >= least || q.Source != "" {
-			terminal.Fprintf(&b, "%s\n", q.text(width))
+			if line := q.text(width); len(line) <= columns {
+				terminal.Fprintf(&b, "%s\n", line)
+			} else {
+				wrapped("%s", line)
+			}
 		}
 	}
 	for _, line := range l.sources() {
@@ -43,8 +47,8 @@ func (l *load) text(strategy, region string, columns int) string {
 	}
 	if l.Breaks != "" {
 		for _, o := range l.Others {
-			for i, line := range wrapWords(o.text(), columns-2) { //nolint:mnd // indented
-				terminal.Fprintf(&b, "  %s%s\n", map[bool]string{true: "  "}[i > 0], strings.TrimLeft(line, " "))
+			for _, line := range wrapWords(o.text(), columns-2) { //nolint:mnd // indented
+				terminal.Fprintf(&b, "  %s\n", line)
 			}
 		}
 	}

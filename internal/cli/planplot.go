@@ -95,7 +95,7 @@ var steps = []time.Duration{
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 }
 
-// labels are the times that the axis names, so many at most.
+// labels are the times that the axis names, so many at most: two or more.
 func (p *plot) labels(most int) []time.Duration {
 	const day = 24 * time.Hour
 	var all []time.Duration
@@ -135,7 +135,7 @@ var bars = []rune(" ▁▂▃▄▅▆▇█")
 
 // text draws the picture in so many columns.
 func (p *plot) text(columns int, colours terminal.Colours) string {
-	width := max(columns-plotNames-1, 2*plotLabel) //nolint:mnd // two labels at least
+	width := max(columns-plotNames-1, plotLabel) // a label at least
 	var b strings.Builder
 	shares := p.shares(width)
 	highest := 0.0
@@ -176,7 +176,7 @@ func padRight(text string, columns int) string {
 func (p *plot) axisText(width int) string {
 	line := []rune(strings.Repeat("-", width))
 	free := 0
-	for _, t := range p.labels(width / plotLabel) {
+	for _, t := range p.labels(max(2, width/plotLabel)) {
 		at := int(math.Round(p.place(t.Seconds()) * float64(width)))
 		label := []rune("+" + shortDuration(t))
 		if at < free || at+len(label) > width {

@@ -3,9 +3,13 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
 )
 
 // The table shows what a machine does that cannot hold the planned schedule.
@@ -42,4 +46,44 @@ func TestPlanPricesTodaysLoopAsItIs(t *testing.T) {
 		return report.Schedules[0]
 	}
 	require.Equal(t, today("loop"), today("retry-task"))
+}
+
+// The text fits the terminal, down to 20 columns: a narrow one has fewer columns of the
+// table. The last to stay are the names, the calls and the lateness.
+func TestPlanFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, known := range []string{"uniform(15m, 30m)", "constant(10m)", "mix(80% lognormal(1m, 0.25), 20% lognormal(100h, 0.25))"} {
+		d, err := plan.Parse(known)
+		require.NoError(t, err)
+		goal, err := plan.ParseGoal("30s")
+		require.NoError(t, err)
+		o := planOptions{strategy: "variables", region: "us-east-1", concurrent: 100_000}
+		entry, err := lookup([]string{"athena", "StartQueryExecution"})
+		require.NoError(t, err)
+		schedule := waiterDelays(entry.Waiter)
+		report, err := newPlanReport(o, goal, &planSubject{name: entry.FullName(), entry: entry, schedule: &schedule}, &knowledge{source: known, distribution: d})
+		require.NoError(t, err)
+		for columns := 1; columns <= 120; columns++ {
+			text := report.text(columns, terminal.Colours(false))
+			heading, all := "", strings.Split(text, "\n")
+			for _, line := range all {
+				if columns >= 40 {
+					require.LessOrEqual(t, terminal.Width(line), columns, line)
+				} else if columns >= 20 { // one word may be longer
+					require.LessOrEqual(t, terminal.Width(line), max(columns, 36), line)
+				}
+				if strings.Contains(line, " calls") && heading == "" {
+					heading = strings.Join(strings.Fields(line), " ")
+				}
+			}
+			for from, want := range map[int]string{
+				1: "calls", 26: "calls late: mean", 34: "calls late: mean p95", 44: "calls late: mean p95 USD/1,000",
+				79: "calls late: mean p95 worst transitions events USD/1,000 fits",
+			} {
+				if columns == from {
+					require.Equal(t, want, heading, columns)
+				}
+			}
+		}
+	}
 }
