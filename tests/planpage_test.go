@@ -94,3 +94,16 @@ func TestE2EPlanPageTable(t *testing.T) {
 	require.Equal(t, kept, table.String(), "go test -tags e2e ./tests -run %s -update writes it anew", t.Name())
 }
 
+// The picture of the example shows what plan finds for it.
+func TestE2EPlanPicture(t *testing.T) {
+	t.Parallel()
+	const picture = examples + "/athena/plan.svg"
+	drawn, err := exec.CommandContext(t.Context(), commandFile(t), "plan", examples+"/athena/loop.asl.json", "--duration", "uniform(15m, 30m)", "-o", "svg").Output()
+	require.NoError(t, err)
+	if *update {
+		require.NoError(t, os.WriteFile(picture, drawn, 0o600))
+	}
+	kept, err := os.ReadFile(picture)
+	require.NoError(t, err)
+	require.Equal(t, string(kept), string(drawn), "go test -tags e2e ./tests -run %s -update draws it anew", t.Name())
+}

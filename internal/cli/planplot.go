@@ -14,6 +14,8 @@ import (
 // axis. The text and the SVG are drawn from it.
 type plot struct {
 	title     string
+	subtitle  string // what is known of the jobs
+	goal      string
 	durations plan.Distribution
 	// from and to are what the axis shows, in seconds. On a logarithmic axis, which shows
 	// durations of very different lengths, from is above 0.

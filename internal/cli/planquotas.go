@@ -187,13 +187,13 @@ func (c coster) longest(s pollcore.Planned) float64 {
 // rate is the use of a quota of Step Functions.
 func (c coster) rate(name, operation string, needs float64) quotaUse {
 	q, _ := asl.QuotaOf(operation, c.region, asl.Standard)
-	return quotaUse{Quota: name, Needs: roundTo(needs, 10), Allowed: float64(q.PerSecond), PerSecond: true, burst: q.Burst}
+	return quotaUse{Quota: name, Needs: roundTo(needs, 1000), Allowed: float64(q.PerSecond), PerSecond: true, burst: q.Burst}
 }
 
 func serviceRate(service, operation string, needs float64) quotaUse {
 	q, _ := quotaOfService(service, operation)
 	return quotaUse{
-		Quota: service + ":" + operation, Needs: roundTo(needs, 10), Allowed: float64(q.PerSecond), PerSecond: true, Source: q.source, burst: q.Burst,
+		Quota: service + ":" + operation, Needs: roundTo(needs, 1000), Allowed: float64(q.PerSecond), PerSecond: true, Source: q.source, burst: q.Burst,
 	}
 }
 
@@ -210,7 +210,7 @@ func (c coster) quotas(p polling, jobs int, t *planSubject) []quotaUse {
 	if t.inMapRun {
 		runs := math.Ceil(open / asl.MaxMapRunConcurrency)
 		all = append(all, quotaUse{Quota: "open Map Runs", Needs: runs, Allowed: asl.MaxOpenMapRuns},
-			quotaUse{Quota: "starts of one Map Run", Needs: roundTo(starts/runs, 10), Allowed: asl.MapRunStartsPerSecond, PerSecond: true, burst: asl.MapRunStartsPerSecond})
+			quotaUse{Quota: "starts of one Map Run", Needs: roundTo(starts/runs, 1000), Allowed: asl.MapRunStartsPerSecond, PerSecond: true, burst: asl.MapRunStartsPerSecond})
 	} else {
 		all = append(all, c.rate("StartExecution", "StartExecution", starts))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -10,53 +11,103 @@ import (
 
 // The parts of the picture as SVG, in pixels.
 const (
-	svgNames  = 150 // beside the axis
-	svgAxis   = 600
-	svgRight  = 20
-	svgTop    = 30
-	svgHeight = 100 // of the durations
-	svgLabels = 24  // of the axis
-	svgLine   = 36  // of a schedule
-	svgParts  = 200 // of the curve
+	svgWidth  = 600
+	svgNames  = 144 // beside the axis
+	svgAxis   = 440
+	svgTop    = 62 // of the durations
+	svgHeight = 72 // of the durations
+	svgLabels = 30 // of the axis
+	svgLine   = 42 // of a schedule
+	svgFoot   = 22
+	svgParts  = svgAxis // of the curve
+	svgTitle  = 70      // characters
 )
 
 const svgStyle = `:root { color-scheme: light dark; --ink: #1c2330; --soft: #5a6576; --line: #dde2ea; --back: #ffffff;
-  --jobs: #cfe0f8; --edge: #2f6fd0; --poll: #1b7f3b; --other: #6f7b8c; }
+  --jobs: #cfe0f8; --edge: #2f6fd0; --band: #f1f6fd; --poll: #1b7f3b; --other: #7d8899; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e7ebf2; --soft: #9fabbd; --line: #313947; --back: #14181f;
-  --jobs: #27405f; --edge: #6ea8ff; --poll: #5fce85; --other: #8d99ac; } }
-text { font: 12px system-ui, sans-serif; fill: var(--ink); } .soft { fill: var(--soft); font-size: 11px; } .back { fill: var(--back); }
-.jobs { fill: var(--jobs); stroke: var(--edge); stroke-width: 1; } .grid { stroke: var(--line); }
-.polls { stroke: var(--other); stroke-width: 1.2; fill: none; } .planned { stroke: var(--poll); stroke-width: 2; }
+  --jobs: #27405f; --edge: #6ea8ff; --band: #1a2432; --poll: #5fce85; --other: #8d99ac; } }
+text { font: 12px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); } .title { font-size: 14px; font-weight: 600; }
+.name { font-size: 13px; font-weight: 600; } .soft { fill: var(--soft); font-size: 11px; } .best { fill: var(--poll); }
+.back { fill: var(--back); } .band { fill: var(--band); } .jobs { fill: var(--jobs); stroke: var(--edge); } .grid { stroke: var(--line); }
+.polls { stroke: var(--other); fill: none; } .polls.planned { stroke: var(--poll); stroke-width: 2.5; stroke-linecap: round; }
 `
 
-// svg draws the picture: when jobs end, and below it when each schedule polls.
+// svg draws the picture: when jobs end, and below it when each schedule polls. Where
+// there is a schedule of today, the backoff, which nobody should take, is left out.
 func (p *plot) svg() string {
-	var b strings.Builder
-	height := svgTop + svgHeight + svgLabels + svgLine*len(p.lines)
-	width := svgNames + svgAxis + svgRight
-	terminal.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
-	terminal.Fprintf(&b, "<title>%s</title>\n", xmlText(p.title))
-	b.WriteString("<style>\n" + svgStyle + "</style>\n")
-	terminal.Fprintf(&b, `<rect class="back" width="100%%" height="100%%"/>`+"\n"+`<text x="10" y="20">%s</text>`+"\n", xmlText(p.title))
-	bottom := svgTop + svgHeight
-	for _, t := range p.labels(svgAxis / 60) { //nolint:mnd // room for a label
-		x := svgNames + svgAxis*p.place(t.Seconds())
-		terminal.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="soft" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
-			x, x, svgTop, height-4, x, bottom+15, shortDuration(t)) //nolint:mnd // the baseline
-	}
-	terminal.Fprintf(&b, `<text class="soft" x="10" y="%d">jobs end</text><path class="jobs" d="%s"/>`+"\n",
-		bottom-4, p.curve(float64(bottom))) //nolint:mnd // the baseline
-	for i, l := range p.lines {
-		y := bottom + svgLabels + svgLine*i
-		class := "polls"
-		if l.name == plannedName {
-			class += " planned"
+	lines := p.lines
+	if len(lines) > 0 && lines[0].name == todayName {
+		lines = nil
+		for _, l := range p.lines {
+			if l.name != doublingName {
+				lines = append(lines, l)
+			}
 		}
-		terminal.Fprintf(&b, `<text x="10" y="%d">%s</text><text class="soft" x="10" y="%d">%s</text><path class="%s" d="%s"/>`+"\n",
-			y+12, xmlText(l.name), y+26, xmlText(l.about), class, p.strokes(l.polls, y)) //nolint:mnd // baselines
 	}
+	var b strings.Builder
+	bottom := svgTop + svgHeight
+	rows := bottom + svgLabels
+	height := rows + svgLine*len(lines) + svgFoot
+	terminal.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title desc" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n",
+		svgWidth, height, svgWidth, height)
+	terminal.Fprintf(&b, "<title id=\"title\">%s</title>\n<desc id=\"desc\">%s</desc>\n", xmlText(p.title), xmlText(p.describe(lines)))
+	b.WriteString("<style>\n" + svgStyle + "</style>\n")
+	terminal.Fprintf(&b, `<rect class="back" width="100%%" height="100%%"/>`+"\n"+`<text class="title" x="12" y="24">%s</text><text class="soft" x="12" y="43">%s</text>`+"\n",
+		xmlText(terminal.Cut(p.title, svgTitle)), xmlText(p.known()))
+	from, to := p.across(p.durations.Quantile(plotShortest).Seconds()), p.across(p.durations.Quantile(1-plotShortest).Seconds())
+	terminal.Fprintf(&b, `<rect class="band" x="%.1f" y="%d" width="%.1f" height="%d"/>`+"\n", from, bottom, max(1, to-from), height-svgFoot-bottom)
+	for _, t := range p.labels(svgAxis / 60) { //nolint:mnd // room for a label
+		x := p.across(t.Seconds())
+		terminal.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`+
+			`<text class="soft" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
+			x, x, svgTop, bottom+6, x, x, rows-6, height-svgFoot, x, bottom+19, shortDuration(t)) //nolint:mnd // the baseline
+	}
+	terminal.Fprintf(&b, `<text class="name" x="12" y="%d">jobs end</text><text class="soft" x="12" y="%d">%s</text><path class="jobs" d="%s"/>`+"\n",
+		bottom-24, bottom-8, xmlText(p.ends()), p.curve(float64(bottom))) //nolint:mnd // baselines
+	for i, l := range lines {
+		y := rows + svgLine*i
+		class, name := "polls", "name"
+		if l.name == plannedName {
+			class, name = "polls planned", "name best"
+		}
+		terminal.Fprintf(&b, `<text class="%s" x="12" y="%d">%s</text><text class="soft" x="12" y="%d">%s</text><path class="%s" d="%s"/>`+"\n",
+			name, y+15, xmlText(l.name), y+31, xmlText(l.about), class, p.strokes(l.polls, y)) //nolint:mnd // baselines
+	}
+	terminal.Fprintf(&b, `<text class="soft" x="%d" y="%d" text-anchor="middle">time since the start of the job; each line is a poll</text>`+"\n",
+		svgNames+svgAxis/2, height-8) //nolint:mnd // the baseline
 	b.WriteString("</svg>\n")
 	return b.String()
+}
+
+// describe is the picture in words.
+func (p *plot) describe(lines []plotLine) string {
+	parts := []string{p.subtitle + "; " + p.goal}
+	for _, l := range lines {
+		parts = append(parts, l.name+": "+l.about)
+	}
+	return strings.Join(parts, ". ")
+}
+
+// known is what the picture says below its title, in one line: the goal if there is room.
+func (p *plot) known() string {
+	const room = 88 // of smaller letters
+	if all := p.subtitle + "; " + p.goal; terminal.Width(all) <= room {
+		return all
+	}
+	return terminal.Cut(p.subtitle, room)
+}
+
+// ends says when most jobs end.
+func (p *plot) ends() string {
+	from, to := p.durations.Quantile(0.05), p.durations.Quantile(0.95) //nolint:mnd // 90 %
+	if from == to {
+		return "all at " + wholeText(to.Seconds())
+	}
+	if a, b := wholeText(from.Seconds()), wholeText(to.Seconds()); len(a)+len(b) <= 9 { //nolint:mnd // room
+		return fmt.Sprintf("90 %%: %s to %s", a, b)
+	}
+	return "median " + wholeText(p.durations.Quantile(0.5).Seconds()) //nolint:mnd // the median
 }
 
 func xmlText(s string) string {
@@ -67,6 +118,11 @@ func xmlText(s string) string {
 	return b.String()
 }
 
+// across is where a time stands on the axis.
+func (p *plot) across(seconds float64) float64 {
+	return svgNames + svgAxis*min(1, max(0, p.place(seconds)))
+}
+
 // curve is the outline of the shares of the jobs above a line.
 func (p *plot) curve(bottom float64) string {
 	shares := p.shares(svgParts)
@@ -75,11 +131,19 @@ func (p *plot) curve(bottom float64) string {
 		highest = max(highest, share)
 	}
 	var b strings.Builder
+	before := ""
 	terminal.Fprintf(&b, "M%d %.1f", svgNames, bottom)
 	const step = float64(svgAxis) / svgParts
 	for i, share := range shares {
-		terminal.Fprintf(&b, "V%.1fH%.1f", bottom-share/highest*svgHeight, svgNames+step*float64(i+1))
+		if height := fmt.Sprintf("V%.1f", bottom-share/highest*svgHeight); i == 0 || height != before {
+			if i > 0 {
+				terminal.Fprintf(&b, "H%.1f", svgNames+step*float64(i))
+			}
+			b.WriteString(height)
+			before = height
+		}
 	}
+	terminal.Fprintf(&b, "H%d", svgNames+svgAxis)
 	terminal.Fprintf(&b, "V%.1fZ", bottom)
 	return b.String()
 }
@@ -94,7 +158,7 @@ func (p *plot) strokes(polls []float64, y int) string {
 		if place < 0 || place > 1 || x-last < 0.5 { //nolint:mnd // nobody sees it
 			continue
 		}
-		terminal.Fprintf(&b, "M%.1f %dv20", x, y+4) //nolint:mnd // a distance to the line above
+		terminal.Fprintf(&b, "M%.1f %dv22", x, y+7) //nolint:mnd // the middle of the line
 		last = x
 	}
 	return b.String()

@@ -40,11 +40,16 @@ func (o *planOptions) print(c *cobra.Command, p *planReport) error {
 
 // plot is the picture of the plan.
 func (p *planReport) plot() *plot {
-	title := p.Durations.Source
-	if p.title != "" {
-		title = p.title + ": " + title
+	title := p.title
+	if title == "" {
+		title = "When to poll"
 	}
 	pl := newPlot(title, p.known)
+	pl.subtitle = "jobs take " + p.Durations.Source
+	if p.Durations.Count > 0 {
+		pl.subtitle = fmt.Sprintf("%s of %s", plural(p.Durations.Count, "job"), p.Durations.Source)
+	}
+	pl.goal = "planned to see their end " + goalText(p.Late)
 	for _, s := range p.Schedules {
 		about := fmt.Sprintf("%.1f calls, %s late", s.Calls, lateText(s.MeanLateSeconds))
 		polls := s.polls
@@ -54,6 +59,21 @@ func (p *planReport) plot() *plot {
 		pl.add(s.Name, about, polls)
 	}
 	return pl
+}
+
+// goalText is a goal as the end of a sentence.
+func goalText(late string) string {
+	most, at, _ := strings.Cut(late, " ")
+	if strings.HasSuffix(most, "%") {
+		most += " of its length"
+	}
+	switch {
+	case at == "mean":
+		return most + " late on average"
+	case strings.HasPrefix(at, "p"):
+		return "at most " + most + " late in " + at[1:] + " % of the cases"
+	}
+	return "at most " + most + " late"
 }
 
 // mostDrawn bounds what is drawn of the polls of a schedule.
@@ -203,6 +223,8 @@ func wholeText(s float64) string {
 func lateText(s float64) string {
 	d := seconds(s)
 	switch {
+	case d == 0:
+		return "0s"
 	case d >= 48*time.Hour: //nolint:mnd // days
 		return fmt.Sprintf("%.0fd", d.Hours()/24) //nolint:mnd // hours of a day
 	case d >= time.Hour:
