@@ -301,7 +301,8 @@ func readHeading(record []string) ([]column, error) {
 	case len(record) == 1 && isDuration == 1:
 		return []column{durationColumn}, nil
 	}
-	return nil, fmt.Errorf("expected two times (start and end), or a heading with the columns start and end, or duration, found %s", cutText(strings.Join(record, ", ")))
+	return nil, fmt.Errorf("expected two times (start and end), or a heading with the columns start and end, or duration, found %s",
+		cutText(strings.Join(record, ", ")))
 }
 
 // addRow takes in a row of a table. A row without an end is of a job that runs.

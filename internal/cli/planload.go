@@ -15,48 +15,66 @@ const least = 0.01
 // text says which quotas are wide enough: those that matter, and the first to break.
 func (l *load) text(strategy, region string, columns int) string {
 	var b strings.Builder
-	wrapped := func(format string, args ...any) {
-		for _, line := range wrapWords(fmt.Sprintf(format, args...), columns) {
-			terminal.Fprintf(&b, "%s\n", line)
+	b.WriteString("\n")
+	for _, lines := range [][]string{
+		{fmt.Sprintf("%s jobs at once in %s, with %s:", thousands(float64(l.Jobs)), region, strategy)},
+		l.listQuotas(), l.listSources(), l.listBreaks(columns), l.listBursts(),
+	} {
+		for _, line := range lines {
+			if strings.HasPrefix(line, "  ") && terminal.Width(line) <= columns { // a row
+				terminal.Fprintf(&b, "%s\n", line)
+				continue
+			}
+			for _, part := range wrapWords(line, columns) {
+				terminal.Fprintf(&b, "%s\n", part)
+			}
 		}
 	}
-	b.WriteString("\n")
-	wrapped("%s jobs at once in %s, with %s:", thousands(float64(l.Jobs)), region, strategy)
+	return b.String()
+}
+
+// listQuotas are the rows of the quotas that matter.
+func (l *load) listQuotas() []string {
 	width := 0
 	for i := range l.Quotas {
 		width = max(width, len(l.Quotas[i].Quota))
 	}
+	var rows []string
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.Allowed == 0 || q.share() >= least || q.Source != "" {
-			if line := q.text(width); len(line) <= columns {
-				terminal.Fprintf(&b, "%s\n", line)
-			} else {
-				wrapped("%s", line)
-			}
+			rows = append(rows, q.text(width))
 		}
 	}
-	for _, line := range l.sources() {
-		wrapped("%s", line)
+	return rows
+}
+
+// listBreaks say which quota breaks first, and what the other strategies break.
+func (l *load) listBreaks(columns int) []string {
+	var lines []string
+	switch l.Breaks {
+	case "":
+		return []string{fmt.Sprintf("No known quota breaks: they allow %s jobs at once.", thousands(float64(l.MostJobs)))}
+	case historyQuota:
+		lines = append(lines, "The longest jobs fill the history, however few run at once.")
+	default:
+		lines = append(lines, fmt.Sprintf("%s breaks first: at %s jobs at once.", l.Breaks, thousands(float64(l.MostJobs))))
 	}
-	if l.Breaks == "" {
-		wrapped("No known quota breaks: they allow %s jobs at once.", thousands(float64(l.MostJobs)))
-	} else if l.Breaks == historyQuota {
-		wrapped("The longest jobs fill the history, however few run at once.")
-	} else {
-		wrapped("%s breaks first: at %s jobs at once.", l.Breaks, thousands(float64(l.MostJobs)))
-	}
-	if l.Breaks != "" {
-		for _, o := range l.Others {
-			for _, line := range wrapWords(o.text(), columns-2) { //nolint:mnd // indented
-				terminal.Fprintf(&b, "  %s\n", line)
-			}
+	for _, o := range l.Others {
+		for _, line := range wrapWords(o.text(), columns-2) { //nolint:mnd // indented
+			lines = append(lines, "  "+line)
 		}
 	}
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.isStart && q.share() > 1 {
-			wrapped("%s breaks however the jobs are polled: start them more slowly, or ask AWS for more.", q.Quota)
+			lines = append(lines, q.Quota+" breaks however the jobs are polled: start them more slowly, or ask AWS for more.")
 		}
 	}
+	return lines
+}
+
+// listBursts say how long the quotas hold up what all jobs do together.
+func (l *load) listBursts() []string {
+	var lines []string
 	for _, when := range []string{whenStart, whenPoll, whenEnd} {
 		var parts []string
 		for _, one := range l.Bursts {
@@ -65,14 +83,14 @@ func (l *load) text(strategy, region string, columns int) string {
 			}
 		}
 		if len(parts) > 0 {
-			wrapped("%s, the quotas let them through in: %s.", whenText[when], strings.Join(parts, ", "))
+			lines = append(lines, fmt.Sprintf("%s, the quotas let them through in: %s.", whenText[when], strings.Join(parts, ", ")))
 		}
 	}
 	if runs := (l.Jobs + asl.MaxMapRunConcurrency - 1) / asl.MaxMapRunConcurrency; l.needs("StartExecution") && l.Jobs > asl.MapRunStartsPerSecond {
-		wrapped("As children of distributed Maps they need %s of %s open Map Runs, each of which starts %d a second.",
-			thousands(float64(runs)), thousands(asl.MaxOpenMapRuns), asl.MapRunStartsPerSecond)
+		lines = append(lines, fmt.Sprintf("As children of distributed Maps they need %s of %s open Map Runs, each of which starts %d a second.",
+			thousands(float64(runs)), thousands(asl.MaxOpenMapRuns), asl.MapRunStartsPerSecond))
 	}
-	return b.String()
+	return lines
 }
 
 var whenText = map[string]string{whenStart: "If all start together", whenPoll: "If all are polled together", whenEnd: "If all end together"}
@@ -86,8 +104,8 @@ func (l *load) needs(quota string) bool {
 	return false
 }
 
-// sources say who says so of the quotas of services.
-func (l *load) sources() []string {
+// listSources say who knows the quotas of services.
+func (l *load) listSources() []string {
 	var all []string
 	for i := range l.Quotas {
 		q := &l.Quotas[i]

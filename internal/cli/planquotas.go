@@ -197,6 +197,13 @@ func serviceRate(service, operation string, needs float64) quotaUse {
 	}
 }
 
+// mapRunStarts is the use of the quota that each run of a distributed Map has.
+func mapRunStarts(needs float64) quotaUse {
+	return quotaUse{
+		Quota: "starts of one Map Run", Needs: roundTo(needs, 1000), Allowed: asl.MapRunStartsPerSecond, PerSecond: true, burst: asl.MapRunStartsPerSecond,
+	}
+}
+
 // quotas are what jobs need that start as fast as they end.
 func (c coster) quotas(p polling, jobs int, t *planSubject) []quotaUse {
 	mean := max(1, c.durations.Mean().Seconds())
@@ -209,8 +216,7 @@ func (c coster) quotas(p polling, jobs int, t *planSubject) []quotaUse {
 	}
 	if t.inMapRun {
 		runs := math.Ceil(open / asl.MaxMapRunConcurrency)
-		all = append(all, quotaUse{Quota: "open Map Runs", Needs: runs, Allowed: asl.MaxOpenMapRuns},
-			quotaUse{Quota: "starts of one Map Run", Needs: roundTo(starts/runs, 1000), Allowed: asl.MapRunStartsPerSecond, PerSecond: true, burst: asl.MapRunStartsPerSecond})
+		all = append(all, quotaUse{Quota: "open Map Runs", Needs: runs, Allowed: asl.MaxOpenMapRuns}, mapRunStarts(starts/runs))
 	} else {
 		all = append(all, c.rate("StartExecution", "StartExecution", starts))
 	}
@@ -252,7 +258,7 @@ func (c coster) bursts(p polling, jobs int, t *planSubject) []burst {
 	n := float64(jobs)
 	if t.inMapRun {
 		runs := math.Ceil(n / asl.MaxMapRunConcurrency)
-		add(whenStart, quotaUse{Quota: "starts of one Map Run", Allowed: asl.MapRunStartsPerSecond, burst: asl.MapRunStartsPerSecond}, n/runs)
+		add(whenStart, mapRunStarts(0), n/runs)
 	} else {
 		add(whenStart, c.rate("StartExecution", "StartExecution", 0), n)
 	}

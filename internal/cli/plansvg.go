@@ -53,8 +53,9 @@ func (p *plot) svg() string {
 		svgWidth, height, svgWidth, height)
 	terminal.Fprintf(&b, "<title id=\"title\">%s</title>\n<desc id=\"desc\">%s</desc>\n", xmlText(p.title), xmlText(p.describe(lines)))
 	b.WriteString("<style>\n" + svgStyle + "</style>\n")
-	terminal.Fprintf(&b, `<rect class="back" width="100%%" height="100%%"/>`+"\n"+`<text class="title" x="12" y="24">%s</text><text class="soft" x="12" y="43">%s</text>`+"\n",
-		xmlText(terminal.Cut(p.title, svgTitle)), xmlText(p.known()))
+	terminal.Fprintf(&b, `<rect class="back" width="100%%" height="100%%"/>`+"\n"+
+		`<text class="title" x="12" y="24">%s</text><text class="soft" x="12" y="43">%s</text>`+"\n",
+		xmlText(terminal.Cut(p.title, svgTitle)), xmlText(p.about()))
 	from, to := p.across(p.durations.Quantile(plotShortest).Seconds()), p.across(p.durations.Quantile(1-plotShortest).Seconds())
 	terminal.Fprintf(&b, `<rect class="band" x="%.1f" y="%d" width="%.1f" height="%d"/>`+"\n", from, bottom, max(1, to-from), height-svgFoot-bottom)
 	for _, t := range p.labels(svgAxis / 60) { //nolint:mnd // room for a label
@@ -89,8 +90,8 @@ func (p *plot) describe(lines []plotLine) string {
 	return strings.Join(parts, ". ")
 }
 
-// known is what the picture says below its title, in one line: the goal if there is room.
-func (p *plot) known() string {
+// about is what the picture says below its title, in one line: the goal if there is room.
+func (p *plot) about() string {
 	const room = 88 // of smaller letters
 	if all := p.subtitle + "; " + p.goal; terminal.Width(all) <= room {
 		return all

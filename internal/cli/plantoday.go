@@ -112,7 +112,7 @@ func (o *planOptions) findLoop(c *cobra.Command, name string, m *machine) (*plan
 			return nil, err
 		}
 	}
-	loops := polledLoops(m)
+	loops := loopsOf(m)
 	var names []string
 	for _, l := range loops {
 		names = append(names, l.Poll.Name)

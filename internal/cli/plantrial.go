@@ -166,10 +166,11 @@ func (m *measuredLoop) delays() []iter.Seq[time.Duration] {
 
 // times are those of the polls of the first run, in seconds.
 func (m *measuredLoop) times() []float64 {
-	times, now := make([]float64, len(m.lists[0])), time.Duration(0)
-	for i, delay := range m.lists[0] {
+	var times []float64
+	now := time.Duration(0)
+	for _, delay := range m.lists[0] {
 		now += delay
-		times[i] = now.Seconds()
+		times = append(times, now.Seconds())
 	}
 	if then := m.lists[0][len(times)-1].Seconds(); m.gaveUp == 0 && then > 0 { // as far as a picture goes
 		for most := 2*now.Seconds() + then; times[len(times)-1] < most && len(times) < mostDrawn; { //nolint:mnd // twice
@@ -338,9 +339,9 @@ func stepsOfStrategy(s compile.Steps) loopSteps {
 	return out
 }
 
-// polledLoops are the loops of a machine that poll, by the Task. An HTTP Task polls
+// loopsOf are the loops of a machine that poll, by the Task. An HTTP Task polls
 // where no Task of the loop is known to.
-func polledLoops(m *machine) []lint.Loop {
+func loopsOf(m *machine) []lint.Loop {
 	var all []lint.Loop
 	for _, l := range lint.Loops(m.StateMachine, lint.Options{Express: m.definition.Type == asl.Express}) {
 		if l.Poll == nil {
