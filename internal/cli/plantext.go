@@ -179,6 +179,9 @@ func (p *planReport) table(columns int) []string {
 	return lines
 }
 
+// fewJobs is how many jobs it takes for one to be outside of 90 %.
+const fewJobs = 20
+
 // text says what is known of the durations.
 func (d planDurations) text() string {
 	text := d.Source
@@ -195,8 +198,12 @@ func (d planDurations) text() string {
 		}
 		return text + ": " + all + wholeText(d.P50Seconds)
 	}
-	text += fmt.Sprintf(": median %s, mean %s, 90 %% between %s and %s, spread %.2f (standard deviation / mean)",
-		wholeText(d.P50Seconds), wholeText(d.MeanSeconds), wholeText(d.P5Seconds), wholeText(d.P95Seconds), d.Variation)
+	most := "90 %"
+	if d.Count > 0 && d.Count < fewJobs { // their quantiles are the shortest and the longest
+		most = "all"
+	}
+	text += fmt.Sprintf(": median %s, mean %s, %s between %s and %s, spread %.2f (standard deviation / mean)",
+		wholeText(d.P50Seconds), wholeText(d.MeanSeconds), most, wholeText(d.P5Seconds), wholeText(d.P95Seconds), d.Variation)
 	if len(d.ModesSeconds) > 1 {
 		parts := make([]string, len(d.ModesSeconds))
 		for i, m := range d.ModesSeconds {

@@ -88,7 +88,10 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 	}
 	s, err := o.findLoop(c, name, m)
 	if none, ok := errors.AsType[*noLoopError](err); ok {
-		err = usage("%s: it %w. Pass a definition that polls, or the service and name of a job", name, none)
+		err = usage("%s: it %w", name, none)
+		if errors.Is(none, errPollsNothing) {
+			err = usage("%s: it %w. Pass a definition that polls, or the service and name of a job", name, none)
+		}
 	}
 	return s, err
 }
@@ -97,7 +100,7 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 type noLoopError struct{ why error }
 
 func (e *noLoopError) Error() string {
-	return "has no poll loop of states, and a run shows no other: " + e.why.Error()
+	return "has no poll loop: " + e.why.Error()
 }
 
 func (e *noLoopError) Unwrap() error { return e.why }
@@ -212,8 +215,14 @@ func (m *measuredLoop) notes(t *trial, d plan.Distribution) []string {
 	}
 	if m.gaveUp > 0 {
 		text := "today's loop polls for " + wholeText(m.gaveUp.Seconds()) + " at most"
-		if missed := 100 * (1 - d.Below(m.gaveUp)); missed >= 0.05 { //nolint:mnd // percent; of a tenth
+		switch missed := 100 * (1 - d.Below(m.gaveUp)); { //nolint:mnd // percent
+		case missed > 99.95: //nolint:mnd // rounded
+			text += ", and all jobs run longer"
+		case missed >= 0.05: //nolint:mnd // rounded
 			text += fmt.Sprintf(": %.1f %% of the jobs run longer, and its lateness is that of the others", missed)
+		}
+		if m.why != "" {
+			text += ". It ends with " + strings.TrimPrefix(m.why, ": ")
 		}
 		notes = append(notes, text)
 	}

@@ -61,6 +61,7 @@ type measuredLoop struct {
 	lists [][]time.Duration // the delays of each run
 	// gaveUp is how long the loop polls; 0 where it saw the end of the job.
 	gaveUp time.Duration
+	why    string // it did, as its run says
 	steps  loopSteps
 }
 
@@ -85,11 +86,19 @@ func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
 		}
 		why = err // of the richest input
 	}
-	if t.invented {
-		return nil, fmt.Errorf("the machine does not poll with an invented input, pass --input: %w", why)
+	switch {
+	case errors.Is(why, errPollsNothing):
+		return nil, why
+	case t.invented:
+		why = fmt.Errorf("the machine does not poll with an invented input, pass --input: %w", why)
+	default:
+		why = fmt.Errorf("the machine does not poll with --input: %w", why)
 	}
-	return nil, fmt.Errorf("the machine does not poll with --input: %w", why)
+	return nil, fmt.Errorf("%w%s", why, substituteHint(openPlaceholders(t.machine.StateMachine, false)))
 }
+
+// errPollsNothing is of a run that succeeds without a poll.
+var errPollsNothing = errors.New("a run of the machine polls nothing that the catalogue knows")
 
 // measure runs the machine on jobs that are longer than nearly all.
 func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distribution) (*measuredLoop, error) {
@@ -108,7 +117,7 @@ func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distributi
 			first = long
 		}
 		if !long.saw {
-			m.gaveUp = max(m.gaveUp, long.at[len(long.at)-1])
+			m.gaveUp, m.why = max(m.gaveUp, long.at[len(long.at)-1]), long.failure
 		}
 		m.lists = append(m.lists, delaysBetween(long.at))
 		if len(m.lists) == 2 && slices.Equal(m.lists[0], m.lists[1]) { //nolint:mnd // nothing is drawn
@@ -316,7 +325,7 @@ func (t *trial) read(r *sim.Result, lasts time.Duration) (*pollTrial, error) {
 	case t.polls != "":
 		return nil, fmt.Errorf("the run ends without a call of %q", t.polls)
 	}
-	return nil, errors.New("the run polls nothing that the catalogue knows")
+	return nil, errPollsNothing
 }
 
 // failureOf is why a run failed, for the end of a sentence.
