@@ -130,22 +130,26 @@ func (p Planned) Before(n int) time.Duration {
 }
 
 // next is the delay after a call. Where nobody counts the calls, the time says
-// which call it was: the one whose time in the plan is nearest. So calls that take
-// time, or come a little early, neither lose nor repeat a delay.
+// which call it was.
 func (p Planned) next(progress Progress) time.Duration {
 	if progress.Attempts > 0 {
-		if progress.Attempts < len(p.Delays) {
-			return p.Delays[progress.Attempts]
-		}
-		return p.Then
+		return p.Before(progress.Attempts + 1)
 	}
-	since := progress.Elapsed - p.Before(1)
+	return p.Before(p.CallAt(progress.Elapsed) + 1)
+}
+
+// CallAt returns the number of the call, counted from 1, whose time in the plan is
+// nearest to a time since the start of the job; behind all that are listed, that of the
+// last of them. So calls that take time, or come a little early, neither lose nor repeat
+// a delay.
+func (p Planned) CallAt(elapsed time.Duration) int {
+	since := elapsed - p.Before(1)
 	for n := 2; n <= len(p.Delays); n++ {
 		delay := p.Delays[n-1]
 		if since < delay-delay/2 {
-			return delay
+			return n - 1
 		}
 		since -= delay
 	}
-	return p.Then
+	return max(1, len(p.Delays))
 }

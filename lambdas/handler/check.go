@@ -163,7 +163,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	}
 	rec := c.stored.Record
 	elapsed := c.event.waitTime(rec, c.Now())
-	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: c.attempt, Elapsed: elapsed})
+	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: c.calls(elapsed), Elapsed: elapsed})
 	result = &Result{
 		Status: decision.Status, WaitSeconds: seconds(decision.Delay), Attempt: c.attempt,
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()), Job: c.ref,
@@ -201,6 +201,16 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 		result.Reason += remark
 	}
 	return result, state, nil
+}
+
+// calls is how many calls of the schedule have been made; 0 if nobody counts. A Retry
+// block counts calls, too, that were made again after a fault. These take time, so the
+// schedule has made no more calls than the time says, unless a redrive began it anew.
+func (c *check) calls(elapsed time.Duration) int {
+	if c.request.OnRunning != onRunningDelay || c.event.RedriveCount > 0 {
+		return c.attempt
+	}
+	return min(c.attempt, c.request.Planned.CallAt(elapsed))
 }
 
 // ask sends the describe call, unless its answer is given.

@@ -92,7 +92,10 @@ func (p *Handler) result(ctx context.Context, event Event, stored startrecord.St
 // error.
 func (q *Request) answer(result *Result) (*Result, error) {
 	switch {
-	case result.Status == pollcore.Running && q.OnRunning == "error":
+	case result.Status == pollcore.Running && q.OnRunning == onRunningDelay:
+		delay := q.delayFor(result.WaitSeconds)
+		return nil, fail(fmt.Sprintf("%s.%d", ErrorRunning, delay), "%s; next poll in %d s, if a retrier names this error", result.Reason, delay)
+	case result.Status == pollcore.Running && q.OnRunning == onRunningError:
 		return nil, fail(ErrorRunning, "%s; next poll in %d s", result.Reason, result.WaitSeconds)
 	case result.Status == pollcore.Failed && q.EndAs == "error":
 		return nil, fail(ErrorFailed, "%s", result.Reason)
@@ -101,4 +104,16 @@ func (q *Request) answer(result *Result) (*Result, error) {
 	default:
 		return result, nil
 	}
+}
+
+// delayFor is the shortest delay between calls of the schedule that lasts so many
+// seconds: a Retry block has these alone, and the last wait ends at the deadline.
+func (q *Request) delayFor(wait int) int {
+	least := seconds(q.Planned.Then)
+	for _, d := range q.Planned.Delays[1:] {
+		if s := seconds(d); s >= wait && (s < least || least < wait) {
+			least = s
+		}
+	}
+	return least
 }

@@ -16,7 +16,9 @@ import (
 // verbatim.
 const (
 	// ErrorRunning: the job runs, and the request asked for an error
-	// (onRunning), so that a Retry block can be the loop.
+	// (onRunning), so that a Retry block can be the loop. Where it asked for the
+	// delay, a dot and the seconds until the next check follow, as in
+	// JobPoller.Running.45: one of the delays of its schedule.
 	ErrorRunning = "JobPoller.Running"
 	// ErrorFailed: the job has failed and the request asked for an error
 	// (endAs), or the service refused to start it.

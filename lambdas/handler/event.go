@@ -48,7 +48,7 @@ func (e Event) attempt(q *Request) int {
 	switch {
 	case e.Bare:
 		return 0
-	case q.OnRunning == "error":
+	case q.OnRunning == onRunningError, q.OnRunning == onRunningDelay:
 		return e.RetryCount + 1
 	default:
 		return e.LastAttempt + 1

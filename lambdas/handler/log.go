@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"errors"
+	"strings"
 )
 
 // log writes one record for an invocation: which execution and poller, which
@@ -18,7 +19,7 @@ func (p *Handler) log(ctx context.Context, handler string, event Event, result *
 		return
 	}
 	name := nameOf(err)
-	if name == ErrorRunning {
+	if name == ErrorRunning || strings.HasPrefix(name, ErrorRunning+".") {
 		p.Log.InfoContext(ctx, handler, append(attrs, "error", name)...)
 		return
 	}

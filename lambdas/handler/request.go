@@ -28,6 +28,13 @@ const (
 	onTimeoutLeave = "leave"
 )
 
+// The values of Request.OnRunning.
+const (
+	onRunningReturn = "return"
+	onRunningError  = "error"
+	onRunningDelay  = "delay"
+)
+
 // Request asks RunJob for a job and says how to wait for it. It is kept in the
 // start record, where CheckStatus finds it: of the arguments only their hash.
 type Request struct {
@@ -41,7 +48,8 @@ type Request struct {
 	InitialDelay int `json:"initialDelay"`
 	// Planned has all delays instead.
 	Planned *pollcore.Planned `json:"schedule,omitempty"`
-	// OnRunning is "return" (the status RUNNING) or "error" (ErrorRunning).
+	// OnRunning is "return" (the status RUNNING), "error" (ErrorRunning) or "delay"
+	// (ErrorRunning with the delay, which Planned has).
 	OnRunning string `json:"onRunning"`
 	// EndAs is "status" (FAILED and TIMED_OUT are returned) or "error"
 	// (ErrorFailed and ErrorTimedOut are raised).
@@ -74,7 +82,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	if n == nil {
 		return nil, nil, fail(ErrorInvalidRequest, `the event has no request: pass it as "Input", or as the input of the execution`)
 	}
-	q := &Request{OnRunning: "return", EndAs: "status", arguments: json.RawMessage("{}")}
+	q := &Request{OnRunning: onRunningReturn, EndAs: "status", arguments: json.RawMessage("{}")}
 	r := jsontree.Reader{HideStrings: true}
 	var words jsontree.Reader // of members whose values are this contract's own, so no secrets
 	var minDelay int
@@ -90,7 +98,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
 		"schedule":       func(n *jsontree.Node) { planned = n },
 		"onTimeout":      words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
-		"onRunning":      words.OneOf(&q.OnRunning, "return", "error"),
+		"onRunning":      words.OneOf(&q.OnRunning, onRunningReturn, onRunningError, onRunningDelay),
 		"endAs":          words.OneOf(&q.EndAs, "status", "error"),
 		"dwellSeconds":   r.Int(&q.DwellSeconds, 0, int(maxDwell/time.Second)),
 	}, "job", "maxWaitSeconds")
@@ -213,6 +221,9 @@ func (q *Request) validate(n *jsontree.Node, cfg Config) error {
 		problems = append(problems, n.Get("initialDelay").Problem("initialDelay (%d) must not be above maxWaitSeconds (%d)", q.InitialDelay, q.MaxWaitSeconds))
 	}
 	if q.Planned == nil {
+		if q.OnRunning == onRunningDelay {
+			problems = append(problems, n.Get("onRunning").Problem("delay needs a schedule, whose delays the errors name: add schedule, or use error"))
+		}
 		return problems.Err()
 	}
 	for _, name := range []string{"initialDelay", "minDelay", "maxDelay"} {
@@ -238,6 +249,9 @@ func loadRequest(text json.RawMessage) (*Request, error) {
 	}
 	if q.Waiter == nil {
 		return nil, fmt.Errorf("request in the start record has no waiter")
+	}
+	if q.OnRunning == onRunningDelay && q.Planned == nil {
+		return nil, fmt.Errorf("request in the start record has onRunning %q and no schedule", q.OnRunning)
 	}
 	q.Waiter.Name = q.WaiterName
 	return &q, nil

@@ -18,7 +18,10 @@ func classOf(e catalog.Error) awserror.Class { return awserror.ClassifyAnswer(e.
 // service's own exception, as a refusal does. It is tried again a few times: a
 // refused call costs three more, and a throttled one is saved. Where an acceptor
 // needs that exception, the state CheckError looks at it instead.
-func (p *plan) faults(op *catalog.Operation) []retrier {
+func (p *plan) faults(op *catalog.Operation) []retrier { return p.faultsIn(op, allPolls) }
+
+// faultsIn is faults of a Task that makes a share of the polls.
+func (p *plan) faultsIn(op *catalog.Operation, part share) []retrier {
 	prefix := op.Service.ErrorPrefix + "."
 	taken := func(name string) bool {
 		return op == p.call.Operation && slices.ContainsFunc(p.catches, func(c catch) bool { return slices.Contains(c.names, name) })
@@ -38,8 +41,8 @@ func (p *plan) faults(op *catalog.Operation) []retrier {
 		IntervalSeconds: 2, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: asl.JitterFull,
 	}
 	if op == p.call.Operation && p.retryBlock {
-		known = p.forAllPolls(known, pollsPerFault, mostFaults)
-		unnamed = p.forAllPolls(unnamed, pollsPerUnnamed, mostUnnamed)
+		known = p.forPolls(part, known, pollsPerFault, mostFaults)
+		unnamed = p.forPolls(part, unnamed, pollsPerUnnamed, mostUnnamed)
 	}
 	if op == p.call.Operation && p.ambiguous() != nil {
 		return []retrier{known}
@@ -55,10 +58,16 @@ const (
 	pollsPerUnnamed, mostUnnamed = 20, 100
 )
 
-// forAllPolls gives a retrier of such a Task attempts for all polls. Its delay
-// stays below a minute however often it was needed.
-func (p *plan) forAllPolls(r retrier, polls, most int) retrier {
-	r.MaxAttempts = max(r.MaxAttempts, min(p.strategy.polls(p)/polls, most))
+// share is that of a Task in all calls that poll.
+type share struct{ calls, of int }
+
+var allPolls = share{1, 1}
+
+// forPolls gives a retrier of such a Task attempts for its share of the polls. Its
+// delay stays below a minute however often it was needed.
+func (p *plan) forPolls(part share, r retrier, polls, most int) retrier {
+	attempts := min(p.strategy.polls(p)/polls, most)
+	r.MaxAttempts = max(r.MaxAttempts, (attempts*part.calls+part.of-1)/part.of)
 	r.MaxDelaySeconds = 60
 	return r
 }

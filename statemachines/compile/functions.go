@@ -38,6 +38,9 @@ func (d *draft) request() object {
 	}
 	if d.retryBlock {
 		r["onRunning"] = "error"
+		if d.planned != nil {
+			r["onRunning"] = "delay"
+		}
 		if d.options.Exits == nil {
 			r["endAs"] = "error"
 		}

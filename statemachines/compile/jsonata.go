@@ -19,6 +19,7 @@ type jsonata struct {
 	// made, and where an error is caught.
 	attempt, failedAttempt string
 	counts                 bool // a variable counts the calls
+	adds                   bool // a variable has the calls of the Tasks before
 	last                   int  // seconds from which on a call is the last one
 	// startStates are those that start the job; nil for one that calls and goes on.
 	startStates func(next string) states
@@ -40,7 +41,7 @@ func (j *jsonata) begin(first string) states {
 		j.variable("startedAt"): expression(entered),
 		j.variable("deadline"):  expression(fmt.Sprintf("$toMillis(%s) + %d", entered, j.last*1000)),
 	}
-	if j.counts {
+	if j.counts || j.adds {
 		assign[j.variable("attempt")] = 0
 	}
 	switch {

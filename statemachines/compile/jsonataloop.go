@@ -7,7 +7,7 @@ import (
 )
 
 // pollLoopTurn is the cost of a loop of Task, Choice and Wait.
-var pollLoopTurn = turn{steps{3, 9}, steps{3, 8}, steps{1, 4}}
+var pollLoopTurn = turn{steps{3, 9}, steps{3, 8}, steps{1, 4}, steps{}}
 
 // newPollLoop returns a writer of such a loop, whose variable counts the calls.
 func newPollLoop(d *draft) *jsonata {

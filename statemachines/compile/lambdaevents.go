@@ -31,7 +31,7 @@ func (lambdaEvents) take(d *draft) { d.takeFunctions() }
 
 // turn has the cost of an execution whose Task the collector has lost. Polls of the
 // collector are no states.
-func (lambdaEvents) turn(*plan) turn { return turn{steps{0, 0}, steps{4, 16}, steps{3, 12}} }
+func (lambdaEvents) turn(*plan) turn { return turn{steps{0, 0}, steps{4, 16}, steps{3, 12}, steps{}} }
 
 func (lambdaEvents) polls(p *plan) int { return p.pollsByDraw() }
 

@@ -17,7 +17,7 @@ func (lambdaLoop) traits() traits {
 
 func (lambdaLoop) take(d *draft) { d.takeFunctions() }
 
-func (lambdaLoop) turn(*plan) turn { return turn{steps{3, 9}, steps{3, 11}, steps{1, 7}} }
+func (lambdaLoop) turn(*plan) turn { return turn{steps{3, 9}, steps{3, 11}, steps{1, 7}, steps{}} }
 
 func (lambdaLoop) polls(p *plan) int { return p.pollsByDraw() }
 

@@ -26,7 +26,7 @@ func (loop) traits() traits {
 func (loop) take(d *draft) { (&loopStates{draft: d}).judge() }
 
 func (loop) turn(p *plan) turn {
-	t := turn{steps{3, 9}, steps{3, 8}, steps{1, 4}}
+	t := turn{steps{3, 9}, steps{3, 8}, steps{1, 4}, steps{}}
 	if p.selection != nil { // Succeeded looks whether it is there
 		t.most, t.success = t.most.and(steps{1, 2}), t.success.and(steps{1, 2})
 	}

@@ -39,6 +39,9 @@ func (t timing) pace(by delays) []stretch {
 			now += float64(even) * lo.Seconds()
 		}
 		delay := s.Next(pollcore.Retry, pollcore.Progress{Attempts: n, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
+		if by == picked {
+			delay = t.pick(total-now, delay)
+		}
 		all = append(all, stretch{now, math.Sqrt(variance), delay, 1})
 		now += delay
 		if by == drawn && lo < hi { // evenly, and then rounded to whole seconds
@@ -47,6 +50,19 @@ func (t timing) pace(by delays) []stretch {
 		}
 	}
 	return append(all, stretch{now, 0, 0, 1})
+}
+
+// pick is a delay, or the shortest of the schedule that passes so many seconds where it is less.
+func (t timing) pick(left, delay float64) float64 {
+	if t.planned == nil {
+		return delay
+	}
+	for _, d := range t.differentDelays() {
+		if float64(d) >= left {
+			return min(delay, float64(d))
+		}
+	}
+	return delay
 }
 
 // expect returns the mean number of polls, and of seconds from the end of a job

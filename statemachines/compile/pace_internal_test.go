@@ -24,7 +24,7 @@ func simulate(p timing, by delays, from, to float64, jobs int) (polls, lateness 
 	switch by {
 	case even:
 		delay = func(int, float64) float64 { return float64(p.low) }
-	case undrawn:
+	case undrawn, picked:
 		s.Random, s.Total = middle, math.MaxInt64
 	case drawn:
 		s.Random = func(lo, hi time.Duration) time.Duration {

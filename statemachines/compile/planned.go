@@ -36,6 +36,11 @@ func (p *plan) tellDelays() string {
 	if same {
 		return ""
 	}
-	return fmt.Sprintf("the Retry block of one Task has one delay: the machine polls every %s, the mean of the schedule's delays; "+
-		"variables, loop and lambda-loop poll when the schedule says", short(held.Then))
+	var delays []string
+	for _, ph := range listPhases(append(slices.Clone(listBetween(held)), held.Then)) {
+		delays = append(delays, short(ph.delay))
+	}
+	return fmt.Sprintf("%s holds at most %d delays between polls: the machine polls every %s, the means of the schedule's delays; "+
+		"plan --strategy %[1]s says what that costs, and the other strategies poll when the schedule says",
+		p.options.Strategy, p.traits.phases, strings.Join(delays, ", then every "))
 }

@@ -54,10 +54,12 @@ func (r Report) With(transitions, events int) Report {
 	return r
 }
 
-func (t turn) cost(polls float64, besides steps, lateness float64) Cost {
-	transitions := polls*float64(t.transitions) + float64(besides.transitions)
+// cost is that of so many polls, of going on to so many phases and of steps besides.
+func (t turn) cost(polls, phases float64, besides steps, lateness float64) Cost {
+	transitions := polls*float64(t.transitions) + phases*float64(t.next.transitions) + float64(besides.transitions)
+	events := polls*float64(t.events) + phases*float64(t.next.events) + float64(besides.events)
 	return Cost{
-		Polls: round(polls, 100), Transitions: round(transitions, 100), Events: round(polls*float64(t.events)+float64(besides.events), 100),
+		Polls: round(polls, 100), Transitions: round(transitions, 100), Events: round(events, 100),
 		USD: round(asl.TransitionCost(transitions), 1e6), LatenessSeconds: round(lateness, 10),
 	}
 }
@@ -90,16 +92,20 @@ func (c *Compiled) Report() Report {
 		latest = p.low
 	}
 	r.RedriveNote = "Redriving cannot help: it re-enters the Fail state."
-	var polls, late float64
+	var polls, phases, late float64
+	from, to := float64(r.JobSeconds[0]), float64(r.JobSeconds[1])
 	if p.told {
 		latest = p.syncJob().SyncDelay
 		polls, late = 1, float64(latest)/2
 		r.RedriveNote += " Redriving an execution that was stopped while the job ran starts the job again."
 	} else {
-		polls, late = expect(p.pace(p.delays), float64(r.JobSeconds[0]), float64(r.JobSeconds[1]))
+		polls, late = expect(p.pace(p.delays), from, to)
 	}
-	r.Worst = t.cost(float64(p.strategy.polls(p)), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
-	r.Expected = t.cost(polls, t.success, late)
+	for _, end := range endsOf(time.Duration(p.initial)*time.Second, p.phases()) {
+		phases += stretch{first: end.Seconds()}.share(0, from, to)
+	}
+	r.Worst = t.cost(float64(p.strategy.polls(p)), 0, t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
+	r.Expected = t.cost(polls, phases, t.success, late)
 	if p.redrivable() {
 		r.Redrivable = true
 		r.RedriveNote = "Redriving resumes the wait at CheckStatus, with the whole max wait."

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,12 +20,16 @@ const (
 	retryCount = "$states.context.State.RetryCount + 1"
 )
 
+// mostPhases is how many delays between calls the machine holds. With more of them,
+// the calls and the lateness of planned schedules hardly change.
+const mostPhases = 6
+
 type retryTask struct{}
 
 func (retryTask) traits() traits {
 	return traits{
 		summary: "one Task in JSONata whose Retry block is the loop: a third of the transitions", language: asl.JSONata,
-		retryBlock: true, delays: undrawn,
+		retryBlock: true, phases: mostPhases, delays: undrawn,
 	}
 }
 
@@ -37,48 +42,82 @@ func (retryTask) writer(d *draft) *jsonata {
 
 func (r retryTask) take(d *draft) { r.writer(d).judge() }
 
-func (retryTask) turn(*plan) turn { return turn{steps{1, 4}, steps{3, 12}, steps{3, 9}} }
+func (retryTask) turn(p *plan) turn {
+	t := turn{steps{1, 4}, steps{3, 12}, steps{3, 9}, steps{1, 4}}
+	for range endsOf(0, p.phases()) {
+		t.most = t.most.and(t.next)
+	}
+	return t
+}
 
 func (retryTask) polls(p *plan) int {
-	calls := pending(p).MaxAttempts + 1
-	for _, c := range p.catches {
-		if c.state == pollcore.Retry {
-			calls += erring(p, c).MaxAttempts
+	calls := 1
+	for _, r := range pollRetriers(p) {
+		calls += r.pending.MaxAttempts
+		for _, e := range r.erring {
+			calls += e.MaxAttempts
 		}
 	}
-	return calls
+	return calls + len(endsOf(0, p.phases()))
 }
 
 // states writes a Task whose Output says which acceptor matches, or is an error
 // while the job runs, which the Task retries. The Choice behind it makes the result.
+// A schedule with more delays has such a Task for each, and a Wait between two: the
+// Catch of the error leads there when the calls with a delay have been made.
 //
 // The time is over by the clock in Output, before the retries are used up: their
-// delays add up to all of it. So the Catch of the error is for an Output that
-// cannot be evaluated, and its Cause says why.
+// delays add up to all of it. So the Catch of the error in the last Task is for an
+// Output that cannot be evaluated, and its Cause says why. In a machine with several
+// Tasks it is for a redrive, too, which has more time than the last Task has retries:
+// the Choice behind it looks at the clock.
 func (r retryTask) states(d *draft) states {
 	j := r.writer(d)
 	rules, late := j.judge(), j.late()
 	describe, outcome := j.name(j.call.Operation.Name), j.name("Outcome")
-	task := object{
-		"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
-		"Type":    "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
-		"TimeoutSeconds": callTimeout,
-		"Output":         judgement{expression(j.matchExpression(rules)), expression(retryCount), expression(j.judged)},
-		"Next":           outcome,
-	}
 	if j.retriesErrors() && j.total-j.initial == 1 {
 		j.refuse("it goes on after errors, whose retries need a second that they do not share with those of responses: " +
 			"MaxWait must be 2 s above InitialDelay at least")
 	}
-	retriers := append(j.faults(j.call.Operation), pending(j.plan))
-	for _, c := range j.catches {
-		if c.state == pollcore.Retry {
-			retriers = append(retriers, erring(j.plan, c))
-		}
+	polls := pollRetriers(j.plan)
+	if len(polls) > 1 {
+		j.adds, j.failedAttempt = true, "$"+j.variable("attempt")+" + "+retryCount
 	}
-	broken := object{"ErrorEquals": []string{evaluationError}, "Output": j.errorResult(catch{state: pollcore.Retry}), "Next": j.afterDeadline()}
-	task["Retry"], task["Catch"] = retriers, append([]object{broken}, j.catchers(j.afterDeadline())...)
-	var choices []object
+	all, choices := j.begin(describe), []object(nil)
+	for i, poll := range polls {
+		name, last := describe, i == len(polls)-1
+		if i > 0 {
+			name = j.name(fmt.Sprint(j.call.Operation.Name, i+1))
+			wait := state{j.waitBefore(i), object{"Type": "Wait", "Seconds": poll.pending.IntervalSeconds, "Next": name}}
+			all = append(all, wait)
+		}
+		again, broken := j.afterDeadline(), object{"ErrorEquals": []string{evaluationError}, "Output": j.errorResult(catch{state: pollcore.Retry})}
+		switch broken["Next"] = again; {
+		case !last:
+			again = j.waitBefore(i + 1)
+			broken["Output"], broken["Next"] = object{}, again
+		case j.adds:
+			broken["Next"] = outcome
+			choices = j.afterLastTask(j.waitBefore(i))
+		}
+		catchers := append([]object{broken}, j.catchers(again)...)
+		for _, c := range catchers {
+			if next := c["Next"]; !last && next == again || j.adds && next == outcome {
+				c["Assign"] = object{j.variable("attempt"): expression(j.failedAttempt)}
+			}
+			if !last && c["Next"] == again {
+				c["Output"] = object{}
+			}
+		}
+		all = append(all, state{name, object{
+			"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
+			"Type":    "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
+			"TimeoutSeconds": callTimeout,
+			"Output":         judgement{expression(j.matchExpression(rules)), expression(j.failedAttempt), expression(j.judged)},
+			"Retry":          slices.Concat(j.faultsIn(j.call.Operation, poll.share), poll.retriers(len(polls) > 1)), "Catch": catchers,
+			"Next": outcome,
+		}})
+	}
 	for _, rule := range rules {
 		if rule.state != pollcore.Retry {
 			choices = append(choices, j.choice(fmt.Sprintf("$states.input.matched = %d", rule.number), rule.state, rule.says))
@@ -88,9 +127,24 @@ func (r retryTask) states(d *draft) states {
 	if choices == nil { // only errors end the wait
 		ends = object{"Type": "Pass", "Output": j.endResult(pollcore.Retry, late), "Next": j.afterDeadline()}
 	}
-	all := append(j.begin(describe), state{describe, task}, state{outcome, ends})
+	all = append(all, state{outcome, ends})
 	all = append(all, j.lookAtError("")...)
 	return append(all, j.ends()...)
+}
+
+// waitBefore is the name of the Wait before a Task, counted from 0.
+func (j *jsonata) waitBefore(task int) string {
+	return j.name(fmt.Sprint("WaitFor", j.call.Operation.Name, task+1))
+}
+
+// afterLastTask are the rules of the Choice for a Task whose retries are used up: it is
+// entered again while there is time.
+func (j *jsonata) afterLastTask(wait string) []object {
+	const failed = "$exists($states.input.error)"
+	return []object{
+		{"Condition": expression(failed + " and " + j.early()), "Output": object{}, "Next": wait},
+		{"Condition": expression(failed), "Output": expression("$states.input"), "Next": j.afterDeadline()},
+	}
 }
 
 // judgement is the Output of the Task: the number of the acceptor that matches,
@@ -118,27 +172,61 @@ func (j *jsonata) matchExpression(rules []judged) string {
 	return b.String() + goOn
 }
 
-// errorWait is how long errors may be retried, in seconds, of a waiter that
-// retries any: a quarter of the time after the initial delay. They cannot look at
-// the clock.
-func errorWait(p *plan) int {
-	left := p.total - p.initial
-	if left == 0 || !p.retriesErrors() {
-		return 0
+// pollRetrier is the part of the Retry block of one Task that polls.
+type pollRetrier struct {
+	// pending is the loop. The clock ends it, so its attempts may be too many: they are
+	// counted as if Step Functions, which does not say what it makes of a part of a
+	// second, left it out.
+	pending retrier
+	// erring are of errors that an acceptor retries.
+	erring []retrier
+	share  share
+}
+
+// pollRetriers are those of all Tasks that poll, in their order.
+func pollRetriers(p *plan) []pollRetrier {
+	phases := p.phases()
+	if len(phases) == 0 {
+		pending := p.waits([]string{evaluationError}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
+		one := pollRetrier{pending: pending, share: allPolls}
+		one.add(p, func(names []string) retrier {
+			return p.waits(names, p.count(time.Duration(errorWait(p))*time.Second, middle))
+		})
+		return []pollRetrier{one}
 	}
-	return max(1, left/4)
+	calls := 0
+	for _, ph := range phases {
+		calls += ph.calls
+	}
+	errors := p.retryErrors(phases)
+	all := make([]pollRetrier, len(phases))
+	for i, ph := range phases {
+		every := func(names []string, attempts int) retrier {
+			return retrier{ErrorEquals: names, IntervalSeconds: int(ph.delay / time.Second), MaxAttempts: attempts, BackoffRate: 1}
+		}
+		attempts := ph.calls
+		if i > 0 {
+			attempts-- // the Wait before the Task is the first
+		}
+		all[i] = pollRetrier{pending: every([]string{evaluationError}, attempts), share: share{ph.calls, calls}}
+		all[i].add(p, func(names []string) retrier { return every(names, errors[i]) })
+	}
+	return all
 }
 
-// pending is the retrier that is the loop. The clock ends it, so its attempts may
-// be too many: they are counted as if Step Functions, which does not say what it
-// makes of a part of a second, left it out.
-func pending(p *plan) retrier {
-	r := p.waits([]string{evaluationError}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
-	r.clocked = true
-	return r
+// add adds the retriers of errors that acceptors retry.
+func (r *pollRetrier) add(p *plan, retry func(names []string) retrier) {
+	r.pending.clocked = true
+	for _, c := range p.catches {
+		if c.state == pollcore.Retry {
+			r.erring = append(r.erring, retry(c.names))
+		}
+	}
 }
 
-// erring is the retrier of errors that an acceptor retries.
-func erring(p *plan, c catch) retrier {
-	return p.waits(c.names, p.count(time.Duration(errorWait(p))*time.Second, middle))
+// retriers are those of the Task: among others without those that have no attempt, as
+// what they would retry is caught.
+func (r pollRetrier) retriers(among bool) []retrier {
+	all := append([]retrier{r.pending}, r.erring...)
+	return slices.DeleteFunc(all, func(r retrier) bool { return among && r.MaxAttempts == 0 })
 }

@@ -48,7 +48,10 @@ type traits struct {
 	// retryBlock: the Retry block of the Task that polls is the loop. It sees the
 	// names of errors and not their Causes, and its attempts are for the whole wait.
 	retryBlock bool
-	delays     delays
+	// phases is how many delays between calls it holds, each for a stretch of them; 0
+	// for any delays.
+	phases int
+	delays delays
 	// told: Step Functions waits for the end of the job.
 	told bool
 	// collected: the Lambda function collector polls, and answers one Task.
@@ -63,6 +66,7 @@ type delays int
 const (
 	drawn   delays = iota // they grow, are drawn, and end at the deadline
 	undrawn               // they grow, and the last goes beyond the deadline
+	picked                // undrawn; the last of a schedule is the shortest that reaches the deadline
 	even                  // each is the shortest
 )
 

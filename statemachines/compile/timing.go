@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -54,6 +55,17 @@ func newTiming(s pollcore.Schedule) timing {
 		t.planned = &pollcore.Planned{Delays: p.Delays[:1+len(between)], Then: p.Then}
 	}
 	return t
+}
+
+// differentDelays are the delays between calls of a planned schedule, in seconds, the
+// shortest first.
+func (t timing) differentDelays() []int {
+	all := []int{int(t.planned.Then / time.Second)}
+	for _, d := range t.planned.Delays[1:] {
+		all = append(all, int(d/time.Second))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // rule is the schedule that the states follow, in whole seconds.

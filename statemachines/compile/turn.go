@@ -8,10 +8,11 @@ func (s steps) and(more steps) steps {
 }
 
 // turn is the cost of one poll, and of an execution without its polls: at most, and
-// if it succeeds.
+// if it succeeds. Next is that of going on to another phase, which most has for all and
+// success for none.
 type turn struct {
 	steps
-	most, success steps
+	most, success, next steps
 }
 
 // turn is that of the strategy, with what the plan adds.

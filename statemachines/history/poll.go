@@ -406,10 +406,12 @@ func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
 	var answer functionAnswer
 	if a.Failed {
 		p.Status, p.Cause = a.Error, a.Cause
-		p.Verdict = map[string]Verdict{"JobPoller.Running": Retry, "JobPoller.Failed": Failure, "JobPoller.TimedOut": Failure}[a.Error]
+		// The delay may follow, as in JobPoller.Running.45.
+		name, _, _ := strings.Cut(strings.TrimPrefix(a.Error, "JobPoller."), ".")
+		p.Verdict = map[string]Verdict{"Running": Retry, "Failed": Failure, "TimedOut": Failure}[name]
 		p.Verdict = cmp.Or(p.Verdict, CallFailed)
 		if p.Verdict != CallFailed {
-			p.Status = strings.ToUpper(strings.TrimPrefix(a.Error, "JobPoller."))
+			p.Status = strings.ToUpper(name)
 		}
 	} else {
 		answer = readFunctionAnswer(a.Output)

@@ -1,0 +1,85 @@
+package compile
+
+import (
+	"slices"
+	"time"
+)
+
+// phase is a stretch of calls with the same delay before each.
+type phase struct {
+	delay time.Duration
+	calls int
+}
+
+// span is the time from the call before the phase to its last one.
+func (ph phase) span() time.Duration { return time.Duration(ph.calls) * ph.delay }
+
+// listPhases are the phases of delays, of which each has another delay than the next.
+func listPhases(delays []time.Duration) []phase {
+	var all []phase
+	for _, d := range delays {
+		if n := len(all); n > 0 && all[n-1].delay == d {
+			all[n-1].calls++
+			continue
+		}
+		all = append(all, phase{d, 1})
+	}
+	return all
+}
+
+// errorWait is how long errors may be retried, in seconds, of a waiter that
+// retries any: a quarter of the time after the initial delay. They cannot look at
+// the clock.
+func errorWait(p *plan) int {
+	left := p.total - p.initial
+	if left == 0 || !p.retriesErrors() {
+		return 0
+	}
+	return max(1, left/4)
+}
+
+// phases are those of the calls behind the first, until the clock ends the wait: the
+// last is cut there. Nil stands for one phase with the delays that all waits have.
+func (p *plan) phases() []phase {
+	if p.traits.phases == 0 || p.planned == nil {
+		return nil
+	}
+	all := listPhases(append(slices.Clone(p.planned.Delays[1:]), p.planned.Then))
+	left := time.Duration(p.total-errorWait(p)-p.initial) * time.Second
+	for i, ph := range all {
+		if i == len(all)-1 || ph.span() >= left {
+			all[i].calls = int((left + ph.delay - 1) / ph.delay)
+			return all[:i+1]
+		}
+		left -= ph.span()
+	}
+	return all
+}
+
+// endsOf are the times of the last calls of all phases but the last, after an initial
+// delay.
+func endsOf(initial time.Duration, phases []phase) []time.Duration {
+	var ends []time.Duration
+	for _, ph := range phases[:max(0, len(phases)-1)] {
+		initial += ph.span()
+		ends = append(ends, initial)
+	}
+	return ends
+}
+
+// retryErrors is how often each phase retries an error that an acceptor retries: all
+// together for errorWait. A phase before the last one does so as often as it has calls,
+// for half of that time at most: an error beyond ends the phase.
+func (p *plan) retryErrors(phases []phase) []int {
+	wait := time.Duration(errorWait(p)) * time.Second
+	half := wait / 2
+	retries := make([]int, len(phases))
+	for i, ph := range phases[:len(phases)-1] {
+		retries[i] = min(ph.calls, int(half/ph.delay))
+		half -= time.Duration(retries[i]) * ph.delay
+		wait -= time.Duration(retries[i]) * ph.delay
+	}
+	last := len(phases) - 1
+	retries[last] = int((wait + phases[last].delay - 1) / phases[last].delay)
+	return retries
+}
