@@ -89,6 +89,7 @@ func TestPlannedWithoutACountForgivesDrift(t *testing.T) {
 			}
 			late := at + off(p.Before(n+1))
 			require.Equal(t, p.Before(n+1), s.Next(pollcore.Retry, pollcore.Progress{Elapsed: late}).Delay)
+			require.Equal(t, min(n, len(p.Delays)), p.CallAt(late))
 			early := at
 			if n > 1 {
 				early -= off(p.Before(n))

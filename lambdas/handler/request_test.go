@@ -62,6 +62,7 @@ var badRequests = []struct {
 	{"onTimeout of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "halt"}`, handler.ErrorInvalidRequest, []string{`expected one of stop, leave, found a string ("halt")`}},
 	{"dwellSeconds", `{"job": "test:Job", "maxWaitSeconds": 5, "dwellSeconds": 901}`, handler.ErrorInvalidRequest, []string{"/dwellSeconds", "from 0 to 900"}},
 	{"onRunning of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onRunning": "errors"}`, handler.ErrorInvalidRequest, []string{"expected one of return, error", `did you mean "error"`}},
+	{"onRunning delay without a schedule", `{"job": "test:Job", "maxWaitSeconds": 5, "onRunning": "delay"}`, handler.ErrorInvalidRequest, []string{"/onRunning: delay needs a schedule", "add schedule, or use error"}},
 	{"endAs of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "endAs": true}`, handler.ErrorInvalidRequest, []string{"expected one of status, error"}},
 	{"waiter is null", `{"job": "test:Job", "maxWaitSeconds": 5, "waiter": null}`, handler.ErrorInvalidRequest, []string{"waiter of the request", "expected a waiter, found null"}},
 	{"waiter that never succeeds", `{"job": "test:Job", "maxWaitSeconds": 5, "waiter": {"acceptors": []}}`, handler.ErrorInvalidRequest, []string{"waiter of the request", "no acceptor has the state success"}},

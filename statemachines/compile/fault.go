@@ -67,7 +67,7 @@ var allPolls = share{1, 1}
 // delay stays below a minute however often it was needed.
 func (p *plan) forPolls(part share, r retrier, polls, most int) retrier {
 	attempts := min(p.strategy.polls(p)/polls, most)
-	r.MaxAttempts = max(r.MaxAttempts, (attempts*part.calls+part.of-1)/part.of)
+	r.MaxAttempts = max(r.MaxAttempts, (attempts*part.calls+part.of-1)/max(1, part.of))
 	r.MaxDelaySeconds = 60
 	return r
 }

@@ -45,16 +45,24 @@ func (p *plan) phases() []phase {
 		return nil
 	}
 	all := listPhases(append(slices.Clone(p.planned.Delays[1:]), p.planned.Then))
-	left := time.Duration(p.total-errorWait(p)-p.initial) * time.Second
+	left := p.timeForCalls()
 	for i, ph := range all {
 		if i == len(all)-1 || ph.span() >= left {
-			all[i].calls = int((left + ph.delay - 1) / ph.delay)
+			all[i].calls = wholeDelays(left, ph.delay)
 			return all[:i+1]
 		}
 		left -= ph.span()
 	}
 	return all
 }
+
+// timeForCalls is from the first call until the clock ends the wait.
+func (p *plan) timeForCalls() time.Duration {
+	return time.Duration(p.total-errorWait(p)-p.initial) * time.Second
+}
+
+// wholeDelays is how many delays pass a time.
+func wholeDelays(passes, delay time.Duration) int { return int((passes + delay - 1) / delay) }
 
 // endsOf are the times of the last calls of all phases but the last, after an initial
 // delay.
@@ -80,6 +88,6 @@ func (p *plan) retryErrors(phases []phase) []int {
 		wait -= time.Duration(retries[i]) * ph.delay
 	}
 	last := len(phases) - 1
-	retries[last] = int((wait + phases[last].delay - 1) / phases[last].delay)
+	retries[last] = wholeDelays(wait, phases[last].delay)
 	return retries
 }

@@ -53,12 +53,12 @@ func (retryTask) turn(p *plan) turn {
 func (retryTask) polls(p *plan) int {
 	calls := 1
 	for _, r := range pollRetriers(p) {
-		calls += r.pending.MaxAttempts
+		calls += r.share.calls
 		for _, e := range r.erring {
 			calls += e.MaxAttempts
 		}
 	}
-	return calls + len(endsOf(0, p.phases()))
+	return calls
 }
 
 // states writes a Task whose Output says which acceptor matches, or is an error
@@ -66,11 +66,9 @@ func (retryTask) polls(p *plan) int {
 // A schedule with more delays has such a Task for each, and a Wait between two: the
 // Catch of the error leads there when the calls with a delay have been made.
 //
-// The time is over by the clock in Output, before the retries are used up: their
-// delays add up to all of it. So the Catch of the error in the last Task is for an
-// Output that cannot be evaluated, and its Cause says why. In a machine with several
-// Tasks it is for a redrive, too, which has more time than the last Task has retries:
-// the Choice behind it looks at the clock.
+// The time is over by the clock in Output, before the retries of the last Task are used
+// up: their delays add up to all of it. So its Catch of the error is for an Output that
+// cannot be evaluated, and its Cause says why.
 func (r retryTask) states(d *draft) states {
 	j := r.writer(d)
 	rules, late := j.judge(), j.late()
@@ -83,7 +81,7 @@ func (r retryTask) states(d *draft) states {
 	if len(polls) > 1 {
 		j.adds, j.failedAttempt = true, "$"+j.variable("attempt")+" + "+retryCount
 	}
-	all, choices := j.begin(describe), []object(nil)
+	all := j.begin(describe)
 	for i, poll := range polls {
 		name, last := describe, i == len(polls)-1
 		if i > 0 {
@@ -92,21 +90,14 @@ func (r retryTask) states(d *draft) states {
 			all = append(all, wait)
 		}
 		again, broken := j.afterDeadline(), object{"ErrorEquals": []string{evaluationError}, "Output": j.errorResult(catch{state: pollcore.Retry})}
-		switch broken["Next"] = again; {
-		case !last:
+		if !last {
 			again = j.waitBefore(i + 1)
-			broken["Output"], broken["Next"] = object{}, again
-		case j.adds:
-			broken["Next"] = outcome
-			choices = j.afterLastTask(j.waitBefore(i))
 		}
+		broken["Next"] = again
 		catchers := append([]object{broken}, j.catchers(again)...)
 		for _, c := range catchers {
-			if next := c["Next"]; !last && next == again || j.adds && next == outcome {
-				c["Assign"] = object{j.variable("attempt"): expression(j.failedAttempt)}
-			}
 			if !last && c["Next"] == again {
-				c["Output"] = object{}
+				c["Assign"], c["Output"] = object{j.variable("attempt"): expression(j.failedAttempt)}, object{}
 			}
 		}
 		all = append(all, state{name, object{
@@ -118,6 +109,7 @@ func (r retryTask) states(d *draft) states {
 			"Next": outcome,
 		}})
 	}
+	var choices []object
 	for _, rule := range rules {
 		if rule.state != pollcore.Retry {
 			choices = append(choices, j.choice(fmt.Sprintf("$states.input.matched = %d", rule.number), rule.state, rule.says))
@@ -135,16 +127,6 @@ func (r retryTask) states(d *draft) states {
 // waitBefore is the name of the Wait before a Task, counted from 0.
 func (j *jsonata) waitBefore(task int) string {
 	return j.name(fmt.Sprint("WaitFor", j.call.Operation.Name, task+1))
-}
-
-// afterLastTask are the rules of the Choice for a Task whose retries are used up: it is
-// entered again while there is time.
-func (j *jsonata) afterLastTask(wait string) []object {
-	const failed = "$exists($states.input.error)"
-	return []object{
-		{"Condition": expression(failed + " and " + j.early()), "Output": object{}, "Next": wait},
-		{"Condition": expression(failed), "Output": expression("$states.input"), "Next": j.afterDeadline()},
-	}
 }
 
 // judgement is the Output of the Task: the number of the acceptor that matches,
@@ -180,7 +162,8 @@ type pollRetrier struct {
 	pending retrier
 	// erring are of errors that an acceptor retries.
 	erring []retrier
-	share  share
+	// share are the calls behind the first that the clock leaves to the Task.
+	share share
 }
 
 // pollRetriers are those of all Tasks that poll, in their order.
@@ -188,7 +171,7 @@ func pollRetriers(p *plan) []pollRetrier {
 	phases := p.phases()
 	if len(phases) == 0 {
 		pending := p.waits([]string{evaluationError}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
-		one := pollRetrier{pending: pending, share: allPolls}
+		one := pollRetrier{pending: pending, share: share{pending.MaxAttempts, pending.MaxAttempts}}
 		one.add(p, func(names []string) retrier {
 			return p.waits(names, p.count(time.Duration(errorWait(p))*time.Second, middle))
 		})
@@ -205,7 +188,10 @@ func pollRetriers(p *plan) []pollRetrier {
 			return retrier{ErrorEquals: names, IntervalSeconds: int(ph.delay / time.Second), MaxAttempts: attempts, BackoffRate: 1}
 		}
 		attempts := ph.calls
-		if i > 0 {
+		switch {
+		case i == len(phases)-1: // which a redrive may find with all the time before it
+			attempts = wholeDelays(p.timeForCalls(), ph.delay)
+		case i > 0:
 			attempts-- // the Wait before the Task is the first
 		}
 		all[i] = pollRetrier{pending: every([]string{evaluationError}, attempts), share: share{ph.calls, calls}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -179,7 +180,10 @@ func (e *Execution) FindJobs(visits *Visits) []*Job {
 			f.started[strings.ToLower(f.callName(&v.Attempts[i]))] = true
 		}
 	}
+	last := map[int64][2]*Visit{} // by strand
 	for _, v := range visits.All {
+		f.before = last[v.Strand]
+		last[v.Strand] = [2]*Visit{f.before[1], v}
 		for i := range v.Attempts {
 			a := &v.Attempts[i]
 			f.poll(v, a)
@@ -212,6 +216,7 @@ type finder struct {
 	jobs       map[string]*Job
 	order      []*Job
 	deadlines  []deadline
+	before     [2]*Visit // in the strand of the visit; nil for none
 	input      string
 	begin      time.Time // of the execution
 }
@@ -319,8 +324,15 @@ func (f *finder) poll(v *Visit, a *Attempt) {
 // job is the job that a Task polls with an identity, behind these start calls. A
 // start call after its end was seen makes another job of the same name.
 func (f *finder) job(polled Job, identity string, calls []*Attempt) *Job {
-	text, _ := json.Marshal([]any{polled.State, polled.Strand, polled.Operation, identity}) //nolint:errchkjson // texts and a number
-	j := f.jobs[string(text)]
+	key := jobKey(&polled, polled.State, identity)
+	j := f.jobs[key]
+	if polling := f.before[0]; j == nil && polling != nil && polling.Error != "" && f.before[1].Type == asl.TypeWait {
+		// A Task and a Wait for each delay of a schedule: the Task before has caught its
+		// error, and this one polls on.
+		if j = f.jobs[jobKey(&polled, polling.State, identity)]; j != nil {
+			f.jobs[key] = j
+		}
+	}
 	if j == nil || j.ended && j.starts < len(calls) {
 		before := 0
 		if j != nil {
@@ -328,13 +340,19 @@ func (f *finder) job(polled Job, identity string, calls []*Attempt) *Job {
 		}
 		j = &polled
 		j.earliest = f.findEarliest(j.ID, calls[before:])
-		f.jobs[string(text)] = j
+		f.jobs[key] = j
 		f.order = append(f.order, j)
 	}
 	if !j.ended {
 		j.starts = len(calls)
 	}
 	return j
+}
+
+// jobKey tells a job from others: by the state that polls it, too.
+func jobKey(j *Job, state, identity string) string {
+	text, _ := json.Marshal([]any{state, j.Strand, j.Operation, identity}) //nolint:errchkjson // texts and a number
+	return string(text)
 }
 
 // add adds a poll and what its response says of the job's times. A resource shows

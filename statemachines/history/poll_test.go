@@ -2,15 +2,22 @@ package history_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // jobsOf are the jobs that the Tasks of a definition poll. What a Task calls is
@@ -144,6 +151,56 @@ func TestJobOfTheLambdaFunctions(t *testing.T) {
 	require.Equal(t, []string{"QUEUED retry", "SUCCEEDED success"}, statuses(jobs[0]))
 	require.Equal(t, time.Date(2026, 1, 1, 0, 10, 0, 0, time.UTC), jobs[0].Deadline)
 	require.Equal(t, time.Date(2026, 1, 1, 0, 0, 4, 0, time.UTC), jobs[0].Ended)
+}
+
+// A machine with a schedule polls one job, whose Task each delay has and whose errors
+// name the delay.
+func TestJobOfAMachineWithASchedule(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
+	require.NoError(t, err)
+	planned := pollcore.Planned{Delays: []time.Duration{30 * time.Second, 5 * time.Second, 20 * time.Second}, Then: time.Minute}
+	for _, strategy := range []compile.Strategy{compile.RetryTask, compile.LambdaRetry} {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			c, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: strategy, MaxWait: time.Hour, Schedule: &planned})
+			require.NoError(t, err)
+			plan, err := simulate.New(c.Machine, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Exactly(3 * time.Minute)}}, Models: models.Load})
+			require.NoError(t, err)
+			mocks, err := plan.Mocks()
+			require.NoError(t, err)
+			o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart())}
+			require.NoError(t, mocks.Apply(c.Machine, "", &o))
+			if strategy == compile.LambdaRetry {
+				polls := 0
+				o.Handlers = map[string]sim.Handler{"arn:aws:states:::lambda:invoke": func(_ context.Context, call sim.Call) (sim.Reply, error) {
+					if call.State == "CheckStatus" {
+						polls++
+					}
+					if polls > 0 && polls < 6 {
+						return sim.Reply{}, &sim.TaskError{Name: fmt.Sprintf("JobPoller.Running.%g", planned.Before(polls+1).Seconds())}
+					}
+					return sim.Reply{Output: map[string]any{"Payload": map[string]any{"status": "SUCCEEDED", "waitSeconds": 30}}}, nil
+				}}
+			}
+			r, err := sim.Run(t.Context(), c.Machine, []byte(`{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders", "S3Bucket": "exports"}`), o)
+			require.NoError(t, err)
+			require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+			h := history.FromRun(c.Machine, r)
+			jobs := h.FindJobs(h.FindVisits())
+			require.Len(t, jobs, 1)
+			var at []int
+			for _, p := range jobs[0].Polls {
+				at = append(at, int(p.At.Sub(sim.DefaultStart()).Seconds()))
+				require.NotEqual(t, history.CallFailed, p.Verdict)
+			}
+			require.Equal(t, []int{30, 35, 55, 115, 175, 235}, at)
+			require.Equal(t, 5, jobs[0].EndPoll())
+			late, _, known := jobs[0].Lateness()
+			require.True(t, known)
+			require.LessOrEqual(t, late, time.Minute, "since the poll before, in another Task or not")
+		})
+	}
 }
 
 // Each iteration of a Map polls a job of its own, and a call that is no poll is none.
