@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -49,6 +50,9 @@ func TestNoExecutionReachesItsLimit(t *testing.T) {
 				}
 				if strategy == compile.Loop { // which has no clock, and so lasts for days
 					o.MaxWait /= 10
+				}
+				if n/8%3 == 2 && strategy.PollsByRetry() {
+					o.Fit, o.Schedule = false, &pollcore.Planned{Delays: seconds(30, 20, 20, 20, 300, 45, 45), Then: 2 * time.Minute}
 				}
 				if c := compileWhole(t, e, o); c != nil {
 					runs[strategy]++
@@ -135,8 +139,11 @@ func (w *worst) handlers(t *testing.T, m *asl.StateMachine) map[string]sim.Handl
 // almost is the time of a call that is nearly too long for its Task.
 const almost = 59 * time.Second
 
-// polling are errors that stand for a job that runs.
-var polling = []string{"JobPoller.Running", "States.QueryEvaluationError"}
+// standsForPolls tells whether a retrier is of an error that stands for a job that runs.
+func standsForPolls(r asl.Retrier) bool {
+	name := r.ErrorEquals[0]
+	return strings.HasPrefix(name, "JobPoller.Running") || name == "States.QueryEvaluationError"
+}
 
 // failing fails until no retrier takes the error.
 func (w *worst) failing(s *asl.State, answer sim.Handler) sim.Handler {
@@ -146,7 +153,7 @@ func (w *worst) failing(s *asl.State, answer sim.Handler) sim.Handler {
 		}
 		for i, r := range s.Retry {
 			failed := w.failures[s.Name]
-			if call.Time.Sub(w.start) >= w.from && failed[i] < r.MaxAttempts && !slices.Contains(polling, r.ErrorEquals[0]) {
+			if call.Time.Sub(w.start) >= w.from && failed[i] < r.MaxAttempts && !standsForPolls(r) {
 				failed[i]++
 				return sim.Reply{}, &sim.TaskError{Name: r.ErrorEquals[0], Latency: almost}
 			}
@@ -172,8 +179,11 @@ func (w *worst) function(s *asl.State) sim.Handler {
 		status := "RUNNING"
 		if left <= 0 {
 			status = "TIMED_OUT"
-		} else if len(s.Retry) > 0 && slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return r.ErrorEquals[0] == polling[0] }) {
-			return sim.Reply{}, &sim.TaskError{Name: polling[0], Latency: almost}
+		}
+		for _, r := range slices.Backward(s.Retry) { // of a schedule, the longest delay
+			if left > 0 && standsForPolls(r) {
+				return sim.Reply{}, &sim.TaskError{Name: r.ErrorEquals[0], Latency: almost}
+			}
 		}
 		wait := min(left, time.Minute)
 		return sim.Reply{Output: values{"Payload": values{"status": status, "waitSeconds": max(0, int(wait/time.Second)), "reason": "it is " + status}}}, nil

@@ -76,14 +76,18 @@ func endsOf(initial time.Duration, phases []phase) []time.Duration {
 }
 
 // retryErrors is how often each phase retries an error that an acceptor retries: all
-// together for errorWait. A phase before the last one does so as often as it has calls,
-// for half of that time at most: an error beyond ends the phase.
+// together for errorWait. A phase before the last one retries as many as it has calls to
+// come, for half of that time at most: an error beyond ends the phase.
 func (p *plan) retryErrors(phases []phase) []int {
 	wait := time.Duration(errorWait(p)) * time.Second
 	half := wait / 2
 	retries := make([]int, len(phases))
 	for i, ph := range phases[:len(phases)-1] {
-		retries[i] = min(ph.calls, int(half/ph.delay))
+		toCome := ph.calls
+		if i > 0 {
+			toCome-- // the Wait before its Task is the first delay
+		}
+		retries[i] = min(toCome, int(half/ph.delay))
 		half -= time.Duration(retries[i]) * ph.delay
 		wait -= time.Duration(retries[i]) * ph.delay
 	}

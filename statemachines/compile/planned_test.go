@@ -45,6 +45,7 @@ func pollTimes(t *testing.T, m *asl.StateMachine) []time.Duration {
 func TestMachinesFollowASchedule(t *testing.T) {
 	t.Parallel()
 	varied := pollcore.Planned{Delays: seconds(90, 5, 5, 20), Then: 40 * time.Second}
+	many := pollcore.Planned{Delays: seconds(10, 9, 9, 20, 10, 30, 34, 50), Then: 100 * time.Second}
 	even := pollcore.Planned{Delays: seconds(30, 40, 40), Then: 40 * time.Second}
 	tests := []struct {
 		strategy compile.Strategy
@@ -55,9 +56,10 @@ func TestMachinesFollowASchedule(t *testing.T) {
 	}{
 		{compile.Variables, varied, seconds(90, 95, 100, 120, 160, 200, 210), "$min([[5, 5, 20, 40][$min([$attempt - 1, 3])], $max([0, ", ""},
 		{compile.Loop, varied, seconds(90, 95, 100, 120, 160, 200, 240), `"{% [5, 5, 20, 40][$min([$attempt - 1, 3])] %}"`, ""},
+		{compile.RetryTask, varied, seconds(90, 95, 100, 120, 160, 200, 240), `"IntervalSeconds": 5,`, ""},
 		{
-			compile.RetryTask, varied, seconds(90, 100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 210), `"IntervalSeconds": 10`,
-			"polls every 10s, the mean of the schedule's delays",
+			compile.RetryTask, many, seconds(10, 19, 28, 48, 58, 90, 122, 172, 272), `"IntervalSeconds": 9,`,
+			"every 9s, then every 20s, then every 10s, then every 32s, then every 50s, then every 1m40s, the means of the schedule's delays",
 		},
 		{compile.Variables, even, seconds(30, 70, 110, 150, 190, 210), "$min([40, $max([0, ", ""},
 		{compile.Loop, even, seconds(30, 70, 110, 150, 190, 230), `"Seconds": 40`, ""},

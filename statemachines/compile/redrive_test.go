@@ -20,6 +20,7 @@ import (
 func TestRedriveWhereverItWasStopped(t *testing.T) {
 	t.Parallel()
 	const maxWait, initial, delay = 30 * time.Minute, 5 * time.Minute, time.Minute
+	phases := &pollcore.Planned{Delays: seconds(300, 30, 30, 30, 30, 40, 40, 40, 50, 50, 50, 50, 50, 50), Then: delay}
 	e, err := catalog.Lookup("athena", "StartQueryExecution")
 	require.NoError(t, err)
 	for _, strategy := range noLambda {
@@ -27,12 +28,14 @@ func TestRedriveWhereverItWasStopped(t *testing.T) {
 			"in the start call": time.Second, "in the initial delay": 2 * time.Minute,
 			"in a call": initial + 10*time.Second + 5*time.Second, "in a delay": maxWait / 2, "near the end": maxWait - time.Second,
 		} {
-			for _, ends := range []time.Duration{maxWait - initial - 2*delay, 100 * maxWait} {
-				t.Run(string(strategy)+"/"+name+"/"+ends.String(), func(t *testing.T) {
+			for i, ends := range []time.Duration{maxWait - initial - 2*delay, 100 * maxWait, maxWait - initial - 2*delay, 100 * maxWait} {
+				o := compile.Options{Strategy: strategy, MaxWait: maxWait, InitialDelay: initial, MinDelay: delay, MaxDelay: delay}
+				if i >= 2 {
+					o = compile.Options{Strategy: strategy, MaxWait: maxWait, Schedule: phases}
+				}
+				t.Run(fmt.Sprint(strategy, "/", name, "/", ends, "/", o.Schedule != nil), func(t *testing.T) {
 					t.Parallel()
-					m, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{
-						Strategy: strategy, MaxWait: maxWait, InitialDelay: initial, MinDelay: delay, MaxDelay: delay,
-					})
+					m, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
 					require.NoError(t, err)
 					const gap = 3 * time.Hour // as long as nobody looks at the alarm
 					redriven := sim.DefaultStart().Add(stop + gap)
