@@ -151,7 +151,8 @@ const safetyPoll = 15 * time.Minute
 
 // polling is what a way to poll takes.
 type polling struct {
-	steps loopSteps
+	// steps are those of a job on average, most those of one that takes the most.
+	steps, most loopSteps
 	// turns are the polls of an execution, longest those of a rare job, and calls those
 	// of the service.
 	turns, longest, calls float64
@@ -162,21 +163,21 @@ type polling struct {
 // polling is what a strategy takes that is to have a schedule.
 func (c coster) polling(s compile.Strategy, schedule pollcore.Planned) polling {
 	schedule, _ = s.Hold(schedule)
-	steps := stepsOfStrategy(s.Steps(schedule.Before(1) > 0))
+	steps, most := c.stepsOfStrategy(s, schedule, s.PhaseEnds(schedule))
 	switch {
 	case s.Waits():
-		return polling{steps: steps, turns: 1, longest: 1, calls: 1}
+		return polling{steps: steps, most: most, turns: 1, longest: 1, calls: 1}
 	case s.NeedsCollector():
-		return polling{steps: steps, calls: 1 + c.durations.Mean().Seconds()/safetyPoll.Seconds(), collector: true}
+		return polling{steps: steps, most: most, calls: 1 + c.durations.Mean().Seconds()/safetyPoll.Seconds(), collector: true}
 	}
 	cost := plan.MeasureDelays(c.durations, delaysOf(schedule))
-	return polling{steps: steps, turns: cost.Calls, longest: c.longest(schedule), calls: cost.Calls, late: cost.Mean}
+	return polling{steps: steps, most: most, turns: cost.Calls, longest: c.longest(schedule), calls: cost.Calls, late: cost.Mean}
 }
 
 // pollingToday is what today's loop takes.
 func (c coster) pollingToday(t *planSubject) polling {
 	cost := plan.MeasureDelays(c.durations, t.delays()...)
-	return polling{steps: *t.steps, turns: cost.Calls, longest: c.longest(*t.schedule), calls: cost.Calls, late: cost.Mean}
+	return polling{steps: *t.steps, most: *t.steps, turns: cost.Calls, longest: c.longest(*t.schedule), calls: cost.Calls, late: cost.Mean}
 }
 
 // longest is how often a rare job is polled.
@@ -212,7 +213,7 @@ func (c coster) quotas(p polling, jobs int, t *planSubject) []quotaUse {
 	all := []quotaUse{
 		c.rate("state transitions", "StateTransition", starts*(p.turns*p.steps.transitions+p.steps.besides.transitions)),
 		{Quota: "open executions", Needs: math.Ceil(open), Allowed: asl.MaxOpenExecutions},
-		{Quota: historyQuota, Needs: math.Round(p.longest*p.steps.events + p.steps.besides.events), Allowed: asl.MaxEvents},
+		{Quota: historyQuota, Needs: math.Round(p.longest*p.most.events + p.most.besides.events), Allowed: asl.MaxEvents},
 	}
 	if t.inMapRun {
 		runs := math.Ceil(open / asl.MaxMapRunConcurrency)

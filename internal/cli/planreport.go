@@ -107,13 +107,13 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 		p.Schedules = append(p.Schedules, costs.today(today))
 	}
 	if best.Fixed > 0 {
-		p.Schedules = append(p.Schedules, costs.row(fixedName, pollcore.Planned{Delays: []time.Duration{best.Fixed}, Then: best.Fixed}))
+		p.Schedules = append(p.Schedules, costs.row(fixedName, pollcore.Planned{Delays: []time.Duration{best.Fixed}, Then: best.Fixed}, nil))
 	}
-	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff()))
-	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule))
+	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
+	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule)))
 	if held, same := strategy.Hold(p.Schedule); !same {
-		p.Schedules = append(p.Schedules, costs.row(compiledName, held))
-		p.Notes = append(p.Notes, fmt.Sprintf("a machine of the strategy %s has one delay between its polls: the row %s", strategy, compiledName))
+		p.Schedules = append(p.Schedules, costs.row(compiledName, held, strategy.PhaseEnds(held)))
+		p.Notes = append(p.Notes, fmt.Sprintf("a machine of the strategy %s has fewer delays than the schedule: the row %s", strategy, compiledName))
 	}
 	if o.concurrent > 0 {
 		p.Load = costs.newLoad(o.concurrent, p.Schedule, today)
@@ -157,33 +157,55 @@ func delaysOf(s pollcore.Planned) iter.Seq[time.Duration] {
 	}
 }
 
-// row is the row of a schedule in a machine of the strategy.
-func (c coster) row(name string, s pollcore.Planned) plannedSchedule {
+// row is the row of a schedule in a machine of the strategy, which goes on to another
+// phase at these times.
+func (c coster) row(name string, s pollcore.Planned, phases []time.Duration) plannedSchedule {
 	cost := plan.MeasureDelays(c.durations, delaysOf(s))
-	return c.rowOf(name, s, cost, stepsOfStrategy(c.strategy.Steps(s.Before(1) > 0)))
+	mean, most := c.stepsOfStrategy(c.strategy, s, phases)
+	return c.rowOf(name, s, cost, mean, most)
+}
+
+// stepsOfStrategy are what a job takes in such a machine: on average, and if it goes on to
+// every phase.
+func (c coster) stepsOfStrategy(s compile.Strategy, schedule pollcore.Planned, phases []time.Duration) (mean, most loopSteps) {
+	of := s.Steps(schedule.Before(1) > 0)
+	mean = loopSteps{transitions: float64(of.Transitions), events: float64(of.Events)}
+	mean.besides.transitions, mean.besides.events = float64(of.Besides.Transitions), float64(of.Besides.Events)
+	most = mean
+	for _, end := range phases {
+		mean.goOn(of, 1-c.durations.Below(end))
+		most.goOn(of, 1)
+	}
+	return mean, most
+}
+
+// goOn adds what so many jobs take that go on to another phase.
+func (s *loopSteps) goOn(of compile.Steps, jobs float64) {
+	s.besides.transitions += jobs * float64(of.Phase.Transitions)
+	s.besides.events += jobs * float64(of.Phase.Events)
 }
 
 // today is the row of today's loop: by its runs, or else as its machine says.
 func (c coster) today(t *planSubject) plannedSchedule {
 	if t.steps == nil { // the machine is not there yet
-		return c.row(todayName, *t.schedule)
+		return c.row(todayName, *t.schedule, nil)
 	}
 	cost := plan.MeasureDelays(c.durations, t.delays()...)
-	row := c.rowOf(todayName, *t.schedule, cost, *t.steps)
+	row := c.rowOf(todayName, *t.schedule, cost, *t.steps, *t.steps)
 	if t.measured != nil {
 		row.polls = t.measured.times()
 	}
 	return row
 }
 
-func (c coster) rowOf(name string, s pollcore.Planned, cost plan.Cost, steps loopSteps) plannedSchedule {
+func (c coster) rowOf(name string, s pollcore.Planned, cost plan.Cost, mean, most loopSteps) plannedSchedule {
 	price, _ := asl.TransitionPrice(c.region) // validate has refused others
-	transitions := cost.Calls*steps.transitions + steps.besides.transitions
+	transitions := cost.Calls*mean.transitions + mean.besides.transitions
 	return plannedSchedule{
 		Name: name, Calls: roundTo(cost.Calls, 100), MeanLateSeconds: roundTo(cost.Mean.Seconds(), 10),
 		P95LateSeconds: roundTo(cost.P95.Seconds(), 10), MaxLateSeconds: roundTo(cost.Worst.Seconds(), 10),
-		Transitions: roundTo(transitions, 100), Events: roundTo(cost.Calls*steps.events+steps.besides.events, 100),
-		CostUSD: roundTo(transitions*price, 1e6), LongestSeconds: longestWait(s, steps).Seconds(),
+		Transitions: roundTo(transitions, 100), Events: roundTo(cost.Calls*mean.events+mean.besides.events, 100),
+		CostUSD: roundTo(transitions*price, 1e6), LongestSeconds: longestWait(s, most).Seconds(),
 		Missed: roundTo(cost.Missed, 10_000), Schedule: s,
 	}
 }

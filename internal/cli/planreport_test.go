@@ -12,25 +12,39 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 )
 
-// The table shows what a machine does that cannot hold the planned schedule.
+// The table shows what a machine does that cannot hold the planned schedule: nearly as
+// much, with a transition more for each phase.
 func TestPlanShowsWhatAStrategyLoses(t *testing.T) {
 	t.Parallel()
-	rows := func(strategy string) map[string]float64 {
+	rows := func(strategy string) (map[string]plannedSchedule, []string) {
 		var stdout, stderr bytes.Buffer
 		args := []string{"plan", "--duration", "lognormal(5m, 1.5)", "--late", "30s", "--strategy", strategy, "-o", "json"}
 		require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s", &stderr)
 		var report planReport
 		require.NoError(t, json.Unmarshal(stdout.Bytes(), &report))
-		late := map[string]float64{}
+		all := map[string]plannedSchedule{}
 		for _, s := range report.Schedules {
-			late[s.Name] = s.MeanLateSeconds
+			all[s.Name] = s
 		}
-		return late
+		return all, report.Notes
 	}
-	require.NotContains(t, rows("variables"), "compiled")
-	lost := rows("retry-task")
-	require.InDelta(t, 30, lost["planned"], 1)
-	require.Greater(t, lost["compiled"], 1.5*lost["planned"])
+	for _, strategy := range []string{"variables", "lambda-retry", "events"} {
+		held, notes := rows(strategy)
+		require.NotContains(t, held, "compiled")
+		require.Empty(t, notes)
+	}
+	all, notes := rows("retry-task")
+	require.Len(t, notes, 1)
+	require.Contains(t, notes[0], "fewer delays than the schedule")
+	planned, compiled := all["planned"], all["compiled"]
+	require.InDelta(t, 30, planned.MeanLateSeconds, 1)
+	require.InEpsilon(t, planned.MeanLateSeconds, compiled.MeanLateSeconds, 0.05)
+	require.InEpsilon(t, planned.Calls, compiled.Calls, 0.05)
+	require.NotEqual(t, planned.Schedule, compiled.Schedule)
+	// A machine of one phase takes 4 transitions besides its calls.
+	one := compiled.Calls + 4
+	require.Greater(t, compiled.Transitions, one+1)
+	require.Less(t, compiled.Transitions, one+5)
 }
 
 // The loop of today polls, whatever strategy could replace it.

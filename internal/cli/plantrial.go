@@ -16,7 +16,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -340,12 +339,6 @@ func failureOf(r *sim.Result) string {
 type loopSteps struct {
 	transitions, events float64
 	besides             struct{ transitions, events float64 }
-}
-
-func stepsOfStrategy(s compile.Steps) loopSteps {
-	out := loopSteps{transitions: float64(s.Transitions), events: float64(s.Events)}
-	out.besides.transitions, out.besides.events = float64(s.Besides.Transitions), float64(s.Besides.Events)
-	return out
 }
 
 // loopsOf are the loops of a machine that poll, by the Task. An HTTP Task polls

@@ -17,7 +17,7 @@ func (s Strategy) Steps(waitsFirst bool) Steps {
 		return Steps{}
 	}
 	t := found.turn(&plan{})
-	if !found.traits().functions && !found.traits().told {
+	if !found.traits().functions {
 		t.success = t.success.and(steps{1, 5}) // the start call
 	}
 	if waitsFirst && !found.traits().collected && !found.traits().told {

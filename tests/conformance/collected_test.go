@@ -41,6 +41,7 @@ type collected struct {
 	job     *signaledJob
 	others  []*signaledJob
 	form    form
+	quiet   bool // no event is delivered
 	ways    []string
 
 	handler *handler.Handler
@@ -204,7 +205,7 @@ func (c *collected) count(err error) error {
 // begun sends the events of the job, as they are drawn.
 func (c *collected) begun(j *signaledJob) {
 	event := c.entry.Job.Event
-	if event == nil || j != c.job {
+	if event == nil || j != c.job || c.quiet {
 		return
 	}
 	say := func(way string, at time.Duration, body map[string]any) {

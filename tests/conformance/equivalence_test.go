@@ -102,7 +102,7 @@ var strategies = []strategy{
 // to meet the same answers of the service, and compares what comes of it.
 func runEquivalence(t *testing.T, _ string) result {
 	t.Helper()
-	r := &equivalence{result: result{failures: map[string]string{}}, verdicts: map[string]int{}, forms: map[string]int{}}
+	r := &equivalence{result: result{failures: map[string]string{}}, verdicts: map[string]int{}, forms: map[string]int{}, varied: map[compile.Strategy]int{}}
 	all := append(entries(t), handwritten(t)...)
 	shards := runtime.GOMAXPROCS(0)
 	t.Run("equivalence", func(t *testing.T) {
@@ -115,6 +115,9 @@ func runEquivalence(t *testing.T, _ string) result {
 			})
 		}
 	})
+	for _, s := range strategies {
+		require.Positive(t, r.varied[s.name], "%s has several delays of a schedule", s.name)
+	}
 	r.notes = append(r.notes, fmt.Sprintf("seed %d, %d sequences each: verdicts of pollcore.Wait %v, runs %v", *seed, *sequences, r.verdicts, r.forms))
 	return r.result
 }
@@ -162,6 +165,7 @@ type equivalence struct {
 	mu       sync.Mutex
 	verdicts map[string]int
 	forms    map[string]int
+	varied   map[compile.Strategy]int // runs with several delays of a schedule
 }
 
 // entry compares all strategies that take an entry.
@@ -241,6 +245,9 @@ func (e *equivalence) compare(t *testing.T, name string, w *wait, pollers []*mac
 		e.forms[string(runs[k].form)]++
 		if m.starts {
 			e.forms["started and stopped"]++
+		}
+		if m.options.Schedule != nil && len(slices.Compact(slices.Clone(runs[k].delays))) > 1 {
+			e.varied[m.strategy.name]++
 		}
 		if len(problems) > 0 {
 			e.failures[fmt.Sprintf("%s as %s, %s: %s", name, m.strategy.name, runs[k].form, w.sequence.Name)] = strings.Join(problems, "; ")

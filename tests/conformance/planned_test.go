@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -36,18 +38,26 @@ const (
 )
 
 // A case is a machine by one strategy with a schedule that was planned. It passes if it
-// polls each job as often, and sees its end as late, as its schedule says, and the
-// schedule needs the calls and has the lateness that plan prints.
+// polls each job as often, sees its end as late, and takes as many transitions and events
+// as its schedule says, and the schedule needs the calls and has the lateness that plan
+// prints. One more is the strategy that takes no schedule.
 var plannedSuites = []suite{{
-	name: "planned", cases: len(plannedDurations) * len(plannedMethods) * len(strategies), run: runPlanned,
+	name: "planned", cases: len(plannedDurations)*len(plannedMethods)*(len(strategies)+1) + 1, run: runPlanned,
 }}
 
 func runPlanned(t *testing.T, _ string) result {
 	t.Helper()
-	all := entries(t)
-	entry := all[slices.IndexFunc(all, func(e *catalog.Entry) bool { return e.Name == "ExportTableToPointInTime" })]
 	r := result{failures: map[string]string{}}
 	var mu sync.Mutex
+	tell := func(what, problem string) {
+		mu.Lock()
+		defer mu.Unlock()
+		r.total++
+		if problem != "" {
+			r.failures[what] = problem
+		}
+	}
+	export := find(t, "ExportTableToPointInTime")
 	t.Run("planned", func(t *testing.T) {
 		for _, durations := range plannedDurations {
 			t.Run(durations, func(t *testing.T) {
@@ -57,41 +67,101 @@ func runPlanned(t *testing.T, _ string) result {
 				for _, method := range plannedMethods {
 					planned, err := plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{Method: method})
 					require.NoError(t, err)
+					what := fmt.Sprintf("%s, method %q as ", durations, planned.Method)
+					o := compile.Options{MaxWait: d.Quantile(0.999).Truncate(time.Second) + time.Hour, Schedule: &planned.Schedule}
 					for _, s := range strategies {
-						problem := followPlan(t, entry, s, d, planned.Schedule)
-						mu.Lock()
-						r.total++
-						if problem != "" {
-							r.failures[fmt.Sprintf("%s, method %q as %s", durations, planned.Method, s.name)] = problem
-						}
-						mu.Unlock()
+						tell(what+string(s.name), followPlan(t, newPolled(t, export, s, o), d))
 					}
+					tell(what+string(compile.LambdaEvents), followPlan(t, newCollectedExport(t, export, o), d))
 				}
 			})
 		}
+		t.Run(string(compile.SyncTask), func(t *testing.T) {
+			t.Parallel()
+			tell(string(compile.SyncTask), pollOnce(t, find(t, "CreateTrainingJob")))
+		})
 	})
 	r.notes = append(r.notes, fmt.Sprintf("%d jobs each; calls within %g %% and lateness within %g %% of plan's", polledJobs, 100*callsRange, 100*latenessRange))
 	return r
 }
 
-// followPlan says where a machine does not what its schedule says.
-func followPlan(t *testing.T, entry *catalog.Entry, s strategy, d plan.Distribution, planned pollcore.Planned) string {
+func find(t *testing.T, name string) *catalog.Entry {
 	t.Helper()
-	o := compile.Options{MaxWait: d.Quantile(0.999).Truncate(time.Second) + time.Hour, Schedule: &planned}
-	m, err := newMachine(entry, s, o, false, whole)
-	if err != nil {
-		return err.Error()
-	}
-	schedule := m.compiled[true].Schedule()
+	all := entries(t)
+	return all[slices.IndexFunc(all, func(e *catalog.Entry) bool { return e.Name == name })]
+}
+
+// plannedMachine starts a job and polls it.
+type plannedMachine struct {
+	*machine
+
+	// of runs it for a job that ends at a time.
+	of func(end time.Duration) *run
+}
+
+// newPolled is a machine that polls by itself.
+func newPolled(t *testing.T, entry *catalog.Entry, s strategy, o compile.Options) plannedMachine {
+	t.Helper()
+	m, err := newMachine(entry, s, o, true, whole)
+	require.NoError(t, err)
 	q := exportThatEnds(t, entry)
+	return plannedMachine{m, func(end time.Duration) *run {
+		q.End = end
+		return m.run(t, q, whole, *seed)
+	}}
+}
+
+// newCollectedExport is a machine whose job the collector polls, by the schedule in its
+// record: no event is delivered.
+func newCollectedExport(t *testing.T, entry *catalog.Entry, o compile.Options) plannedMachine {
+	t.Helper()
+	m := &machine{
+		entry: entry, strategy: strategy{name: compile.LambdaEvents, lambda: true}, options: o,
+		call: compile.CallOf(entry), compiled: map[bool]*compile.Compiled{},
+	}
+	_, err := m.compile(whole)
+	require.NoError(t, err)
+	service := &signaledService{entry: entry}
+	driver, err := awsjob.NewDriver(service.config(), catalog.AWS(), compile.CallOf(entry).Job)
+	require.NoError(t, err)
+	sequencer, err := responses.NewSequencer(entry, *seed)
+	require.NoError(t, err)
+	return plannedMachine{m, func(end time.Duration) *run {
+		q := exportThatEnds(t, entry)
+		c := &collected{machine: m, service: service, driver: driver, draw: drawFor("planned"), form: whole, quiet: true}
+		c.job, err = newSignaledJob(entry, 0, &player{Sequence: q})
+		require.NoError(t, err)
+		require.NoError(t, c.job.ask(nil))
+		require.NoError(t, c.job.fit(sequencer, q))
+		q.End = end
+		return c.run(t)
+	}}
+}
+
+// followPlan says where a machine does not what its schedule says.
+func followPlan(t *testing.T, m plannedMachine, d plan.Distribution) string {
+	t.Helper()
+	schedule, name := m.compiled[true].Schedule(), m.strategy.name
+	held, _ := name.Hold(*m.options.Schedule)
+	steps, phases := name.Steps(held.Before(1) > 0), name.PhaseEnds(held)
 	for n := range polledJobs {
-		q.End = d.Quantile((float64(n) + 0.5) / polledJobs)
-		r := m.run(t, q, whole, *seed)
+		end := d.Quantile((float64(n) + 0.5) / polledJobs)
+		r := m.of(end)
 		if r.status != pollcore.Succeeded {
-			return fmt.Sprintf("a job of %s is %s: %s", q.End, r.status, r.reason)
+			return fmt.Sprintf("a job of %s is %s: %s", end, r.status, r.reason)
 		}
-		if calls, at, _ := seeEnd(schedule, q.End); r.attempts != calls || r.elapsed != at {
-			return fmt.Sprintf("a job of %s is polled %d times and seen at %s, want %d and %s", q.End, r.attempts, r.elapsed, calls, at)
+		calls, at, _ := seeEnd(schedule, end)
+		if r.attempts != calls || r.elapsed != at {
+			return fmt.Sprintf("a job of %s is polled %d times and seen at %s, want %d and %s", end, r.attempts, r.elapsed, calls, at)
+		}
+		transitions, events := calls*steps.Transitions+steps.Besides.Transitions, calls*steps.Events+steps.Besides.Events
+		for _, ends := range phases {
+			if end > ends {
+				transitions, events = transitions+steps.Phase.Transitions, events+steps.Phase.Events
+			}
+		}
+		if r.result.Transitions != transitions || len(r.result.Events) != events {
+			return fmt.Sprintf("a job of %s takes %d transitions and %d events, want %d and %d", end, r.result.Transitions, len(r.result.Events), transitions, events)
 		}
 	}
 	var calls, late, seen float64
@@ -105,9 +175,36 @@ func followPlan(t *testing.T, entry *catalog.Entry, s strategy, d plan.Distribut
 		}
 	}
 	late /= seen
-	cost := plan.Measure(d, schedule)
+	cost := plan.Measure(d, pollcore.Schedule{Total: schedule.Total, Planned: &held})
 	if math.Abs(calls-cost.Calls) > callsRange*cost.Calls || math.Abs(late-cost.Mean.Seconds()) > latenessRange*cost.Mean.Seconds() {
 		return fmt.Sprintf("%.2f calls and %.1f s late, but plan says %.2f and %.1f", calls, late, cost.Calls, cost.Mean.Seconds())
+	}
+	return ""
+}
+
+// pollOnce says where a machine does not make the one call that plan counts, or takes a
+// schedule.
+func pollOnce(t *testing.T, entry *catalog.Entry) string {
+	t.Helper()
+	o := compile.Options{Strategy: compile.SyncTask, MaxWait: 2 * time.Hour, Schedule: &pollcore.Planned{Delays: []time.Duration{0}, Then: time.Minute}}
+	if _, err := compile.Compile(entry.Waiter, compile.CallOf(entry), o); !isRefused(err) || !strings.Contains(err.Error(), "leave the schedule out") {
+		return fmt.Sprintf("a schedule is not refused: %v", err)
+	}
+	o.Schedule = nil
+	m := &syncMachine{machine: machine{
+		entry: entry, strategy: strategy{name: compile.SyncTask}, options: o, call: compile.CallOf(entry), compiled: map[bool]*compile.Compiled{}, starts: true,
+	}, form: whole}
+	q := exportThatEnds(t, entry)
+	q.End = time.Hour
+	m.ends = q.End
+	r := m.run(t, q, *seed)
+	if r.status != pollcore.Succeeded || r.attempts != 1 || r.elapsed != q.End {
+		return fmt.Sprintf("a job of %s is %s after %d polls and %s", q.End, r.status, r.attempts, r.elapsed)
+	}
+	steps := compile.SyncTask.Steps(false)
+	transitions, events := steps.Transitions+steps.Besides.Transitions, steps.Events+steps.Besides.Events
+	if r.result.Transitions != transitions || len(r.result.Events) != events {
+		return fmt.Sprintf("it takes %d transitions and %d events, want %d and %d", r.result.Transitions, len(r.result.Events), transitions, events)
 	}
 	return ""
 }
