@@ -51,6 +51,39 @@ func listBetween(p pollcore.Planned) []time.Duration {
 	return between
 }
 
+// phase is a stretch of calls with the same delay before each.
+type phase struct {
+	delay time.Duration
+	calls int
+}
+
+// span is the time from the call before the phase to its last one.
+func (ph phase) span() time.Duration { return time.Duration(ph.calls) * ph.delay }
+
+// listPhases are the phases of delays, of which each has another delay than the next.
+func listPhases(delays []time.Duration) []phase {
+	var all []phase
+	for _, d := range delays {
+		if n := len(all); n > 0 && all[n-1].delay == d {
+			all[n-1].calls++
+			continue
+		}
+		all = append(all, phase{d, 1})
+	}
+	return all
+}
+
+// endsOf are the times of the last calls of all phases but the last, after an initial
+// delay.
+func endsOf(initial time.Duration, phases []phase) []time.Duration {
+	var ends []time.Duration
+	for _, ph := range phases[:max(0, len(phases)-1)] {
+		initial += ph.span()
+		ends = append(ends, initial)
+	}
+	return ends
+}
+
 // divide puts delays into a number of phases at most, each with the mean of its delays
 // in whole seconds, before those that are left to the delay of all later calls. The
 // sum of the squares of log(delay / delay of its phase) is the least there is; of

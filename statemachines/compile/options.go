@@ -24,8 +24,8 @@ type Options struct {
 	// the first call; in whole seconds. A MaxDelay below the waiter's minimum stands
 	// for both. The delays of the strategy Loop are MinDelay.
 	MinDelay, MaxDelay, InitialDelay time.Duration
-	// Schedule has all delays instead of these three. RetryTask and LambdaRetry hold
-	// its first delay and one other: see [Compiled.Schedule]. SyncTask takes none.
+	// Schedule has all delays instead of these three. RetryTask holds its first delay
+	// and a few others: see [Strategy.Hold]. SyncTask takes none.
 	Schedule *pollcore.Planned
 	// CausePatterns tell errors apart that the service's model does not declare,
 	// by their codes: Step Functions gives all of them one name, and a Cause with

@@ -5,28 +5,6 @@ import (
 	"time"
 )
 
-// phase is a stretch of calls with the same delay before each.
-type phase struct {
-	delay time.Duration
-	calls int
-}
-
-// span is the time from the call before the phase to its last one.
-func (ph phase) span() time.Duration { return time.Duration(ph.calls) * ph.delay }
-
-// listPhases are the phases of delays, of which each has another delay than the next.
-func listPhases(delays []time.Duration) []phase {
-	var all []phase
-	for _, d := range delays {
-		if n := len(all); n > 0 && all[n-1].delay == d {
-			all[n-1].calls++
-			continue
-		}
-		all = append(all, phase{d, 1})
-	}
-	return all
-}
-
 // errorWait is how long errors may be retried, in seconds, of a waiter that
 // retries any: a quarter of the time after the initial delay. They cannot look at
 // the clock.
@@ -63,17 +41,6 @@ func (p *plan) timeForCalls() time.Duration {
 
 // wholeDelays is how many delays pass a time.
 func wholeDelays(passes, delay time.Duration) int { return int((passes + delay - 1) / delay) }
-
-// endsOf are the times of the last calls of all phases but the last, after an initial
-// delay.
-func endsOf(initial time.Duration, phases []phase) []time.Duration {
-	var ends []time.Duration
-	for _, ph := range phases[:max(0, len(phases)-1)] {
-		initial += ph.span()
-		ends = append(ends, initial)
-	}
-	return ends
-}
 
 // retryErrors is how often each phase retries an error that an acceptor retries: all
 // together for errorWait. A phase before the last one retries as many as it has calls to

@@ -12,7 +12,8 @@ import (
 // Schedule says when the machine polls. Where Options.Schedule asks for delays that
 // the strategy cannot hold, it has those that the machine has instead. The strategies
 // Loop, RetryTask and LambdaRetry do not cut the last delay: their last poll comes
-// after the deadline.
+// after the deadline. LambdaRetry takes the shortest delay of the schedule for it that
+// reaches the deadline.
 func (c *Compiled) Schedule() pollcore.Schedule { return c.plan.rule() }
 
 // selectDelay is JSONata for the delay after $attempt calls, from an array of them:
