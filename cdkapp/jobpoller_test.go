@@ -308,6 +308,35 @@ func TestE2ESharedFunctions(t *testing.T) {
 	}
 }
 
+// The Retry blocks of a machine have all delays of the prop.
+func TestE2EScheduleInRetryBlocks(t *testing.T) {
+	t.Parallel()
+	for strategy, retried := range map[compile.Strategy]string{
+		compile.RetryTask:   "States.QueryEvaluationError %d, States.QueryEvaluationError %d, States.QueryEvaluationError %d",
+		compile.LambdaRetry: "JobPoller.Running.15 %d, JobPoller.Running.30 %d, JobPoller.Running.60 %d",
+	} {
+		all := synth(t, func(stack awscdk.Stack) {
+			props := exporting()
+			props.Strategy = strategy
+			props.Schedule = &pollcore.Planned{
+				Delays: []time.Duration{20 * time.Minute, 15 * time.Second, 15 * time.Second, 30 * time.Second, 30 * time.Second}, Then: time.Minute,
+			}
+			cdkapp.NewJobPoller(stack, new("Export"), props)
+		})
+		m, err := asl.Parse([]byte(deployed(t, all.only(t, "AWS::StepFunctions::StateMachine"))))
+		require.NoError(t, err)
+		var retriers []string
+		for s := range m.All {
+			for _, r := range s.Retry {
+				if name := r.ErrorEquals[0]; strings.HasPrefix(name, "JobPoller.Running") || name == "States.QueryEvaluationError" {
+					retriers = append(retriers, fmt.Sprint(name, " ", r.IntervalSeconds))
+				}
+			}
+		}
+		require.Equal(t, fmt.Sprintf(retried, 15, 30, 60), strings.Join(retriers, ", "))
+	}
+}
+
 // An alarm that pollers share has the actions of all, each once.
 func TestE2ESharedAlarmActions(t *testing.T) {
 	t.Parallel()
