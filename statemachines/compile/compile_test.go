@@ -51,6 +51,27 @@ func TestGoldenDefinitions(t *testing.T) {
 	}
 }
 
+// A schedule in Retry blocks: by phases with an error that is retried, and by names.
+func TestGoldenSchedules(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		service, name string
+		strategy      compile.Strategy
+	}{
+		{"dynamodb", "TableExists", compile.RetryTask},
+		{"dynamodb", "ExportTableToPointInTime", compile.LambdaRetry},
+	} {
+		entry, err := catalog.Lookup(c.service, c.name)
+		require.NoError(t, err)
+		t.Run(c.service+"-"+c.name+"-schedule-"+string(c.strategy), func(t *testing.T) {
+			t.Parallel()
+			goldenCall(t, entry, compile.CallOf(entry), compile.Options{
+				Strategy: c.strategy, MaxWait: 30 * time.Minute, Schedule: &pollcore.Planned{Delays: seconds(600, 10, 10, 10, 120), Then: 30 * time.Second},
+			})
+		})
+	}
+}
+
 // A job that is found by what its Task says, and one that is found by its name.
 func TestGoldenTasksThatWait(t *testing.T) {
 	t.Parallel()

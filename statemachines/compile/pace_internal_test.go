@@ -26,6 +26,19 @@ func simulate(p timing, by delays, from, to float64, jobs int) (polls, lateness 
 		delay = func(int, float64) float64 { return float64(p.low) }
 	case undrawn, picked:
 		s.Random, s.Total = middle, math.MaxInt64
+		if by == undrawn || p.planned == nil {
+			break
+		}
+		next := delay
+		delay = func(n int, now float64) float64 {
+			least := next(n, now)
+			for _, d := range append(p.planned.Delays[1:], p.planned.Then) {
+				if left := float64(p.total) - now; d.Seconds() >= left && d.Seconds() < least {
+					least = d.Seconds()
+				}
+			}
+			return least
+		}
 	case drawn:
 		s.Random = func(lo, hi time.Duration) time.Duration {
 			return (lo + time.Duration(source.Int64N(int64(hi-lo)+1))).Round(time.Second)
@@ -73,6 +86,25 @@ func TestExpectedIsTheMeanOfJobs(t *testing.T) {
 				wantPolls, wantLate := simulate(p, by, from, to, jobs)
 				require.InEpsilon(t, wantPolls, polls, 0.03)
 				require.InDelta(t, wantLate, late, 0.03*wantLate+0.2)
+			})
+		}
+	}
+}
+
+// A schedule has the delays that it lists, and the last one is the strategy's.
+func TestExpectedOfASchedule(t *testing.T) {
+	t.Parallel()
+	planned := pollcore.Planned{Delays: seconds(60, 10, 10, 300, 45, 45, 45, 20, 100), Then: 150 * time.Second}
+	for _, total := range []int{400, 590, 700, 900, 3000} {
+		for _, by := range []delays{drawn, undrawn, picked} {
+			t.Run(fmt.Sprint(total, by), func(t *testing.T) {
+				t.Parallel()
+				p := newTiming(pollcore.Schedule{Total: time.Duration(total) * time.Second, Planned: &planned})
+				const jobs = 20_000
+				polls, late := expect(p.pace(by), 0, float64(total))
+				wantPolls, wantLate := simulate(p, by, 0, float64(total), jobs)
+				require.InEpsilon(t, wantPolls, polls, 0.01)
+				require.InEpsilon(t, wantLate, late, 0.02)
 			})
 		}
 	}

@@ -187,7 +187,7 @@ func compiled(t *testing.T, draw *rand.Rand) []definition {
 		name := fmt.Sprintf("%d %s %s %s%s", len(definitions)+1, chosen[0], chosen[1], options.Strategy, kind)
 		definitions = append(definitions, definition{name, string(asl.Print(made.Machine))})
 	}
-	require.Len(t, kinds, 4, "with and without a start call, whole and fragments")
+	require.Len(t, kinds, 8, "with and without a schedule and a start call, whole and fragments")
 	for _, chosen := range entries {
 		entry, err := catalog.Lookup(chosen[0], chosen[1])
 		require.NoError(t, err)
@@ -208,7 +208,15 @@ func compiled(t *testing.T, draw *rand.Rand) []definition {
 // drawn draws how a waiter is called, and says what is special.
 func drawn(draw *rand.Rand, entry *catalog.Entry) (call compile.Call, o compile.Options, kind string) {
 	o = compile.Options{MaxWait: time.Duration(1+draw.IntN(24*3600)) * time.Second, Fit: true}
-	if draw.IntN(2) == 0 {
+	switch draw.IntN(3) {
+	case 0:
+		o.MaxWait, o.Fit = o.MaxWait+time.Hour, false
+		o.Schedule = &pollcore.Planned{Then: time.Duration(60+draw.IntN(60)) * time.Second}
+		for range 1 + draw.IntN(12) {
+			o.Schedule.Delays = append(o.Schedule.Delays, time.Duration(1+draw.IntN(300))*time.Second)
+		}
+		kind += " with a schedule"
+	case 1:
 		o.InitialDelay = min(time.Duration(draw.IntN(900))*time.Second, o.MaxWait-time.Second)
 	}
 	call = compile.CallOf(entry)
