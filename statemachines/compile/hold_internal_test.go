@@ -118,3 +118,24 @@ func TestPhaseEnds(t *testing.T) {
 	require.Equal(t, seconds(660, 960, 1000), RetryTask.PhaseEnds(p))
 	require.Empty(t, RetryTask.PhaseEnds(pollcore.Planned{Delays: seconds(600, 30), Then: 30 * time.Second}))
 }
+
+// All phases retry errors for a quarter of the time together, the last for half of it at
+// least.
+func TestRetryErrors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		total  int // in seconds, of which a quarter is for errors
+		phases []phase
+		want   []int
+	}{
+		{400, []phase{{10 * time.Second, 40}}, []int{10}},
+		{400, []phase{{10 * time.Second, 3}, {30 * time.Second, 9}}, []int{3, 3}},
+		{400, []phase{{10 * time.Second, 30}, {20 * time.Second, 5}}, []int{5, 3}},
+		{400, []phase{{10 * time.Second, 2}, {10 * time.Second, 2}, {300 * time.Second, 1}, {10 * time.Second, 5}}, []int{2, 1, 0, 7}},
+		{400, []phase{{60 * time.Second, 4}, {60 * time.Second, 5}}, []int{0, 2}},
+		{3, []phase{{1 * time.Second, 1}, {1 * time.Second, 2}}, []int{0, 1}},
+	} {
+		p := &plan{timing: timing{total: tt.total}, catches: []catch{{state: pollcore.Retry}}}
+		require.Equal(t, tt.want, p.retryErrors(tt.phases), "%v", tt)
+	}
+}

@@ -110,20 +110,59 @@ func TestPhasesEndAtTheDeadline(t *testing.T) {
 	}
 }
 
-// An Output that cannot be evaluated ends with its cause, before the execution's limit.
+// An Output that cannot be evaluated ends with its cause, before the execution's limit,
+// and as much later than the max wait as its last phase begins.
 func TestPhasesOfABrokenOutput(t *testing.T) {
 	t.Parallel()
+	const maxWait = 2 * time.Hour
 	number := pollcore.MustNew("Number", pollcore.Succeed(pollcore.Output("Table.ItemCount > `5`").IsTrue()))
-	c, err := compile.Compile(number, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")},
-		compile.Options{Strategy: compile.RetryTask, MaxWait: 2 * time.Hour, Schedule: &inPhases})
+	for name, c := range map[string]struct {
+		planned pollcore.Planned
+		late    time.Duration
+	}{
+		"early last phase": {inPhases, 9 * time.Minute},
+		"late last phase":  {pollcore.Planned{Delays: seconds(60, 900, 900, 900, 900, 900, 900, 900), Then: time.Minute}, 107 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			compiled, err := compile.Compile(number, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")},
+				compile.Options{Strategy: compile.RetryTask, MaxWait: maxWait, Schedule: &c.planned})
+			require.NoError(t, err)
+			r := runTable(t, compiled, func(context.Context, sim.Call) (sim.Reply, error) {
+				return sim.Reply{Output: values{"Table": values{"ItemCount": "many"}}}, nil
+			})
+			require.Equal(t, "JobPoller.TimedOut", r.Error, r.Cause)
+			require.Contains(t, r.Cause, "ItemCount")
+			require.GreaterOrEqual(t, r.Duration(), maxWait)
+			require.Less(t, r.Duration(), maxWait+c.late)
+		})
+	}
+}
+
+// All phases together retry a fault as often as one Task does for the whole wait, and
+// each six times at least.
+func TestPhasesShareTheRetriesOfFaults(t *testing.T) {
+	t.Parallel()
+	planned := pollcore.Planned{Delays: seconds(60), Then: 60 * time.Second}
+	for _, delay := range []int{10, 30, 20} {
+		for range 300 {
+			planned.Delays = append(planned.Delays, time.Duration(delay)*time.Second)
+		}
+	}
+	c, err := compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")},
+		compile.Options{Strategy: compile.RetryTask, MaxWait: 7 * time.Hour, Schedule: &planned})
 	require.NoError(t, err)
-	r := runTable(t, c, func(context.Context, sim.Call) (sim.Reply, error) {
-		return sim.Reply{Output: values{"Table": values{"ItemCount": "many"}}}, nil
-	})
-	require.Equal(t, "JobPoller.TimedOut", r.Error, r.Cause)
-	require.Contains(t, r.Cause, "ItemCount")
-	require.GreaterOrEqual(t, r.Duration(), 2*time.Hour)
-	require.Less(t, r.Duration(), 2*time.Hour+9*time.Minute, "the last phase has the time of all")
+	var attempts []int64
+	for s := range c.Machine.All {
+		for _, r := range s.Retry {
+			if r.ErrorEquals[0] == "DynamoDb.InternalServerErrorException" {
+				attempts = append(attempts, r.MaxAttempts)
+			}
+		}
+	}
+	polls := int(c.Report().Worst.Polls)
+	require.Equal(t, 901+(7*60-1-300), polls)
+	require.Equal(t, []int64{31, 31, 31, 12}, attempts)
 }
 
 // Errors that an acceptor retries have a quarter of the time in all phases together. A

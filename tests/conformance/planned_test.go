@@ -57,7 +57,7 @@ func runPlanned(t *testing.T, _ string) result {
 			r.failures[what] = problem
 		}
 	}
-	export := find(t, "ExportTableToPointInTime")
+	export, query := find(t, "ExportTableToPointInTime"), find(t, "StartQueryExecution")
 	t.Run("planned", func(t *testing.T) {
 		for _, durations := range plannedDurations {
 			t.Run(durations, func(t *testing.T) {
@@ -72,7 +72,7 @@ func runPlanned(t *testing.T, _ string) result {
 					for _, s := range strategies {
 						tell(what+string(s.name), followPlan(t, newPolled(t, export, s, o), d))
 					}
-					tell(what+string(compile.LambdaEvents), followPlan(t, newCollectedExport(t, export, o), d))
+					tell(what+string(compile.LambdaEvents), followPlan(t, newCollected(t, query, o), d))
 				}
 			})
 		}
@@ -104,17 +104,18 @@ func newPolled(t *testing.T, entry *catalog.Entry, s strategy, o compile.Options
 	t.Helper()
 	m, err := newMachine(entry, s, o, true, whole)
 	require.NoError(t, err)
-	q := exportThatEnds(t, entry)
+	q := jobThatEnds(t, entry)
 	return plannedMachine{m, func(end time.Duration) *run {
 		q.End = end
 		return m.run(t, q, whole, *seed)
 	}}
 }
 
-// newCollectedExport is a machine whose job the collector polls, by the schedule in its
-// record: no event is delivered.
-func newCollectedExport(t *testing.T, entry *catalog.Entry, o compile.Options) plannedMachine {
+// newCollected is a machine whose job the collector polls, by the schedule in its record:
+// AWS sends an event of the end, but it is not delivered.
+func newCollected(t *testing.T, entry *catalog.Entry, o compile.Options) plannedMachine {
 	t.Helper()
+	require.NotNil(t, entry.Job.Event)
 	m := &machine{
 		entry: entry, strategy: strategy{name: compile.LambdaEvents, lambda: true}, options: o,
 		call: compile.CallOf(entry), compiled: map[bool]*compile.Compiled{},
@@ -127,7 +128,7 @@ func newCollectedExport(t *testing.T, entry *catalog.Entry, o compile.Options) p
 	sequencer, err := responses.NewSequencer(entry, *seed)
 	require.NoError(t, err)
 	return plannedMachine{m, func(end time.Duration) *run {
-		q := exportThatEnds(t, entry)
+		q := jobThatEnds(t, entry)
 		c := &collected{machine: m, service: service, driver: driver, draw: drawFor("planned"), form: whole, quiet: true}
 		c.job, err = newSignaledJob(entry, 0, &player{Sequence: q})
 		require.NoError(t, err)
@@ -194,7 +195,7 @@ func pollOnce(t *testing.T, entry *catalog.Entry) string {
 	m := &syncMachine{machine: machine{
 		entry: entry, strategy: strategy{name: compile.SyncTask}, options: o, call: compile.CallOf(entry), compiled: map[bool]*compile.Compiled{}, starts: true,
 	}, form: whole}
-	q := exportThatEnds(t, entry)
+	q := jobThatEnds(t, entry)
 	q.End = time.Hour
 	m.ends = q.End
 	r := m.run(t, q, *seed)
@@ -222,8 +223,8 @@ func seeEnd(s pollcore.Schedule, end time.Duration) (calls int, at time.Duration
 	return calls, at, true
 }
 
-// exportThatEnds is a sequence of answers of which the last is a success.
-func exportThatEnds(t *testing.T, entry *catalog.Entry) *responses.Sequence {
+// jobThatEnds is a sequence of answers of which the last is a success.
+func jobThatEnds(t *testing.T, entry *catalog.Entry) *responses.Sequence {
 	t.Helper()
 	sequencer, err := responses.NewSequencer(entry, *seed)
 	require.NoError(t, err)
@@ -239,6 +240,6 @@ func exportThatEnds(t *testing.T, entry *catalog.Entry) *responses.Sequence {
 			return q
 		}
 	}
-	t.Fatal("no sequence of the export ends in success")
+	t.Fatal("no sequence of the job ends in success")
 	return nil
 }
