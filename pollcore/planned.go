@@ -129,15 +129,6 @@ func (p Planned) Before(n int) time.Duration {
 	return p.Delays[n-1]
 }
 
-// next is the delay after a call. Where nobody counts the calls, the time says
-// which call it was.
-func (p Planned) next(progress Progress) time.Duration {
-	if progress.Attempts > 0 {
-		return p.Before(progress.Attempts + 1)
-	}
-	return p.Before(p.CallAt(progress.Elapsed) + 1)
-}
-
 // CallAt returns the number of the call, counted from 1, whose time in the plan is
 // nearest to a time since the start of the job; behind all that are listed, that of the
 // last of them. So calls that take time, or come a little early, neither lose nor repeat
@@ -152,4 +143,13 @@ func (p Planned) CallAt(elapsed time.Duration) int {
 		since -= delay
 	}
 	return max(1, len(p.Delays))
+}
+
+// next is the delay after a call. Where nobody counts the calls, the time says
+// which call it was.
+func (p Planned) next(progress Progress) time.Duration {
+	if progress.Attempts > 0 {
+		return p.Before(progress.Attempts + 1)
+	}
+	return p.Before(p.CallAt(progress.Elapsed) + 1)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -223,6 +224,29 @@ func TestPhasesRetryErrors(t *testing.T) {
 		}
 	}
 	require.InDelta(t, (maxWait-time.Minute).Seconds()/4, sum, 50)
+}
+
+// What a machine holds of a plan is nearly as good: for as many calls as much late.
+func TestPhasesOfPlansCostLittle(t *testing.T) {
+	t.Parallel()
+	for _, durations := range []string{
+		"uniform(15m, 30m)", "lognormal(15m, 0.1)", "weibull(22m, 3)", "lognormal(10m, 1)", "weibull(16m, 0.7)", "lognormal(5m, 1.5)",
+		"mix(80% lognormal(1m, 0.1), 20% lognormal(1h, 0.1))",
+	} {
+		d, err := plan.Parse(durations)
+		require.NoError(t, err)
+		for _, method := range []plan.Method{"", plan.Hazard} {
+			best, err := plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{Method: method})
+			require.NoError(t, err)
+			held, _ := compile.RetryTask.Hold(best.Schedule)
+			cost := func(p pollcore.Planned) plan.Cost {
+				return plan.Measure(d, pollcore.Schedule{Total: 1000 * time.Hour, Planned: &p})
+			}
+			asked, got := cost(best.Schedule), cost(held)
+			require.LessOrEqual(t, got.Mean.Seconds(), 1.05*asked.Mean.Seconds(), "%s %s", durations, method)
+			require.LessOrEqual(t, got.Calls*got.Mean.Seconds(), 1.03*asked.Calls*asked.Mean.Seconds(), "%s %s", durations, method)
+		}
+	}
 }
 
 // Names and prefixes rename the states of all phases, and the variable.

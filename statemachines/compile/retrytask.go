@@ -81,34 +81,7 @@ func (r retryTask) states(d *draft) states {
 	if len(polls) > 1 {
 		j.adds, j.failedAttempt = true, "$"+j.variable("attempt")+" + "+retryCount
 	}
-	all := j.begin(describe)
-	for i, poll := range polls {
-		name, last := describe, i == len(polls)-1
-		if i > 0 {
-			name = j.name(fmt.Sprint(j.call.Operation.Name, i+1))
-			wait := state{j.waitBefore(i), object{"Type": "Wait", "Seconds": poll.pending.IntervalSeconds, "Next": name}}
-			all = append(all, wait)
-		}
-		again, broken := j.afterDeadline(), object{"ErrorEquals": []string{evaluationError}, "Output": j.errorResult(catch{state: pollcore.Retry})}
-		if !last {
-			again = j.waitBefore(i + 1)
-		}
-		broken["Next"] = again
-		catchers := append([]object{broken}, j.catchers(again)...)
-		for _, c := range catchers {
-			if !last && c["Next"] == again {
-				c["Assign"], c["Output"] = object{j.variable("attempt"): expression(j.failedAttempt)}, object{}
-			}
-		}
-		all = append(all, state{name, object{
-			"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
-			"Type":    "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
-			"TimeoutSeconds": callTimeout,
-			"Output":         judgement{expression(j.matchExpression(rules)), expression(j.failedAttempt), expression(j.judged)},
-			"Retry":          slices.Concat(j.faultsIn(j.call.Operation, poll.share), poll.retriers(len(polls) > 1)), "Catch": catchers,
-			"Next": outcome,
-		}})
-	}
+	all := append(j.begin(describe), j.pollTasks(rules, polls, outcome)...)
 	var choices []object
 	for _, rule := range rules {
 		if rule.state != pollcore.Retry {
@@ -122,6 +95,37 @@ func (r retryTask) states(d *draft) states {
 	all = append(all, state{outcome, ends})
 	all = append(all, j.lookAtError("")...)
 	return append(all, j.ends()...)
+}
+
+// pollTasks are the Tasks that poll, and a Wait before each but the first.
+func (j *jsonata) pollTasks(rules []judged, polls []pollRetrier, outcome string) states {
+	var all states
+	for i := range polls {
+		name, again, last := j.name(j.call.Operation.Name), j.afterDeadline(), i == len(polls)-1
+		if i > 0 {
+			name = j.name(fmt.Sprint(j.call.Operation.Name, i+1))
+			all = append(all, state{j.waitBefore(i), object{"Type": "Wait", "Seconds": polls[i].pending.IntervalSeconds, "Next": name}})
+		}
+		if !last {
+			again = j.waitBefore(i + 1)
+		}
+		broken := object{"ErrorEquals": []string{evaluationError}, "Output": j.errorResult(catch{state: pollcore.Retry}), "Next": again}
+		catchers := append([]object{broken}, j.catchers(again)...)
+		for _, c := range catchers {
+			if !last && c["Next"] == again {
+				c["Assign"], c["Output"] = object{j.variable("attempt"): expression(j.failedAttempt)}, object{}
+			}
+		}
+		all = append(all, state{name, object{
+			"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
+			"Type":    "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
+			"TimeoutSeconds": callTimeout,
+			"Output":         judgement{expression(j.matchExpression(rules)), expression(j.failedAttempt), expression(j.judged)},
+			"Retry":          slices.Concat(j.faultsIn(j.call.Operation, polls[i].share), polls[i].retriers(len(polls) > 1)), "Catch": catchers,
+			"Next": outcome,
+		}})
+	}
+	return all
 }
 
 // waitBefore is the name of the Wait before a Task, counted from 0.
@@ -212,7 +216,7 @@ func (r *pollRetrier) add(p *plan, retry func(names []string) retrier) {
 
 // retriers are those of the Task: among others without those that have no attempt, as
 // what they would retry is caught.
-func (r pollRetrier) retriers(among bool) []retrier {
+func (r *pollRetrier) retriers(among bool) []retrier {
 	all := append([]retrier{r.pending}, r.erring...)
 	return slices.DeleteFunc(all, func(r retrier) bool { return among && r.MaxAttempts == 0 })
 }
