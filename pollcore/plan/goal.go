@@ -62,8 +62,13 @@ func ParseGoal(text string) (Goal, error) {
 	var g Goal
 	if share, ok := strings.CutSuffix(words[0], "%"); ok {
 		number, err := strconv.ParseFloat(share, 64)
-		if err != nil {
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return Goal{}, shareError(words[0])
+		case err != nil, math.IsNaN(number):
 			return Goal{}, fmt.Errorf("lateness %q is not a number of percent, such as 5%%", words[0])
+		case number <= 0:
+			return Goal{}, latenessError(words[0])
 		}
 		g.Share = number / 100
 	} else {
@@ -72,8 +77,8 @@ func ParseGoal(text string) (Goal, error) {
 			return Goal{}, fmt.Errorf("lateness %q is not a time such as 30s or 1m30s, nor a share such as 5%%", words[0])
 		}
 		g.Late = late
-		if late == 0 {
-			return Goal{}, fmt.Errorf("lateness must be above 0, got %s", words[0])
+		if late <= 0 {
+			return Goal{}, latenessError(words[0])
 		}
 	}
 	if len(words) == 2 {
@@ -91,6 +96,14 @@ func ParseGoal(text string) (Goal, error) {
 	return g, g.Validate()
 }
 
+func latenessError(got string) error {
+	return fmt.Errorf("lateness must be above 0, got %s: pass a time such as 30s, or a share of the job's length such as 5%%", got)
+}
+
+func shareError(got string) error {
+	return fmt.Errorf("lateness as a share must be between 0.1%% and 1000%%, got %s", got)
+}
+
 // Validate reports a goal that no plan can have.
 func (g Goal) Validate() error {
 	set := 0
@@ -103,9 +116,9 @@ func (g Goal) Validate() error {
 	case set != 1:
 		return errors.New("goal must be one of a lateness, a share of the job's length and a price of a second")
 	case g.Late < 0:
-		return fmt.Errorf("lateness must be above 0, got %s", g.Late)
+		return latenessError(g.Late.String())
 	case g.Share != 0 && !(g.Share >= 0.001 && g.Share <= 10):
-		return fmt.Errorf("lateness as a share must be between 0.1%% and 1000%%, got %s", percent(g.Share))
+		return shareError(percent(g.Share))
 	case g.Price != 0 && !(g.Price > 0 && g.Price <= math.MaxInt32):
 		return fmt.Errorf("price of a second must be above 0 calls, got %v", g.Price)
 	case g.At < Mean || g.At > Worst:

@@ -34,13 +34,18 @@ func (s *search) universal() (Plan, error) {
 		why = "A fixed delay needs no knowledge of the durations."
 	}
 	p := Plan{Schedule: c.planned, Method: c.method, Why: why, Bound: 1}
-	if s.d.IsKnown() {
-		p.Bound, p.Cost = s.bound(), c.measure(s.d)
+	fixed, ok := c, c.method == Fixed
+	if !ok {
+		fixed, ok = s.findFixed()
 	}
-	if c.method == Fixed {
-		p.Fixed, p.FixedCost = c.planned.Then, p.Cost
-	} else if fixed, ok := s.findFixed(); ok {
-		p.Fixed, p.FixedCost = fixed.planned.Then, fixed.measure(s.d)
+	if ok {
+		p.Fixed = fixed.planned.Then
+	}
+	if s.d.IsKnown() {
+		p.Cost = c.measure(s.d)
+		if ok {
+			p.Bound, p.FixedCost = s.bound(fixed.polls(s.d).cost(s.d)), fixed.measure(s.d)
+		}
 	}
 	return p, nil
 }

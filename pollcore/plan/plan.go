@@ -64,7 +64,8 @@ type Plan struct {
 	Why string
 	// Bound is the share of the calls of a fixed delay that the best schedule needs,
 	// at the same mean lateness: 0.32 means that knowledge of the durations saves 68 %
-	// of the calls at most. It is 1 if nothing is known.
+	// of the calls at most. It is 1 if nothing is known. It is a limit for many polls:
+	// with few, a schedule needs more.
 	Bound float64
 	// Cost is what the schedule costs for the distribution; 0 if nothing is known.
 	Cost Cost
@@ -80,6 +81,12 @@ var (
 	// ErrLearned is the exact programme for a learned distribution.
 	ErrLearned = errors.New("method exact takes only a stated distribution")
 )
+
+// One call is what a job needs at least; fewer than oneCall are as good as one.
+const oneCall = 1.05
+
+// alike is the deviation of durations, as a share of their mean, that nobody notices.
+const alike = 0.001
 
 // worthwhile is the share of the calls that a method must save to be worth its delays.
 const worthwhile = 0.1
@@ -105,14 +112,14 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 	if !ok {
 		return Plan{}, unreachable(Fixed, s)
 	}
-	plan := Plan{Bound: s.bound(), Fixed: fixed.planned.Then, FixedCost: fixed.measure(&d)}
+	plan := Plan{Bound: s.bound(fixed.polls(&d).cost(&d)), Fixed: fixed.planned.Then, FixedCost: fixed.measure(&d)}
 	best, why := fixed, ""
 	switch limits.Method {
 	case "":
 		best, why = s.choose(fixed, plan.Bound)
 	case Fixed:
 	case Initial:
-		best, _ = s.findInitial()
+		best, ok = s.findInitial()
 	case Hazard:
 		best, ok = s.findHazard()
 	case Exact:
@@ -126,38 +133,60 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 		return Plan{}, unreachable(limits.Method, s)
 	}
 	if why == "" {
+		best = s.shorten(best, fixed)
 		why = "Method " + string(limits.Method) + " was asked for."
 	}
 	plan.Schedule, plan.Method, plan.Why, plan.Cost = best.planned, best.method, why, best.measure(&d)
 	return plan, nil
 }
 
+// unreachable says how late the shortest delays are.
 func unreachable(method Method, s *search) error {
-	return fmt.Errorf("%w: method %s does not reach a lateness of %s with delays of %s or more", ErrUnreachable, method, s.goal, duration(s.least))
+	c := s.schedule(method, []float64{s.least}, s.least)
+	late := "delays of " + duration(s.least).String() + " or more are later"
+	if s.d.IsKnown() {
+		s.meets(&c)
+		late = fmt.Sprintf("with delays of %s, the shortest, it is %s", duration(s.least), s.found(c))
+	}
+	return fmt.Errorf("%w: method %s does not reach a lateness of %s: %s. Allow more", ErrUnreachable, method, s.goal, late)
 }
 
 // choose returns the simplest schedule that is good enough, and why it is.
 func (s *search) choose(fixed candidate, bound float64) (best candidate, why string) {
 	best = fixed
-	if initial, ok := s.findInitial(); ok && initial.score < fixed.score {
-		best = initial
+	best.method = Initial
+	if best = s.shorten(best, fixed); len(best.planned.Delays) == 1 && best.planned.Delays[0] == best.planned.Then {
+		best = fixed
+	}
+	if initial, ok := s.findInitial(); ok && initial.score < best.score {
+		best = s.shorten(initial, fixed)
 	}
 	simple := "A fixed delay"
 	if best.method == Initial {
 		simple = "A fixed delay after an initial delay"
 	}
-	if bound > 1-worthwhile {
+	if bound > 1-worthwhile && best.calls >= oneCall {
 		return best, fmt.Sprintf("%s is as good as any schedule: knowledge of the durations saves %.0f %% of the calls at most.", simple, 100*(1-bound))
 	}
-	program, ok := s.findHazard()
-	if exact, found := s.findExact(); found && (!ok || exact.score < program.score) {
-		program, ok = exact, true
+	program, ok := candidate{}, false
+	if best.calls >= 1+indifferent {
+		program, ok = s.findHazard()
+		if exact, found := s.findExact(); found && (!ok || exact.score < program.score) {
+			program, ok = exact, true
+		}
 	}
-	if !ok || program.score > (1-worthwhile)*best.score {
-		return best, fmt.Sprintf("%s needs %.1f calls; a longer list of delays saves less than 10 %% of them.", simple, best.calls)
+	if listed := ok && program.score <= (1-worthwhile)*best.score; listed {
+		best = s.shorten(program, fixed)
 	}
-	if program.method == Hazard {
-		return program, fmt.Sprintf("Polls gather where past jobs ended: %.1f calls, and %.1f with a fixed delay.", program.calls, fixed.calls)
+	switch {
+	case best.calls < oneCall && s.d.Variation() < alike:
+		return best, "All jobs take as long: one poll when they end."
+	case best.calls < oneCall:
+		return best, "One poll is enough: nearly all jobs have ended by then."
+	case best.method == Hazard && s.d.learned:
+		return best, fmt.Sprintf("Polls gather where past jobs ended: %.1f calls, and %.1f with a fixed delay.", best.calls, fixed.calls)
+	case best.method == Hazard, best.method == Exact:
+		return best, fmt.Sprintf("Polls gather where jobs end: %.1f calls, and %.1f with a fixed delay.", best.calls, fixed.calls)
 	}
-	return program, fmt.Sprintf("Polls gather where jobs end: %.1f calls, and %.1f with a fixed delay.", program.calls, fixed.calls)
+	return best, fmt.Sprintf("%s needs %.1f calls; a longer list of delays saves less than 10 %% of them.", simple, best.calls)
 }

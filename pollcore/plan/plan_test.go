@@ -154,6 +154,84 @@ func TestMethods(t *testing.T) {
 	}
 }
 
+// Delays are whole seconds: half a second is what a delay of one is late.
+func TestTheShortestDelayIsHalfASecondLate(t *testing.T) {
+	t.Parallel()
+	d := parse(t, "lognormal(15m, 0.5)")
+	p, err := plan.Best(d, plan.Goal{Late: time.Second / 2}, plan.Limits{})
+	require.NoError(t, err)
+	require.Equal(t, time.Second, p.Fixed)
+	// What the spread allows is then an initial delay, and the formula without a
+	// shortest delay says 27 %.
+	require.Greater(t, p.Bound, 0.9)
+	require.LessOrEqual(t, p.Bound*p.FixedCost.Calls, p.Cost.Calls*1.001)
+	for text, want := range map[string]string{"400ms": "with delays of 1s, the shortest, it is 500ms. Allow more", "400ms worst": "it is 1s", "400ms p95": "it is 950ms"} {
+		g, err := plan.ParseGoal(text)
+		require.NoError(t, err)
+		_, err = plan.Best(d, g, plan.Limits{})
+		require.ErrorIs(t, err, plan.ErrUnreachable)
+		require.ErrorContains(t, err, want)
+	}
+	_, err = plan.Best(plan.Distribution{}, plan.Goal{Late: 1}, plan.Limits{})
+	require.ErrorContains(t, err, "does not reach a lateness of 1ns mean: delays of 1s or more are later")
+}
+
+// Where the distribution has no jobs, or few, a job is found as late as the goal
+// justifies: a long delay there saves no calls.
+func TestTailsAreNoLongerThanTheGoal(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		durations, goal string
+		method          plan.Method
+		most            time.Duration
+	}{
+		{"constant(10m)", "30s", "", time.Minute},
+		{"constant(10m)", "30s", plan.Initial, time.Minute},
+		{"constant(10m)", "5m", "", 10 * time.Minute},
+		{"constant(10m)", "5%", "", time.Minute},
+		{"constant(10m)", "30s p50", "", time.Minute},
+		{"constant(10m)", "30s p95", "", 31 * time.Second},
+		{"constant(20s)", "1h", "", time.Minute},
+		{"uniform(9m, 10m)", "30s", "", time.Minute},
+		{"uniform(15m, 30m)", "30s", plan.Hazard, time.Minute},
+		{"mix(99% lognormal(10m, 0.01), 1% exponential(10m))", "30s", plan.Exact, time.Minute},
+		{"lognormal(15m, 0.1)", "30s", plan.Hazard, time.Minute},
+		{"lognormal(15m, 0.5)", "30s", plan.Exact, time.Minute},
+	}
+	for _, tt := range tests {
+		g, err := plan.ParseGoal(tt.goal)
+		require.NoError(t, err)
+		p, err := plan.Best(parse(t, tt.durations), g, plan.Limits{Method: tt.method})
+		require.NoError(t, err)
+		require.LessOrEqual(t, p.Schedule.Then, tt.most, "%s %s %s: %v", tt.durations, tt.goal, tt.method, p.Schedule)
+	}
+	// A price justifies the fixed delay that is best for it.
+	p, err := plan.Best(parse(t, "constant(10m)"), plan.Goal{Price: 1.0 / 3}, plan.Limits{})
+	require.NoError(t, err)
+	require.LessOrEqual(t, p.Schedule.Then, time.Minute)
+	// Jobs of a second kind need many more calls with it.
+	p, err = plan.Best(parse(t, "mix(90% constant(1m), 10% uniform(100h, 200h))"), plan.Goal{Late: time.Minute}, plan.Limits{Method: plan.Initial})
+	require.NoError(t, err)
+	require.Greater(t, p.Schedule.Then, 2*time.Minute)
+}
+
+// What is said of jobs that take as long.
+func TestOnePollIsEnough(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"constant(10m)":                               "All jobs take as long: one poll when they end.",
+		"uniform(9m55s, 10m5s)":                       "One poll is enough: nearly all jobs have ended by then.",
+		"uniform(3s, 5s)":                             "One poll is enough: nearly all jobs have ended by then.",
+		"mix(50% constant(600s), 50% constant(601s))": "All jobs take as long: one poll when they end.",
+	} {
+		p, err := plan.Best(parse(t, text), plan.Goal{Late: 30 * time.Second}, plan.Limits{})
+		require.NoError(t, err)
+		require.Equal(t, want, p.Why)
+		// However little durations vary, a job needs a poll.
+		require.InEpsilon(t, 1/p.FixedCost.Calls, p.Bound, 0.01, text)
+	}
+}
+
 // A goal of a quantile does not make the other jobs very late by an initial delay.
 func TestInitialDelayLeavesFewJobsLate(t *testing.T) {
 	t.Parallel()
@@ -227,7 +305,7 @@ func TestLimits(t *testing.T) {
 	}
 	_, err := plan.Best(d, plan.Goal{Late: 5 * time.Second}, plan.Limits{MinDelay: time.Minute})
 	require.ErrorIs(t, err, plan.ErrUnreachable)
-	require.ErrorContains(t, err, "method fixed does not reach a lateness of 5s mean with delays of 1m0s or more")
+	require.ErrorContains(t, err, "method fixed does not reach a lateness of 5s mean: with delays of 1m0s, the shortest, it is 28.611s. Allow more")
 	for _, limits := range []plan.Limits{{MinDelay: -1}, {MaxDelay: -1}, {Delays: -1}, {Delays: 1001}, {MinDelay: plan.Forever}, {Method: "best"}} {
 		_, err := plan.Best(d, plan.Goal{Late: time.Minute}, limits)
 		require.Error(t, err, "%+v", limits)
@@ -255,13 +333,16 @@ func TestParseGoal(t *testing.T) {
 		"30":      `lateness "30" is not a time such as 30s`,
 		"soon":    `lateness "soon" is not a time such as 30s`,
 		"x%":      `lateness "x%" is not a number of percent`,
-		"NaN%":    "between 0.1% and 1000%, got NaN%",
-		"0%":      "must be one of a lateness",
+		"NaN%":    `lateness "NaN%" is not a number of percent, such as 5%`,
+		"1e400%":  "between 0.1% and 1000%, got 1e400%",
+		"Inf%":    "between 0.1% and 1000%, got +Inf%",
+		"0%":      "lateness must be above 0, got 0%: pass a time such as 30s, or a share of the job's length such as 5%",
+		"-5%":     "lateness must be above 0, got -5%: pass",
 		"0.01%":   "between 0.1% and 1000%, got 0.01%",
 		"5% p 95": "is not a time or a share",
 		"30s p96": `"p96" is not a statistic of lateness: expected mean, p50, p95, worst (did you mean "p95"?)`,
 		"-30s":    "lateness must be above 0, got -30s",
-		"0s":      "lateness must be above 0",
+		"0s":      "lateness must be above 0, got 0s: pass",
 	} {
 		_, err := plan.ParseGoal(text)
 		require.ErrorContains(t, err, want, text)

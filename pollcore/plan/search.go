@@ -88,6 +88,10 @@ func (s *search) schedule(method Method, times []float64, then float64) candidat
 	return c
 }
 
+// rounding is the share of a lateness that is nothing: delays of a second are half a
+// second late, though sums of parts come out a little different.
+const rounding = 1e-4
+
 // meets scores a candidate, and tells whether it meets the goal.
 func (s *search) meets(c *candidate) bool {
 	p := c.polls(s.d)
@@ -99,9 +103,9 @@ func (s *search) meets(c *candidate) bool {
 		c.score += g.Price * cost.late
 		return true
 	case g.At == Mean && g.Share > 0:
-		return cost.share <= g.Share
+		return cost.share <= g.Share*(1+rounding)
 	case g.At == Mean:
-		return cost.late <= g.Late.Seconds()
+		return cost.late <= g.Late.Seconds()*(1+rounding)
 	default:
 		exceeding := 0.5
 		if g.At == P95 {
@@ -109,6 +113,25 @@ func (s *search) meets(c *candidate) bool {
 		}
 		return p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding
 	}
+}
+
+// found is the statistic of the lateness of a candidate that the goal is about.
+func (s *search) found(c candidate) string {
+	cost := c.measure(s.d)
+	late, share := cost.Mean, cost.MeanShare
+	switch s.goal.At {
+	case P50:
+		late, share = cost.P50, cost.P50Share
+	case P95:
+		late, share = cost.P95, cost.P95Share
+	case Worst:
+		late = cost.Worst
+	case Mean:
+	}
+	if s.goal.Share > 0 {
+		return percent(share)
+	}
+	return late.Round(time.Millisecond).String() //nolint:mnd // what people read
 }
 
 // tune returns the candidate with the fewest calls that meets the goal, of those that
@@ -201,9 +224,12 @@ func (s *search) splice(first, second candidate) []candidate {
 }
 
 // lateness is about the seconds that the goal allows.
-func (s *search) lateness() float64 {
+func (s *search) lateness() float64 { return s.allowed(s.d.mean()) }
+
+// allowed is the lateness in seconds that the goal allows a job of length x.
+func (s *search) allowed(x float64) float64 {
 	if s.goal.Share > 0 {
-		return s.goal.Share * max(shortest, s.d.mean())
+		return s.goal.Share * max(shortest, x)
 	}
 	return s.goal.Late.Seconds()
 }
@@ -214,46 +240,4 @@ func (s *search) weight(x float64) float64 {
 		return 1 / max(x, shortest)
 	}
 	return 1
-}
-
-// residual is the mean time that jobs still run which run at time t, as p has it.
-func (s *search) residual(t float64, p point) float64 {
-	if p.below >= 1-1e-9 {
-		return 0
-	}
-	return max(0, (s.d.mean()-p.partial)/(1-p.below)-t)
-}
-
-// tail is the fixed delay for jobs that still run at time t: the best one for the mean
-// time that they have left. Where the distribution has no such jobs, it is that for
-// the goal.
-func (s *search) tail(t float64, p point, price float64) float64 {
-	delay := 2 * s.lateness()
-	if left := s.residual(t, p); left > 0 {
-		delay = math.Sqrt(2 * left / price / s.weight(t))
-	} else if s.goal.Price > 0 {
-		delay = math.Sqrt(2 * s.d.mean() / price)
-	}
-	return min(max(delay, s.least), s.most)
-}
-
-// bound is the share of the calls of a fixed delay that the best schedule needs at the
-// same mean lateness, by Cauchy and Schwarz: the square of the integral of
-// sqrt(f(t) S(t) w(t)) over E[X] E[w(X)].
-func (s *search) bound() float64 {
-	d, sum := s.d, 0.0
-	for i := range len(d.edges) - 1 {
-		from, to := d.edges[i], d.edges[i+1]
-		density := (d.below[i+1] - d.below[i]) / (to - from)
-		if density <= 0 {
-			continue
-		}
-		left, right := 1-d.below[i], 1-d.below[i+1]
-		sum += (math.Pow(left, 1.5) - math.Pow(right, 1.5)) / 1.5 / math.Sqrt(density) * math.Sqrt(s.weight((from+to)/2))
-	}
-	weight := 1.0
-	if s.goal.Share > 0 {
-		weight = d.weight[len(d.weight)-1]
-	}
-	return min(1, sum*sum/d.mean()/weight)
 }

@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// indifferent is the share of the calls that a schedule may have more to be better where
+// the distribution has few jobs or none.
+const indifferent = 0.005
+
+// steady is the fixed delay that the goal justifies for a job that runs at time t, in
+// seconds.
+func (s *search) steady(t float64) float64 {
+	g := s.goal
+	var delay float64
+	switch {
+	case g.Price > 0:
+		delay = math.Sqrt(2 * s.d.mean() / g.Price)
+	case g.At == P95:
+		delay = s.allowed(t) / 0.95
+	default:
+		delay = 2 * s.allowed(t)
+	}
+	return min(max(delay, s.least), s.most)
+}
+
+// residual is the mean time that jobs still run which run at time t, as p has it.
+func (s *search) residual(t float64, p point) float64 {
+	if p.below >= 1-1e-9 {
+		return 0
+	}
+	return max(0, (s.d.mean()-p.partial)/(1-p.below)-t)
+}
+
+// tail is the fixed delay for jobs that still run at time t: the best one for the mean
+// time that they have left. Where the distribution has no such jobs, it is that for
+// the goal.
+func (s *search) tail(t float64, p point, price float64) float64 {
+	left := s.residual(t, p)
+	if left <= 0 {
+		return s.steady(t)
+	}
+	return min(max(math.Sqrt(2*left/price/s.weight(t)), s.least), s.most)
+}
+
+// shorten returns a candidate whose last delays are no longer than the goal justifies, as
+// far as that takes practically no more calls. The distribution has few jobs there, or
+// none, but it may be wrong, and then a long delay finds jobs very late.
+func (s *search) shorten(c, fixed candidate) candidate {
+	if c.method == Fixed {
+		return c
+	}
+	most := min((1+indifferent)*c.calls, max(c.calls, fixed.calls))
+	spare := most - c.calls
+	best := c
+	try := func(delays []time.Duration, then time.Duration) bool {
+		short := candidate{method: c.method, planned: pollcore.Planned{Delays: delays, Then: then}}
+		if !s.meets(&short) || short.calls > most || short.score > c.score+spare {
+			return false
+		}
+		best = short
+		return true
+	}
+	for n := len(c.planned.Delays); n > 0; n-- {
+		delays, end := c.planned.Delays[:n], time.Duration(0)
+		for _, delay := range delays {
+			end += delay
+		}
+		goal := time.Duration(math.Floor(s.steady(end.Seconds()))) * time.Second
+		long := best.planned.Then // or the delay that is left out
+		if n < len(c.planned.Delays) {
+			long = c.planned.Delays[n]
+		}
+		if long <= goal {
+			break
+		}
+		if try(delays, goal) {
+			continue
+		}
+		if n == len(c.planned.Delays) { // somewhere between, then
+			for low, high := goal, long; high-low > time.Second && float64(high) > 1.01*float64(low); {
+				middle := ((low + high) / 2).Truncate(time.Second) //nolint:mnd // halves
+				if try(delays, middle) {
+					high = middle
+				} else {
+					low = middle
+				}
+			}
+		}
+		break
+	}
+	return best
+}
