@@ -51,7 +51,11 @@ func newWaitSettings(w *Waiter, total time.Duration, options []WaitOption) (wait
 		s.schedule.Min, s.schedule.Max = own.Min, own.Max
 	}
 	s.schedule.Total = total
-	return s, s.validate()
+	if err := s.validate(); err != nil {
+		return s, err
+	}
+	s.schedule = s.schedule.Begin()
+	return s, nil
 }
 
 func (s *waitSettings) validate() error {
@@ -137,7 +141,8 @@ func MaxAttempts(n int) WaitOption { return func(s *waitSettings) { s.schedule.M
 
 // Jitter draws the delays: from [lo, hi], both included, which are narrow
 // around a delay that grows (see [Growth]), and in [SmithyExact] mode wide. A
-// draw outside the shortest and the longest delay is brought inside.
+// draw outside the shortest and the longest delay is brought inside. Of the delays of
+// [Follow] it draws the jitter.
 func Jitter(random func(lo, hi time.Duration) time.Duration) WaitOption {
 	return func(s *waitSettings) { s.schedule.Random = random }
 }

@@ -3,6 +3,8 @@ package pollcore
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -18,16 +20,21 @@ const (
 	MaxPlannedDelay = 10_000 * time.Hour
 )
 
-// Planned is a schedule as data: each delay is a constant. Its JSON form has
-// whole seconds:
+// Planned is a schedule as data: each delay is a constant, but for the jitter of the
+// first one. Its JSON form has whole seconds, and jitter is optional:
 //
-//	{"delays": [900, 45, 45, 60], "then": 60}
+//	{"delays": [900, 45, 45, 60], "then": 60, "jitter": 30}
 type Planned struct {
 	// Delays are the delays before the first calls, in whole seconds. The first is
 	// counted from the start of the job and may be 0.
 	Delays []time.Duration
 	// Then is the delay between all later calls, in whole seconds.
 	Then time.Duration
+	// Jitter makes the first delay longer by a time that is drawn once for each wait,
+	// evenly from 0 to Jitter, in whole seconds: see [Planned.Draw]. All later delays
+	// are as listed. So waits that start together call at different times, and see ends
+	// no later than without it. 0 is none.
+	Jitter time.Duration
 }
 
 // ParsePlanned reads the JSON form. Reading is strict: unknown and missing
@@ -63,8 +70,12 @@ func ParsePlanned(text []byte) (Planned, error) {
 				r.Report(n.Problem("%s", noDelays))
 			}
 		},
-		"then": delay(&p.Then, 1),
+		"then":   delay(&p.Then, 1),
+		"jitter": delay(&p.Jitter, 0),
 	}, "delays", "then")
+	if jitter := doc.Root.Get("jitter"); len(r.Problems) == 0 && p.latestFirst() > MaxPlannedDelay {
+		r.Report(jitter.Problem("%s", p.tooLongFirst()))
+	}
 	if err := r.Problems.Err(); err != nil {
 		return Planned{}, err
 	}
@@ -88,7 +99,8 @@ func (p Planned) MarshalJSON() ([]byte, error) {
 	form := struct {
 		Delays []int64 `json:"delays"`
 		Then   int64   `json:"then"`
-	}{make([]int64, len(p.Delays)), int64(p.Then / time.Second)}
+		Jitter int64   `json:"jitter,omitempty"`
+	}{make([]int64, len(p.Delays)), int64(p.Then / time.Second), int64(p.Jitter / time.Second)}
 	for i, d := range p.Delays {
 		form.Delays[i] = int64(d / time.Second)
 	}
@@ -118,7 +130,39 @@ func (p Planned) Validate() error {
 		}
 	}
 	check("/then", p.Then, time.Second)
+	check("/jitter", p.Jitter, 0)
+	if found == nil && p.latestFirst() > MaxPlannedDelay {
+		report("/jitter", "%s", p.tooLongFirst())
+	}
 	return found.Err()
+}
+
+func (p Planned) tooLongFirst() string {
+	return fmt.Sprintf("expected a first delay of at most %s with the jitter, found %s", MaxPlannedDelay, p.latestFirst())
+}
+
+// latestFirst is the longest first delay that the jitter makes.
+func (p Planned) latestFirst() time.Duration { return p.Before(1) + p.Jitter }
+
+// Draw returns the schedule of one wait: what is drawn of the jitter, in whole seconds,
+// is part of the first delay, and no jitter is left. random draws from [lo, hi], both
+// included; nil draws evenly. Whoever continues a wait elsewhere needs the same draw
+// each time, such as one from a hash of its name.
+func (p Planned) Draw(random func(lo, hi time.Duration) time.Duration) Planned {
+	steps := p.Jitter / time.Second
+	if len(p.Delays) == 0 || steps <= 0 {
+		return p
+	}
+	var drawn time.Duration
+	if random == nil {
+		drawn = rand.N(steps+1) * time.Second //nolint:gosec // jitter needs no secrecy
+	} else {
+		drawn = min(max(0, random(0, p.Jitter).Round(time.Second)), p.Jitter)
+	}
+	p.Delays = slices.Clone(p.Delays)
+	p.Delays[0] += drawn
+	p.Jitter = 0
+	return p
 }
 
 // Before returns the delay before call n, counted from 1.
@@ -132,9 +176,9 @@ func (p Planned) Before(n int) time.Duration {
 // CallAt returns the number of the call, counted from 1, whose time in the plan is
 // nearest to a time since the start of the job; behind all that are listed, that of the
 // last of them. So calls that take time, or come a little early, neither lose nor repeat
-// a delay.
+// a delay. Of a jitter that is not yet drawn it takes the middle.
 func (p Planned) CallAt(elapsed time.Duration) int {
-	since := elapsed - p.Before(1)
+	since := elapsed - p.Before(1) - p.Jitter/2 //nolint:mnd // the middle
 	for n := 2; n <= len(p.Delays); n++ {
 		delay := p.Delays[n-1]
 		if since < delay-delay/2 {

@@ -25,6 +25,9 @@ func drawPlanned(t *rapid.T) pollcore.Planned {
 	for range rapid.IntRange(0, 20).Draw(t, "more") {
 		p.Delays = append(p.Delays, seconds("delay", 1))
 	}
+	if rapid.Bool().Draw(t, "draws") {
+		p.Jitter = seconds("jitter", 0)
+	}
 	return p
 }
 
@@ -32,7 +35,7 @@ func drawPlanned(t *rapid.T) pollcore.Planned {
 func TestPlannedCallsAtItsTimes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPlanned(t)
+		p := drawPlanned(t).Draw(nil)
 		total := time.Duration(rapid.IntRange(1, 40_000).Draw(t, "total")) * time.Second
 		var want []time.Duration
 		at := time.Duration(0)
@@ -80,7 +83,7 @@ func TestPlannedCallsAtItsTimes(t *testing.T) {
 func TestPlannedWithoutACountForgivesDrift(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPlanned(t)
+		p := drawPlanned(t).Draw(nil)
 		s := pollcore.Schedule{Total: 1000 * time.Hour, Planned: &p}
 		at := p.Before(1)
 		for n := 1; n <= len(p.Delays)+3; n++ {
@@ -123,6 +126,9 @@ func TestPlannedJSON(t *testing.T) {
 	text, err := json.Marshal(pollcore.Planned{Delays: []time.Duration{15 * time.Minute, 45 * time.Second}, Then: time.Minute})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"delays": [900, 45], "then": 60}`, string(text))
+	text, err = json.Marshal(pollcore.Planned{Delays: []time.Duration{0}, Then: time.Minute, Jitter: 30 * time.Second})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"delays": [0], "then": 60, "jitter": 30}`, string(text))
 	var file struct {
 		Schedule *pollcore.Planned `json:"schedule"`
 	}
@@ -145,6 +151,10 @@ func TestParsePlannedRefuses(t *testing.T) {
 		{`{"delays": [1.5], "then": 60}`, "found a number (1.5)"},
 		{`{"delays": [1e99], "then": 60}`, "found a number (1e99)"},
 		{`{"delays": [36000001], "then": 60}`, "found a number (36000001)"},
+		{`{"delays": [900], "then": 60, "jitter": -1}`, "/jitter: expected a whole number from 0 to 36000000, found a number (-1)"},
+		{`{"delays": [900], "then": 60, "jitter": "1m"}`, `/jitter: expected a whole number from 0 to 36000000, found a string ("1m")`},
+		{`{"delays": [900], "then": 60, "jitter": 36000000}`, "1:41: /jitter: expected a first delay of at most 10000h0m0s with the jitter, found 10000h15m0s"},
+		{`{"delays": [900], "then": 60, "jiter": 36}`, `did you mean "jitter"?`},
 		{`{"delay": [900], "then": 60}`, `did you mean "delays"?`},
 		{`{"delays": [` + strings.Repeat("1,", 1000) + `1], "then": 60}`, "/delays: expected at most 1000 delays, found 1001"},
 	}
@@ -169,6 +179,14 @@ func TestPlannedValidate(t *testing.T) {
 			pollcore.Planned{Delays: []time.Duration{-time.Second, 0, 1500 * time.Millisecond}, Then: 10_001 * time.Hour},
 			[]string{"4 problems", "/delays/0: expected whole seconds from 0s", "/delays/1: expected whole seconds from 1s", "found 1.5s", "found 10001h0m0s"},
 		},
+		{
+			pollcore.Planned{Delays: []time.Duration{time.Second}, Then: time.Second, Jitter: time.Second / 2},
+			[]string{"/jitter: expected whole seconds from 0s to 10000h0m0s, found 500ms"},
+		},
+		{
+			pollcore.Planned{Delays: []time.Duration{time.Second}, Then: time.Second, Jitter: pollcore.MaxPlannedDelay},
+			[]string{"/jitter: expected a first delay of at most 10000h0m0s with the jitter, found 10000h0m1s"},
+		},
 		{pollcore.Planned{Delays: make([]time.Duration, 1001), Then: time.Second}, []string{"/delays: expected at most 1000 delays, found 1001"}},
 	}
 	for _, tt := range tests {
@@ -189,12 +207,62 @@ func TestPlannedNextDoesNotPanic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "d") / 4) })
-		p := pollcore.Planned{Delays: rapid.SliceOfN(d, 0, 5).Draw(t, "delays"), Then: d.Draw(t, "then")}
+		p := pollcore.Planned{Delays: rapid.SliceOfN(d, 0, 5).Draw(t, "delays"), Then: d.Draw(t, "then"), Jitter: d.Draw(t, "jitter")}
 		s := pollcore.Schedule{Total: d.Draw(t, "total"), Planned: &p, Mode: pollcore.Mode(rapid.IntRange(0, 1).Draw(t, "mode"))}
 		s.First()
+		s.FirstBounds()
+		s.Begin()
 		decision := s.Next(pollcore.Retry, pollcore.Progress{Attempts: rapid.Int().Draw(t, "attempts"), Elapsed: d.Draw(t, "elapsed")})
 		require.Contains(t, []pollcore.Status{pollcore.Running, pollcore.TimedOut}, decision.Status)
 	})
+}
+
+// Each wait draws once: the first delay is longer, and no other. Whole seconds are drawn
+// evenly, both ends included, and the draw does not reach into the schedule.
+func TestJitterIsDrawnOnce(t *testing.T) {
+	t.Parallel()
+	p := pollcore.Planned{Delays: []time.Duration{10 * time.Second, 3 * time.Second}, Then: 5 * time.Second, Jitter: 4 * time.Second}
+	s := pollcore.Schedule{Total: time.Hour, Planned: &p}
+	lo, hi := s.FirstBounds()
+	require.Equal(t, []time.Duration{10 * time.Second, 14 * time.Second}, []time.Duration{lo, hi})
+	counts := map[time.Duration]int{}
+	const draws = 5000
+	for range draws {
+		one := s.Begin()
+		first := one.First()
+		require.Equal(t, first, one.First())
+		require.Equal(t, 3*time.Second, one.Next(pollcore.Retry, pollcore.Progress{Attempts: 1, Elapsed: first}).Delay)
+		require.Equal(t, 5*time.Second, one.Next(pollcore.Retry, pollcore.Progress{Attempts: 2, Elapsed: first + 3*time.Second}).Delay)
+		// By the time alone it is the same.
+		require.Equal(t, 3*time.Second, one.Next(pollcore.Retry, pollcore.Progress{Elapsed: first}).Delay)
+		require.Equal(t, 5*time.Second, one.Next(pollcore.Retry, pollcore.Progress{Elapsed: first + 3*time.Second}).Delay)
+		counts[first]++
+	}
+	require.Len(t, counts, 5)
+	for seconds := 10; seconds <= 14; seconds++ {
+		require.InDelta(t, draws/5, counts[time.Duration(seconds)*time.Second], 150, seconds)
+	}
+	require.Equal(t, 10*time.Second, p.Before(1))
+	require.Equal(t, 4*time.Second, p.Jitter)
+
+	// First alone draws each time, from Random, which may draw outside.
+	for drawn, want := range map[time.Duration]time.Duration{-time.Second: 10, 0: 10, 1400 * time.Millisecond: 11, 1600 * time.Millisecond: 12, time.Hour: 14} {
+		s.Random = func(lo, hi time.Duration) time.Duration {
+			require.Equal(t, []time.Duration{0, 4 * time.Second}, []time.Duration{lo, hi})
+			return drawn
+		}
+		require.Equal(t, want*time.Second, s.First())
+		require.Equal(t, want*time.Second, s.Begin().First())
+	}
+	s.Total, s.Random = 12*time.Second, func(_, hi time.Duration) time.Duration { return hi }
+	_, hi = s.FirstBounds()
+	require.Equal(t, s.Total, hi)
+	require.Equal(t, s.Total, s.First())
+	// A schedule that nobody has begun takes the middle.
+	p.Delays[1] = 30 * time.Second
+	s.Total = time.Hour
+	require.Equal(t, 30*time.Second, s.Next(pollcore.Retry, pollcore.Progress{Elapsed: 26 * time.Second}).Delay)
+	require.Equal(t, 5*time.Second, s.Next(pollcore.Retry, pollcore.Progress{Elapsed: 28 * time.Second}).Delay)
 }
 
 func TestWaitFollowsAPlan(t *testing.T) {
@@ -211,6 +279,18 @@ func TestWaitFollowsAPlan(t *testing.T) {
 		_, err := pollcore.Wait(t.Context(), never, &struct{}{}, 130*time.Second, op, pollcore.Follow(plan))
 		require.ErrorIs(t, err, pollcore.ErrTimedOut)
 		require.Equal(t, []time.Duration{90 * time.Second, 95 * time.Second, 105 * time.Second, 125 * time.Second, 130 * time.Second}, at)
+		for _, drawn := range []time.Duration{0, 7 * time.Second, 20 * time.Second} {
+			start, at = time.Now(), nil
+			plan.Jitter = 20 * time.Second
+			_, err = pollcore.Wait(t.Context(), never, &struct{}{}, 130*time.Second, op, pollcore.Follow(plan),
+				pollcore.Jitter(func(_, _ time.Duration) time.Duration { return drawn }))
+			require.ErrorIs(t, err, pollcore.ErrTimedOut)
+			want := []time.Duration{90*time.Second + drawn, 95*time.Second + drawn, 105*time.Second + drawn, 125*time.Second + drawn, 130 * time.Second}
+			if drawn >= 5*time.Second {
+				want = append(want[:3], want[4])
+			}
+			require.Equal(t, want, at)
+		}
 		_, err = pollcore.Wait(t.Context(), never, &struct{}{}, time.Minute, op, pollcore.Follow(pollcore.Planned{}))
 		require.ErrorContains(t, err, "found no delays")
 	})

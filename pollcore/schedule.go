@@ -64,8 +64,9 @@ type Schedule struct {
 	// Random draws from [lo, hi], both included, and may round what it draws; a
 	// draw outside Min and Max is brought inside. nil draws uniformly.
 	Random func(lo, hi time.Duration) time.Duration
-	// Planned has the delays instead of Initial, Min, Max, Growth and Random, in
-	// mode FullWindow. Only the last delay may be shorter: it ends at the deadline.
+	// Planned has the delays instead of Initial, Min, Max and Growth, in mode
+	// FullWindow. Random draws only its Jitter. Only the last delay may be shorter: it
+	// ends at the deadline.
 	Planned *Planned
 }
 
@@ -135,12 +136,31 @@ func (s Schedule) Validate() error {
 	return found.Err()
 }
 
-// First returns the delay before the first call.
+// Begin returns the schedule of one wait. It draws the jitter of a planned one, if there
+// is one, so that First and Next go by the same draw.
+func (s Schedule) Begin() Schedule {
+	if s.Planned != nil && s.Planned.Jitter > 0 {
+		drawn := s.Planned.Draw(s.Random)
+		s.Planned = &drawn
+	}
+	return s
+}
+
+// First returns the delay before the first call, with the jitter of a planned one, which
+// it draws anew unless [Schedule.Begin] has drawn it.
 func (s Schedule) First() time.Duration {
 	if s.Planned != nil {
-		return min(s.Planned.Before(1), s.Total)
+		return min(s.Begin().Planned.Before(1), s.Total)
 	}
 	return min(s.Initial, s.Total)
+}
+
+// FirstBounds are those of the draw of First.
+func (s Schedule) FirstBounds() (lo, hi time.Duration) {
+	if s.Planned != nil {
+		return min(s.Planned.Before(1), s.Total), min(s.Planned.latestFirst(), s.Total)
+	}
+	return s.First(), s.First()
 }
 
 // Next decides after a call with verdict v. It is pure but for the draw from

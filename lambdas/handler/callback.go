@@ -74,7 +74,7 @@ func (s *starter) attach(ctx context.Context, stored startrecord.Stored, c start
 func (s *starter) await(ctx context.Context, rec *startrecord.Record) {
 	c, now := &rec.Callback, s.Now().UTC()
 	if c.DueAt.IsZero() {
-		c.DueAt = now.Add(s.request.Schedule().First() - s.event.waitTime(*rec, now))
+		c.DueAt = now.Add(s.request.Schedule(s.event.Key).First() - s.event.waitTime(*rec, now))
 	}
 	setNextMessage(c)
 	c.JobIDs = s.jobIDs(ctx, *rec)

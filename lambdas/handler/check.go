@@ -103,7 +103,7 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 // it was sent before the deadline, or its answer has been on its way for long. An
 // invocation may stall anywhere, and the job may have ended meanwhile.
 func (c *check) stale() bool {
-	inTime := c.event.waitTime(c.stored.Record, c.asked) < c.request.Schedule().Total
+	inTime := c.event.waitTime(c.stored.Record, c.asked) < c.request.Schedule(c.event.Key).Total
 	return inTime || c.Now().Sub(c.asked) > staleAfter
 }
 
@@ -156,14 +156,14 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	if unmatched && goerror.Passes(opErr) {
 		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
 	}
-	schedule := c.request.Schedule()
+	schedule := c.request.Schedule(c.event.Key)
 	// A Wait state waits whole seconds. What is drawn is rounded, not what grows.
 	schedule.Random = func(lo, hi time.Duration) time.Duration {
 		return (lo + time.Duration(c.Random(int64(hi-lo)+1))).Round(time.Second)
 	}
 	rec := c.stored.Record
 	elapsed := c.event.waitTime(rec, c.Now())
-	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: c.calls(elapsed), Elapsed: elapsed})
+	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: c.calls(schedule.Planned, elapsed), Elapsed: elapsed})
 	result = &Result{
 		Status: decision.Status, WaitSeconds: seconds(decision.Delay), Attempt: c.attempt,
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()), Job: c.ref,
@@ -206,11 +206,11 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 // calls is how many calls of the schedule have been made; 0 if nobody counts. A Retry
 // block counts calls, too, that were made again after a fault. These take time, so the
 // schedule has made no more calls than the time says, unless a redrive began it anew.
-func (c *check) calls(elapsed time.Duration) int {
+func (c *check) calls(planned *pollcore.Planned, elapsed time.Duration) int {
 	if c.request.OnRunning != onRunningDelay || c.event.RedriveCount > 0 {
 		return c.attempt
 	}
-	return min(c.attempt, c.request.Planned.CallAt(elapsed))
+	return min(c.attempt, planned.CallAt(elapsed))
 }
 
 // ask sends the describe call, unless its answer is given.

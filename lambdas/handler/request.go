@@ -3,6 +3,7 @@ package handler
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // maxWaitLimit is the longest that a Standard execution may last.
@@ -65,15 +67,26 @@ type Request struct {
 	dropped error
 }
 
-// Schedule says when the job is polled, and until when.
-func (q *Request) Schedule() pollcore.Schedule {
+// Schedule says when the job with the start record of a key is polled, and until when.
+// The key's hash draws a jitter, so that each invocation polls by the same one.
+func (q *Request) Schedule(key startrecord.Key) pollcore.Schedule {
 	s := pollcore.NewSchedule(q.Waiter, time.Duration(q.MaxWaitSeconds)*time.Second)
 	s.Initial = time.Duration(q.InitialDelay) * time.Second
 	if q.MaxDelay > 0 {
 		s.Max = time.Duration(q.MaxDelay) * time.Second
 	}
-	s.Planned = q.Planned
+	if q.Planned != nil {
+		drawn := q.Planned.Draw(func(_, hi time.Duration) time.Duration { return drawByKey(key, hi) })
+		s.Planned = &drawn
+	}
 	return s
+}
+
+// drawByKey draws whole seconds up to hi, evenly over keys and always the same for one.
+func drawByKey(key startrecord.Key, hi time.Duration) time.Duration {
+	sum := sha256.Sum256([]byte("jitter\n" + key.Path()))
+	steps := uint64(hi/time.Second) + 1                                       //nolint:gosec // not negative
+	return time.Duration(binary.BigEndian.Uint64(sum[:])%steps) * time.Second //nolint:gosec // below hi
 }
 
 // parseRequest reads the request in the JSON form of the Lambda contract. All
@@ -231,7 +244,7 @@ func (q *Request) validate(n *jsontree.Node, cfg Config) error {
 			problems = append(problems, other.Problem("schedule has all delays: remove %s, or schedule", name))
 		}
 	}
-	if first := q.Planned.Before(1); first > wait {
+	if first := q.Planned.Before(1) + q.Planned.Jitter; first > wait {
 		problems = append(problems, n.Get("schedule").Problem("the first delay (%d) must not be above maxWaitSeconds (%d)", seconds(first), q.MaxWaitSeconds))
 	}
 	return problems.Err()

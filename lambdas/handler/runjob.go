@@ -394,7 +394,7 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 		return nil, err
 	}
 	elapsed := s.event.waitTime(rec, s.Now())
-	wait := max(0, s.request.Schedule().First()-elapsed)
+	wait := max(0, s.request.Schedule(s.event.Key).First()-elapsed)
 	return &Result{
 		Status: pollcore.Running, WaitSeconds: seconds(wait),
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()),

@@ -124,7 +124,7 @@ const backOffDelay = 30 * time.Second
 // postpone lets the message come again because the service does not answer, without
 // counting a poll. Long after the deadline it gives up.
 func (v *visit) postpone(ctx context.Context, cause error) (next, error) {
-	if v.check.event.waitTime(v.stored.Record, v.Now()) > v.check.request.Schedule().Total+giveUpAfter {
+	if v.check.event.waitTime(v.stored.Record, v.Now()) > v.check.request.Schedule(v.check.event.Key).Total+giveUpAfter {
 		return v.answerTask(ctx, v.stored, nil, cause)
 	}
 	delay := v.backOff()

@@ -20,6 +20,9 @@ type Distribution struct {
 	weight, weighed []float64
 	text            string
 	learned         bool
+	// of is what durations are without the jitter, where they are less a jitter.
+	of     *Distribution
+	jitter float64
 }
 
 // shortest is the length, in seconds, that shorter jobs count as where lateness is a
@@ -81,6 +84,11 @@ func inside(d *Distribution, i int, x float64) point {
 	p := point{
 		below:   d.below[i] + density*(x-from),
 		partial: d.partial[i] + density*(x-from)*(x+from)/2,
+	}
+	if d.of != nil { // the weight is of the length with the jitter: in a cell, constant
+		more := (x - from) / (to - from) * (d.weight[i+1] - d.weight[i])
+		p.weight, p.weighed = d.weight[i]+more, d.weighed[i]+more*(from+x)/2
+		return p
 	}
 	// Up to the shortest length the weight is constant, then it is the inverse.
 	split := min(max(shortest, from), x)

@@ -26,7 +26,7 @@ func (s *search) findExact() (candidate, bool) {
 		return candidate{}, false
 	}
 	best, found := candidate{}, false
-	end := math.Ceil(s.d.quantile(1 - gridRare))
+	end := max(s.least, math.Ceil(s.d.quantile(1-gridRare)))
 	times := s.coarse(end)
 	for range gridRounds {
 		g := s.grid(times, end)
@@ -72,7 +72,7 @@ func (s *search) coarse(end float64) []float64 {
 	for i := range gridQuantiles {
 		times = append(times, d.quantile(float64(i+1)/gridQuantiles*(1-1e-3)))
 	}
-	start, late := d.quantile(gridRare), d.quantile(0.99)
+	start, late := max(1e-9, d.quantile(gridRare)), d.quantile(0.99)
 	for i := range gridGrowth {
 		times = append(times, start*math.Pow(end/start, float64(i)/gridGrowth))
 	}
@@ -87,7 +87,7 @@ func (s *search) grid(times []float64, end float64) grid {
 	d := s.d
 	times = append(times, 0, end)
 	for i, t := range times {
-		times[i] = min(math.Ceil(t), end)
+		times[i] = min(max(0, math.Ceil(t)), end)
 	}
 	slices.Sort(times)
 	g := grid{times: slices.Compact(times)}
@@ -99,6 +99,7 @@ func (s *search) grid(times []float64, end float64) grid {
 		}
 		g.points = append(g.points, p)
 	}
+	g.points[0] = point{} // before the first poll, none is seen
 	return g
 }
 

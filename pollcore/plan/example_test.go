@@ -22,7 +22,7 @@ func ExampleBest() {
 	}
 	fmt.Println(best.Method, best.Schedule.Delays, "then", best.Schedule.Then)
 	fmt.Println(best.Why)
-	fmt.Printf("%.1f calls, %.1f with a fixed delay of %s\n", best.Cost.Calls, best.FixedCost.Calls, best.Fixed)
+	fmt.Printf("%.1f calls, %.1f with a fixed delay of %s\n", best.Cost.Calls, best.FixedCost.Calls, best.Fixed.Then)
 	// Output:
 	// initial [10m53s] then 50s
 	// A fixed delay after an initial delay needs 7.1 calls; a longer list of delays saves less than 10 % of them.

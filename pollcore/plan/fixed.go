@@ -40,8 +40,8 @@ func (s *search) findInitial() (best candidate, found bool) {
 func (s *search) findFixedAfter(first float64, method Method) (candidate, bool) {
 	build := func(delay float64) candidate {
 		times := []float64{first}
-		if first == 0 {
-			times[0] = delay
+		if first == 0 { // with the jitter as late as without it, on average
+			times[0] = delay - math.Round(s.jitter/2)
 		}
 		return s.schedule(method, times, delay)
 	}

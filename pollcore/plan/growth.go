@@ -20,17 +20,26 @@ func (s *search) universal() (Plan, error) {
 	case g.Share > 0:
 		c = s.growth(g.Share)
 		why = fmt.Sprintf("Delays grow with the time that the job runs: no job is seen later than %s of its length, or a delay of %s.",
-			percent(g.Share), duration(s.least))
+			percent(g.Share), duration(s.least+s.jitter))
 	default:
 		late := g.Late.Seconds()
 		delay := late // the worst, and more than 95 %
 		if g.At == Mean || g.At == P50 {
 			delay = 2 * late
 		}
-		if math.Floor(delay) < s.least {
+		delay = math.Floor(delay)
+		first := delay - math.Round(s.jitter/2) // as late on average
+		if g.At == P95 || g.At == Worst {
+			first = delay - s.jitter
+		}
+		if delay < s.least {
 			return Plan{}, unreachable(Fixed, s)
 		}
-		c = s.schedule(Fixed, []float64{math.Floor(delay)}, math.Floor(delay))
+		if g.At == Worst && first < s.least {
+			return Plan{}, fmt.Errorf("%w: a jitter of %s makes the first poll later than %s: take less jitter, or allow more lateness",
+				ErrUnreachable, duration(s.jitter), duration(late))
+		}
+		c = s.schedule(Fixed, []float64{first}, delay)
 		why = "A fixed delay needs no knowledge of the durations."
 	}
 	p := Plan{Schedule: c.planned, Method: c.method, Why: why, Bound: 1}
@@ -39,7 +48,7 @@ func (s *search) universal() (Plan, error) {
 		fixed, ok = s.findFixed()
 	}
 	if ok {
-		p.Fixed = fixed.planned.Then
+		p.Fixed = fixed.planned
 	}
 	if s.d.IsKnown() {
 		p.Cost = c.measure(s.d)

@@ -36,9 +36,12 @@ func (s *search) rate(price float64) (times []float64, then float64) {
 		from, reached = to, end
 	}
 	last := len(d.edges) - 1
-	fill(d.edges[0], slowest)
+	fill(max(0, d.edges[0]), slowest)
 	for i := 0; i < last && d.below[i] < enough && len(times) < s.list; i++ {
 		to, width := d.edges[i+1], d.edges[i+1]-d.edges[i]
+		if to <= 0 {
+			continue
+		}
 		rate := slowest
 		if density := (d.below[i+1] - d.below[i]) / width; density > 0 {
 			integral := 2 * (math.Sqrt(1-d.below[i]) - math.Sqrt(1-d.below[i+1])) / math.Sqrt(density)

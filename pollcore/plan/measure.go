@@ -41,6 +41,9 @@ func Measure(d Distribution, s pollcore.Schedule) Cost {
 	if !d.IsKnown() {
 		return Cost{}
 	}
+	if s.Planned != nil && s.Planned.Jitter > 0 {
+		return measureJitter(d, s)
+	}
 	if s.Random == nil {
 		random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the figures must be the same in every run
 		s.Random = func(lo, hi time.Duration) time.Duration {
@@ -60,6 +63,28 @@ func Measure(d Distribution, s pollcore.Schedule) Cost {
 		}
 	}
 	return measure(&d, all)
+}
+
+// measureJitter computes what a planned schedule costs with its jitter.
+func measureJitter(d Distribution, s pollcore.Schedule) Cost {
+	undrawn, jitter := *s.Planned, s.Planned.Jitter
+	undrawn.Jitter = 0
+	s.Planned = &undrawn
+	if d.Quantile(1) < s.Total-jitter {
+		return Measure(*d.drawn(jitter.Seconds()), s)
+	}
+	// Some jobs run on when the schedule ends, which is not later with the jitter.
+	var all []polls
+	for phase := range phases {
+		moved := undrawn
+		moved.Delays = slices.Clone(undrawn.Delays)
+		moved.Delays[0] += jitter * time.Duration(2*phase+1) / (2 * phases)
+		s.Planned = &moved
+		all = append(all, walk(&d, delaysOf(s)))
+	}
+	cost := measure(&d, all)
+	cost.Worst = max(cost.Worst, min(undrawn.Before(1)+jitter, s.Total))
+	return cost
 }
 
 // MeasureDelays computes what a schedule costs that is not a [pollcore.Schedule], such

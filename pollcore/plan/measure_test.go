@@ -23,11 +23,16 @@ func parse(t testing.TB, text string) plan.Distribution {
 // simulate waits for jobs as pollcore does.
 func simulate(d plan.Distribution, s pollcore.Schedule, jobs int) plan.Cost {
 	random := rand.New(rand.NewPCG(3, 5))
+	if s.Planned != nil {
+		s.Random = func(lo, hi time.Duration) time.Duration {
+			return lo + time.Duration(random.Int64N(int64((hi-lo)/time.Second)+1))*time.Second
+		}
+	}
 	var cost plan.Cost
 	var late []time.Duration
 	var shares []float64
-	for range jobs {
-		end := d.Quantile(random.Float64())
+	for i := range jobs {
+		end := d.Quantile((float64(i) + random.Float64()) / float64(jobs))
 		elapsed, calls, seen := s.First(), 1, true
 		for elapsed < end {
 			next := s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: elapsed})
@@ -65,6 +70,12 @@ func TestMeasureIsWhatASimulationFinds(t *testing.T) {
 		"smithy":  {Total: 100 * time.Hour, Min: 20 * time.Second, Max: 2 * time.Minute, Mode: pollcore.SmithyExact},
 		"planned": {Total: 100 * time.Hour, Planned: &pollcore.Planned{
 			Delays: []time.Duration{10 * time.Minute, 30 * time.Second, time.Minute}, Then: 2 * time.Minute,
+		}},
+		"jitter": {Total: 100 * time.Hour, Planned: &pollcore.Planned{
+			Delays: []time.Duration{10 * time.Minute, 30 * time.Second, time.Minute}, Then: 2 * time.Minute, Jitter: 4 * time.Minute,
+		}},
+		"jitter, too short": {Total: 20 * time.Minute, Planned: &pollcore.Planned{
+			Delays: []time.Duration{time.Minute, 4 * time.Minute}, Then: 2 * time.Minute, Jitter: 4 * time.Minute,
 		}},
 		"too short":  {Total: 20 * time.Minute, Min: 10 * time.Second, Max: 3 * time.Minute},
 		"many polls": {Total: 100 * time.Hour, Min: time.Second / 50, Max: time.Second / 50},

@@ -46,9 +46,16 @@ type Limits struct {
 	MaxDelay time.Duration
 	// Delays is how many delays a schedule may list, 100 if it is 0.
 	Delays int
+	// Jitter is that of the schedule, in whole seconds and MaxJitter at most: jobs that
+	// start together are polled at times that differ by up to it. The first delay is
+	// shorter by half of it where it can be. Costs are the mean over what is drawn.
+	Jitter time.Duration
 	// Method is the only one to use; empty is the simplest that is good enough.
 	Method Method
 }
+
+// MaxJitter is the longest jitter of a plan.
+const MaxJitter = 24 * time.Hour
 
 // The defaults of Limits.
 const (
@@ -69,8 +76,9 @@ type Plan struct {
 	Bound float64
 	// Cost is what the schedule costs for the distribution; 0 if nothing is known.
 	Cost Cost
-	// Fixed is the fixed delay for the same goal, and FixedCost what it costs.
-	Fixed     time.Duration
+	// Fixed is the schedule with a fixed delay for the same goal, and FixedCost what it
+	// costs.
+	Fixed     pollcore.Planned
 	FixedCost Cost
 }
 
@@ -112,7 +120,7 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 	if !ok {
 		return Plan{}, unreachable(Fixed, s)
 	}
-	plan := Plan{Bound: s.bound(fixed.polls(&d).cost(&d)), Fixed: fixed.planned.Then, FixedCost: fixed.measure(&d)}
+	plan := Plan{Bound: s.bound(fixed.polls(s.d).cost(s.d)), Fixed: fixed.planned, FixedCost: fixed.measure(s.d)}
 	best, why := fixed, ""
 	switch limits.Method {
 	case "":
@@ -136,7 +144,7 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 		best = s.shorten(best, fixed)
 		why = "Method " + string(limits.Method) + " was asked for."
 	}
-	plan.Schedule, plan.Method, plan.Why, plan.Cost = best.planned, best.method, why, best.measure(&d)
+	plan.Schedule, plan.Method, plan.Why, plan.Cost = best.planned, best.method, why, best.measure(s.d)
 	return plan, nil
 }
 
@@ -148,14 +156,18 @@ func unreachable(method Method, s *search) error {
 		s.meets(&c)
 		late = fmt.Sprintf("with delays of %s, the shortest, it is %s", duration(s.least), s.found(c))
 	}
-	return fmt.Errorf("%w: method %s does not reach a lateness of %s: %s. Allow more", ErrUnreachable, method, s.goal, late)
+	less := ""
+	if s.jitter > 0 {
+		less = ", or take less jitter"
+	}
+	return fmt.Errorf("%w: method %s does not reach a lateness of %s: %s. Allow more%s", ErrUnreachable, method, s.goal, late, less)
 }
 
 // choose returns the simplest schedule that is good enough, and why it is.
 func (s *search) choose(fixed candidate, bound float64) (best candidate, why string) {
 	best = fixed
 	best.method = Initial
-	if best = s.shorten(best, fixed); len(best.planned.Delays) == 1 && best.planned.Delays[0] == best.planned.Then {
+	if best = s.shorten(best, fixed); best.planned.Then == fixed.planned.Then {
 		best = fixed
 	}
 	if initial, ok := s.findInitial(); ok && initial.score < best.score {

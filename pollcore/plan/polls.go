@@ -55,6 +55,9 @@ func (p polls) spread(d *Distribution) polls {
 func (p polls) cost(d *Distribution) sum {
 	var s sum
 	c, before, last := cursor{d: d}, point{}, 0.0
+	if len(p.times) > 0 {
+		s.longest = p.times[0] + d.jitter
+	}
 	for _, t := range p.times {
 		s.calls += 1 - before.below
 		s.longest = max(s.longest, t-last)
@@ -82,7 +85,10 @@ func (p polls) cost(d *Distribution) sum {
 // later is the share of the jobs that polls, once spread, see later than a goal
 // allows: seconds, or a share of the job's length.
 func (p polls) later(d *Distribution, seconds, share float64) float64 {
-	sum, from, to, before, last := 0.0, cursor{d: d}, cursor{d: d}, 0.0, 0.0
+	if d.of != nil && share > 0 {
+		return p.laterOf(d, share)
+	}
+	sum, from, to, before, last := 0.0, cursor{d: d}, cursor{d: d}, 0.0, min(0, d.edges[0])
 	for _, t := range p.times {
 		limit := t - seconds // jobs that end before it are seen too late
 		if share > 0 {

@@ -15,6 +15,7 @@ type search struct {
 	goal        Goal
 	least, most float64 // delay, in seconds
 	list        int     // delays at most
+	jitter      float64 // of the first delay, in seconds
 }
 
 // candidate is a schedule that meets the goal.
@@ -31,7 +32,13 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 	if limits.MinDelay > pollcore.MaxPlannedDelay {
 		return nil, fmt.Errorf("shortest delay must be at most %s, got %s", pollcore.MaxPlannedDelay, limits.MinDelay)
 	}
-	s := &search{d: &d, goal: g, least: max(1, math.Ceil(limits.MinDelay.Seconds())), list: limits.Delays}
+	if limits.Jitter < 0 || limits.Jitter > MaxJitter || limits.Jitter%time.Second != 0 {
+		return nil, fmt.Errorf("jitter must be whole seconds from 0 to %s, got %s", MaxJitter, limits.Jitter)
+	}
+	s := &search{d: &d, goal: g, least: max(1, math.Ceil(limits.MinDelay.Seconds())), list: limits.Delays, jitter: limits.Jitter.Seconds()}
+	if d.IsKnown() {
+		s.d = d.drawn(s.jitter)
+	}
 	if s.most = limits.MaxDelay.Seconds(); s.most == 0 {
 		s.most = pollcore.MaxPlannedDelay.Seconds()
 		if d.learned {
@@ -57,8 +64,8 @@ func (c candidate) polls(d *Distribution) polls {
 
 func (c candidate) measure(d *Distribution) Cost {
 	cost := measure(d, []polls{c.polls(d)})
-	for _, delay := range append(c.planned.Delays, c.planned.Then) {
-		cost.Worst = max(cost.Worst, delay)
+	for n := 1; n <= len(c.planned.Delays)+1; n++ {
+		cost.Worst = max(cost.Worst, c.planned.Before(n))
 	}
 	return cost
 }
@@ -66,7 +73,7 @@ func (c candidate) measure(d *Distribution) Cost {
 // schedule makes a candidate of times of polls and the delay after them: whole seconds,
 // in bounds. The last delays are left out where they are as the delay after them.
 func (s *search) schedule(method Method, times []float64, then float64) candidate {
-	c := candidate{method: method}
+	c := candidate{method: method, planned: pollcore.Planned{Jitter: duration(s.jitter)}}
 	whole := func(seconds float64) time.Duration {
 		return time.Duration(min(max(math.Round(seconds), s.least), pollcore.MaxPlannedDelay.Seconds())) * time.Second
 	}
@@ -78,13 +85,14 @@ func (s *search) schedule(method Method, times []float64, then float64) candidat
 		c.planned.Delays = append(c.planned.Delays, delay)
 	}
 	if len(c.planned.Delays) == 0 {
-		c.planned.Delays = []time.Duration{c.planned.Then}
+		c.planned.Delays = []time.Duration{whole(then - math.Round(s.jitter/2))}
 	}
 	count := len(c.planned.Delays)
 	for count > 1 && c.planned.Delays[count-1] == c.planned.Then {
 		count--
 	}
 	c.planned.Delays = c.planned.Delays[:count]
+	c.planned.Delays[0] = min(c.planned.Delays[0], pollcore.MaxPlannedDelay-c.planned.Jitter)
 	return c
 }
 
@@ -215,7 +223,7 @@ func (s *search) splice(first, second candidate) []candidate {
 		if i+1+len(rest) > s.list || join.Seconds() < s.least {
 			continue
 		}
-		c := candidate{method: first.method, planned: pollcore.Planned{Then: second.planned.Then}}
+		c := candidate{method: first.method, planned: pollcore.Planned{Then: second.planned.Then, Jitter: first.planned.Jitter}}
 		c.planned.Delays = slices.Concat(first.planned.Delays[:i+1], rest)
 		c.planned.Delays[i+1] = join
 		all = append(all, c)
@@ -234,10 +242,11 @@ func (s *search) allowed(x float64) float64 {
 	return s.goal.Late.Seconds()
 }
 
-// weight is how much a second of lateness counts for a job of length x.
+// weight is how much a second of lateness counts for a job that ends at time x, less the
+// jitter.
 func (s *search) weight(x float64) float64 {
 	if s.goal.Share > 0 {
-		return 1 / max(x, shortest)
+		return 1 / max(x+s.jitter/2, shortest)
 	}
 	return 1
 }

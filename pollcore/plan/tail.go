@@ -57,7 +57,7 @@ func (s *search) shorten(c, fixed candidate) candidate {
 	spare := most - c.calls
 	best := c
 	try := func(delays []time.Duration, then time.Duration) bool {
-		short := candidate{method: c.method, planned: pollcore.Planned{Delays: delays, Then: then}}
+		short := candidate{method: c.method, planned: pollcore.Planned{Delays: delays, Then: then, Jitter: c.planned.Jitter}}
 		if !s.meets(&short) || short.calls > most || short.score > c.score+spare {
 			return false
 		}

@@ -28,8 +28,8 @@ func (d *draft) request() object {
 	r := object{
 		"job": d.call.Job, "arguments": arguments, "maxWaitSeconds": d.total, "waiter": d.escape(d.waiter),
 	}
-	if d.planned != nil {
-		r["schedule"] = d.planned
+	if planned := d.rule().Planned; planned != nil {
+		r["schedule"] = planned
 	} else {
 		r["minDelay"], r["maxDelay"], r["initialDelay"] = d.low, d.hi, d.initial
 	}
@@ -158,7 +158,7 @@ func (d *draft) runJob(check string) (all states, scope string) {
 	run, scope := d.runTask(shortContext)
 	all = states{{d.name("RunJob"), run}}
 	run["Next"] = check
-	if d.initial > 0 {
+	if d.waitsFirst() {
 		run["Next"] = d.name("InitialWait")
 		all = append(all, state{d.name("InitialWait"), object{"Type": "Wait", "Seconds": expression("$states.input.waitSeconds"), "Next": check}})
 	}

@@ -9,14 +9,14 @@ import (
 )
 
 // Hold returns the schedule that a machine has where this one is asked for, and whether
-// that is the same. Only RetryTask changes one: it holds the first delay and a few
-// others, each for a stretch of calls.
+// that is the same. Only RetryTask changes one: it holds the first delay, with its jitter,
+// and a few others, each for a stretch of calls.
 func (s Strategy) Hold(p pollcore.Planned) (held pollcore.Planned, same bool) {
 	between, most := listBetween(p), s.traits().phases
 	if len(between) == 0 || most == 0 {
 		return p, true
 	}
-	held = pollcore.Planned{Delays: p.Delays[:1:1], Then: p.Then}
+	held = pollcore.Planned{Delays: p.Delays[:1:1], Then: p.Then, Jitter: p.Jitter}
 	same = true
 	for _, ph := range divide(between, p.Then, most-1) {
 		held.Delays = append(held.Delays, slices.Repeat([]time.Duration{ph.delay}, ph.calls)...)
@@ -31,14 +31,15 @@ func (s Strategy) Hold(p pollcore.Planned) (held pollcore.Planned, same bool) {
 }
 
 // PhaseEnds are the times, since the start, of the calls after which a machine with the
-// schedule that the strategy holds of this one goes on to another delay in other
-// states, if nothing ends the wait before. Each takes the Phase of [Strategy.Steps].
+// schedule that the strategy holds of this one goes on to another delay in other states,
+// if nothing ends the wait before: those of the middle of the jitter. Each takes the
+// Phase of [Strategy.Steps].
 func (s Strategy) PhaseEnds(p pollcore.Planned) []time.Duration {
 	if s.traits().phases == 0 {
 		return nil
 	}
 	held, _ := s.Hold(p)
-	return endsOf(held.Before(1), listPhases(append(slices.Clone(listBetween(held)), held.Then)))
+	return endsOf(held.Before(1)+held.Jitter/2, listPhases(append(slices.Clone(listBetween(held)), held.Then)))
 }
 
 // listBetween are the delays between calls that a schedule lists, without those at

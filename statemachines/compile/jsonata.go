@@ -28,9 +28,9 @@ type jsonata struct {
 // begin are the states before the first call.
 func (j *jsonata) begin(first string) states {
 	var all states
-	if j.initial > 0 {
+	if j.waitsFirst() {
 		all = states{{j.name("InitialWait"), object{
-			"Type": "Wait", "Seconds": j.initial, "Next": first,
+			"Type": "Wait", "Seconds": j.firstDelay(), "Next": first,
 			// A redrive here waits once more, and leaves that much more time.
 			"Assign": object{j.variable("deadline"): expression(j.deadlineAfter(j.last))},
 		}}}

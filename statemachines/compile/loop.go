@@ -306,8 +306,12 @@ func (l *loopStates) outputPath() string {
 // beginLoop are the states before the first call.
 func (l *loopStates) beginLoop(first string) states {
 	var all states
-	if l.initial > 0 {
-		all = states{{l.name("InitialWait"), object{"Type": "Wait", "Seconds": l.initial, "Next": first}}}
+	if l.waitsFirst() {
+		wait := object{"Type": "Wait", "Seconds": l.firstDelay(), "Next": first}
+		if l.jitter > 0 {
+			wait["QueryLanguage"] = "JSONata"
+		}
+		all = states{{l.name("InitialWait"), wait}}
 		first = all[0].name
 	}
 	kept, given := "arguments", l.call.Arguments

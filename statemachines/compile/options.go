@@ -276,8 +276,12 @@ func (c *checks) schedule(o Options) {
 	if o.Fit {
 		c.wrong("Fit", "must be left out, because it would change the delays of the schedule")
 	}
-	if first := o.Schedule.Before(1); first > o.MaxWait {
-		c.wrong("Schedule", "must have a first delay of at most the max wait, %s, has %s", short(o.MaxWait), short(first))
+	if first := o.Schedule.Before(1) + o.Schedule.Jitter; first > o.MaxWait {
+		with := ""
+		if o.Schedule.Jitter > 0 {
+			with = " with its jitter"
+		}
+		c.wrong("Schedule", "must have a first delay of at most the max wait, %s, has %s%s", short(o.MaxWait), short(first), with)
 	}
 }
 

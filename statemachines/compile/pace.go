@@ -65,6 +65,24 @@ func (t timing) pick(left, delay float64) float64 {
 	return delay
 }
 
+// expectDrawn is expect, over the first delays that the jitter makes, with how often a
+// job goes on to another phase.
+func (p *plan) expectDrawn(from, to float64) (polls, phases, lateness float64) {
+	const most = 64 // first delays that are looked at
+	parts := min(p.jitter+1, most)
+	for part := range parts {
+		t := p.timing
+		t.initial, t.jitter = t.initial+int((float64(part)+0.5)/float64(parts)*float64(p.jitter+1)), 0
+		calls, late := expect(t.pace(p.delays), from, to)
+		polls += calls / float64(parts)
+		lateness += late / float64(parts)
+		for _, end := range endsOf(time.Duration(t.initial)*time.Second, p.phases()) {
+			phases += stretch{first: end.Seconds()}.share(0, from, to) / float64(parts)
+		}
+	}
+	return polls, phases, lateness
+}
+
 // expect returns the mean number of polls, and of seconds from the end of a job
 // to the poll that sees it, over jobs that end evenly between two times.
 //

@@ -3,6 +3,7 @@ package compile_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,10 +27,10 @@ func seconds(all ...int) []time.Duration {
 var tableActive = pollcore.MustNew("TableActive", pollcore.Succeed(pollcore.Output("Table.TableStatus").Is("ACTIVE")))
 
 // pollTimes are the times at which a machine polls a job that does not end.
-func pollTimes(t *testing.T, m *asl.StateMachine) []time.Duration {
+func pollTimes(t *testing.T, m *asl.StateMachine, seed uint64) []time.Duration {
 	t.Helper()
 	var at []time.Duration
-	result, err := sim.Run(t.Context(), m, []byte(`{"TableName": "Orders"}`), sim.Options{Handlers: map[string]sim.Handler{
+	result, err := sim.Run(t.Context(), m, []byte(`{"TableName": "Orders"}`), sim.Options{Seed: seed, Handlers: map[string]sim.Handler{
 		"arn:aws:states:::aws-sdk:dynamodb:describeTable": func(_ context.Context, call sim.Call) (sim.Reply, error) {
 			at = append(at, call.Time.Sub(sim.DefaultStart()))
 			return sim.Reply{Output: map[string]any{"Table": map[string]any{"TableStatus": "CREATING"}}}, nil
@@ -71,7 +72,7 @@ func TestMachinesFollowASchedule(t *testing.T) {
 			c, err := compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")},
 				compile.Options{Strategy: tt.strategy, MaxWait: 210 * time.Second, Schedule: &tt.planned})
 			require.NoError(t, err)
-			require.Equal(t, tt.want, pollTimes(t, c.Machine))
+			require.Equal(t, tt.want, pollTimes(t, c.Machine, 0))
 			require.Contains(t, string(asl.Print(c.Machine)), tt.delay)
 			require.InDelta(t, len(tt.want), c.Report().Worst.Polls, 1)
 
@@ -94,6 +95,56 @@ func TestMachinesFollowASchedule(t *testing.T) {
 	}
 }
 
+// An execution draws its first delay, and then polls as the schedule says. Over many the
+// draws are even, and the report's means are theirs.
+func TestMachinesDrawTheJitterOnce(t *testing.T) {
+	t.Parallel()
+	const jitter, each = 9, 60
+	for _, first := range []int{0, 30} {
+		for _, strategy := range []compile.Strategy{compile.Variables, compile.Loop, compile.RetryTask} {
+			t.Run(fmt.Sprint(strategy, first), func(t *testing.T) {
+				t.Parallel()
+				planned := pollcore.Planned{Delays: seconds(first, 5), Then: 25 * time.Second, Jitter: jitter * time.Second}
+				options := compile.Options{
+					Strategy: strategy, MaxWait: 120 * time.Second, Schedule: &planned, JobFrom: 35 * time.Second, JobTo: 65 * time.Second,
+				}
+				c, err := compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")}, options)
+				require.NoError(t, err)
+				require.Contains(t, string(asl.Print(c.Machine)), fmt.Sprintf(`"Seconds": "{%% %d + $floor($random() * 10) %%}"`, first))
+				counts, polls, late := map[time.Duration]int{}, 0.0, 0.0
+				for seed := range uint64((jitter + 1) * each) {
+					at := pollTimes(t, c.Machine, seed)
+					counts[at[0]]++
+					for i, delay := range seconds(5, 25, 25) {
+						require.Equal(t, delay, at[i+1]-at[i])
+					}
+					require.LessOrEqual(t, float64(len(at)), c.Report().Worst.Polls)
+					for end := 35.5; end < 65; end++ {
+						n := slices.IndexFunc(at, func(at time.Duration) bool { return at.Seconds() >= end })
+						polls += float64(n+1) / 30 / each / (jitter + 1)
+						late += (at[n].Seconds() - end) / 30 / each / (jitter + 1)
+					}
+				}
+				require.Len(t, counts, jitter+1)
+				for n := range jitter + 1 {
+					require.InDelta(t, each, counts[time.Duration(first+n)*time.Second], 30, n)
+				}
+				report := c.Report()
+				require.InEpsilon(t, polls, report.Expected.Polls, 0.02)
+				require.InEpsilon(t, late, report.Expected.LatenessSeconds, 0.04)
+				s := c.Schedule()
+				lo, hi := s.FirstBounds()
+				require.Equal(t, seconds(first, first+jitter), []time.Duration{lo, hi})
+
+				options.JobFrom, options.JobTo = 0, 0
+				c, err = compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")}, options)
+				require.NoError(t, err)
+				require.GreaterOrEqual(t, c.Report().Worst.LatenessSeconds, float64(first+jitter))
+			})
+		}
+	}
+}
+
 func TestScheduleIsRefused(t *testing.T) {
 	t.Parallel()
 	planned := func(delays ...int) *pollcore.Planned {
@@ -111,6 +162,11 @@ func TestScheduleIsRefused(t *testing.T) {
 			[]string{"MinDelay must be left out", "MaxDelay must be left out", "InitialDelay must be left out", "Fit must be left out"},
 		},
 		{"begins after the max wait", compile.Options{MaxWait: time.Hour, Schedule: planned(3601)}, []string{"Schedule must have a first delay of at most the max wait, 1h, has 1h0m1s"}},
+		{
+			"begins after the max wait by its jitter",
+			compile.Options{MaxWait: time.Hour, Schedule: &pollcore.Planned{Delays: seconds(3000), Then: time.Minute, Jitter: 601 * time.Second}},
+			[]string{"Schedule must have a first delay of at most the max wait, 1h, has 1h0m1s with its jitter"},
+		},
 		{"more polls than the history has room for", compile.Options{MaxWait: 300 * time.Hour, Schedule: planned(0)}, []string{"give the schedule longer delays"}},
 		{"sync", compile.Options{Strategy: compile.SyncTask, MaxWait: time.Hour, Schedule: planned(0)}, []string{"cannot be compiled to sync"}},
 	}

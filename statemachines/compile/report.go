@@ -99,12 +99,9 @@ func (c *Compiled) Report() Report {
 		polls, late = 1, float64(latest)/2
 		r.RedriveNote += " Redriving an execution that was stopped while the job ran starts the job again."
 	} else {
-		polls, late = expect(p.pace(p.delays), from, to)
+		polls, phases, late = p.expectDrawn(from, to)
 	}
-	for _, end := range endsOf(time.Duration(p.initial)*time.Second, p.phases()) {
-		phases += stretch{first: end.Seconds()}.share(0, from, to)
-	}
-	r.Worst = t.cost(float64(p.strategy.polls(p)), 0, t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
+	r.Worst = t.cost(float64(p.strategy.polls(p)), 0, t.most, float64(max(latest, p.initial+p.jitter-r.JobSeconds[0])))
 	r.Expected = t.cost(polls, phases, t.success, late)
 	if p.redrivable() {
 		r.Redrivable = true

@@ -49,7 +49,7 @@ func (syncTask) take(d *draft) {
 	switch {
 	case d.options.Schedule != nil:
 		d.refuse("it has no schedule, because Step Functions tells it of the end: leave the schedule out")
-	case d.initial > 0:
+	case d.waitsFirst():
 		d.refuse("it makes no call before the job has ended: leave the initial delay out")
 	}
 	if d.call.Stop != nil && catalog.ReadsStartOutput(d.call.Stop.Arguments) {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -11,6 +12,7 @@ import (
 // timing is when a machine polls, in seconds.
 type timing struct {
 	total, initial int
+	jitter         int // the initial delay is longer by up to it
 	low, hi        int // bounds of the delay
 	// planned has the delays where they are neither drawn nor all the same; low and hi
 	// are the least and the longest of those between calls.
@@ -40,7 +42,8 @@ func schedule(w *pollcore.Waiter, o Options) pollcore.Schedule {
 // newTiming is the schedule in whole seconds.
 func newTiming(s pollcore.Schedule) timing {
 	seconds := func(d time.Duration) int { return int(d / time.Second) }
-	t := timing{total: seconds(s.Total), initial: seconds(s.First()), low: seconds(s.Min), hi: seconds(s.Max)}
+	first, latest := s.FirstBounds()
+	t := timing{total: seconds(s.Total), initial: seconds(first), jitter: seconds(latest - first), low: seconds(s.Min), hi: seconds(s.Max)}
 	p := s.Planned
 	if p == nil {
 		return t
@@ -71,7 +74,27 @@ func (t timing) differentDelays() []int {
 // rule is the schedule that the states follow, in whole seconds.
 func (t timing) rule() pollcore.Schedule {
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	return pollcore.Schedule{Total: seconds(t.total), Initial: seconds(t.initial), Min: seconds(t.low), Max: seconds(t.hi), Planned: t.planned}
+	s := pollcore.Schedule{Total: seconds(t.total), Initial: seconds(t.initial), Min: seconds(t.low), Max: seconds(t.hi), Planned: t.planned}
+	if t.jitter > 0 {
+		planned := pollcore.Planned{Delays: []time.Duration{s.Initial}, Then: s.Min}
+		if t.planned != nil {
+			planned = *t.planned
+		}
+		planned.Jitter = seconds(t.jitter)
+		s.Planned = &planned
+	}
+	return s
+}
+
+// waitsFirst tells whether there is a wait before the first call.
+func (t timing) waitsFirst() bool { return t.initial+t.jitter > 0 }
+
+// firstDelay is that of a Wait state: seconds, or JSONata that draws them.
+func (t timing) firstDelay() any {
+	if t.jitter == 0 {
+		return t.initial
+	}
+	return expression(fmt.Sprintf("%d + $floor($random() * %d)", t.initial, t.jitter+1))
 }
 
 // steady tells whether the delay after so many calls, which is lo at least, is that

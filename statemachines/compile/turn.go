@@ -22,7 +22,7 @@ func (p *plan) turn() turn {
 	if p.pollsAfterLook() { // CheckError
 		t.steps = t.and(steps{1, 2})
 	}
-	if p.initial > 0 && !p.collected { // the collector waits too
+	if p.waitsFirst() && !p.collected { // the collector waits too
 		t.most, t.success = t.most.and(wait), t.success.and(wait)
 	}
 	if p.call.Start != nil {
