@@ -133,7 +133,7 @@ func (d *delayFlags) problems(changed func(flag string) bool, least, maxWait tim
 				report("--schedule has all delays: remove it, or --%s", flag)
 			}
 		}
-		if first := d.schedule.Before(1); maxWait > 0 && first >= maxWait {
+		if first := d.schedule.Before(1) + d.schedule.Jitter; maxWait > 0 && first >= maxWait {
 			report("--schedule must have a first delay below --max-wait (%s), has %s", shortDuration(maxWait), shortDuration(first))
 		}
 	}

@@ -459,10 +459,15 @@ func TestNextPoll(t *testing.T) {
 	for elapsed, want := range map[time.Duration]time.Duration{
 		0: 10 * time.Second, 10 * time.Second: 15 * time.Second, 30 * time.Minute: time.Minute, 3590 * time.Second: 10 * time.Second, 2 * time.Hour: 0,
 	} {
-		require.Equal(t, want, nextPoll(q, elapsed), "after %s", elapsed)
+		require.Equal(t, want, nextPoll(q, startrecord.Key{}, elapsed), "after %s", elapsed)
 	}
 	q.MaxDelay = 30
-	require.Equal(t, 30*time.Second, nextPoll(q, 30*time.Minute))
+	require.Equal(t, 30*time.Second, nextPoll(q, startrecord.Key{}, 30*time.Minute))
+	// A jitter is that of the record.
+	q.Planned = &pollcore.Planned{Delays: []time.Duration{time.Minute}, Then: time.Second, Jitter: time.Hour - time.Minute}
+	nightly, weekly := startrecord.Key{ExecutionARN: "nightly"}, startrecord.Key{ExecutionARN: "weekly"}
+	require.Equal(t, nextPoll(q, nightly, 0), nextPoll(q, nightly, 0))
+	require.NotEqual(t, nextPoll(q, nightly, 0), nextPoll(q, weekly, 0))
 }
 
 func TestDoctor(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ type planOptions struct {
 	duration    string
 	durations   string
 	late        string
+	jitter      time.Duration
 	strategy    string
 	executions  executionOptions
 	service     serviceOptions
@@ -76,6 +78,9 @@ Quotas: --concurrent says how many jobs run at once, each followed by another. P
 names the quota of the account that breaks first, and the strategies that keep it.
 Executions are open longer than jobs run: until a poll sees the end.
 
+Jitter: --jitter 60s spreads the first polls of jobs that start together over 60
+seconds, and with them all later ones. It costs next to nothing.
+
 -o schedule prints the schedule as data, and -o svg the picture.
 
 Check: --check says whether the plan in --schedule still holds: whether the jobs of
@@ -100,6 +105,7 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 	f.StringVar(&o.duration, "duration", "", "how long jobs take, such as 'lognormal(15m, 0.5)': the median and the deviation of the logarithm")
 	f.StringVar(&o.durations, "durations", "", "`FILE` with how long past jobs took")
 	f.StringVar(&o.late, "late", "30s", "how late a poll may see the end: a time or a share such as 5%, and p50, p95 or worst if not the mean")
+	addDuration(f, &o.jitter, "jitter", 0, "time over which to spread the polls of jobs that start together")
 	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(pollingStrategies())))
 	o.aws.addTo(c)
 	f.Lookup("region").Usage = "AWS `REGION` of prices and quotas (default that of --from-executions or --from-service, or " + asl.DefaultRegion + ")"
@@ -116,7 +122,7 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 	addOutput(c, &o.output, planOutputs...)
 	completeEntries(c, true)
 	completeWords(c, "strategy", strategyNames(pollingStrategies())...)
-	completeNothing(c, "duration", "late", "only", "concurrent", "substitute", "input")
+	completeNothing(c, "duration", "late", "jitter", "only", "concurrent", "substitute", "input")
 	return c
 }
 
@@ -150,6 +156,9 @@ func (o *planOptions) validate() (plan.Goal, error) {
 	}
 	if o.concurrent < 0 || o.concurrent > mostConcurrent {
 		problems = append(problems, fmt.Errorf("--concurrent must be from 1 to %d, is %d", mostConcurrent, o.concurrent))
+	}
+	if o.jitter < 0 || o.jitter > plan.MaxJitter || o.jitter%time.Second != 0 {
+		problems = append(problems, fmt.Errorf("--jitter must be whole seconds from 0 to %s, is %s", shortDuration(plan.MaxJitter), shortDuration(o.jitter)))
 	}
 	goal, err := plan.ParseGoal(o.late)
 	if err != nil {

@@ -96,6 +96,9 @@ func (o *planOptions) checkProblems() (problems []error) {
 	if inputs := []string{o.schedule, o.durations, o.earlier}; slices.Index(inputs, stdin) >= 0 && slices.Contains(inputs[slices.Index(inputs, stdin)+1:], stdin) {
 		problems = append(problems, errors.New("only one file can be the standard input"))
 	}
+	if o.jitter > 0 {
+		problems = append(problems, errors.New("--check takes the jitter of the schedule: remove --jitter"))
+	}
 	if o.concurrent > 0 || slices.Contains(planOutputs, o.output) {
 		problems = append(problems, errors.New("--check goes with -o text and json, and without --concurrent"))
 	}
@@ -122,7 +125,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		return usage("%s: it has %s that ended: a check needs %d at least", now.source, plural(n, "job"), leastChecked)
 	}
 	k := &planCheck{Notes: slices.Concat(then.notes, now.notes)}
-	cost := plan.MeasureDelays(then.distribution, delaysOf(*delays.schedule))
+	cost := plan.MeasurePlanned(then.distribution, *delays.schedule)
 	k.Promised = promisedLateness{
 		then.source, roundTo(then.distribution.Quantile(0.5).Seconds(), 1000), roundTo(cost.Mean.Seconds(), 10), roundTo(cost.P95.Seconds(), 10),
 	}
@@ -134,7 +137,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	}
 	k.Holds = !k.Late && !k.Drifted
 	if k.Drifted || k.Late && k.Found.How == computedHow { // else the same plan comes out
-		k.Next = o.planAgain(args)
+		k.Next = o.planAgain(args, delays.schedule.Jitter)
 	}
 	out := c.OutOrStdout()
 	if o.output == "json" {
@@ -156,8 +159,11 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 }
 
 // planAgain is the command that makes the next schedule.
-func (o *planOptions) planAgain(args []string) string {
+func (o *planOptions) planAgain(args []string, jitter time.Duration) string {
 	words := slices.Concat([]string{"jobpoller", "plan"}, args, o.sources()[0].spell(), []string{"--late", o.late, "-o", "schedule"})
+	if jitter > 0 {
+		words = append(words, "--jitter", shortDuration(jitter))
+	}
 	for i, word := range words {
 		words[i] = quoteShell(word)
 	}
@@ -204,7 +210,8 @@ func (k *knowledge) lateness() (all []time.Duration) {
 	return all
 }
 
-// latenessOf is how late a schedule sees the ends of jobs whose durations are known.
+// latenessOf is how late a schedule sees the ends of jobs whose durations are known. The
+// jobs, in order of their durations, take turns in all of its jitter.
 func latenessOf(jobs []pastJob, s pollcore.Planned) (all []time.Duration) {
 	var took []time.Duration
 	for _, j := range jobs {
@@ -213,13 +220,15 @@ func latenessOf(jobs []pastJob, s pollcore.Planned) (all []time.Duration) {
 		}
 	}
 	slices.Sort(took)
-	poll, n := s.Before(1), 1
-	for _, t := range took {
-		for poll < t {
-			n++
-			poll += s.Before(n)
+	times := []time.Duration{s.Before(1)}
+	for i, t := range took {
+		_, turn := math.Modf((float64(i) + 0.5) * math.Phi) // an even sequence
+		t -= time.Duration(turn*(s.Jitter.Seconds()+1)) * time.Second
+		for times[len(times)-1] < t {
+			times = append(times, times[len(times)-1]+s.Before(len(times)+1))
 		}
-		all = append(all, poll-t)
+		n, _ := slices.BinarySearch(times, t)
+		all = append(all, times[n]-t)
 	}
 	return all
 }

@@ -170,7 +170,7 @@ func (c coster) polling(s compile.Strategy, schedule pollcore.Planned) polling {
 	case s.NeedsCollector():
 		return polling{steps: steps, most: most, calls: 1 + c.durations.Mean().Seconds()/safetyPoll.Seconds(), collector: true}
 	}
-	cost := plan.MeasureDelays(c.durations, delaysOf(schedule))
+	cost := plan.MeasurePlanned(c.durations, schedule)
 	return polling{steps: steps, most: most, turns: cost.Calls, longest: c.longest(schedule), calls: cost.Calls, late: cost.Mean}
 }
 

@@ -88,7 +88,7 @@ func backoff() pollcore.Planned {
 }
 
 func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *knowledge) (*planReport, error) {
-	best, err := plan.Best(known.distribution, goal, plan.Limits{})
+	best, err := plan.Best(known.distribution, goal, plan.Limits{Jitter: o.jitter})
 	if err != nil {
 		return nil, usage("--late %s: %w", o.late, err)
 	}
@@ -106,8 +106,8 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	if today.schedule != nil {
 		p.Schedules = append(p.Schedules, costs.today(today))
 	}
-	if best.Fixed > 0 {
-		p.Schedules = append(p.Schedules, costs.row(fixedName, pollcore.Planned{Delays: []time.Duration{best.Fixed}, Then: best.Fixed}, nil))
+	if best.Fixed.Then > 0 {
+		p.Schedules = append(p.Schedules, costs.row(fixedName, best.Fixed, nil))
 	}
 	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
 	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule)))
@@ -160,7 +160,7 @@ func delaysOf(s pollcore.Planned) iter.Seq[time.Duration] {
 // row is the row of a schedule in a machine of the strategy, which goes on to another
 // phase at these times.
 func (c coster) row(name string, s pollcore.Planned, phases []time.Duration) plannedSchedule {
-	cost := plan.MeasureDelays(c.durations, delaysOf(s))
+	cost := plan.MeasurePlanned(c.durations, s)
 	mean, most := c.stepsOfStrategy(c.strategy, s, phases)
 	return c.rowOf(name, s, cost, mean, most)
 }
@@ -168,7 +168,7 @@ func (c coster) row(name string, s pollcore.Planned, phases []time.Duration) pla
 // stepsOfStrategy are what a job takes in such a machine: on average, and if it goes on to
 // every phase.
 func (c coster) stepsOfStrategy(s compile.Strategy, schedule pollcore.Planned, phases []time.Duration) (mean, most loopSteps) {
-	of := s.Steps(schedule.Before(1) > 0)
+	of := s.Steps(schedule.Before(1)+schedule.Jitter > 0)
 	mean = loopSteps{transitions: float64(of.Transitions), events: float64(of.Events)}
 	mean.besides.transitions, mean.besides.events = float64(of.Besides.Transitions), float64(of.Besides.Events)
 	most = mean

@@ -82,7 +82,7 @@ const mostDrawn = 100_000
 // pollTimes are the times of the polls of a schedule up to a time, in seconds.
 func pollTimes(s pollcore.Planned, until float64) []float64 {
 	var all []float64
-	now := 0.0
+	now := (s.Jitter / 2).Seconds() //nolint:mnd // the middle
 	for delay := range delaysOf(s) {
 		if now += delay.Seconds(); now > until || len(all) == mostDrawn {
 			break
@@ -263,7 +263,11 @@ func scheduleText(s pollcore.Planned) string {
 			parts = append(parts, fmt.Sprintf("... (%s, see -o schedule)", plural(len(s.Delays), "delay")))
 			break
 		}
-		parts = append(parts, shortDuration(d))
+		text := shortDuration(d)
+		if i == 0 && s.Jitter > 0 {
+			text += " to " + shortDuration(d+s.Jitter) + " (drawn once)"
+		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ") + ", then every " + shortDuration(s.Then)
 }

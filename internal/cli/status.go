@@ -156,15 +156,15 @@ func (e *executionStatus) newPoller(ctx context.Context, cfg aws.Config, store *
 			since = e.redriven
 		}
 		s.Deadline = new(since.Add(time.Duration(q.MaxWaitSeconds) * time.Second))
-		s.NextPollSeconds = nextPoll(q, now.Sub(since)).Seconds()
+		s.NextPollSeconds = nextPoll(q, f.key, now.Sub(since)).Seconds()
 	}
 	return s
 }
 
 // nextPoll is how long the next poll can take to come, so long after the start. When
 // the last one was, no record says.
-func nextPoll(q handler.Request, elapsed time.Duration) time.Duration {
-	s := q.Schedule()
+func nextPoll(q handler.Request, key startrecord.Key, elapsed time.Duration) time.Duration {
+	s := q.Schedule(key)
 	if first := s.First(); elapsed < first {
 		return first - elapsed
 	}

@@ -164,7 +164,7 @@ func (w *waits) wait(ctx context.Context, t waitTarget, p *waitProgress) (*waitR
 	if err != nil {
 		return nil, usage("%w", err)
 	}
-	outcome, err := w.check.Wait(ctx, t.input, w.options.maxWait, call.do, w.options.settings(w.entry, call, p)...)
+	outcome, err := w.check.Wait(ctx, t.input, w.options.maxWait, call.do, w.options.settings(call, p)...)
 	if errors.Is(err, jobs.ErrArguments) { // nothing was sent
 		return nil, usage("input of %s: %w", w.entry.Operation.Name, outcome.OpErr)
 	}
@@ -195,12 +195,12 @@ func (w *waits) finish(result any, text string, code int) error {
 }
 
 // settings are how the wait goes on.
-func (o *waitOptions) settings(e *catalog.Entry, call *describeCall, p *waitProgress) []pollcore.WaitOption {
+func (o *waitOptions) settings(call *describeCall, p *waitProgress) []pollcore.WaitOption {
 	all := []pollcore.WaitOption{
 		pollcore.InitialDelay(o.delays.initial), pollcore.MaxAttempts(o.maxAttempts), pollcore.OnAttempt(p.show),
 		pollcore.Transient(call.transient), pollcore.CallTimeout(2 * callPatience), // the call has its own
 	}
-	s := o.schedule(e)
+	s := p.schedule
 	if s.Planned != nil {
 		return append(all, pollcore.Follow(*s.Planned))
 	}

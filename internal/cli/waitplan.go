@@ -30,11 +30,14 @@ const mostCounted = 10_000
 func newPace(s pollcore.Schedule) pace {
 	s.Random = func(lo, hi time.Duration) time.Duration { return lo + (hi-lo)/2 } //nolint:mnd // the middle
 	p := pace{Polls: 1, schedule: s}
+	soonest, longest := s.FirstBounds()
+	s = s.Begin()
 	last := s.Max // of the delays, before the deadline cuts one
 	if s.Planned != nil {
 		last = s.Planned.Then
 	}
-	elapsed, longest, squares := s.First(), s.First(), s.First().Seconds()*s.First().Seconds()
+	elapsed, spread := s.First(), (longest - soonest).Seconds()
+	squares := elapsed.Seconds()*elapsed.Seconds() + spread*spread/12 //nolint:mnd // of an even draw
 	for elapsed < s.Total {
 		now := pollcore.Progress{Attempts: p.Polls, Elapsed: elapsed}
 		next := s.Next(pollcore.Retry, now)
@@ -61,8 +64,10 @@ func newPace(s pollcore.Schedule) pace {
 // polls says when the schedule polls.
 func (p pace) polls() string {
 	s, text := p.schedule, "at once"
-	if s.First() > 0 {
-		text = "after " + shortDuration(s.First())
+	if low, high := s.FirstBounds(); high > low {
+		text = fmt.Sprintf("after %s to %s, drawn once", shortDuration(low), shortDuration(high))
+	} else if low > 0 {
+		text = "after " + shortDuration(low)
 	}
 	switch {
 	case p.Polls == 1:

@@ -18,8 +18,9 @@ type waitProgress struct {
 	live   *live
 	reader jobReader
 	// explain says why an error ends the wait.
-	explain func(error) string
-	start   time.Time
+	explain  func(error) string
+	start    time.Time
+	schedule pollcore.Schedule // with its jitter drawn
 
 	mu       sync.Mutex
 	now      standing
@@ -33,7 +34,8 @@ func newWaitProgress(out io.Writer, e *catalog.Entry, o waitOptions) *waitProgre
 		explain: func(err error) string { return endReason(e.Operation.Actions, err) },
 		now:     standing{status: string(pollcore.Running), limit: o.maxWait},
 	}
-	p.next = p.start.Add(o.schedule(e).First())
+	p.schedule = o.schedule(e).Begin()
+	p.next = p.start.Add(p.schedule.First())
 	if !o.quiet {
 		p.live = newLive(out, o.verbose, p.standing) // what the SDK logs would break the line
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -99,6 +100,11 @@ func MeasureDelays(d Distribution, delays ...iter.Seq[time.Duration]) Cost {
 		all[i] = walk(&d, one)
 	}
 	return measure(&d, all)
+}
+
+// MeasurePlanned computes what a planned schedule costs that goes on until each job ends.
+func MeasurePlanned(d Distribution, p pollcore.Planned) Cost {
+	return Measure(d, pollcore.Schedule{Total: math.MaxInt64, Planned: &p})
 }
 
 // measure is the mean cost of several lists of polls.

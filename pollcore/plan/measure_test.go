@@ -141,6 +141,37 @@ func TestCostOfAPlan(t *testing.T) {
 	}
 }
 
+// A planned schedule without an end.
+func TestMeasurePlanned(t *testing.T) {
+	t.Parallel()
+	d := parse(t, "uniform(900s, 1800s)")
+	twice := pollcore.Planned{Then: 5 * time.Second}
+	for range 20 {
+		twice.Delays = append(twice.Delays, twice.Then)
+		twice.Then *= 2
+	}
+	// Polls at 635, 1275 and 2555 s: 375 of 900 jobs are seen by the eighth.
+	got := plan.MeasurePlanned(d, twice)
+	require.InEpsilon(t, 8+525.0/900, got.Calls, 1e-3)
+	require.InEpsilon(t, (375*(1275-1087.5)+525*(2555-1537.5))/900, got.Mean.Seconds(), 1e-3)
+	require.Equal(t, 1280*time.Second, got.Worst)
+	require.Zero(t, got.Missed)
+	require.Zero(t, plan.MeasurePlanned(plan.Distribution{}, twice))
+	require.False(t, math.IsNaN(plan.MeasurePlanned(d, pollcore.Planned{}).Calls)) // time stands still
+}
+
+// A schedule that ends misses jobs.
+func TestMeasureMissedJobs(t *testing.T) {
+	t.Parallel()
+	d := parse(t, "uniform(900s, 1800s)")
+	got := plan.Measure(d, pollcore.Schedule{Total: 1200 * time.Second, Planned: &pollcore.Planned{Delays: []time.Duration{time.Hour}, Then: time.Hour}})
+	require.InEpsilon(t, 600.0/900, got.Missed, 1e-3)
+	require.InEpsilon(t, 150, got.Mean.Seconds(), 1e-3)
+	require.Equal(t, 1.0, got.Calls)
+	got = plan.Measure(d, pollcore.Schedule{Total: 0, Planned: &pollcore.Planned{Delays: []time.Duration{time.Hour}, Then: time.Hour}})
+	require.Equal(t, plan.Cost{Missed: 1, Calls: 1}, got)
+}
+
 // Backoffs that pollcore has not are measured by their delays.
 func TestMeasureDelays(t *testing.T) {
 	t.Parallel()

@@ -141,7 +141,9 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 		return Plan{}, unreachable(limits.Method, s)
 	}
 	if why == "" {
-		best = s.shorten(best, fixed)
+		if best.method != Fixed {
+			best = s.settle(best, fixed)
+		}
 		why = "Method " + string(limits.Method) + " was asked for."
 	}
 	plan.Schedule, plan.Method, plan.Why, plan.Cost = best.planned, best.method, why, best.measure(s.d)
@@ -171,7 +173,7 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 		best = fixed
 	}
 	if initial, ok := s.findInitial(); ok && initial.score < best.score {
-		best = s.shorten(initial, fixed)
+		best = s.settle(initial, fixed)
 	}
 	simple := "A fixed delay"
 	if best.method == Initial {
@@ -188,7 +190,7 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 		}
 	}
 	if listed := ok && program.score <= (1-worthwhile)*best.score; listed {
-		best = s.shorten(program, fixed)
+		best = s.settle(program, fixed)
 	}
 	switch {
 	case best.calls < oneCall && s.d.Variation() < alike:

@@ -205,6 +205,16 @@ func TestTailsAreNoLongerThanTheGoal(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, p.Schedule.Then, tt.most, "%s %s %s: %v", tt.durations, tt.goal, tt.method, p.Schedule)
 	}
+	// And no shorter: nearly all jobs have ended, and the others need not be polled every second.
+	for _, jitter := range []time.Duration{0, time.Minute} {
+		for _, method := range []plan.Method{plan.Hazard, plan.Exact} {
+			for _, text := range []string{"uniform(15m, 30m)", "weibull(20m, 10)"} {
+				p, err := plan.Best(parse(t, text), plan.Goal{Late: 30 * time.Second}, plan.Limits{Method: method, Jitter: jitter})
+				require.NoError(t, err)
+				require.GreaterOrEqual(t, p.Schedule.Then, 30*time.Second, "%s %s: %v", text, method, p.Schedule)
+			}
+		}
+	}
 	// A price justifies the fixed delay that is best for it.
 	p, err := plan.Best(parse(t, "constant(10m)"), plan.Goal{Price: 1.0 / 3}, plan.Limits{})
 	require.NoError(t, err)

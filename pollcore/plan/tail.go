@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -46,13 +47,44 @@ func (s *search) tail(t float64, p point, price float64) float64 {
 	return min(max(math.Sqrt(2*left/price/s.weight(t)), s.least), s.most)
 }
 
-// shorten returns a candidate whose last delays are no longer than the goal justifies, as
-// far as that takes practically no more calls. The distribution has few jobs there, or
-// none, but it may be wrong, and then a long delay finds jobs very late.
-func (s *search) shorten(c, fixed candidate) candidate {
-	if c.method == Fixed {
-		return c
+// settle returns a candidate whose last delays are those that the goal justifies, as far
+// as that takes practically no more calls. The distribution has few jobs there, or none,
+// but it may be wrong: then a long delay finds jobs very late, and a short one polls them
+// without need.
+func (s *search) settle(c, fixed candidate) candidate {
+	if c.method == Hazard || c.method == Exact {
+		c = s.lengthen(c)
 	}
+	return s.shorten(c, fixed)
+}
+
+// lengthen returns a candidate whose delay after the listed ones is as long as the goal
+// justifies, from the end on or from a few polls later, if it then still meets the goal.
+func (s *search) lengthen(c candidate) candidate {
+	const most = 32 // polls later
+	for more := 0; more < most && len(c.planned.Delays)+more <= s.list; more = 2*more + 1 {
+		long := c
+		long.planned.Delays = slices.Concat(c.planned.Delays, slices.Repeat([]time.Duration{c.planned.Then}, more))
+		end := time.Duration(0)
+		for _, delay := range long.planned.Delays {
+			end += delay
+		}
+		if long.planned.Then = whole(s.steady(end.Seconds())); long.planned.Then < 2*c.planned.Then { // nearly the same
+			break
+		}
+		if s.meets(&long) && long.score <= c.score {
+			return long
+		}
+	}
+	return c
+}
+
+// whole cuts seconds.
+func whole(seconds float64) time.Duration { return time.Duration(math.Floor(seconds)) * time.Second }
+
+// shorten returns a candidate whose last delays are no longer than the goal justifies,
+// where that takes practically no more calls.
+func (s *search) shorten(c, fixed candidate) candidate {
 	most := min((1+indifferent)*c.calls, max(c.calls, fixed.calls))
 	spare := most - c.calls
 	best := c
@@ -69,7 +101,7 @@ func (s *search) shorten(c, fixed candidate) candidate {
 		for _, delay := range delays {
 			end += delay
 		}
-		goal := time.Duration(math.Floor(s.steady(end.Seconds()))) * time.Second
+		goal := whole(s.steady(end.Seconds()))
 		long := best.planned.Then // or the delay that is left out
 		if n < len(c.planned.Delays) {
 			long = c.planned.Delays[n]
