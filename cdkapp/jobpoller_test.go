@@ -283,7 +283,7 @@ func TestE2ESharedFunctions(t *testing.T) {
 			props.Functions, props.Strategy, props.Dashboard, props.MaxDelay = functions, poller.strategy, new(true), poller.maxDelay
 			props.InitialDelay = poller.late
 			if poller.id == "Last" {
-				props.Schedule = &pollcore.Planned{Delays: []time.Duration{20 * time.Minute, 30 * time.Second}, Then: time.Minute}
+				props.Schedule = &pollcore.Planned{Delays: []time.Duration{20 * time.Minute, 30 * time.Second}, Then: time.Minute, Jitter: 5 * time.Minute}
 			}
 			p := cdkapp.NewJobPoller(stack, &poller.id, props)
 			require.NotNil(t, p.Dashboard())
@@ -300,7 +300,7 @@ func TestE2ESharedFunctions(t *testing.T) {
 	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3*3+len(functions)+3, "three of the job that all wait for")
 	late := slices.DeleteFunc(all.of("AWS::CloudWatch::Alarm"), func(r resource) bool { return r.properties["MetricName"] != "Lateness" })
 	require.Len(t, late, 1)
-	require.InDelta(t, 1200+300, late[0].properties["Threshold"], 0)
+	require.InDelta(t, 1500+300, late[0].properties["Threshold"], 0)
 	require.Equal(t, "Maximum", late[0].properties["Statistic"])
 	dashboard := resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string)
 	for _, section := range []string{"## First", "## Slow", "## Last", `"Lateness"`} {

@@ -207,7 +207,7 @@ func (m *machine) delay(job string, request map[string]any) {
 	if text, err := json.Marshal(request["schedule"]); err == nil && !known {
 		var planned pollcore.Planned
 		planned, err = pollcore.ParsePlanned(text)
-		known, longest = err == nil, slices.Max(append(planned.Delays, planned.Then))
+		known, longest = err == nil, slices.Max(append(planned.Delays, planned.Then, planned.Before(1)+planned.Jitter))
 	}
 	if !known {
 		return

@@ -137,6 +137,43 @@ func TestCollectBySchedule(t *testing.T) {
 	}
 }
 
+// A start record's key draws the jitter of its schedule: evenly over many, and the same
+// in each invocation. All later polls are as listed.
+func TestCollectByScheduleWithJitter(t *testing.T) {
+	t.Parallel()
+	const executions, jitter = 400, 3
+	w := newCollectWorld(t, "token")
+	w.endsAt(time.Hour, stateDone)
+	for i := range executions {
+		w.mustStart(t, try{
+			execution: fmt.Sprint(i), token: fmt.Sprint("T", i),
+			request: `{"job": "test:Job", "maxWaitSeconds": 36000, "schedule": {"delays": [60, 10], "then": 100, "jitter": 3}}`,
+		})
+	}
+	describes := func() (n int) {
+		for _, batch := range w.service.batches {
+			n += batch
+		}
+		return n
+	}
+	w.pass(t, 59*time.Second)
+	require.Zero(t, describes())
+	counts := make([]int, jitter+1)
+	for polls, gap := range []int{1, 10, 100} {
+		w.pass(t, time.Duration(gap-1-min(polls, 1)*jitter)*time.Second)
+		for second := range jitter + 1 {
+			before := describes()
+			w.pass(t, time.Second)
+			seen := describes() - before
+			if polls == 0 {
+				counts[second] = seen
+				require.InDelta(t, executions/(jitter+1), seen, 40)
+			}
+			require.Equal(t, counts[second], seen, "poll %d, second %d", polls+1, second)
+		}
+	}
+}
+
 // Jobs of one group are described by calls of as many as one takes.
 func TestCollectInBatches(t *testing.T) {
 	t.Parallel()

@@ -54,6 +54,7 @@ var badRequests = []struct {
 		"schedule beside other delays", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 2, "initialDelay": 0, "schedule": {"delays": [1], "then": 2}}`, handler.ErrorInvalidRequest,
 		[]string{"/minDelay: schedule has all delays: remove minDelay, or schedule", "/initialDelay: schedule has"},
 	},
+	{"schedule begins after the wait by its jitter", `{"job": "test:Job", "maxWaitSeconds": 5, "schedule": {"delays": [4], "then": 2, "jitter": 2}}`, handler.ErrorInvalidRequest, []string{"/schedule: the first delay (6) must not be above maxWaitSeconds (5)"}},
 	{"schedule begins after the wait", `{"job": "test:Job", "maxWaitSeconds": 5, "schedule": {"delays": [6], "then": 2}}`, handler.ErrorInvalidRequest, []string{"/schedule: the first delay (6) must not be above maxWaitSeconds (5)"}},
 	{"minDelay 0", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 0}`, handler.ErrorInvalidRequest, []string{"/minDelay", "from 1"}},
 	{"delays crossed", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 9, "maxDelay": 8}`, handler.ErrorInvalidRequest, []string{"minDelay (9) must not be above maxDelay (8)"}},
