@@ -12,7 +12,7 @@ import (
 // leaves a margin to Step Functions itself. A redrive has the limit anew.
 func (p *plan) limit(all states) int {
 	const margin, hour = 10 * 60, 60 * 60
-	seconds := p.total + p.hi + margin                // a delay may begin right before the deadline
+	seconds := p.total + p.hi + p.jitter + margin     // a delay may begin right before the deadline
 	if ends := endsOf(0, p.phases()); len(ends) > 0 { // an Output that never sees the clock has the last phase whole
 		seconds += int(ends[len(ends)-1] / time.Second)
 	}

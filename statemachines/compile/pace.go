@@ -72,7 +72,11 @@ func (p *plan) expectDrawn(from, to float64) (polls, phases, lateness float64) {
 	parts := min(p.jitter+1, most)
 	for part := range parts {
 		t := p.timing
-		t.initial, t.jitter = t.initial+int((float64(part)+0.5)/float64(parts)*float64(p.jitter+1)), 0
+		drawn := int((float64(part) + 0.5) / float64(parts) * float64(p.jitter+1))
+		t.initial, t.jitter = t.initial+drawn, 0
+		if p.delays == even { // it counts its calls, whatever is drawn
+			t.total += drawn
+		}
 		calls, late := expect(t.pace(p.delays), from, to)
 		polls += calls / float64(parts)
 		lateness += late / float64(parts)

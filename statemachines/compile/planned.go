@@ -13,7 +13,8 @@ import (
 // the strategy cannot hold, it has those that the machine has instead. The strategies
 // Loop, RetryTask and LambdaRetry do not cut the last delay: their last poll comes
 // after the deadline. LambdaRetry takes the shortest delay of the schedule for it that
-// reaches the deadline.
+// reaches the deadline. Loop counts its calls, so what it draws of a jitter makes its last
+// poll that much later.
 func (c *Compiled) Schedule() pollcore.Schedule { return c.plan.rule() }
 
 // selectDelay is JSONata for the delay after $attempt calls, from an array of them:

@@ -49,6 +49,12 @@ var schedules = []func(w *pollcore.Waiter) compile.Options{
 			Delays: []time.Duration{20 * time.Second, 3 * time.Second, 3 * time.Second, 12 * time.Second, 5 * time.Second}, Then: 25 * time.Second,
 		}}
 	},
+	// One whose first delay is drawn.
+	func(*pollcore.Waiter) compile.Options {
+		return compile.Options{MaxWait: 307 * time.Second, Schedule: &pollcore.Planned{
+			Delays: []time.Duration{0, 8 * time.Second, 30 * time.Second}, Then: 11 * time.Second, Jitter: 40 * time.Second,
+		}}
+	},
 }
 
 // strategy is a row of the table: what is promised of a strategy besides the

@@ -40,6 +40,7 @@ type run struct {
 	player    *player
 	low       time.Duration // shortest delay of the machine
 	delays    []time.Duration
+	first     time.Duration // delay before the first call
 	result    *sim.Result
 	form      form
 	compiled  *compile.Compiled
@@ -117,7 +118,9 @@ func (w *wait) run(t *testing.T, more ...pollcore.WaitOption) *run {
 		options = append(options, pollcore.Between(w.options.MinDelay, w.options.MaxDelay))
 	}
 	if w.options.Schedule != nil {
-		options = append(options, pollcore.Follow(*w.options.Schedule))
+		random := drawFor(w.sequence.Name)
+		drawn := w.options.Schedule.Draw(func(_, hi time.Duration) time.Duration { return time.Duration(random.Int64N(int64(hi) + 1)) })
+		options = append(options, pollcore.Follow(drawn))
 	}
 	o, err := w.check.Wait(t.Context(), w.sequence.Input, w.options.MaxWait, func(ctx context.Context, _ any) (any, error) {
 		for {
@@ -234,6 +237,9 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 		r.low = m.options.MinDelay
 	}
 	called := func(now time.Time) {
+		if p.calls == 0 {
+			r.first = now.Sub(sim.DefaultStart())
+		}
 		if !p.began && p.polls > 0 {
 			r.delays = append(r.delays, now.Sub(ended))
 		}
@@ -286,7 +292,7 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 	}
 	input, err := json.Marshal(given)
 	require.NoError(t, err)
-	r.result, err = sim.Run(t.Context(), definition, input, sim.Options{Seed: seed, Clock: clock, Handlers: handlers})
+	r.result, err = sim.Run(t.Context(), definition, input, sim.Options{Seed: seed, Execution: fmt.Sprintf("execution-%d", seed), Clock: clock, Handlers: handlers})
 	require.NoError(t, err)
 	r.attempts, r.elapsed = p.polls, r.result.Duration()
 	m.read(t, r, f != whole)
@@ -467,7 +473,9 @@ func (m *machine) compareTime(t *testing.T, differ func(string, ...any), w *wait
 	}
 	delays := m.strategy.delays(r)
 	if m.options.Schedule != nil {
-		delays = pollcore.Follow(effective(r.compiled.Schedule()))
+		planned := effective(r.compiled.Schedule())
+		// What is not drawn in its bounds is brought inside, and shows.
+		delays = pollcore.Follow(planned.Draw(func(_, _ time.Duration) time.Duration { return r.first - planned.Before(1) }))
 	}
 	want := like.run(t, delays)
 	var rounded time.Duration
@@ -494,6 +502,9 @@ func effective(s pollcore.Schedule) pollcore.Planned {
 // when the time is over.
 func (m *machine) compareLast(differ func(string, ...any), r *run) {
 	total := m.timeForResponses()
+	if p := m.options.Schedule; p != nil && m.strategy.name == compile.Loop { // it counts
+		total += r.first - p.Before(1)
+	}
 	last := r.elapsed
 	before := last - r.player.Latency - r.delays[len(r.delays)-1]
 	if last < total || before >= total {
