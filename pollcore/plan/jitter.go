@@ -5,10 +5,10 @@ import "slices"
 // phases is how many times of the jitter are looked at where an integral has no formula.
 const phases = 24
 
-// drawn returns the distribution with which polls cost the same that have no jitter. Polls
+// lessJitter returns the distribution with which polls cost the same that have no jitter. Polls
 // that come a drawn time later find a job as polls without it find one that is so much
 // shorter. So it has durations less the jitter, down to below 0.
-func (d *Distribution) drawn(jitter float64) *Distribution {
+func (d *Distribution) lessJitter(jitter float64) *Distribution {
 	if jitter == 0 {
 		return d
 	}

@@ -72,7 +72,7 @@ func measureJitter(d Distribution, s pollcore.Schedule) Cost {
 	undrawn.Jitter = 0
 	s.Planned = &undrawn
 	if d.Quantile(1) < s.Total-jitter {
-		return Measure(*d.drawn(jitter.Seconds()), s)
+		return Measure(*d.lessJitter(jitter.Seconds()), s)
 	}
 	// Some jobs run on when the schedule ends, which is not later with the jitter.
 	var all []polls

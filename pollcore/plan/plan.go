@@ -156,7 +156,7 @@ func unreachable(method Method, s *search) error {
 	late := "delays of " + duration(s.least).String() + " or more are later"
 	if s.d.IsKnown() {
 		s.meets(&c)
-		late = fmt.Sprintf("with delays of %s, the shortest, it is %s", duration(s.least), s.found(c))
+		late = fmt.Sprintf("with delays of %s, the shortest, it is %s", duration(s.least), s.statistic(c))
 	}
 	less := ""
 	if s.jitter > 0 {

@@ -37,7 +37,7 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 	}
 	s := &search{d: &d, goal: g, least: max(1, math.Ceil(limits.MinDelay.Seconds())), list: limits.Delays, jitter: limits.Jitter.Seconds()}
 	if d.IsKnown() {
-		s.d = d.drawn(s.jitter)
+		s.d = d.lessJitter(s.jitter)
 	}
 	if s.most = limits.MaxDelay.Seconds(); s.most == 0 {
 		s.most = pollcore.MaxPlannedDelay.Seconds()
@@ -123,8 +123,8 @@ func (s *search) meets(c *candidate) bool {
 	}
 }
 
-// found is the statistic of the lateness of a candidate that the goal is about.
-func (s *search) found(c candidate) string {
+// statistic is the statistic of the lateness of a candidate that the goal is about.
+func (s *search) statistic(c candidate) string {
 	cost := c.measure(s.d)
 	late, share := cost.Mean, cost.MeanShare
 	switch s.goal.At {
@@ -232,10 +232,10 @@ func (s *search) splice(first, second candidate) []candidate {
 }
 
 // lateness is about the seconds that the goal allows.
-func (s *search) lateness() float64 { return s.allowed(s.d.mean()) }
+func (s *search) lateness() float64 { return s.tolerance(s.d.mean()) }
 
-// allowed is the lateness in seconds that the goal allows a job of length x.
-func (s *search) allowed(x float64) float64 {
+// tolerance is the lateness in seconds that the goal allows a job of length x.
+func (s *search) tolerance(x float64) float64 {
 	if s.goal.Share > 0 {
 		return s.goal.Share * max(shortest, x)
 	}

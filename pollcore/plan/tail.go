@@ -21,9 +21,9 @@ func (s *search) steady(t float64) float64 {
 	case g.Price > 0:
 		delay = math.Sqrt(2 * s.d.mean() / g.Price)
 	case g.At == P95:
-		delay = s.allowed(t) / 0.95
+		delay = s.tolerance(t) / 0.95
 	default:
-		delay = 2 * s.allowed(t)
+		delay = 2 * s.tolerance(t)
 	}
 	return min(max(delay, s.least), s.most)
 }

@@ -148,13 +148,11 @@ func TestMachinesDrawTheJitterOnce(t *testing.T) {
 // A machine that counts its calls ends by so much later, and not by its limit.
 func TestTheLimitHasRoomForTheJitter(t *testing.T) {
 	t.Parallel()
-	limit := func(jitter time.Duration) int64 {
+	limit := func(jitter time.Duration) int {
 		c, err := compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")},
 			compile.Options{Strategy: compile.Loop, MaxWait: 5 * time.Hour, Schedule: &pollcore.Planned{Delays: seconds(0), Then: time.Hour, Jitter: jitter}})
 		require.NoError(t, err)
-		seconds, err := strconv.ParseInt(string(*c.Machine.TimeoutSeconds), 10, 64)
-		require.NoError(t, err)
-		return seconds
+		return int(c.Machine.TimeoutSeconds)
 	}
 	require.Equal(t, limit(0)+3*3600, limit(3*time.Hour))
 }

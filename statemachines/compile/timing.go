@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -84,17 +83,6 @@ func (t timing) rule() pollcore.Schedule {
 		s.Planned = &planned
 	}
 	return s
-}
-
-// waitsFirst tells whether there is a wait before the first call.
-func (t timing) waitsFirst() bool { return t.initial+t.jitter > 0 }
-
-// firstDelay is that of a Wait state: seconds, or JSONata that draws them.
-func (t timing) firstDelay() any {
-	if t.jitter == 0 {
-		return t.initial
-	}
-	return expression(fmt.Sprintf("%d + $floor($random() * %d)", t.initial, t.jitter+1))
 }
 
 // steady tells whether the delay after so many calls, which is lo at least, is that
