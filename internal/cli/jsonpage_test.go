@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,6 +55,8 @@ func filled(v reflect.Value) {
 		v.SetFloat(1)
 	case reflect.Int:
 		v.SetInt(1)
+	case reflect.Int64:
+		v.SetInt(int64(time.Second)) // a time, in JSON of whole seconds
 	default: // of enumerations and arrays, zero is a value
 	}
 }
