@@ -137,25 +137,17 @@ func (p Planned) Validate() error {
 	return found.Err()
 }
 
-func (p Planned) tooLongFirst() string {
-	return fmt.Sprintf("expected a first delay of at most %s with the jitter, found %s", MaxPlannedDelay, p.latestFirst())
-}
-
-// latestFirst is the longest first delay that the jitter makes.
-func (p Planned) latestFirst() time.Duration { return p.Before(1) + p.Jitter }
-
 // Draw returns the schedule of one wait: what is drawn of the jitter, in whole seconds,
 // is part of the first delay, and no jitter is left. random draws from [lo, hi], both
 // included; nil draws evenly. Whoever continues a wait elsewhere needs the same draw
 // each time, such as one from a hash of its name.
 func (p Planned) Draw(random func(lo, hi time.Duration) time.Duration) Planned {
-	steps := p.Jitter / time.Second
-	if len(p.Delays) == 0 || steps <= 0 {
+	if len(p.Delays) == 0 || p.Jitter < time.Second {
 		return p
 	}
 	var drawn time.Duration
 	if random == nil {
-		drawn = rand.N(steps+1) * time.Second //nolint:gosec // jitter needs no secrecy
+		drawn = rand.N(p.Jitter.Truncate(time.Second) + time.Second).Truncate(time.Second) //nolint:gosec // jitter needs no secrecy
 	} else {
 		drawn = min(max(0, random(0, p.Jitter).Round(time.Second)), p.Jitter)
 	}
@@ -188,6 +180,13 @@ func (p Planned) CallAt(elapsed time.Duration) int {
 	}
 	return max(1, len(p.Delays))
 }
+
+func (p Planned) tooLongFirst() string {
+	return fmt.Sprintf("expected a first delay of at most %s with the jitter, found %s", MaxPlannedDelay, p.latestFirst())
+}
+
+// latestFirst is the longest first delay that the jitter makes.
+func (p Planned) latestFirst() time.Duration { return p.Before(1) + p.Jitter }
 
 // next is the delay after a call. Where nobody counts the calls, the time says
 // which call it was.

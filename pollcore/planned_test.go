@@ -246,13 +246,13 @@ func TestJitterIsDrawnOnce(t *testing.T) {
 	require.Equal(t, 4*time.Second, p.Jitter)
 
 	// First alone draws each time, from Random, which may draw outside.
-	for drawn, want := range map[time.Duration]time.Duration{-time.Second: 10, 0: 10, 1400 * time.Millisecond: 11, 1600 * time.Millisecond: 12, time.Hour: 14} {
+	for drawn, want := range map[time.Duration]int{-time.Second: 10, 0: 10, 1400 * time.Millisecond: 11, 1600 * time.Millisecond: 12, time.Hour: 14} {
 		s.Random = func(lo, hi time.Duration) time.Duration {
 			require.Equal(t, []time.Duration{0, 4 * time.Second}, []time.Duration{lo, hi})
 			return drawn
 		}
-		require.Equal(t, want*time.Second, s.First())
-		require.Equal(t, want*time.Second, s.Begin().First())
+		require.Equal(t, time.Duration(want)*time.Second, s.First())
+		require.Equal(t, time.Duration(want)*time.Second, s.Begin().First())
 	}
 	s.Total, s.Random = 12*time.Second, func(_, hi time.Duration) time.Duration { return hi }
 	_, hi = s.FirstBounds()

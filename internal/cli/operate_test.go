@@ -466,7 +466,7 @@ func TestNextPoll(t *testing.T) {
 	// A jitter is that of the record.
 	q.Planned = &pollcore.Planned{Delays: []time.Duration{time.Minute}, Then: time.Second, Jitter: time.Hour - time.Minute}
 	nightly, weekly := startrecord.Key{ExecutionARN: "nightly"}, startrecord.Key{ExecutionARN: "weekly"}
-	require.Equal(t, nextPoll(q, nightly, 0), nextPoll(q, nightly, 0))
+	require.Equal(t, q.Schedule(nightly).First(), nextPoll(q, nightly, 0))
 	require.NotEqual(t, nextPoll(q, nightly, 0), nextPoll(q, weekly, 0))
 }
 

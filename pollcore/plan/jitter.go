@@ -8,9 +8,9 @@ const phases = 24
 // lessJitter returns the distribution with which polls cost the same that have no jitter. Polls
 // that come a drawn time later find a job as polls without it find one that is so much
 // shorter. So it has durations less the jitter, down to below 0.
-func (d *Distribution) lessJitter(jitter float64) *Distribution {
+func (d Distribution) lessJitter(jitter float64) *Distribution {
 	if jitter == 0 {
-		return d
+		return &d
 	}
 	// What is drawn is whole seconds, each as often: as if from half a second less.
 	low, high := -0.5, jitter+0.5
@@ -21,17 +21,17 @@ func (d *Distribution) lessJitter(jitter float64) *Distribution {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	below := make([]float64, len(all))
-	early, late := cursor{d: d}, cursor{d: d}
+	early, late := cursor{d: &d}, cursor{d: &d}
 	for i, x := range all {
 		if below[i] = (late.integral(x+high) - early.integral(x+low)) / (high - low); i > 0 {
 			below[i] = max(below[i], below[i-1])
 		}
 	}
 	y := histogram(d.text, all, below)
-	y.learned, y.of, y.jitter = d.learned, d, jitter
+	y.learned, y.of, y.jitter = d.learned, &d, jitter
 	clear(y.weight)
 	for phase := range phases {
-		c := cursor{d: d}
+		c := cursor{d: &d}
 		by := low + (high-low)*(float64(phase)+0.5)/phases
 		for i, x := range all {
 			y.weight[i] += c.at(x+by).weight / phases

@@ -57,7 +57,7 @@ func TestPlansWithJitterKeepTheirPromise(t *testing.T) {
 				}
 				t.Run(text+" "+jitter.String()+" "+goal, func(t *testing.T) {
 					t.Parallel()
-					d, g := parse(t, text), plan.Goal{}
+					d := parse(t, text)
 					g, err := plan.ParseGoal(goal)
 					require.NoError(t, err)
 					p, err := plan.Best(d, g, plan.Limits{Jitter: jitter})

@@ -134,7 +134,7 @@ func TestMachinesDrawTheJitterOnce(t *testing.T) {
 				require.InEpsilon(t, late, report.Expected.LatenessSeconds, 0.04)
 				s := c.Schedule()
 				lo, hi := s.FirstBounds()
-				require.Equal(t, seconds(first, first+jitter), []time.Duration{lo, hi})
+				require.Equal(t, []time.Duration{lo, hi}, seconds(first, first+jitter))
 
 				options.JobFrom, options.JobTo = 0, 0
 				c, err = compile.Compile(tableActive, compile.Call{Operation: operation(t, "dynamodb", "DescribeTable")}, options)
