@@ -229,9 +229,9 @@ func TestTailsAreNoLongerThanTheGoal(t *testing.T) {
 func TestOnePollIsEnough(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"constant(10m)":         "All jobs take as long: one poll when they end.",
-		"uniform(9m55s, 10m5s)": "One poll is enough: nearly all jobs have ended by then.",
-		"uniform(3s, 5s)":       "One poll is enough: nearly all jobs have ended by then.",
+		"constant(10m)":                               "All jobs take as long: one poll when they end.",
+		"uniform(9m55s, 10m5s)":                       "One poll is enough: nearly all jobs have ended by then.",
+		"uniform(3s, 5s)":                             "One poll is enough: nearly all jobs have ended by then.",
 		"mix(50% constant(600s), 50% constant(601s))": "All jobs take as long: one poll when they end.",
 	} {
 		p, err := plan.Best(parse(t, text), plan.Goal{Late: 30 * time.Second}, plan.Limits{})
