@@ -15,7 +15,8 @@ func (s *search) bound(fixed sum) float64 {
 	if s.goal.Share > 0 {
 		late = fixed.share
 	}
-	return min(1, max(s.polls(late)*2*late/s.d.mean()/s.totalWeight(), 1/fixed.calls))
+	mean := s.d.mean() + s.jitter/2 // of the jobs, without what the jitter takes off
+	return min(1, max(s.polls(late)*2*late/mean/s.totalWeight(), 1/fixed.calls))
 }
 
 // totalWeight is the mean weight of all jobs.

@@ -112,7 +112,7 @@ func (g grid) best(s *search, price float64) (times []float64, then float64) {
 	then = s.tail(g.times[n-1], last, price)
 	// Few jobs run on after the grid. A fixed delay polls them.
 	left := s.residual(g.times[n-1], last)
-	value[n-1] = (1 - last.below) * (left/then + 0.5 + price*s.weight(g.times[n-1])*then/2)
+	value[n-1] = (1 - last.below) * (left/then + price*s.weight(g.times[n-1])*then/2)
 	for i := n - 2; i >= 0; i-- {
 		value[i] = math.Inf(1)
 		from := g.points[i]

@@ -95,6 +95,23 @@ func TestPlansWithJitterKeepTheirPromise(t *testing.T) {
 	}
 }
 
+// A jitter may be longer than most jobs, and the first poll sees those.
+func TestJitterLongerThanJobs(t *testing.T) {
+	t.Parallel()
+	p, err := plan.Best(parse(t, "lognormal(30s, 1)"), plan.Goal{Late: 40 * time.Second}, plan.Limits{Method: plan.Exact, Jitter: time.Minute})
+	require.NoError(t, err)
+	require.LessOrEqual(t, p.Cost.Calls, 1.40)
+	// Shares are of the whole length.
+	var calls []float64
+	for _, method := range []plan.Method{plan.Exact, plan.Hazard} {
+		p, err := plan.Best(parse(t, "lognormal(20m, 0.5)"), plan.Goal{Share: 0.5}, plan.Limits{Method: method, Jitter: 10 * time.Minute})
+		require.NoError(t, err)
+		calls = append(calls, p.Cost.Calls)
+		require.LessOrEqual(t, p.Bound*p.FixedCost.Calls, p.Cost.Calls*1.0001)
+	}
+	require.Less(t, calls[1], 1.25*calls[0])
+}
+
 // The phase is drawn around the first poll that is best without it.
 func TestJitterBeginsHalfOfItBefore(t *testing.T) {
 	t.Parallel()

@@ -123,6 +123,9 @@ func TestMeasureOfManyPolls(t *testing.T) {
 	require.InEpsilon(t, 0.019, got.P95.Seconds(), 1e-2)
 	require.InEpsilon(t, 0.01*math.Log(900.0/600)/300, got.MeanShare, 1e-2)
 	require.InEpsilon(t, 0.02*0.95/731, got.P95Share, 0.03)
+	// Each job has half a poll more than its length has delays, and the one at 0.
+	s.Total = 100 * time.Hour
+	require.InDelta(t, 1+50*900+0.5, plan.Measure(parse(t, "uniform(10m, 20m)"), s).Calls, 0.1)
 }
 
 // A plan's cost is what its schedule costs.

@@ -72,7 +72,7 @@ type Plan struct {
 	// Bound is the share of the calls of a fixed delay that the best schedule needs,
 	// at the same mean lateness: 0.32 means that knowledge of the durations saves 68 %
 	// of the calls at most. It is 1 if nothing is known. It is a limit for many polls:
-	// with few, a schedule needs more.
+	// with a few, a schedule may need more.
 	Bound float64
 	// Cost is what the schedule costs for the distribution; 0 if nothing is known.
 	Cost Cost
@@ -92,6 +92,9 @@ var (
 
 // One call is what a job needs at least; fewer than oneCall are as good as one.
 const oneCall = 1.05
+
+// fewCalls are those for which the bound can be wrong.
+const fewCalls = 4
 
 // alike is the deviation of durations, as a share of their mean, that nobody notices.
 const alike = 0.001
@@ -147,6 +150,9 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 		why = "Method " + string(limits.Method) + " was asked for."
 	}
 	plan.Schedule, plan.Method, plan.Why, plan.Cost = best.planned, best.method, why, best.measure(s.d)
+	if g.At == Mean && g.Price == 0 { // the limit can be wrong where there are few polls
+		plan.Bound = min(plan.Bound, plan.Cost.Calls/plan.FixedCost.Calls)
+	}
 	return plan, nil
 }
 
@@ -179,7 +185,7 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 	if best.method == Initial {
 		simple = "A fixed delay after an initial delay"
 	}
-	if bound > 1-worthwhile && best.calls >= oneCall {
+	if bound > 1-worthwhile && best.calls >= fewCalls {
 		return best, fmt.Sprintf("%s is as good as any schedule: knowledge of the durations saves %.0f %% of the calls at most.", simple, 100*(1-bound))
 	}
 	program, ok := candidate{}, false

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -228,12 +229,11 @@ func TestTailsAreNoLongerThanTheGoal(t *testing.T) {
 // What is said of jobs that take as long.
 func TestOnePollIsEnough(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"constant(10m)":                               "All jobs take as long: one poll when they end.",
-		"uniform(9m55s, 10m5s)":                       "One poll is enough: nearly all jobs have ended by then.",
-		"uniform(3s, 5s)":                             "One poll is enough: nearly all jobs have ended by then.",
-		"mix(50% constant(600s), 50% constant(601s))": "All jobs take as long: one poll when they end.",
+	const alike, enough = "All jobs take as long: one poll when they end.", "One poll is enough: nearly all jobs have ended by then."
+	for _, tt := range [][2]string{
+		{"constant(10m)", alike}, {"uniform(9m55s, 10m5s)", enough}, {"uniform(3s, 5s)", enough}, {"mix(50% constant(600s), 50% constant(601s))", alike},
 	} {
+		text, want := tt[0], tt[1]
 		p, err := plan.Best(parse(t, text), plan.Goal{Late: 30 * time.Second}, plan.Limits{})
 		require.NoError(t, err)
 		require.Equal(t, want, p.Why)
@@ -319,6 +319,47 @@ func TestLimits(t *testing.T) {
 	for _, limits := range []plan.Limits{{MinDelay: -1}, {MaxDelay: -1}, {Delays: -1}, {Delays: 1001}, {MinDelay: plan.Forever}, {Method: "best"}} {
 		_, err := plan.Best(d, plan.Goal{Late: time.Minute}, limits)
 		require.Error(t, err, "%+v", limits)
+	}
+}
+
+// No plan lists more delays than it may, however much better more would be, and none is
+// shorter than allowed. With these, two that are joined would be the best.
+func TestPlansKeepTheLimitOfDelays(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		durations string
+		delays    int
+		late      time.Duration
+	}{
+		{"weibull(20m, 0.7)", 2, 20 * time.Second},
+		{"mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))", 3, 100 * time.Second},
+		{"uniform(15m, 30m)", 5, 47 * time.Second},
+		{"lognormal(10m, 1)", 1, 47 * time.Second},
+	}
+	for _, tt := range tests {
+		for _, method := range []plan.Method{plan.Hazard, plan.Exact} {
+			const least = 7 * time.Second
+			p, err := plan.Best(parse(t, tt.durations), plan.Goal{Late: tt.late}, plan.Limits{Method: method, Delays: tt.delays, MinDelay: least})
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(p.Schedule.Delays), tt.delays, "%s %s", tt.durations, method)
+			require.GreaterOrEqual(t, slices.Min(append(p.Schedule.Delays, p.Schedule.Then)), least, "%s %s", tt.durations, method)
+		}
+	}
+}
+
+// Where lateness is a share of the job's length, a second counts for less in longer jobs.
+// The rule of the hazard knows that as well as the search for the best polls.
+func TestSharesAreWeighed(t *testing.T) {
+	t.Parallel()
+	for text, bound := range map[string]float64{"exponential(20m)": 0.542, "lognormal(5m, 1.5)": 0.348} {
+		var calls []float64
+		for _, method := range []plan.Method{plan.Exact, plan.Hazard} {
+			p, err := plan.Best(parse(t, text), plan.Goal{Share: 0.05}, plan.Limits{Method: method})
+			require.NoError(t, err)
+			require.InDelta(t, bound, p.Bound, 0.001)
+			calls = append(calls, p.Cost.Calls)
+		}
+		require.InEpsilon(t, calls[0], calls[1], 0.02, text)
 	}
 }
 
