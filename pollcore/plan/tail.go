@@ -85,12 +85,11 @@ func whole(seconds float64) time.Duration { return time.Duration(math.Floor(seco
 // shorten returns a candidate whose last delays are no longer than the goal justifies,
 // where that takes practically no more calls.
 func (s *search) shorten(c, fixed candidate) candidate {
-	most := min((1+indifferent)*c.calls, max(c.calls, fixed.calls))
-	spare := most - c.calls
+	most := min((1+indifferent)*c.score, max(c.score, fixed.score))
 	best := c
 	try := func(delays []time.Duration, then time.Duration) bool {
 		short := candidate{method: c.method, planned: pollcore.Planned{Delays: delays, Then: then, Jitter: c.planned.Jitter}}
-		if !s.meets(&short) || short.calls > most || short.score > c.score+spare {
+		if !s.meets(&short) || short.score > most {
 			return false
 		}
 		best = short
