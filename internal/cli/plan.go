@@ -38,12 +38,7 @@ type planOptions struct {
 	earlier  string
 }
 
-func newPlanCommand() *cobra.Command {
-	var o planOptions
-	c := &cobra.Command{
-		Use:   "plan [SERVICE NAME | DEFINITION] (--duration TEXT | --durations FILE | --from-executions ARN | --from-service)",
-		Short: "Find the delays between polls that fit how long jobs take",
-		Long: `Plan prints when to poll jobs whose durations are known, so that --late is met with
+const planHelp = `Plan prints when to poll jobs whose durations are known, so that --late is met with
 few calls: what is known of the durations, and a table with the calls, the lateness
 and the cost of this schedule beside a fixed delay and a backoff that doubles. With
 SERVICE NAME, or with a definition that polls, the table has today's schedule too.
@@ -89,7 +84,14 @@ their durations, and whether these have drifted from those that it was planned f
 --duration or --earlier. It needs 20 jobs; each test is wrong in 1 % of the checks.
 
 Exit codes: 0 printed, or with --check the plan holds; 1 it does not; 2 wrong usage,
-such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
+such as a file without durations; 4 could not ask AWS; 130 interrupted.`
+
+func newPlanCommand() *cobra.Command {
+	var o planOptions
+	c := &cobra.Command{
+		Use:   "plan [SERVICE NAME | DEFINITION] (--duration TEXT | --durations FILE | --from-executions ARN | --from-service)",
+		Short: "Find the delays between polls that fit how long jobs take",
+		Long:  planHelp,
 		Example: `  jobpoller plan --duration 'lognormal(15m, 0.5)' --late 30s
   jobpoller plan glue StartJobRun --durations past.txt --late 5%
   aws glue get-job-runs --job-name nightly | jobpoller plan glue StartJobRun --durations -
@@ -101,6 +103,11 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 		Args: someArguments(0, 2, "a service and the name of a job, or a definition"), //nolint:mnd // SERVICE NAME
 		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, args, o) },
 	}
+	o.addTo(c)
+	return c
+}
+
+func (o *planOptions) addTo(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.duration, "duration", "", "how long jobs take, such as 'lognormal(15m, 0.5)': the median and the deviation of the logarithm")
 	f.StringVar(&o.durations, "durations", "", "`FILE` with how long past jobs took")
@@ -123,7 +130,6 @@ such as a file without durations; 4 could not ask AWS; 130 interrupted.`,
 	completeEntries(c, true)
 	completeWords(c, "strategy", strategyNames(pollingStrategies())...)
 	completeNothing(c, "duration", "late", "jitter", "only", "concurrent", "substitute", "input")
-	return c
 }
 
 // pollingStrategies are those that have delays.

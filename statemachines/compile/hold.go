@@ -87,20 +87,20 @@ func endsOf(initial time.Duration, phases []phase) []time.Duration {
 
 // divide puts delays into a number of phases at most, each with the mean of its delays
 // in whole seconds, before those that are left to the delay of all later calls. The
-// sum of the squares of log(delay / delay of its phase) is the least there is; of
-// divisions with the same sum it takes one with the fewest phases.
+// integral over time of the square of log(delay / delay of its phase) is the least there
+// is; of divisions with the same integral it takes one with the fewest phases.
 func divide(delays []time.Duration, then time.Duration, most int) []phase {
-	const alike = 1e-9 // what a sum of squares may miss by its rounding
+	const alike = 1e-6 // what an integral may miss by its rounding
 	n := len(delays)
 	sums, logs, squares := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	for i, d := range delays {
-		log := math.Log(d.Seconds())
-		sums[i+1], logs[i+1], squares[i+1] = sums[i]+d.Seconds(), logs[i]+log, squares[i]+log*log
+		seconds, log := d.Seconds(), math.Log(d.Seconds())
+		sums[i+1], logs[i+1], squares[i+1] = sums[i]+seconds, logs[i]+seconds*log, squares[i]+seconds*log*log
 	}
 	mean := func(from, to int) float64 { return math.Round((sums[to] - sums[from]) / float64(to-from)) }
 	cost := func(from, to int, delay float64) float64 {
 		log := math.Log(delay)
-		return max(0, squares[to]-squares[from]-2*log*(logs[to]-logs[from])+float64(to-from)*log*log)
+		return max(0, squares[to]-squares[from]-2*log*(logs[to]-logs[from])+(sums[to]-sums[from])*log*log)
 	}
 	// least[to] is that of the first delays in the phases so far, and begins says
 	// where the last of them begins, by the number of phases.

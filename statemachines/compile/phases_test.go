@@ -231,7 +231,7 @@ func TestPhasesOfPlansCostLittle(t *testing.T) {
 	t.Parallel()
 	for _, durations := range []string{
 		"uniform(15m, 30m)", "lognormal(15m, 0.1)", "weibull(22m, 3)", "lognormal(10m, 1)", "weibull(16m, 0.7)", "lognormal(5m, 1.5)",
-		"mix(80% lognormal(1m, 0.1), 20% lognormal(1h, 0.1))",
+		"mix(80% lognormal(1m, 0.1), 20% lognormal(1h, 0.1))", "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))",
 	} {
 		d, err := plan.Parse(durations)
 		require.NoError(t, err)
@@ -243,7 +243,7 @@ func TestPhasesOfPlansCostLittle(t *testing.T) {
 				return plan.Measure(d, pollcore.Schedule{Total: 1000 * time.Hour, Planned: &p})
 			}
 			asked, got := cost(best.Schedule), cost(held)
-			require.LessOrEqual(t, got.Mean.Seconds(), 1.05*asked.Mean.Seconds(), "%s %s", durations, method)
+			require.LessOrEqual(t, got.Mean.Seconds(), 1.06*asked.Mean.Seconds(), "%s %s", durations, method)
 			require.LessOrEqual(t, got.Calls*got.Mean.Seconds(), 1.03*asked.Calls*asked.Mean.Seconds(), "%s %s", durations, method)
 		}
 	}

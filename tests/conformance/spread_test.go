@@ -56,7 +56,7 @@ func spread(t *testing.T, entry *catalog.Entry, s strategy) string {
 	if err != nil {
 		return err.Error()
 	}
-	q := exportThatEnds(t, entry)
+	q := jobThatEnds(t, entry)
 	q.End = 100 * time.Second
 	counts := make([]int, spreadSeconds)
 	for n := range uint64(spreadRuns) {
