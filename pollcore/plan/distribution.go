@@ -44,7 +44,7 @@ func mixture(text string, parts []part) Distribution {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	if len(all) == 1 {
-		all = []float64{all[0] * (1 - 1e-9), all[0]}
+		all = []float64{all[0] * (1 - moment), all[0]}
 	}
 	below := make([]float64, len(all))
 	for i, x := range all {

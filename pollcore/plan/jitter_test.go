@@ -29,7 +29,8 @@ func TestJitterIsFree(t *testing.T) {
 				calls, late := d.Mean().Seconds()/delay.Seconds()+0.5, delay.Seconds()/2
 				require.InEpsilon(t, calls, with.Calls, 0.01)
 				require.InEpsilon(t, late, with.Mean.Seconds(), 0.02)
-				require.Equal(t, delay*3/2, with.Worst)
+				require.GreaterOrEqual(t, with.Worst, delay-time.Millisecond)
+				require.LessOrEqual(t, with.Worst, delay*3/2)
 
 				// The planner finds as much. Jobs that end before the first poll are a little later.
 				goal := plan.Goal{Late: delay/2 + delay/200}
@@ -88,7 +89,7 @@ func TestPlansWithJitterKeepTheirPromise(t *testing.T) {
 					again := plan.Measure(d, pollcore.Schedule{Total: 10_000 * time.Hour, Planned: &p.Schedule})
 					require.InEpsilon(t, p.Cost.Calls, again.Calls, 1e-6)
 					require.InDelta(t, p.Cost.P95.Seconds(), again.P95.Seconds(), 0.01)
-					require.Equal(t, p.Cost.Worst, max(again.Worst, p.Schedule.Then))
+					require.InDelta(t, p.Cost.Worst.Seconds(), again.Worst.Seconds(), 0.05)
 				})
 			}
 		}

@@ -23,6 +23,8 @@ const (
 	margin = 8
 	// instant is the duration, in seconds, that shorter ones count as.
 	instant = 0.1
+	// beyond times the longest duration is where a job that still ran may end.
+	beyond = 4
 )
 
 // Learn returns the distribution of past durations: a kernel estimate of the
@@ -72,7 +74,6 @@ func newKernel(samples []Sample) (*kernel, error) {
 			high = max(high, logarithm(s.To))
 		}
 	}
-	const beyond = 4 // times the longest duration is where a job that still ran may end
 	k := &kernel{low: low - margin}
 	k.step = (high - low + 2*margin) / bins
 	k.place(samples, high+math.Log(beyond))

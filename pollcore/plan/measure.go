@@ -17,9 +17,8 @@ type Cost struct {
 	Calls float64
 	// Mean, P50 and P95 are statistics of the lateness.
 	Mean, P50, P95 time.Duration
-	// Worst is the longest delay of the schedule, the first one included: so late is
-	// the poll if the job ends right after the poll before it. It counts also where
-	// no job ends by the distribution, which may be wrong.
+	// Worst is the lateness that no job exceeds. Jobs of a length that the distribution
+	// does not have can be seen later: up to the longest delay.
 	Worst time.Duration
 	// MeanShare, P50Share and P95Share are the same statistics of the lateness as a
 	// share of the job's own length, as in [Goal].
@@ -83,9 +82,7 @@ func measureJitter(d Distribution, s pollcore.Schedule) Cost {
 		s.Planned = &moved
 		all = append(all, walk(&d, delaysOf(s)))
 	}
-	cost := measure(&d, all)
-	cost.Worst = max(cost.Worst, min(undrawn.Before(1)+jitter, s.Total))
-	return cost
+	return measure(&d, all)
 }
 
 // MeasureDelays computes what a schedule costs that is not a [pollcore.Schedule], such
@@ -107,6 +104,9 @@ func MeasurePlanned(d Distribution, p pollcore.Planned) Cost {
 	return Measure(d, pollcore.Schedule{Total: math.MaxInt64, Planned: &p})
 }
 
+// none is a share of the jobs that is as good as none.
+const none = 1e-9
+
 // measure is the mean cost of several lists of polls.
 func measure(d *Distribution, all []polls) Cost {
 	var mean sum
@@ -119,7 +119,7 @@ func measure(d *Distribution, all []polls) Cost {
 		mean.seen += s.seen / n
 		mean.longest = max(mean.longest, s.longest)
 	}
-	cost := Cost{Calls: mean.calls, Worst: duration(mean.longest), Missed: max(0, 1-mean.seen)}
+	cost := Cost{Calls: mean.calls, Missed: max(0, 1-mean.seen)}
 	if cost.Missed < rarest {
 		cost.Missed = 0
 	}
@@ -147,6 +147,7 @@ func measure(d *Distribution, all []polls) Cost {
 	cost.Mean = duration(mean.late / mean.seen)
 	cost.P50 = duration(quantile(0.5, seconds, mean.longest))
 	cost.P95 = duration(quantile(0.05, seconds, mean.longest))
+	cost.Worst = duration(quantile(none, seconds, mean.longest)).Round(time.Millisecond)
 	cost.MeanShare = max(0, mean.share/mean.seen)
 	cost.P50Share = quantile(0.5, share, mean.longest/shortest)
 	cost.P95Share = quantile(0.05, share, mean.longest/shortest)

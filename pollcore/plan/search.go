@@ -62,13 +62,7 @@ func (c candidate) polls(d *Distribution) polls {
 	return p.spread(d)
 }
 
-func (c candidate) measure(d *Distribution) Cost {
-	cost := measure(d, []polls{c.polls(d)})
-	for n := 1; n <= len(c.planned.Delays)+1; n++ {
-		cost.Worst = max(cost.Worst, c.planned.Before(n))
-	}
-	return cost
-}
+func (c candidate) measure(d *Distribution) Cost { return measure(d, []polls{c.polls(d)}) }
 
 // schedule makes a candidate of times of polls and the delay after them: whole seconds,
 // in bounds. The last delays are left out where they are as the delay after them.

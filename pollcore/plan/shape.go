@@ -68,13 +68,16 @@ type part struct {
 // sixth as many on each side go on to the one job in ten million.
 const cells = 1200
 
+// moment is the share of a duration within which all jobs end that take as long.
+const moment = 1e-9
+
 // rarest is the share of the durations that is left out at each end of a shape.
 const rarest = 1e-7
 
 // edges are the quantiles of a shape, from the rarest short one to the rarest long one.
 func edges(s shape) []float64 {
 	if c, ok := s.(constant); ok {
-		return []float64{c.value * (1 - 1e-9), c.value}
+		return []float64{c.value * (1 - moment), c.value}
 	}
 	var all []float64
 	const bulk = 1e-3
