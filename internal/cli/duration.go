@@ -93,6 +93,10 @@ func (d *delayFlags) addTo(f *pflag.FlagSet) {
 	addDuration(f, &d.min, "min-delay", 0, "shortest delay between polls, instead of the waiter's")
 	addDuration(f, &d.max, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	addDuration(f, &d.initial, "initial-delay", 0, "delay before the first poll")
+	d.addSchedule(f)
+}
+
+func (d *delayFlags) addSchedule(f *pflag.FlagSet) {
 	f.StringVar(&d.file, "schedule", "", "`FILE` with all delays, in seconds: {\"delays\": [900, 45, 45], \"then\": 60}")
 }
 

@@ -33,6 +33,7 @@ type fixOptions struct {
 	write       bool
 	maxWait     time.Duration
 	maxDelay    time.Duration
+	delays      delayFlags // the schedule alone
 	simulate    time.Duration
 	express     bool
 	substitutes []string
@@ -59,7 +60,8 @@ string of a template, and for cdk.out, it prints the new states and where they g
 A loop waits as long as the old one did, unless --max-wait says otherwise: 24h at
 most where only a full history ended it, and less than the machine's TimeoutSeconds.
 A note says so. Delays grow up to the waiter's longest, at most 1m: for fewer
-seconds of lateness and more calls, pass --max-delay.
+seconds of lateness and more calls, pass --max-delay. --schedule has all delays, as
+"jobpoller plan -o schedule" prints them.
 
 Strategies:
 ` + strategyHelp(fix.Strategies()) + `
@@ -72,6 +74,8 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 		Example: `  jobpoller fix poller.asl.json
   jobpoller fix poller.asl.json --only GetStatus --max-wait 2h --write
   jobpoller fix template.yaml#Poller --strategy retry-task --max-delay 10s
+  jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
+  jobpoller fix poller.asl.json --schedule schedule.json
   jobpoller fix poller.asl.json | patch -p0`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -87,13 +91,30 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	f.BoolVar(&o.write, "write", false, "change the file")
 	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones, at most 24h without a bound")
 	addDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
+	o.delays.addSchedule(f)
 	addDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
 	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
+	must(c.MarkFlagFilename("schedule", "json"))
 	addSubstitutes(f, &o.substitutes)
 	addOutput(c, &o.output)
 	completeWords(c, "strategy", fixStrategies()...)
 	completeNothing(c, "only", "max-wait", "max-delay", "simulate", "substitute")
 	return c
+}
+
+// readSchedule reads the file of --schedule.
+func (o *fixOptions) readSchedule(c *cobra.Command, name string, strategy compile.Strategy) error {
+	switch {
+	case o.delays.file == "":
+		return nil
+	case c.Flags().Changed("max-delay"):
+		return usage("--schedule has all delays: leave --max-delay out")
+	case o.strategy != "" && !fix.TakesSchedule(strategy):
+		return usage("--schedule: the strategy %s takes none; take %s or %s", strategy, compile.Variables, compile.RetryTask)
+	case name == stdin && o.delays.file == stdin:
+		return usage("only one file can be the standard input")
+	}
+	return o.delays.readSchedule(c.InOrStdin())
 }
 
 // fixStrategies are the names of the strategies that fix takes.
@@ -128,6 +149,9 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 		case strategy.Language() == asl.JSONPath:
 			return usage("--max-delay: the strategy %s keeps the delay of your loop; take %s", strategy, compile.Variables)
 		}
+	}
+	if err := o.readSchedule(c, name, strategy); err != nil {
+		return err
 	}
 	if o.write && name == stdin {
 		return usage("--write needs a file: - is the standard input")
@@ -193,7 +217,7 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 		return nil, err
 	}
 	options := fix.Options{
-		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, JobRuns: o.simulate, Models: models.Load,
+		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.schedule, JobRuns: o.simulate, Models: models.Load,
 		Express: o.express || d.Type == asl.Express,
 	}
 	for _, task := range o.only {

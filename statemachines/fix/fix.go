@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -35,6 +36,9 @@ type Options struct {
 	// MaxDelay is the longest delay between polls, in whole seconds; 0 for the
 	// waiter's, longer where the history would overflow. The strategy Loop keeps the delay of the loop that it replaces.
 	MaxDelay time.Duration
+	// Schedule has all delays instead, but for the strategies SyncTask and Loop. Without
+	// a Strategy it is for compile.Variables.
+	Schedule *pollcore.Planned
 	// JobRuns is how long the jobs of the Trials last; 12 minutes if it is 0.
 	JobRuns time.Duration
 	// Express tells that the machine runs as an Express workflow.
@@ -83,6 +87,13 @@ func Strategies() []compile.Strategy {
 // ErrStrategy is that of a strategy that cannot stand inside of a machine.
 var ErrStrategy = errors.New("the strategy cannot stand inside of a machine")
 
+// ErrSchedule is that of a strategy that takes no schedule.
+var ErrSchedule = errors.New("the strategy takes no schedule")
+
+// TakesSchedule tells whether a loop by the strategy can follow a schedule. Loop keeps
+// the delay of the loop that it replaces, and SyncTask has none.
+func TakesSchedule(s compile.Strategy) bool { return !s.Waits() && s.Language() == asl.JSONata }
+
 func (o Options) strategy() compile.Strategy { return cmp.Or(o.Strategy, compile.Variables) }
 
 // Fragment is what takes the place of a loop, for those who put it there themselves.
@@ -114,6 +125,9 @@ func Apply(ctx context.Context, text []byte, o Options) ([]byte, []Loop, error) 
 func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source.Definition, error), o Options) ([]byte, []Loop, error) {
 	if !slices.Contains(Strategies(), o.strategy()) {
 		return nil, nil, fmt.Errorf("%w: expected one of %v, got %q", ErrStrategy, Strategies(), o.Strategy)
+	}
+	if s := o.strategy(); o.Schedule != nil && !TakesSchedule(s) {
+		return nil, nil, fmt.Errorf("%w: %s", ErrSchedule, s)
 	}
 	d, err := newDocument(file, read)
 	if err != nil {
@@ -169,7 +183,7 @@ func reasonOf(err error) (reason string, ok bool) {
 // none, it tries a ".sync" Task first. Where the job has such a Task but it cannot take the
 // place of the loop, a note says why.
 func replaceBest(ctx context.Context, d *document, poll string, o Options) (*document, Loop, error) {
-	if o.Strategy != "" {
+	if o.Strategy != "" || o.Schedule != nil {
 		return replaceOne(ctx, d, poll, o)
 	}
 	o.Strategy = compile.SyncTask

@@ -1,6 +1,7 @@
 package fix_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -293,4 +295,24 @@ func TestEndByAnotherMember(t *testing.T) {
     "Which": {"Type": "Choice", "Choices": [{"Variable": "$.job.SecondaryStatus", "StringEquals": "MaxRuntimeExceeded", "Next": "Failed"}], "Default": "Report"}`))
 	_, loops := apply(t, behind, fix.Options{})
 	require.Empty(t, loops[0].Refused)
+}
+
+// The new loop polls when a schedule says, in however many phases a strategy holds it.
+func TestFixFollowsASchedule(t *testing.T) {
+	t.Parallel()
+	schedule := pollcore.Planned{Delays: []time.Duration{690 * time.Second, 20 * time.Second, 3 * time.Second, 3 * time.Second}, Then: 11 * time.Second}
+	for _, strategy := range []compile.Strategy{"", compile.Variables, compile.RetryTask} {
+		_, loops := apply(t, machine("", "", "", ""), fix.Options{Strategy: strategy, Schedule: &schedule, JobRuns: 12 * time.Minute})
+		require.Empty(t, loops[0].Refused)
+		require.Equal(t, cmp.Or(strategy, compile.Variables), loops[0].Strategy)
+		for _, trial := range loops[0].Trials {
+			require.Equal(t, 727*time.Second, trial.After.Lasts, strategy) // 690, 710, 713, 716, 727
+			require.Equal(t, 5, trial.After.Calls, strategy)
+			require.Equal(t, 7*time.Second, trial.After.Late, strategy)
+		}
+	}
+	for _, strategy := range []compile.Strategy{compile.Loop, compile.SyncTask} {
+		_, _, err := fix.Apply(t.Context(), []byte(machine("", "", "", "")), fix.Options{Strategy: strategy, Schedule: &schedule, Models: models.Load})
+		require.ErrorIs(t, err, fix.ErrSchedule)
+	}
 }

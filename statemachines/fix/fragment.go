@@ -58,6 +58,9 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
 		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
 	}
+	if o.Schedule != nil {
+		options.Schedule, options.MaxDelay, options.InitialDelay, options.Fit = o.Schedule, 0, 0, false
+	}
 	call := compile.Call{Operation: l.entry.Operation}
 	adapt, err := f.prepare(&call, &options)
 	if err != nil {

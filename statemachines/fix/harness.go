@@ -201,7 +201,7 @@ func (l *loop) tryStatus(ctx context.Context, t *trial, s simulate.Status, event
 	if err != nil {
 		return out, err
 	}
-	out.exit, out.output, out.visits, out.polls, out.asked = t.exit(r), string(r.Output), r.Visits, r.Calls[l.poll.Name], asked
+	out.exit, out.output, out.visits, out.polls, out.asked = t.exit(r), string(r.Output), r.Visits, asked.calls, asked.arguments
 	if s.Verdict != pollcore.Retry {
 		first, _, err := l.run(ctx, t, s.Name, 0, events, o)
 		if err != nil {
@@ -217,9 +217,15 @@ func (l *loop) tryStatus(ctx context.Context, t *trial, s simulate.Status, event
 	return out, nil
 }
 
-// run runs the loop on a job that lasts for a time and ends in the status. It returns
-// the arguments of the polls, too, each once.
-func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Duration, events int, o Options) (*sim.Result, []string, error) {
+// polled is what a run asked for.
+type polled struct {
+	arguments []string      // of the polls, each once
+	first     time.Duration // since the start
+	calls     int
+}
+
+// run runs the loop on a job that lasts for a time and ends in the status.
+func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Duration, events int, o Options) (*sim.Result, *polled, error) {
 	plan, err := simulate.New(t.machine, simulate.Options{
 		Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
 		Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
@@ -235,16 +241,25 @@ func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Durat
 	if err := mocks.Apply(t.machine, "", &options); err != nil {
 		return nil, nil, err
 	}
-	var asked []string
-	describe := options.StateHandlers[l.poll.Name]
-	if describe == nil {
+	p := &polled{}
+	if options.StateHandlers[l.poll.Name] == nil {
 		return nil, nil, refuse("no answers can be made up for %q", l.poll.Name)
 	}
-	options.StateHandlers[l.poll.Name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-		if text := string(mustJSON(call.Arguments)); !slices.Contains(asked, text) {
-			asked = append(asked, text)
+	for s := range t.machine.All { // a schedule can have a Task for each of its phases
+		describe := options.StateHandlers[s.Name]
+		if describe == nil || s.Task == nil || s.Task.Resource != l.poll.Task.Resource {
+			continue
 		}
-		return describe(ctx, call)
+		options.StateHandlers[s.Name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+			if p.calls == 0 {
+				p.first = call.Time.Sub(sim.DefaultStart())
+			}
+			p.calls++
+			if text := string(mustJSON(call.Arguments)); !slices.Contains(p.arguments, text) {
+				p.arguments = append(p.arguments, text)
+			}
+			return describe(ctx, call)
+		}
 	}
 	r, err := sim.Run(ctx, t.machine, t.input, options)
 	switch {
@@ -253,7 +268,7 @@ func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Durat
 	case err != nil:
 		return nil, nil, refuse("the loop cannot be tried: %s", err)
 	}
-	return r, asked, nil
+	return r, p, nil
 }
 
 // exit is the state that a run led to; empty if it polled on.

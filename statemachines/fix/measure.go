@@ -65,24 +65,27 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 			continue
 		}
 		succeeded = succeeded || s.verdict == pollcore.Success
-		kept, _, err := f.run(ctx, old, s.status, left, 0, o)
+		kept, asked, err := f.run(ctx, old, s.status, left, 0, o)
 		if err != nil {
 			return nil, err
 		}
-		replaced, _, err := f.run(ctx, after.trial, s.status, left, 0, o)
+		replaced, askedNow, err := f.run(ctx, after.trial, s.status, left, 0, o)
+		if err == nil && o.Schedule != nil { // the first poll is at a time of its own
+			replaced, askedNow, err = f.run(ctx, after.trial, s.status, max(0, runs-askedNow.first), 0, o)
+		}
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, Trial{
-			Status: s.status, Before: f.measureRun(kept, before.exit(kept), runs), After: f.measureRun(replaced, after.seen[i].exit, runs),
+			Status: s.status, Before: f.measureRun(kept, asked.calls, before.exit(kept), runs), After: f.measureRun(replaced, askedNow.calls, after.seen[i].exit, runs),
 		})
 	}
 	return all, nil
 }
 
-func (f *fragment) measureRun(r *sim.Result, exit string, runs time.Duration) Measure {
+func (f *fragment) measureRun(r *sim.Result, calls int, exit string, runs time.Duration) Measure {
 	m := Measure{
-		Exit: exit, Lasts: r.Duration(), Calls: r.Calls[f.poll.Name], Transitions: r.Transitions, USD: r.CostUSD(), Error: r.Error, Cause: r.Cause,
+		Exit: exit, Lasts: r.Duration(), Calls: calls, Transitions: r.Transitions, USD: r.CostUSD(), Error: r.Error, Cause: r.Cause,
 	}
 	if r.Status == sim.StatusTimedOut {
 		m.Error = asl.ErrorTimeout

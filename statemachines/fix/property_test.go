@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -41,6 +42,10 @@ func TestFixedMachinesDoTheSame(t *testing.T) {
 		text := v.write(t, r)
 		name := fmt.Sprintf("%d by %s: %s", i, strategy, strings.Join(v.features, ", "))
 		o := fix.Options{Strategy: strategy, MaxWait: 10 * time.Minute, JobRuns: time.Minute, Models: models.Load}
+		if i%2 == 0 && fix.TakesSchedule(strategy) {
+			o.Schedule = newSchedule(r)
+			name += fmt.Sprintf(", schedule %v", *o.Schedule)
+		}
 		fixed, loops, err := fix.ApplyFile(t.Context(), text, read, o)
 		require.NoError(t, err, name)
 		require.Len(t, loops, 1, name)
@@ -62,6 +67,16 @@ func TestFixedMachinesDoTheSame(t *testing.T) {
 	for _, strategy := range strategies {
 		require.Greater(t, replaced[strategy], variants/6, strategy)
 	}
+}
+
+// newSchedule draws a schedule, mostly of several delays.
+func newSchedule(r *rand.Rand) *pollcore.Planned {
+	second := func(most int) time.Duration { return time.Duration(1+r.IntN(most)) * time.Second }
+	p := &pollcore.Planned{Delays: []time.Duration{second(60) - time.Second}, Then: second(40)}
+	for range r.IntN(8) {
+		p.Delays = append(p.Delays, second(20))
+	}
+	return p
 }
 
 // write writes the machine in a form that people use.
