@@ -23,14 +23,16 @@ const (
 	svgTitle  = 70      // characters
 )
 
-const svgStyle = `:root { color-scheme: light dark; --ink: #1c2330; --soft: #5a6576; --line: #dde2ea; --back: #ffffff;
-  --jobs: #cfe0f8; --edge: #2f6fd0; --band: #f1f6fd; --poll: #1b7f3b; --other: #7d8899; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e7ebf2; --soft: #9fabbd; --line: #313947; --back: #14181f;
-  --jobs: #27405f; --edge: #6ea8ff; --band: #1a2432; --poll: #5fce85; --other: #8d99ac; } }
-text { font: 12px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); } .title { font-size: 14px; font-weight: 600; }
-.name { font-size: 13px; font-weight: 600; } .soft { fill: var(--soft); font-size: 11px; } .best { fill: var(--poll); }
-.back { fill: var(--back); } .band { fill: var(--band); } .jobs { fill: var(--jobs); stroke: var(--edge); } .grid { stroke: var(--line); }
-.polls { stroke: var(--other); fill: none; } .polls.planned { stroke: var(--poll); stroke-width: 2.5; stroke-linecap: round; }
+// The colours are literal, and those of a dark page replace them: not every program that
+// draws an SVG knows variables of CSS.
+const svgStyle = `:root { color-scheme: light dark; }
+text { font: 12px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1c2330; } .title { font-size: 14px; font-weight: 600; }
+.name { font-size: 13px; font-weight: 600; } .soft { fill: #5a6576; font-size: 11px; } .best { fill: #1b7f3b; }
+.back { fill: #ffffff; } .band { fill: #f1f6fd; } .jobs { fill: #cfe0f8; stroke: #2f6fd0; } .grid { stroke: #dde2ea; }
+.polls { stroke: #7d8899; fill: none; } .polls.planned { stroke: #1b7f3b; stroke-width: 2.5; stroke-linecap: round; }
+@media (prefers-color-scheme: dark) { text { fill: #e7ebf2; } .soft { fill: #9fabbd; } .best { fill: #5fce85; }
+.back { fill: #14181f; } .band { fill: #1a2432; } .jobs { fill: #27405f; stroke: #6ea8ff; } .grid { stroke: #313947; }
+.polls { stroke: #8d99ac; } .polls.planned { stroke: #5fce85; } }
 `
 
 // svg draws the picture: when jobs end, and below it when each schedule polls. Where

@@ -128,7 +128,7 @@ func TestSummarize(t *testing.T) {
 
 	two, err := plan.Summarize([]plan.Sample{plan.Exactly(time.Hour), plan.Exactly(time.Minute)})
 	require.NoError(t, err)
-	require.Equal(t, []time.Duration{time.Minute, time.Minute, time.Hour}, []time.Duration{two.P5, two.P50, two.P95})
+	require.Equal(t, []time.Duration{time.Minute, 30*time.Minute + 30*time.Second, time.Hour}, []time.Duration{two.P5, two.P50, two.P95})
 
 	var samples []plan.Sample
 	for i := range 101 {

@@ -13,7 +13,8 @@ type Summary struct {
 	// Intervals is how many of the durations are not known exactly.
 	Intervals int
 	Mean      time.Duration
-	// Shortest to Longest are the quantiles 0, 5, 25, 50, 75, 95 and 100 %.
+	// Shortest to Longest are the quantiles 0, 5, 25, 50, 75, 95 and 100 %: of two in the
+	// middle the median is the mean.
 	Shortest, P5, P25, P50, P75, P95, Longest time.Duration
 	// Variation is the standard deviation as a share of the mean.
 	Variation float64
@@ -44,6 +45,9 @@ func Summarize(samples []Sample) (Summary, error) {
 		return sorted[max(0, (len(sorted)*percent+99)/100-1)] //nolint:mnd // percent, rounded up
 	}
 	s.Shortest, s.P5, s.P25, s.P50, s.P75, s.P95, s.Longest = at(0), at(5), at(25), at(50), at(75), at(95), at(100)
+	if n := len(sorted); n%2 == 0 {
+		s.P50 += (sorted[n/2] - s.P50) / 2 //nolint:mnd // half of what is between them
+	}
 	mean, variance := sum/float64(len(sorted)), 0.0
 	for _, d := range sorted {
 		variance += (d.Seconds() - mean) * (d.Seconds() - mean) / float64(len(sorted))
