@@ -149,7 +149,7 @@ var tableColumns = []tableColumn{
 	{"calls", 6, 1, func(s *plannedSchedule) string { return fmt.Sprintf("%.1f", s.Calls) }},
 	{"late: mean", 11, 2, func(s *plannedSchedule) string { return s.late(s.MeanLateSeconds) }},
 	{"p95", 8, 3, func(s *plannedSchedule) string { return s.late(s.P95LateSeconds) }},
-	{"worst", 8, 5, func(s *plannedSchedule) string { return lateText(s.MaxLateSeconds) }},
+	{"worst", 8, 5, func(s *plannedSchedule) string { return s.late(s.MaxLateSeconds) }},
 	{"transitions", 12, 8, func(s *plannedSchedule) string { return fmt.Sprintf("%.1f", s.Transitions) }},
 	{"events", 7, 7, func(s *plannedSchedule) string { return fmt.Sprintf("%.0f", s.Events) }},
 	{"USD/1,000", 10, 4, func(s *plannedSchedule) string { return fmt.Sprintf("%.4f", 1000*s.CostUSD) }}, //nolint:mnd // of 1,000 jobs
