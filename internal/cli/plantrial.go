@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // trial runs a machine on simulated jobs, to learn when it polls.
@@ -33,6 +34,31 @@ type trial struct {
 	start time.Duration
 	// guessed are Tasks that the run answers with what nobody knows.
 	guessed []string
+	// job is the Task by which the job is simulated alone; empty if all jobs are as long.
+	job string
+}
+
+// findJob finds the Task by which the job is simulated. Other jobs of the machine end at
+// once, so that it gets to this one, and their polls are not counted.
+func (t *trial) findJob() {
+	if t.polls == "" {
+		return
+	}
+	for s := range t.machine.All {
+		o := simulate.Options{Models: models.Load, Specs: []simulate.Spec{{State: s.Name}}}
+		if names, err := simulate.StatesOf(t.machine.StateMachine, o); err == nil && slices.Contains(names, t.polls) {
+			t.job = s.Name
+			return
+		}
+	}
+}
+
+// specs are how long jobs last.
+func (t *trial) specs(lasts time.Duration) []string {
+	if t.job == "" {
+		return []string{lasts.String()}
+	}
+	return []string{t.job + "=" + lasts.String(), "0s"}
 }
 
 // What bounds a trial: a history bounds the events of an execution, and this the calls
@@ -66,6 +92,7 @@ type measuredLoop struct {
 
 // findInput finds an input with which the machine polls, and returns what it polls then.
 func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
+	t.findJob()
 	inputs := [][]byte{t.input}
 	if t.input == nil {
 		inputs, t.invented = inventInputs(t.machine.StateMachine, t.entry), true
@@ -205,7 +232,7 @@ func (m *measuredLoop) schedule() pollcore.Planned {
 func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *pollTrial, err error) {
 	o := runOptions{
 		definition: t.machine.definition.File, output: "text", store: storeS3, virtual: true, quiet: true, lenient: true, name: "plan", seed: seed,
-		simulated: simulated{specs: []string{lasts.String()}},
+		simulated: simulated{specs: t.specs(lasts)},
 	}
 	clock, err := o.newClock()
 	if err != nil {

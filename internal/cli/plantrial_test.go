@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -131,4 +132,38 @@ func TestTrialIsBounded(t *testing.T) {
 	_, err := options.Handlers["x"](t.Context(), sim.Call{})
 	require.NoError(t, err)
 	require.Equal(t, 1, exceeded)
+}
+
+// twoLoops runs a Glue job, polled every 30 s, and then an Athena query, every 5 s.
+const twoLoops = `{"StartAt": "Run", "States": {
+  "Run": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startJobRun", "Parameters": {"JobName": "nightly"}, "ResultPath": "$.run", "Next": "Wait"},
+  "Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
+  "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "nightly", "RunId.$": "$.run.JobRunId"}, "ResultPath": "$.job", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [{"Variable": "$.job.JobRun.JobRunState", "StringEquals": "SUCCEEDED", "Next": "Query"}, {"Variable": "$.job.JobRun.JobRunState", "StringEquals": "FAILED", "Next": "Bad"}], "Default": "Wait"},
+  "Query": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "ResultPath": "$.query", "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 5, "Next": "Ask"},
+  "Ask": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.query.QueryExecutionId"}, "ResultPath": "$.state", "Next": "Ready?"},
+  "Ready?": {"Type": "Choice", "Choices": [{"Variable": "$.state.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"}, {"Variable": "$.state.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"}], "Default": "Pause"},
+  "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}}}`
+
+// Of a machine with two loops each row is of one: its polls, and what they cost.
+func TestTodaysRowOfOneLoopOfTwo(t *testing.T) {
+	t.Parallel()
+	d, err := plan.Parse("lognormal(15m, 1)")
+	require.NoError(t, err)
+	for poll, every := range map[string]time.Duration{"Get": 30 * time.Second, "Ask": 5 * time.Second} {
+		m, err := readMachine(t.Context(), stdin, strings.NewReader(twoLoops), nil)
+		require.NoError(t, err)
+		tried := &trial{machine: m, polls: poll}
+		first, err := tried.findInput(t.Context())
+		require.NoError(t, err)
+		s := &planSubject{trial: tried, first: first}
+		require.NoError(t, s.run(t.Context(), d))
+		require.NotNil(t, s.measured, s.notes)
+		row := coster{d, compile.Variables, asl.DefaultRegion}.today(s)
+		want := plan.MeasurePlanned(d, pollcore.Planned{Delays: []time.Duration{every}, Then: every})
+		require.InEpsilon(t, want.Calls, row.Calls, 0.02, poll) // a history ends those of the longest jobs
+		require.InDelta(t, want.Mean.Seconds(), row.MeanLateSeconds, 0.2, poll)
+		require.InDelta(t, 3*row.Calls, row.Transitions, 12, "three a poll, and those of the rest once")
+	}
 }
