@@ -52,7 +52,12 @@ func writeJSONWithin(out io.Writer, indent string, value any) error {
 }
 
 func plural(n int, noun string) string {
-	if n != 1 {
+	stem, isRY := strings.CutSuffix(noun, "ry")
+	switch {
+	case n == 1:
+	case isRY:
+		noun = stem + "ries"
+	default:
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)

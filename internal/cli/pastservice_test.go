@@ -87,7 +87,8 @@ func (s *pastService) usual(operation string, request map[string]any) string {
 			all = append(all, map[string]any{"executionArn": runPrefix + strconv.Itoa(n), "status": status, "startDate": s.startOf(n).Unix()})
 		}
 	case "GetExecutionHistory":
-		n, err := strconv.Atoi(strings.TrimPrefix(request["executionArn"].(string), runPrefix))
+		_, number, _ := strings.Cut(request["executionArn"].(string), "run-")
+		n, err := strconv.Atoi(number)
 		require.NoError(s.t, err)
 		member, all = "events", s.events(n)
 	}

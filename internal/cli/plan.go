@@ -39,49 +39,29 @@ type planOptions struct {
 }
 
 const planHelp = `Plan prints when to poll jobs whose durations are known, so that --late is met with
-few calls: what is known of the durations, and a table with the calls, the lateness
-and the cost of this schedule beside a fixed delay and a backoff that doubles. With
-SERVICE NAME, or with a definition that polls, the table has today's schedule too.
+few calls. A table compares this schedule with a fixed delay and with a backoff that
+doubles; with SERVICE NAME, or with a definition that polls, also with today's, which
+a run on simulated jobs shows. docs/guide/plan.md explains each part.
 
-Durations: --duration states them, as one of
-  constant(10m)  uniform(15m, 30m)  exponential(20m)  lognormal(15m, 0.5)
-  weibull(20m, 3)  mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))
---durations reads those of past jobs. - is the standard input. The file has one of
-  - a duration a line: 15m3s, or 903 for seconds
-  - CSV with the columns start and end, or duration
-  - JSON: numbers of seconds, or objects with start and end wherever they stand, such
-    as "aws glue get-job-runs" prints; histories of executions; the output of
-    "jobpoller wait -o json" and "jobpoller run -o json"; the metrics in the log of the
-    Lambda functions, as "aws logs filter-log-events" prints them
---from-executions reads them, and how late their ends were seen, of the histories of
-past executions, and today's schedule of the definition. It CALLS AWS with your
-credentials, and changes nothing: ListExecutions, GetExecutionHistory,
-DescribeStateMachine, with at most half of the quotas of the account. With --keep a
-command that was cut off goes on, and a later one reads the new executions alone. The
-file is one of --durations, too.
---from-service reads the times of past jobs from the service's list, page by page. It
-CALLS AWS, too, a few calls a second, and changes nothing. "jobpoller show SERVICE
-NAME" names the calls. --param gives members of the list call's input.
+Durations:
+  --duration         as one of constant(10m), uniform(15m, 30m), exponential(20m),
+                     lognormal(15m, 0.5), weibull(20m, 3),
+                     mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))
+  --durations        a file, or - for the standard input: a duration a line, such as
+                     15m3s or 903 for seconds; CSV with the columns start and end, or
+                     duration; or JSON with times, such as the lists of a service, what
+                     wait and run print, histories, the log of the Lambda functions
+  --from-executions  past executions of a state machine
+  --from-service     past jobs, as the service lists them ("jobpoller show SERVICE NAME")
+The last two CALL AWS with your credentials, and change nothing.
 
-Lateness: --late is a time, or a share of the job's length such as 5%. It is the
-mean, unless p50, p95 or worst follows: --late '30s p95'.
+--late is a time, or a share of the job's length such as 5%. It is the mean, unless
+p50, p95 or worst follows: --late '30s p95'.
 
-Today: plan runs a definition on simulated jobs to see when it polls now. --input is
-for a definition that needs one.
-
-Quotas: --concurrent says how many jobs run at once, each followed by another. Plan
-names the quota of the account that breaks first, and the strategies that keep it.
-Executions are open longer than jobs run: until a poll sees the end.
-
-Jitter: --jitter 60s spreads the first polls of jobs that start together over 60
-seconds, and with them all later ones. It costs next to nothing.
-
--o schedule prints the schedule as data, and -o svg the picture.
-
-Check: --check says whether the plan in --schedule still holds: whether the jobs of
---durations were seen later than it promises, by what they say themselves or else by
-their durations, and whether these have drifted from those that it was planned for,
---duration or --earlier. It needs 20 jobs; each test is wrong in 1 % of the checks.
+--check says whether the schedule in --schedule still holds: whether the jobs of
+--durations, --from-executions or --from-service are seen later than it promises, and
+whether their durations have drifted from --duration or --earlier, for which it was
+planned. It needs 20 jobs. Each test is wrong in 1 % of the checks.
 
 Exit codes: 0 printed, or with --check the plan holds; 1 it does not; 2 wrong usage,
 such as a file without durations; 4 could not ask AWS; 130 interrupted.`
@@ -109,17 +89,17 @@ func newPlanCommand() *cobra.Command {
 
 func (o *planOptions) addTo(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&o.duration, "duration", "", "how long jobs take, such as 'lognormal(15m, 0.5)': the median and the deviation of the logarithm")
+	f.StringVar(&o.duration, "duration", "", "how long jobs take, such as 'lognormal(15m, 0.5)': the median, and the deviation of the logarithm")
 	f.StringVar(&o.durations, "durations", "", "`FILE` with how long past jobs took")
 	f.StringVar(&o.late, "late", "30s", "how late a poll may see the end: a time or a share such as 5%, and p50, p95 or worst if not the mean")
-	addDuration(f, &o.jitter, "jitter", 0, "time over which to spread the polls of jobs that start together")
+	addDuration(f, &o.jitter, "jitter", 0, "spread the polls of jobs that start together over this time")
 	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+orList(strategyNames(pollingStrategies())))
 	o.aws.addTo(c)
 	f.Lookup("region").Usage = "AWS `REGION` of prices and quotas (default that of --from-executions or --from-service, or " + asl.DefaultRegion + ")"
 	o.addExecutions(c)
 	o.addService(c)
 	f.IntVar(&o.concurrent, "concurrent", 0, "how many jobs run at once: check every quota that they need")
-	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, where the definition has several")
+	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, and count its jobs alone, where a definition polls with several")
 	f.StringVar(&o.input, "input", "", "`INPUT` of the definition, JSON or a file: plan runs it on simulated jobs to see when it polls")
 	f.BoolVar(&o.check, "check", false, "say whether the plan in --schedule still holds")
 	f.StringVar(&o.schedule, "schedule", "", "`FILE` with the schedule to check, as -o schedule prints it")
@@ -143,13 +123,17 @@ const mostConcurrent = 1_000_000_000
 // planOutputs are the outputs besides text and JSON.
 var planOutputs = []string{"svg", "schedule"}
 
-func (o *planOptions) validate() (plan.Goal, error) {
+func (o *planOptions) validate(args []string) (plan.Goal, error) {
 	var problems []error
 	if err := checkOutput(o.output, planOutputs...); err != nil {
 		problems = append(problems, err)
 	}
 	problems = append(problems, o.checkProblems()...)
 	problems = append(problems, o.sourceProblems()...)
+	files := append([]string{o.schedule, o.durations, o.earlier, strings.TrimPrefix(o.input, "@")}, args...)
+	if files = slices.DeleteFunc(files, func(name string) bool { return name != stdin }); len(files) > 1 {
+		problems = append(problems, errors.New("only one file can be the standard input"))
+	}
 	if names := strategyNames(compile.Strategies()); !slices.Contains(names, o.strategy) {
 		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", orList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
 	}
@@ -174,7 +158,7 @@ func (o *planOptions) validate() (plan.Goal, error) {
 }
 
 func runPlan(c *cobra.Command, args []string, o planOptions) error {
-	goal, err := o.validate()
+	goal, err := o.validate(args)
 	if err != nil {
 		return usage("%w", err)
 	}

@@ -93,9 +93,6 @@ func (o *planOptions) checkProblems() (problems []error) {
 	if (o.duration == "") == (o.earlier == "") {
 		problems = append(problems, errors.New("--check needs what the schedule was planned for: either --duration TEXT or --earlier FILE"))
 	}
-	if inputs := []string{o.schedule, o.durations, o.earlier}; slices.Index(inputs, stdin) >= 0 && slices.Contains(inputs[slices.Index(inputs, stdin)+1:], stdin) {
-		problems = append(problems, errors.New("only one file can be the standard input"))
-	}
 	if o.jitter > 0 {
 		problems = append(problems, errors.New("--check takes the jitter of the schedule: remove --jitter"))
 	}
@@ -111,7 +108,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	if err := delays.readSchedule(c.InOrStdin()); err != nil {
 		return err
 	}
-	planned := planOptions{duration: o.duration, durations: o.earlier}
+	planned := planOptions{duration: o.duration, durations: o.earlier, only: o.only}
 	then, err := planned.readKnowledge(c, subject)
 	if err != nil {
 		return err
@@ -143,11 +140,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	if o.output == "json" {
 		err = writeJSON(out, k)
 	} else {
-		columns := 80
-		if display := terminal.DisplayOf(out); display != nil {
-			columns = display.Columns()
-		}
-		_, err = io.WriteString(out, k.text(columns, terminal.ColoursOf(out)))
+		_, err = io.WriteString(out, k.text(columnsOf(out), terminal.ColoursOf(out)))
 	}
 	switch {
 	case err != nil:
@@ -163,6 +156,9 @@ func (o *planOptions) planAgain(args []string, jitter time.Duration) string {
 	words := slices.Concat([]string{"jobpoller", "plan"}, args, o.sources()[0].spell(), []string{"--late", o.late, "-o", "schedule"})
 	if jitter > 0 {
 		words = append(words, "--jitter", shortDuration(jitter))
+	}
+	if o.only != "" {
+		words = append(words, "--only", o.only)
 	}
 	for i, word := range words {
 		words[i] = quoteShell(word)

@@ -37,6 +37,7 @@ type pastJob struct {
 
 // pastJobs are jobs that have ended, and why others in the same source do not count.
 type pastJobs struct {
+	only string // the Task whose jobs count; empty for those of all
 	jobs []pastJob
 	left map[string]int // by the reason
 }
@@ -82,6 +83,15 @@ func (p *pastJobs) leave(reason string) {
 	p.left[reason]++
 }
 
+// leaveOther leaves out a job that another Task polled than the one that counts.
+func (p *pastJobs) leaveOther(state string) bool {
+	isOther := p.only != "" && state != p.only
+	if isOther {
+		p.leave("of other Tasks than " + p.only)
+	}
+	return isOther
+}
+
 // samples are how long the jobs took.
 func (p *pastJobs) samples() []plan.Sample {
 	all := make([]plan.Sample, len(p.jobs))
@@ -104,13 +114,14 @@ func (p *pastJobs) notes() []string {
 const durationsWanted = "a duration a line such as 15m3s or 903 (seconds), CSV with the columns start and end, or JSON"
 
 // readDurations reads a file of durations. The entry, which may be nil, says where JSON
-// has the times of its job.
-func readDurations(name string, in io.Reader, e *catalog.Entry) (*pastJobs, error) {
+// has the times of its job. Where the file names the Tasks that polled, only one counts,
+// or all if it is empty.
+func readDurations(name string, in io.Reader, e *catalog.Entry, only string) (*pastJobs, error) {
 	text, err := readAtMost(name, in, mostDurationBytes)
 	if err != nil {
 		return nil, usage("durations: %w", err)
 	}
-	p := &pastJobs{}
+	p := &pastJobs{only: only}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if err := checkText(text); err != nil {
 		return nil, usage("%s: %w", name, err)

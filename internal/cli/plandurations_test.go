@@ -50,14 +50,14 @@ func TestReadDurations(t *testing.T) {
 		"wait with times":    {text: `{"status": "FAILED", "service": "glue", "name": "StartJobRun", "elapsedSeconds": 7, "output": {"JobRun": {"StartedOn": "2026-11-23T01:00:00Z", "CompletedOn": "2026-11-23T01:15:03Z"}}}`, from: took, to: took, jobs: 1},
 		"several waits":      {text: `{"status": "FAILED", "elapsedSeconds": 1000, "waits": [{"status": "SUCCEEDED", "elapsedSeconds": 903}, {"status": "TIMED_OUT", "elapsedSeconds": 1000}]}`, from: 0, to: took, jobs: 1, left: "left out: 1 job without an end"},
 		"result of function": {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920, "lateSeconds": 17}`, from: took, to: took, jobs: 1},
-		"result without":     {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920} 903`, from: took, to: took, jobs: 1, left: "left out: 1 job of which nobody knows when they ended: their results have no lateSeconds"},
-		"metrics":            {text: metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`) + metric("glue:StartJobRun", `"Checks": 1`) + metric("glue:StartJobRun", `"JobsFailed": 1, "JobSeconds": 920`), from: took, to: took, jobs: 1, left: "left out: 1 job of which nobody knows when they ended: their metrics have no Lateness"},
+		"result without":     {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920} 903`, from: took, to: took, jobs: 1, left: "left out: 1 job whose end nobody knows: their results have no lateSeconds"},
+		"metrics":            {text: metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`) + metric("glue:StartJobRun", `"Checks": 1`) + metric("glue:StartJobRun", `"JobsFailed": 1, "JobSeconds": 920`), from: took, to: took, jobs: 1, left: "left out: 1 job whose end nobody knows: their metrics have no Lateness"},
 		"metrics by name":    {text: metric("athena:StartQueryExecution", `"JobSeconds": 3, "Lateness": 1`) + metric("glue:StartJobRun", `"JobSeconds": 920, "Lateness": 17`), entry: glue, from: took, to: took, jobs: 1, left: "left out: 1 job of athena:StartQueryExecution"},
 		"log":                {text: `{"events": [{"message": "START RequestId: 1\n"}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`)) + `}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsTimedOut": 1, "JobSeconds": 7200`)) + `}, {"message": "{\"level\": \"WARN\"}"}], "searchedLogStreams": []}`, from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := readDurations(stdin, strings.NewReader(c.text), c.entry)
+			p, err := readDurations(stdin, strings.NewReader(c.text), c.entry, "")
 			require.NoError(t, err)
 			require.Len(t, p.jobs, c.jobs)
 			for _, j := range p.jobs {
@@ -77,7 +77,10 @@ func metric(job, values string) string {
 // In the history of an execution, polls saw the end where the service does not say it.
 func TestReadDurationsOfHistory(t *testing.T) {
 	t.Parallel()
-	p, err := readDurations("testdata/screens/history.json", nil, nil)
+	p, err := readDurations("testdata/screens/history.json", nil, nil, "Other")
+	require.NoError(t, err)
+	require.Empty(t, p.jobs, "no Task is Other")
+	p, err = readDurations("testdata/screens/history.json", nil, nil, "")
 	require.NoError(t, err)
 	require.Len(t, p.jobs, 1)
 	require.Equal(t, pastJob{Sample: plan.Sample{From: 150 * time.Second, To: 180 * time.Second}}, p.jobs[0])
@@ -126,18 +129,18 @@ func TestHostileDurations(t *testing.T) {
 		strings.Repeat("[", 20_000):                                                                                    "line 1: invalid character '[' exceeded max depth",
 		"1\n" + strings.Repeat("9", 2<<20):                                                                             "line 2 has more than 1024 KiB: expected a duration a line such as 15m3s",
 	} {
-		_, err := readDurations(stdin, strings.NewReader(text), nil)
+		_, err := readDurations(stdin, strings.NewReader(text), nil, "")
 		require.ErrorContains(t, err, "-: "+want, "%.40s", text)
 		require.Less(t, len(err.Error()), 400)
 	}
-	_, err := readDurations(t.TempDir(), nil, nil)
+	_, err := readDurations(t.TempDir(), nil, nil, "")
 	require.ErrorContains(t, err, "is a folder: pass a file")
 	file := filepath.Join(t.TempDir(), "large")
 	require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("1\n"), mostDurations+1), 0o600))
-	_, err = readDurations(file, nil, nil)
+	_, err = readDurations(file, nil, nil, "")
 	require.ErrorContains(t, err, "line 1000001: there are more than 1000000 durations: pass some of them")
 	require.NoError(t, os.Truncate(file, mostDurationBytes+1))
-	_, err = readDurations(file, nil, nil)
+	_, err = readDurations(file, nil, nil, "")
 	require.ErrorContains(t, err, "has more than 64 MiB: pass fewer durations")
 }
 
@@ -145,8 +148,8 @@ func TestHostileDurations(t *testing.T) {
 // which can be learned from, and a refusal is short.
 func requireReadOrRefused(t *testing.T, text string) {
 	t.Helper()
-	p, err := readDurations(stdin, strings.NewReader(text), nil)
-	again, err2 := readDurations(stdin, strings.NewReader(text), nil)
+	p, err := readDurations(stdin, strings.NewReader(text), nil, "")
+	again, err2 := readDurations(stdin, strings.NewReader(text), nil, "")
 	require.Equal(t, err, err2)
 	require.Equal(t, p, again)
 	if err != nil {

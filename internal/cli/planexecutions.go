@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,8 +42,8 @@ const (
 func (o *planOptions) addExecutions(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.executions.arn, "from-executions", "", "read the histories of past executions: `ARN` of a state machine, version, alias, Map Run or execution")
-	f.IntVar(&o.executions.most, "most", defaultExecutions, "read so many executions, or jobs of --from-service, at most: the newest first")
-	f.StringVar(&o.executions.keep, "keep", "", "keep what each execution says in this `FILE`, and do not read those again that it has")
+	f.IntVar(&o.executions.most, "most", defaultExecutions, "read the newest executions, or the first jobs that --from-service lists: so many at most")
+	f.StringVar(&o.executions.keep, "keep", "", "keep what each execution says in this `FILE`, and read the executions that it lacks alone")
 	completeNothing(c, "from-executions", "most")
 }
 
@@ -60,7 +61,16 @@ func (o *planOptions) executionSource() durationSource {
 	if o.executions.keep != "" {
 		s.more = append(s.more, "--keep", o.executions.keep)
 	}
+	s.more = append(s.more, o.executions.spellMost()...)
 	return s
+}
+
+// spellMost writes --most as a shell reads it.
+func (e *executionOptions) spellMost() []string {
+	if e.most == defaultExecutions {
+		return nil
+	}
+	return []string{"--most", strconv.Itoa(e.most)}
 }
 
 // executionProblems says what is wrong with the flags.
@@ -77,6 +87,9 @@ func (o *planOptions) executionProblems() (problems []error) {
 	}
 	if err := checkOutputs([]outputFile{{"keep", e.keep}}, o.schedule, o.earlier); err != nil {
 		problems = append(problems, err)
+	}
+	if o.earlier == stdin {
+		problems = append(problems, errors.New("--earlier must be a file with --from-executions, which leaves out the executions in it"))
 	}
 	return problems
 }
@@ -174,6 +187,7 @@ func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowl
 	}
 	k, err = learn(of.String(), jobs)
 	if err == nil {
+		o.settlePrices(of.Region, k)
 		k.notes = append(k.notes, r.notes(o.only)...)
 	}
 	return k, err
@@ -207,7 +221,7 @@ func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, 
 		}
 	}
 	r.show(0, unread)
-	jobs, done := &pastJobs{}, 0
+	jobs, done := &pastJobs{only: o.only}, 0
 	r.states = map[string]bool{}
 	for _, e := range ended {
 		k := r.kept.byARN[e.ARN]
@@ -224,7 +238,7 @@ func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, 
 		for _, j := range k.Jobs {
 			r.states[j.State] = true
 		}
-		if err := k.addTo(jobs, o.only); err != nil {
+		if err := k.addTo(jobs); err != nil {
 			return nil, usage("%s: %w", r.of, err)
 		}
 	}
@@ -262,7 +276,7 @@ func (r *executionReader) breakOff(err error) error {
 	if !ok || coded.err == nil || r.all < 2 { //nolint:mnd // there is nothing to go on with
 		return err
 	}
-	what := fmt.Sprintf("Read %d of %s.", r.done, pluralOf(r.all, "history", "histories"))
+	what := fmt.Sprintf("Read %d of %s.", r.done, plural(r.all, "history"))
 	if r.kept.out != nil {
 		return &exitError{coded.code, errorf("%w\n%s They are kept in %s: run the same command to go on", coded.err, terminal.Lines(what), r.kept.name)}
 	}
@@ -287,20 +301,12 @@ func (r *executionReader) standing() standing {
 	defer r.mu.Unlock()
 	s := standing{status: "READING", elapsed: time.Since(r.start), message: "the list of executions"}
 	if r.all > 0 {
-		s.message = fmt.Sprintf("%d of %s", r.done, pluralOf(r.all, "history", "histories"))
+		s.message = fmt.Sprintf("%d of %s", r.done, plural(r.all, "history"))
 		if left := r.left - (s.elapsed - r.last); left >= time.Second {
 			s.message += ", " + wholeSeconds(left) + " left"
 		}
 	}
 	return s
-}
-
-// pluralOf counts things whose name does not end in s.
-func pluralOf(n int, one, more string) string {
-	if n == 1 {
-		more = one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 // notes tell if the jobs are of several Tasks.
@@ -314,7 +320,7 @@ func (r *executionReader) notes(only string) []string {
 // readEarlier says which executions a schedule was planned for that is to be checked: the
 // jobs since then are of others, which did not start before them.
 func (o *planOptions) readEarlier() (first time.Time, known map[string]bool) {
-	if o.earlier == "" || o.earlier == stdin {
+	if o.earlier == "" {
 		return first, nil
 	}
 	text, err := os.ReadFile(o.earlier)

@@ -47,6 +47,9 @@ func TestPlanFromExecutions(t *testing.T) {
 		require.Equal(t, []string{"21", "20", "19"}, s.read)
 		require.Equal(t, 1, s.planOf("--from-executions", runPrefix+"7", "athena", "StartQueryExecution").Durations.Count)
 		require.Equal(t, []string{"7"}, s.read)
+		china := s.planOf("--from-executions", strings.Replace(runPrefix+"7", "eu-west-1", "cn-north-1", 1), "athena", "StartQueryExecution")
+		require.Equal(t, asl.DefaultRegion, china.Region)
+		require.Contains(t, china.Notes, "prices and quotas are those of us-east-1: those of cn-north-1 are not known")
 	})
 }
 
@@ -136,9 +139,13 @@ func TestPlanKeepsWhatItRead(t *testing.T) {
 		require.Equal(t, 32, s.planOf(keep...).Durations.Count)
 		require.Equal(t, []string{"32", "31"}, s.read)
 
-		known, err := readDurations(file, nil, nil)
+		known, err := readDurations(file, nil, nil, "")
 		require.NoError(t, err)
 		require.Len(t, known.jobs, 32)
+		others, err := readDurations(file, nil, nil, "GetOther")
+		require.NoError(t, err)
+		require.Empty(t, others.jobs)
+		require.Equal(t, []string{"left out: 32 jobs of other Tasks than GetOther"}, others.notes())
 		require.Equal(t, 7*time.Second, *known.jobs[0].late)
 		of := s.planOf("--durations", file).Durations
 		of.Source = p.Durations.Source
@@ -309,6 +316,14 @@ func TestPlanChecksTheExecutionsSince(t *testing.T) {
 		require.Regexp(t, `(?m)^measured +25 +7s `, out)
 		require.Len(t, s.read, 25)
 		require.Contains(t, out, "plan again: jobpoller plan --from-executions "+nightlyARN+" --late 30s -o schedule --endpoint-url http://127.0.0.1:9")
+		code, _, errs = s.run(t.Context(), append(args, "--only", "GetOther")...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, "past.jsonl: it has no durations of jobs that ended")
+		require.Contains(t, errs, "left out: 40 jobs of other Tasks than GetOther")
+		code, out, errs = s.run(t.Context(), append(args, "--only", "GetStatus", "--most", "24")...)
+		require.Equal(t, exitFailed, code, errs)
+		require.Regexp(t, `(?m)^measured +24 +7s `, out)
+		require.Contains(t, out, "--most 24 --late 30s -o schedule --only GetStatus --endpoint-url")
 		require.Empty(t, s.at["DescribeStateMachine"])
 	})
 }

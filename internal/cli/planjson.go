@@ -248,6 +248,9 @@ func (p *pastJobs) addExecution(e *history.Execution) error {
 		p.leave(pollsNothing)
 	}
 	for _, j := range jobs {
+		if p.leaveOther(j.State) {
+			continue
+		}
 		if err := p.addPolled(j); err != nil {
 			return err
 		}
@@ -275,7 +278,7 @@ func (r *jsonJobs) readKept(object map[string]any) error {
 	if err := decodeInto(object, &k); err != nil {
 		return err
 	}
-	return k.addTo(r.pastJobs, "")
+	return k.addTo(r.pastJobs)
 }
 
 // readResult reads what the Lambda functions return.
@@ -293,7 +296,7 @@ func (r *jsonJobs) readResult(object map[string]any) error {
 		r.leave(notEnded)
 		return nil
 	case result.LateSeconds == nil:
-		r.leave("of which nobody knows when they ended: their results have no lateSeconds")
+		r.leave("whose end nobody knows: their results have no lateSeconds")
 		return nil
 	}
 	late := seconds(*result.LateSeconds)

@@ -64,11 +64,10 @@ func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *keptExe
 	return k
 }
 
-// addTo adds the jobs that a Task polled, or all if it is empty.
-func (k *keptExecution) addTo(p *pastJobs, only string) error {
+// addTo adds the jobs that count.
+func (k *keptExecution) addTo(p *pastJobs) error {
 	for _, j := range k.Jobs {
-		if only != "" && j.State != only {
-			p.leave("of other Tasks than " + only)
+		if p.leaveOther(j.State) {
 			continue
 		}
 		job := pastJob{Sample: plan.Sample{From: seconds(j.FromSeconds), To: seconds(j.ToSeconds)}}
@@ -152,7 +151,7 @@ func readKeptLines(text []byte) (all []*keptExecution, err error) {
 			err = errors.New("executionArn or jobs is missing")
 		}
 		if err == nil {
-			err = k.addTo(&pastJobs{}, "")
+			err = k.addTo(&pastJobs{})
 		}
 		if err != nil {
 			return nil, notKept(len(all)+1, err)

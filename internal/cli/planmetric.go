@@ -62,7 +62,7 @@ func (r *jsonJobs) readMetric(line map[string]any) error {
 		r.leave(notEnded)
 		return nil
 	case m.Lateness == nil:
-		r.leave("of which nobody knows when they ended: their metrics have no Lateness")
+		r.leave("whose end nobody knows: their metrics have no Lateness")
 		return nil
 	}
 	late := seconds(*m.Lateness)

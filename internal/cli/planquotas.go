@@ -80,7 +80,7 @@ type strategyLoad struct {
 // newLoad is the load of so many jobs at once that end and are replaced by others.
 func (c coster) newLoad(jobs int, s pollcore.Planned, subject *planSubject) *load {
 	polling := c.polling(c.strategy, s)
-	l := &load{Jobs: jobs, Quotas: c.quotas(polling, jobs, subject), Bursts: c.bursts(polling, jobs, subject), Others: []strategyLoad{}}
+	l := &load{Jobs: jobs, Quotas: c.quotas(polling, jobs, subject), Bursts: c.bursts(polling, jobs, s.Jitter, subject), Others: []strategyLoad{}}
 	l.Breaks, l.MostJobs = firstToBreak(l.Quotas, jobs)
 	if subject.schedule != nil && subject.steps != nil {
 		one := strategyLoad{Strategy: todayName}
@@ -177,7 +177,14 @@ func (c coster) polling(s compile.Strategy, schedule pollcore.Planned) polling {
 // pollingToday is what today's loop takes.
 func (c coster) pollingToday(t *planSubject) polling {
 	cost := plan.MeasureDelays(c.durations, t.delays()...)
-	return polling{steps: *t.steps, most: *t.steps, turns: cost.Calls, longest: c.longest(*t.schedule), calls: cost.Calls, late: cost.Mean}
+	longest := c.longest(*t.schedule)
+	if t.measured != nil { // on a rare job; the loop may give up before its end
+		longest = 0
+		for _, list := range t.measured.lists {
+			longest = max(longest, float64(len(list)))
+		}
+	}
+	return polling{steps: *t.steps, most: *t.steps, turns: cost.Calls, longest: longest, calls: cost.Calls, late: cost.Mean}
 }
 
 // longest is how often a rare job is polled.
@@ -248,11 +255,15 @@ func (c coster) quotas(p polling, jobs int, t *planSubject) []quotaUse {
 }
 
 // bursts are how long calls take if all jobs start, are polled or end at once: a bucket
-// that is empty fills up slowly.
-func (c coster) bursts(p polling, jobs int, t *planSubject) []burst {
+// that is empty fills up slowly. A jitter spreads the polls of jobs that start at once.
+func (c coster) bursts(p polling, jobs int, jitter time.Duration, t *planSubject) []burst {
 	all := []burst{}
 	add := func(when string, q quotaUse, count float64) {
-		if left := count - float64(q.burst); q.Allowed > 0 && left > 0 {
+		spread := 0.0
+		if when == whenPoll {
+			spread = jitter.Seconds()
+		}
+		if left := count - float64(q.burst); q.Allowed > 0 && left > q.Allowed*spread {
 			all = append(all, burst{when, q.Quota, count, q.burst, q.Allowed, roundTo(left/q.Allowed, 10)})
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // serviceOptions are the flags of plan about the service's own list of past jobs.
@@ -58,11 +57,7 @@ func (o *planOptions) readService(c *cobra.Command, s *planSubject) (*knowledge,
 	if r.more {
 		k.notes = append(k.notes, fmt.Sprintf("%s lists more than %s: --most reads more", r.list.Operation, plural(o.executions.most, "job")))
 	}
-	o.region = cfg.Region
-	if _, err := asl.TransitionPrice(o.region); err != nil {
-		o.region = asl.DefaultRegion
-		k.notes = append(k.notes, fmt.Sprintf("prices and quotas are those of %s: those of %s are not known", o.region, cfg.Region))
-	}
+	o.settlePrices(cfg.Region, k)
 	return k, nil
 }
 

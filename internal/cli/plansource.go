@@ -36,7 +36,7 @@ func (o *planOptions) sources() []durationSource {
 		set = append(set, o.executionSource())
 	}
 	if o.service.from {
-		set = append(set, durationSource{flag: "from-service", more: o.service.params.spell(), read: o.readService})
+		set = append(set, durationSource{flag: "from-service", more: append(o.service.params.spell(), o.executions.spellMost()...), read: o.readService})
 	}
 	return set
 }
@@ -64,23 +64,29 @@ func (o *planOptions) sourceProblems() (problems []error) {
 	return append(problems, o.executionProblems()...)
 }
 
-// settleRegion says which region prices, quotas and calls are of: that of the ARN, or else
-// that of --region.
+// settleRegion takes --region for prices and quotas, and checks it. Calls may settle
+// another one.
 func (o *planOptions) settleRegion() error {
 	o.region = cmp.Or(o.aws.region, asl.DefaultRegion)
 	for _, s := range o.sources() {
-		if s.region == "" {
-			continue
-		}
-		if o.aws.region != "" && o.aws.region != s.region {
+		if s.region != "" && cmp.Or(o.aws.region, s.region) != s.region {
 			return fmt.Errorf("--region %s contradicts the ARN of --%s, which is of %s: leave --region out", o.aws.region, s.flag, s.region)
 		}
-		o.region = s.region
 	}
-	if _, err := asl.TransitionPrice(o.region); err != nil && !o.service.from {
+	if _, err := asl.TransitionPrice(o.region); err != nil && o.executions.arn == "" && !o.service.from {
 		return fmt.Errorf("--region: %w", err)
 	}
 	return nil
+}
+
+// settlePrices takes the prices and quotas of the region that was called, if they are
+// known.
+func (o *planOptions) settlePrices(region string, k *knowledge) {
+	o.region = region
+	if _, err := asl.TransitionPrice(region); err != nil {
+		o.region = asl.DefaultRegion
+		k.notes = append(k.notes, fmt.Sprintf("prices and quotas are those of %s: those of %s are not known", o.region, region))
+	}
 }
 
 // spell writes the source as a shell reads it.
@@ -115,7 +121,7 @@ func (o *planOptions) readStated(*cobra.Command, *planSubject) (*knowledge, erro
 }
 
 func (o *planOptions) readFile(c *cobra.Command, s *planSubject) (*knowledge, error) {
-	jobs, err := readDurations(o.durations, c.InOrStdin(), s.entry)
+	jobs, err := readDurations(o.durations, c.InOrStdin(), s.entry, o.only)
 	if err != nil {
 		return nil, err
 	}

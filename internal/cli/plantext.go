@@ -26,16 +26,20 @@ func (o *planOptions) print(c *cobra.Command, p *planReport) error {
 	case "svg":
 		_, err = io.WriteString(out, p.plot().svg())
 	default:
-		columns := 80
-		if display := terminal.DisplayOf(out); display != nil {
-			columns = display.Columns()
-		}
-		_, err = io.WriteString(out, p.text(columns, terminal.ColoursOf(out)))
+		_, err = io.WriteString(out, p.text(columnsOf(out), terminal.ColoursOf(out)))
 	}
 	if err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the plan: %w", err)}
 	}
 	return nil
+}
+
+// columnsOf is how many columns a text may have: 80 where nobody says how wide it is shown.
+func columnsOf(out io.Writer) int {
+	if display := terminal.DisplayOf(out); display != nil {
+		return display.Columns()
+	}
+	return 80 //nolint:mnd // as said
 }
 
 // plot is the picture of the plan.

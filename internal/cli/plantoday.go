@@ -42,19 +42,18 @@ type planSubject struct {
 // today finds out when a job is polled today: as the definition says, or else as the
 // waiter does.
 func (o *planOptions) today(c *cobra.Command, args []string) (*planSubject, error) {
+	isDefinition := len(args) == 1 && isFile(args[0])
 	switch {
+	case o.only != "" && !isDefinition && o.executions.arn == "" && o.durations == "":
+		return nil, usage("--only needs a definition, --from-executions or --durations: these name the Tasks that poll")
 	case len(args) == 0 && o.executions.arn != "":
 		return o.describeLoop(c)
-	case len(args) == 0 && o.only != "":
-		return nil, usage("--only needs a definition")
-	case o.input != "" && (len(args) != 1 || !isFile(args[0])):
+	case o.input != "" && !isDefinition:
 		return nil, usage("--input needs a definition: it is the input of its run")
 	case len(args) == 0:
 		return &planSubject{}, nil
-	case len(args) == 1 && isFile(args[0]):
+	case isDefinition:
 		return o.loop(c, args[0])
-	case o.only != "" && o.executions.arn == "":
-		return nil, usage("--only needs a definition, not a service and a name")
 	}
 	e, err := lookup(args)
 	if err != nil {
