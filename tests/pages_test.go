@@ -57,5 +57,5 @@ func requireSection(t *testing.T, page, name, want string) {
 		require.NoError(t, os.WriteFile(page, []byte(before+begin+want+end+after), 0o600))
 		return
 	}
-	require.Equal(t, want, found, "go test ./tests -run %s -update writes it anew", t.Name())
+	require.Equal(t, want, found, "go test -tags e2e ./tests -run %s -update writes it anew", t.Name())
 }

@@ -79,19 +79,7 @@ func TestE2EPlanPageTable(t *testing.T) {
 		fmt.Fprintf(&table, " **%s** |", planned[duration])
 	}
 	table.WriteByte('\n')
-
-	const page, begin, end = book + "/guide/plan.md", "<!-- begin shipped -->\n\n", "\n<!-- end shipped -->"
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	before, rest, ok := strings.Cut(string(text), begin)
-	require.True(t, ok)
-	kept, after, ok := strings.Cut(rest, end)
-	require.True(t, ok)
-	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o600))
-		return
-	}
-	require.Equal(t, kept, table.String(), "go test -tags e2e ./tests -run %s -update writes it anew", t.Name())
+	requireSection(t, book+"/guide/plan.md", "shipped", "\n"+table.String()+"\n")
 }
 
 // The picture of the example shows what plan finds for it.

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/retry"
 )
 
 // jobLister reads past jobs from the list of their service, and where that has ids alone
@@ -44,13 +44,11 @@ type jobLister struct {
 }
 
 // How the lister calls: a few calls a second, which is below the quota of any service, and
-// so many pages at most. A call is tried again for some minutes while its error passes.
+// so many pages at most.
 const (
 	listerPace  = 200 * time.Millisecond
 	listerPages = 2000
 )
-
-var listerPatience = retry.Strategy{MaxAttempts: 12, Backoff: retry.Backoff{Base: time.Second, Max: time.Minute}}
 
 // listerCalls are the operations that list the past jobs of an entry that has a list, and
 // describe them where that is needed.
@@ -269,15 +267,7 @@ func (r *jobLister) describeMany(ctx context.Context, inputs []map[string]any) e
 
 // call calls an operation at the pace of the lister, and again while its error passes.
 func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[string]any) (any, error) {
-	judge := func(_ any, err error) retry.Directive {
-		class := goerror.Classify(err)
-		// A service that never answered is more likely misspelt than down.
-		if !r.answered && (class == awserror.NotSent || class == awserror.Unclear) {
-			return retry.Fail()
-		}
-		return retry.ByClass[any](nil, err)
-	}
-	answer, err := retry.Do(ctx, listerPatience, judge, func(ctx context.Context) (any, error) {
+	return stepfunctions.Persist(ctx, &r.answered, func(ctx context.Context) (any, error) {
 		timer := time.NewTimer(time.Until(r.next))
 		defer timer.Stop()
 		select {
@@ -298,10 +288,6 @@ func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[s
 		}
 		return answer, err
 	})
-	if series, failed := errors.AsType[*retry.Error](err); failed && ctx.Err() == nil {
-		err = series.LastErr
-	}
-	return answer, err
 }
 
 // callProblem is the error of a call as one of the command.

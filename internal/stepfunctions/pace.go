@@ -82,28 +82,33 @@ func (c *Client) PaceOf(calls int, region string) time.Duration {
 	return max(0, time.Duration((float64(calls)-b.tokens)/b.perSecond*float64(time.Second)))
 }
 
-// persistence is how often a call is tried while its error passes: for some minutes.
+// persistence is how often a call is tried while its error passes.
 var persistence = retry.Strategy{MaxAttempts: 12, Backoff: retry.Backoff{Base: time.Second, Max: time.Minute}}
 
-// persist makes a call again while its error passes. Its error is that of the last try,
-// or the cause of the context's end.
-func (c *Client) persist(ctx context.Context, call func(context.Context) error) error {
-	judge := func(_ struct{}, err error) retry.Directive {
+// Persist makes a call again while its error passes, for some minutes if the service has
+// answered before. Its error is that of the last try, or the cause of the context's end.
+func Persist[T any](ctx context.Context, answered *bool, call func(context.Context) (T, error)) (T, error) {
+	judge := func(out T, err error) retry.Directive {
 		class := goerror.Classify(err)
 		// A service that never answered is more likely misspelt than down.
-		if !c.answered && (class == awserror.NotSent || class == awserror.Unclear) {
+		if !*answered && (class == awserror.NotSent || class == awserror.Unclear) {
 			return retry.Fail()
 		}
-		return retry.ByClass(struct{}{}, err)
+		return retry.ByClass(out, err)
 	}
-	_, err := retry.Do(ctx, persistence, judge, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	out, err := retry.Do(ctx, persistence, judge, call)
 	series, failed := errors.AsType[*retry.Error](err)
 	switch {
 	case !failed:
-		return err
+		return out, err
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return out, context.Cause(ctx)
 	default:
-		return series.LastErr
+		return out, series.LastErr
 	}
+}
+
+func (c *Client) persist(ctx context.Context, call func(context.Context) error) error {
+	_, err := Persist(ctx, &c.answered, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
 }
