@@ -150,7 +150,7 @@ func (r *jobLister) add(answer any) error {
 		return err
 	}
 	if end.Before(start) {
-		r.jobs.leave("that end before they start")
+		r.jobs.leave("with an end before the start")
 		return nil
 	}
 	if r.jobs.addTimes(start, end) != nil {

@@ -50,7 +50,8 @@ Durations:
   --durations        a file, or - for the standard input: a duration a line, such as
                      15m3s or 903 for seconds; CSV with the columns start and end, or
                      duration; or JSON with times, such as the lists of a service, what
-                     wait and run print, histories, the log of the Lambda functions
+                     wait and run print, histories, the log of the Lambda functions.
+                     Times without a zone are in UTC.
   --from-executions  past executions of a state machine
   --from-service     past jobs, as the service lists them ("jobpoller show SERVICE NAME")
 The last two CALL AWS with your credentials, and change nothing.

@@ -208,7 +208,7 @@ func (r *jsonJobs) addCells(cells map[column]string) error {
 	start, err := parseMoment(cells[startColumn])
 	end, err2 := parseMoment(cells[endColumn])
 	if err == nil && err2 == nil && end.Before(start) {
-		r.leave("that end before they start")
+		r.leave("with an end before the start")
 		return nil
 	}
 	heading := slices.Sorted(maps.Keys(cells))
@@ -323,7 +323,7 @@ func (r *jsonJobs) readWait(object map[string]any) error {
 	}
 	if start, end, ok := jobTimes(report.Service, report.Name, report.Output); ok {
 		if end.Before(start) {
-			r.leave("that end before they start")
+			r.leave("with an end before the start")
 			return nil
 		}
 		return r.addTimes(start, end)
