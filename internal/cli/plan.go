@@ -135,12 +135,12 @@ func (o *planOptions) validate(args []string) (plan.Goal, error) {
 	if files = slices.DeleteFunc(files, func(name string) bool { return name != stdin }); len(files) > 1 {
 		problems = append(problems, errors.New("only one file can be the standard input"))
 	}
-	if names := strategyNames(compile.Strategies()); !slices.Contains(names, o.strategy) {
-		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", orList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
-	}
-	if strategy := compile.Strategy(o.strategy); strategy.Waits() {
+	switch names := strategyNames(pollingStrategies()); {
+	case compile.Strategy(o.strategy).Waits():
 		problems = append(problems, fmt.Errorf("--strategy %s has no delays to plan: Step Functions waits, and nobody has measured how late. "+
 			"To compare it with strategies that poll, see docs/guide/signals.md, or pass --concurrent with one of them", o.strategy))
+	case !slices.Contains(names, o.strategy):
+		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", orList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
 	}
 	if err := o.settleRegion(); err != nil {
 		problems = append(problems, err)
