@@ -65,7 +65,8 @@ whether their durations have drifted from --duration or --earlier, for which it 
 planned. It needs 20 jobs. Each test is wrong in 1 % of the checks.
 
 Exit codes: 0 printed, or with --check the plan holds; 1 it does not; 2 wrong usage,
-such as a file without durations; 4 could not ask AWS; 130 interrupted.`
+such as a file without durations; 4 could not ask AWS, or too few jobs to check; 130
+interrupted.`
 
 func newPlanCommand() *cobra.Command {
 	var o planOptions

@@ -115,11 +115,14 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	}
 	source := o.sources()[0]
 	now, err := source.read(c, subject)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoDurations):
+		return &exitError{exitUnknown, err}
+	case err != nil:
 		return err
 	}
 	if n := len(now.jobs); n < leastChecked {
-		return usage("%s: it has %s that ended: a check needs %d at least", now.source, plural(n, "job"), leastChecked)
+		return &exitError{exitUnknown, errorf("%s: it has %s that ended: a check needs %d at least", now.source, plural(n, "job"), leastChecked)}
 	}
 	k := &planCheck{Notes: slices.Concat(then.notes, now.notes)}
 	cost := plan.MeasurePlanned(then.distribution, *delays.schedule)
@@ -127,14 +130,18 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		then.source, roundTo(then.distribution.Quantile(0.5).Seconds(), 1000), roundTo(cost.Mean.Seconds(), 10), roundTo(cost.P95.Seconds(), 10),
 	}
 	if err := k.measure(now, *delays.schedule, cost); err != nil {
-		return usage("%s: %w", now.source, err)
+		return &exitError{exitUnknown, errorf("%s: %w", now.source, err)}
 	}
 	if err := k.test(then, now); err != nil {
 		return usage("--%s: %w", source.flag, err)
 	}
 	k.Holds = !k.Late && !k.Drifted
 	if k.Drifted || k.Late && k.Found.How == computedHow { // else the same plan comes out
-		k.Next = o.planAgain(args, delays.schedule.Jitter)
+		late := o.late
+		if !c.Flags().Changed("late") { // the goal that the schedule meets
+			late = shortDuration(max(time.Second, cost.Mean.Round(time.Second)))
+		}
+		k.Next = o.planAgain(args, late, delays.schedule.Jitter)
 	}
 	out := c.OutOrStdout()
 	if o.output == "json" {
@@ -152,8 +159,8 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 }
 
 // planAgain is the command that makes the next schedule.
-func (o *planOptions) planAgain(args []string, jitter time.Duration) string {
-	words := slices.Concat([]string{"jobpoller", "plan"}, args, o.sources()[0].spell(), []string{"--late", o.late, "-o", "schedule"})
+func (o *planOptions) planAgain(args []string, late string, jitter time.Duration) string {
+	words := slices.Concat([]string{"jobpoller", "plan"}, args, o.sources()[0].spell(), []string{"--late", late, "-o", "schedule"})
 	if jitter > 0 {
 		words = append(words, "--jitter", shortDuration(jitter))
 	}
@@ -291,9 +298,9 @@ func (k *planCheck) text(columns int, colours terminal.Colours) string {
 		lateText(k.Promised.MedianSeconds), k.Promised.Source)
 	terminal.Fprintf(&b, "%-10s%8d%11s%8s%8s  %s\n\n", f.How, f.Jobs, lateText(f.MeanLateSeconds), lateText(f.P95LateSeconds), lateText(d.MedianSeconds), d.Source)
 	wrapped(fmt.Sprintf("lateness: the mean is from %s to %s (%g standard errors), %s for clocks; "+
-		"%d of %d jobs later than the promised p95 and %[4]s, by chance in %[7]s",
+		"%d of %d jobs later than the promised p95 and %[4]s, p = %[7]s",
 		lateText(f.FromSeconds), lateText(f.ToSeconds), checkErrors, shortDuration(clockError), f.JobsOverP95, f.Jobs, chanceText(f.Chance)))
-	wrapped(fmt.Sprintf("durations: %s test of %s: distance %.2f, by chance in %s", d.Test, plural(d.Jobs, "job"), d.Distance, chanceText(d.Chance)))
+	wrapped(fmt.Sprintf("durations: %s test of %s: distance %.2f, p = %s", d.Test, plural(d.Jobs, "job"), d.Distance, chanceText(d.Chance)))
 	for _, note := range k.Notes {
 		wrapped("note: " + note)
 	}
@@ -316,11 +323,11 @@ func (k *planCheck) text(columns int, colours terminal.Colours) string {
 	return b.String()
 }
 
-// chanceText writes how often chance does something, against the level.
+// chanceText writes how often a plan that holds looks so or worse.
 func chanceText(chance float64) string {
-	const least, percent = 1e-4, 100
+	const least = 1e-4
 	if chance < least {
-		return "under 0.01 % of all checks"
+		return "0.0001 or less"
 	}
-	return fmt.Sprintf("%.3g %% of all checks", percent*chance)
+	return fmt.Sprintf("%.2g", chance)
 }

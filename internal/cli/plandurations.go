@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -359,7 +360,10 @@ func (p *pastJobs) addRow(heading []column, cell func(int) string) error {
 // notEnded is why a job that runs, or whose end nobody saw, does not count.
 const notEnded = "without an end"
 
-// parseTaken reads a duration: 15m3s, or a number of seconds.
+// clockForm is how spreadsheets write a duration: hours, minutes and seconds.
+var clockForm = regexp.MustCompile(`^(\d{1,5}):([0-5]\d):([0-5]\d(?:\.\d+)?)$`)
+
+// parseTaken reads a duration: 15m3s, 0:15:03, or a number of seconds.
 func parseTaken(text string) (time.Duration, error) {
 	seconds, err := strconv.ParseFloat(text, 64)
 	if isNumber := err == nil || errors.Is(err, strconv.ErrRange); isNumber && !math.IsNaN(seconds) && !strings.ContainsAny(text, "xXpP_iI") {
@@ -370,6 +374,9 @@ func parseTaken(text string) (time.Duration, error) {
 			return 0, fmt.Errorf("a duration must be at most 365 days, is %s s", cutText(text))
 		}
 		return time.Duration(math.Round(seconds * float64(time.Second))), nil
+	}
+	if clock := clockForm.FindStringSubmatch(text); clock != nil {
+		text = clock[1] + "h" + clock[2] + "m" + clock[3] + "s"
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {

@@ -32,6 +32,7 @@ func TestReadDurations(t *testing.T) {
 	}{
 		"durations":          {text: "15m3s\n", from: took, to: took, jobs: 1},
 		"seconds":            {text: "# past\n\n903\n903.0\n", from: took, to: took, jobs: 2},
+		"clock":              {text: "0:15:03\n00:15:03.0\n", from: took, to: took, jobs: 2},
 		"byte order mark":    {text: "\xef\xbb\xbf903\r\n", from: took, to: took, jobs: 1},
 		"quotes":             {text: "\"903\"\n\"15m3s\"\n", from: took, to: took, jobs: 2},
 		"json text":          {text: `"15m3s"`, from: took, to: took, jobs: 1},

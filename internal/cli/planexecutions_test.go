@@ -315,7 +315,7 @@ func TestPlanChecksTheExecutionsSince(t *testing.T) {
 		require.Equal(t, exitFailed, code, "each takes longer than any before: %s%s", out, errs)
 		require.Regexp(t, `(?m)^measured +25 +7s `, out)
 		require.Len(t, s.read, 25)
-		require.Contains(t, out, "plan again: jobpoller plan --from-executions "+nightlyARN+" --late 30s -o schedule --endpoint-url http://127.0.0.1:9")
+		require.Contains(t, out, "plan again: jobpoller plan --from-executions "+nightlyARN+" --late 10s -o schedule --endpoint-url http://127.0.0.1:9")
 		code, _, errs = s.run(t.Context(), append(args, "--only", "GetOther")...)
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, errs, "past.jsonl: it has no durations of jobs that ended")
@@ -323,7 +323,7 @@ func TestPlanChecksTheExecutionsSince(t *testing.T) {
 		code, out, errs = s.run(t.Context(), append(args, "--only", "GetStatus", "--most", "24")...)
 		require.Equal(t, exitFailed, code, errs)
 		require.Regexp(t, `(?m)^measured +24 +7s `, out)
-		require.Contains(t, out, "--most 24 --late 30s -o schedule --only GetStatus --endpoint-url")
+		require.Contains(t, out, "--most 24 --late 10s -o schedule --only GetStatus --endpoint-url")
 		require.Empty(t, s.at["DescribeStateMachine"])
 	})
 }

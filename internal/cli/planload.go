@@ -48,12 +48,15 @@ func (l *load) listQuotas() []string {
 	return rows
 }
 
+// unknownQuotas are those that no table here has.
+const unknownQuotas = "How many jobs a service runs at once is a quota of its own, which is not known here."
+
 // listBreaks say which quota breaks first, and what the other strategies break.
 func (l *load) listBreaks(columns int) []string {
 	var lines []string
 	switch l.Breaks {
 	case "":
-		return []string{fmt.Sprintf("No known quota breaks: they allow %s jobs at once.", thousands(float64(l.MostJobs)))}
+		return []string{fmt.Sprintf("No known quota breaks: they allow %s jobs at once. %s", thousands(float64(l.MostJobs)), unknownQuotas)}
 	case historyQuota:
 		lines = append(lines, "The longest jobs fill the history, however few run at once.")
 	default:
@@ -64,6 +67,7 @@ func (l *load) listBreaks(columns int) []string {
 			lines = append(lines, "  "+line)
 		}
 	}
+	lines = append(lines, unknownQuotas)
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.isStart && q.share() > 1 {
 			lines = append(lines, q.Quota+" breaks however the jobs are polled: start them more slowly, or ask AWS for more.")

@@ -28,8 +28,11 @@ type planReport struct {
 	Load      *load             `json:"load,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
 
-	title string
-	known *knowledge
+	title  string
+	known  *knowledge
+	ofMean bool // the goal
+	// allowed is the mean lateness with the jobs that the plan allows for.
+	allowed time.Duration
 }
 
 // planDurations is what is known of the durations.
@@ -95,14 +98,14 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	p := &planReport{
 		Durations: newPlanDurations(known), Late: goal.String(), Method: best.Method, Why: best.Why, Bound: roundTo(best.Bound, 1000),
 		Schedule: best.Schedule, Strategy: o.strategy, Region: o.region, Notes: known.notes,
-		title: today.name, known: known,
+		title: today.name, known: known, ofMean: goal.At == plan.Mean, allowed: best.Cost.Mean,
 	}
 	if today.entry != nil {
 		p.Service, p.Name = today.entry.Service.Key, today.entry.Name
 	}
 	p.Notes = append(p.Notes, today.notes...)
 	strategy := compile.Strategy(o.strategy)
-	costs := coster{known.distribution, strategy, o.region}
+	costs := coster{known.recorded, strategy, o.region}
 	if today.schedule != nil {
 		p.Schedules = append(p.Schedules, costs.today(today))
 	}
@@ -110,7 +113,12 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 		p.Schedules = append(p.Schedules, costs.row(fixedName, best.Fixed, nil))
 	}
 	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
-	p.Schedules = append(p.Schedules, costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule)))
+	planned := costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule))
+	p.Schedules = append(p.Schedules, planned)
+	if fits := seconds(planned.LongestSeconds); fits < known.distribution.Quantile(rareJob) && fits < asl.MaxStandardTime {
+		p.Notes = append(p.Notes, fmt.Sprintf("a history has room for %s of these polls, and %.2g %% of the jobs may run longer: allow more lateness, or take the strategy %s",
+			fitText(fits), 100*(1-known.distribution.Below(fits)), compile.LambdaEvents)) //nolint:mnd // percent
+	}
 	if held, same := strategy.Hold(p.Schedule); !same {
 		p.Schedules = append(p.Schedules, costs.row(compiledName, held, strategy.PhaseEnds(held)))
 		p.Notes = append(p.Notes, fmt.Sprintf("a machine of the strategy %s has fewer delays than the schedule: the row %s", strategy, compiledName))

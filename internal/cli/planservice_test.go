@@ -419,7 +419,7 @@ func TestCheckPlanFromService(t *testing.T) {
 	require.Equal(t, exitFailed, p.code, "%s%s", p.stdout, p.stderr)
 	require.Contains(t, p.stdout, `"next": "jobpoller plan glue StartJobRun --from-service --param JobName=nightly --late 30s -o schedule --region eu-west-1"`)
 	p = planFromService(t, inTurn(glueRun(903, "")), args...)
-	require.Equal(t, exitUsage, p.code)
+	require.Equal(t, exitUnknown, p.code)
 	require.Contains(t, p.stderr, "glue:GetJobRuns JobName=nightly: it has 1 job that ended: a check needs 20 at least")
 }
 

@@ -100,11 +100,13 @@ func (s durationSource) spell() []string {
 
 // knowledge is what is known of how long jobs take.
 type knowledge struct {
-	source       string
-	distribution plan.Distribution
-	summary      *plan.Summary // of past jobs
-	jobs         []pastJob
-	notes        []string
+	source string
+	// distribution is what to plan with. Of past jobs recorded is what they were, and
+	// the distribution allows for others.
+	distribution, recorded plan.Distribution
+	summary                *plan.Summary // of past jobs
+	jobs                   []pastJob
+	notes                  []string
 }
 
 // readKnowledge finds out how long jobs take.
@@ -117,7 +119,7 @@ func (o *planOptions) readStated(*cobra.Command, *planSubject) (*knowledge, erro
 	if err != nil {
 		return nil, usage("--duration: %w", err)
 	}
-	return &knowledge{source: o.duration, distribution: d}, nil
+	return &knowledge{source: o.duration, distribution: d, recorded: d}, nil
 }
 
 func (o *planOptions) readFile(c *cobra.Command, s *planSubject) (*knowledge, error) {
@@ -133,8 +135,8 @@ func learn(source string, jobs *pastJobs) (*knowledge, error) {
 	samples := jobs.samples()
 	summary, err := plan.Summarize(samples)
 	if errors.Is(err, plan.ErrNoSamples) {
-		return nil, usage("%s: it has no durations of jobs that ended. Wait until some have ended, or state how long they take with --duration%s",
-			source, describeLeft(jobs))
+		return nil, &exitError{exitUsage, fmt.Errorf("%s: it has %w that ended. Wait until some have ended, or state how long they take with --duration%s",
+			source, errNoDurations, describeLeft(jobs))}
 	}
 	if err != nil {
 		return nil, usage("%s: %w", source, err)
@@ -143,8 +145,15 @@ func learn(source string, jobs *pastJobs) (*knowledge, error) {
 	if err != nil {
 		return nil, usage("%s: %w", source, err)
 	}
-	return &knowledge{source: source, distribution: d, summary: &summary, jobs: jobs.jobs, notes: jobs.notes()}, nil
+	recorded, err := plan.Record(samples)
+	if err != nil {
+		return nil, usage("%s: %w", source, err)
+	}
+	return &knowledge{source: source, distribution: d, recorded: recorded, summary: &summary, jobs: jobs.jobs, notes: jobs.notes()}, nil
 }
+
+// errNoDurations is of a source without a job that ended.
+var errNoDurations = errors.New("no durations of jobs")
 
 func describeLeft(jobs *pastJobs) string {
 	if notes := jobs.notes(); len(notes) > 0 {

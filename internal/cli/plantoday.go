@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ type planSubject struct {
 // today finds out when a job is polled today: as the definition says, or else as the
 // waiter does.
 func (o *planOptions) today(c *cobra.Command, args []string) (*planSubject, error) {
+	if len(args) == 1 && isService(args[0]) {
+		return nil, usage("%s is a service: name a job, too. List them: jobpoller list %[1]s", args[0])
+	}
 	isDefinition := len(args) == 1 && isFile(args[0])
 	switch {
 	case o.only != "" && !isDefinition && o.executions.arn == "" && o.durations == "":
@@ -61,6 +65,25 @@ func (o *planOptions) today(c *cobra.Command, args []string) (*planSubject, erro
 	}
 	s := waiterDelays(e.Waiter)
 	return &planSubject{name: e.FullName(), entry: e, schedule: &s}, nil
+}
+
+// isService tells whether an argument that is no file is a service of the catalogue.
+func isService(name string) bool {
+	_, err := os.Stat(name)
+	if err == nil {
+		return false
+	}
+	_, err = catalog.AWS().Find(name)
+	return err == nil
+}
+
+// quoteAll writes names as a shell reads them.
+func quoteAll(names []string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = quoteShell(name)
+	}
+	return all
 }
 
 // waiterDelays are the delays of a waiter without their draws, in whole seconds.
@@ -126,9 +149,9 @@ func (o *planOptions) findLoop(c *cobra.Command, name string, m *machine) (*plan
 	case len(names) == 0:
 		return t.findSubject(c.Context(), o.only)
 	case len(loops) == 0:
-		return nil, usage("%s: no loop polls with the Task %q: --only takes %s", name, o.only, orList(names))
+		return nil, usage("%s: no loop polls with the Task %q: --only takes %s", name, o.only, orList(quoteAll(names)))
 	case len(loops) > 1:
-		return nil, usage("%s: it has %s: pass --only %s", name, plural(len(loops), "poll loop"), orList(names))
+		return nil, usage("%s: it has %s: pass --only %s", name, plural(len(loops), "poll loop"), orList(quoteAll(names)))
 	}
 	s := newLoopSubject(&loops[0])
 	s.trial, t.polls, t.entry = t, loops[0].Poll.Name, loops[0].Entry

@@ -204,9 +204,9 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 	case best.calls < oneCall:
 		return best, "One poll is enough: nearly all jobs have ended by then."
 	case best.method == Hazard && s.d.learned:
-		return best, fmt.Sprintf("Polls gather where past jobs ended: %.1f calls, and %.1f with a fixed delay.", best.calls, fixed.calls)
+		return best, "Polls gather where past jobs ended. The others are for jobs of lengths that were not seen."
 	case best.method == Hazard, best.method == Exact:
-		return best, fmt.Sprintf("Polls gather where jobs end: %.1f calls, and %.1f with a fixed delay.", best.calls, fixed.calls)
+		return best, "Polls gather where jobs end."
 	}
-	return best, fmt.Sprintf("%s needs %.1f calls; a longer list of delays saves less than 10 %% of them.", simple, best.calls)
+	return best, simple + " does: a longer list of delays saves less than 10 % of the calls."
 }

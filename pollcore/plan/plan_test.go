@@ -139,7 +139,7 @@ func TestMethods(t *testing.T) {
 		why       string
 	}{
 		{"exponential(20m)", "30s", plan.Initial, "A fixed delay after an initial delay is as good as any schedule: knowledge of the durations saves 0 % of the calls at most."},
-		{"lognormal(15m, 0.25)", "30s", plan.Initial, "a longer list of delays saves less than 10 % of them"},
+		{"lognormal(15m, 0.25)", "30s", plan.Initial, "a longer list of delays saves less than 10 % of the calls"},
 		{"uniform(15m, 30m)", "30s", plan.Exact, "Polls gather where jobs end"},
 		{"mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))", "30s", plan.Exact, "Polls gather where jobs end"},
 		{"uniform(15m, 30m)", "5% worst", plan.Growth, "no job is seen later than 5% of its length, or a delay of 1s"},
