@@ -27,8 +27,9 @@ func tasksOf(m *asl.StateMachine, models typecheck.Models) ([]*task, error) {
 	var tasks []*task
 	var walk func(f *asl.Flow, loops bool) error
 	walk = func(f *asl.Flow, loops bool) error {
+		inCycle := cycles(f)
 		for _, s := range f.States {
-			inLoop := loops || returns(f, s) || retriesOutput(s)
+			inLoop := loops || inCycle[s] || retriesOutput(s)
 			if t := taskOf(s); t != nil {
 				var err error
 				if t.operation, err = typecheck.FindOperation(t.resource, models); err != nil {
@@ -64,23 +65,6 @@ func taskOf(s *asl.State) *task {
 // is the loop.
 func retriesOutput(s *asl.State) bool {
 	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, "States.QueryEvaluationError") })
-}
-
-// returns tells whether a way leads from a state back to it.
-func returns(f *asl.Flow, s *asl.State) bool {
-	seen := map[string]bool{}
-	for queue := []*asl.State{s}; len(queue) > 0; queue = queue[1:] {
-		for _, way := range queue[0].Transitions() {
-			if way.To == s.Name {
-				return true
-			}
-			if next := f.State(way.To); next != nil && !seen[way.To] {
-				seen[way.To] = true
-				queue = append(queue, next)
-			}
-		}
-	}
-	return false
 }
 
 // unknown says why nobody can know what a Task returns; empty if the models or the
