@@ -77,11 +77,13 @@ func (p *pastJobs) addTimes(start, end time.Time) error {
 }
 
 // leave counts a job that says nothing, with the reason.
-func (p *pastJobs) leave(reason string) {
+func (p *pastJobs) leave(reason string) { p.leaveMany(reason, 1) }
+
+func (p *pastJobs) leaveMany(reason string, n int) {
 	if p.left == nil {
 		p.left = map[string]int{}
 	}
-	p.left[reason]++
+	p.left[reason] += n
 }
 
 // leaveOther leaves out a job that another Task polled than the one that counts.
@@ -104,9 +106,13 @@ func (p *pastJobs) samples() []plan.Sample {
 
 // notes say what does not count.
 func (p *pastJobs) notes() []string {
+	const most = 10 // a file may name many
 	var notes []string
-	for _, reason := range slices.Sorted(maps.Keys(p.left)) {
-		notes = append(notes, fmt.Sprintf("left out: %s %s", plural(p.left[reason], "job"), reason))
+	for i, reason := range slices.Sorted(maps.Keys(p.left)) {
+		if i == most {
+			return append(notes, fmt.Sprintf("left out: jobs for %d more reasons", len(p.left)-most))
+		}
+		notes = append(notes, fmt.Sprintf("left out: %s %s", plural(p.left[reason], "job"), cutText(reason)))
 	}
 	return notes
 }

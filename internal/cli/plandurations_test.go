@@ -55,6 +55,7 @@ func TestReadDurations(t *testing.T) {
 		"metrics":            {text: metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`) + metric("glue:StartJobRun", `"Checks": 1`) + metric("glue:StartJobRun", `"JobsFailed": 1, "JobSeconds": 920`), from: took, to: took, jobs: 1, left: "left out: 1 job whose end nobody knows: their metrics have no Lateness"},
 		"metrics by name":    {text: metric("athena:StartQueryExecution", `"JobSeconds": 3, "Lateness": 1`) + metric("glue:StartJobRun", `"JobSeconds": 920, "Lateness": 17`), entry: glue, from: took, to: took, jobs: 1, left: "left out: 1 job of athena:StartQueryExecution"},
 		"log":                {text: `{"events": [{"message": "START RequestId: 1\n"}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`)) + `}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsTimedOut": 1, "JobSeconds": 7200`)) + `}, {"message": "{\"level\": \"WARN\"}"}], "searchedLogStreams": []}`, from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
+		"kept twice":         {text: strings.Repeat(`{"executionArn": "a", "jobs": [{"state": "Get", "fromSeconds": 903, "toSeconds": 903}], "leftOut": {"without an end": 1}}`+"\n", 2), from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +127,8 @@ func TestHostileDurations(t *testing.T) {
 		metric("glue:StartJobRun", `"JobSeconds": 3, "Lateness": 1`) + metric("ec2:ImageAvailable", `"JobSeconds": 3`): "the value at line 2: the metrics are of glue:StartJobRun and of ec2:ImageAvailable: name the job",
 		metric("glue:StartJobRun", `"JobSeconds": "long"`):                                                             "the value at line 1: a metric of the Lambda functions: json: ",
 		metric("glue:StartJobRun", `"JobSeconds": 1e300, "Lateness": 1`):                                               "the value at line 1: a duration must be at most 365 days",
+		`{"executionArn": "a", "jobs": [], "leftOut": {"x": 1000001}}`:                                                 `the value at line 1: leftOut: "x" must be from 0 to 1000000 jobs, is 1000001`,
+		`{"executionArn": "a", "jobs": [], "leftOut": {"x": -1}}`:                                                      `the value at line 1: leftOut: "x" must be from 0 to 1000000 jobs, is -1`,
 		`{"events": [{"message": ""}]}`:                                                                                "it has no durations",
 		strings.Repeat("[", 20_000):                                                                                    "line 1: invalid character '[' exceeded max depth",
 		"1\n" + strings.Repeat("9", 2<<20):                                                                             "line 2 has more than 1024 KiB: expected a duration a line such as 15m3s",
@@ -143,6 +146,18 @@ func TestHostileDurations(t *testing.T) {
 	require.NoError(t, os.Truncate(file, mostDurationBytes+1))
 	_, err = readDurations(file, nil, nil, "")
 	require.ErrorContains(t, err, "has more than 64 MiB: pass fewer durations")
+}
+
+// A note is short, whatever a file gives as reasons.
+func TestManyReasons(t *testing.T) {
+	t.Parallel()
+	p := &pastJobs{}
+	for i := range 1000 {
+		p.leave(strings.Repeat("x", 1000) + strconv.Itoa(i))
+	}
+	require.Len(t, p.notes(), 11)
+	require.Equal(t, "left out: jobs for 990 more reasons", p.notes()[10])
+	require.Less(t, len(p.notes()[0]), 100)
 }
 
 // requireReadOrRefused reads a text twice, with the same result. Jobs are possible ones,

@@ -30,6 +30,8 @@ type jsonJobs struct {
 	// first.
 	job   string
 	named bool
+	// kept are the executions of the lines of --keep.
+	kept map[string]bool
 }
 
 // readJSON reads JSON values, one after the other.
@@ -278,6 +280,13 @@ func (r *jsonJobs) readKept(object map[string]any) error {
 	if err := decodeInto(object, &k); err != nil {
 		return err
 	}
+	if r.kept[k.ARN] {
+		return nil // two commands at once have written it twice
+	}
+	if r.kept == nil {
+		r.kept = map[string]bool{}
+	}
+	r.kept[k.ARN] = true
 	return k.addTo(r.pastJobs)
 }
 

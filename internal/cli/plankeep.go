@@ -80,9 +80,10 @@ func (k *keptExecution) addTo(p *pastJobs) error {
 		}
 	}
 	for reason, n := range k.LeftOut {
-		for range min(n, mostDurations) {
-			p.leave(reason)
+		if n < 0 || n > mostDurations {
+			return fmt.Errorf("leftOut: %q must be from 0 to %d jobs, is %d", cutText(reason), mostDurations, n)
 		}
+		p.leaveMany(reason, n)
 	}
 	return nil
 }
