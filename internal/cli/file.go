@@ -14,12 +14,37 @@ import (
 // stdin is the name of a file that stands for the standard input.
 const stdin = "-"
 
+// mostFileBytes is what the command reads of a file: a history of 25,000 events that are
+// large fits, and /dev/zero ends.
+const mostFileBytes = 512 << 20
+
 // readFile reads a file, or the standard input.
-func readFile(name string, in io.Reader) ([]byte, error) {
+func readFile(name string, in io.Reader) (text []byte, err error) {
 	if name == stdin {
-		return io.ReadAll(in)
+		return readLimited(name, in, mostFileBytes)
 	}
-	return os.ReadFile(name) //nolint:gosec // the user names it
+	f, err := os.Open(name) //nolint:gosec // the user names it
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err := f.Stat(); err == nil && info.Size() > mostFileBytes {
+		return nil, errTooLong(name, mostFileBytes)
+	}
+	return readLimited(name, f, mostFileBytes)
+}
+
+// readLimited reads to the end, or so many bytes.
+func readLimited(name string, in io.Reader, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if int64(len(text)) > most {
+		return nil, errTooLong(name, most)
+	}
+	return text, err
+}
+
+func errTooLong(name string, most int64) error {
+	return fmt.Errorf("%s has more than %d MiB: pass a shorter file", terminal.Quote(name), most>>20) //nolint:mnd // a MiB
 }
 
 // readText reads a file that the command line names.

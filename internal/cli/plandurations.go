@@ -112,7 +112,7 @@ func (p *pastJobs) notes() []string {
 		if i == most {
 			return append(notes, fmt.Sprintf("left out: jobs for %d more reasons", len(p.left)-most))
 		}
-		notes = append(notes, fmt.Sprintf("left out: %s %s", plural(p.left[reason], "job"), cutText(reason)))
+		notes = append(notes, fmt.Sprintf("left out: %s %s", plural(p.left[reason], "job"), reason))
 	}
 	return notes
 }

@@ -151,10 +151,11 @@ func TestHostileDurations(t *testing.T) {
 // A note is short, whatever a file gives as reasons.
 func TestManyReasons(t *testing.T) {
 	t.Parallel()
-	p := &pastJobs{}
+	p, k := &pastJobs{}, keptExecution{LeftOut: map[string]int{}}
 	for i := range 1000 {
-		p.leave(strings.Repeat("x", 1000) + strconv.Itoa(i))
+		k.LeftOut[strconv.Itoa(i)+strings.Repeat("x", 1000)] = 1
 	}
+	require.NoError(t, k.addTo(p, ""))
 	require.Len(t, p.notes(), 11)
 	require.Equal(t, "left out: jobs for 990 more reasons", p.notes()[10])
 	require.Less(t, len(p.notes()[0]), 100)

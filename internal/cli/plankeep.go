@@ -83,7 +83,7 @@ func (k *keptExecution) addTo(p *pastJobs) error {
 		if n < 0 || n > mostDurations {
 			return fmt.Errorf("leftOut: %q must be from 0 to %d jobs, is %d", cutText(reason), mostDurations, n)
 		}
-		p.leaveMany(reason, n)
+		p.leaveMany(cutText(reason), n)
 	}
 	return nil
 }

@@ -272,11 +272,7 @@ func (l *loader) read(ctx context.Context, name string) ([]byte, error) {
 	done := make(chan content, 1)
 	go func() {
 		var c content
-		if name == Stdin {
-			c.text, c.err = io.ReadAll(l.Stdin)
-		} else {
-			c.text, c.err = fs.ReadFile(l.FS, name)
-		}
+		c.text, c.err = l.readAll(name)
 		done <- c
 	}()
 	select {
@@ -285,6 +281,21 @@ func (l *loader) read(ctx context.Context, name string) ([]byte, error) {
 	case c := <-done:
 		return c.text, c.err
 	}
+}
+
+// readAll reads a file, or the standard input, up to a byte more than any has: a device
+// may have no end.
+func (l *loader) readAll(name string) (text []byte, err error) {
+	in := l.Stdin
+	if name != Stdin {
+		f, err := l.FS.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		in = f
+	}
+	return io.ReadAll(io.LimitReader(in, maxFileBytes+1))
 }
 
 // readRegular returns the text of a file that a template names: of no pipe or

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -336,4 +337,23 @@ func TestFolderOfBrokenFiles(t *testing.T) {
 	found, err := source.Load(t.Context(), []string{"broken"}, source.Options{FS: tree})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
+}
+
+// An input that never ends, such as /dev/zero, filled the memory.
+func TestEndlessInput(t *testing.T) {
+	t.Parallel()
+	in := &endless{left: 16 << 20}
+	_, err := source.Load(t.Context(), []string{"-"}, source.Options{FS: fstest.MapFS{}, Stdin: in})
+	require.ErrorContains(t, err, "has more than 2097152 bytes")
+	require.Positive(t, in.left)
+}
+
+// endless is an input whose end comes late.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left -= len(p); e.left < 0 {
+		return 0, io.EOF
+	}
+	return len(p), nil
 }
