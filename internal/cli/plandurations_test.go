@@ -155,7 +155,7 @@ func TestManyReasons(t *testing.T) {
 	for i := range 1000 {
 		k.LeftOut[strconv.Itoa(i)+strings.Repeat("x", 1000)] = 1
 	}
-	require.NoError(t, k.addTo(p, ""))
+	require.NoError(t, k.addTo(p))
 	require.Len(t, p.notes(), 11)
 	require.Equal(t, "left out: jobs for 990 more reasons", p.notes()[10])
 	require.Less(t, len(p.notes()[0]), 100)
