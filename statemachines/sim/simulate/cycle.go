@@ -1,6 +1,10 @@
 package simulate
 
-import "github.com/jobpoller/jobpoller/statemachines/asl"
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
 
 // cycles are the states of a flow from which a way leads back to them. The work grows
 // with the transitions, for a definition may have ten thousand states.
@@ -25,9 +29,9 @@ func cycles(f *asl.Flow) map[*asl.State]bool {
 		visit(s, after, seen, func(s *asl.State) { left = append(left, s) })
 	}
 	clear(seen)
-	for i := len(left) - 1; i >= 0; i-- {
+	for _, last := range slices.Backward(left) {
 		var component []*asl.State
-		visit(left[i], before, seen, func(s *asl.State) { component = append(component, s) })
+		visit(last, before, seen, func(s *asl.State) { component = append(component, s) })
 		for _, s := range component {
 			in[s] = in[s] || len(component) > 1
 		}
