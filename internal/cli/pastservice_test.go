@@ -83,6 +83,9 @@ func (s *pastService) usual(operation string, request map[string]any) string {
 			status := "SUCCEEDED"
 			if n > s.runs-s.running {
 				status = "RUNNING"
+				if n == s.runs {
+					status = "PENDING_REDRIVE"
+				}
 			}
 			all = append(all, map[string]any{"executionArn": runPrefix + strconv.Itoa(n), "status": status, "startDate": s.startOf(n).Unix()})
 		}
