@@ -17,7 +17,7 @@ func (l *load) text(strategy, region string, columns int) string {
 	var b strings.Builder
 	b.WriteString("\n")
 	for _, lines := range [][]string{
-		{fmt.Sprintf("%s jobs at once in %s, with %s:", thousands(float64(l.Jobs)), region, strategy)},
+		{fmt.Sprintf("%s at once in %s, with %s:", l.jobs(), region, strategy)},
 		l.listQuotas(), l.listSources(), l.listBreaks(columns), l.listBursts(),
 	} {
 		for _, line := range lines {
@@ -31,6 +31,13 @@ func (l *load) text(strategy, region string, columns int) string {
 		}
 	}
 	return b.String()
+}
+
+func (l *load) jobs() string {
+	if l.Jobs == 1 {
+		return "1 job"
+	}
+	return thousands(float64(l.Jobs)) + " jobs"
 }
 
 // listQuotas are the rows of the quotas that matter.

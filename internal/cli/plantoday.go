@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -135,6 +136,9 @@ func (o *planOptions) findLoop(c *cobra.Command, name string, m *machine) (*plan
 		var err error
 		if t.input, err = readInput(o.input, c.InOrStdin()); err != nil {
 			return nil, err
+		}
+		if !json.Valid(t.input) {
+			return nil, usage("--input is not JSON: %s", cutText(string(t.input)))
 		}
 	}
 	loops := loopsOf(m)
