@@ -64,6 +64,21 @@ func TestRedriveGivesNewTime(t *testing.T) {
 			}, `{"ExportArn": "arn:export"}`, maxWait, "",
 		})
 	}
+	// The functions give a job all of its time anew, behind the initial delay too.
+	planned := pollcore.Planned{Delays: []time.Duration{20 * time.Minute}, Then: time.Minute}
+	for name, o := range map[string]compile.Options{
+		"initial delay": {InitialDelay: planned.Before(1), MinDelay: planned.Then, MaxDelay: planned.Then}, "schedule": {Schedule: &planned},
+	} {
+		for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
+			all = append(all, redriven{string(strategy) + ", " + name, func(t *testing.T) *asl.StateMachine {
+				t.Helper()
+				o.Strategy, o.MaxWait = strategy, maxWait
+				compiled, err := compile.Compile(entry.Waiter, compile.CallOf(entry), o)
+				require.NoError(t, err)
+				return compiled.Machine
+			}, `{"ExportArn": "arn:export"}`, maxWait, ""})
+		}
+	}
 	for name, input := range map[string]string{
 		"lambda-loop":       `{"job": "` + exportJob + `", "maxWaitSeconds": 1800, "arguments": {"TableArn": "arn:t", "S3Bucket": "b"}}`,
 		"lambda-loop-count": `{"job": "` + exportJob + `", "maxWaitCount": 30, "waitSeconds": 60, "arguments": {"TableArn": "arn:t", "S3Bucket": "b"}}`,

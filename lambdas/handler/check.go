@@ -205,10 +205,13 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 
 // calls is how many calls of the schedule have been made; 0 if nobody counts. A Retry
 // block counts calls, too, that were made again after a fault. These take time, so the
-// schedule has made no more calls than the time says, unless a redrive began it anew.
+// schedule has made no more calls than the time says. A redrive begins with a call.
 func (c *check) calls(planned *pollcore.Planned, elapsed time.Duration) int {
-	if c.request.OnRunning != onRunningDelay || c.event.RedriveCount > 0 {
+	if c.request.OnRunning != onRunningDelay {
 		return c.attempt
+	}
+	if c.event.RedriveCount > 0 {
+		elapsed += planned.Before(1)
 	}
 	return min(c.attempt, planned.CallAt(elapsed))
 }

@@ -23,11 +23,11 @@ func (lambdaRetry) take(d *draft) { d.takeFunctions() }
 
 func (lambdaRetry) turn(*plan) turn { return turn{steps{1, 3}, steps{4, 16}, steps{3, 13}, steps{}} }
 
-func (r lambdaRetry) polls(p *plan) int { return r.attempts(p) + 1 }
+func (lambdaRetry) polls(p *plan) int { return p.wholeAttempts(p.total-p.initial+p.hi) + 1 }
 
-// attempts is one more than the time has room for, so that the function says
-// that it is over.
-func (lambdaRetry) attempts(p *plan) int { return p.wholeAttempts(p.total - p.initial + p.hi) }
+// attempts is one more than the time has room for, so that the function says that it is
+// over: all of the time, which a redrive gives to the Task anew.
+func (lambdaRetry) attempts(p *plan) int { return p.wholeAttempts(p.total + p.hi) }
 
 // states has a retrier for each delay of a schedule: the function says which with the
 // name of its error.
