@@ -76,7 +76,7 @@ func (s *search) limit() float64 {
 // findCheapest is the candidate with the lowest score, of delays around the best one for
 // the mean duration.
 func (s *search) findCheapest(build func(delay float64) candidate) candidate {
-	middle := math.Sqrt(2 * s.d.mean() / s.goal.Price)
+	middle := math.Sqrt(2 * s.meanRun() / s.goal.Price)
 	best := candidate{score: math.Inf(1)}
 	for i := -40; i <= 40; i++ {
 		c := build(middle * math.Pow(1.05, float64(i)))

@@ -49,10 +49,10 @@ func (s *search) rate(price float64) (times []float64, then float64) {
 		}
 		fill(to, min(max(rate, slowest), fastest))
 	}
-	end := from
-	if len(times) > 0 {
-		end = times[len(times)-1]
+	if len(times) == 0 { // none is worth it before all have ended
+		times = []float64{math.Ceil(from)}
 	}
+	end := times[len(times)-1]
 	c := cursor{d: d}
 	return times, s.tail(end, c.at(end), price)
 }

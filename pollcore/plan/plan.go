@@ -136,6 +136,9 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 	case Exact:
 		best, ok = s.findExact()
 	case Growth:
+		if g.Share == 0 {
+			return Plan{}, errors.New("method growth needs a lateness as a share of the job's length, such as 5%")
+		}
 		return s.universal()
 	default:
 		return Plan{}, fmt.Errorf("%q is not a method: expected fixed, initial, hazard, exact or growth", limits.Method)

@@ -39,7 +39,7 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 	if d.IsKnown() {
 		s.d = d.lessJitter(s.jitter)
 	}
-	if s.most = limits.MaxDelay.Seconds(); s.most == 0 {
+	if s.most = math.Floor(limits.MaxDelay.Seconds()); limits.MaxDelay == 0 {
 		s.most = pollcore.MaxPlannedDelay.Seconds()
 		if d.learned {
 			s.most = learnedMaxDelay.Seconds()
@@ -68,8 +68,12 @@ func (c candidate) measure(d *Distribution) Cost { return measure(d, []polls{c.p
 // in bounds. The last delays are left out where they are as the delay after them.
 func (s *search) schedule(method Method, times []float64, then float64) candidate {
 	c := candidate{method: method, planned: pollcore.Planned{Jitter: duration(s.jitter)}}
+	most := pollcore.MaxPlannedDelay.Seconds()
+	if method == Hazard || method == Exact {
+		most = s.most
+	}
 	whole := func(seconds float64) time.Duration {
-		return time.Duration(min(max(math.Round(seconds), s.least), pollcore.MaxPlannedDelay.Seconds())) * time.Second
+		return time.Duration(min(max(math.Round(seconds), s.least), most)) * time.Second
 	}
 	c.planned.Then = whole(then)
 	now := time.Duration(0)
@@ -174,7 +178,7 @@ func (s *search) bisect(try func(price float64) bool) {
 	// A fixed delay has the lateness of half of it, and the best one for a price is
 	// the root of twice the mean over the price.
 	delay := 2 * s.lateness()
-	price := 2 * s.d.mean() / delay / delay
+	price := 2 * s.meanRun() / delay / delay / s.weight(s.d.mean())
 	low, high := price, price
 	if try(price) {
 		for range 30 {
@@ -227,6 +231,13 @@ func (s *search) splice(first, second candidate) []candidate {
 
 // lateness is about the seconds that the goal allows.
 func (s *search) lateness() float64 { return s.tolerance(s.d.mean()) }
+
+// meanRun is the mean time that jobs run, less the jitter. A job that is shorter than the
+// jitter counts as none.
+func (s *search) meanRun() float64 {
+	c := cursor{d: s.d}
+	return s.d.mean() - c.at(0).partial
+}
 
 // tolerance is the lateness in seconds that the goal allows a job of length x.
 func (s *search) tolerance(x float64) float64 {

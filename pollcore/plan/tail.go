@@ -19,7 +19,7 @@ func (s *search) steady(t float64) float64 {
 	var delay float64
 	switch {
 	case g.Price > 0:
-		delay = math.Sqrt(2 * s.d.mean() / g.Price)
+		delay = math.Sqrt(2 * s.meanRun() / g.Price)
 	case g.At == P95:
 		delay = s.tolerance(t) / 0.95
 	default:
