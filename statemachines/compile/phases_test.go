@@ -240,7 +240,7 @@ func TestPhasesOfPlansCostLittle(t *testing.T) {
 			require.NoError(t, err)
 			held, _ := compile.RetryTask.Hold(best.Schedule)
 			cost := func(p pollcore.Planned) plan.Cost {
-				return plan.Measure(d, pollcore.Schedule{Total: 1000 * time.Hour, Planned: &p})
+				return plan.MeasurePlanned(d, p)
 			}
 			asked, got := cost(best.Schedule), cost(held)
 			require.LessOrEqual(t, got.Mean.Seconds(), 1.06*asked.Mean.Seconds(), "%s %s", durations, method)
