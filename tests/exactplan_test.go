@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 )
 
@@ -46,7 +45,7 @@ func TestExactPlanOfFewJobs(t *testing.T) {
 			add := func(sum *plan.Cost, d plan.Distribution, method plan.Method) {
 				p, err := plan.Best(d, plan.Goal{Late: late}, plan.Limits{Method: method})
 				require.NoError(t, err)
-				cost := plan.Measure(durations, pollcore.Schedule{Total: pollcore.MaxPlannedDelay, Planned: &p.Schedule})
+				cost := plan.MeasurePlanned(durations, p.Schedule)
 				sum.Calls += cost.Calls / times
 				sum.Mean += cost.Mean / times
 			}

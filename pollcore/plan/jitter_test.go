@@ -23,9 +23,7 @@ func TestJitterIsFree(t *testing.T) {
 			t.Run(fmt.Sprint(text, seconds), func(t *testing.T) {
 				t.Parallel()
 				d, delay := parse(t, text), time.Duration(seconds)*time.Second
-				with := plan.Measure(d, pollcore.Schedule{Total: 10_000 * time.Hour, Planned: &pollcore.Planned{
-					Delays: []time.Duration{delay / 2}, Then: delay, Jitter: delay,
-				}})
+				with := plan.MeasurePlanned(d, pollcore.Planned{Delays: []time.Duration{delay / 2}, Then: delay, Jitter: delay})
 				calls, late := d.Mean().Seconds()/delay.Seconds()+0.5, delay.Seconds()/2
 				require.InEpsilon(t, calls, with.Calls, 0.01)
 				require.InEpsilon(t, late, with.Mean.Seconds(), 0.02)
@@ -86,7 +84,7 @@ func TestPlansWithJitterKeepTheirPromise(t *testing.T) {
 					}
 					require.LessOrEqual(t, calls, p.Cost.Calls*1.01)
 					require.LessOrEqual(t, late, p.Cost.Mean.Seconds()*1.01+0.01)
-					again := plan.Measure(d, pollcore.Schedule{Total: 10_000 * time.Hour, Planned: &p.Schedule})
+					again := plan.MeasurePlanned(d, p.Schedule)
 					require.InEpsilon(t, p.Cost.Calls, again.Calls, 1e-6)
 					require.InDelta(t, p.Cost.P95.Seconds(), again.P95.Seconds(), 0.01)
 					require.InDelta(t, p.Cost.Worst.Seconds(), again.Worst.Seconds(), 0.05)

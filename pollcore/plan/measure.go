@@ -2,9 +2,6 @@ package plan
 
 import (
 	"iter"
-	"math"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -101,7 +98,13 @@ func MeasureDelays(d Distribution, delays ...iter.Seq[time.Duration]) Cost {
 
 // MeasurePlanned computes what a planned schedule costs that goes on until each job ends.
 func MeasurePlanned(d Distribution, p pollcore.Planned) Cost {
-	return Measure(d, pollcore.Schedule{Total: math.MaxInt64, Planned: &p})
+	if !d.IsKnown() {
+		return Cost{}
+	}
+	return MeasureDelays(*d.lessJitter(p.Jitter.Seconds()), func(yield func(time.Duration) bool) {
+		for n := 1; yield(p.Before(n)); n++ {
+		}
+	})
 }
 
 // none is a share of the jobs that is as good as none.

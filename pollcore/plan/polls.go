@@ -4,8 +4,6 @@ import (
 	"iter"
 	"math"
 	"time"
-
-	"github.com/jobpoller/jobpoller/pollcore"
 )
 
 // polls are the times of polls, in seconds from the start of the job.
@@ -13,8 +11,6 @@ type polls struct {
 	times []float64
 	// then is the delay between all later polls; 0 where there are none.
 	then float64
-	// until ends the later polls.
-	until float64
 }
 
 // What polls cost is counted one by one for the first of them, and then, if the delay
@@ -35,7 +31,7 @@ func (p polls) spread(d *Distribution) polls {
 	if p.then == 0 {
 		return p
 	}
-	last, end := 0.0, min(d.edges[len(d.edges)-1], p.until)
+	last, end := 0.0, d.edges[len(d.edges)-1]
 	if n := len(p.times); n > 0 {
 		last = p.times[n-1]
 	}
@@ -43,12 +39,12 @@ func (p polls) spread(d *Distribution) polls {
 	count := int(min(needed, mostSpread))
 	all := append(make([]float64, 0, len(p.times)+count), p.times...)
 	for i := range count {
-		all = append(all, min(last+float64(i+1)*p.then, p.until))
+		all = append(all, last+float64(i+1)*p.then)
 	}
 	if needed > mostSpread {
-		return polls{all, p.then, p.until}
+		return polls{all, p.then}
 	}
-	return polls{times: all, until: p.until}
+	return polls{times: all}
 }
 
 // cost adds up calls and lateness of polls that are spread.
@@ -72,15 +68,12 @@ func (p polls) cost(d *Distribution) sum {
 	s.seen = before.below
 	if p.then > 0 {
 		s.longest = max(s.longest, p.then)
-		if last < p.until {
-			end := min(p.until, max(last, d.edges[len(d.edges)-1]))
-			now := c.at(end)
-			running := now.partial - before.partial - last*(now.below-before.below) + (end-last)*(1-now.below)
-			s.calls += running/p.then + (1-before.below)/2
-			s.late += p.then / 2 * (now.below - before.below)
-			s.share += p.then / 2 * (now.weight - before.weight)
-			s.seen = now.below
-		}
+		end := c.at(max(last, d.edges[len(d.edges)-1]))
+		left := end.below - before.below
+		s.calls += (end.partial-before.partial-last*left)/p.then + left/2
+		s.late += p.then / 2 * left
+		s.share += p.then / 2 * (end.weight - before.weight)
+		s.seen = end.below
 	}
 	return s
 }
@@ -105,12 +98,12 @@ func (p polls) later(d *Distribution, seconds, share float64) float64 {
 		}
 		before, last = now, t
 	}
-	if p.then > 0 && last < p.until {
-		start, end := to.at(last), to.at(p.until)
+	if p.then > 0 {
+		start, end := to.at(last), to.at(math.Inf(1))
 		if share == 0 {
 			return sum + (end.below-start.below)*max(0, 1-seconds/p.then)
 		}
-		if until := min(p.until, p.then/share); until > last {
+		if until := p.then / share; until > last {
 			end = from.at(until)
 			sum += end.below - start.below - share/p.then*(end.partial-start.partial)
 		}
@@ -120,9 +113,9 @@ func (p polls) later(d *Distribution, seconds, share float64) float64 {
 
 // walk returns the polls of delays, as far as there are jobs that still run.
 func walk(d *Distribution, delays iter.Seq[time.Duration]) polls {
-	p, now, end, delay := polls{until: math.Inf(1)}, 0.0, d.edges[len(d.edges)-1], 0.0
+	p, now, end := polls{}, 0.0, d.edges[len(d.edges)-1]
 	for next := range delays {
-		delay = max(0, next.Seconds())
+		delay := max(0, next.Seconds())
 		if len(p.times) == mostPolls {
 			p.then = max(delay, 1e-3)
 			return p
@@ -133,23 +126,5 @@ func walk(d *Distribution, delays iter.Seq[time.Duration]) polls {
 			return p
 		}
 	}
-	p.until = now
 	return p
-}
-
-// delaysOf are the delays of a schedule up to its end.
-func delaysOf(s pollcore.Schedule) iter.Seq[time.Duration] {
-	return func(yield func(time.Duration) bool) {
-		elapsed := s.First()
-		if !yield(elapsed) {
-			return
-		}
-		for attempts := 1; ; attempts++ {
-			next := s.Next(pollcore.Retry, pollcore.Progress{Attempts: attempts, Elapsed: elapsed})
-			if next.Status != pollcore.Running || !yield(next.Delay) {
-				return
-			}
-			elapsed += next.Delay
-		}
-	}
 }

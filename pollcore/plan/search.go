@@ -53,7 +53,7 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 }
 
 func (c candidate) polls(d *Distribution) polls {
-	p := polls{then: c.planned.Then.Seconds(), until: math.Inf(1)}
+	p := polls{then: c.planned.Then.Seconds()}
 	now := time.Duration(0)
 	for _, delay := range c.planned.Delays {
 		now += delay
