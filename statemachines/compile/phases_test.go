@@ -249,6 +249,16 @@ func TestPhasesOfPlansCostLittle(t *testing.T) {
 	}
 }
 
+// A phase ends with its last call, for which a jitter counts by its middle.
+func TestPhaseEnds(t *testing.T) {
+	t.Parallel()
+	planned := pollcore.Planned{Delays: seconds(60, 10, 10, 200, 30), Then: 30 * time.Second}
+	require.Equal(t, seconds(80, 280), compile.RetryTask.PhaseEnds(planned))
+	planned.Jitter = 20 * time.Second
+	require.Equal(t, seconds(90, 290), compile.RetryTask.PhaseEnds(planned))
+	require.Empty(t, compile.LambdaRetry.PhaseEnds(planned))
+}
+
 // Names and prefixes rename the states of all phases, and the variable.
 func TestPhasesOfAFragment(t *testing.T) {
 	t.Parallel()
