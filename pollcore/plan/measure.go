@@ -102,7 +102,9 @@ func MeasurePlanned(d Distribution, p pollcore.Planned) Cost {
 		return Cost{}
 	}
 	return MeasureDelays(*d.lessJitter(p.Jitter.Seconds()), func(yield func(time.Duration) bool) {
-		for n := 1; yield(p.Before(n)); n++ {
+		n := 1
+		for yield(p.Before(n)) {
+			n++
 		}
 	})
 }

@@ -74,7 +74,7 @@ func TestBestMeetsTheGoalWithFewCalls(t *testing.T) {
 		}
 		require.NoError(t, p.Schedule.Validate())
 		require.LessOrEqual(t, len(p.Schedule.Delays), cmp.Or(limits.Delays, 100))
-		delays := append(p.Schedule.Delays, p.Schedule.Then)
+		delays := slices.Concat(p.Schedule.Delays, []time.Duration{p.Schedule.Then})
 		require.GreaterOrEqual(t, slices.Min(delays), max(time.Second, limits.MinDelay))
 		if limits.MaxDelay > 0 && (p.Method == plan.Hazard || p.Method == plan.Exact) {
 			require.LessOrEqual(t, slices.Max(delays), max(limits.MinDelay, limits.MaxDelay))
