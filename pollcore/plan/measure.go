@@ -25,63 +25,6 @@ type Cost struct {
 	Missed float64
 }
 
-// paths is how many times draws of random delays are drawn, and drawnPolls how many
-// polls they have in all.
-const (
-	paths      = 400
-	drawnPolls = 100_000
-)
-
-// Measure computes what a schedule costs. It draws random delays many times, always
-// the same ones. Without durations that are known, the cost is 0.
-func Measure(d Distribution, s pollcore.Schedule) Cost {
-	if !d.IsKnown() {
-		return Cost{}
-	}
-	if s.Planned != nil && s.Planned.Jitter > 0 {
-		return measureJitter(d, s)
-	}
-	if s.Random == nil {
-		random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the figures must be the same in every run
-		s.Random = func(lo, hi time.Duration) time.Duration {
-			return lo + time.Duration(random.Int64N(max(1, int64(hi-lo)+1)))
-		}
-	}
-	all := []polls{walk(&d, delaysOf(s)), walk(&d, delaysOf(s))}
-	if slices.Equal(all[0].times, all[1].times) {
-		all = all[:1]
-	}
-	for count := 2 * len(all[0].times); len(all) > 1 && len(all) < paths && count < drawnPolls; count += len(all[len(all)-1].times) {
-		all = append(all, walk(&d, delaysOf(s)))
-	}
-	for i := range all {
-		if all[i].then > 0 {
-			all[i].until = max(s.Total.Seconds(), all[i].times[len(all[i].times)-1])
-		}
-	}
-	return measure(&d, all)
-}
-
-// measureJitter computes what a planned schedule costs with its jitter.
-func measureJitter(d Distribution, s pollcore.Schedule) Cost {
-	undrawn, jitter := *s.Planned, s.Planned.Jitter
-	undrawn.Jitter = 0
-	s.Planned = &undrawn
-	if d.Quantile(1) < s.Total-jitter {
-		return Measure(*d.lessJitter(jitter.Seconds()), s)
-	}
-	// Some jobs run on when the schedule ends, which is not later with the jitter.
-	var all []polls
-	for phase := range phases {
-		moved := undrawn
-		moved.Delays = slices.Clone(undrawn.Delays)
-		moved.Delays[0] += jitter * time.Duration(2*phase+1) / (2 * phases)
-		s.Planned = &moved
-		all = append(all, walk(&d, delaysOf(s)))
-	}
-	return measure(&d, all)
-}
-
 // MeasureDelays computes what a schedule costs that is not a [pollcore.Schedule], such
 // as a retrier's backoff: the delay before the first call, before the second, and so on.
 // Of several such lists, each a draw of random delays, it is the mean.

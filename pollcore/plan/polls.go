@@ -55,9 +55,6 @@ func (p polls) cost(d *Distribution) sum {
 		s.longest = p.times[0] + d.jitter
 	}
 	for _, t := range p.times {
-		if last >= d.edges[len(d.edges)-1] {
-			break
-		}
 		s.calls += 1 - before.below
 		s.longest = max(s.longest, t-last)
 		now := c.at(t)
