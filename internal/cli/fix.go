@@ -217,8 +217,8 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 		return nil, err
 	}
 	options := fix.Options{
-		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.schedule, JobRuns: o.simulate, Models: models.Load,
-		Express: o.express || d.Type == asl.Express,
+		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.schedule,
+		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express,
 	}
 	for _, task := range o.only {
 		if !slices.ContainsFunc(lint.Loops(m.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
@@ -299,15 +299,22 @@ type overlay struct {
 }
 
 // Open implements fs.FS.
-func (overlay) Open(name string) (fs.File, error) { return os.Open(name) } //nolint:gosec // the user names it
-
-// ReadFile implements fs.ReadFileFS.
-func (o overlay) ReadFile(name string) ([]byte, error) {
-	if name == o.name {
-		return o.text, nil
+func (o overlay) Open(name string) (fs.File, error) {
+	f, err := os.Open(name) //nolint:gosec // the user names it
+	if err != nil || name != o.name {
+		return f, err
 	}
-	return os.ReadFile(name) //nolint:gosec // the user names it
+	return &replaced{f, bytes.NewReader(o.text)}, nil
 }
+
+// replaced is a file with another text.
+type replaced struct {
+	fs.File
+
+	text *bytes.Reader
+}
+
+func (r *replaced) Read(p []byte) (int, error) { return r.text.Read(p) }
 
 // print writes the loops, and the diff or the new states, for people.
 func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error {

@@ -116,8 +116,8 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	planned := costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule))
 	p.Schedules = append(p.Schedules, planned)
 	if fits := seconds(planned.LongestSeconds); fits < known.distribution.Quantile(rareJob) && fits < asl.MaxStandardTime {
-		p.Notes = append(p.Notes, fmt.Sprintf("a history has room for %s of these polls, and %.2g %% of the jobs may run longer: allow more lateness, or take the strategy %s",
-			fitText(fits), 100*(1-known.distribution.Below(fits)), compile.LambdaEvents)) //nolint:mnd // percent
+		p.Notes = append(p.Notes, fmt.Sprintf("a history has room for %s of these polls, and %.2g %% of the jobs may run longer: "+
+			"allow more lateness, or take the strategy %s", fitText(fits), 100*(1-known.distribution.Below(fits)), compile.LambdaEvents)) //nolint:mnd // percent
 	}
 	if held, same := strategy.Hold(p.Schedule); !same {
 		p.Schedules = append(p.Schedules, costs.row(compiledName, held, strategy.PhaseEnds(held)))

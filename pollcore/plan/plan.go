@@ -181,7 +181,7 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 	if best = s.shorten(best, fixed); best.planned.Then == fixed.planned.Then {
 		best = fixed
 	}
-	if initial, ok := s.findInitial(); ok && initial.score < best.score {
+	if initial, ok := s.findInitial(); ok && (initial.score < best.score || initial.calls <= best.calls && initial.measure(s.d).Mean < best.measure(s.d).Mean) {
 		best = s.settle(initial, fixed)
 	}
 	simple := "A fixed delay"

@@ -267,6 +267,12 @@ func TestTailsAreNoLongerThanTheGoal(t *testing.T) {
 // What is said of jobs that take as long.
 func TestOnePollIsEnough(t *testing.T) {
 	t.Parallel()
+	for _, took := range []time.Duration{25 * time.Second, time.Minute, 2 * time.Minute, 10 * time.Minute} {
+		p, err := plan.Best(parse(t, "constant("+took.String()+")"), plan.Goal{Late: 30 * time.Second}, plan.Limits{})
+		require.NoError(t, err)
+		require.Equal(t, took, p.Schedule.Before(1))
+		require.Less(t, p.Cost.Mean, time.Millisecond)
+	}
 	const alike, enough = "All jobs take as long: one poll when they end.", "One poll is enough: nearly all jobs have ended by then."
 	for _, tt := range [][2]string{
 		{"constant(10m)", alike}, {"uniform(9m55s, 10m5s)", enough}, {"uniform(3s, 5s)", enough}, {"mix(50% constant(600s), 50% constant(601s))", alike},

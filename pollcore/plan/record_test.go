@@ -49,7 +49,8 @@ func TestRecordSpreadsIntervals(t *testing.T) {
 	_, err = plan.Record(nil)
 	require.ErrorIs(t, err, plan.ErrNoSamples)
 	_, err = plan.Record([]plan.Sample{{From: 2, To: 1}})
-	require.IsType(t, &plan.SampleError{}, err)
+	var wrong *plan.SampleError
+	require.ErrorAs(t, err, &wrong)
 	d, err = plan.Record([]plan.Sample{plan.Exactly(0)})
 	require.NoError(t, err)
 	require.Positive(t, d.Mean())
