@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +19,15 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// readTrial reads a definition and finds an input.
-func readTrial(t *testing.T, file string) (*trial, *pollTrial) {
+// readTrial reads a definition, and finds an input if there is none.
+func readTrial(t *testing.T, file, input string) (*trial, *pollTrial) {
 	t.Helper()
 	m, err := readMachine(t.Context(), file, strings.NewReader(""), nil)
 	require.NoError(t, err)
 	tried := &trial{machine: m}
+	if input != "" {
+		tried.input = []byte(input)
+	}
 	first, err := tried.findInput(t.Context())
 	require.NoError(t, err)
 	tried.polls = first.job.State
@@ -39,7 +46,7 @@ func TestTodaysRowIsWhatRunsMeasure(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			tried, first := readTrial(t, file)
+			tried, first := readTrial(t, file, "")
 			s := &planSubject{trial: tried, first: first}
 			require.NoError(t, s.run(t.Context(), d))
 			require.NotNil(t, s.measured, s.notes)
@@ -71,7 +78,7 @@ func TestTrialRepeats(t *testing.T) {
 	require.NoError(t, err)
 	var lists [][][]time.Duration
 	for range 2 {
-		tried, first := readTrial(t, "../../statemachines/dynamodb-export-variables.asl.json")
+		tried, first := readTrial(t, "../../statemachines/dynamodb-export-variables.asl.json", "")
 		m, err := tried.measure(t.Context(), first, d)
 		require.NoError(t, err)
 		require.Len(t, m.lists, trialSeeds)
@@ -165,5 +172,53 @@ func TestTodaysRowOfOneLoopOfTwo(t *testing.T) {
 		require.InEpsilon(t, want.Calls, row.Calls, 0.02, poll) // a history ends those of the longest jobs
 		require.InDelta(t, want.Mean.Seconds(), row.MeanLateSeconds, 0.2, poll)
 		require.InDelta(t, 3*row.Calls, row.Transitions, 12, "three a poll, and those of the rest once")
+	}
+}
+
+// What plan prints of a strategy is what executions of the machine take that compile
+// makes of the schedule: calls, lateness, transitions and events.
+func TestPrintedPlanIsWhatRunsMeasure(t *testing.T) {
+	t.Parallel()
+	command := func(t *testing.T, args ...string) []byte {
+		t.Helper()
+		var out, errs bytes.Buffer
+		require.Zero(t, execute(t.Context(), args, &out, &errs), errs.String())
+		return out.Bytes()
+	}
+	for _, durations := range []string{"uniform(15m, 30m)", "lognormal(5m, 1.5)", "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))"} {
+		d, err := plan.Parse(durations)
+		require.NoError(t, err)
+		for _, strategy := range slices.DeleteFunc(pollingStrategies(), compile.Strategy.NeedsCollector) {
+			t.Run(fmt.Sprint(strategy, durations), func(t *testing.T) {
+				t.Parallel()
+				var printed planReport
+				require.NoError(t, json.Unmarshal(command(t, "plan", "dynamodb", "ExportTableToPointInTime", "--duration", durations, "--strategy", string(strategy), "-o", "json"), &printed))
+				row := printed.Schedules[len(printed.Schedules)-1]
+				require.Contains(t, []string{plannedName, compiledName}, row.Name)
+				schedule, err := json.Marshal(printed.Schedule)
+				require.NoError(t, err)
+				definition := command(t, "compile", "dynamodb", "ExportTableToPointInTime", "--start", "--max-wait", d.Quantile(rareJob).Truncate(time.Second).String(), "--strategy", string(strategy),
+					"--schedule", writeTemporary(t, "schedule.json", string(schedule)))
+				tried, _ := readTrial(t, writeTemporary(t, "machine.asl.json", string(definition)),
+					`{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders", "S3Bucket": "exports"}`)
+
+				const runs = 100
+				var calls, late, transitions, events float64
+				for i := range runs {
+					lasts := d.Quantile((float64(i) + 0.5) / runs).Truncate(time.Second)
+					r, err := tried.run(t.Context(), lasts, uint64(i))
+					require.NoError(t, err)
+					require.True(t, r.saw)
+					calls += float64(len(r.at)) / runs
+					late += (r.at[len(r.at)-1] - lasts).Seconds() / runs
+					transitions += float64(r.transitions) / runs
+					events += float64(r.events) / runs
+				}
+				require.InEpsilon(t, row.Calls, calls, 0.03)
+				require.InEpsilon(t, row.Transitions, transitions, 0.03)
+				require.InEpsilon(t, row.Events, events, 0.03)
+				require.InEpsilon(t, row.MeanLateSeconds, late, 0.1)
+			})
+		}
 	}
 }
