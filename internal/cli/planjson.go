@@ -126,12 +126,13 @@ func (r *jsonJobs) read(value any, raw []byte, path string) error {
 
 // readObject reads an object by what it is.
 func (r *jsonJobs) readObject(object map[string]any, raw []byte, path string, wrap func(error) error) error {
+	_, isHistory := object["events"].([]any)
 	switch {
 	case object["_aws"] != nil:
 		return wrap(r.readMetric(object))
 	case isLog(object):
 		return wrap(r.readLog(object))
-	case object["events"] != nil:
+	case isHistory: // "run -o json" has the number of events
 		return wrap(r.readHistory(object, raw))
 	case object["executionArn"] != nil && object["jobs"] != nil:
 		return wrap(r.readKept(object))
