@@ -205,7 +205,10 @@ func TestPlanIsRefused(t *testing.T) {
 	s := newPastService(t, 3)
 	s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, denied)
 	p := s.planOf("--from-executions", nightlyARN)
-	require.Equal(t, []string{"today's schedule is not shown: access denied: grant states:DescribeStateMachine (AccessDeniedException: you may not)"}, p.Notes)
+	require.Equal(t, []string{
+		"a plan from 3 jobs is rough: plan again when 20 have ended",
+		"today's schedule is not shown: access denied: grant states:DescribeStateMachine (AccessDeniedException: you may not)",
+	}, p.Notes)
 	require.NotEqual(t, todayName, p.Schedules[0].Name)
 
 	s = newPastService(t, 3)

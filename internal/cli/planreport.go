@@ -103,6 +103,9 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	if today.entry != nil {
 		p.Service, p.Name = today.entry.Service.Key, today.entry.Name
 	}
+	if n := p.Durations.Count; n > 0 && n < leastChecked {
+		p.Notes = append(p.Notes, fmt.Sprintf("a plan from %s is rough: plan again when %d have ended", plural(n, "job"), leastChecked))
+	}
 	p.Notes = append(p.Notes, today.notes...)
 	strategy := compile.Strategy(o.strategy)
 	costs := coster{known.recorded, strategy, o.region}
