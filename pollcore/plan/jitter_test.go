@@ -18,7 +18,7 @@ import (
 // fixed delay.
 func TestJitterIsFree(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"uniform(15m, 30m)", "lognormal(15m, 0.25)", "lognormal(15m, 0.5)", "weibull(20m, 3)", "exponential(1h)"} {
+	for _, text := range some([]string{"uniform(15m, 30m)", "lognormal(15m, 0.25)", "lognormal(15m, 0.5)", "weibull(20m, 3)", "exponential(1h)"}) {
 		for _, seconds := range []int{2, 10, 50, 120} {
 			t.Run(fmt.Sprint(text, seconds), func(t *testing.T) {
 				t.Parallel()
@@ -48,7 +48,7 @@ func TestJitterIsFree(t *testing.T) {
 func TestPlansWithJitterKeepTheirPromise(t *testing.T) {
 	t.Parallel()
 	const jobs = 100_000
-	for _, text := range stated {
+	for _, text := range some(stated) {
 		for _, jitter := range []time.Duration{time.Second, time.Minute, 10 * time.Minute} {
 			for _, goal := range []string{"30s", "1m p95", "5%", "40% p95"} {
 				if jitter > time.Minute && strings.HasSuffix(goal, "p95") {

@@ -98,7 +98,7 @@ func TestMeasureIsWhatASimulationFinds(t *testing.T) {
 		"many polls": {Total: 100 * time.Hour, Min: time.Second / 50, Max: time.Second / 50},
 	}
 	for name, s := range schedules {
-		for _, text := range []string{"uniform(15m, 30m)", "lognormal(10m, 1)", "weibull(20m, 0.7)", "mix(80% uniform(1m, 2m), 20% exponential(1h))"} {
+		for _, text := range some([]string{"uniform(15m, 30m)", "lognormal(10m, 1)", "weibull(20m, 0.7)", "mix(80% uniform(1m, 2m), 20% exponential(1h))"}) {
 			t.Run(name+" "+text, func(t *testing.T) {
 				t.Parallel()
 				jobs := 20_000

@@ -102,7 +102,7 @@ func TestCallsFallWithLateness(t *testing.T) {
 	// The simplest schedule may take 10 % more calls than the best one. Many delays of a few
 	// seconds lose some by their rounding, and by the limit of the list.
 	methods := map[plan.Method]float64{"": 1 / 0.9, plan.Hazard: 1 / 0.9, plan.Initial: 1, plan.Fixed: 1}
-	for _, text := range []string{"constant(10m)", "uniform(15m, 30m)", "lognormal(10m, 1)", "weibull(20m, 3)", "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))"} {
+	for _, text := range some([]string{"constant(10m)", "uniform(15m, 30m)", "lognormal(10m, 1)", "weibull(20m, 3)", "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))"}) {
 		for method, more := range methods {
 			t.Run(text+" "+string(method), func(t *testing.T) {
 				t.Parallel()
