@@ -245,9 +245,15 @@ func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Durat
 	if options.StateHandlers[l.poll.Name] == nil {
 		return nil, nil, refuse("no answers can be made up for %q", l.poll.Name)
 	}
+	resource := "" // of the poll in this machine
+	for s := range t.machine.All {
+		if s.Name == l.poll.Name && s.Task != nil {
+			resource = s.Task.Resource
+		}
+	}
 	for s := range t.machine.All { // a schedule can have a Task for each of its phases
 		describe := options.StateHandlers[s.Name]
-		if describe == nil || s.Task == nil || s.Task.Resource != l.poll.Task.Resource {
+		if describe == nil || s.Task == nil || s.Task.Resource != resource {
 			continue
 		}
 		options.StateHandlers[s.Name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
