@@ -316,3 +316,14 @@ func TestFixFollowsASchedule(t *testing.T) {
 		require.ErrorIs(t, err, fix.ErrSchedule)
 	}
 }
+
+// A loop on an optimized integration becomes one on the SDK's, and both are tried.
+func TestFixOfAnOptimizedIntegration(t *testing.T) {
+	t.Parallel()
+	text := strings.ReplaceAll(machine("", "", "", ""), "aws-sdk:athena:getQueryExecution", "athena:getQueryExecution")
+	after, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, after, "aws-sdk:athena:getQueryExecution")
+	require.Equal(t, 144, loops[0].Trials[0].Before.Calls)
+	require.Positive(t, loops[0].Trials[0].After.Calls)
+}
