@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -185,40 +184,39 @@ func TestPrintedPlanIsWhatRunsMeasure(t *testing.T) {
 		require.Zero(t, execute(t.Context(), args, &out, &errs), errs.String())
 		return out.Bytes()
 	}
-	for _, durations := range []string{"uniform(15m, 30m)", "lognormal(5m, 1.5)"} {
-		d, err := plan.Parse(durations)
-		require.NoError(t, err)
-		for _, strategy := range slices.DeleteFunc(pollingStrategies(), compile.Strategy.NeedsCollector) {
-			t.Run(fmt.Sprint(strategy, durations), func(t *testing.T) {
-				t.Parallel()
-				var printed planReport
-				require.NoError(t, json.Unmarshal(command(t, "plan", "dynamodb", "ExportTableToPointInTime", "--duration", durations, "--strategy", string(strategy), "-o", "json"), &printed))
-				row := printed.Schedules[len(printed.Schedules)-1]
-				require.Contains(t, []string{plannedName, compiledName}, row.Name)
-				schedule, err := json.Marshal(printed.Schedule)
-				require.NoError(t, err)
-				definition := command(t, "compile", "dynamodb", "ExportTableToPointInTime", "--start", "--max-wait", d.Quantile(rareJob).Truncate(time.Second).String(), "--strategy", string(strategy),
-					"--schedule", writeTemporary(t, "schedule.json", string(schedule)))
-				tried, _ := readTrial(t, writeTemporary(t, "machine.asl.json", string(definition)),
-					`{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders", "S3Bucket": "exports"}`)
+	const durations = "uniform(15m, 30m)"
+	d, err := plan.Parse(durations)
+	require.NoError(t, err)
+	for _, strategy := range slices.DeleteFunc(pollingStrategies(), compile.Strategy.NeedsCollector) {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			var printed planReport
+			require.NoError(t, json.Unmarshal(command(t, "plan", "dynamodb", "ExportTableToPointInTime", "--duration", durations, "--strategy", string(strategy), "-o", "json"), &printed))
+			row := printed.Schedules[len(printed.Schedules)-1]
+			require.Contains(t, []string{plannedName, compiledName}, row.Name)
+			schedule, err := json.Marshal(printed.Schedule)
+			require.NoError(t, err)
+			definition := command(t, "compile", "dynamodb", "ExportTableToPointInTime", "--start", "--max-wait", d.Quantile(rareJob).Truncate(time.Second).String(), "--strategy", string(strategy),
+				"--schedule", writeTemporary(t, "schedule.json", string(schedule)))
+			tried, _ := readTrial(t, writeTemporary(t, "machine.asl.json", string(definition)),
+				`{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders", "S3Bucket": "exports"}`)
 
-				const runs = 100
-				var calls, late, transitions, events float64
-				for i := range runs {
-					lasts := d.Quantile((float64(i) + 0.5) / runs).Truncate(time.Second)
-					r, err := tried.run(t.Context(), lasts, uint64(i))
-					require.NoError(t, err)
-					require.True(t, r.saw)
-					calls += float64(len(r.at)) / runs
-					late += (r.at[len(r.at)-1] - lasts).Seconds() / runs
-					transitions += float64(r.transitions) / runs
-					events += float64(r.events) / runs
-				}
-				require.InEpsilon(t, row.Calls, calls, 0.03)
-				require.InEpsilon(t, row.Transitions, transitions, 0.03)
-				require.InEpsilon(t, row.Events, events, 0.03)
-				require.InEpsilon(t, row.MeanLateSeconds, late, 0.1)
-			})
-		}
+			const runs = 100
+			var calls, late, transitions, events float64
+			for i := range runs {
+				lasts := d.Quantile((float64(i) + 0.5) / runs).Truncate(time.Second)
+				r, err := tried.run(t.Context(), lasts, uint64(i))
+				require.NoError(t, err)
+				require.True(t, r.saw)
+				calls += float64(len(r.at)) / runs
+				late += (r.at[len(r.at)-1] - lasts).Seconds() / runs
+				transitions += float64(r.transitions) / runs
+				events += float64(r.events) / runs
+			}
+			require.InEpsilon(t, row.Calls, calls, 0.03)
+			require.InEpsilon(t, row.Transitions, transitions, 0.03)
+			require.InEpsilon(t, row.Events, events, 0.03)
+			require.InEpsilon(t, row.MeanLateSeconds, late, 0.1)
+		})
 	}
 }
