@@ -17,7 +17,7 @@ import (
 // assumptions are how long jobs take in the table of the page.
 var assumptions = []string{"lognormal(5m, 0.25)", "lognormal(15m, 0.5)", "uniform(15m, 30m)"}
 
-// plannedRow is a row of what plan prints.
+// plannedRow is a row that plan prints.
 type plannedRow struct {
 	Name  string  `json:"name"`
 	Calls float64 `json:"calls"`

@@ -46,7 +46,7 @@ func Summarize(samples []Sample) (Summary, error) {
 	}
 	s.Shortest, s.P5, s.P25, s.P50, s.P75, s.P95, s.Longest = at(0), at(5), at(25), at(50), at(75), at(95), at(100)
 	if n := len(sorted); n%2 == 0 {
-		s.P50 += (sorted[n/2] - s.P50) / 2 //nolint:mnd // half of what is between them
+		s.P50 += (sorted[n/2] - s.P50) / 2 //nolint:mnd // half of the distance
 	}
 	mean, variance := sum/float64(len(sorted)), 0.0
 	for _, d := range sorted {

@@ -61,7 +61,7 @@ type phase struct {
 // span is the time from the call before the phase to its last one.
 func (ph phase) span() time.Duration { return time.Duration(ph.calls) * ph.delay }
 
-// listPhases are the phases of delays, of which each has another delay than the next.
+// listPhases are the phases of delays. Two neighbours differ in their delay.
 func listPhases(delays []time.Duration) []phase {
 	var all []phase
 	for _, d := range delays {

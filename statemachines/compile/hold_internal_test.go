@@ -74,8 +74,8 @@ func TestDivideIsTheBest(t *testing.T) {
 	})
 }
 
-// What the machine holds has the span of what was asked for, but for the rounding of
-// each delay, and stays as it is when it is asked for.
+// A held schedule lasts as long as the one that was asked for, up to the rounding of each
+// delay. A machine holds it again without a change.
 func TestHoldOfManyDelays(t *testing.T) {
 	t.Parallel()
 	asked := pollcore.Planned{Delays: seconds(600), Then: 20 * time.Second}
@@ -124,7 +124,7 @@ func TestPhaseEnds(t *testing.T) {
 func TestRetryErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		total  int // in seconds, of which a quarter is for errors
+		total  int // in seconds; a quarter is for errors
 		phases []phase
 		want   []int
 	}{

@@ -14,7 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// inPhases has six delays between calls, of which one comes twice.
+// inPhases has six delays between calls. One comes twice.
 var inPhases = pollcore.Planned{Delays: seconds(60, 10, 10, 10, 200, 10, 30, 30, 30, 30, 40, 40), Then: 50 * time.Second}
 
 const describeTable = "arn:aws:states:::aws-sdk:dynamodb:describeTable"
