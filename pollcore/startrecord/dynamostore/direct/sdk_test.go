@@ -163,7 +163,7 @@ func TestEndpointsAreTheSDKs(t *testing.T) {
 // A request is that of the SDK's client, but for the name of the caller.
 func TestRequestsAreTheSDKs(t *testing.T) {
 	t.Parallel()
-	requests := func(makes maker, mode aws.AccountIDEndpointMode) (sent []map[string]any) {
+	requests := func(t *testing.T, makes maker, mode aws.AccountIDEndpointMode) (sent []map[string]any) {
 		to := &sink{status: http.StatusOK, body: `{}`}
 		cfg := config(to)
 		cfg.AccountIDEndpointMode = mode
@@ -185,11 +185,9 @@ func TestRequestsAreTheSDKs(t *testing.T) {
 		require.NoError(t, err)
 		for i, r := range to.requests {
 			header := r.Header.Clone()
-			for _, of := range []string{"Amz-Sdk-Invocation-Id", "X-Amz-Date"} {
-				require.NotEmpty(t, header.Get(of))
-				header.Del(of)
-			}
-			header.Set("Authorization", regexp.MustCompile(`/\d{8}/|Signature=.*`).ReplaceAllString(header.Get("Authorization"), ""))
+			require.NotEmpty(t, header.Get("Amz-Sdk-Invocation-Id"))
+			header.Del("Amz-Sdk-Invocation-Id")
+			header.Set("Authorization", regexp.MustCompile(`Signature=.*`).ReplaceAllString(header.Get("Authorization"), ""))
 			header.Set("User-Agent", regexp.MustCompile(` api/[^ ]*`).ReplaceAllString(header.Get("User-Agent"), " api"))
 			body := regexp.MustCompile(`(nonce\\":\\"|"version":\{"S":"|"ClientRequestToken":")[A-Z0-9]+`).ReplaceAllString(to.bodies[i], "$1")
 			require.EqualValues(t, len(to.bodies[i]), r.ContentLength)
@@ -198,9 +196,11 @@ func TestRequestsAreTheSDKs(t *testing.T) {
 		return sent
 	}
 	for _, mode := range []aws.AccountIDEndpointMode{"", aws.AccountIDEndpointModePreferred, aws.AccountIDEndpointModeDisabled} {
-		want := requests(sdkStore, mode)
-		require.Len(t, want, 8)
-		require.Equal(t, want, requests(direct.New, mode))
+		synctest.Test(t, func(t *testing.T) { // requests hold the time in which they were written
+			want := requests(t, sdkStore, mode)
+			require.Len(t, want, 8)
+			require.Equal(t, want, requests(t, direct.New, mode))
+		})
 	}
 }
 
