@@ -66,7 +66,7 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 		"delaySource": t.source(), "tokenWindow": t.Int(&to.TokenWindow, 1, maxWindow), "tokenWindowSource": t.source(),
 		"uniqueName": t.word(&to.UniqueName), "uniqueNameSource": t.source(),
 		"naturalKey": t.naturalKey(to), "naturalKeySource": t.source(), "precondition": t.precondition(to),
-		"jsonText": t.words(&to.JSONText), "forms": t.forms(to), "startTime": t.word(&to.StartTime), "endTime": t.word(&to.EndTime),
+		"jsonText": t.words(&to.JSONText), "forms": t.forms(to), "startTime": t.word(&to.StartTime), "endTime": t.word(&to.EndTime), "timesSource": t.source(),
 		"sync": t.sync(&to.Sync), "syncSource": t.source(), "note": t.word(&to.Note),
 		"dependent": t.List(func(n *jsontree.Node) {
 			var d catalog.Dependent

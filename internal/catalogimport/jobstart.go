@@ -194,13 +194,18 @@ func (j *tableJob) checkTimes(describe *catalog.Operation) {
 	}
 }
 
-// checkTime reports a path in a value of the shape that does not lead to a timestamp.
+// checkTime reports a path in a value of the shape that does not lead to a time. Where the
+// model has a string or a number, the table says where that is documented.
 func (j *tableJob) checkTime(pointer, path string, of *catalog.Shape) {
 	if _, ok := j.checkExpression(pointer, path, of.Describe()); !ok {
 		return
 	}
-	if shape := shapeAt(of, path); shape.Type != catalog.Timestamp {
-		j.report(pointer, "expected a timestamp, and %s is a %s", path, shape.Type)
+	switch shape := shapeAt(of, path); {
+	case shape.Type == catalog.Timestamp:
+	case j.node.Get("timesSource") == nil:
+		j.report(pointer, "expected a timestamp, and %s is a %s; if it is documented to be a time, add timesSource", path, shape.Type)
+	case shape.Type != catalog.String && shape.Type != catalog.Long:
+		j.report(pointer, "expected a timestamp, a string or a long, and %s is a %s", path, shape.Type)
 	}
 }
 

@@ -60,7 +60,7 @@ func (t *table) readList(n *jsontree.Node, to *catalog.ListCall) {
 		"operation": t.word(&to.Operation), "arguments": t.arguments(&to.Arguments), "needs": t.words(&to.Needs),
 		"items": t.form(&to.Items, memberPath, "a path of members"), "where": t.valuesByPath(&to.Where, memberPath, "Action"),
 		"start": t.form(&to.Start, memberPath, "a path of members"), "end": t.form(&to.End, memberPath, "a path of members"),
-		"describe": t.arguments(&to.Describe), "token": t.word(&to.Token), "next": t.word(&to.Next), "source": t.source(),
+		"describe": t.arguments(&to.Describe), "token": t.word(&to.Token), "next": t.word(&to.Next), "source": t.source(), "timesSource": t.source(),
 	}, "operation", "items")
 	if n.Kind != jsontree.Object {
 		return

@@ -33,7 +33,8 @@ func TestLists(t *testing.T) {
 		{"where", []change{{lists, `["s"]`, `["xs"]`}}, at + `/where: size never is "xs"`},
 		{"path of where", []change{{lists, `"size"`, `"sizes"`}}, at + `/where: column 1: `},
 		{"start", []change{{lists, `"bakedAt"`, `"baked"`}}, at + `/start: column 1: `},
-		{"end that is no time", []change{{lists, `"soldAt"`, `"reason"`}}, at + `/end: expected a timestamp, and reason is a string`},
+		{"end that is no time", []change{{lists, `"soldAt"`, `"reason"`}}, at + `/end: expected a timestamp, and reason is a string; if it is documented to be a time, add timesSource`},
+		{"end that is documented", []change{{lists, `"end": "soldAt"`, `"end": "sour", "timesSource": "made up"`}}, at + `/end: expected a timestamp, a string or a long, and sour is a boolean`},
 		{"start alone", []change{{lists, `"end": "soldAt",`, ``}}, at + `: a list needs start and end, or else describe`},
 		{"times and describe", []change{{lists, `"start"`, `"describe": {}, "start"`}}, at + `: a list needs start and end, or else describe`},
 		{"describe argument", []change{{lists, times, `"describe": {"name": "item.reason", "account": "'me'"},`}}, at + `/describe: GetLoaf needs the argument ovenId`},
@@ -55,6 +56,16 @@ func TestLists(t *testing.T) {
 			require.ErrorIs(t, err, catalogimport.ErrTable)
 		})
 	}
+}
+
+// Where the model has a number or a string, the documentation can tell that it is a time.
+func TestTimesByDocumentation(t *testing.T) {
+	t.Parallel()
+	tables := folder(t, "tables")
+	edit(t, tables, "lists.json", `"start": "bakedAt"`, `"start": "weight", "timesSource": "made up"`)
+	edit(t, tables, "lists.json", `"end": "soldAt"`, `"end": "reason"`)
+	_, err := catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Tables: tables})
+	require.NoError(t, err)
 }
 
 // A list whose operation pages must say so, or the pages after the first are lost.

@@ -129,31 +129,17 @@ func withMember(input map[string]any, name string, value any) map[string]any {
 // add takes in a job by its times in an item of the list, or in the answer of the describe
 // call.
 func (r *jobLister) add(answer any) error {
-	from, to, err := r.entry.Job.TimesOf(answer)
-	if err != nil {
+	start, end, err := r.entry.Job.TimesOf(answer)
+	switch {
+	case err != nil:
 		return err
-	}
-	if to == nil {
+	case end.IsZero():
 		r.jobs.leave(notEnded)
-		return nil
-	}
-	if from == nil {
+	case start.IsZero():
 		r.jobs.leave("without a start")
-		return nil
-	}
-	start, err := parseMoment(fmt.Sprint(from))
-	if err != nil {
-		return err
-	}
-	end, err := parseMoment(fmt.Sprint(to))
-	if err != nil {
-		return err
-	}
-	if end.Before(start) {
+	case end.Before(start):
 		r.jobs.leave("with an end before the start")
-		return nil
-	}
-	if r.jobs.addTimes(start, end) != nil {
+	case r.jobs.addTimes(start, end) != nil:
 		r.jobs.leave("longer than 365 days")
 	}
 	return nil

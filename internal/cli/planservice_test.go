@@ -75,6 +75,20 @@ func putTimes(object map[string]any, start, end string, n int) {
 	}
 }
 
+// spellTimes writes times as numbers where the model has numbers.
+func spellTimes(shape *catalog.Shape, object map[string]any) {
+	for name, value := range object {
+		switch member := shape.Member(name).Shape; v := value.(type) {
+		case map[string]any:
+			spellTimes(member, v)
+		case string:
+			if at, err := time.Parse(time.RFC3339, v); err == nil && member.Type == catalog.Long {
+				object[name] = at.UnixMilli()
+			}
+		}
+	}
+}
+
 // listedItem is what a list says of a job.
 func listedItem(e *catalog.Entry, n int) any {
 	l, item := e.Job.List, map[string]any{}
@@ -83,6 +97,11 @@ func listedItem(e *catalog.Entry, n int) any {
 	}
 	if l.Describe == nil {
 		putTimes(item, l.Start, l.End, n)
+		within := e.Service.Operations[l.Operation].Output
+		for name := range strings.SplitSeq(l.Items, ".") {
+			within = within.Member(name).Shape
+		}
+		spellTimes(within.Element.Shape, item)
 	}
 	for _, expression := range l.Describe {
 		switch id := strings.Trim(expression, "[]"); {
@@ -213,7 +232,7 @@ func TestEveryListOfPastJobs(t *testing.T) {
 			})
 		}
 	}
-	require.Equal(t, 58, count)
+	require.Equal(t, 62, count)
 }
 
 // inTurn is a service that gives one answer after the other, and the last for good: each
@@ -328,6 +347,7 @@ func TestListInput(t *testing.T) {
 		{"ec2 CreateSnapshot", []string{"OwnerIds=amazon", "MaxResults=5"}, `{"MaxResults":5,"OwnerIds":["amazon"]}`},
 		{"braket CreateQuantumTask", nil, `{"filters":[]}`},
 		{"codebuild StartBuild", []string{"ProjectName=web"}, `{"projectName":"web","sortOrder":"DESCENDING"}`},
+		{"batch SubmitJob", []string{"JobQueue=q"}, `{"filters":[{"name":"AFTER_CREATED_AT","values":["0"]}],"jobQueue":"q"}`},
 		{"resiliencehub StartAppAssessment", nil, `{"reverseOrder":true}`},
 	} {
 		e, err := lookup(strings.Fields(c.name))
@@ -349,7 +369,8 @@ func TestPlanFromServiceUsage(t *testing.T) {
 		{"ecs RunTask --param cluster=$x", "ListTasks needs family: jobpoller plan ecs RunTask --from-service --param 'cluster=$x' --param family=..."},
 		{"glue StartJobRun --param Job=x", `--param Job: GetJobRunsRequest has no member "Job"`},
 		{"glue StartJobRun --param JobName=x --param MaxResults=x", `--param MaxResults: expected a whole number, found "x"`},
-		{"batch SubmitJob", "batch:SubmitJob has no list of past jobs with their times. Pass --durations FILE or --from-executions ARN"},
+		{"batch SubmitJob", "ListJobs needs jobQueue: jobpoller plan batch SubmitJob --from-service --param jobQueue=..."},
+		{"ssm SendCommand", "ssm:SendCommand has no list of past jobs with their times. Pass --durations FILE or --from-executions ARN"},
 		{"ec2 InstanceRunning", "ec2:InstanceRunning is a waiter of a resource: past jobs are listed of jobs alone. Pass --durations FILE"},
 		{"", "--from-service needs the service and the name of a job, such as glue StartJobRun"},
 		{"glue StartJobRun --durations x", "pass how long jobs take: one of "},

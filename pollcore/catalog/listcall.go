@@ -102,17 +102,3 @@ func evaluateAll(expressions map[string]string, on any) (map[string]any, error) 
 	}
 	return values, nil
 }
-
-// TimesOf returns the times of a job as they stand in an item of the list, or where
-// Describe is set in the answer of the describe call; nil where one is missing.
-func (j *Job) TimesOf(answer any) (start, end any, err error) {
-	from, to := j.StartTime, j.EndTime
-	if j.List != nil && j.List.Start != "" {
-		from, to = j.List.Start, j.List.End
-	}
-	if start, err = search(from, answer); err != nil {
-		return nil, nil, err
-	}
-	end, err = search(to, answer)
-	return start, end, err
-}

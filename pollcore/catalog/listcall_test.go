@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// Of 115 jobs 58 have a list with times: 49 in the list, 9 in the describe call of each.
+// Of 115 jobs 62 have a list with times: 53 in the list, 9 in the describe call of each.
 // The table gives the reason for the others.
 func TestEveryJobHasAListOrAReason(t *testing.T) {
 	t.Parallel()
@@ -31,6 +32,7 @@ func TestEveryJobHasAListOrAReason(t *testing.T) {
 		}
 	}
 	own, described := 0, 0
+	var undated []string // without timestamps in the model: that they are times is documented
 	jobs(t, func(t *testing.T, name string, e *catalog.Entry) {
 		t.Helper()
 		l := e.Job.List
@@ -43,8 +45,11 @@ func TestEveryJobHasAListOrAReason(t *testing.T) {
 		item := at(op.Output, l.Items).Element.Shape
 		if l.Describe == nil {
 			own++
-			require.Equal(t, catalog.Timestamp, at(item, l.Start).Type, name)
-			require.Equal(t, catalog.Timestamp, at(item, l.End).Type, name)
+			shape := at(item, l.End)
+			require.Equal(t, shape.Type, at(item, l.Start).Type, name)
+			if shape.Type != catalog.Timestamp {
+				undated = append(undated, fmt.Sprintf("%s: %s", name, shape.Type))
+			}
 		} else {
 			described++
 			require.NotEmpty(t, e.Job.StartTime, name)
@@ -55,7 +60,8 @@ func TestEveryJobHasAListOrAReason(t *testing.T) {
 		require.NotNil(t, op.Input.Member(l.Token), "%s: every list has pages", name)
 	})
 	require.Empty(t, without, "jobs that have a list, or that are not there")
-	require.Equal(t, 49, own)
+	require.Equal(t, []string{"batch:SubmitJob: long", "glacier:InitiateJob: string", "logs:CreateExportTask: long", "mgn:StartTest: string"}, undated)
+	require.Equal(t, 53, own)
 	require.Equal(t, 9, described)
 }
 
@@ -97,18 +103,4 @@ func TestListCall(t *testing.T) {
 	require.EqualError(t, err, "the answer of ListRuns has no list at page.runs")
 	require.Equal(t, "1", (&catalog.ListCall{Token: "from"}).NextPage(page))
 	require.Empty(t, (&catalog.ListCall{}).NextPage(page))
-}
-
-// The times stand in an item, or where the job's describe call has them.
-func TestTimesOf(t *testing.T) {
-	t.Parallel()
-	j := catalog.Job{StartTime: "Run.Began", EndTime: "Run.Ended", List: &catalog.ListCall{}}
-	answer := map[string]any{"Run": map[string]any{"Began": 1.0, "Ended": 2.0}, "At": 3.0}
-	start, end, err := j.TimesOf(answer)
-	require.NoError(t, err)
-	require.Equal(t, []any{1.0, 2.0}, []any{start, end})
-	j.List.Start, j.List.End = "At", "Until"
-	start, end, err = j.TimesOf(answer)
-	require.NoError(t, err)
-	require.Equal(t, []any{3.0, nil}, []any{start, end})
 }

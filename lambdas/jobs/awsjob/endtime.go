@@ -33,10 +33,9 @@ func (d *described) EndTime(output any) (at time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	value, err := d.end.Eval(output)
-	text, isText := value.(string)
-	if err != nil || !isText {
+	if err != nil {
 		return time.Time{}, false
 	}
-	at, err = time.Parse(time.RFC3339, text)
+	at, err = catalog.ParseTime(value)
 	return at, err == nil
 }

@@ -1,6 +1,9 @@
 package awsjob_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"regexp"
 	"testing"
 	"time"
 
@@ -31,8 +34,7 @@ func TestEndTimes(t *testing.T) {
 			if entry.Operation.Output == nil {
 				continue
 			}
-			sample := &sampler{spell: pascalName}
-			at, ok := timer.EndTime(sample.value(catalog.Member{Shape: entry.Operation.Output}, nil))
+			at, ok := timer.EndTime(allTimes(t, entry.Operation.Output))
 			require.Equal(t, entry.Job != nil && entry.Job.EndTime != "", ok, name)
 			_, none := timer.EndTime(map[string]any{})
 			require.False(t, none, name)
@@ -43,4 +45,18 @@ func TestEndTimes(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, found, 60)
+}
+
+// allTimes is an answer in which each text without an enum and each number is a time, too.
+func allTimes(t *testing.T, output *catalog.Shape) any {
+	t.Helper()
+	text, err := json.Marshal((&sampler{spell: pascalName}).value(catalog.Member{Shape: output}, nil))
+	require.NoError(t, err)
+	text = regexp.MustCompile(`"text-[^"]*"`).ReplaceAll(text, []byte(`"2026-11-21T12:00:00.5Z"`))
+	text = regexp.MustCompile(`\b7([],}])`).ReplaceAll(text, []byte(`1795262400500$1`))
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var value any
+	require.NoError(t, d.Decode(&value))
+	return value
 }

@@ -51,6 +51,9 @@ type Job struct {
 	// ended, in the answer; empty for none. An answer has no end before the job has
 	// ended, and no item of a list for the sake of a time.
 	StartTime, EndTime string
+	// EpochTimes is set if they are numbers of milliseconds since 1970, as Batch has
+	// them, and not RFC 3339 texts.
+	EpochTimes bool
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
@@ -292,10 +295,10 @@ func (j *Job) reply(id string, run *jobRun, now time.Time) (sim.Reply, error) {
 func (j *Job) answerAt(id string, run *jobRun, now time.Time) (any, error) {
 	output, err := j.answer(id, j.statusAt(run, now))
 	if err == nil {
-		output, err = putTime(output, j.StartTime, run.started)
+		output, err = j.putTime(output, j.StartTime, run.started)
 	}
 	if end := run.end(); err == nil && !now.Before(end) {
-		output, err = putTime(output, j.EndTime, end)
+		output, err = j.putTime(output, j.EndTime, end)
 	}
 	return output, err
 }
@@ -309,13 +312,16 @@ func (r *jobRun) end() time.Time {
 }
 
 // putTime puts a time into an answer, as SDK integrations write it.
-func putTime(answer any, at string, t time.Time) (any, error) {
+func (j *Job) putTime(answer any, at string, t time.Time) (any, error) {
 	if at == "" {
 		return answer, nil
 	}
 	p, err := parsePath(at)
 	if err != nil || !p.hasItems(answer) {
 		return answer, err
+	}
+	if j.EpochTimes {
+		return p.set(answer, json.Number(strconv.FormatInt(t.UnixMilli(), 10)))
 	}
 	return p.set(answer, t.UTC().Format("2006-01-02T15:04:05.999Z07:00"))
 }

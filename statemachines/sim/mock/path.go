@@ -85,11 +85,11 @@ func (p path) hasItems(value any) bool {
 	return true
 }
 
-// set puts the text at the path, changes the value and returns it. Objects and
+// set puts what is given at the path, changes the value and returns it. Objects and
 // items that are missing are made.
-func (p path) set(value any, text string) (any, error) {
+func (p path) set(value, what any) (any, error) {
 	if len(p) == 0 {
-		return text, nil
+		return what, nil
 	}
 	switch part := p[0].(type) {
 	case int:
@@ -103,7 +103,7 @@ func (p path) set(value any, text string) (any, error) {
 		if len(list) == part {
 			list = append(list, nil)
 		}
-		item, err := p[1:].set(list[part], text)
+		item, err := p[1:].set(list[part], what)
 		list[part] = item
 		return list, err
 	default:
@@ -115,7 +115,7 @@ func (p path) set(value any, text string) (any, error) {
 		if object == nil {
 			object = map[string]any{}
 		}
-		member, err := p[1:].set(object[name], text)
+		member, err := p[1:].set(object[name], what)
 		object[name] = member
 		return object, err
 	}

@@ -51,6 +51,15 @@ func (r *reader) text(n *jsontree.Node, name string, required bool) string {
 	return ""
 }
 
+func (r *reader) flag(n *jsontree.Node, name string) bool {
+	m := n.Get(name)
+	if m != nil && m.Kind != jsontree.Bool {
+		r.add(m.Problem("%q must be true or false, found %s", name, m.Describe()))
+		return false
+	}
+	return m != nil && m.Text == "true"
+}
+
 // seconds reads a number of seconds of at least 0; 0 if there is none.
 func (r *reader) seconds(n *jsontree.Node, name string) time.Duration {
 	m := n.Get(name)

@@ -14,7 +14,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	before := len(r.problems)
-	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "running", "ends", "stopped", "fails", "part", "answer", "answers",
+	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "fails", "part", "answer", "answers",
 		"id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "stopAnswer", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
@@ -22,7 +22,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	read := Job{
 		Spread: r.spread(n, "runs"), Throttled: r.share(n, "throttle"), Answer: r.answer(n, "answer"), Answers: r.answersOf(n, "answers"),
 		Status: r.text(n, "status", n.Get("answers") == nil), Running: r.text(n, "running", true), Ends: r.text(n, "ends", true),
-		StartTime: r.text(n, "startTime", false), EndTime: r.text(n, "endTime", false),
+		StartTime: r.text(n, "startTime", false), EndTime: r.text(n, "endTime", false), EpochTimes: r.flag(n, "epochTimes"),
 		Stopped: r.text(n, "stopped", false), Fails: r.texts(n, "fails"), Part: r.text(n, "part", false),
 		ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
@@ -32,7 +32,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	config.job = func() *Job {
 		return &Job{
 			Spread: read.Spread, Throttled: read.Throttled, Courses: read.Courses, Answer: read.Answer, Answers: read.Answers,
-			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, Running: read.Running, Ends: read.Ends,
+			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, EpochTimes: read.EpochTimes, Running: read.Running, Ends: read.Ends,
 			Stopped: read.Stopped, Fails: read.Fails, Part: read.Part,
 			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
 			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument, StopAnswer: read.StopAnswer, NotFound: read.NotFound,

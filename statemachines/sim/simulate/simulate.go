@@ -298,6 +298,9 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 			add(at.name, j.resultPlace(at.place).spell())
 		}
 	}
+	if ended := j.behaviour.ended; ended != nil && shapeAt(output, ended).Type == catalog.Long {
+		add("epochTimes", true)
+	}
 	add("running", running.name)
 	add("ends", end.name)
 	shown := append([]*status{running}, ends...)

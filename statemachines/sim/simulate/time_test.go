@@ -75,6 +75,10 @@ func TestTimesOfAJob(t *testing.T) {
 			`"Start": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "j"}, "ResultSelector": {"Start.$": "$.StartedOn", "End.$": "$.CompletedOn"}, "End": true}`,
 			`{"End":"` + at(600) + `","Start":"` + at(0) + `"}`,
 		},
+		"sync with numbers": {
+			`"Start": {"Type": "Task", "Resource": "arn:aws:states:::batch:submitJob.sync", "Parameters": {"JobDefinition": "d", "JobName": "j", "JobQueue": "q"}, "ResultSelector": {"Start.$": "$.CreatedAt", "End.$": "$.StoppedAt"}, "End": true}`,
+			fmt.Sprintf(`{"End": %d, "Start": %d}`, begin.Add(10*time.Minute).UnixMilli(), begin.UnixMilli()),
+		},
 		"sync under a name": {
 			`"Start": {"Type": "Task", "Resource": "arn:aws:states:::codebuild:startBuild.sync", "Parameters": {"ProjectName": "j"}, "ResultSelector": {"Start.$": "$.Build.StartTime", "End.$": "$.Build.EndTime"}, "End": true}`,
 			`{"End":"` + at(600) + `","Start":"` + at(0) + `"}`,
