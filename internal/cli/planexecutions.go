@@ -126,7 +126,9 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	unknown := func(why string) *planSubject {
 		return &planSubject{notes: []string{"today's schedule is not shown: " + why}}
 	}
+	r := o.startReading(c, client)
 	text, as, err := client.Definition(c.Context(), o.origin())
+	r.live.close()
 	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok && awserror.IsPermissionCode(newCallError(refused.Err).Code) {
 		return unknown(endReason([]string{refused.Action}, refused.Err)), nil
 	} else if err != nil {
@@ -178,8 +180,8 @@ func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowl
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, kept.close()) }()
-	r := &executionReader{client: client, of: of, kept: kept, start: time.Now()}
-	r.live = newLive(c.ErrOrStderr(), false, r.standing)
+	r := o.startReading(c, client)
+	r.kept = kept
 	jobs, err := r.read(c.Context(), o)
 	r.live.close()
 	if err != nil {
@@ -203,13 +205,40 @@ type executionReader struct {
 	live   *live
 
 	mu         sync.Mutex
-	done, all  int // histories; all is 0 before they are listed
+	what       string // is read, before the histories
+	done, all  int    // histories; all is 0 before they are listed
 	left, last time.Duration
+	trouble    string // of the last call
+}
+
+// startReading shows what the calls of the client read, until the caller closes live.
+func (o *planOptions) startReading(c *cobra.Command, client *stepfunctions.Client) *executionReader {
+	r := &executionReader{client: client, of: o.origin(), start: time.Now(), what: "the state machine"}
+	r.live = newLive(c.ErrOrStderr(), false, r.standing)
+	client.Tried = r.tried
+	return r
+}
+
+// tried shows the error of a call, after which minutes can pass.
+func (r *executionReader) tried(err error) {
+	trouble := ""
+	if err != nil {
+		trouble = newCallError(err).Code
+	}
+	r.mu.Lock()
+	r.trouble = trouble
+	r.mu.Unlock()
+	if trouble != "" {
+		r.live.show(r.standing())
+	}
 }
 
 // read returns the jobs.
 func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, error) {
 	after, known := o.readEarlier()
+	r.mu.Lock()
+	r.what = "the list of executions"
+	r.mu.Unlock()
 	ended, err := r.client.ListEnded(ctx, r.of, o.executions.most, after, func(arn string) bool { return !known[arn] })
 	if err != nil {
 		return nil, o.callProblem(ctx, err)
@@ -299,12 +328,15 @@ func (r *executionReader) show(done, all int) {
 func (r *executionReader) standing() standing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := standing{status: "READING", elapsed: time.Since(r.start), message: "the list of executions"}
+	s := standing{status: "READING", elapsed: time.Since(r.start), message: r.what}
 	if r.all > 0 {
 		s.message = fmt.Sprintf("%d of %s", r.done, plural(r.all, "history"))
 		if left := r.left - (s.elapsed - r.last); left >= time.Second {
 			s.message += ", " + wholeSeconds(left) + " left"
 		}
+	}
+	if s.seen = r.trouble; r.trouble != "" {
+		s.message += "  last answer: " + r.trouble
 	}
 	return s
 }

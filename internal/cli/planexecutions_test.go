@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -435,5 +437,32 @@ func TestPlanShowsItsProgress(t *testing.T) {
 		}
 		require.Greater(t, len(shown), 10)
 		require.NotContains(t, screen.String(), "READING", "the line is taken away")
+	})
+}
+
+// Without a terminal a line tells why nothing comes, once for each error.
+func TestPlanShowsWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPastService(t, 1)
+		s.answer = func(operation string, _ map[string]any) (int, string) {
+			switch n := len(s.at[operation]); {
+			case operation == "DescribeStateMachine" && n < 3:
+				return http.StatusInternalServerError, `{"__type":"InternalFailure"}`
+			case operation == "ListExecutions" && n < 3:
+				return http.StatusBadRequest, `{"__type":"ThrottlingException","message":"Rate exceeded"}`
+			case operation == "GetExecutionHistory" && n < 3:
+				return http.StatusServiceUnavailable, `{"__type":"ServiceUnavailable"}`
+			}
+			return 0, ""
+		}
+		code, _, stderr := s.run(t.Context(), "--from-executions", nightlyARN)
+		require.Zero(t, code, stderr)
+		lines := slices.Collect(strings.Lines(regexp.MustCompile(`READING +\d+s`).ReplaceAllString(stderr, "READING")))
+		require.Equal(t, []string{
+			"READING  the state machine  last answer: InternalFailure\n",
+			"READING  the list of executions  last answer: ThrottlingException\n",
+			"READING  0 of 1 history  last answer: ServiceUnavailable\n",
+		}, lines)
 	})
 }

@@ -109,6 +109,12 @@ func Persist[T any](ctx context.Context, answered *bool, call func(context.Conte
 }
 
 func (c *Client) persist(ctx context.Context, call func(context.Context) error) error {
-	_, err := Persist(ctx, &c.answered, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	_, err := Persist(ctx, &c.answered, func(ctx context.Context) (struct{}, error) {
+		err := call(ctx)
+		if c.Tried != nil {
+			c.Tried(err)
+		}
+		return struct{}{}, err
+	})
 	return err
 }

@@ -26,6 +26,10 @@ type Client struct {
 	call     Call
 	answered bool               // the service has
 	buckets  map[string]*bucket // by operation
+
+	// Tried is told the error of each call that is made again while it passes, nil
+	// after an answer.
+	Tried func(error)
 }
 
 // Call makes one call of an operation. Input and output are JSON values in the
