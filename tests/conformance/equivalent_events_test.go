@@ -149,8 +149,12 @@ func (c *collected) compareLateness(r *run) (all []string) {
 	if c.options.MaxDelay > 0 {
 		hi = c.options.MaxDelay
 	}
+	first := c.options.InitialDelay
+	if p := c.options.Schedule; p != nil {
+		hi, first = max(slices.Max(p.Delays), p.Then), p.Delays[0]+p.Jitter
+	}
 	ends := min(c.job.End, c.options.MaxWait)
-	most := max(ends, c.options.InitialDelay) + hi + time.Second
+	most := max(ends, first) + hi + time.Second
 	most += time.Duration(r.player.faults)*time.Minute + time.Duration(c.died)*(localloop.Visibility+time.Minute)
 	if slices.Contains(c.ways, "a message is lost") || r.player.fatal {
 		most = c.options.MaxWait + lostFor + 5*time.Minute
