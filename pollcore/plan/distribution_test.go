@@ -61,6 +61,7 @@ func TestParseErrors(t *testing.T) {
 		{"lognormal(15m, 0)", "sigma must be between 0.001 and 5, got 0", 1},
 		{"lognormal(15m, Inf)", "sigma must be between 0.001 and 5, got +Inf", 1},
 		{"weibull(15m, 0.1)", "shape must be between 0.2 and 100, got 0.1", 1},
+		{"constant(8761h)", "a duration must be at most 365 days, is 8761h", 10},
 		{"constant(-1m)", `"-1m" is not a duration above 0`, 10},
 		{"constant(1000000h1000000h1000000h)", "is not a duration", 10},
 		{"uniform(30m, 15m)", "second duration must be above its first", 1},

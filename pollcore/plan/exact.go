@@ -137,7 +137,7 @@ func (g grid) best(s *search, price float64) (times []float64, then float64) {
 			value[i] = value[n-1]
 		}
 	}
-	for i := choice[0]; i > 0 && len(times) < s.list; i = choice[i] {
+	for i := choice[0]; i > 0 && len(times) < s.delays; i = choice[i] {
 		times = append(times, g.times[i])
 		then = s.tail(g.times[i], g.points[i], price)
 		if g.points[i].below >= enough {

@@ -25,6 +25,6 @@ func ExampleBest() {
 	fmt.Printf("%.1f calls, %.1f with a fixed delay of %s\n", best.Cost.Calls, best.FixedCost.Calls, best.Fixed.Then)
 	// Output:
 	// initial [10m53s] then 50s
-	// A fixed delay after an initial delay does: a longer list of delays saves less than 10 % of the calls.
+	// A fixed delay after an initial delay does: a list of up to 1000 delays saves less than 10 % of the calls.
 	// 7.1 calls, 16.0 with a fixed delay of 1m0s
 }

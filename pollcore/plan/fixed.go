@@ -12,9 +12,9 @@ func (s *search) findFixed() (candidate, bool) {
 	return s.findFixedAfter(0, Fixed)
 }
 
-// initials are the quantiles of the durations that an initial delay may be. Where the
-// goal is a quantile, the jobs that the initial delay makes very late do not count: so it
-// makes only few late.
+// initials are the quantiles of the durations that an initial delay may be; up to
+// latestInitial where the goal is a quantile, which does not count the jobs that it makes
+// late.
 var initials = []float64{0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1}
 
 const latestInitial = 0.02
@@ -26,7 +26,7 @@ func (s *search) findInitial() (best candidate, found bool) {
 		if p > latestInitial && s.goal.At != Mean {
 			break
 		}
-		if first := math.Floor(s.d.quantile(p) * (1 + 1e-6)); first >= s.least {
+		if first := math.Floor(s.d.quantile(p) * (1 + moment)); first >= s.least {
 			if c, ok := s.findFixedAfter(first, Initial); ok && c.score < best.score {
 				best, found = c, true
 			}
@@ -70,7 +70,7 @@ func (s *search) findFixedAfter(first float64, method Method) (candidate, bool) 
 
 // limit is the longest fixed delay that is of use: twice what any job takes.
 func (s *search) limit() float64 {
-	return max(s.least, min(2*s.d.edges[len(s.d.edges)-1], (365*24)*3600))
+	return max(s.least, min(2*s.d.edges[len(s.d.edges)-1], maxDuration.Seconds()))
 }
 
 // findCheapest is the candidate with the lowest score, of delays around the best one for

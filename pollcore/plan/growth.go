@@ -62,11 +62,11 @@ func (s *search) universal() (Plan, error) {
 // growth polls at times of ratio 1+e.
 func (s *search) growth(e float64) candidate {
 	var times []float64
-	now, end := 0.0, (365*24)*3600.0
+	now, end := 0.0, maxDuration.Seconds()
 	if s.d.IsKnown() {
 		end = min(end, s.d.quantile(enough))
 	}
-	for len(times) < s.list && now < end {
+	for len(times) < s.delays && now < end {
 		now += max(s.least, math.Floor(e*max(now, shortest)))
 		times = append(times, now)
 	}

@@ -15,11 +15,37 @@ const enough = 0.999
 // J. B. Keller, Optimum checking schedules for systems subject to random failure,
 // Management Science 21 (1974), 256-260. Like A. G. Munford and A. K. Shahani, A nearly
 // optimal inspection policy, Oper. Res. Quart. 23 (1972), 373-379, it needs no search.
+//
+// It lists few delays, or more where that saves calls: of long jobs all polls can come
+// after the few.
 func (s *search) findHazard() (candidate, bool) {
-	return s.tune(func(price float64) candidate {
-		times, then := s.rate(price)
-		return s.schedule(Hazard, times, then)
-	})
+	best, ok := s.tune(s.byRate)
+	if s.more == s.delays || ok && s.later(best) <= worthwhile*best.calls {
+		return best, ok
+	}
+	few := s.delays
+	s.delays = s.more
+	if many, found := s.tune(s.byRate); found && (!ok || many.score <= (1-worthwhile)*best.score) {
+		return many, true
+	}
+	s.delays = few
+	return best, ok
+}
+
+func (s *search) byRate(price float64) candidate {
+	times, then := s.rate(price)
+	return s.schedule(Hazard, times, then)
+}
+
+// later is how many calls of a candidate come after its listed delays.
+func (s *search) later(c candidate) float64 {
+	p := c.polls(s.d)
+	listed := p
+	if n := len(c.planned.Delays); n < len(p.times) {
+		listed = polls{times: p.times[:n]}
+	}
+	listed.then = 0
+	return p.cost(s.d).calls - listed.cost(s.d).calls
 }
 
 // rate puts a poll where the integral of the rate of polls reaches 1/2, 3/2, 5/2 ...
@@ -30,14 +56,14 @@ func (s *search) rate(price float64) (times []float64, then float64) {
 	// fill adds the polls up to a time at which the rate ends.
 	fill := func(to, rate float64) {
 		end := reached + rate*(to-from)
-		for ; next <= end && len(times) < s.list; next++ {
+		for ; next <= end && len(times) < s.delays; next++ {
 			times = append(times, from+(next-reached)/rate)
 		}
 		from, reached = to, end
 	}
 	last := len(d.edges) - 1
 	fill(max(0, d.edges[0]), slowest)
-	for i := 0; i < last && d.below[i] < enough && len(times) < s.list; i++ {
+	for i := 0; i < last && d.below[i] < enough && len(times) < s.delays; i++ {
 		to, width := d.edges[i+1], d.edges[i+1]-d.edges[i]
 		if to <= 0 {
 			continue

@@ -44,6 +44,9 @@ var forms = []form{
 // maxParts is how many shapes a mixture may have.
 const maxParts = 16
 
+// maxDuration is how long a Standard execution may run.
+const maxDuration = 365 * 24 * time.Hour
+
 // Parse reads a distribution of durations:
 //
 //	constant(10m)
@@ -53,8 +56,8 @@ const maxParts = 16
 //	weibull(20m, 3)               the scale, and the shape
 //	mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))
 //
-// A duration is as [time.ParseDuration] reads it, above 0. The shares of a mixture add
-// up to 100%. An error is a [diag.SyntaxError].
+// A duration is as [time.ParseDuration] reads it, above 0 and of at most 365 days. The
+// shares of a mixture add up to 100%. An error is a [diag.SyntaxError].
 func Parse(text string) (Distribution, error) {
 	p := parser{text: text}
 	parts, err := p.distribution()
@@ -208,6 +211,9 @@ func (p *parser) arguments(f form) ([]float64, error) {
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return nil, p.errorAt(offset, "%q is not a duration above 0, as in %s", text, f.usage)
+		}
+		if d > maxDuration {
+			return nil, p.errorAt(offset, "a duration must be at most 365 days, is %s", text)
 		}
 		all = append(all, d.Seconds())
 	}

@@ -12,6 +12,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -44,13 +45,15 @@ type Limits struct {
 	// MaxDelay is the longest delay of Hazard and Exact. 0 is 10 minutes for a
 	// learned distribution, and no limit for a stated one.
 	MaxDelay time.Duration
-	// Delays is how many delays a schedule may list, 100 if it is 0.
+	// Delays is how many delays a schedule may list. 0 is 100, or up to
+	// pollcore.MaxPlannedDelays where those need 10 % fewer calls.
 	Delays int
 	// Jitter is that of the schedule, in whole seconds and MaxJitter at most: jobs that
 	// start together are polled at times that differ by up to it. The first delay is
 	// shorter by half of it where it can be. Costs are the mean over what is drawn.
 	Jitter time.Duration
-	// Method is the only one to use; empty is the simplest that is good enough.
+	// Method is the only one to use; empty is the simplest that is good enough. It is an
+	// error where the goal or the distribution does not admit it.
 	Method Method
 }
 
@@ -60,7 +63,7 @@ const MaxJitter = 24 * time.Hour
 // The defaults of Limits.
 const (
 	learnedMaxDelay = 10 * time.Minute
-	defaultDelays   = 100
+	fewDelays       = 100
 )
 
 // Plan is a schedule for a goal.
@@ -109,21 +112,23 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 	if err := g.Validate(); err != nil {
 		return Plan{}, err
 	}
-	if limits.Method == Exact && d.learned {
-		return Plan{}, fmt.Errorf("%w: past jobs do not show what happens seldom, and the method would find such jobs hours late. Use method hazard", ErrLearned)
-	}
 	s, err := newSearch(d, g, limits)
 	if err != nil {
 		return Plan{}, err
 	}
-	if !d.IsKnown() || g.At == Worst {
+	if err := s.checkMethod(limits.Method); err != nil {
+		return Plan{}, err
+	}
+	if !d.IsKnown() || g.At == Worst || limits.Method == Growth {
 		return s.universal()
 	}
 	fixed, ok := s.findFixed()
 	if !ok {
 		return Plan{}, unreachable(Fixed, s)
 	}
-	plan := Plan{Bound: s.bound(fixed.polls(s.d).cost(s.d)), Fixed: fixed.planned, FixedCost: fixed.measure(s.d)}
+	cost := fixed.polls(s.d).cost(s.d)
+	s.late = cost.late
+	plan := Plan{Bound: s.bound(cost), Fixed: fixed.planned, FixedCost: fixed.measure(s.d)}
 	best, why := fixed, ""
 	switch limits.Method {
 	case "":
@@ -135,13 +140,6 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 		best, ok = s.findHazard()
 	case Exact:
 		best, ok = s.findExact()
-	case Growth:
-		if g.Share == 0 {
-			return Plan{}, errors.New("method growth needs a lateness as a share of the job's length, such as 5%")
-		}
-		return s.universal()
-	default:
-		return Plan{}, fmt.Errorf("%q is not a method: expected fixed, initial, hazard, exact or growth", limits.Method)
 	}
 	if !ok {
 		return Plan{}, unreachable(limits.Method, s)
@@ -157,6 +155,25 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 		plan.Bound = min(plan.Bound, plan.Cost.Calls/plan.FixedCost.Calls)
 	}
 	return plan, nil
+}
+
+// checkMethod says why a method cannot be used.
+func (s *search) checkMethod(m Method) error {
+	anyDuration := !s.d.IsKnown() || s.goal.At == Worst // the plan does not use the distribution
+	switch {
+	case m == "":
+	case !slices.Contains([]Method{Fixed, Initial, Hazard, Exact, Growth}, m):
+		return fmt.Errorf("%q is not a method: expected fixed, initial, hazard, exact or growth", m)
+	case m == Growth && s.goal.Share == 0:
+		return errors.New("method growth needs a lateness as a share of the job's length, such as 5%")
+	case m == Fixed && anyDuration && s.goal.Share > 0:
+		return errors.New("method fixed needs a lateness in seconds where it must hold for any duration: use method growth")
+	case m == Exact && s.d.learned:
+		return fmt.Errorf("%w: past jobs do not show what happens seldom, and the method would find such jobs hours late. Use method hazard", ErrLearned)
+	case m != Fixed && m != Growth && anyDuration:
+		return fmt.Errorf("method %s needs a distribution of the durations, and a lateness that is a mean, p50 or p95", m)
+	}
+	return nil
 }
 
 // unreachable says how late the shortest delays are.
@@ -178,7 +195,7 @@ func unreachable(method Method, s *search) error {
 func (s *search) choose(fixed candidate, bound float64) (best candidate, why string) {
 	best = fixed
 	best.method = Initial
-	if best = s.shorten(best, fixed); best.planned.Then == fixed.planned.Then {
+	if best = s.settle(best, fixed); best.planned.Then == fixed.planned.Then {
 		best = fixed
 	}
 	if initial, ok := s.findInitial(); ok && (initial.score < best.score || initial.calls <= best.calls && initial.measure(s.d).Mean < best.measure(s.d).Mean) {
@@ -211,5 +228,5 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 	case best.method == Hazard, best.method == Exact:
 		return best, "Polls gather where jobs end."
 	}
-	return best, simple + " does: a longer list of delays saves less than 10 % of the calls."
+	return best, fmt.Sprintf("%s does: a list of up to %d delays saves less than 10 %% of the calls.", simple, s.more)
 }

@@ -177,7 +177,7 @@ func TestMethods(t *testing.T) {
 		why       string
 	}{
 		{"exponential(20m)", "30s", plan.Initial, "A fixed delay after an initial delay is as good as any schedule: knowledge of the durations saves 0 % of the calls at most."},
-		{"lognormal(15m, 0.25)", "30s", plan.Initial, "a longer list of delays saves less than 10 % of the calls"},
+		{"lognormal(15m, 0.25)", "30s", plan.Initial, "saves less than 10 % of the calls"},
 		{"uniform(15m, 30m)", "30s", plan.Exact, "Polls gather where jobs end"},
 		{"mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))", "30s", plan.Exact, "Polls gather where jobs end"},
 		{"uniform(15m, 30m)", "5% worst", plan.Growth, "no job is seen later than 5% of its length, or a delay of 1s"},
@@ -230,7 +230,9 @@ func TestTailsAreNoLongerThanTheGoal(t *testing.T) {
 		{"constant(10m)", "5%", "", time.Minute},
 		{"constant(10m)", "30s p50", "", time.Minute},
 		{"constant(10m)", "30s p95", "", 31 * time.Second},
-		{"constant(20s)", "1h", "", time.Minute},
+		{"constant(20s)", "1h", "", 2 * time.Hour},
+		{"mix(96% constant(1m), 4% constant(10h))", "5%", "", 61 * time.Minute},
+		{"mix(96% constant(1m), 4% constant(10h))", "30s p95", "", 32 * time.Second},
 		{"uniform(9m, 10m)", "30s", "", time.Minute},
 		{"uniform(15m, 30m)", "30s", plan.Hazard, time.Minute},
 		{"mix(99% lognormal(10m, 0.01), 1% exponential(10m))", "30s", plan.Exact, time.Minute},
@@ -252,6 +254,17 @@ func TestTailsAreNoLongerThanTheGoal(t *testing.T) {
 				require.NoError(t, err)
 				require.GreaterOrEqual(t, p.Schedule.Then, 30*time.Second, "%s %s: %v", text, method, p.Schedule)
 			}
+		}
+	}
+	for text, goal := range map[string]time.Duration{"constant(1s)": 5 * time.Minute, "uniform(1s, 2s)": 10 * time.Minute, "constant(1ns)": 30 * time.Second, "constant(20s)": time.Hour} {
+		for _, method := range []plan.Method{"", plan.Initial, plan.Hazard, plan.Exact} {
+			p, err := plan.Best(parse(t, text), plan.Goal{Late: goal}, plan.Limits{Method: method})
+			if method == plan.Initial && text == "constant(1ns)" {
+				require.ErrorIs(t, err, plan.ErrUnreachable)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, 2*goal, p.Schedule.Then, "%s %s: %v", text, method, p.Schedule)
 		}
 	}
 	// A price justifies the fixed delay that is best for it.
@@ -286,9 +299,16 @@ func TestOnePollIsEnough(t *testing.T) {
 	}
 }
 
-// A goal of a quantile does not make the other jobs very late by an initial delay.
-func TestInitialDelayLeavesFewJobsLate(t *testing.T) {
+// A goal of a quantile does not make the other jobs very late.
+func TestQuantilesLeaveNoJobVeryLate(t *testing.T) {
 	t.Parallel()
+	for _, durations := range some([]string{"mix(60% constant(1m), 40% lognormal(1h, 0.5))", "lognormal(15m, 0.5)", "uniform(15m, 30m)", "exponential(20m)"}) {
+		for _, at := range []plan.Statistic{plan.P50, plan.P95} {
+			p, err := plan.Best(parse(t, durations), plan.Goal{Late: 30 * time.Second, At: at}, plan.Limits{})
+			require.NoError(t, err)
+			require.LessOrEqual(t, p.Cost.Mean.Seconds(), 1.001*p.FixedCost.Mean.Seconds(), "%s %v: %v", durations, at, p.Schedule)
+		}
+	}
 	p, err := plan.Best(parse(t, "lognormal(15m, 0.5)"), plan.Goal{Late: 30 * time.Second, At: plan.P50}, plan.Limits{Method: plan.Initial})
 	require.NoError(t, err)
 	require.Less(t, p.Cost.P95, 65*time.Second)
@@ -391,6 +411,87 @@ func TestPlansKeepTheLimitOfDelays(t *testing.T) {
 			require.GreaterOrEqual(t, slices.Min(append(p.Schedule.Delays, p.Schedule.Then)), least, "%s %s", tt.durations, method)
 		}
 	}
+}
+
+// Of long jobs that are alike all polls come after the first 100: a longer list saves most
+// of them. Where it does not, there is none.
+func TestLongJobsHaveLongLists(t *testing.T) {
+	t.Parallel()
+	for _, text := range some([]string{"lognormal(24h, 0.02)", "lognormal(8h, 0.02)", "lognormal(48h, 0.02)"}) {
+		d, err := plan.Learn(draw(parse(t, text), 60))
+		require.NoError(t, err)
+		for _, method := range []plan.Method{"", plan.Hazard} {
+			p, err := plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{Method: method})
+			require.NoError(t, err)
+			require.Equal(t, plan.Hazard, p.Method, text)
+			require.Less(t, p.Cost.Calls, 0.4*p.FixedCost.Calls, "%s: %d delays", text, len(p.Schedule.Delays))
+			require.NoError(t, p.Schedule.Validate())
+		}
+		few, err := plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{Delays: 100})
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(few.Schedule.Delays), 100)
+	}
+	d, err := plan.Learn(draw(parse(t, "lognormal(15m, 0.5)"), 60))
+	require.NoError(t, err)
+	p, err := plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{})
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(p.Schedule.Delays), 100)
+}
+
+// At a price, no other delay after the listed ones is better.
+func TestThenIsTheBestForItsPrice(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"lognormal(15m, 0.5)", "exponential(20m)", "mix(90% lognormal(1m, 0.1), 10% exponential(1h))"} {
+		const price = 0.1
+		d := parse(t, text)
+		for _, method := range []plan.Method{plan.Initial, plan.Hazard, plan.Exact} {
+			p, err := plan.Best(d, plan.Goal{Price: price}, plan.Limits{Method: method})
+			require.NoError(t, err)
+			for _, factor := range []float64{0.5, 0.8, 1.25, 2, 10} {
+				other := p.Schedule
+				other.Then = time.Duration(factor*other.Then.Seconds()+0.5) * time.Second
+				cost := plan.MeasurePlanned(d, other)
+				require.LessOrEqual(t, p.Cost.Calls+price*p.Cost.Mean.Seconds(), 1.006*(cost.Calls+price*cost.Mean.Seconds()), "%s %s: %v", text, method, other)
+			}
+		}
+	}
+}
+
+// A delay is one that a schedule may have, also where the goal would have a longer one.
+func TestCheapSecondsKeepTheLongestDelay(t *testing.T) {
+	t.Parallel()
+	for _, method := range []plan.Method{"", plan.Fixed, plan.Initial, plan.Hazard, plan.Exact} {
+		p, err := plan.Best(parse(t, "exponential(8760h)"), plan.Goal{Price: 1e-12}, plan.Limits{Method: method, Jitter: plan.MaxJitter})
+		require.NoError(t, err)
+		require.NoError(t, p.Schedule.Validate(), "%s: %v", method, p.Schedule)
+	}
+}
+
+// A method that the goal or the distribution does not admit is refused, not replaced.
+func TestMethodsAreNotReplaced(t *testing.T) {
+	t.Parallel()
+	known := parse(t, "uniform(15m, 30m)")
+	for _, tt := range []struct {
+		d      plan.Distribution
+		goal   string
+		method plan.Method
+		want   string
+	}{
+		{plan.Distribution{}, "30s", plan.Hazard, "method hazard needs a distribution of the durations, and a lateness that is a mean, p50 or p95"},
+		{plan.Distribution{}, "30s", plan.Initial, "method initial needs a distribution"},
+		{known, "30s worst", plan.Exact, "method exact needs a distribution"},
+		{known, "5% worst", plan.Fixed, "method fixed needs a lateness in seconds where it must hold for any duration: use method growth"},
+		{plan.Distribution{}, "30s", "best", `"best" is not a method: expected fixed, initial, hazard, exact or growth`},
+		{known, "30s worst", "best", `"best" is not a method`},
+	} {
+		g, err := plan.ParseGoal(tt.goal)
+		require.NoError(t, err)
+		_, err = plan.Best(tt.d, g, plan.Limits{Method: tt.method})
+		require.ErrorContains(t, err, tt.want)
+	}
+	p, err := plan.Best(known, plan.Goal{Late: 30 * time.Second, At: plan.Worst}, plan.Limits{Method: plan.Fixed})
+	require.NoError(t, err)
+	require.Equal(t, 30*time.Second, p.Schedule.Then)
 }
 
 // Where lateness is a share of the job's length, a second counts for less in longer jobs.

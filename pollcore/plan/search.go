@@ -14,8 +14,10 @@ type search struct {
 	d           *Distribution
 	goal        Goal
 	least, most float64 // delay, in seconds
-	list        int     // delays at most
+	delays      int     // at most
+	more        int     // delays where they save many calls
 	jitter      float64 // of the first delay, in seconds
+	late        float64 // seconds that the fixed delay is late on average; 0 before it is found
 }
 
 // candidate is a schedule that meets the goal.
@@ -35,7 +37,7 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 	if limits.Jitter < 0 || limits.Jitter > MaxJitter || limits.Jitter%time.Second != 0 {
 		return nil, fmt.Errorf("jitter must be whole seconds from 0 to %s, got %s", MaxJitter, limits.Jitter)
 	}
-	s := &search{d: &d, goal: g, least: max(1, math.Ceil(limits.MinDelay.Seconds())), list: limits.Delays, jitter: limits.Jitter.Seconds()}
+	s := &search{d: &d, goal: g, least: max(1, math.Ceil(limits.MinDelay.Seconds())), delays: limits.Delays, more: limits.Delays, jitter: limits.Jitter.Seconds()}
 	if d.IsKnown() {
 		s.d = d.lessJitter(s.jitter)
 	}
@@ -46,8 +48,8 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 		}
 	}
 	s.most = min(max(s.most, s.least), pollcore.MaxPlannedDelay.Seconds())
-	if s.list == 0 {
-		s.list = defaultDelays
+	if s.delays == 0 {
+		s.delays, s.more = fewDelays, pollcore.MaxPlannedDelays
 	}
 	return s, nil
 }
@@ -77,7 +79,7 @@ func (s *search) schedule(method Method, times []float64, then float64) candidat
 	}
 	c.planned.Then = whole(then)
 	now := time.Duration(0)
-	for _, t := range times[:min(len(times), s.list)] {
+	for _, t := range times[:min(len(times), s.delays)] {
 		delay := whole(t - now.Seconds())
 		now += delay
 		c.planned.Delays = append(c.planned.Delays, delay)
@@ -117,7 +119,8 @@ func (s *search) meets(c *candidate) bool {
 		if g.At == P95 {
 			exceeding = 0.05
 		}
-		return p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding
+		// The jobs that the goal leaves out count by the mean: else they could be hours late.
+		return (s.late == 0 || cost.late <= s.late*(1+rounding)) && p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding
 	}
 }
 
@@ -218,7 +221,7 @@ func (s *search) splice(first, second candidate) []candidate {
 			break
 		}
 		join := next + rest[0] - now
-		if i+1+len(rest) > s.list || join.Seconds() < s.least {
+		if i+1+len(rest) > s.delays || join.Seconds() < s.least {
 			continue
 		}
 		c := candidate{method: first.method, planned: pollcore.Planned{Then: second.planned.Then, Jitter: first.planned.Jitter}}

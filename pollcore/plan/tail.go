@@ -52,17 +52,14 @@ func (s *search) tail(t float64, p point, price float64) float64 {
 // but it may be wrong: then a long delay finds jobs very late, and a short one polls them
 // without need.
 func (s *search) settle(c, fixed candidate) candidate {
-	if c.method == Hazard || c.method == Exact {
-		c = s.lengthen(c)
-	}
-	return s.shorten(c, fixed)
+	return s.shorten(s.lengthen(c), fixed)
 }
 
 // lengthen returns a candidate whose delay after the listed ones is as long as the goal
 // justifies, from the end on or from a few polls later, if it then still meets the goal.
 func (s *search) lengthen(c candidate) candidate {
 	const most = 32 // polls later
-	for more := 0; more < most && len(c.planned.Delays)+more <= s.list; more = 2*more + 1 {
+	for more := 0; more < most && len(c.planned.Delays)+more <= s.delays; more = 2*more + 1 {
 		long := c
 		long.planned.Delays = slices.Concat(c.planned.Delays, slices.Repeat([]time.Duration{c.planned.Then}, more))
 		end := time.Duration(0)
@@ -123,5 +120,22 @@ func (s *search) shorten(c, fixed candidate) candidate {
 		}
 		break
 	}
-	return best
+	return s.part(best, most)
+}
+
+// part returns a candidate that has the delay after the listed ones once, and then the
+// one that the goal justifies, where that takes practically no more calls: of two kinds of
+// jobs it keeps the time between them, and finds what is longer than both.
+func (s *search) part(c candidate, most float64) candidate {
+	parted := c
+	parted.planned.Delays = append(slices.Clone(c.planned.Delays), c.planned.Then)
+	end := time.Duration(0)
+	for _, delay := range parted.planned.Delays {
+		end += delay
+	}
+	parted.planned.Then = whole(s.steady(end.Seconds()))
+	if parted.planned.Then < c.planned.Then && len(parted.planned.Delays) <= s.delays && s.meets(&parted) && parted.score <= most {
+		return parted
+	}
+	return c
 }
