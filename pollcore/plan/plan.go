@@ -133,7 +133,7 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 	switch limits.Method {
 	case "":
 		best, why = s.choose(fixed, plan.Bound)
-	case Fixed:
+	case Fixed, Growth: // of Growth see above
 	case Initial:
 		best, ok = s.findInitial()
 	case Hazard:
