@@ -2,12 +2,12 @@ package plan
 
 import "slices"
 
-// phases is how many times of the jitter are looked at where an integral has no formula.
-const phases = 24
+// draws is how many jitters are looked at where an integral has no formula.
+const draws = 24
 
-// lessJitter returns the distribution with which polls cost the same that have no jitter. Polls
-// that come a drawn time later find a job as polls without it find one that is so much
-// shorter. So it has durations less the jitter, down to below 0.
+// lessJitter returns the durations less the jitter, down to below 0: polls without a jitter
+// cost for these what polls with it cost for d. A poll that comes a drawn time later finds a
+// job when a poll without the jitter finds one that is so much shorter.
 func (d Distribution) lessJitter(jitter float64) *Distribution {
 	if jitter == 0 {
 		return &d
@@ -30,11 +30,11 @@ func (d Distribution) lessJitter(jitter float64) *Distribution {
 	y := histogram(d.text, all, below)
 	y.learned, y.of, y.jitter = d.learned, &d, jitter
 	clear(y.weight)
-	for phase := range phases {
+	for draw := range draws {
 		c := cursor{d: &d}
-		by := low + (high-low)*(float64(phase)+0.5)/phases
+		by := low + (high-low)*(float64(draw)+0.5)/draws
 		for i, x := range all {
-			y.weight[i] += c.at(x+by).weight / phases
+			y.weight[i] += c.at(x+by).weight / draws
 		}
 	}
 	for i := range len(all) - 1 {
@@ -49,18 +49,18 @@ func (c *cursor) integral(x float64) float64 {
 	return max(0, x*p.below-p.partial)
 }
 
-// laterOf is the share of the jobs that are later than a share of their length, which
-// the distribution without the jitter has.
+// laterOf is the share of the jobs that are seen later than a share of their length. The
+// length is that of d.of, which has no jitter taken off.
 func (p polls) laterOf(d *Distribution, share float64) float64 {
 	sum := 0.0
-	for phase := range phases {
+	for draw := range draws {
 		moved := p
 		moved.times = slices.Clone(p.times)
-		by := -0.5 + (d.jitter+1)*(float64(phase)+0.5)/phases
+		by := -0.5 + (d.jitter+1)*(float64(draw)+0.5)/draws
 		for i := range moved.times {
 			moved.times[i] += by
 		}
-		sum += moved.later(d.of, 0, share) / phases
+		sum += moved.later(d.of, 0, share) / draws
 	}
 	return sum
 }

@@ -44,7 +44,7 @@ func TestJitterIsFree(t *testing.T) {
 	}
 }
 
-// Who plans with a jitter gets what the plan says, of jobs and phases that are drawn.
+// Who plans with a jitter gets what the plan says, of jobs and jitters that are drawn.
 func TestPlansWithJitterKeepTheirPromise(t *testing.T) {
 	t.Parallel()
 	const jobs = 100_000
@@ -111,7 +111,7 @@ func TestJitterLongerThanJobs(t *testing.T) {
 	require.Less(t, calls[1], 1.25*calls[0])
 }
 
-// The phase is drawn around the first poll that is best without it.
+// The jitter is drawn around the first poll that is best without it.
 func TestJitterBeginsHalfOfItBefore(t *testing.T) {
 	t.Parallel()
 	for _, method := range []plan.Method{plan.Fixed, plan.Initial, plan.Hazard, plan.Exact} {

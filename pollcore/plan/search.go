@@ -74,18 +74,18 @@ func (s *search) schedule(method Method, times []float64, then float64) candidat
 	if method == Hazard || method == Exact {
 		most = s.most
 	}
-	whole := func(seconds float64) time.Duration {
+	bounded := func(seconds float64) time.Duration {
 		return time.Duration(min(max(math.Round(seconds), s.least), most)) * time.Second
 	}
-	c.planned.Then = whole(then)
+	c.planned.Then = bounded(then)
 	now := time.Duration(0)
 	for _, t := range times[:min(len(times), s.delays)] {
-		delay := whole(t - now.Seconds())
+		delay := bounded(t - now.Seconds())
 		now += delay
 		c.planned.Delays = append(c.planned.Delays, delay)
 	}
 	if len(c.planned.Delays) == 0 {
-		c.planned.Delays = []time.Duration{whole(then - math.Round(s.jitter/2))}
+		c.planned.Delays = []time.Duration{bounded(then - math.Round(s.jitter/2))}
 	}
 	count := len(c.planned.Delays)
 	for count > 1 && c.planned.Delays[count-1] == c.planned.Then {
@@ -205,8 +205,8 @@ func (s *search) bisect(try func(price float64) bool) {
 	}
 }
 
-// splice are the schedules that begin as the first one and go on as the second. Between
-// two neighbours, of which one is too late and one has calls to spare, these are as good.
+// splice are the schedules that begin as the first one and go on as the second. If one of
+// the two is a little too late and the other has calls to spare, such a schedule fits best.
 func (s *search) splice(first, second candidate) []candidate {
 	var all []candidate
 	var now, next time.Duration

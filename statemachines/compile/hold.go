@@ -30,10 +30,9 @@ func (s Strategy) Hold(p pollcore.Planned) (held pollcore.Planned, same bool) {
 	return held, false
 }
 
-// PhaseEnds are the times, since the start, of the calls after which a machine with the
-// schedule that the strategy holds of this one goes on to another delay in other states,
-// if nothing ends the wait before: those of the middle of the jitter. Each takes the
-// Phase of [Strategy.Steps].
+// PhaseEnds are the times since the start at which a machine goes on to its next phase, if
+// nothing ends the wait before: the times of the last call of each phase but the last. They
+// are those of the middle of the jitter. Each takes the Phase of [Strategy.Steps].
 func (s Strategy) PhaseEnds(p pollcore.Planned) []time.Duration {
 	if s.traits().phases == 0 {
 		return nil

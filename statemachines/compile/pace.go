@@ -52,7 +52,8 @@ func (t timing) pace(by delays) []stretch {
 	return append(all, stretch{now, 0, 0, 1})
 }
 
-// pick is a delay, or the shortest of the schedule that passes so many seconds where it is less.
+// pick returns the shortest delay of a planned schedule that takes at least the seconds
+// left, if that is shorter than delay. Else it returns delay.
 func (t timing) pick(left, delay float64) float64 {
 	if t.planned == nil {
 		return delay
