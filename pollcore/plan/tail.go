@@ -12,9 +12,9 @@ import (
 // the distribution has few jobs or none.
 const indifferent = 0.005
 
-// justified is the fixed delay that the goal justifies for a job that runs at time t, in
+// allowAt returns the fixed delay that the goal justifies for a job that runs at time t, in
 // seconds.
-func (s *search) justified(t float64) float64 {
+func (s *search) allowAt(t float64) float64 {
 	g := s.goal
 	var delay float64
 	switch {
@@ -42,7 +42,7 @@ func (s *search) residual(t float64, p point) float64 {
 func (s *search) tail(t float64, p point, price float64) float64 {
 	left := s.residual(t, p)
 	if left <= 0 {
-		return s.justified(t)
+		return s.allowAt(t)
 	}
 	return min(max(math.Sqrt(2*left/price/s.weight(t)), s.least), s.most)
 }
@@ -62,7 +62,7 @@ func (s *search) lengthen(c candidate) candidate {
 	for more := 0; more < most && len(c.planned.Delays)+more <= s.delays; more = 2*more + 1 {
 		long := c
 		long.planned.Delays = slices.Concat(c.planned.Delays, slices.Repeat([]time.Duration{c.planned.Then}, more))
-		if long.planned.Then = s.justifiedAfter(long.planned.Delays); long.planned.Then < 2*c.planned.Then { // nearly the same
+		if long.planned.Then = s.allowAfter(long.planned.Delays); long.planned.Then < 2*c.planned.Then { // nearly the same
 			break
 		}
 		if s.meets(&long) && long.score <= c.score {
@@ -72,13 +72,13 @@ func (s *search) lengthen(c candidate) candidate {
 	return c
 }
 
-// justifiedAfter is the delay after a list that the goal justifies, in whole seconds.
-func (s *search) justifiedAfter(delays []time.Duration) time.Duration {
+// allowAfter returns the delay after a list that the goal justifies, in whole seconds.
+func (s *search) allowAfter(delays []time.Duration) time.Duration {
 	end := time.Duration(0)
 	for _, delay := range delays {
 		end += delay
 	}
-	return time.Duration(math.Floor(s.justified(end.Seconds()))) * time.Second
+	return time.Duration(math.Floor(s.allowAt(end.Seconds()))) * time.Second
 }
 
 // shorten returns a candidate whose last delays are no longer than the goal justifies,
@@ -96,7 +96,7 @@ func (s *search) shorten(c, fixed candidate) candidate {
 	}
 	for n := len(c.planned.Delays); n > 0; n-- {
 		delays := c.planned.Delays[:n]
-		goal := s.justifiedAfter(delays)
+		goal := s.allowAfter(delays)
 		long := best.planned.Then // or the delay that is left out
 		if n < len(c.planned.Delays) {
 			long = c.planned.Delays[n]
@@ -128,7 +128,7 @@ func (s *search) shorten(c, fixed candidate) candidate {
 func (s *search) part(c candidate, most float64) candidate {
 	parted := c
 	parted.planned.Delays = append(slices.Clone(c.planned.Delays), c.planned.Then)
-	parted.planned.Then = s.justifiedAfter(parted.planned.Delays)
+	parted.planned.Then = s.allowAfter(parted.planned.Delays)
 	if parted.planned.Then < c.planned.Then && len(parted.planned.Delays) <= s.delays && s.meets(&parted) && parted.score <= most {
 		return parted
 	}
