@@ -113,6 +113,11 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	if err != nil {
 		return err
 	}
+	o.executions.planned = then.executions
+	if o.earlier != "" && o.executions.arn != "" && len(then.executions) == 0 {
+		then.notes = append(then.notes, then.source+" names no executions: its own jobs count again if they are among those of "+
+			o.origin().String()+". Pass the file of --keep as --earlier")
+	}
 	source := o.sources()[0]
 	now, err := source.read(c, subject)
 	switch {

@@ -41,6 +41,9 @@ type pastJobs struct {
 	only string // the Task whose jobs count; empty for those of all
 	jobs []pastJob
 	left map[string]int // by the reason
+
+	// executions are the starts of the executions that the source names, by their ARNs.
+	executions map[string]time.Time
 }
 
 // add takes in a job that took from one time to another.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +27,10 @@ type executionOptions struct {
 	arn  string
 	most int
 	keep string
+
+	// planned are the starts of the executions, by their ARNs, that a schedule was planned
+	// for: it is checked by the jobs of others, which did not start before them.
+	planned map[string]time.Time
 
 	client *stepfunctions.Client // nil before the first call
 }
@@ -87,9 +90,6 @@ func (o *planOptions) executionProblems() (problems []error) {
 	}
 	if err := checkOutputs([]outputFile{{"keep", e.keep}}, o.schedule, o.earlier); err != nil {
 		problems = append(problems, err)
-	}
-	if o.earlier == stdin {
-		problems = append(problems, errors.New("--earlier must be a file with --from-executions, which leaves out the executions in it"))
 	}
 	return problems
 }
@@ -235,11 +235,13 @@ func (r *executionReader) tried(err error) {
 
 // read returns the jobs.
 func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, error) {
-	after, known := o.readEarlier()
 	r.mu.Lock()
 	r.what = "the list of executions"
 	r.mu.Unlock()
-	ended, err := r.client.ListEnded(ctx, r.of, o.executions.most, after, func(arn string) bool { return !known[arn] })
+	ended, err := r.client.ListEnded(ctx, r.of, o.executions.most, firstStart(o.executions.planned), func(arn string) bool {
+		_, known := o.executions.planned[arn]
+		return !known
+	})
 	if err != nil {
 		return nil, o.callProblem(ctx, err)
 	}
@@ -349,26 +351,12 @@ func (r *executionReader) notes(only string) []string {
 	return nil
 }
 
-// readEarlier says which executions a schedule was planned for that is to be checked: the
-// jobs since then are of others, which did not start before them.
-func (o *planOptions) readEarlier() (first time.Time, known map[string]bool) {
-	if o.earlier == "" {
-		return first, nil
-	}
-	text, err := os.ReadFile(o.earlier)
-	if err != nil {
-		return first, nil // it was read before
-	}
-	lines, err := readKeptLines(text)
-	if err != nil {
-		return first, nil // it is of another form, which names no executions
-	}
-	known = map[string]bool{}
-	for _, line := range lines {
-		known[line.ARN] = true
-		if first.IsZero() || line.Start.Before(first) {
-			first = line.Start
+// firstStart is the first of the starts that are known.
+func firstStart(starts map[string]time.Time) (first time.Time) {
+	for _, start := range starts {
+		if first.IsZero() || !start.IsZero() && start.Before(first) {
+			first = start
 		}
 	}
-	return first, known
+	return first
 }

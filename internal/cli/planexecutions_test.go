@@ -333,6 +333,39 @@ func TestPlanChecksTheExecutionsSince(t *testing.T) {
 	})
 }
 
+// An execution is never compared with itself, however the file names it; a file that names
+// none leaves that to the user.
+func TestPlanChecksNoExecutionTwice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPastService(t, 25)
+		dir := t.TempDir()
+		earlier, schedule := filepath.Join(dir, "past.jsonl"), writeTemp(t, []byte(`{"delays": [600], "then": 10}`))
+		code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN, "--keep", earlier)
+		require.Zero(t, code, errs)
+		text, err := os.ReadFile(earlier)
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		for name, form := range map[string]string{
+			"as kept": string(text), "array": "[" + strings.Join(lines, ",") + "]", "byte order mark": "\xef\xbb\xbf" + string(text), "blank line": string(text) + "\n",
+		} {
+			file := writeTemporary(t, "form", form)
+			code, out, errs := s.run(t.Context(), "--check", "--schedule", schedule, "--earlier", file, "--from-executions", nightlyARN)
+			require.Equal(t, exitUnknown, code, "%s: %s", name, out)
+			require.Contains(t, errs, "nightly: it has no durations of jobs that ended", name)
+			require.Empty(t, s.read, name)
+		}
+		var table strings.Builder
+		for n := range 25 {
+			fmt.Fprintf(&table, "%d\n", 600+n)
+		}
+		code, out, errs := s.run(t.Context(), "--check", "--schedule", schedule, "--earlier", writeTemporary(t, "past.csv", table.String()), "--from-executions", nightlyARN)
+		require.Zero(t, code, "%s%s", out, errs)
+		require.Regexp(t, `(?m)^measured +25 +7s `, out)
+		require.Contains(t, oneLine(out), "past.csv names no executions: its own jobs count again if they are among those of nightly. Pass the file of --keep as --earlier")
+	})
+}
+
 // Flags that contradict each other are refused before any call.
 func TestPlanSourceFlags(t *testing.T) {
 	t.Parallel()

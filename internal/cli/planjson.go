@@ -30,8 +30,6 @@ type jsonJobs struct {
 	// first.
 	job   string
 	named bool
-	// kept are the executions of the lines of --keep.
-	kept map[string]bool
 }
 
 // readJSON reads JSON values, one after the other.
@@ -281,13 +279,13 @@ func (r *jsonJobs) readKept(object map[string]any) error {
 	if err := decodeInto(object, &k); err != nil {
 		return err
 	}
-	if r.kept[k.ARN] {
-		return nil // two commands at once have written it twice
+	if _, twice := r.executions[k.ARN]; twice {
+		return nil // two commands at once have written it
 	}
-	if r.kept == nil {
-		r.kept = map[string]bool{}
+	if r.executions == nil {
+		r.executions = map[string]time.Time{}
 	}
-	r.kept[k.ARN] = true
+	r.executions[k.ARN] = k.Start
 	return k.addTo(r.pastJobs)
 }
 

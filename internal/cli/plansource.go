@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -106,6 +107,7 @@ type knowledge struct {
 	distribution, recorded plan.Distribution
 	summary                *plan.Summary // of past jobs
 	jobs                   []pastJob
+	executions             map[string]time.Time // that a file names: their starts, by their ARNs
 	notes                  []string
 }
 
@@ -149,7 +151,9 @@ func learn(source string, jobs *pastJobs) (*knowledge, error) {
 	if err != nil {
 		return nil, usage("%s: %w", source, err)
 	}
-	return &knowledge{source: source, distribution: d, recorded: recorded, summary: &summary, jobs: jobs.jobs, notes: jobs.notes()}, nil
+	return &knowledge{
+		source: source, distribution: d, recorded: recorded, summary: &summary, jobs: jobs.jobs, executions: jobs.executions, notes: jobs.notes(),
+	}, nil
 }
 
 // errNoDurations is of a source without a job that ended.
