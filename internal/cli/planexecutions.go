@@ -247,7 +247,7 @@ func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, 
 	}
 	unread := 0
 	for _, e := range ended {
-		if r.kept.byARN[e.ARN] == nil {
+		if r.kept.find(e) == nil {
 			unread++
 		}
 	}
@@ -255,7 +255,7 @@ func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, 
 	jobs, done := &pastJobs{only: o.only}, 0
 	r.states = map[string]bool{}
 	for _, e := range ended {
-		k := r.kept.byARN[e.ARN]
+		k := r.kept.find(e)
 		if k == nil {
 			if k, err = r.readOne(ctx, o, e, jobs); err != nil {
 				return nil, r.breakOff(err)
@@ -276,7 +276,8 @@ func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, 
 	return jobs, nil
 }
 
-// readOne reads the history of an execution, and keeps what it says if nothing can follow.
+// readOne reads the history of an execution, and keeps what it says if the execution has
+// ended. A redrive can follow.
 // It returns nil if the history says nothing now.
 func (r *executionReader) readOne(ctx context.Context, o *planOptions, listed stepfunctions.Ended, jobs *pastJobs) (*keptExecution, error) {
 	e, err := r.client.History(ctx, listed.ARN)

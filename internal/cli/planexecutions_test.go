@@ -3,11 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,12 +16,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/sfntest"
 )
 
 // All pages of the list and of the histories are read, and executions that run are not.
@@ -392,52 +387,6 @@ func TestPlanSourceFlags(t *testing.T) {
 		require.Contains(t, errs, want, args)
 		require.Empty(t, s.at, args)
 	}
-}
-
-// The project's own server runs executions in virtual time: their jobs end between the
-// polls of their histories.
-func TestPlanFromTheServer(t *testing.T) {
-	t.Parallel()
-	s := sfntest.Start(t)
-	text, err := os.ReadFile("../../docs/example/athena/loop.asl.json")
-	require.NoError(t, err)
-	machine, err := s.Client.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
-		Name: aws.String("loop"), RoleArn: aws.String("arn:aws:iam::123456789012:role/r"), Definition: aws.String(string(text)),
-	})
-	require.NoError(t, err)
-	answer := func(state string) any {
-		return map[string]any{"QueryExecution": map[string]any{"QueryExecutionId": "q", "Status": map[string]any{"State": state}}}
-	}
-	runs := func(from, to int) {
-		for n := from; n <= to; n++ {
-			s.On("RunQuery").Return(map[string]any{"QueryExecutionId": "q"})
-			if n > 1 {
-				s.On("GetStatus").Return(answer("RUNNING")).Times(n - 1)
-			}
-			s.On("GetStatus").Return(answer("SUCCEEDED")).Times(1)
-			started, err := s.Client.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: machine.StateMachineArn, Input: aws.String(`{"sql": "x"}`)})
-			require.NoError(t, err)
-			s.Wait(*started.ExecutionArn)
-		}
-	}
-	runs(1, 21)
-	client := roundTripper(func(r *http.Request) (*http.Response, error) {
-		w := httptest.NewRecorder()
-		s.Handler.ServeHTTP(w, r)
-		answer := w.Result()
-		answer.Request = r
-		return answer, nil
-	})
-	var out, errs bytes.Buffer
-	code := execute(context.WithValue(t.Context(), clientKey{}, client), []string{"plan", "--from-executions", *machine.StateMachineArn, "-o", "json"}, &out, &errs)
-	require.Zero(t, code, errs.String())
-	var p planReport
-	require.NoError(t, json.Unmarshal(out.Bytes(), &p))
-	require.Equal(t, 21, p.Durations.Count)
-	require.Equal(t, 21, p.Durations.Intervals, "Athena's times are not in these answers")
-	require.InDelta(t, 11*5, p.Durations.P50Seconds, 5, "the poll 11 of 21, every 5 seconds")
-	require.Equal(t, "athena", p.Service)
-	require.Equal(t, 5*time.Second, p.Schedules[0].Schedule.Then, "of the machine's definition")
 }
 
 // A terminal shows how far the reading is, and how long it takes still.

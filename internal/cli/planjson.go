@@ -30,6 +30,8 @@ type jsonJobs struct {
 	// first.
 	job   string
 	named bool
+	// kept are the lines of --keep.
+	kept []*keptExecution
 }
 
 // readJSON reads JSON values, one after the other.
@@ -48,6 +50,9 @@ func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
 		var raw json.RawMessage
 		switch err := decoder.Decode(&raw); {
 		case errors.Is(err, io.EOF):
+			if err := r.addKept(); err != nil {
+				return err
+			}
 			if len(p.jobs) == 0 && len(p.left) == 0 {
 				return fmt.Errorf("it has no durations: expected numbers of seconds, or objects with the members start and end, found %s", orNothing(names))
 			}
@@ -275,18 +280,32 @@ func (p *pastJobs) addPolled(j *history.Job) error {
 
 // readKept reads a line of --keep.
 func (r *jsonJobs) readKept(object map[string]any) error {
-	var k keptExecution
-	if err := decodeInto(object, &k); err != nil {
+	k := &keptExecution{}
+	if err := decodeInto(object, k); err != nil {
 		return err
 	}
-	if _, twice := r.executions[k.ARN]; twice {
-		return nil // two commands at once have written it
+	r.kept = append(r.kept, k)
+	return k.addTo(&pastJobs{})
+}
+
+// addKept takes in the lines of --keep: of an execution the last, for a redrive adds to
+// what it says, and two commands at once write it twice.
+func (r *jsonJobs) addKept() error {
+	last := map[string]*keptExecution{}
+	for _, k := range r.kept {
+		last[k.ARN] = k
 	}
-	if r.executions == nil {
-		r.executions = map[string]time.Time{}
+	r.executions = map[string]time.Time{}
+	for _, k := range r.kept {
+		if last[k.ARN] != k {
+			continue
+		}
+		if err := k.addTo(r.pastJobs); err != nil {
+			return err
+		}
+		r.executions[k.ARN] = k.Start
 	}
-	r.executions[k.ARN] = k.Start
-	return k.addTo(r.pastJobs)
+	return nil
 }
 
 // readResult reads what the Lambda functions return.

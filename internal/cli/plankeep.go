@@ -18,10 +18,11 @@ import (
 // keptExecution is what plan learned of an execution: a line of the file of --keep. Its
 // JSON members are a contract: see docs/reference/json.md.
 type keptExecution struct {
-	ARN     string         `json:"executionArn"`
-	Start   time.Time      `json:"executionStart"`
-	Jobs    []keptJob      `json:"jobs"`
-	LeftOut map[string]int `json:"leftOut,omitempty"` // jobs, by the reason
+	ARN      string         `json:"executionArn"`
+	Start    time.Time      `json:"executionStart"`
+	Redrives int            `json:"redriveCount,omitempty"` // before the history was read
+	Jobs     []keptJob      `json:"jobs"`
+	LeftOut  map[string]int `json:"leftOut,omitempty"` // jobs, by the reason
 }
 
 // keptJob is a job that ended, and the Task that polled it.
@@ -34,9 +35,9 @@ type keptJob struct {
 
 // newKeptExecution reads the jobs of an execution.
 func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *keptExecution {
-	k := &keptExecution{ARN: listed.ARN, Start: listed.Start, Jobs: []keptJob{}}
-	if k.Start.IsZero() {
-		k.Start = e.Start
+	k := &keptExecution{ARN: listed.ARN, Start: listed.Start, Redrives: listed.Redrives, Jobs: []keptJob{}}
+	if k.Start.IsZero() { // nothing lists it
+		k.Start, k.Redrives = e.Start, e.CountRedrives()
 	}
 	var left pastJobs
 	jobs := e.FindJobs(e.FindVisits())
@@ -93,6 +94,15 @@ type keptFile struct {
 	name  string
 	out   *os.File // nil: nothing is kept
 	byARN map[string]*keptExecution
+}
+
+// find returns what is kept of an execution; nil if its history is to be read, also
+// because a redrive has added to it.
+func (k *keptFile) find(listed stepfunctions.Ended) *keptExecution {
+	if e := k.byARN[listed.ARN]; e != nil && !listed.Start.IsZero() && e.Redrives == listed.Redrives {
+		return e
+	}
+	return nil
 }
 
 // openKept opens the file, or creates it, and reads what it has of the executions. A last
@@ -173,6 +183,9 @@ func notKept(line int, why error) error {
 
 // add keeps what was learned of an execution, at once.
 func (k *keptFile) add(e *keptExecution) error {
+	if old := k.byARN[e.ARN]; old != nil && old.Redrives == e.Redrives {
+		return nil // an execution alone is read by each command
+	}
 	k.byARN[e.ARN] = e
 	if k.out == nil {
 		return nil

@@ -59,8 +59,10 @@ func (o *Origin) Has(executionARN string) bool {
 
 // Ended is an execution that has ended.
 type Ended struct {
-	ARN   string
-	Start time.Time // zero where the origin is the execution itself
+	ARN string
+	// Start and Redrives are zero where the origin is the execution itself.
+	Start    time.Time
+	Redrives int
 }
 
 // What a list may have. An account has at most a million open executions.
@@ -84,6 +86,7 @@ func (c *Client) ListEnded(ctx context.Context, o *Origin, most int, after time.
 			Executions []struct {
 				ExecutionArn, Status string
 				StartDate            time.Time
+				RedriveCount         int
 			}
 			NextToken string
 		}
@@ -108,7 +111,7 @@ func (c *Client) ListEnded(ctx context.Context, o *Origin, most int, after time.
 			}
 			seen[e.ExecutionArn] = true
 			if e.Status != history.StatusRunning && e.Status != "PENDING_REDRIVE" && wanted(e.ExecutionArn) {
-				if all = append(all, Ended{e.ExecutionArn, e.StartDate}); len(all) == most {
+				if all = append(all, Ended{e.ExecutionArn, e.StartDate, e.RedriveCount}); len(all) == most {
 					return all, nil
 				}
 			}
