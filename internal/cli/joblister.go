@@ -253,7 +253,7 @@ func (r *jobLister) describeMany(ctx context.Context, inputs []map[string]any) e
 
 // call calls an operation at the pace of the lister, and again while its error passes.
 func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[string]any) (any, error) {
-	return stepfunctions.Persist(ctx, &r.answered, func(ctx context.Context) (any, error) {
+	return stepfunctions.Persist(ctx, &r.answered, r.tried, func(ctx context.Context) (any, error) {
 		timer := time.NewTimer(time.Until(r.next))
 		defer timer.Stop()
 		select {
@@ -263,17 +263,21 @@ func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[s
 		}
 		r.next = time.Now().Add(listerPace)
 		answer, err := answerWithin(ctx, callPatience, func(ctx context.Context) (any, error) { return r.client.Call(ctx, op, input) })
-		trouble := ""
-		if err != nil {
-			trouble = newCallError(err).Code
-		}
-		r.answered = r.answered || err == nil || trouble != ""
-		r.show(func() { r.trouble = trouble })
-		if trouble != "" {
-			r.live.show(r.standing()) // without a terminal, minutes would pass in silence
-		}
+		r.answered = r.answered || err == nil || newCallError(err).Code != ""
 		return answer, err
 	})
+}
+
+// tried shows the error of a call: without a terminal, minutes would pass in silence.
+func (r *jobLister) tried(err error) {
+	trouble := ""
+	if err != nil {
+		trouble = newCallError(err).Code
+	}
+	r.show(func() { r.trouble = trouble })
+	if trouble != "" {
+		r.live.show(r.standing())
+	}
 }
 
 // callProblem is the error of a call as one of the command.

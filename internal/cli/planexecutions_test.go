@@ -80,7 +80,10 @@ func TestPlanLeavesQuotasToOthers(t *testing.T) {
 			}
 			return 0, ""
 		}
-		require.Equal(t, 250, s.planOf("--from-executions", nightlyARN).Durations.Count)
+		code, out, errs := s.run(t.Context(), "--from-executions", nightlyARN, "-o", "json")
+		require.Zero(t, code, errs)
+		require.Contains(t, out, `"count": 250`)
+		require.Contains(t, errs, "last answer: ThrottlingException")
 		require.Equal(t, 6, refused)
 		at := s.at["GetExecutionHistory"]
 		require.Less(t, at[9], time.Second*10)
@@ -198,6 +201,7 @@ func TestPlanIsRefused(t *testing.T) {
 		require.Empty(t, out)
 		require.Contains(t, errs, want)
 		require.Len(t, s.at[operation], 1)
+		require.NotContains(t, errs, "last answer", "nothing waits for another")
 	}
 	s := newPastService(t, 3)
 	s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, denied)
@@ -212,7 +216,7 @@ func TestPlanIsRefused(t *testing.T) {
 	s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, `{"__type":"StateMachineDoesNotExist","message":"no"}`)
 	code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN)
 	require.Equal(t, exitUnknown, code)
-	require.Contains(t, errs, nightlyARN+": there is no such state machine or Map Run: check the account and the region")
+	require.Equal(t, "jobpoller: "+nightlyARN+": there is no such state machine or Map Run: check the account and the region\n", errs)
 
 	s.answer = refuse("DescribeStateMachine", http.StatusOK, `{"type":"EXPRESS","definition":"{\"StartAt\":\"A\",\"States\":{\"A\":{\"Type\":\"Succeed\"}}}"}`)
 	code, _, errs = s.run(t.Context(), "--from-executions", nightlyARN)

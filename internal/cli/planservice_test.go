@@ -307,6 +307,9 @@ func TestPlanFromService(t *testing.T) {
 			t.Parallel()
 			p := planFromService(t, c.service, c.args...)
 			require.Equal(t, c.code, p.code, "%s%s", p.stdout, p.stderr)
+			if c.took == 0 && name != "throttled" {
+				require.NotContains(t, p.stderr, "last answer", "nothing waits for another")
+			}
 			for _, want := range c.want {
 				require.Contains(t, oneLine(p.stdout+p.stderr), want)
 			}

@@ -86,15 +86,23 @@ func (c *Client) PaceOf(calls int, region string) time.Duration {
 var persistence = retry.Strategy{MaxAttempts: 12, Backoff: retry.Backoff{Base: time.Second, Max: time.Minute}}
 
 // Persist makes a call again while its error passes, for some minutes if the service has
-// answered before. Its error is that of the last try, or the cause of the context's end.
-func Persist[T any](ctx context.Context, answered *bool, call func(context.Context) (T, error)) (T, error) {
+// answered before. It tells tried, which may be nil, of each error after which it makes
+// the call again, and of nil after an answer. Its error is that of the last try, or the
+// cause of the context's end.
+func Persist[T any](ctx context.Context, answered *bool, tried func(error), call func(context.Context) (T, error)) (T, error) {
+	tries := 0
 	judge := func(out T, err error) retry.Directive {
-		class := goerror.Classify(err)
+		directive, class := retry.ByClass(out, err), goerror.Classify(err)
 		// A service that never answered is more likely misspelt than down.
 		if !*answered && (class == awserror.NotSent || class == awserror.Unclear) {
-			return retry.Fail()
+			directive = retry.Fail()
 		}
-		return retry.ByClass(out, err)
+		tries++
+		isLast := directive == retry.Fail() || tries == persistence.MaxAttempts || ctx.Err() != nil
+		if tried != nil && (err == nil || !isLast) {
+			tried(err)
+		}
+		return directive
 	}
 	out, err := retry.Do(ctx, persistence, judge, call)
 	series, failed := errors.AsType[*retry.Error](err)
@@ -109,12 +117,6 @@ func Persist[T any](ctx context.Context, answered *bool, call func(context.Conte
 }
 
 func (c *Client) persist(ctx context.Context, call func(context.Context) error) error {
-	_, err := Persist(ctx, &c.answered, func(ctx context.Context) (struct{}, error) {
-		err := call(ctx)
-		if c.Tried != nil {
-			c.Tried(err)
-		}
-		return struct{}{}, err
-	})
+	_, err := Persist(ctx, &c.answered, c.Tried, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
 }

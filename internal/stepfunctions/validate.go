@@ -27,8 +27,8 @@ type Client struct {
 	answered bool               // the service has
 	buckets  map[string]*bucket // by operation
 
-	// Tried is told the error of each call that is made again while it passes, nil
-	// after an answer.
+	// Tried is told the error of each call that is made again, and nil after an answer;
+	// nil tells nobody.
 	Tried func(error)
 }
 
