@@ -126,6 +126,9 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	case err != nil:
 		return err
 	}
+	if err := o.checkOnly(subject, then, now); err != nil {
+		return err
+	}
 	if n := len(now.jobs); n < leastChecked {
 		return &exitError{exitUnknown, errorf("%s: it has %s that ended: a check needs %d at least", now.source, plural(n, "job"), leastChecked)}
 	}

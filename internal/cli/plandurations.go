@@ -42,6 +42,8 @@ type pastJobs struct {
 	jobs []pastJob
 	left map[string]int // by the reason
 
+	// namesTasks: the source says which Tasks polled.
+	namesTasks bool
 	// executions are the starts of the executions that the source names, by their ARNs.
 	executions map[string]time.Time
 }
@@ -91,6 +93,7 @@ func (p *pastJobs) leaveMany(reason string, n int) {
 
 // leaveOther leaves out a job that another Task polled than the one that counts.
 func (p *pastJobs) leaveOther(state string) bool {
+	p.namesTasks = true
 	isOther := p.only != "" && state != p.only
 	if isOther {
 		p.leave("of other Tasks than " + p.only)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,6 +109,7 @@ type knowledge struct {
 	summary                *plan.Summary // of past jobs
 	jobs                   []pastJob
 	executions             map[string]time.Time // that a file names: their starts, by their ARNs
+	namesTasks             bool
 	notes                  []string
 }
 
@@ -132,6 +134,14 @@ func (o *planOptions) readFile(c *cobra.Command, s *planSubject) (*knowledge, er
 	return learn(o.durations, jobs)
 }
 
+// checkOnly refuses --only where nothing names a Task.
+func (o *planOptions) checkOnly(s *planSubject, files ...*knowledge) error {
+	if o.only == "" || o.executions.arn != "" || s.trial != nil || slices.ContainsFunc(files, func(k *knowledge) bool { return k.namesTasks }) {
+		return nil
+	}
+	return usage("--only %s: %s does not say which Task polled a job: leave --only out", o.only, files[len(files)-1].source)
+}
+
 // learn learns from the past jobs of a source.
 func learn(source string, jobs *pastJobs) (*knowledge, error) {
 	samples := jobs.samples()
@@ -152,7 +162,8 @@ func learn(source string, jobs *pastJobs) (*knowledge, error) {
 		return nil, usage("%s: %w", source, err)
 	}
 	return &knowledge{
-		source: source, distribution: d, recorded: recorded, summary: &summary, jobs: jobs.jobs, executions: jobs.executions, notes: jobs.notes(),
+		source: source, distribution: d, recorded: recorded, summary: &summary, jobs: jobs.jobs,
+		executions: jobs.executions, namesTasks: jobs.namesTasks, notes: jobs.notes(),
 	}, nil
 }
 
