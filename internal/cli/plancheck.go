@@ -108,8 +108,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	if err := delays.readSchedule(c.InOrStdin()); err != nil {
 		return err
 	}
-	planned := planOptions{duration: o.duration, durations: o.earlier, only: o.only}
-	then, err := planned.readKnowledge(c, subject)
+	then, err := o.readPlanned(c, subject)
 	if err != nil {
 		return err
 	}
@@ -164,6 +163,14 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		return &exitError{code: exitFailed}
 	}
 	return nil
+}
+
+// readPlanned finds out what the schedule was planned for.
+func (o *planOptions) readPlanned(c *cobra.Command, subject *planSubject) (*knowledge, error) {
+	if o.earlier != "" {
+		return o.readFileOf("earlier", o.earlier, c, subject)
+	}
+	return o.readStated(c, subject)
 }
 
 // planAgain is the command that makes the next schedule.

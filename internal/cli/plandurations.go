@@ -132,12 +132,12 @@ const durationsWanted = "a duration a line such as 15m3s or 903 (seconds), CSV w
 func readDurations(name string, in io.Reader, e *catalog.Entry, only string) (*pastJobs, error) {
 	text, err := readAtMost(name, in, mostDurationBytes)
 	if err != nil {
-		return nil, usage("durations: %w", err)
+		return nil, err
 	}
 	p := &pastJobs{only: only}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if err := checkText(text); err != nil {
-		return nil, usage("%s: %w", name, err)
+		return nil, errorf("%s: %w", name, err)
 	}
 	switch first := bytes.TrimLeft(text, " \t\r\n"); {
 	case len(first) == 0:
@@ -148,7 +148,7 @@ func readDurations(name string, in io.Reader, e *catalog.Entry, only string) (*p
 		err = p.readLines(text)
 	}
 	if err != nil {
-		return nil, usage("%s: %w", name, err)
+		return nil, errorf("%s: %w", name, err)
 	}
 	return p, nil
 }

@@ -127,11 +127,16 @@ func (o *planOptions) readStated(*cobra.Command, *planSubject) (*knowledge, erro
 }
 
 func (o *planOptions) readFile(c *cobra.Command, s *planSubject) (*knowledge, error) {
-	jobs, err := readDurations(o.durations, c.InOrStdin(), s.entry, o.only)
+	return o.readFileOf("durations", o.durations, c, s)
+}
+
+// readFileOf reads the file that a flag names.
+func (o *planOptions) readFileOf(flag, name string, c *cobra.Command, s *planSubject) (*knowledge, error) {
+	jobs, err := readDurations(name, c.InOrStdin(), s.entry, o.only)
 	if err != nil {
-		return nil, err
+		return nil, usage("--%s: %w", flag, err)
 	}
-	return learn(o.durations, jobs)
+	return learn(name, jobs)
 }
 
 // checkOnly refuses --only where nothing names a Task.
