@@ -213,7 +213,7 @@ func (p *pastJobs) readLines(text []byte) error {
 		if line[0] == '"' && len(p.jobs) == 0 {
 			return p.readCSV(text, ',') // of one column
 		}
-		if n == 1 && columnOf(line) != noColumn {
+		if len(p.jobs) == 0 && columnOf(line) != noColumn {
 			return p.readCSV(text, ',') // a heading of one column
 		}
 		d, err := parseTaken(line)
