@@ -69,16 +69,18 @@ func (p *pastJobs) addJob(j pastJob) error {
 }
 
 // addTimes takes in a job by the times of its start and end. Services cut these to
-// seconds: a job of no time took less than one.
+// seconds: a job of no time took less than one. Times in the wrong order are of two runs
+// of one resource, or of clocks that were set back.
 func (p *pastJobs) addTimes(start, end time.Time) error {
-	took := end.Sub(start)
-	if took < 0 {
-		return fmt.Errorf("the job ends (%s) before it starts (%s)", end.Format(time.RFC3339), start.Format(time.RFC3339))
-	}
-	if took == 0 {
+	switch took := end.Sub(start); {
+	case took < 0:
+		p.leave("with an end before the start")
+		return nil
+	case took == 0:
 		return p.add(0, time.Second)
+	default:
+		return p.add(took, took)
 	}
-	return p.add(took, took)
 }
 
 // leave counts a job that says nothing, with the reason.

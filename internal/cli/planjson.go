@@ -208,15 +208,8 @@ func (r *jsonJobs) cells(object map[string]any) (cells map[column]string, found 
 	return cells, found
 }
 
-// addCells takes in an object with times or a duration. Times in the wrong order are of
-// two runs of one resource.
+// addCells takes in an object with times or a duration.
 func (r *jsonJobs) addCells(cells map[column]string) error {
-	start, err := parseMoment(cells[startColumn])
-	end, err2 := parseMoment(cells[endColumn])
-	if err == nil && err2 == nil && end.Before(start) {
-		r.leave("with an end before the start")
-		return nil
-	}
 	heading := slices.Sorted(maps.Keys(cells))
 	before := len(r.jobs)
 	if err := r.addRow(heading, func(i int) string { return cells[heading[i]] }); err != nil {
@@ -349,10 +342,6 @@ func (r *jsonJobs) readWait(object map[string]any) error {
 		return nil
 	}
 	if start, end, ok := jobTimes(report.Service, report.Name, report.Output); ok {
-		if end.Before(start) {
-			r.leave("with an end before the start")
-			return nil
-		}
 		return r.addTimes(start, end)
 	}
 	elapsed := seconds(report.ElapsedSeconds)
