@@ -64,6 +64,12 @@ func withoutSDK(err error) string {
 	return err.Error()
 }
 
+// isRefused tells whether a service refuses what was asked, for a reason of its own.
+func isRefused(err error) bool {
+	code := newCallError(err).Code
+	return code != "" && !awserror.IsPermissionCode(code) && !awserror.IsCredentialsCode(code) && !goerror.Classify(err).Passes()
+}
+
 // endReason says why an error of a call ends the command, and what to do. The
 // call needs the IAM actions.
 func endReason(actions []string, err error) string {

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
-	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -196,12 +195,11 @@ func (r *jobLister) describeOne(ctx context.Context, input map[string]any) error
 		}
 		return nil
 	}
-	code := newCallError(err).Code
-	if code == "" || awserror.IsPermissionCode(code) || awserror.IsCredentialsCode(code) || goerror.Passes(err) || !r.some && r.refused == mostRefused {
+	if !isRefused(err) || !r.some && r.refused == mostRefused {
 		return r.callProblem(ctx, r.entry.Operation, err)
 	}
 	r.refused++
-	r.jobs.leave(fmt.Sprintf("that %s does not describe: %s", r.entry.Operation.Name, code))
+	r.jobs.leave(fmt.Sprintf("that %s does not describe: %s", r.entry.Operation.Name, newCallError(err).Code))
 	return nil
 }
 
@@ -285,6 +283,8 @@ func (r *jobLister) callProblem(ctx context.Context, op *catalog.Operation, err 
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	case errors.Is(err, jobs.ErrArguments):
 		return usage("input of %s: %w", op.Name, err)
+	case op == r.op && len(r.params) > 0 && isRefused(err): // most often no such name
+		return &exitError{exitUnknown, errorf("%s:%s: %s. Check %s, the account and the region", r.entry.Service.Key, op.Name, errorText(err), strings.Join(quoteAll(r.params.spell()), " "))}
 	default:
 		return &exitError{exitUnknown, errorf("%s:%s: %s", r.entry.Service.Key, op.Name, endReason(op.Actions, err))}
 	}

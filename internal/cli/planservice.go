@@ -96,9 +96,7 @@ func newJobLister(s *planSubject, p params) (*jobLister, error) {
 	}
 	if len(missing) > 0 {
 		command := []string{"jobpoller plan", e.Service.Key, e.Name, "--from-service"}
-		for _, word := range p.spell() {
-			command = append(command, quoteShell(word))
-		}
+		command = append(command, quoteAll(p.spell())...)
 		for _, name := range missing {
 			command = append(command, "--param", name+"=...")
 		}
