@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -212,7 +213,7 @@ func (k *planCheck) measure(now *knowledge, s pollcore.Planned, promised plan.Co
 	chance := binomialAtLeast(over, n, overP95)
 	k.Found = foundLateness{
 		How: how, Jobs: n, MeanLateSeconds: roundTo(mean, 10), FromSeconds: roundTo(max(0, mean-spread), 10), ToSeconds: roundTo(mean+spread, 10),
-		P95LateSeconds: roundTo(late[min(n-1, n*95/100)].Seconds(), 10), JobsOverP95: over, Chance: roundTo(chance, 1e4), //nolint:mnd // P95
+		P95LateSeconds: roundTo(late[n-1-n/20].Seconds(), 10), JobsOverP95: over, Chance: roundTo(chance, 1e4), //nolint:mnd // one in twenty is later
 	}
 	k.Late = mean-spread > (promised.Mean+clockError).Seconds() || chance < checkLevel
 	return nil
@@ -308,10 +309,10 @@ func (k *planCheck) text(columns int, colours terminal.Colours) string {
 		}
 	}
 	f, d := k.Found, k.Drift
-	terminal.Fprintf(&b, "%-10s%8s%11s%8s%8s\n", "", "jobs", "late: mean", "p95", "median")
-	terminal.Fprintf(&b, "%-10s%8s%11s%8s%8s  %s\n", "promised", "", lateText(k.Promised.MeanLateSeconds), lateText(k.Promised.P95LateSeconds),
-		lateText(k.Promised.MedianSeconds), k.Promised.Source)
-	terminal.Fprintf(&b, "%-10s%8d%11s%8s%8s  %s\n\n", f.How, f.Jobs, lateText(f.MeanLateSeconds), lateText(f.P95LateSeconds), lateText(d.MedianSeconds), d.Source)
+	for _, line := range k.table(columns) {
+		terminal.Fprintf(&b, "%s\n", line)
+	}
+	b.WriteString("\n")
 	wrapped(fmt.Sprintf("lateness: the mean is from %s to %s (%g standard errors), %s for clocks; "+
 		"%d of %d jobs later than the promised p95 and %[4]s, p = %[7]s",
 		lateText(f.FromSeconds), lateText(f.ToSeconds), checkErrors, shortDuration(clockError), f.JobsOverP95, f.Jobs, chanceText(f.Chance)))
@@ -331,11 +332,46 @@ func (k *planCheck) text(columns int, colours terminal.Colours) string {
 	case k.Late:
 		verdict = "late more than planned"
 	}
-	terminal.Fprintf(&b, "%s\n", colours.Paint(style, verdict))
+	for _, line := range wrapWords(verdict, columns) {
+		terminal.Fprintf(&b, "%s\n", colours.Paint(style, line))
+	}
 	if k.Next != "" {
 		terminal.Fprintf(&b, "plan again: %s\n", k.Next)
 	}
 	return b.String()
+}
+
+// table are the numbers, in the columns that the terminal has room for, and where the jobs
+// are from: beside them, or else below.
+func (k *planCheck) table(columns int) []string {
+	promised, found := k.Promised, k.Found
+	rows := [][]string{
+		{"", "jobs", "late: mean", "p95", "median"},
+		{"promised", "", lateText(promised.MeanLateSeconds), lateText(promised.P95LateSeconds), lateText(promised.MedianSeconds)},
+		{found.How, strconv.Itoa(found.Jobs), lateText(found.MeanLateSeconds), lateText(found.P95LateSeconds), lateText(k.Drift.MedianSeconds)},
+	}
+	widths, width := []int{-10, 8, 11, 8, 8}, 45
+	for _, goes := range []int{1, 4, 3} { // the text below has the jobs, too
+		if width > columns {
+			width -= widths[goes]
+			widths[goes] = 0
+		}
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		for n, cell := range row {
+			if widths[n] != 0 {
+				lines[i] += fmt.Sprintf("%*s", widths[n], cell)
+			}
+		}
+	}
+	if width+len("  ")+max(terminal.Width(promised.Source), terminal.Width(k.Drift.Source)) <= columns {
+		lines[1] += "  " + promised.Source
+		lines[2] += "  " + k.Drift.Source
+		return lines
+	}
+	lines = append(lines, wrapWords("promised: "+promised.Source, columns)...)
+	return append(lines, wrapWords(found.How+": "+k.Drift.Source, columns)...)
 }
 
 // chanceText writes how often a plan that holds looks so or worse.
