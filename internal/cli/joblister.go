@@ -249,7 +249,7 @@ func (r *jobLister) describeMany(ctx context.Context, inputs []map[string]any) e
 
 // call calls an operation at the pace of the lister, and again while its error passes.
 func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[string]any) (any, error) {
-	return stepfunctions.Persist(ctx, &r.answered, r.tried, func(ctx context.Context) (any, error) {
+	return stepfunctions.Persist(ctx, &r.answered, r.showTrouble, func(ctx context.Context) (any, error) {
 		timer := time.NewTimer(time.Until(r.next))
 		defer timer.Stop()
 		select {
@@ -264,8 +264,8 @@ func (r *jobLister) call(ctx context.Context, op *catalog.Operation, input map[s
 	})
 }
 
-// tried shows the error of a call: without a terminal, minutes would pass in silence.
-func (r *jobLister) tried(err error) {
+// showTrouble shows the error of a call: without a terminal, minutes would pass in silence.
+func (r *jobLister) showTrouble(err error) {
 	trouble := ""
 	if err != nil {
 		trouble = newCallError(err).Code
@@ -284,7 +284,8 @@ func (r *jobLister) callProblem(ctx context.Context, op *catalog.Operation, err 
 	case errors.Is(err, jobs.ErrArguments):
 		return usage("input of %s: %w", op.Name, err)
 	case op == r.op && len(r.params) > 0 && isRefused(err): // most often no such name
-		return &exitError{exitUnknown, errorf("%s:%s: %s. Check %s, the account and the region", r.entry.Service.Key, op.Name, errorText(err), strings.Join(quoteAll(r.params.spell()), " "))}
+		return &exitError{exitUnknown, errorf("%s:%s: %s. Check %s, the account and the region",
+			r.entry.Service.Key, op.Name, errorText(err), strings.Join(quoteAll(r.params.spell()), " "))}
 	default:
 		return &exitError{exitUnknown, errorf("%s:%s: %s", r.entry.Service.Key, op.Name, endReason(op.Actions, err))}
 	}

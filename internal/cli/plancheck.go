@@ -357,13 +357,15 @@ func (k *planCheck) table(columns int) []string {
 			widths[goes] = 0
 		}
 	}
-	lines := make([]string, len(rows))
-	for i, row := range rows {
+	var lines []string
+	for _, row := range rows {
+		var line strings.Builder
 		for n, cell := range row {
 			if widths[n] != 0 {
-				lines[i] += fmt.Sprintf("%*s", widths[n], cell)
+				fmt.Fprintf(&line, "%*s", widths[n], cell)
 			}
 		}
+		lines = append(lines, line.String())
 	}
 	if width+len("  ")+max(terminal.Width(promised.Source), terminal.Width(k.Drift.Source)) <= columns {
 		lines[1] += "  " + promised.Source

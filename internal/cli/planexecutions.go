@@ -215,12 +215,12 @@ type executionReader struct {
 func (o *planOptions) startReading(c *cobra.Command, client *stepfunctions.Client) *executionReader {
 	r := &executionReader{client: client, of: o.origin(), start: time.Now(), what: "the state machine"}
 	r.live = newLive(c.ErrOrStderr(), false, r.standing)
-	client.Tried = r.tried
+	client.Tried = r.showTrouble
 	return r
 }
 
-// tried shows the error of a call, after which minutes can pass.
-func (r *executionReader) tried(err error) {
+// showTrouble shows the error of a call, after which minutes can pass.
+func (r *executionReader) showTrouble(err error) {
 	trouble := ""
 	if err != nil {
 		trouble = newCallError(err).Code
