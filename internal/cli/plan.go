@@ -175,9 +175,6 @@ func runPlan(c *cobra.Command, args []string, o planOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.checkOnly(today, known); err != nil {
-		return err
-	}
 	if err := today.run(c.Context(), known.distribution); err != nil {
 		return err
 	}

@@ -362,7 +362,7 @@ func (k *planCheck) table(columns int) []string {
 		var line strings.Builder
 		for n, cell := range row {
 			if widths[n] != 0 {
-				fmt.Fprintf(&line, "%*s", widths[n], cell)
+				terminal.Fprintf(&line, "%*s", widths[n], cell)
 			}
 		}
 		lines = append(lines, line.String())

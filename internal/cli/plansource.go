@@ -115,7 +115,11 @@ type knowledge struct {
 
 // readKnowledge finds out how long jobs take.
 func (o *planOptions) readKnowledge(c *cobra.Command, s *planSubject) (*knowledge, error) {
-	return o.sources()[0].read(c, s) // validate has refused others
+	k, err := o.sources()[0].read(c, s) // validate has refused others
+	if err != nil {
+		return nil, err
+	}
+	return k, o.checkOnly(s, k)
 }
 
 func (o *planOptions) readStated(*cobra.Command, *planSubject) (*knowledge, error) {
