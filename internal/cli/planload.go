@@ -76,7 +76,7 @@ func (l *load) listBreaks(columns int) []string {
 	}
 	lines = append(lines, unknownQuotas)
 	for i := range l.Quotas {
-		if q := &l.Quotas[i]; q.isStart && q.share() > 1 {
+		if q := &l.Quotas[i]; q.isStart && q.breaks {
 			lines = append(lines, q.Quota+" breaks however the jobs are polled: start them more slowly, or ask AWS for more.")
 		}
 	}
@@ -136,7 +136,7 @@ func (q *quotaUse) text(width int) string {
 	if q.Allowed > 0 {
 		allowed = thousands(q.Allowed) + unit
 	}
-	if q.share() > 1 {
+	if q.breaks {
 		mark = fmt.Sprintf("  BREAKS: %.1f times", q.share())
 	}
 	return fmt.Sprintf("  %-*s %12s of %s%s", width, q.Quota, thousands(q.Needs)+unit, allowed, mark)

@@ -33,13 +33,16 @@ type load struct {
 // quotaUse is what is needed of a quota.
 type quotaUse struct {
 	Quota   string  `json:"quota"`
-	Needs   float64 `json:"needs"`
+	Needs   float64 `json:"needs"`   // rounded
 	Allowed float64 `json:"allowed"` // 0 where nobody publishes it
 	// PerSecond: both are rates.
 	PerSecond bool `json:"perSecond"`
 	// Source is who says so, where AWS's page of quotas does not.
 	Source string `json:"source,omitempty"`
 
+	each    float64 // what a job needs, of a quota that all share
+	most    int     // how many jobs at once it allows
+	breaks  bool
 	burst   int  // what may be at once, of a rate
 	isStart bool // the call that starts the job
 }
@@ -50,6 +53,37 @@ func (q *quotaUse) share() float64 {
 		return 0
 	}
 	return q.Needs / q.Allowed
+}
+
+// settle says what so many jobs need, and how many the quota allows. That does not
+// depend on the number of jobs.
+func (q *quotaUse) settle(jobs int) {
+	if q.each == 0 { // of each job, or of each Map Run
+		q.most, q.breaks = mostConcurrent, q.share() > 1
+		return
+	}
+	q.Needs = float64(jobs) * q.each
+	if !q.PerSecond {
+		q.Needs = math.Ceil(q.Needs * (1 - exact))
+	}
+	q.Needs = roundNeeds(q.Needs)
+	q.most = mostConcurrent
+	if q.Allowed > 0 {
+		q.most = int(min(q.Allowed/q.each*(1+exact), mostConcurrent))
+	}
+	q.breaks = jobs > q.most
+}
+
+// exact is the share of a number that is nothing but rounding.
+const exact = 1e-9
+
+// roundNeeds leaves a thousandth, or four digits of what is less than one.
+func roundNeeds(n float64) float64 {
+	const digits = 3
+	if n <= 0 || n >= 1 {
+		return roundTo(n, 1000) //nolint:mnd // a thousandth
+	}
+	return roundTo(n, math.Pow(10, digits-math.Floor(math.Log10(n)))) //nolint:mnd // decimal digits
 }
 
 // burst is what happens if all jobs do the same at the same time: start, poll or end.
@@ -81,16 +115,16 @@ type strategyLoad struct {
 func (c coster) newLoad(jobs int, s pollcore.Planned, subject *planSubject) *load {
 	polling := c.polling(c.strategy, s)
 	l := &load{Jobs: jobs, Quotas: c.quotas(polling, jobs, subject), Bursts: c.bursts(polling, jobs, s.Jitter, subject), Others: []strategyLoad{}}
-	l.Breaks, l.MostJobs = firstToBreak(l.Quotas, jobs)
+	l.Breaks, l.MostJobs = firstToBreak(l.Quotas)
 	if subject.schedule != nil && subject.steps != nil {
 		one := strategyLoad{Strategy: todayName}
-		one.Breaks, one.MostJobs = firstToBreak(c.quotas(c.pollingToday(subject), jobs, subject), jobs)
+		one.Breaks, one.MostJobs = firstToBreak(c.quotas(c.pollingToday(subject), jobs, subject))
 		l.Others = append(l.Others, one)
 	}
 	for _, other := range compile.Strategies() {
 		if note, ok := takes(other, subject.entry); ok && other != c.strategy {
 			one := strategyLoad{Strategy: string(other), Note: note}
-			one.Breaks, one.MostJobs = firstToBreak(c.quotas(c.polling(other, s), jobs, subject), jobs)
+			one.Breaks, one.MostJobs = firstToBreak(c.quotas(c.polling(other, s), jobs, subject))
 			l.Others = append(l.Others, one)
 		}
 	}
@@ -102,24 +136,18 @@ func (c coster) newLoad(jobs int, s pollcore.Planned, subject *planSubject) *loa
 const historyQuota = "events of a history"
 
 // firstToBreak is the quota with the least room. It is empty if all are wide enough.
-func firstToBreak(all []quotaUse, jobs int) (name string, most int) {
-	worst := quotaUse{}
+func firstToBreak(all []quotaUse) (name string, most int) {
+	most = mostConcurrent
 	for _, q := range all {
-		if q.Quota == historyQuota {
-			if q.share() > 1 {
-				return q.Quota, 0
+		switch {
+		case q.Quota == historyQuota && q.breaks:
+			return q.Quota, 0
+		case q.most < most:
+			name, most = "", q.most
+			if q.breaks {
+				name = q.Quota
 			}
-			continue
 		}
-		if q.share() > worst.share() {
-			worst = q
-		}
-	}
-	if share := worst.share(); share > 0 {
-		most = int(float64(jobs) / share)
-	}
-	if worst.share() > 1 {
-		name = worst.Quota
 	}
 	return name, most
 }
@@ -193,38 +221,50 @@ func (c coster) longest(s pollcore.Planned) float64 {
 }
 
 // rate is the use of a quota of Step Functions.
-func (c coster) rate(name, operation string, needs float64) quotaUse {
+func (c coster) rate(name, operation string, each float64) quotaUse {
 	q, _ := asl.QuotaOf(operation, c.region, asl.Standard)
-	return quotaUse{Quota: name, Needs: roundTo(needs, 1000), Allowed: float64(q.PerSecond), PerSecond: true, burst: q.Burst}
+	return quotaUse{Quota: name, each: each, Allowed: float64(q.PerSecond), PerSecond: true, burst: q.Burst}
 }
 
-func serviceRate(service, operation string, needs float64) quotaUse {
+func serviceRate(service, operation string, each float64) quotaUse {
 	q, _ := quotaOfService(service, operation)
-	return quotaUse{
-		Quota: service + ":" + operation, Needs: roundTo(needs, 1000), Allowed: float64(q.PerSecond), PerSecond: true, Source: q.source, burst: q.Burst,
-	}
+	return quotaUse{Quota: service + ":" + operation, each: each, Allowed: float64(q.PerSecond), PerSecond: true, Source: q.source, burst: q.Burst}
 }
 
 // mapRunStarts is the use of the quota that each run of a distributed Map has.
-func mapRunStarts(needs float64) quotaUse {
-	return quotaUse{
-		Quota: "starts of one Map Run", Needs: roundTo(needs, 1000), Allowed: asl.MapRunStartsPerSecond, PerSecond: true, burst: asl.MapRunStartsPerSecond,
-	}
+func mapRunStarts() quotaUse {
+	return quotaUse{Quota: "starts of one Map Run", Allowed: asl.MapRunStartsPerSecond, PerSecond: true, burst: asl.MapRunStartsPerSecond}
 }
 
 // quotas are what jobs need that start as fast as they end.
 func (c coster) quotas(p polling, jobs int, t *planSubject) []quotaUse {
+	all := c.quotasOfJob(p, t)
+	for i := range all {
+		if i > 0 && all[i-1].Quota == mapRunsQuota { // the runs share the starts
+			all[i].Needs = roundNeeds(float64(jobs) / max(1, c.durations.Mean().Seconds()) / all[i-1].Needs)
+		}
+		all[i].settle(jobs)
+	}
+	return all
+}
+
+// mapRunsQuota counts as many Map Runs as have room for the executions, and start them
+// as fast as jobs end.
+const mapRunsQuota = "open Map Runs"
+
+// quotasOfJob are what one of many jobs needs.
+func (c coster) quotasOfJob(p polling, t *planSubject) []quotaUse {
 	mean := max(1, c.durations.Mean().Seconds())
-	starts := float64(jobs) / mean
-	open := float64(jobs) * (1 + p.late.Seconds()/mean)
+	starts := 1 / mean
+	open := 1 + p.late.Seconds()/mean
 	all := []quotaUse{
 		c.rate("state transitions", "StateTransition", starts*(p.turns*p.steps.transitions+p.steps.besides.transitions)),
-		{Quota: "open executions", Needs: math.Ceil(open), Allowed: asl.MaxOpenExecutions},
+		{Quota: "open executions", each: open, Allowed: asl.MaxOpenExecutions},
 		{Quota: historyQuota, Needs: math.Round(p.longest*p.most.events + p.most.besides.events), Allowed: asl.MaxEvents},
 	}
 	if t.inMapRun {
-		runs := math.Ceil(open / asl.MaxMapRunConcurrency)
-		all = append(all, quotaUse{Quota: "open Map Runs", Needs: runs, Allowed: asl.MaxOpenMapRuns}, mapRunStarts(starts/runs))
+		each := max(open/asl.MaxMapRunConcurrency, starts/asl.MapRunStartsPerSecond)
+		all = append(all, quotaUse{Quota: mapRunsQuota, each: each, Allowed: asl.MaxOpenMapRuns}, mapRunStarts())
 	} else {
 		all = append(all, c.rate("StartExecution", "StartExecution", starts))
 	}
@@ -270,7 +310,7 @@ func (c coster) bursts(p polling, jobs int, jitter time.Duration, t *planSubject
 	n := float64(jobs)
 	if t.inMapRun {
 		runs := math.Ceil(n / asl.MaxMapRunConcurrency)
-		add(whenStart, mapRunStarts(0), n/runs)
+		add(whenStart, mapRunStarts(), n/runs)
 	} else {
 		add(whenStart, c.rate("StartExecution", "StartExecution", 0), n)
 	}
