@@ -14,43 +14,58 @@ const least = 0.01
 
 // text says which quotas are wide enough: those that matter, and the first to break.
 func (l *load) text(strategy, region string, columns int) string {
-	var b strings.Builder
-	b.WriteString("\n")
-	for _, lines := range [][]string{
-		{fmt.Sprintf("%s at once in %s, with %s:", l.jobs(), region, strategy)},
-		l.listQuotas(), l.listSources(), l.listBreaks(columns), l.listBursts(),
-	} {
-		for _, line := range lines {
-			if strings.HasPrefix(line, "  ") && terminal.Width(line) <= columns { // a row
-				terminal.Fprintf(&b, "%s\n", line)
-				continue
-			}
-			for _, part := range wrapWords(line, columns) {
-				terminal.Fprintf(&b, "%s\n", part)
-			}
+	var lines []string
+	say := func(sentences ...string) {
+		for _, s := range sentences {
+			lines = append(lines, wrapWords(s, columns)...)
 		}
 	}
-	return b.String()
-}
-
-func (l *load) jobs() string {
-	if l.Jobs == 1 {
-		return "1 job"
+	say(fmt.Sprintf("%s at once in %s, with %s:", many(l.Jobs, "job"), region, strategy))
+	lines = append(lines, l.listQuotas(columns)...)
+	say(l.listSources()...)
+	say(l.firstText())
+	if l.Breaks != "" {
+		for _, o := range l.Others {
+			lines = append(lines, indent(wrapWords(o.text(), columns-2), 2)...) //nolint:mnd // as rows
+		}
+		say(unknownQuotas)
+		say(l.listStarts()...)
 	}
-	return thousands(float64(l.Jobs)) + " jobs"
+	say(l.listBursts()...)
+	return "\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// listQuotas are the rows of the quotas that matter.
-func (l *load) listQuotas() []string {
-	width := 0
+// indent moves lines to the right.
+func indent(lines []string, columns int) []string {
+	for i, line := range lines {
+		lines[i] = strings.Repeat(" ", columns) + line
+	}
+	return lines
+}
+
+// listQuotas are the rows of the quotas that matter. Where one does not fit the terminal,
+// all have their numbers below the name.
+func (l *load) listQuotas(columns int) []string {
+	width, fits := 0, true
 	for i := range l.Quotas {
 		width = max(width, len(l.Quotas[i].Quota))
 	}
-	var rows []string
+	var rows, names, numbers []string
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.Allowed == 0 || q.share() >= least || q.Source != "" {
-			rows = append(rows, q.text(width))
+			needs, allowed := q.texts()
+			row := fmt.Sprintf("  %-*s %12s%s", width, q.Quota, needs, allowed)
+			fits = fits && terminal.Width(row) <= columns
+			rows, names, numbers = append(rows, row), append(names, q.Quota), append(numbers, needs+allowed)
 		}
+	}
+	if fits {
+		return rows
+	}
+	rows = nil
+	for i, name := range names {
+		rows = append(rows, "  "+name)
+		rows = append(rows, indent(wrapWords(numbers[i], columns-4), 4)...) //nolint:mnd // below the name
 	}
 	return rows
 }
@@ -58,23 +73,19 @@ func (l *load) listQuotas() []string {
 // unknownQuotas are those that no table here has.
 const unknownQuotas = "How many jobs a service runs at once is a quota of its own, which is not known here."
 
-// listBreaks say which quota breaks first, and what the other strategies break.
-func (l *load) listBreaks(columns int) []string {
-	var lines []string
+// firstText says which quota breaks first.
+func (l *load) firstText() string {
 	switch l.Breaks {
 	case "":
-		return []string{fmt.Sprintf("No known quota breaks: they allow %s jobs at once. %s", thousands(float64(l.MostJobs)), unknownQuotas)}
+		return fmt.Sprintf("No known quota breaks: they allow %s at once. %s", many(l.MostJobs, "job"), unknownQuotas)
 	case historyQuota:
-		lines = append(lines, "The longest jobs fill the history, however few run at once.")
-	default:
-		lines = append(lines, fmt.Sprintf("%s breaks first: at %s jobs at once.", l.Breaks, thousands(float64(l.MostJobs))))
+		return "The longest jobs fill the history, however few run at once."
 	}
-	for _, o := range l.Others {
-		for _, line := range wrapWords(o.text(), columns-2) { //nolint:mnd // indented
-			lines = append(lines, "  "+line)
-		}
-	}
-	lines = append(lines, unknownQuotas)
+	return fmt.Sprintf("%s breaks first: at %s at once.", l.Breaks, many(l.MostJobs, "job"))
+}
+
+// listStarts say what no way to poll changes.
+func (l *load) listStarts() (lines []string) {
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.isStart && q.breaks {
 			lines = append(lines, q.Quota+" breaks however the jobs are polled: start them more slowly, or ask AWS for more.")
@@ -98,7 +109,7 @@ func (l *load) listBursts() []string {
 		}
 	}
 	if runs := (l.Jobs + asl.MaxMapRunConcurrency - 1) / asl.MaxMapRunConcurrency; l.needs("StartExecution") && l.Jobs > asl.MapRunStartsPerSecond {
-		lines = append(lines, fmt.Sprintf("As children of distributed Maps they need %s of %s open Map Runs, each of which starts %d a second.",
+		lines = append(lines, fmt.Sprintf("As children of distributed Maps they need %s of %s open Map Runs. Each starts %d a second.",
 			thousands(float64(runs)), thousands(asl.MaxOpenMapRuns), asl.MapRunStartsPerSecond))
 	}
 	return lines
@@ -121,25 +132,28 @@ func (l *load) listSources() []string {
 	for i := range l.Quotas {
 		q := &l.Quotas[i]
 		service, _, _ := strings.Cut(q.Quota, ":")
-		if line := fmt.Sprintf("The quotas of %s are known %s.", service, q.Source); q.Source != "" && !slices.Contains(all, line) {
+		if line := fmt.Sprintf("The quotas of %s are from %s.", service, q.Source); q.Source != "" && !slices.Contains(all, line) {
 			all = append(all, line)
 		}
 	}
 	return all
 }
 
-func (q *quotaUse) text(width int) string {
-	unit, allowed, mark := "", "not published", ""
+// texts are what is needed, and of how much.
+func (q *quotaUse) texts() (needs, allowed string) {
+	unit := ""
 	if q.PerSecond {
 		unit = "/s"
 	}
-	if q.Allowed > 0 {
-		allowed = thousands(q.Allowed) + unit
+	switch {
+	case q.Allowed == 0:
+		allowed = ", quota not published"
+	case q.breaks:
+		allowed = fmt.Sprintf(" of %s%s  BREAKS: %.1f times", thousands(q.Allowed), unit, q.share())
+	default:
+		allowed = " of " + thousands(q.Allowed) + unit
 	}
-	if q.breaks {
-		mark = fmt.Sprintf("  BREAKS: %.1f times", q.share())
-	}
-	return fmt.Sprintf("  %-*s %12s of %s%s", width, q.Quota, thousands(q.Needs)+unit, allowed, mark)
+	return thousands(q.Needs) + unit, allowed
 }
 
 func (o strategyLoad) text() string {
@@ -152,11 +166,17 @@ func (o strategyLoad) text() string {
 	}
 	switch o.Breaks {
 	case "":
-		return fmt.Sprintf("%s keeps all quotas: up to %s jobs at once", name, thousands(float64(o.MostJobs)))
+		return fmt.Sprintf("%s keeps all quotas: up to %s at once", name, many(o.MostJobs, "job"))
 	case historyQuota:
 		return name + " fills the history, too"
 	}
 	return fmt.Sprintf("%s breaks %s at %s", name, o.Breaks, thousands(float64(o.MostJobs)))
+}
+
+// many writes a number of things with commas.
+func many(n int, noun string) string {
+	_, noun, _ = strings.Cut(plural(n, noun), " ")
+	return thousands(float64(n)) + " " + noun
 }
 
 // thousands writes a number with commas, without a fraction where it is large.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,11 +76,15 @@ func TestPlanFitsTheTerminal(t *testing.T) {
 		entry, err := lookup([]string{"athena", "StartQueryExecution"})
 		require.NoError(t, err)
 		schedule := waiterDelays(entry.Waiter)
-		report, err := newPlanReport(o, goal, &planSubject{name: entry.FullName(), entry: entry, schedule: &schedule}, &knowledge{source: known, distribution: d})
+		name := "Ask whether the query of the report has ended polls " + entry.FullName()
+		report, err := newPlanReport(o, goal, &planSubject{name: name, entry: entry, schedule: &schedule}, &knowledge{source: known, distribution: d})
 		require.NoError(t, err)
 		for columns := 1; columns <= 120; columns++ {
 			text := report.text(columns, terminal.Colours(false))
 			heading, all := "", strings.Split(text, "\n")
+			if columns >= 20 {
+				requireRowsAlike(t, all, columns)
+			}
 			for _, line := range all {
 				if columns >= 40 {
 					require.LessOrEqual(t, terminal.Width(line), columns, line)
@@ -100,4 +105,30 @@ func TestPlanFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
+}
+
+// requireRowsAlike checks the rows of the quotas: one line each, or all with their numbers
+// below the name.
+func requireRowsAlike(t *testing.T, lines []string, columns int) {
+	t.Helper()
+	from := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  state transitions") })
+	to := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "The quotas of ") })
+	require.Positive(t, from, "%d columns", columns)
+	require.Greater(t, to, from, "%d columns", columns)
+	wide := strings.Contains(lines[from], "/s of ")
+	for _, line := range lines[from:to] {
+		require.True(t, strings.HasPrefix(line, "  "), "%d columns: %s", columns, line)
+		if wide {
+			require.Contains(t, line, " of ", "%d columns", columns)
+		} else if isName := line[2] != ' '; isName {
+			require.NotContains(t, line, "/s", "%d columns", columns)
+		}
+	}
+}
+
+// Counts of past jobs have commas, as those of --concurrent.
+func TestPlanCountsJobsWithCommas(t *testing.T) {
+	t.Parallel()
+	d := planDurations{Source: "past.txt", Count: 100_000, Intervals: 27_012, P50Seconds: 60}
+	require.Equal(t, "past.txt has 100,000 durations (27,012 between two polls): all took 1m", d.text())
 }

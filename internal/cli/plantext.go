@@ -51,11 +51,14 @@ func (p *planReport) plot() *plot {
 	pl := newPlot(title, p.known)
 	pl.subtitle = "jobs take " + p.Durations.Source
 	if p.Durations.Count > 0 {
-		pl.subtitle = fmt.Sprintf("%s of %s", plural(p.Durations.Count, "job"), p.Durations.Source)
+		pl.subtitle = fmt.Sprintf("%s of %s", many(p.Durations.Count, "job"), p.Durations.Source)
 	}
 	pl.goal = "planned to see their end " + goalText(p.Late)
 	for _, s := range p.Schedules {
 		about := fmt.Sprintf("%.1f calls, %s late", s.Calls, lateText(s.MeanLateSeconds))
+		if s.seesNone() {
+			about = fmt.Sprintf("%.1f calls, the end not seen", s.Calls)
+		}
 		polls := s.polls
 		if polls == nil {
 			polls = pollTimes(s.Schedule, pl.to)
@@ -99,13 +102,13 @@ func pollTimes(s pollcore.Planned, until float64) []float64 {
 // text is the plan for people.
 func (p *planReport) text(columns int, colours terminal.Colours) string {
 	var b strings.Builder
-	if p.title != "" {
-		terminal.Fprintf(&b, "%s\n", p.title)
-	}
 	wrapped := func(text string) {
 		for _, line := range wrapWords(text, columns) {
 			terminal.Fprintf(&b, "%s\n", line)
 		}
+	}
+	if p.title != "" {
+		wrapped(p.title)
 	}
 	wrapped(p.Durations.text())
 	b.WriteString(p.plot().text(columns, colours))
@@ -145,8 +148,12 @@ type tableColumn struct {
 	cell    func(s *plannedSchedule) string
 }
 
+// seesNone tells that the loop gives up before the end of every job: nobody knows how
+// late it would be.
+func (s *plannedSchedule) seesNone() bool { return s.Missed == 1 }
+
 func (s *plannedSchedule) late(seconds float64) string {
-	if s.Missed == 1 { // nobody knows
+	if s.seesNone() {
 		return "-"
 	}
 	return lateText(seconds)
@@ -194,9 +201,9 @@ const fewJobs = 20
 func (d planDurations) text() string {
 	text := d.Source
 	if d.Count > 0 {
-		text = fmt.Sprintf("%s has %s", d.Source, plural(d.Count, "duration"))
+		text = fmt.Sprintf("%s has %s", d.Source, many(d.Count, "duration"))
 		if d.Intervals > 0 {
-			text += fmt.Sprintf(" (%d between two polls)", d.Intervals)
+			text += fmt.Sprintf(" (%s between two polls)", thousands(float64(d.Intervals)))
 		}
 	}
 	if d.Variation == 0 {

@@ -15,8 +15,8 @@ type serviceQuota struct {
 
 // What is known of the quotas of services, and from whom. Most are not published.
 const (
-	fromRePost = "by an answer of AWS on re:Post"
-	unproved   = "from experience, and not proved"
+	fromRePost = "an answer of AWS on re:Post"
+	unproved   = "experience, not from AWS"
 )
 
 var serviceQuotas = map[string]map[string]serviceQuota{
