@@ -112,15 +112,15 @@ func (p *plot) labels(most int) []time.Duration {
 		return all
 	}
 	step := steps[0]
-	for i := 0; p.to/step.Seconds() > float64(most-1); i++ {
+	for i := 0; p.to/step.Seconds() > float64(most-1) && step <= math.MaxInt64/2; i++ {
 		if i < len(steps) {
 			step = steps[i]
 		} else {
 			step = day << (i - len(steps))
 		}
 	}
-	for t := time.Duration(0); t.Seconds() <= p.to; t += step {
-		all = append(all, t)
+	for i := range 1 + min(most-1, int(p.to/step.Seconds())) { // a sum of steps may be more than time.Duration holds
+		all = append(all, time.Duration(i)*step)
 	}
 	return all
 }
