@@ -151,15 +151,27 @@ func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distributi
 			break
 		}
 	}
-	if !first.saw { // it ended as no loop does that sees the end
-		last, err := t.run(ctx, max(0, first.at[len(first.at)-1].Truncate(time.Second)-time.Second), defaultSeed)
-		if err != nil {
+	whole, err := t.runWhole(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	m.steps = stepsOf(short, whole)
+	return m, nil
+}
+
+// runWhole runs the machine on the longest job that it sees the end of and then ends as
+// after any job: a history that is full leaves out the exit of the loop.
+func (t *trial) runWhole(ctx context.Context, long *pollTrial) (_ *pollTrial, err error) {
+	whole := long
+	for back := 0; !whole.saw || whole.events >= asl.MaxEvents; back = max(1, 2*back) { //nolint:mnd // polls
+		if back >= len(long.at) {
+			return long, nil
+		}
+		if whole, err = t.run(ctx, max(0, long.at[len(long.at)-1-back].Truncate(time.Second)-time.Second), defaultSeed); err != nil {
 			return nil, err
 		}
-		first = last
 	}
-	m.steps = stepsOf(short, first)
-	return m, nil
+	return whole, nil
 }
 
 // stepsOf are the steps of a poll, by two runs of different lengths.
