@@ -175,7 +175,7 @@ func runPlan(c *cobra.Command, args []string, o planOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := today.run(c.Context(), known.distribution); err != nil {
+	if err := today.run(c.Context(), known); err != nil {
 		return err
 	}
 	p, err := newPlanReport(o, goal, today, known)

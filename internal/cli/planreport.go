@@ -119,8 +119,8 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	planned := costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule))
 	p.Schedules = append(p.Schedules, planned)
 	if fits := seconds(planned.LongestSeconds); fits < known.distribution.Quantile(rareJob) && fits < asl.MaxStandardTime {
-		p.Notes = append(p.Notes, fmt.Sprintf("a history has room for %s of these polls, and %.2g %% of the jobs may run longer: "+
-			"allow more lateness, or take the strategy %s", fitText(fits), 100*(1-known.distribution.Below(fits)), compile.LambdaEvents)) //nolint:mnd // percent
+		p.Notes = append(p.Notes, fmt.Sprintf("a history has room for %s of these polls, and %s may run longer: "+
+			"allow more lateness, or take the strategy %s", fitText(fits), shareOfJobs(1-known.distribution.Below(fits)), compile.LambdaEvents))
 	}
 	if held, same := strategy.Hold(p.Schedule); !same {
 		p.Schedules = append(p.Schedules, costs.row(compiledName, held, strategy.PhaseEnds(held)))
@@ -216,7 +216,7 @@ func (c coster) rowOf(name string, s pollcore.Planned, cost plan.Cost, mean, mos
 		Name: name, Calls: roundTo(cost.Calls, 100), MeanLateSeconds: roundTo(cost.Mean.Seconds(), 10),
 		P95LateSeconds: roundTo(cost.P95.Seconds(), 10), MaxLateSeconds: roundTo(cost.Worst.Seconds(), 10),
 		Transitions: roundTo(transitions, 100), Events: roundTo(cost.Calls*mean.events+mean.besides.events, 100),
-		CostUSD: roundTo(transitions*price, 1e6), LongestSeconds: longestWait(s, most).Seconds(),
+		CostUSD: roundTo(transitions*price, 1e7), LongestSeconds: longestWait(s, most).Seconds(),
 		Missed: roundTo(cost.Missed, 10_000), Schedule: s,
 	}
 }

@@ -191,17 +191,17 @@ func (t *trial) findSubject(ctx context.Context, only string) (*planSubject, err
 
 // run runs today's machine on jobs of such durations. Where that cannot be, today's
 // schedule is what the definition says, and a note says why.
-func (s *planSubject) run(ctx context.Context, d plan.Distribution) error {
+func (s *planSubject) run(ctx context.Context, known *knowledge) error {
 	if s.trial == nil {
 		return nil
 	}
-	err := s.measure(ctx, d)
+	err := s.measure(ctx, known.distribution)
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	}
 	switch {
 	case err == nil:
-		s.notes = append(s.notes, s.measured.notes(s.trial, d)...)
+		s.notes = append(s.notes, s.measured.notes(s.trial, known.recorded)...)
 	case s.schedule != nil:
 		s.notes = append(s.notes, "today's row is by the Wait states of the definition alone: "+err.Error())
 	default:
@@ -233,6 +233,17 @@ func (s *planSubject) delays() []iter.Seq[time.Duration] {
 	return []iter.Seq[time.Duration]{delaysOf(*s.schedule)}
 }
 
+// mostShare is the share above which it is all, with one digit of its percents.
+const mostShare = 0.9995
+
+// shareOfJobs writes a share of the jobs in percent.
+func shareOfJobs(share float64) string {
+	if share >= mostShare {
+		return "all jobs"
+	}
+	return fmt.Sprintf("%.1f %% of the jobs", 100*share) //nolint:mnd // percent
+}
+
 // notes say what the runs of today's machine depend on.
 func (m *measuredLoop) notes(t *trial, d plan.Distribution) []string {
 	var notes []string
@@ -241,11 +252,11 @@ func (m *measuredLoop) notes(t *trial, d plan.Distribution) []string {
 	}
 	if m.gaveUp > 0 {
 		text := "today's loop polls for " + wholeText(m.gaveUp.Seconds()) + " at most"
-		switch missed := 100 * (1 - d.Below(m.gaveUp)); { //nolint:mnd // percent
-		case missed > 99.95: //nolint:mnd // rounded
+		switch missed := 1 - d.Below(m.gaveUp); {
+		case missed >= mostShare:
 			text += ", and all jobs run longer"
-		case missed >= 0.05: //nolint:mnd // rounded
-			text += fmt.Sprintf(": %.1f %% of the jobs run longer, and its lateness is that of the others", missed)
+		case missed > 1-mostShare:
+			text += fmt.Sprintf(": %s run longer, and its lateness is that of the others", shareOfJobs(missed))
 		}
 		if m.why != "" {
 			text += ". It ends with " + strings.TrimPrefix(m.why, ": ")

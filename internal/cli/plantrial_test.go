@@ -47,7 +47,7 @@ func TestTodaysRowIsWhatRunsMeasure(t *testing.T) {
 			t.Parallel()
 			tried, first := readTrial(t, file, "")
 			s := &planSubject{trial: tried, first: first}
-			require.NoError(t, s.run(t.Context(), d))
+			require.NoError(t, s.run(t.Context(), &knowledge{distribution: d, recorded: d}))
 			require.NotNil(t, s.measured, s.notes)
 			row := coster{d, compile.Variables, asl.DefaultRegion}.today(s)
 
@@ -116,7 +116,7 @@ func TestTrialOfMachinesThatLackSomething(t *testing.T) {
 			require.Len(t, loops, 1)
 			s := newLoopSubject(&loops[0])
 			s.trial = &trial{machine: m, polls: "Get", entry: loops[0].Entry}
-			require.NoError(t, s.run(t.Context(), d))
+			require.NoError(t, s.run(t.Context(), &knowledge{distribution: d, recorded: d}))
 			notes := strings.Join(s.notes, "\n")
 			require.Contains(t, notes, c.notes+c.err)
 			require.Equal(t, c.err == "", s.measured != nil, notes)
@@ -164,7 +164,7 @@ func TestTodaysRowOfOneLoopOfTwo(t *testing.T) {
 		first, err := tried.findInput(t.Context())
 		require.NoError(t, err)
 		s := &planSubject{trial: tried, first: first}
-		require.NoError(t, s.run(t.Context(), d))
+		require.NoError(t, s.run(t.Context(), &knowledge{distribution: d, recorded: d}))
 		require.NotNil(t, s.measured, s.notes)
 		row := coster{d, compile.Variables, asl.DefaultRegion}.today(s)
 		want := plan.MeasurePlanned(d, pollcore.Planned{Delays: []time.Duration{every}, Then: every})
