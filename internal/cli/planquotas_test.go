@@ -18,7 +18,7 @@ func TestPlanAllowsAsManyJobsHoweverManyAreAsked(t *testing.T) {
 	}{
 		"calls of a service": {[]string{"athena", "StartQueryExecution", "--duration", "uniform(15m, 30m)"}, 18_819},
 		"starts":             {[]string{"athena", "StartQueryExecution", "--duration", "uniform(15m, 30m)", "--strategy", "events"}, 27_000},
-		"open executions":    {[]string{"--duration", "constant(300h)", "--late", "1h"}, 999_999},
+		"open executions":    {[]string{"--duration", "constant(300h)", "--late", "1h"}, 1_000_000},
 		"Map Runs":           {[]string{writeTemporary(t, "map.asl.json", mapOfLoops), "--duration", "uniform(30s, 60s)"}, 37_500},
 	} {
 		for _, jobs := range []string{"1", "2", "10", "1000", "25000"} {

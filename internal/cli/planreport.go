@@ -112,8 +112,11 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	if today.schedule != nil {
 		p.Schedules = append(p.Schedules, costs.today(today))
 	}
-	if best.Fixed.Then > 0 {
-		p.Schedules = append(p.Schedules, costs.row(fixedName, best.Fixed, nil))
+	if fixed := best.Fixed; fixed.Then > 0 {
+		if known.summary != nil {
+			fixed = costs.findAsLate(goal, p.Schedule)
+		}
+		p.Schedules = append(p.Schedules, costs.row(fixedName, fixed, nil))
 	}
 	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
 	planned := costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule))
