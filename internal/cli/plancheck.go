@@ -314,9 +314,9 @@ func (k *planCheck) text(columns int, colours terminal.Colours) string {
 	}
 	b.WriteString("\n")
 	wrapped(fmt.Sprintf("lateness: the mean is from %s to %s (%g standard errors), %s for clocks; "+
-		"%d of %d jobs later than the promised p95 and %[4]s, p = %[7]s",
-		lateText(f.FromSeconds), lateText(f.ToSeconds), checkErrors, shortDuration(clockError), f.JobsOverP95, f.Jobs, chanceText(f.Chance)))
-	wrapped(fmt.Sprintf("durations: %s test of %s: distance %.2f, p = %s", d.Test, plural(d.Jobs, "job"), d.Distance, chanceText(d.Chance)))
+		"%s of %s later than the promised p95 and %[4]s, p = %[7]s", lateText(f.FromSeconds), lateText(f.ToSeconds), checkErrors,
+		shortDuration(clockError), thousands(float64(f.JobsOverP95)), many(f.Jobs, "job"), chanceText(f.Chance)))
+	wrapped(fmt.Sprintf("durations: %s test of %s: distance %.2f, p = %s", d.Test, many(d.Jobs, "job"), d.Distance, chanceText(d.Chance)))
 	for _, note := range k.Notes {
 		wrapped("note: " + note)
 	}

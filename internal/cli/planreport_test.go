@@ -131,4 +131,8 @@ func TestPlanCountsJobsWithCommas(t *testing.T) {
 	t.Parallel()
 	d := planDurations{Source: "past.txt", Count: 100_000, Intervals: 27_012, P50Seconds: 60}
 	require.Equal(t, "past.txt has 100,000 durations (27,012 between two polls): all took 1m", d.text())
+	check := planCheck{Found: foundLateness{Jobs: 100_000, JobsOverP95: 27_012}, Drift: durationDrift{Jobs: 100_000}}
+	text := strings.Join(strings.Fields(check.text(screenColumns, terminal.Colours(false))), " ")
+	require.Contains(t, text, "; 27,012 of 100,000 jobs later than the promised p95 and 1s, p = ")
+	require.Contains(t, text, " test of 100,000 jobs: ")
 }
