@@ -205,12 +205,13 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 
 // calls is how many calls of the schedule have been made; 0 if nobody counts. A Retry
 // block counts calls, too, that were made again after a fault. These take time, so the
-// schedule has made no more calls than the time says. A redrive begins with a call.
+// schedule has made no more calls than the time says. The redrive of a job that had been
+// started begins with a call.
 func (c *check) calls(planned *pollcore.Planned, elapsed time.Duration) int {
 	if c.request.OnRunning != onRunningDelay {
 		return c.attempt
 	}
-	if c.event.RedriveCount > 0 {
+	if c.event.beginsWithPoll(c.stored.Record) {
 		elapsed += planned.Before(1)
 	}
 	return min(c.attempt, planned.CallAt(elapsed))

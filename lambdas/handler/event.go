@@ -72,6 +72,12 @@ func (e Event) waitTime(rec startrecord.Record, now time.Time) time.Duration {
 	return max(0, now.Sub(since))
 }
 
+// beginsWithPoll tells whether the last redrive found the job started, so that its wait
+// begins with a poll. A redrive that starts the job begins with the first delay.
+func (e Event) beginsWithPoll(rec startrecord.Record) bool {
+	return e.RedriveTime.After(rec.StartedAt) && e.RedriveCount > rec.RedriveCount
+}
+
 // ParseEvent reads either form. Its error is a *Error with the name
 // ErrorInvalidRequest that lists every problem with its place.
 func ParseEvent(payload []byte) (Event, error) {

@@ -75,6 +75,41 @@ func TestRunningErrorAfterARedrive(t *testing.T) {
 	}
 }
 
+// A redrive that starts the job begins with the first delay, as a start without one does:
+// whether there was a record of the start that failed, or none.
+func TestRunningErrorAfterARedriveThatStartsTheJob(t *testing.T) {
+	t.Parallel()
+	for operation, failed := range map[string]fate{"Create": diesBefore, "Start": refused} {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "token")
+			_, _, _ = invoke(deciding(t.Context(), fates(map[string]fate{operation: failed})), w.RunJob, bare(byDelay))
+			require.Zero(t, w.service.count())
+			w.advance(time.Hour)
+			again := w.clock.Now()
+			w.advance(time.Second)
+			w.runJob(t, redriven(bare(byDelay), 1, again))
+			w.advance(66 * time.Second)
+			// One of the three calls was made again after a fault.
+			context := strings.Replace(redriven(bare(byDelay), 1, again), `"RetryCount": 3`, `"RetryCount": 2`, 1)
+			_, err := w.CheckStatus(t.Context(), json.RawMessage(`{"Context": `+context+`}`))
+			requireError(t, err, "JobPoller.Running.5")
+		})
+	}
+}
+
+// Where the wait does not begin anew, for the redrive is before the start by the function's
+// clock, neither do the calls.
+func TestRunningErrorAfterARedriveBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	w := startedWorld(t, byDelay)
+	again := w.clock.Now().Add(-time.Second)
+	w.advance(67 * time.Second)
+	context := strings.Replace(redriven(bare(byDelay), 1, again), `"RetryCount": 3`, `"RetryCount": 2`, 1)
+	_, err := w.CheckStatus(t.Context(), json.RawMessage(`{"Context": `+context+`}`))
+	requireError(t, err, "JobPoller.Running.5")
+}
+
 // To be running is not a warning, although it is an error.
 func TestLogRunningErrorWithADelay(t *testing.T) {
 	t.Parallel()
