@@ -47,7 +47,17 @@ func ParsePlanned(text []byte) (Planned, error) {
 	}
 	var p Planned
 	var r jsontree.Reader
-	most := int(MaxPlannedDelay / time.Second)
+	ReadPlanned(&r, &p)(doc.Root)
+	if err := r.Problems.Err(); err != nil {
+		return Planned{}, err
+	}
+	return p, nil
+}
+
+// ReadPlanned is [ParsePlanned] for a reader of a larger document, such as a request,
+// which gets the problems.
+func ReadPlanned(r *jsontree.Reader, to *Planned) func(*jsontree.Node) {
+	const most = int(MaxPlannedDelay / time.Second)
 	delay := func(to *time.Duration, least int) func(*jsontree.Node) {
 		return func(n *jsontree.Node) {
 			var seconds int
@@ -55,34 +65,35 @@ func ParsePlanned(text []byte) (Planned, error) {
 			*to = time.Duration(seconds) * time.Second
 		}
 	}
-	r.Object(doc.Root, "a planned schedule", map[string]func(*jsontree.Node){
-		"delays": func(n *jsontree.Node) {
-			if len(n.Items) > MaxPlannedDelays {
-				r.Report(n.Problem("expected at most %d delays, found %d", MaxPlannedDelays, len(n.Items)))
-				return
-			}
-			r.List(func(item *jsontree.Node) {
-				p.Delays = append(p.Delays, 0)
-				last := len(p.Delays) - 1
-				delay(&p.Delays[last], min(last, 1))(item)
-			})(n)
-			if n.Kind == jsontree.Array && len(n.Items) == 0 {
-				r.Report(n.Problem("%s", noDelays))
-			}
-		},
-		"then":   delay(&p.Then, 1),
-		"jitter": delay(&p.Jitter, 0),
-	}, "delays", "then")
-	if jitter := doc.Root.Get("jitter"); len(r.Problems) == 0 && p.latestFirst() > MaxPlannedDelay {
-		r.Report(jitter.Problem("%s", p.tooLongFirst()))
+	delays := func(n *jsontree.Node) {
+		if len(n.Items) > MaxPlannedDelays {
+			r.Report(n.Problem("expected at most %d delays, found %d", MaxPlannedDelays, len(n.Items)))
+			return
+		}
+		r.List(func(item *jsontree.Node) {
+			to.Delays = append(to.Delays, 0)
+			last := len(to.Delays) - 1
+			delay(&to.Delays[last], min(last, 1))(item)
+		})(n)
+		if n.Kind == jsontree.Array && len(n.Items) == 0 {
+			r.Report(n.Problem("%s", noDelays))
+		}
 	}
-	if err := r.Problems.Err(); err != nil {
-		return Planned{}, err
+	return func(n *jsontree.Node) {
+		before := len(r.Problems)
+		r.Object(n, "a planned schedule", map[string]func(*jsontree.Node){
+			"delays": delays, "then": delay(&to.Then, 1), "jitter": delay(&to.Jitter, 0),
+		}, "delays", "then")
+		if first := int(to.latestFirst() / time.Second); len(r.Problems) == before && first > most {
+			r.Report(n.Get("jitter").Problem(tooLongFirst, most, first))
+		}
 	}
-	return p, nil
 }
 
-const noDelays = "expected the delay before the first call, and found no delays"
+const (
+	noDelays     = "expected the delay before the first call, and found no delays"
+	tooLongFirst = "expected a first delay of at most %v with the jitter, found %v"
+)
 
 // UnmarshalJSON reads the JSON form as strictly as [ParsePlanned].
 func (p *Planned) UnmarshalJSON(text []byte) error {
@@ -132,7 +143,7 @@ func (p Planned) Validate() error {
 	check("/then", p.Then, time.Second)
 	check("/jitter", p.Jitter, 0)
 	if found == nil && p.latestFirst() > MaxPlannedDelay {
-		report("/jitter", "%s", p.tooLongFirst())
+		report("/jitter", tooLongFirst, MaxPlannedDelay, p.latestFirst())
 	}
 	return found.Err()
 }
@@ -179,10 +190,6 @@ func (p Planned) CallAt(elapsed time.Duration) int {
 		since -= delay
 	}
 	return max(1, len(p.Delays))
-}
-
-func (p Planned) tooLongFirst() string {
-	return fmt.Sprintf("expected a first delay of at most %s with the jitter, found %s", MaxPlannedDelay, p.latestFirst())
 }
 
 // latestFirst is the longest first delay that the jitter makes.
