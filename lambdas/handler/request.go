@@ -99,7 +99,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	r := jsontree.Reader{HideStrings: true}
 	var words jsontree.Reader // of members whose values are this contract's own, so no secrets
 	var minDelay int
-	var waiter, planned *jsontree.Node
+	var waiter *jsontree.Node
 	n.Drop(parentPrefix)
 	r.Object(n, "a request", map[string]func(*jsontree.Node){
 		"job":            r.Text(&q.Job),
@@ -109,11 +109,14 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 		"minDelay":       r.Int(&minDelay, 1, int(maxWaitLimit/time.Second)),
 		"maxDelay":       r.Int(&q.MaxDelay, 1, int(maxWaitLimit/time.Second)),
 		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
-		"schedule":       func(n *jsontree.Node) { planned = n },
-		"onTimeout":      words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
-		"onRunning":      words.OneOf(&q.OnRunning, onRunningReturn, onRunningError, onRunningDelay),
-		"endAs":          words.OneOf(&q.EndAs, "status", "error"),
-		"dwellSeconds":   r.Int(&q.DwellSeconds, 0, int(maxDwell/time.Second)),
+		"schedule": func(n *jsontree.Node) {
+			q.Planned = &pollcore.Planned{}
+			pollcore.ReadPlanned(&r, q.Planned)(n)
+		},
+		"onTimeout":    words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
+		"onRunning":    words.OneOf(&q.OnRunning, onRunningReturn, onRunningError, onRunningDelay),
+		"endAs":        words.OneOf(&q.EndAs, "status", "error"),
+		"dwellSeconds": r.Int(&q.DwellSeconds, 0, int(maxDwell/time.Second)),
 	}, "job", "maxWaitSeconds")
 	if err := slices.Concat(r.Problems, words.Problems).Err(); err != nil {
 		return nil, nil, invalid(err)
@@ -138,12 +141,6 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	if waiter != nil {
 		if q.Waiter, err = parseWaiter(waiter); err != nil {
 			return nil, nil, invalid(fmt.Errorf("waiter of the request: %w", err))
-		}
-	}
-	if planned != nil {
-		q.Planned = &pollcore.Planned{}
-		if *q.Planned, err = pollcore.ParsePlanned(planned.Raw()); err != nil {
-			return nil, nil, invalid(fmt.Errorf("schedule of the request: %w", err))
 		}
 	}
 	q.setDelays(minDelay)

@@ -49,7 +49,7 @@ var badRequests = []struct {
 	},
 	{"initialDelay above the wait", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": 6}`, handler.ErrorInvalidRequest, []string{"initialDelay (6) must not be above maxWaitSeconds (5)"}},
 	{"negative initialDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": -1}`, handler.ErrorInvalidRequest, []string{"/initialDelay"}},
-	{"schedule without delays", `{"job": "test:Job", "maxWaitSeconds": 5, "schedule": {"then": 2}}`, handler.ErrorInvalidRequest, []string{"schedule of the request", `needs the member "delays"`}},
+	{"schedule without delays", `{"job": "test:Job", "maxWaitSeconds": 5, "schedule": {"then": 2}}`, handler.ErrorInvalidRequest, []string{`/Execution/Input/schedule: a planned schedule needs the member "delays"`}},
 	{
 		"schedule beside other delays", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 2, "initialDelay": 0, "schedule": {"delays": [1], "then": 2}}`, handler.ErrorInvalidRequest,
 		[]string{"/minDelay: schedule has all delays: remove minDelay, or schedule", "/initialDelay: schedule has"},
@@ -113,6 +113,52 @@ func TestRunJobErrorsKeepTheRequestToThemselves(t *testing.T) {
 		requireError(t, err, handler.ErrorInvalidRequest, "/Execution/Input")
 		require.NotContains(t, named(t, err).Message, "hunter2")
 	}
+}
+
+// A schedule gets one problem, with its place in the event, whatever it is: with no
+// string of it, as all of a request.
+func TestBadSchedulesOfARequest(t *testing.T) {
+	t.Parallel()
+	const seconds = "expected a whole number from %d to 36000000, found "
+	from0, from1 := fmt.Sprintf(seconds, 0), fmt.Sprintf(seconds, 1)
+	tests := []struct{ name, schedule, want string }{
+		{"null", `null`, ": expected a planned schedule, found null"},
+		{"a string", `"hunter2"`, ": expected a planned schedule, found a string"},
+		{"deep", strings.Repeat("[", 400) + strings.Repeat("]", 400), ": expected a planned schedule, found an array"},
+		{"unknown member", `{"delays": [1], "then": 2, "jiter": 1}`, `/jiter: a planned schedule has no member "jiter" (did you mean "jitter"?)`},
+		{"null delays", `{"delays": null, "then": 2}`, "/delays: expected an array, found null"},
+		{"no delays", `{"delays": [], "then": 2}`, "/delays: expected the delay before the first call, and found no delays"},
+		{"negative", `{"delays": [-1], "then": 2}`, "/delays/0: " + from0 + "a number (-1)"},
+		{"later delay of 0", `{"delays": [0, 0], "then": 2}`, "/delays/1: " + from1 + "a number (0)"},
+		{"a fraction", `{"delays": [1, 1.5], "then": 2}`, "/delays/1: " + from1 + "a number (1.5)"},
+		{"huge", `{"delays": [1], "then": 1e400}`, "/then: " + from1 + "a number (1e400)"},
+		{"endless", `{"delays": [1], "then": 1e999999999}`, "/then: " + from1 + "a number (1e999999999)"},
+		{"then is a string", `{"delays": [1], "then": "hunter2"}`, "/then: " + from1 + "a string"},
+		{"delay is a string", `{"delays": ["hunter2"], "then": 2}`, "/delays/0: " + from0 + "a string"},
+		{"deep delay", `{"delays": [[[[[1]]]]], "then": 2}`, "/delays/0: " + from0 + "an array"},
+		{"jitter is true", `{"delays": [1], "then": 2, "jitter": true}`, "/jitter: " + from0 + "a boolean (true)"},
+		{"jitter beyond the longest delay", `{"delays": [36000000], "then": 2, "jitter": 1}`, "/jitter: expected a first delay of at most 36000000 with the jitter, found 36000001"},
+		{"100,001 delays", `{"delays": [` + strings.Repeat("1,", 100_000) + `1], "then": 2}`, "/delays: expected at most 1000 delays, found 100001"},
+		{"two then", `{"delays": [1], "then": 2, "then": 3}`, `/then: member "then" stands twice in this object; keep one`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "token")
+			_, err := w.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSeconds": 5, "schedule": `+tt.schedule+`}`)))
+			requireError(t, err, handler.ErrorInvalidRequest)
+			require.Equal(t, "/Execution/Input/schedule"+tt.want, named(t, err).Message)
+			require.Zero(t, w.service.starts)
+		})
+	}
+}
+
+// A problem of the schedule comes with all others of the request.
+func TestBadScheduleAmongOtherProblems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "token")
+	_, err := w.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 0, "schedule": {"delays": [-1]}}`)))
+	requireError(t, err, handler.ErrorInvalidRequest, "/Execution/Input/minDelay: ", "/Execution/Input/schedule/delays/0: ", `/Execution/Input/schedule: a planned schedule needs the member "then"`)
 }
 
 // Step Functions writes the event, so a line and column of it say nothing.
