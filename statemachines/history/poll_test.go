@@ -203,6 +203,41 @@ func TestJobOfAMachineWithASchedule(t *testing.T) {
 	}
 }
 
+// Two Tasks that ask for the same poll on only if the first has caught its error and
+// a Wait follows, as in a machine with a schedule. Else each has a job of its own.
+func TestTasksThatDoNotPollOn(t *testing.T) {
+	t.Parallel()
+	const ask = `"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q-1"}`
+	failed := &sim.TaskError{Name: "Athena.InternalServerException"}
+	for name, tt := range map[string]struct {
+		between, next string
+		first         any
+		want          []int // polls of each job
+	}{
+		"an error and a Wait":         {`"Type": "Wait", "Seconds": 3`, `"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Between"}], "End": true`, failed, []int{2}},
+		"an error and no Wait":        {`"Type": "Pass"`, `"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Between"}], "End": true`, failed, []int{1, 1}},
+		"a Wait and no error":         {`"Type": "Wait", "Seconds": 3`, `"Next": "Between"`, query("RUNNING"), []int{1, 1}},
+		"neither a Wait nor an error": {`"Type": "Pass"`, `"Next": "Between"`, query("RUNNING"), []int{1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, jobs := jobsOf(t, `{"StartAt": "Start", "States": {
+				"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "Next": "First"},
+				"First": {`+ask+`, `+tt.next+`},
+				"Between": {`+tt.between+`, "Next": "Second"},
+				"Second": {`+ask+`, "End": true}}}`, `{}`, map[string][]any{
+				"arn:aws:states:::aws-sdk:athena:startQueryExecution": {map[string]any{"QueryExecutionId": "q-1"}},
+				"arn:aws:states:::aws-sdk:athena:getQueryExecution":   {tt.first, query("SUCCEEDED")},
+			})
+			var polls []int
+			for _, j := range jobs {
+				polls = append(polls, len(j.Polls))
+			}
+			require.Equal(t, tt.want, polls)
+		})
+	}
+}
+
 // Each iteration of a Map polls a job of its own, and a call that is no poll is none.
 func TestJobsOfAMap(t *testing.T) {
 	t.Parallel()
