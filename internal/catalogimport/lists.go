@@ -15,8 +15,8 @@ import (
 type tableList struct {
 	tableJob
 
-	list   *catalog.ListCall // nil if the table says why there is none
-	reason bool
+	list    *catalog.ListCall // nil if the table says why there is none
+	without []*jsontree.Node  // where it does
 }
 
 // listOf returns what is known of the list of a job.
@@ -35,7 +35,7 @@ func (t *tables) readLists(file *table, root *jsontree.Node) {
 			file.object(n, "lists by jobs", func(name string, n *jsontree.Node) {
 				file.inOrder(n, &previous, name)
 				l := t.listOf(name, file, n)
-				l.list = &catalog.ListCall{}
+				l.node, l.list = n, &catalog.ListCall{}
 				file.readList(n, l.list)
 			})
 		},
@@ -46,10 +46,7 @@ func (t *tables) readLists(file *table, root *jsontree.Node) {
 			}, "jobs", "reason")
 			for _, name := range jobs {
 				l := t.listOf(name, file, n.Get("jobs"))
-				if l.reason || l.list != nil {
-					file.Report(n.Problem("%s stands twice, or has a list; keep one", name))
-				}
-				l.reason = true
+				l.without = append(l.without, n)
 			}
 		}),
 	}, "jobs", "withoutList")
@@ -76,7 +73,8 @@ func (t *table) readList(n *jsontree.Node, to *catalog.ListCall) {
 // memberPath is a path of members in an answer, or in an item of it.
 var memberPath = regexp.MustCompile(`^\w+(\.\w+)*$`)
 
-// checkLists reports jobs of one table that the other does not know.
+// checkLists reports jobs of one table that the other does not know, and jobs that the
+// table of lists has twice.
 func (t *tables) checkLists() {
 	if !slices.ContainsFunc(t.files, func(f *table) bool { return f.name == listsTable }) {
 		return
@@ -90,8 +88,14 @@ func (t *tables) checkLists() {
 		}
 	}
 	for _, name := range namesOf(t.lists) {
-		if l := t.lists[name]; !slices.Contains(known, name) {
+		l := t.lists[name]
+		if !slices.Contains(known, name) {
 			l.suggest("", name, known, "%s has no job %q", jobsTable, name)
+		}
+		for i, n := range l.without {
+			if i > 0 || l.list != nil {
+				l.table.Report(n.Problem("%s stands twice, or has a list; keep one", name))
+			}
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package catalogimport_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,6 +57,38 @@ func TestLists(t *testing.T) {
 			_, err := catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Tables: tables})
 			require.ErrorContains(t, err, tt.want)
 			require.ErrorIs(t, err, catalogimport.ErrTable)
+		})
+	}
+}
+
+// Which member of the table comes first does not count.
+func TestListsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ without, operation, want string }{
+		"none":                   {`{"jobs": ["mill-v2:GrindSack"], "reason": "made up"}`, "GetLoaf", ""},
+		"a list":                 {`{"jobs": ["baker:StartLoaf", "mill-v2:GrindSack"], "reason": "made up"}`, "GetLoaf", `/withoutList/0: baker:StartLoaf stands twice, or has a list; keep one`},
+		"two reasons":            {`{"jobs": ["mill-v2:GrindSack"], "reason": "a"}, {"jobs": ["mill-v2:GrindSack"], "reason": "b"}`, "GetLoaf", `/withoutList/1: mill-v2:GrindSack stands twice, or has a list; keep one`},
+		"a list and two reasons": {`{"jobs": ["mill-v2:GrindSack"], "reason": "a"}, {"jobs": ["baker:StartLoaf", "mill-v2:GrindSack"], "reason": "b"}`, "GetLoaf", "2 problems"},
+		"a list with a problem":  {`{"jobs": ["baker:StartLoaf", "mill-v2:GrindSack"], "reason": "a"}`, "GetLoav", `/jobs/baker:StartLoaf/operation: baker has no operation "GetLoav"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			original := folder(t, "tables")
+			var jobs struct {
+				Jobs json.RawMessage `json:"jobs"`
+			}
+			require.NoError(t, json.Unmarshal(original["lists.json"].Data, &jobs))
+			list, without := `"jobs": `+strings.Replace(string(jobs.Jobs), "GetLoaf", tt.operation, 1), `"withoutList": [`+tt.without+`]`
+			for _, text := range []string{list + ", " + without, without + ", " + list} {
+				tables := folder(t, "tables")
+				tables["lists.json"] = &fstest.MapFile{Data: []byte("{" + text + "}")}
+				_, err := catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Tables: tables})
+				if tt.want == "" {
+					require.NoError(t, err)
+				} else {
+					require.ErrorContains(t, err, tt.want)
+				}
+			}
 		})
 	}
 }
