@@ -47,16 +47,6 @@ func ParsePlanned(text []byte) (Planned, error) {
 	}
 	var p Planned
 	var r jsontree.Reader
-	ReadPlanned(&r, &p)(doc.Root)
-	if err := r.Problems.Err(); err != nil {
-		return Planned{}, err
-	}
-	return p, nil
-}
-
-// ReadPlanned is [ParsePlanned] for a reader of a larger document, such as a request,
-// which gets the problems.
-func ReadPlanned(r *jsontree.Reader, to *Planned) func(*jsontree.Node) {
 	const most = int(MaxPlannedDelay / time.Second)
 	delay := func(to *time.Duration, least int) func(*jsontree.Node) {
 		return func(n *jsontree.Node) {
@@ -65,29 +55,31 @@ func ReadPlanned(r *jsontree.Reader, to *Planned) func(*jsontree.Node) {
 			*to = time.Duration(seconds) * time.Second
 		}
 	}
-	delays := func(n *jsontree.Node) {
-		if len(n.Items) > MaxPlannedDelays {
-			r.Report(n.Problem("expected at most %d delays, found %d", MaxPlannedDelays, len(n.Items)))
-			return
-		}
-		r.List(func(item *jsontree.Node) {
-			to.Delays = append(to.Delays, 0)
-			last := len(to.Delays) - 1
-			delay(&to.Delays[last], min(last, 1))(item)
-		})(n)
-		if n.Kind == jsontree.Array && len(n.Items) == 0 {
-			r.Report(n.Problem("%s", noDelays))
-		}
+	r.Object(doc.Root, "a planned schedule", map[string]func(*jsontree.Node){
+		"delays": func(n *jsontree.Node) {
+			if len(n.Items) > MaxPlannedDelays {
+				r.Report(n.Problem("expected at most %d delays, found %d", MaxPlannedDelays, len(n.Items)))
+				return
+			}
+			r.List(func(item *jsontree.Node) {
+				p.Delays = append(p.Delays, 0)
+				last := len(p.Delays) - 1
+				delay(&p.Delays[last], min(last, 1))(item)
+			})(n)
+			if n.Kind == jsontree.Array && len(n.Items) == 0 {
+				r.Report(n.Problem("%s", noDelays))
+			}
+		},
+		"then":   delay(&p.Then, 1),
+		"jitter": delay(&p.Jitter, 0),
+	}, "delays", "then")
+	if first := int(p.latestFirst() / time.Second); len(r.Problems) == 0 && first > most {
+		r.Report(doc.Root.Get("jitter").Problem(tooLongFirst, most, first))
 	}
-	return func(n *jsontree.Node) {
-		before := len(r.Problems)
-		r.Object(n, "a planned schedule", map[string]func(*jsontree.Node){
-			"delays": delays, "then": delay(&to.Then, 1), "jitter": delay(&to.Jitter, 0),
-		}, "delays", "then")
-		if first := int(to.latestFirst() / time.Second); len(r.Problems) == before && first > most {
-			r.Report(n.Get("jitter").Problem(tooLongFirst, most, first))
-		}
+	if err := r.Problems.Err(); err != nil {
+		return Planned{}, err
 	}
+	return p, nil
 }
 
 const (

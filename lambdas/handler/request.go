@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -109,14 +111,11 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 		"minDelay":       r.Int(&minDelay, 1, int(maxWaitLimit/time.Second)),
 		"maxDelay":       r.Int(&q.MaxDelay, 1, int(maxWaitLimit/time.Second)),
 		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
-		"schedule": func(n *jsontree.Node) {
-			q.Planned = &pollcore.Planned{}
-			pollcore.ReadPlanned(&r, q.Planned)(n)
-		},
-		"onTimeout":    words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
-		"onRunning":    words.OneOf(&q.OnRunning, onRunningReturn, onRunningError, onRunningDelay),
-		"endAs":        words.OneOf(&q.EndAs, "status", "error"),
-		"dwellSeconds": r.Int(&q.DwellSeconds, 0, int(maxDwell/time.Second)),
+		"schedule":       readSchedule(&r, &q.Planned),
+		"onTimeout":      words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
+		"onRunning":      words.OneOf(&q.OnRunning, onRunningReturn, onRunningError, onRunningDelay),
+		"endAs":          words.OneOf(&q.EndAs, "status", "error"),
+		"dwellSeconds":   r.Int(&q.DwellSeconds, 0, int(maxDwell/time.Second)),
 	}, "job", "maxWaitSeconds")
 	if err := slices.Concat(r.Problems, words.Problems).Err(); err != nil {
 		return nil, nil, invalid(err)
@@ -151,6 +150,29 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 		return nil, nil, invalid(err)
 	}
 	return q, driver, nil
+}
+
+// readSchedule reads a planned schedule. Its problems have their places in the request, and
+// no text of it, which may be a secret.
+func readSchedule(r *jsontree.Reader, to **pollcore.Planned) func(*jsontree.Node) {
+	return func(n *jsontree.Node) {
+		planned, err := pollcore.ParsePlanned(n.Raw())
+		if err == nil {
+			*to = &planned
+			return
+		}
+		problems, _ := errors.AsType[diag.Problems](err)
+		for _, problem := range problems {
+			at := n.Nearest(n.Pointer() + problem.Pointer)
+			message := problem.Message
+			if at.Kind == jsontree.String {
+				message = strings.ReplaceAll(message, at.Describe(), at.Kind.String())
+			}
+			here := at.Problem("%s", message)
+			here.Suggestion = problem.Suggestion
+			r.Report(here)
+		}
+	}
 }
 
 // parseWaiter reads the waiter of a request. Where a path is wrong, its problem
