@@ -42,7 +42,7 @@ var homes = []home{
 	{fact: "the bytes of all variables", pattern: `\bMaxVariableBytes += `, home: "statemachines/asl"},
 	{
 		fact: "how long an execution lasts", pattern: `\b365 ?\* ?(24 ?\* ?time\.Hour|day)`, home: "statemachines/asl",
-		also: map[string]string{"lambdas/handler": noMachines},
+		also: map[string]string{"lambdas/handler": noMachines, "pollcore/plan": noMachines},
 	},
 	{
 		fact: "how long an execution can be redriven", pattern: `\b14 ?\* ?(24 ?\* ?time\.Hour|day)`, home: "statemachines/asl",
