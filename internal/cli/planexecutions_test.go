@@ -54,10 +54,10 @@ func TestPlanFromExecutions(t *testing.T) {
 func TestPlanLeavesQuotasToOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newPastService(t, 1000)
-		s.pageSize = 7 // 143 pages of the list, two of each history
+		s := newPastService(t, 400)
+		s.pageSize = 3 // 134 pages of the list, five of each history
 		s.planOf("--from-executions", nightlyARN)
-		for operation, calls := range map[string]int{"ListExecutions": 143, "GetExecutionHistory": 2000} {
+		for operation, calls := range map[string]int{"ListExecutions": 134, "GetExecutionHistory": 2000} {
 			quota, ok := asl.QuotaOf(operation, "eu-west-1", asl.Standard)
 			require.True(t, ok)
 			at := s.at[operation]

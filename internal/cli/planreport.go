@@ -114,7 +114,7 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	}
 	if fixed := best.Fixed; fixed.Then > 0 {
 		if known.summary != nil {
-			fixed = costs.findAsLate(goal, p.Schedule)
+			fixed = costs.findFixed(goal, best)
 		}
 		p.Schedules = append(p.Schedules, costs.row(fixedName, fixed, nil))
 	}

@@ -195,7 +195,7 @@ func plain(name string) string {
 // services means the one that it fits first in that order. Its error is a
 // *NotFoundError.
 func (c *Catalog) Find(service string) (*Listing, error) {
-	index, err := c.List()
+	index, err := c.index()
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,9 @@ func (c *Catalog) Find(service string) (*Listing, error) {
 	for nth := range (&Listing{}).names() {
 		for i := range index {
 			if plain(index[i].names()[nth]) == wanted {
-				return &index[i], nil
+				found := index[i]
+				found.Entries = slices.Clone(found.Entries)
+				return &found, nil
 			}
 		}
 	}
