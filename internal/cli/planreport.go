@@ -208,6 +208,9 @@ func (c coster) today(t *planSubject) plannedSchedule {
 	row := c.rowOf(todayName, *t.schedule, cost, *t.steps, *t.steps)
 	if t.measured != nil {
 		row.polls = t.measured.times()
+		if gaveUp := t.measured.gaveUp.Seconds(); gaveUp > 0 {
+			row.LongestSeconds = min(row.LongestSeconds, gaveUp)
+		}
 	}
 	return row
 }

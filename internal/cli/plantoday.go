@@ -250,12 +250,11 @@ func (m *measuredLoop) notes(t *trial, d plan.Distribution) []string {
 	if len(t.guessed) > 0 {
 		notes = append(notes, "in the run of today's machine these Tasks return {}: "+strings.Join(t.guessed, ", "))
 	}
-	if m.gaveUp > 0 {
+	if missed := 1 - d.Below(m.gaveUp); m.gaveUp > 0 && missed > 1-mostShare {
 		text := "today's loop polls for " + wholeText(m.gaveUp.Seconds()) + " at most"
-		switch missed := 1 - d.Below(m.gaveUp); {
-		case missed >= mostShare:
+		if missed >= mostShare {
 			text += ", and all jobs run longer"
-		case missed > 1-mostShare:
+		} else {
 			text += fmt.Sprintf(": %s run longer, and its lateness is that of the others", shareOfJobs(missed))
 		}
 		if m.why != "" {
