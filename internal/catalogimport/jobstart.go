@@ -192,6 +192,11 @@ func (j *tableJob) checkTimes(describe *catalog.Operation) {
 		}
 		j.checkTime(at.pointer, at.path, describe.Output)
 	}
+	if start, end := j.job.StartTime, j.job.EndTime; start != "" && end != "" {
+		if from, to := shapeAt(describe.Output, start).Type, shapeAt(describe.Output, end).Type; from != to {
+			j.report("endTime", "expected a %s as startTime is, and %s is a %s", from, end, to)
+		}
+	}
 }
 
 // checkTime reports a path in a value of the shape that does not lead to a time. Where the

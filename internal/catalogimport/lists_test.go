@@ -103,6 +103,15 @@ func TestTimesByDocumentation(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// The times of a job have one form: a report subtracts them.
+func TestTimesOfOneForm(t *testing.T) {
+	t.Parallel()
+	tables := folder(t, "tables")
+	edit(t, tables, "jobs.json", `"note": "Bread`, `"startTime": "loaf.weight", "endTime": "loaf.soldAt", "timesSource": "made up", "note": "Bread`)
+	_, err := catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Tables: tables})
+	require.ErrorContains(t, err, "endTime: expected a long as startTime is, and loaf.soldAt is a timestamp")
+}
+
 // A list whose operation pages must say so, or the pages after the first are lost.
 func TestListPages(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -115,8 +114,8 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	}
 	o.executions.planned = then.executions
 	if o.earlier != "" && o.executions.arn != "" && len(then.executions) == 0 {
-		then.notes = append(then.notes, then.source+" names no executions: its own jobs count again if they are among those of "+
-			o.origin().String()+". Pass the file of --keep as --earlier")
+		then.notes = append(then.notes, then.source+" has no ARNs of executions: a job that is also one of "+
+			o.origin().String()+" counts twice. Pass the file of --keep as --earlier")
 	}
 	source := o.sources()[0]
 	now, err := source.read(c, subject)
@@ -341,14 +340,14 @@ func (k *planCheck) text(columns int, colours terminal.Colours) string {
 	return b.String()
 }
 
-// table are the numbers, in the columns that the terminal has room for, and where the jobs
-// are from: beside them, or else below.
+// table returns the numbers in the columns that the terminal has room for. Where the jobs
+// are from stands beside them, or below if that is too wide.
 func (k *planCheck) table(columns int) []string {
 	promised, found := k.Promised, k.Found
 	rows := [][]string{
 		{"", "jobs", "late: mean", "p95", "median"},
 		{"promised", "", lateText(promised.MeanLateSeconds), lateText(promised.P95LateSeconds), lateText(promised.MedianSeconds)},
-		{found.How, strconv.Itoa(found.Jobs), lateText(found.MeanLateSeconds), lateText(found.P95LateSeconds), lateText(k.Drift.MedianSeconds)},
+		{found.How, thousands(float64(found.Jobs)), lateText(found.MeanLateSeconds), lateText(found.P95LateSeconds), lateText(k.Drift.MedianSeconds)},
 	}
 	widths, width := []int{-10, 8, 11, 8, 8}, 45
 	for _, goes := range []int{1, 4, 3} { // the text below has the jobs, too

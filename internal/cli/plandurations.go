@@ -42,6 +42,8 @@ type pastJobs struct {
 	jobs []pastJob
 	left map[string]int // by the reason
 
+	// hint says what else could be meant by the times of the source.
+	hint string
 	// namesTasks: the source says which Tasks polled.
 	namesTasks bool
 	// executions are the starts of the executions that the source names, by their ARNs.
@@ -116,6 +118,9 @@ func (p *pastJobs) samples() []plan.Sample {
 func (p *pastJobs) notes() []string {
 	const most = 10 // a file may name many
 	var notes []string
+	if p.hint != "" {
+		notes = append(notes, p.hint)
+	}
 	for i, reason := range slices.Sorted(maps.Keys(p.left)) {
 		if i == most {
 			return append(notes, fmt.Sprintf("left out: jobs for %d more reasons", len(p.left)-most))

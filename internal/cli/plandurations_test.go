@@ -121,6 +121,7 @@ func TestHostileDurations(t *testing.T) {
 		"3,2":                                    "line 1: the longest time (2s) must not be below the shortest (3s)",
 		"start,end\n\"2026":                      "line 2, column 6: not CSV: extraneous or missing \" in quoted-field",
 		"{\"a\": 1}":                             "it has no durations: expected numbers of seconds, or objects with the members start and end, found an object with a",
+		"{\"jobSummaryList\": []}":               "it has no durations: its list jobSummaryList is empty",
 		"[]":                                     "it has no durations: expected numbers of seconds, or objects with the members start and end, found none",
 		"[1,\n2":                                 "line 2: the text is cut off: it ends in the middle of a JSON value",
 		"[1,\n}":                                 "line 2: invalid character '}'",

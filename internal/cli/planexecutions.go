@@ -238,8 +238,12 @@ func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, 
 	r.mu.Lock()
 	r.what = "the list of executions"
 	r.mu.Unlock()
+	jobs, done := &pastJobs{only: o.only}, 0
 	ended, err := r.client.ListEnded(ctx, r.of, o.executions.most, firstStart(o.executions.planned), func(arn string) bool {
 		_, known := o.executions.planned[arn]
+		if known {
+			jobs.leave("of executions in the file of --earlier")
+		}
 		return !known
 	})
 	if err != nil {
@@ -252,7 +256,6 @@ func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, 
 		}
 	}
 	r.show(0, unread)
-	jobs, done := &pastJobs{only: o.only}, 0
 	r.states = map[string]bool{}
 	for _, e := range ended {
 		k := r.kept.find(e)

@@ -207,7 +207,7 @@ func TestPlanIsRefused(t *testing.T) {
 	s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, denied)
 	p := s.planOf("--from-executions", nightlyARN)
 	require.Equal(t, []string{
-		"a plan from 3 jobs is rough: plan again when 20 have ended",
+		"a plan from 3 jobs is rough, and can be later than asked: plan again when 50 have ended",
 		"today's schedule is not shown: access denied: grant states:DescribeStateMachine (AccessDeniedException: you may not)",
 	}, p.Notes)
 	require.NotEqual(t, todayName, p.Schedules[0].Name)
@@ -352,6 +352,7 @@ func TestPlanChecksNoExecutionTwice(t *testing.T) {
 			code, out, errs := s.run(t.Context(), "--check", "--schedule", schedule, "--earlier", file, "--from-executions", nightlyARN)
 			require.Equal(t, exitUnknown, code, "%s: %s", name, out)
 			require.Contains(t, errs, "nightly: it has no durations of jobs that ended", name)
+			require.Contains(t, errs, "jobs of executions in the file of --earlier", name)
 			require.Empty(t, s.read, name)
 		}
 		var table strings.Builder
@@ -361,7 +362,7 @@ func TestPlanChecksNoExecutionTwice(t *testing.T) {
 		code, out, errs := s.run(t.Context(), "--check", "--schedule", schedule, "--earlier", writeTemporary(t, "past.csv", table.String()), "--from-executions", nightlyARN)
 		require.Zero(t, code, "%s%s", out, errs)
 		require.Regexp(t, `(?m)^measured +25 +7s `, out)
-		require.Contains(t, oneLine(out), "past.csv names no executions: its own jobs count again if they are among those of nightly. Pass the file of --keep as --earlier")
+		require.Contains(t, oneLine(out), "past.csv has no ARNs of executions: a job that is also one of nightly counts twice. Pass the file of --keep as --earlier")
 	})
 }
 

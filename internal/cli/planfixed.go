@@ -11,6 +11,9 @@ import (
 // plan where that does not meet it. The plan's own fixed delay is for the jobs that the plan
 // allows for.
 func (c coster) findFixed(goal plan.Goal, p plan.Plan) pollcore.Planned {
+	if p.Method == plan.Fixed {
+		return p.Fixed
+	}
 	late, share := statisticsOf(goal, plan.MeasurePlanned(c.durations, p.Schedule))
 	if goal.Share > 0 {
 		goal.Share = max(goal.Share, share)

@@ -59,6 +59,9 @@ func TestPlanComparesAFixedDelayForTheGoal(t *testing.T) {
 				}
 				most := max(planned, goal.Late.Seconds(), goal.Share)
 				require.LessOrEqual(t, fixed, most*1.0001, "%s, %s, jitter %s", c.name, late, jitter)
+				if c.least == 0 {
+					continue // it is in time by leaps
+				}
 				require.GreaterOrEqual(t, fixed, most*c.least-second, "%s, %s, jitter %s", c.name, late, jitter)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
 		r.start, r.end = lastMember(e.Job.StartTime), lastMember(e.Job.EndTime)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	var names []string
+	var last map[string]any // object
 	for {
 		at := decoder.InputOffset()
 		var raw json.RawMessage
@@ -54,7 +55,7 @@ func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
 				return err
 			}
 			if len(p.jobs) == 0 && len(p.left) == 0 {
-				return fmt.Errorf("it has no durations: expected numbers of seconds, or objects with the members start and end, found %s", orNothing(names))
+				return noJobs(last)
 			}
 			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF):
@@ -72,7 +73,7 @@ func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
 			return fmt.Errorf("line %d: %w", lineAt(text, at), err)
 		}
 		if object, ok := value.(map[string]any); ok {
-			names = slices.Sorted(maps.Keys(object))
+			last = object
 		}
 		if err := r.read(value, raw, ""); err != nil {
 			skipped := len(text[at:]) - len(bytes.TrimLeft(text[at:], " \t\r\n,"))
@@ -82,6 +83,17 @@ func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
 }
 
 func lineAt(text []byte, offset int64) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
+
+// noJobs says what there is instead of jobs.
+func noJobs(object map[string]any) error {
+	names := slices.Sorted(maps.Keys(object))
+	for _, name := range names {
+		if list, isList := object[name].([]any); isList && len(list) == 0 {
+			return fmt.Errorf("it has no durations: its list %s is empty", cutText(name))
+		}
+	}
+	return fmt.Errorf("it has no durations: expected numbers of seconds, or objects with the members start and end, found %s", orNothing(names))
+}
 
 // orNothing names a few members.
 func orNothing(names []string) string {
@@ -192,7 +204,8 @@ func (r *jsonJobs) readList(list []any, path string) error {
 func (r *jsonJobs) cells(object map[string]any) (cells map[column]string, found map[column]bool) {
 	cells, found = map[column]string{}, map[column]bool{}
 	own := r.start != "" && r.end != "" && object[r.start] != nil
-	for _, name := range slices.Sorted(maps.Keys(object)) {
+	names, start := slices.Sorted(maps.Keys(object)), ""
+	for _, name := range names {
 		c := columnOf(name)
 		if own { // the catalogue knows better
 			c = map[string]column{r.start: startColumn, r.end: endColumn}[name]
@@ -203,10 +216,20 @@ func (r *jsonJobs) cells(object map[string]any) (cells map[column]string, found 
 		switch v := object[name].(type) {
 		case string, json.Number:
 			cells[c], found[c] = fmt.Sprint(v), true
+			if c == startColumn {
+				start = name
+			}
 		}
+	}
+	if taken := slices.IndexFunc(names, takenEarlier.MatchString); taken >= 0 && start != "" && !own && r.job == "" {
+		r.hint = fmt.Sprintf("the start is %s, though there is %s: name the service and the job, so that the time counts from where the service took it",
+			start, names[taken])
 	}
 	return cells, found
 }
+
+// takenEarlier are members that say when a service took a job which then waited.
+var takenEarlier = regexp.MustCompile(`(?i)^(created?(at|on|time|date)|creation(time|date|datetime)|queued(at|on|time)?)$`)
 
 // addCells takes in an object with times or a duration.
 func (r *jsonJobs) addCells(cells map[column]string) error {

@@ -53,7 +53,7 @@ func (l *load) listQuotas(columns int) []string {
 	var rows, names, numbers []string
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.Allowed == 0 || q.share() >= least || q.Source != "" {
-			needs, allowed := q.texts()
+			needs, allowed := q.spell()
 			row := fmt.Sprintf("  %-*s %12s%s", width, q.Quota, needs, allowed)
 			fits = fits && terminal.Width(row) <= columns
 			rows, names, numbers = append(rows, row), append(names, q.Quota), append(numbers, needs+allowed)
@@ -81,10 +81,10 @@ func (l *load) firstText() string {
 	case historyQuota:
 		return "The longest jobs fill the history, however few run at once."
 	}
-	return fmt.Sprintf("%s breaks first: at %s at once.", l.Breaks, many(l.MostJobs, "job"))
+	return fmt.Sprintf("%s breaks first: above %s at once.", l.Breaks, many(l.MostJobs, "job"))
 }
 
-// listStarts say what no way to poll changes.
+// listStarts names the quotas of start calls that break: no way to poll changes that.
 func (l *load) listStarts() (lines []string) {
 	for i := range l.Quotas {
 		if q := &l.Quotas[i]; q.isStart && q.breaks {
@@ -139,8 +139,8 @@ func (l *load) listSources() []string {
 	return all
 }
 
-// texts are what is needed, and of how much.
-func (q *quotaUse) texts() (needs, allowed string) {
+// spell writes what is needed, and what is allowed.
+func (q *quotaUse) spell() (needs, allowed string) {
 	unit := ""
 	if q.PerSecond {
 		unit = "/s"
@@ -149,7 +149,10 @@ func (q *quotaUse) texts() (needs, allowed string) {
 	case q.Allowed == 0:
 		allowed = ", quota not published"
 	case q.breaks:
-		allowed = fmt.Sprintf(" of %s%s  BREAKS: %.1f times", thousands(q.Allowed), unit, q.share())
+		allowed = fmt.Sprintf(" of %s%s  BREAKS", thousands(q.Allowed), unit)
+		if times := fmt.Sprintf("%.1f", q.share()); times != "1.0" {
+			allowed += ": " + times + " times"
+		}
 	default:
 		allowed = " of " + thousands(q.Allowed) + unit
 	}

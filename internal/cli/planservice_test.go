@@ -351,7 +351,7 @@ func TestListInput(t *testing.T) {
 		{"ec2 CreateSnapshot", []string{"OwnerIds=amazon", "MaxResults=5"}, `{"MaxResults":5,"OwnerIds":["amazon"]}`},
 		{"braket CreateQuantumTask", nil, `{"filters":[]}`},
 		{"codebuild StartBuild", []string{"ProjectName=web"}, `{"projectName":"web","sortOrder":"DESCENDING"}`},
-		{"batch SubmitJob", []string{"JobQueue=q"}, `{"filters":[{"name":"AFTER_CREATED_AT","values":["0"]}],"jobQueue":"q"}`},
+		{"batch SubmitJob", []string{"JobQueue=q"}, `{"jobQueue":"q","jobStatus":"SUCCEEDED"}`},
 		{"resiliencehub StartAppAssessment", nil, `{"reverseOrder":true}`},
 	} {
 		e, err := lookup(strings.Fields(c.name))
@@ -377,7 +377,7 @@ func TestPlanFromServiceUsage(t *testing.T) {
 		{"ssm SendCommand", "ssm:SendCommand has no list of past jobs with their times. Pass --durations FILE or --from-executions ARN"},
 		{"ec2 InstanceRunning", "ec2:InstanceRunning is a waiter of a resource: past jobs are listed of jobs alone. Pass --durations FILE"},
 		{"", "--from-service needs the service and the name of a job, such as glue StartJobRun"},
-		{"glue StartJobRun --durations x", "pass how long jobs take: one of "},
+		{"glue StartJobRun --durations x", "pass how long jobs take, by only one of "},
 		{"glue StartJobRun --most 0", "--most must be from 1 to 100000, is 0"},
 		{"glue StartJobRun --endpoint-url x", "--endpoint-url"},
 	} {

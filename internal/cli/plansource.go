@@ -46,7 +46,7 @@ func (o *planOptions) sources() []durationSource {
 // sourceProblems says what is wrong with the flags that name the source.
 func (o *planOptions) sourceProblems() (problems []error) {
 	if n := len(o.sources()); n != 1 && !o.check {
-		problems = append(problems, errors.New("pass how long jobs take: one of --duration 'lognormal(15m, 0.5)', "+
+		problems = append(problems, errors.New("pass how long jobs take, by only one of --duration 'lognormal(15m, 0.5)', "+
 			"--durations FILE, --from-executions ARN and --from-service"))
 	} else if n != 1 {
 		problems = append(problems, errors.New("--check needs the jobs since then: one of --durations FILE, --from-executions ARN and --from-service"))

@@ -188,7 +188,11 @@ func (p *planReport) table(columns int) []string {
 	for _, c := range shown {
 		lines[0] += fmt.Sprintf("%*s", c.width, c.heading)
 		for i := range p.Schedules {
-			lines[1+i] += fmt.Sprintf("%*s", c.width, c.cell(&p.Schedules[i]))
+			cell := fmt.Sprintf("%*s", c.width, c.cell(&p.Schedules[i]))
+			if c.width > 0 && cell[0] != ' ' { // a long number moves what follows
+				cell = " " + cell
+			}
+			lines[1+i] += cell
 		}
 	}
 	return lines

@@ -161,8 +161,8 @@ func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distributi
 	return m, nil
 }
 
-// runWhole runs the machine on the longest job that it sees the end of and then ends as
-// after any job: a history that is full leaves out the exit of the loop.
+// runWhole runs the machine on the longest job after which its history has room for the
+// exit of the loop.
 func (t *trial) runWhole(ctx context.Context, long *pollTrial) (_ *pollTrial, err error) {
 	whole := long
 	for back := 0; !whole.saw || whole.events >= asl.MaxEvents; back = max(1, 2*back) { //nolint:mnd // polls

@@ -24,6 +24,7 @@ func TestParse(t *testing.T) {
 		{"uniform(15m, 30m)", 1350, 1350, 0.19245, 0.5},
 		{" uniform ( 15m ,30m ) ", 1350, 1350, 0.19245, 0.5},
 		{"exponential(20m)", 1200, 1200 * math.Ln2, 1, math.Exp(-1)},
+		{"exp(20m)", 1200, 1200 * math.Ln2, 1, math.Exp(-1)},
 		{"lognormal(15m,0.5)", 900 * math.Exp(0.125), 900, 0.53294, 0.40129},
 		{"weibull(20m, 3)", 1200 * math.Gamma(4.0/3), 1200 * math.Pow(math.Ln2, 1.0/3), 0.36345, 0.49069},
 		{"mix(75% constant(1m), 25% constant(61m))", 960, 60, 1.62380, 0.25},

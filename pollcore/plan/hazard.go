@@ -25,10 +25,11 @@ func (s *search) findHazard() (candidate, bool) {
 	}
 	few := s.delays
 	s.delays = s.more
-	if many, found := s.tune(s.byRate); found && (!ok || many.score <= (1-worthwhile)*best.score) {
+	many, found := s.tune(s.byRate)
+	s.delays = few
+	if found && (!ok || many.score <= (1-worthwhile)*best.score) {
 		return many, true
 	}
-	s.delays = few
 	return best, ok
 }
 

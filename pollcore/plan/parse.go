@@ -51,7 +51,7 @@ const maxDuration = 365 * 24 * time.Hour
 //
 //	constant(10m)
 //	uniform(15m, 30m)             any duration between the two is as likely
-//	exponential(20m)              the mean
+//	exponential(20m)              the mean; or exp(20m)
 //	lognormal(15m, 0.5)           the median, and the deviation of the logarithm
 //	weibull(20m, 3)               the scale, and the shape
 //	mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))
@@ -167,6 +167,9 @@ func (p *parser) mix(offset int) ([]part, error) {
 
 func (p *parser) shape(name string, offset int) (shape, error) {
 	var names []string
+	if name == "exp" { // as a simulated job has it
+		name = "exponential"
+	}
 	for _, f := range forms {
 		names = append(names, f.name)
 		if f.name != name {

@@ -25,7 +25,8 @@ type Method string
 const (
 	// Fixed is one delay between all calls.
 	Fixed Method = "fixed"
-	// Initial is an initial delay, and a fixed one between the calls.
+	// Initial is an initial delay, and a fixed one between the calls; of two kinds of jobs
+	// also the delay between the two.
 	Initial Method = "initial"
 	// Hazard is the rule that a delay is inverse to the square root of how likely a
 	// job is to end now.
@@ -45,7 +46,7 @@ type Limits struct {
 	// MaxDelay is the longest delay of Hazard and Exact. 0 is 10 minutes for a
 	// learned distribution, and no limit for a stated one.
 	MaxDelay time.Duration
-	// Delays is how many delays a schedule may list. 0 is 100, or up to
+	// Delays is how many delays a schedule may list. 0 is 100, and of Hazard up to
 	// pollcore.MaxPlannedDelays where those need 10 % fewer calls.
 	Delays int
 	// Jitter is that of the schedule, in whole seconds and MaxJitter at most: jobs that
@@ -127,7 +128,7 @@ func Best(d Distribution, g Goal, limits Limits) (Plan, error) {
 		return Plan{}, unreachable(Fixed, s)
 	}
 	cost := fixed.polls(s.d).cost(s.d)
-	s.late = cost.late
+	s.late = max(cost.late, s.lateness())
 	plan := Plan{Bound: s.bound(cost), Fixed: fixed.planned, FixedCost: fixed.measure(s.d)}
 	best, why := fixed, ""
 	switch limits.Method {
@@ -202,7 +203,10 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 		best = s.settle(initial, fixed)
 	}
 	simple := "A fixed delay"
-	if best.method == Initial {
+	switch {
+	case len(best.planned.Delays) > 1:
+		simple = "A fixed delay after two others"
+	case best.method == Initial:
 		simple = "A fixed delay after an initial delay"
 	}
 	if bound > 1-worthwhile && best.calls >= fewCalls {

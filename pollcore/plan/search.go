@@ -17,7 +17,7 @@ type search struct {
 	delays      int     // at most
 	more        int     // delays where they save many calls
 	jitter      float64 // of the first delay, in seconds
-	late        float64 // seconds that the fixed delay is late on average; 0 before it is found
+	late        float64 // seconds that a schedule for a quantile may be late on average
 }
 
 // candidate is a schedule that meets the goal.
@@ -37,7 +37,10 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 	if limits.Jitter < 0 || limits.Jitter > MaxJitter || limits.Jitter%time.Second != 0 {
 		return nil, fmt.Errorf("jitter must be whole seconds from 0 to %s, got %s", MaxJitter, limits.Jitter)
 	}
-	s := &search{d: &d, goal: g, least: max(1, math.Ceil(limits.MinDelay.Seconds())), delays: limits.Delays, more: limits.Delays, jitter: limits.Jitter.Seconds()}
+	s := &search{
+		d: &d, goal: g, late: math.Inf(1), least: max(1, math.Ceil(limits.MinDelay.Seconds())),
+		delays: limits.Delays, more: limits.Delays, jitter: limits.Jitter.Seconds(),
+	}
 	if d.IsKnown() {
 		s.d = d.lessJitter(s.jitter)
 	}
@@ -119,8 +122,8 @@ func (s *search) meets(c *candidate) bool {
 		if g.At == P95 {
 			exceeding = 0.05
 		}
-		// The jobs that the goal leaves out count by the mean: else they could be hours late.
-		return (s.late == 0 || cost.late <= s.late*(1+rounding)) && p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding
+		// The jobs that the goal leaves out count by the mean: else all of them could be hours late.
+		return cost.late <= s.late*(1+rounding) && p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding
 	}
 }
 

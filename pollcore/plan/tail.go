@@ -59,7 +59,7 @@ func (s *search) settle(c, fixed candidate) candidate {
 // justifies, from the end on or from a few polls later, if it then still meets the goal.
 func (s *search) lengthen(c candidate) candidate {
 	const most = 32 // polls later
-	for more := 0; more < most && len(c.planned.Delays)+more <= s.delays; more = 2*more + 1 {
+	for more := 0; more < most && (more == 0 || len(c.planned.Delays)+more <= s.delays); more = 2*more + 1 {
 		long := c
 		long.planned.Delays = slices.Concat(c.planned.Delays, slices.Repeat([]time.Duration{c.planned.Then}, more))
 		if long.planned.Then = s.allowAfter(long.planned.Delays); long.planned.Then < 2*c.planned.Then { // nearly the same

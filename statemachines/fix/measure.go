@@ -48,12 +48,28 @@ func (m Measure) MarshalJSON() ([]byte, error) {
 	}{members(m), m.Lasts.Seconds(), m.Late.Seconds()})
 }
 
-// defaultRuns is how long the jobs of trials last.
+// defaultRuns is how long the jobs of trials last, where no schedule says when jobs end.
 const defaultRuns = 12 * time.Minute
+
+// usualRuns is how long the jobs of trials last: until a planned schedule has no more delays
+// to list, for there nearly all jobs have ended.
+func (o Options) usualRuns() time.Duration {
+	if o.Schedule == nil {
+		return defaultRuns
+	}
+	runs := o.Schedule.Then / 2 //nolint:mnd // between two polls
+	for _, delay := range o.Schedule.Delays {
+		runs += delay
+	}
+	if o.MaxWait > 0 && runs > o.MaxWait {
+		return defaultRuns
+	}
+	return runs.Truncate(time.Second)
+}
 
 // measure compares the loops on a job that succeeds, and on one for each failure.
 func (f *fragment) measure(ctx context.Context, before, after *observed, o Options) ([]Trial, error) {
-	runs := cmp.Or(o.JobRuns, defaultRuns)
+	runs := cmp.Or(o.JobRuns, o.usualRuns())
 	left := max(0, runs-time.Duration(f.first)*time.Second) // a simulated job begins with its first poll
 	limited := *before.machine                              // which its TimeoutSeconds may end
 	limited.TimeoutSeconds = f.machine.TimeoutSeconds

@@ -25,20 +25,23 @@ const longest = 100 * asl.MaxStandardTime
 
 // spreadForm is the text of a spread.
 var spreadForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(lognormal|uniform|exp)\(([^(),]+)(?:,([^(),]+))?\)|[^()]+)$`)
+	return regexp.MustCompile(`^(?:(lognormal|uniform|exp|exponential)\(([^(),]+)(?:,([^(),]+))?\)|[^()]+)$`)
 })
 
 // ParseSpread reads a spread: a time ("12m", or seconds, "720"), "uniform(5m,30m)",
-// "exp(10m)" with the mean, or "lognormal(15m,0.5)" with the median and the
-// standard deviation of the logarithm.
+// "exp(10m)" or "exponential(10m)" with the mean, or "lognormal(15m,0.5)" with the
+// median and the standard deviation of the logarithm.
 func ParseSpread(text string) (Spread, error) {
 	parts := spreadForm().FindStringSubmatch(text)
 	if parts == nil {
 		return Spread{}, badSpread(text)
 	}
 	kind, first, second := parts[1], parts[2], parts[3]
-	if kind == "" {
+	switch kind {
+	case "":
 		first = text
+	case "exponential":
+		kind = "exp"
 	}
 	a, err := seconds(first)
 	if err != nil {
