@@ -76,7 +76,7 @@ func TestCheckFitsTheTerminal(t *testing.T) {
 			require.Contains(t, flat, heading, columns)
 		}
 		if columns >= 64 {
-			require.Contains(t, flat, "median promised 30s 1m11s 22m30s uniform(15m, 30m) measured 27012 11m12s 20m35s 31m40s nightly lateness")
+			require.Contains(t, flat, "median promised 30s 1m11s 22m30s uniform(15m, 30m) measured 27,012 11m12s 20m35s 31m40s nightly lateness")
 		}
 	}
 }
