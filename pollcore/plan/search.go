@@ -211,6 +211,8 @@ func (s *search) bisect(try func(price float64) bool) {
 // splice are the schedules that begin as the first one and go on as the second. If one of
 // the two is a little too late and the other has calls to spare, such a schedule fits best.
 func (s *search) splice(first, second candidate) []candidate {
+	const joins = 200 // of a longer list some are enough
+	every := 1 + len(first.planned.Delays)/joins
 	var all []candidate
 	var now, next time.Duration
 	rest := second.planned.Delays
@@ -224,7 +226,7 @@ func (s *search) splice(first, second candidate) []candidate {
 			break
 		}
 		join := next + rest[0] - now
-		if i+1+len(rest) > s.delays || join.Seconds() < s.least {
+		if i%every > 0 || i+1+len(rest) > s.delays || join.Seconds() < s.least {
 			continue
 		}
 		c := candidate{method: first.method, planned: pollcore.Planned{Then: second.planned.Then, Jitter: first.planned.Jitter}}
