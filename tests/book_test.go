@@ -22,7 +22,7 @@ func TestBookIsShort(t *testing.T) {
 		require.NoError(t, err)
 		words += len(strings.Fields(string(text)))
 	}
-	require.LessOrEqual(t, words, 23_140, "words of docs")
+	require.LessOrEqual(t, words, 23_070, "words of docs")
 }
 
 var (

@@ -77,7 +77,7 @@ func (q *quotaUse) settle(jobs int) {
 // exact is the share of a number that is nothing but rounding.
 const exact = 1e-9
 
-// roundNeeds leaves a thousandth, or four digits of what is less than one.
+// roundNeeds rounds to three decimals, or what is below one to four digits.
 func roundNeeds(n float64) float64 {
 	const digits = 3
 	if n <= 0 || n >= 1 {
