@@ -10,21 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Budgets of the book. What is generated is made by a command, not kept.
-func TestBookIsShort(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(readme)
-	require.NoError(t, err)
-	require.LessOrEqual(t, len(text), 6144, "bytes of README.md")
-	words := 0
-	for _, page := range pages(t)[1:] {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		words += len(strings.Fields(string(text)))
-	}
-	require.LessOrEqual(t, words, 23_070, "words of docs")
-}
-
 var (
 	inlineLink = regexp.MustCompile(`\]\(([^)\s]+)\)|src="([^"]+)"|(?m)^\[[^\]]+\]: (\S+)$`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)
