@@ -129,7 +129,7 @@ func TestFunction(t *testing.T) {
 
 	_, err = f.Invoke(t.Context(), event("unknown", `{}`))
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, handler.ErrorInvalidRequest, failure.Type)
+	require.Equal(t, handler.ErrorStoreUnavailable, failure.Type)
 	require.Contains(t, failure.Message, "there is no start record s3://records/jobpoller/arn:aws:states:")
 
 	require.NoError(t, f.Close())

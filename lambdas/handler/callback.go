@@ -30,7 +30,7 @@ func (e Event) callback() startrecord.Callback {
 		return startrecord.Callback{}
 	}
 	return startrecord.Callback{
-		TaskToken: e.TaskToken, RedriveCount: e.RedriveCount, RedriveTime: e.RedriveTime, EnteredAt: e.EnteredTime, RetryCount: e.RetryCount,
+		Wait: 1, TaskToken: e.TaskToken, RedriveCount: e.RedriveCount, RedriveTime: e.RedriveTime, EnteredAt: e.EnteredTime, RetryCount: e.RetryCount,
 	}
 }
 
@@ -42,7 +42,10 @@ func (e Event) claim(c *startrecord.Callback) bool {
 	if mine.TaskToken == "" || c.NewerThan(mine) {
 		return false
 	}
-	mine.Number, mine.MessageID, mine.JobIDs = c.Number, c.MessageID, c.JobIDs
+	mine.Number, mine.MessageID, mine.JobIDs, mine.Wait = c.Number, c.MessageID, c.JobIDs, c.Wait
+	if mine.TaskToken != c.TaskToken {
+		mine.Wait++
+	}
 	if mine.RedriveCount == c.RedriveCount { // else the wait begins anew
 		mine.Attempt, mine.DueAt = c.Attempt, c.DueAt
 	}
@@ -70,13 +73,14 @@ func (s *starter) attach(ctx context.Context, stored startrecord.Stored, c start
 	return s.replay(stored.Record)
 }
 
-// await gives the record of a job that has been started the message of its next poll.
+// await lets the record of a job that has been started say when its next poll is due, and
+// what events call the job. announce sends the message of that poll, which the record does
+// not name: the first visit does.
 func (s *starter) await(ctx context.Context, rec *startrecord.Record) {
 	c, now := &rec.Callback, s.Now().UTC()
 	if c.DueAt.IsZero() {
 		c.DueAt = now.Add(s.request.Schedule(s.event.Key).First() - s.event.waitTime(*rec, now))
 	}
-	setNextMessage(c)
 	c.JobIDs = s.jobIDs(ctx, *rec)
 }
 
@@ -106,10 +110,12 @@ func (s *starter) jobIDs(ctx context.Context, rec startrecord.Record) []string {
 // are not distinct between the jobs of a service.
 func indexID(job, id string) string { return job + "/" + id }
 
-// announce sends the message of the record. If it fails, so does the Task, and its Retry
-// makes another message.
+// announce sends a message for the record. If it fails, so does the Task, and its Retry
+// sends another one.
 func (s *starter) announce(ctx context.Context, rec startrecord.Record) error {
-	message := newWakeUp(s.event.Key, rec.Callback).message(rec.Callback.DueAt, s.Now())
+	c := rec.Callback
+	setNextMessage(&c, nil)
+	message := newWakeUp(s.event.Key, c).message(c.DueAt, s.Now())
 	for _, err := range s.Queue.Send(ctx, []Message{message}) {
 		if err != nil {
 			return queueError(err)

@@ -30,15 +30,15 @@ func (p *Handler) CheckStatus(ctx context.Context, payload json.RawMessage) (*Re
 func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error) {
 	for range maxTakeovers {
 		stored, request, err := p.find(ctx, event)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			stored, err = p.renew(ctx, event.Key, stored, request.Request)
+			err = replaceError(err)
 		}
-		stored, err = p.renew(ctx, event.Key, stored, request.Request)
 		switch {
 		case errors.Is(err, startrecord.ErrChanged):
-			continue // another check has renewed it, or written the result
+			continue // another invocation has renewed it, or written more
 		case err != nil:
-			return nil, storeError(err)
+			return nil, err
 		}
 		result, err := p.result(ctx, event, stored, request)
 		if err != nil {
@@ -49,31 +49,50 @@ func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error)
 	return nil, fail(ErrorStoreUnavailable, "other invocations keep changing the start record %s", p.Store.Location(event.Key))
 }
 
-// find returns the record of the job that the event asks for, and the request in it.
+// find returns the record of the job that the event asks for, and the request in it. A
+// record that RunJob has not finished with may be one that the store has replaced since:
+// that is unavailability, which a Retry block asks again, and not how the wait ends.
 func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *knownRequest, error) {
 	stored, err := p.Store.Load(ctx, event.Key)
 	if errors.Is(err, startrecord.ErrNotFound) {
-		return stored, nil, fail(ErrorInvalidRequest, "there is no start record %s: RunJob must run before CheckStatus, with the same Poller and Scope",
+		return stored, nil, fail(ErrorStoreUnavailable, "there is no start record %s: "+
+			"RunJob must run before CheckStatus, with the same Poller and Scope; if it has, the store answers late",
 			p.Store.Location(event.Key))
 	}
 	if err != nil {
 		return stored, nil, storeError(err)
 	}
 	rec := stored.Record
-	if !rec.ExecutionStartTime.Equal(event.ExecutionTime) {
-		return stored, nil, fail(ErrorInvalidRequest, "the start record %s belongs to another execution of this name, which began at %s: "+
-			"RunJob must run before CheckStatus",
-			p.Store.Location(event.Key), rec.ExecutionStartTime)
+	switch began := rec.ExecutionStartTime; {
+	case began.After(event.ExecutionTime):
+		return stored, nil, fail(ErrorInvalidRequest, "the start record %s belongs to a later execution of this name, which began at %s: "+
+			"this execution must have ended", p.Store.Location(event.Key), began)
+	case began.Before(event.ExecutionTime):
+		return stored, nil, fail(ErrorStoreUnavailable, "the start record %s belongs to an earlier execution of this name, which began at %s: "+
+			"RunJob must run before CheckStatus; if it has, the store answers late", p.Store.Location(event.Key), began)
 	}
 	request, err := p.requests.load(rec.Request)
 	if err != nil {
 		return stored, nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
 	}
 	if rec.JobRef == nil && !event.hasEnd(rec) {
-		return stored, nil, fail(ErrorInvalidRequest, "the start record %s has no job (status %s): RunJob must succeed before CheckStatus",
-			p.Store.Location(event.Key), rec.Status)
+		return stored, nil, p.withoutJob(ctx, event, stored)
 	}
 	return stored, request, nil
+}
+
+// withoutJob is the error of a record that has no job. It returns startrecord.ErrChanged if
+// the record has one by now.
+func (p *Handler) withoutJob(ctx context.Context, event Event, stored startrecord.Stored) error {
+	rec, location := stored.Record, p.Store.Location(event.Key)
+	if rec.Status == startrecord.StatusStarting { // whose age is that of its lease: it must not be written
+		return fail(ErrorStoreUnavailable, "the start record %s has no job (status %s): "+
+			"RunJob must succeed before CheckStatus; if it has, the store answers late", location, rec.Status)
+	}
+	if _, err := p.replace(ctx, event.Key, rec, stored.Version); err != nil {
+		return replaceError(err)
+	}
+	return fail(ErrorInvalidRequest, "the start record %s has no job (status %s): RunJob must succeed before CheckStatus", location, rec.Status)
 }
 
 // result returns how the job ended, if that is recorded, or polls it.

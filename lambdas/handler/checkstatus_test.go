@@ -402,7 +402,7 @@ func TestCheckStatusWithoutAJob(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "token")
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
-	requireError(t, err, handler.ErrorInvalidRequest, "there is no start record memory:", "RunJob must run before CheckStatus", "same Poller and Scope")
+	requireError(t, err, handler.ErrorStoreUnavailable, "there is no start record memory:", "RunJob must run before CheckStatus", "same Poller and Scope")
 
 	_, _, err = invoke(deciding(t.Context(), fates(map[string]fate{"Start": refused})), w.RunJob, bare(request))
 	requireError(t, err, handler.ErrorFailed)
@@ -412,7 +412,7 @@ func TestCheckStatusWithoutAJob(t *testing.T) {
 
 	w.runJob(t, bare(request))
 	_, err = w.CheckStatus(t.Context(), json.RawMessage(call(`, "Scope": "1"`)))
-	requireError(t, err, handler.ErrorInvalidRequest, "there is no start record")
+	requireError(t, err, handler.ErrorStoreUnavailable, "there is no start record")
 }
 
 func TestCheckStatusOfAJobWithoutDriver(t *testing.T) {

@@ -97,11 +97,17 @@ func storeError(err error) *Error {
 	switch {
 	case errors.Is(err, startrecord.ErrInvalidKey):
 		return invalid(err)
-	case errors.Is(err, startrecord.ErrUnavailable):
+	case errors.Is(err, startrecord.ErrUnavailable), errors.Is(err, startrecord.ErrNotFound): // who asks knows that the record is there
 		return failWith(ErrorStoreUnavailable, err)
 	default:
 		return failWith(ErrorConfiguration, err)
 	}
+}
+
+// readLate is the error of a record that the store must have replaced by now. To read it
+// again is safe.
+func readLate(location string, rec startrecord.Record) *Error {
+	return fail(ErrorStoreUnavailable, "the store answers with an old start record %s (status %s): it is read again later", location, rec.Status)
 }
 
 // hasName reports whether err carries the name.

@@ -109,8 +109,8 @@ func TestLoggedReasons(t *testing.T) {
 	}
 	w, log := loggedWorld(t, slog.LevelInfo)
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
-	requireError(t, err, handler.ErrorInvalidRequest)
-	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope", records(t, log)[0]["reason"])
+	requireError(t, err, handler.ErrorStoreUnavailable)
+	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope; if it has, the store answers late", records(t, log)[0]["reason"])
 }
 
 // To be running is not a warning, although it is an error.

@@ -36,9 +36,10 @@ type wakeUp struct {
 	ExecutionARN string `json:"executionArn"`
 	Poller       string `json:"poller"`
 	Scope        string `json:"scope,omitempty"`
-	// Number and ID are those of startrecord.Callback.
+	// Number, ID and Wait are those of startrecord.Callback.
 	Number int    `json:"number"`
 	ID     string `json:"id"`
+	Wait   int    `json:"wait,omitempty"`
 	Note   string `json:"note"`
 }
 
@@ -50,7 +51,7 @@ const deadLetterNote = "The collector polls the job of this execution when it re
 const maxMessageNumber = 1 << 30
 
 func newWakeUp(key startrecord.Key, c startrecord.Callback) wakeUp {
-	return wakeUp{key.ExecutionARN, key.Poller, key.Scope, c.Number, c.MessageID, deadLetterNote}
+	return wakeUp{key.ExecutionARN, key.Poller, key.Scope, c.Number, c.MessageID, c.Wait, deadLetterNote}
 }
 
 func (w wakeUp) key() startrecord.Key {
@@ -58,9 +59,9 @@ func (w wakeUp) key() startrecord.Key {
 }
 
 // isOutdated reports whether a record has another message by now. A message that is newer
-// than its record is valid: whoever sent it died before it could write its number.
+// than its record is valid: whoever sent it has not written its number, or not yet.
 func (w wakeUp) isOutdated(c startrecord.Callback) bool {
-	return w.Number < c.Number || w.Number == c.Number && w.ID != c.MessageID
+	return w.Wait < c.Wait || w.Number < c.Number || w.Number == c.Number && w.ID != c.MessageID
 }
 
 // message returns the message that is due at a time.
@@ -77,8 +78,14 @@ func messageDelay(d time.Duration) time.Duration {
 	return min(max(0, time.Duration(seconds(d))*time.Second), MaxMessageDelay)
 }
 
-// setNextMessage gives a callback its next message.
-func setNextMessage(c *startrecord.Callback) {
+// setNextMessage gives a callback its next message, which is newer than the one that the
+// record names and than the one that was received, if any: the record may not know of that
+// one yet. The message is sent before the record names it. Else who dies between the two
+// leaves a wait without a message, for the record outdates those that were sent.
+func setNextMessage(c *startrecord.Callback, received *wakeUp) {
+	if received != nil {
+		c.Number = max(c.Number, received.Number)
+	}
 	c.Number, c.MessageID = c.Number+1, rand.Text()[:8]
 }
 

@@ -160,14 +160,17 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 			"or start the execution with the same input as before, or under another name", location)
 	case rec.JobRef != nil && s.event.claim(&rec.Callback):
 		return s.attach(ctx, stored, rec.Callback)
-	case rec.JobRef != nil, rec.Status == startrecord.StatusUnknown:
+	case rec.JobRef != nil:
 		if _, err := s.renew(ctx, s.event.Key, stored, s.request); err != nil {
 			return nil, replaceError(err)
 		}
-		if rec.JobRef == nil {
-			return nil, s.unknown()
-		}
 		return s.replay(rec)
+	case rec.Status == startrecord.StatusUnknown:
+		// The write shows that nobody has found the job since the record was read.
+		if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
+			return nil, replaceError(err)
+		}
+		return nil, s.unknown()
 	case liveLease(stored):
 		return nil, inProgress(stored)
 	default:
@@ -204,6 +207,7 @@ func (s *starter) startAfresh(ctx context.Context, earlier startrecord.Stored) (
 	}
 	rec.Generation += earlier.Record.Generation
 	rec.Callback.Number = earlier.Record.Callback.Number // older messages have no effect
+	rec.Callback.Wait += earlier.Record.Callback.Wait
 	stored, err := s.replace(ctx, s.event.Key, rec, earlier.Version)
 	if err != nil {
 		return nil, replaceError(err)
@@ -419,7 +423,7 @@ func (s *starter) unknown() *Error {
 
 // replaceError passes startrecord.ErrChanged on, for the caller to look again.
 func replaceError(err error) error {
-	if errors.Is(err, startrecord.ErrChanged) {
+	if err == nil || errors.Is(err, startrecord.ErrChanged) {
 		return err
 	}
 	return storeError(err)

@@ -374,7 +374,7 @@ func TestRunJobNameUsedAgain(t *testing.T) {
 			w.advance(100 * 24 * time.Hour)
 			w.service.says(map[string]any{"State": "RUNNING"}, nil)
 			_, err = w.CheckStatus(t.Context(), json.RawMessage(again))
-			requireError(t, err, handler.ErrorInvalidRequest, "belongs to another execution of this name", "RunJob must run")
+			requireError(t, err, handler.ErrorStoreUnavailable, "belongs to an earlier execution of this name", "RunJob must run")
 			result := w.runJob(t, again)
 			require.EqualValues(t, "RUNNING", result.Status)
 			require.Zero(t, result.ElapsedSeconds)

@@ -60,7 +60,11 @@ func (v *visit) load(ctx context.Context) (next, error) {
 	var err error
 	v.stored, err = v.Store.Load(ctx, v.key)
 	if errors.Is(err, startrecord.ErrNotFound) {
-		return next{outcome: outdated}, nil
+		if v.wake == nil {
+			return next{outcome: outdated}, nil
+		}
+		return next{}, fail(ErrorStoreUnavailable, "there is no start record %s, though a message asks for it: "+
+			"the store answers late, or somebody has removed the record", v.Store.Location(v.key))
 	}
 	if err != nil {
 		return next{}, storeError(err)
@@ -68,9 +72,9 @@ func (v *visit) load(ctx context.Context) (next, error) {
 	rec := v.stored.Record
 	c, now := rec.Callback, v.Now()
 	switch {
-	case c.TaskToken == "", v.wake != nil && v.wake.isOutdated(c):
-		return next{outcome: outdated}, nil
-	case !v.event().hasEnd(rec) && rec.JobRef == nil: // it is about to be started again
+	case v.readLate():
+		return next{}, readLate(v.Store.Location(v.key), rec)
+	case c.TaskToken == "", v.wake != nil && v.wake.isOutdated(c), rec.JobRef == nil && !v.event().hasEnd(rec):
 		return next{outcome: outdated}, nil
 	}
 	if v.request, err = v.requests.load(rec.Request); err != nil {
@@ -93,6 +97,18 @@ func (v *visit) load(ctx context.Context) (next, error) {
 	once.DwellSeconds = 0 // others wait for this invocation
 	v.check.request, v.check.attempt = &once, c.Attempt+1
 	return next{outcome: pending}, nil
+}
+
+// readLate reports whether the store has answered with a record that is older than the
+// message or the event: RunJob writes the Task and the job into the record before it sends
+// a message, and the job before events can find the record.
+func (v *visit) readLate() bool {
+	rec := v.stored.Record
+	withoutJob := rec.JobRef == nil && !v.event().hasEnd(rec)
+	if v.wake == nil {
+		return withoutJob && rec.Status == startrecord.StatusStarting
+	}
+	return v.wake.Wait > rec.Callback.Wait || withoutJob && !v.wake.isOutdated(rec.Callback)
 }
 
 // event is the event of the Task that waits.
@@ -161,7 +177,7 @@ func (v *visit) send(o outcome, attempt int, due time.Time) next {
 		return next{outcome: outdated}
 	}
 	c.Attempt, c.DueAt = attempt, due
-	setNextMessage(&c)
+	setNextMessage(&c, v.wake)
 	return next{outcome: o, message: newWakeUp(v.key, c).message(due, v.Now().UTC()), callback: &c}
 }
 

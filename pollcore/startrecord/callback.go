@@ -14,8 +14,12 @@ type Callback struct {
 	RedriveTime  time.Time `json:"redriveTime,omitzero"`
 	EnteredAt    time.Time `json:"enteredAt,omitzero"`
 	RetryCount   int       `json:"retryCount,omitempty"`
-	// Number is that of the valid message, from 1; 0 until there is one. MessageID tells
-	// it from another message of the same number.
+	// Wait counts the Tasks that have had the callback. A message has that of its record,
+	// so a record with a smaller one was read late.
+	Wait int `json:"wait,omitempty"`
+	// Number is that of the newest message that the record knows of, from 1; 0 until there
+	// is one. MessageID tells it from another message of the same number. Both are written
+	// after the message has been sent, so one that is newer than its record is valid.
 	Number    int    `json:"number,omitempty"`
 	MessageID string `json:"messageId,omitempty"`
 	// Attempt counts the polls. DueAt is when the next one is due.
@@ -54,6 +58,7 @@ func (d *decoder) callback() (c Callback) {
 	inner.optional("redriveTime", "an RFC 3339 time", &c.RedriveTime)
 	inner.optional("enteredAt", "an RFC 3339 time", &c.EnteredAt)
 	inner.integer("retryCount", false, &c.RetryCount)
+	inner.integer("wait", false, &c.Wait)
 	inner.integer("number", false, &c.Number)
 	inner.optional("messageId", "a string", &c.MessageID)
 	inner.integer("attempt", false, &c.Attempt)
