@@ -60,7 +60,7 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 			to.Stop = &catalog.StopCall{}
 			t.Object(n, "a stop call", map[string]func(*jsontree.Node){
 				"operation": t.word(&to.Stop.Operation), "arguments": t.arguments(&to.Stop.Arguments), "refused": t.refusal(to.Stop),
-				"takesEnded": t.Bool(&to.Stop.TakesEnded),
+				"takesEnded": t.Bool(&to.Stop.TakesEnded), "statuses": t.words(&to.Stop.Statuses),
 			}, "operation", "arguments")
 		},
 		"delaySource": t.source(), "tokenWindow": t.Int(&to.TokenWindow, 1, maxWindow), "tokenWindowSource": t.source(),
@@ -143,6 +143,13 @@ func (t *table) checkForm(j *tableJob) {
 		start, many := strings.CutSuffix(value, "*")
 		if len(to.Acceptors) == 0 && !slices.ContainsFunc(namesOf(sets), func(v string) bool { return v == value || many && strings.HasPrefix(v, start) }) {
 			j.suggest("decisions", value, namesOf(sets), "the decision on %q is on none of the job's values", value)
+		}
+	}
+	if to.Stop != nil {
+		for _, value := range to.Stop.Statuses {
+			if sets[value] != "failure" {
+				j.suggest("stop", value, to.Failure, "a job that was stopped has failed, and %q is no failure", value)
+			}
 		}
 	}
 	if to.MinDelay > to.MaxDelay && to.MaxDelay > 0 {

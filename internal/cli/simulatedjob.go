@@ -40,6 +40,7 @@ type callless interface {
 	jobs.Driver
 	jobs.Announcer
 	jobs.EndTimer
+	jobs.StopTeller
 }
 
 // simulatedJob is a driver of the catalogue whose service is simulated, and sends the

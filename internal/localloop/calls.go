@@ -139,6 +139,14 @@ func (d driver) EndTime(output any) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
+// WasStopped implements jobs.StopTeller.
+func (d driver) WasStopped(output any) (stopped, known bool) {
+	if teller, says := d.inner.(jobs.StopTeller); says {
+		return teller.WasStopped(output)
+	}
+	return false, false
+}
+
 // JobIDs implements jobs.Announcer: a job without events has no ids.
 func (d driver) JobIDs(ref jobs.Ref) ([]string, error) {
 	if announcer, ok := d.inner.(jobs.Announcer); ok {

@@ -181,8 +181,11 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	case requested && state == jobEnded && decision.Status == pollcore.Failed:
 		wait := "an earlier wait timed out"
 		if c.stopping() {
-			// Whatever check had it stopped, it ended because its time was up.
-			result.Status, wait = pollcore.TimedOut, "this wait timed out"
+			wait = "this wait timed out"
+			if !c.isOwnFailure(output) {
+				// Whatever check had it stopped, it ended because its time was up.
+				result.Status = pollcore.TimedOut
+			}
 		}
 		result.Reason += fmt.Sprintf("; a stop was requested at %s, because %s", rec.StopRequestedAt.Format(time.RFC3339), wait)
 	case decision.Status == pollcore.TimedOut:
@@ -249,6 +252,17 @@ func (c *check) stopping() bool {
 	return !rec.StopRequestedAt.IsZero() && (rec.Status == startrecord.StatusTimedOut || rec.RedriveCount == c.event.RedriveCount)
 }
 
+// isOwnFailure reports whether the output of a job that has failed says that it was not
+// stopped.
+func (c *check) isOwnFailure(output any) bool {
+	teller, ok := c.driver.(jobs.StopTeller)
+	if !ok {
+		return false
+	}
+	stopped, known := teller.WasStopped(output)
+	return known && !stopped
+}
+
 // stop stops a job whose time is up, and records that it is. A job that ends
 // well before the stop takes effect has not timed out.
 func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
@@ -257,7 +271,8 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		timeout.Reason += "; this function cannot stop the job"
 		return c.keep(ctx, timeout)
 	}
-	if !c.stopping() {
+	first := !c.stopping()
+	if first {
 		// Recorded first: whoever finds the job stopped must know why.
 		rec := c.stored.Record
 		rec.Status, rec.Result = startrecord.StatusStarted, nil
@@ -272,6 +287,9 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 	defer cancel()
 	switch err := stopper.Stop(call, c.ref); {
 	case err != nil && goerror.Passes(err):
+		if first && !goerror.Classify(err).MayHaveActed() {
+			c.withdrawStop(ctx)
+		}
 		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
 	case err != nil:
 		timeout.Reason += cut(fmt.Sprintf("; the stop call failed: %v", err), maxReason)
@@ -279,10 +297,21 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		return c.keep(ctx, timeout)
 	}
 	timeout.Reason += "; the job was told to stop"
-	if last, _, err := c.describe(ctx); err == nil && last.Status == pollcore.Succeeded {
+	if last, state, err := c.describe(ctx); err == nil && state == jobEnded && last.Status != pollcore.TimedOut {
 		return c.keep(ctx, last)
 	}
 	return c.keep(ctx, timeout)
+}
+
+// withdrawStop removes the request to stop from the record after a call that had no effect.
+// If the job fails before the next check makes the call again, that is its own doing.
+func (c *check) withdrawStop(ctx context.Context) {
+	rec := c.stored.Record
+	rec.StopRequestedAt = time.Time{}
+	if _, err := c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
+		c.Log.DebugContext(ctx, "the request to stop could not be withdrawn", "execution", c.event.Key.ExecutionARN,
+			"poller", c.event.Key.Poller, "scope", c.event.Key.Scope, "error", err)
+	}
 }
 
 // keep writes the result of a job that has ended. If another check has written

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -144,7 +145,7 @@ func TestStopIsRefused(t *testing.T) {
 // and not for the one that a redrive began.
 func TestStopOfAnEarlierWait(t *testing.T) {
 	t.Parallel()
-	for _, becomes := range []fate{throttled, lostBefore, diesBefore} {
+	for _, becomes := range []fate{lostBefore, diesBefore} {
 		w := overdue(t, stateCanceled)
 		_, _, _ = invoke(deciding(t.Context(), fates(map[string]fate{"Stop": becomes})), w.CheckStatus, bare(request))
 		require.Zero(t, w.service.stops)
@@ -160,6 +161,85 @@ func TestStopOfAnEarlierWait(t *testing.T) {
 		require.EqualValues(t, "FAILED", result.Status)
 		require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): disk full; a stop was requested at 2026-11-20T10:00:14Z, because an earlier wait timed out`, result.Reason)
 	}
+}
+
+// telling is a stoppable driver whose service tells a job that was stopped.
+type telling struct{ stoppable }
+
+func (telling) WasStopped(output any) (stopped, known bool) {
+	members, _ := output.(map[string]any)
+	why, known := members["Why"]
+	return why == stateCanceled["Why"], known
+}
+
+// A job that fails by itself has failed, whatever became of the call that was to stop it.
+func TestStopOfAJobThatFailsByItself(t *testing.T) {
+	t.Parallel()
+	broken := map[string]any{"State": "BROKEN", "Why": "disk full"}
+	for name, tt := range map[string]struct {
+		fates map[string]fate
+		tells bool // the service tells a job that was stopped
+	}{
+		"throttled":                    {map[string]fate{"Stop": throttled}, false},
+		"throttled, service tells":     {map[string]fate{"Stop": throttled}, true},
+		"dies before the stop":         {map[string]fate{"Stop": diesBefore}, true},
+		"stop is lost":                 {map[string]fate{"Stop": lostBefore}, true},
+		"request cannot be withdrawn":  {map[string]fate{"Stop": throttled, "Replace 2": lostBefore}, true},
+		"stop is taken, end is killed": {map[string]fate{"Describe 2": diesBefore}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "stoppable", func(c *handler.Config) {
+				d, err := c.Jobs.Driver(jobName)
+				require.NoError(t, err)
+				if s, ok := d.(stoppable); ok && tt.tells {
+					d = telling{s}
+				}
+				c.Jobs, err = jobs.NewRegistry(d)
+				require.NoError(t, err)
+			})
+			w.runJob(t, bare(request))
+			w.advance(30 * time.Minute)
+			_, died, err := invoke(deciding(t.Context(), fates(tt.fates)), w.CheckStatus, bare(request))
+			require.True(t, died || err != nil)
+			w.advance(time.Minute)
+			w.service.says(broken, nil)
+			require.EqualValues(t, "FAILED", w.checkStatus(t, bare(request)).Status)
+			require.Equal(t, startrecord.StatusFailed, w.record(t, key).Status)
+		})
+	}
+}
+
+// Also a job that fails while the stop call is under way.
+func TestStopCrossesAFailure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "stoppable", func(c *handler.Config) {
+		d, err := c.Jobs.Driver(jobName)
+		require.NoError(t, err)
+		s, ok := d.(stoppable)
+		require.True(t, ok)
+		c.Jobs, err = jobs.NewRegistry(telling{s})
+		require.NoError(t, err)
+	})
+	w.runJob(t, bare(request))
+	w.advance(30 * time.Minute)
+	w.service.onStop = map[string]any{"State": "BROKEN", "Why": "disk full"}
+	result := w.checkStatus(t, bare(request))
+	require.EqualValues(t, "FAILED", result.Status)
+	require.Contains(t, result.Reason, "disk full; a stop was requested at")
+}
+
+// Two checks try to stop a job. The call of the first has its effect, though its answer is
+// lost; that the second one is throttled does not change why the job ends.
+func TestStopIsNotWithdrawnForAnotherCheck(t *testing.T) {
+	t.Parallel()
+	w := overdue(t, nil)
+	_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Stop": lostAfter})), w.CheckStatus, bare(request))
+	requireError(t, err, unavailable)
+	_, _, err = invoke(deciding(t.Context(), fates(map[string]fate{"Stop": throttled})), w.CheckStatus, bare(request))
+	requireError(t, err, unavailable)
+	w.service.says(stateCanceled, nil)
+	require.EqualValues(t, "TIMED_OUT", w.checkStatus(t, bare(request)).Status)
 }
 
 // The wait of a redrive has a stop of its own.

@@ -73,6 +73,14 @@ type EndTimer interface {
 	EndTime(output any) (at time.Time, ok bool)
 }
 
+// StopTeller is a Driver whose service tells a job that was stopped from one that failed
+// by itself.
+type StopTeller interface {
+	// WasStopped reports whether the job was stopped whose failure an output of Describe
+	// tells; known is false if the output does not say it.
+	WasStopped(output any) (stopped, known bool)
+}
+
 // Announcer is a Driver whose service tells Amazon EventBridge when a job has ended.
 type Announcer interface {
 	// JobIDs returns the ids that the service's events have for the job: one, or one for

@@ -116,6 +116,9 @@ type StopCall struct {
 	// TakesEnded tells that the service takes the call for a job that has ended,
 	// too, and leaves the job as it is.
 	TakesEnded bool `json:"takesEnded,omitempty"`
+	// Statuses are those failures of the job that the call brings about; empty if a
+	// status does not tell a job that was stopped from one that failed by itself.
+	Statuses []string `json:"statuses,omitempty"`
 }
 
 // StopRefusal reads the answer of a stop call that succeeds whatever becomes of

@@ -145,6 +145,7 @@ type signaling interface {
 	jobs.Announcer
 	jobs.BatchDescriber
 	jobs.EndTimer
+	jobs.StopTeller
 }
 
 // service is a kind of job, and its driver: that of the catalogue, whose calls are answered

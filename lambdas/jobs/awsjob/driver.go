@@ -64,7 +64,7 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, in, out, javasdk.MemberName); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if d.end, err = compileEnd(entry); err != nil {
+	if err := d.compilePaths(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if !named.Starts {
@@ -82,6 +82,19 @@ type described struct {
 	describe *call
 	waiter   *pollcore.Waiter
 	end      *jmespath.Program // finds the end time in an output; nil for none
+	status   *jmespath.Program // finds the status, if it tells a job that was stopped
+}
+
+// compilePaths compiles what the catalogue says of the outputs of a job.
+func (d *described) compilePaths() (err error) {
+	job := d.entry.Job
+	if job == nil {
+		return nil
+	}
+	if d.end, err = compilePath(d.entry, job.EndTime); err == nil && job.Stop != nil && len(job.Stop.Statuses) > 0 {
+		d.status, err = compilePath(d.entry, job.Status)
+	}
+	return err
 }
 
 // Name implements jobs.Driver.

@@ -10,18 +10,18 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
-// compileEnd reads where the answer of the describe call says when the job ended: nil if
-// it does not say it.
-func compileEnd(entry *catalog.Entry) (*jmespath.Program, error) {
-	if entry.Job == nil || entry.Job.EndTime == "" {
+// compilePath compiles a path of the catalogue in the answer of the describe call: nil if
+// there is none.
+func compilePath(entry *catalog.Entry, path string) (*jmespath.Program, error) {
+	if path == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	expr, err := jmespath.Parse(entry.Job.EndTime)
+	expr, err := jmespath.Parse(path)
 	if err == nil {
 		expr, err = expr.Rename(entry.Operation.Output.Describe(), func(_ *jsontype.Type, name string) string { return javasdk.MemberName(name) })
 	}
 	if err != nil {
-		return nil, fmt.Errorf("end time %s: %w", entry.Job.EndTime, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	program, _ := expr.Compile(nil) // of any JSON there is nothing to find
 	return program, nil
