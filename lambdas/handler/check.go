@@ -271,18 +271,18 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		timeout.Reason += "; this function cannot stop the job"
 		return c.keep(ctx, timeout)
 	}
-	first := !c.stopping()
+	rec, first := c.stored.Record, !c.stopping()
 	if first {
-		// Recorded first: whoever finds the job stopped must know why.
-		rec := c.stored.Record
 		rec.Status, rec.Result = startrecord.StatusStarted, nil
 		rec.StopRequestedAt, rec.RedriveCount = c.Now().UTC(), c.event.RedriveCount
-		stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
-		if err != nil {
-			return c.overtaken(ctx, err, nil)
-		}
-		c.stored = stored
 	}
+	// Recorded first: whoever finds the job stopped must know why. A request that is there
+	// is written again, so that whoever made it does not withdraw it from under this call.
+	stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
+	if err != nil {
+		return c.overtaken(ctx, err, nil)
+	}
+	c.stored = stored
 	call, cancel := callLimit(ctx)
 	defer cancel()
 	switch err := stopper.Stop(call, c.ref); {

@@ -15,7 +15,8 @@ type Counts struct {
 	violations []string
 }
 
-func newCounts() *Counts { return &Counts{counts: map[string]int{}} }
+// NewCounts returns counts of nothing.
+func NewCounts() *Counts { return &Counts{counts: map[string]int{}} }
 
 // Add counts something that happened, such as "fault: commit, then reset".
 func (c *Counts) Add(what string) {
@@ -53,7 +54,8 @@ func (c *Counts) String() string {
 	return b.String()
 }
 
-func (c *Counts) violation(format string, args ...any) {
+// Violate adds something that must not happen.
+func (c *Counts) Violate(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.violations = append(c.violations, fmt.Sprintf(format, args...))

@@ -101,7 +101,7 @@ func (e *execution) run(ctx context.Context) {
 	if !e.repeat(ctx, e.RunJob, true, func(result *handler.Result, name string) bool {
 		return result != nil || name == handler.ErrorJobStartUnknown
 	}) {
-		e.counts.violation("%s (%s) did not get its job started", e.arn, class)
+		e.counts.Violate("%s (%s) did not get its job started", e.arn, class)
 		return
 	}
 	if len(e.ids) == 0 {
@@ -118,7 +118,7 @@ func (e *execution) run(ctx context.Context) {
 		last = result
 		return result != nil
 	}) {
-		e.counts.violation("%s (%s) did not come to an end", e.arn, class)
+		e.counts.Violate("%s (%s) did not come to an end", e.arn, class)
 		return
 	}
 	e.counts.Add("ended " + class + ": " + string(last.Status))
@@ -200,12 +200,12 @@ func (e *execution) invokeOnce(ctx context.Context, function lambdaFunction, pay
 		switch failure.Type {
 		case handler.ErrorStoreUnavailable, handler.ErrorServiceUnavailable, handler.ErrorJobStartInProgress, handler.ErrorJobStartUnknown, handler.ErrorFailed:
 		default:
-			e.counts.violation("%s (%s): %s: %s", e.arn, e.class, failure.Type, failure.Message)
+			e.counts.Violate("%s (%s): %s: %s", e.arn, e.class, failure.Type, failure.Message)
 		}
 		return nil, failure.Type
 	}
 	if err != nil {
-		e.counts.violation("%s (%s): an error without a name: %v", e.arn, e.class, err)
+		e.counts.Violate("%s (%s): an error without a name: %v", e.arn, e.class, err)
 		return nil, "unnamed"
 	}
 	e.mu.Lock()
@@ -237,7 +237,7 @@ func (e *execution) verify(ctx context.Context, last *handler.Result) {
 	e.service.calmDown()
 	started, job, state := e.service.truth()
 	report := func(format string, args ...any) {
-		e.counts.violation("%s (%s): "+format, append([]any{e.arn, e.class}, args...)...)
+		e.counts.Violate("%s (%s): "+format, append([]any{e.arn, e.class}, args...)...)
 	}
 	if started != 1 {
 		report("%d jobs were started", started)
@@ -295,7 +295,7 @@ func (e *execution) deadline(startedAt, happened time.Time) (deadline time.Time,
 func (e *execution) verifyUnknown(ctx context.Context) {
 	e.service.calmDown()
 	if e.class.Class != jobs.NoProtection && e.class.Window == 0 {
-		e.counts.violation("%s (%s): it gave up, although the job is protected", e.arn, e.class)
+		e.counts.Violate("%s (%s): it gave up, although the job is protected", e.arn, e.class)
 	}
 	result, name := e.calm(ctx, e.RunJob)
 	for tries := 0; name == handler.ErrorJobStartInProgress && tries < 100; tries++ {
@@ -304,11 +304,11 @@ func (e *execution) verifyUnknown(ctx context.Context) {
 		result, name = e.calm(ctx, e.RunJob)
 	}
 	if started, _, _ := e.service.truth(); started > 1 {
-		e.counts.violation("%s (%s): %d jobs were started", e.arn, e.class, started)
+		e.counts.Violate("%s (%s): %d jobs were started", e.arn, e.class, started)
 	}
 	// An invocation that was thought dead may have recorded its job by now.
 	if result == nil && name != handler.ErrorJobStartUnknown {
-		e.counts.violation("%s (%s): after JobStartUnknown came %s", e.arn, e.class, name)
+		e.counts.Violate("%s (%s): after JobStartUnknown came %s", e.arn, e.class, name)
 	}
 }
 

@@ -142,7 +142,7 @@ func (m *model) run(ctx context.Context) {
 }
 
 func (m *model) violation(format string, args ...any) {
-	m.counts.violation("%s (%s, wait %s, skew %s, %d redrives): %s", m.name, m.class, m.maxWait, m.skew, len(m.redrives), fmt.Sprintf(format, args...))
+	m.counts.Violate("%s (%s, wait %s, skew %s, %d redrives): %s", m.name, m.class, m.maxWait, m.skew, len(m.redrives), fmt.Sprintf(format, args...))
 }
 
 // call sends the machine's invocation, and at times others of either handler with the

@@ -41,7 +41,7 @@ const (
 // aborted and redriven, for up to a year, while their records expire. What must not
 // happen and does is in Counts.Violations, with the seed that does it again.
 func Model(ctx context.Context, o ModelOptions) (*Counts, error) {
-	counts := newCounts()
+	counts := NewCounts()
 	for n := 0; counts.Of("steps") < o.Steps && len(counts.Violations()) == 0; n++ {
 		m, err := newModel(o, n, counts)
 		if err != nil {

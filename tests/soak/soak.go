@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) (*Counts, error) {
 	if o.Pace == 0 {
 		o.Pace = 1
 	}
-	counts := newCounts()
+	counts := NewCounts()
 	numbers := make(chan int)
 	var workers sync.WaitGroup
 	var mu sync.Mutex
