@@ -38,7 +38,7 @@ func (w *world) run() {
 	w.runWait(&wait{begun: time.Now()})
 	for redrive := 1; redrive <= 2 && w.chance(0.3); redrive++ {
 		last := w.waits[len(w.waits)-1]
-		if last.unknown || !last.abandoned && last.answers[0].status == "SUCCEEDED" {
+		if last.unknown || !last.abandoned && (len(last.answers) == 0 || last.answers[0].status == "SUCCEEDED") {
 			break
 		}
 		time.Sleep(w.seconds(0, time.Hour))
