@@ -11,10 +11,10 @@ type actor struct {
 	mu  sync.Mutex // held while a goroutine works on it
 	run *run
 
-	worker int      // the last that worked on it
-	due    []*timer // what is due for it, in order
-	queued bool     // it is in the clock's queue: an actor of a World, which is there once
-	missed int      // entries in the clock's queue that found it at work
+	worker int // the last that worked on it
+	due    dueTimers
+	queued bool // it is in the clock's queue: an actor of a World, which is there once
+	missed int  // entries in the clock's queue that found it at work
 	busy   bool
 	pinned bool // only the goroutine of its Run works on it
 	away   bool // that goroutine is in a function of the caller, where it does not hold the clock

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"slices"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // mostInBurst is how many functions a worker runs for an execution before it looks
 // after others.
@@ -60,14 +57,11 @@ func (c *Clock) workBursts(a *actor, worker int) {
 
 // loadBurst takes what is due for an actor of a World at one instant.
 func (c *Clock) loadBurst(a *actor) {
-	at, n := a.due[0].at, 1
-	for n < len(a.due) && n < mostInBurst && a.due[n].at.Equal(at) {
-		n++
+	at, b := a.due[0].at, &a.run.burst
+	for n := 0; n < mostInBurst && len(a.due) > 0 && a.due[0].at.Equal(at); n++ {
+		b.now = append(b.now, a.due.take())
 	}
-	b := &a.run.burst
-	b.at, b.follow = at, n == len(a.due) || a.due[n].at.After(at)
-	b.now = append(b.now, a.due[:n]...)
-	a.due = slices.Delete(a.due, 0, n)
+	b.at, b.follow = at, len(a.due) == 0 || a.due[0].at.After(at)
 	a.busy = true
 	c.active++
 }

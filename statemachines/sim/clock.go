@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 )
@@ -341,11 +340,7 @@ func (c *Clock) fire(t *timer) {
 	case a.gone:
 		t.f = nil
 	default:
-		i := len(a.due)
-		for i > 0 && t.before(a.due[i-1]) {
-			i--
-		}
-		a.due = slices.Insert(a.due, i, t)
+		a.due.add(t)
 		if a.run.world != nil {
 			c.enqueueActor(a)
 			return

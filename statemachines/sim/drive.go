@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -84,7 +83,7 @@ func (c *Clock) runDue(r *run, worker int) bool {
 				c.changed.Broadcast()
 			}
 		case a.due[0].f == nil:
-			a.due = slices.Delete(a.due, 0, 1)
+			a.due.take()
 		default:
 			c.active++
 			c.workOn(a)
@@ -120,8 +119,7 @@ func (c *Clock) workFirst(a *actor) {
 	if a.gone {
 		return
 	}
-	t := a.due[0]
-	a.due = slices.Delete(a.due, 0, 1)
+	t := a.due.take()
 	if t.f != nil {
 		c.call(a, t)
 	}

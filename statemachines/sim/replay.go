@@ -155,8 +155,7 @@ func (c *Clock) takeNext(a *actor) (*timer, func()) {
 	c.due, a.queued = dueQueues{}, false
 	for {
 		for len(a.due) > 0 {
-			t := a.due[0]
-			a.due = slices.Delete(a.due, 0, 1)
+			t := a.due.take()
 			if f := t.f; f != nil {
 				t.f = nil
 				return t, f

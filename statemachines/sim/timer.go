@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"container/heap"
+	"time"
+)
 
 // timer is a function that waits for its time.
 type timer struct {
@@ -90,6 +93,31 @@ func (h *timerHeap) put(i int, e heapEntry) {
 	(*h)[i] = e
 	e.timer.index = int32(i) //nolint:gosec // there is no room for more
 }
+
+// dueTimers are those that have had their time, the first of which is next. It implements
+// heap.Interface: a Map lets thousands be due at once.
+type dueTimers []*timer
+
+func (h dueTimers) Len() int           { return len(h) }
+func (h dueTimers) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h dueTimers) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *dueTimers) Push(x any) { *h = append(*h, x.(*timer)) } //nolint:forcetypeassert // no other is pushed
+
+// Pop implements heap.Interface.
+func (h *dueTimers) Pop() any {
+	last := len(*h) - 1
+	t := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return t
+}
+
+func (h *dueTimers) add(t *timer) { heap.Push(h, t) }
+
+// take takes out the first.
+func (h *dueTimers) take() *timer { return heap.Pop(h).(*timer) } //nolint:forcetypeassert // there is no other
 
 func (t *timer) before(other *timer) bool {
 	if c := t.at.Compare(other.at); c != 0 {
