@@ -34,7 +34,7 @@ func TestGrowthOfAWorld(t *testing.T) { //nolint:paralleltest // it compares tim
 		least   int
 	}{
 		{"Distributed Map", func(int) string { return machine(`"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"`) }, items, nil, 1000},
-		{"inline Map", func(int) string { return machine(`"Mode": "INLINE"`) }, items, nil, 500},
+		{"inline Map", func(int) string { return machine(`"Mode": "INLINE"`) }, items, nil, 250},
 		{"Parallel", branches, func(int) string { return "{}" }, nil, 250},
 		{"executions", func(int) string { return "{" + each + "}" }, func(int) string { return "{}" }, func(n int) int { return n }, 1000},
 	} {
