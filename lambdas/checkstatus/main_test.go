@@ -136,7 +136,7 @@ func TestFunction(t *testing.T) {
 	require.Contains(t, log.String(), `"message":"check-status"`)
 	require.Contains(t, log.String(), `"status":"SUCCEEDED"`)
 	// What a job said is for the execution, and not for the log.
-	require.Contains(t, log.String(), `"error":"JobPoller.Failed"`)
+	require.Contains(t, log.String(), `"status":"FAILED"`)
 	require.NotContains(t, log.String(), "no space left")
 }
 

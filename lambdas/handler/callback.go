@@ -15,10 +15,10 @@ func (p *Handler) checkCallback(event Event) error {
 		return nil
 	case p.Queue == nil:
 		return fail(ErrorConfiguration, "the Task waits for a callback, and this function has no queue: "+
-			"set %s to the queue of the collector, or remove .waitForTaskToken from the state's Resource", EnvQueueURL)
+			"set %s to the queue of the collector, or remove .waitForTaskToken from the state's Resource", word(EnvQueueURL))
 	case p.index == nil:
 		return fail(ErrorConfiguration, "the Task waits for a callback, and the store of this function does not find a record by its job: "+
-			"keep the start records in DynamoDB (%s), or remove .waitForTaskToken from the state's Resource", EnvTable)
+			"keep the start records in DynamoDB (%s), or remove .waitForTaskToken from the state's Resource", word(EnvTable))
 	default:
 		return nil
 	}

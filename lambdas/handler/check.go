@@ -90,7 +90,10 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case result.Status == pollcore.Running, state == jobUnseen:
+	case result.Status == pollcore.Running:
+		return result, nil
+	case state == jobUnseen:
+		c.count(countOf(ended[result.Status]))
 		return result, nil
 	case state == jobRuns && c.request.OnTimeout == onTimeoutStop:
 		return c.stop(ctx, result)
@@ -168,6 +171,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 		Status: decision.Status, WaitSeconds: seconds(decision.Delay), Attempt: c.attempt,
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()), Job: c.ref,
 		Reason: c.judge.Reason(judged, c.ref, output, opErr),
+		logged: logged{job: c.request.Job},
 	}
 	switch {
 	case unmatched:
@@ -193,6 +197,9 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 			strings.TrimPrefix(result.Reason, "no acceptor matched: "))
 	}
 	result.Reason = cut(result.Reason, maxReason)
+	if result.Status != pollcore.Running {
+		result.logged.cause = c.cause(judged, opErr, result.Status, elapsed)
+	}
 	if opErr == nil {
 		if state == jobEnded {
 			result.LateSeconds = c.lateness(output)

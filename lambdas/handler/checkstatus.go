@@ -20,14 +20,18 @@ func (p *Handler) CheckStatus(ctx context.Context, payload json.RawMessage) (*Re
 	defer cancel()
 	event, err := ParseEvent(payload)
 	var result *Result
+	var request *knownRequest
 	if err == nil {
-		result, err = p.checkStatus(work, event)
+		result, request, err = p.checkStatus(work, event)
 	}
 	p.log(ctx, "check-status", event, result, err)
+	if err == nil {
+		result, err = request.answer(result)
+	}
 	return result, border(err)
 }
 
-func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error) {
+func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, *knownRequest, error) {
 	for range maxTakeovers {
 		stored, request, err := p.find(ctx, event)
 		if err == nil {
@@ -38,15 +42,16 @@ func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error)
 		case errors.Is(err, startrecord.ErrChanged):
 			continue // another invocation has renewed it, or written more
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		}
 		result, err := p.result(ctx, event, stored, request)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return request.answer(result)
+		result.logged.job = request.Job
+		return result, request, nil
 	}
-	return nil, fail(ErrorStoreUnavailable, "other invocations keep changing the start record %s", p.Store.Location(event.Key))
+	return nil, nil, fail(ErrorStoreUnavailable, "other invocations keep changing the start record %s", p.Store.Location(event.Key))
 }
 
 // find returns the record of the job that the event asks for, and the request in it. A
@@ -87,12 +92,12 @@ func (p *Handler) withoutJob(ctx context.Context, event Event, stored startrecor
 	rec, location := stored.Record, p.Store.Location(event.Key)
 	if rec.Status == startrecord.StatusStarting { // whose age is that of its lease: it must not be written
 		return fail(ErrorStoreUnavailable, "the start record %s has no job (status %s): "+
-			"RunJob must succeed before CheckStatus; if it has, the store answers late", location, rec.Status)
+			"RunJob must succeed before CheckStatus; if it has, the store answers late", location, word(rec.Status))
 	}
 	if _, err := p.replace(ctx, event.Key, rec, stored.Version); err != nil {
 		return replaceError(err)
 	}
-	return fail(ErrorInvalidRequest, "the start record %s has no job (status %s): RunJob must succeed before CheckStatus", location, rec.Status)
+	return fail(ErrorInvalidRequest, "the start record %s has no job (status %s): RunJob must succeed before CheckStatus", location, word(rec.Status))
 }
 
 // result returns how the job ended, if that is recorded, or polls it.

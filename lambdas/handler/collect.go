@@ -60,7 +60,7 @@ type collection struct {
 
 func (c *collection) collect(ctx context.Context, payload json.RawMessage) error {
 	if c.Queue == nil || c.Tasks == nil {
-		return fail(ErrorConfiguration, "this function has no queue: set %s", EnvQueueURL)
+		return fail(ErrorConfiguration, "this function has no queue: set %s", word(EnvQueueURL))
 	}
 	deliveries, err := readDeliveries(payload)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *collection) open(ctx context.Context, d delivery) (visits []*visit, err
 		return []*visit{{Handler: c.Handler, body: d.body, id: d.id, key: wake.key(), wake: wake}}, nil
 	}
 	if c.index == nil {
-		return nil, fail(ErrorConfiguration, "the store of this function does not find a record by its job: keep the start records in DynamoDB (%s)", EnvTable)
+		return nil, fail(ErrorConfiguration, "the store of this function does not find a record by its job: keep the start records in DynamoDB (%s)", word(EnvTable))
 	}
 	for job, announcer := range c.announcers() {
 		id, ok := announcer.ReadEvent(event)

@@ -57,8 +57,10 @@ type Error struct {
 	Message string
 	Cause   error // nil if there is none
 
-	// form is the message without what it quotes, if it was made of a format.
+	// form is the message without what it quotes, if it was made of a format, and args are
+	// what it quotes.
 	form string
+	args []any
 }
 
 // Error implements error.
@@ -68,7 +70,7 @@ func (e *Error) Error() string { return e.Name + ": " + e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
 func fail(name, format string, args ...any) *Error {
-	return &Error{Name: name, Message: fmt.Sprintf(format, args...), form: format}
+	return &Error{Name: name, Message: fmt.Sprintf(format, args...), form: format, args: args}
 }
 
 func failWith(name string, cause error) *Error {
@@ -107,7 +109,7 @@ func storeError(err error) *Error {
 // readLate is the error of a record that the store must have replaced by now. To read it
 // again is safe.
 func readLate(location string, rec startrecord.Record) *Error {
-	return fail(ErrorStoreUnavailable, "the store answers with an old start record %s (status %s): it is read again later", location, rec.Status)
+	return fail(ErrorStoreUnavailable, "the store answers with an old start record %s (status %s): it is read again later", location, word(rec.Status))
 }
 
 // hasName reports whether err carries the name.

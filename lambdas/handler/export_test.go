@@ -22,3 +22,6 @@ func NewStepFunctions(cfg aws.Config) (Tasks, error) { return newStepFunctions(c
 func (p *Handler) EndTask(ctx context.Context, token string, result *Result) (waited bool, err error) {
 	return p.endTask(ctx, token, result, nil)
 }
+
+// IDOf is what the log calls a job.
+var IDOf = idOf

@@ -80,7 +80,7 @@ func (g *group) poll(ctx context.Context) []step {
 	each(len(alone), 1, func(n int) {
 		s, cause := &steps[alone[n]], unanswered
 		if cause == nil && g.busy.Load() {
-			cause = fail(ErrorServiceUnavailable, "describe %s: the service throttles, or does not answer", s.visit.request.Job)
+			cause = fail(ErrorServiceUnavailable, "describe %s: the service throttles, or does not answer", word(s.visit.request.Job))
 		}
 		if cause != nil {
 			s.next, s.err = s.visit.postpone(ctx, cause)

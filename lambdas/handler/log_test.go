@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 const secret = "hunter2"
@@ -52,16 +53,23 @@ func TestLog(t *testing.T) {
 	}
 	const id = `, "Poller": "Export", "Scope": 4`
 	w.runJob(t, call(id+`, "Input": `+request))
-	require.Equal(t, record("INFO", "run-job", map[string]any{"status": "RUNNING", "elapsedSeconds": 0.0}), records(t, log))
+	require.Equal(t, record("INFO", "run-job", map[string]any{"job": "test:Job", "id": "job-1", "status": "RUNNING", "elapsedSeconds": 0.0}), records(t, log))
 
 	w.advance(30 * time.Second)
 	w.service.says(map[string]any{"State": secret}, nil)
 	w.checkStatus(t, call(id+`, "Input": {"attempt": 6}`))
-	require.Equal(t, record("INFO", "check-status", map[string]any{"status": "RUNNING", "attempt": 7.0, "elapsedSeconds": 30.0}), records(t, log))
+	require.Equal(t, record("INFO", "check-status", map[string]any{"job": "test:Job", "id": "job-1", "status": "RUNNING", "attempt": 7.0, "elapsedSeconds": 30.0}), records(t, log))
 
 	w.service.says(map[string]any{"State": "BROKEN", "Why": secret}, nil)
 	w.checkStatus(t, call(id))
-	require.Equal(t, record("INFO", "check-status", map[string]any{"status": "FAILED", "elapsedSeconds": 30.0}), records(t, log))
+	ended := map[string]any{"job": "test:Job", "id": "job-1", "status": "FAILED", "elapsedSeconds": 30.0, "reason": `State == "BROKEN" (acceptor 2 of 3)`}
+	require.Equal(t, record("WARN", "check-status", ended), records(t, log))
+	w.checkStatus(t, call(id))
+	delete(ended, "reason")
+	ended["replayed"] = true
+	require.Equal(t, record("WARN", "check-status", ended), records(t, log))
+	w.runJob(t, call(id+`, "Input": `+request))
+	require.Equal(t, record("WARN", "run-job", ended), records(t, log), "a replay of a start")
 
 	_, err := w.RunJob(t.Context(), json.RawMessage(call(id+`, "Input": {"arguments": {"Password": "`+secret+`"}, "jobs": "`+secret+`"}`)))
 	requireError(t, err, handler.ErrorInvalidRequest)
@@ -123,8 +131,37 @@ func TestLogRunningAsError(t *testing.T) {
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
 	requireError(t, err, handler.ErrorRunning)
 	require.Equal(t, []map[string]any{{
-		"level": "INFO", "msg": "check-status", "execution": arn, "poller": "default", "scope": "", "error": "JobPoller.Running",
+		"level": "INFO", "msg": "check-status", "execution": arn, "poller": "default", "scope": "",
+		"job": "test:Job", "id": "job-1", "status": "RUNNING", "elapsedSeconds": 0.0,
 	}}, records(t, log))
+}
+
+// A failure can be understood by the log alone: which execution, job and id, and what the
+// role lacks.
+func TestLogOfADescribeCallThatIsRefused(t *testing.T) {
+	t.Parallel()
+	w, log := loggedWorld(t, slog.LevelInfo)
+	w.service.needs = []access.Permission{{Action: "test:DescribeJob", For: access.ForDescribe}, {Action: "test:StartJob", For: access.ForStart}}
+	w.runJob(t, bare(request))
+	log.Reset()
+	result, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Describe": refused})), w.CheckStatus, bare(request))
+	require.NoError(t, err)
+	require.EqualValues(t, "FAILED", result.Status)
+	require.Equal(t, []map[string]any{{
+		"level": "WARN", "msg": "check-status", "execution": arn, "poller": "default", "scope": "", "job": "test:Job", "id": "job-1",
+		"status": "FAILED", "elapsedSeconds": 0.0, "reason": "AccessDeniedException; grant the function's role test:DescribeJob",
+	}}, records(t, log))
+}
+
+// A job that runs and that no record knows is in the log and in the metrics.
+func TestLogOfAJobWithoutARecord(t *testing.T) {
+	t.Parallel()
+	w, log := loggedWorld(t, slog.LevelInfo)
+	_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
+	requireError(t, err, handler.ErrorStoreUnavailable, "has started", "jobpoller records adopt "+arn)
+	got := records(t, log)
+	require.Equal(t, "ERROR", got[0]["level"])
+	require.Equal(t, []any{"test:Job", "job-1", arn}, []any{got[0]["job"], got[0]["id"], got[0]["execution"]})
 }
 
 func TestLogOfARecordThatCannotBeGivenBack(t *testing.T) {

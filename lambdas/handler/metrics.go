@@ -22,8 +22,9 @@ import (
 //     end.
 //   - Lateness: how long the end of a job was unseen, where the service says when the
 //     job ended.
-//   - StartsUnknown: start records that became UNKNOWN; a later call that finds
-//     one so ends as JobPoller.JobStartUnknown too, but counts nothing.
+//   - StartsUnknown: start records that became UNKNOWN, and jobs that started and
+//     whose record could not be written. A later call that finds a record UNKNOWN
+//     ends as JobPoller.JobStartUnknown too, but counts nothing.
 //   - Checks: describe calls.
 type Metrics struct {
 	// Namespace is the CloudWatch namespace.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/aws/smithy-go"
@@ -27,7 +28,7 @@ func reason(err error) string {
 		return wrongMembers(problems, errors.Is(err, jobs.ErrArguments))
 	}
 	if named, ok := errors.AsType[*Error](err); ok && named.form != "" {
-		return verbs.ReplaceAllString(named.form, "...")
+		return named.loggable()
 	}
 	var parts []string
 	for _, known := range []struct {
@@ -60,7 +61,30 @@ func reason(err error) string {
 }
 
 // verbs are those of the formats of messages.
-var verbs = regexp.MustCompile(`"?%[qsdvw]"?`)
+var verbs = regexp.MustCompile(`"?%(\[\d+\])?[qsdvw]"?`)
+
+// word is what a message may quote in the log: the name of a variable, of a job, of a class
+// of error. Values of a request do not go into formats with one.
+type word string
+
+// loggable is the message with the words that it quotes, and without its other values.
+func (e *Error) loggable() string {
+	n := 0
+	return verbs.ReplaceAllStringFunc(e.form, func(verb string) string {
+		i := n
+		if explicit, _, ok := strings.Cut(strings.TrimPrefix(strings.Trim(verb, `"`), "%["), "]"); ok {
+			i, _ = strconv.Atoi(explicit)
+			i--
+		}
+		n = i + 1
+		if i < len(e.args) {
+			if w, ok := e.args[i].(word); ok {
+				return string(w)
+			}
+		}
+		return "..."
+	})
+}
 
 // wrongMembers names the members at fault.
 func wrongMembers(problems diag.Problems, ofArguments bool) string {

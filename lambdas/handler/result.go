@@ -31,6 +31,16 @@ type Result struct {
 	Output any `json:"output,omitempty"`
 	// Reason says in words why the status is what it is.
 	Reason string `json:"reason"`
+
+	logged logged
+}
+
+// logged is what the log says of a result besides.
+type logged struct {
+	job   string // its name
+	cause string // see check.cause
+	// replayed is set where the record had the start or the end already.
+	replayed bool
 }
 
 // maxReason bounds a reason in bytes. A reason quotes what the service

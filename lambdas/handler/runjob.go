@@ -81,6 +81,8 @@ type starter struct {
 	job     jobs.Request
 	// killed is when Lambda ends the invocation if it has not ended by itself.
 	killed time.Time
+	// started is set once this invocation has recorded a start.
+	started bool
 	// uncertain: an owner of the record before this invocation may have
 	// started the job.
 	uncertain bool
@@ -307,10 +309,9 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 	case errors.Is(err, startrecord.ErrChanged):
 		return nil, err
 	case err != nil:
-		s.Log.DebugContext(ctx, "job has started, but the start record could not be written",
-			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "job", ref)
-		return nil, storeError(fmt.Errorf("%s has started, but the start record could not be written: %w", s.request.Job, err))
+		return nil, s.reportOrphan(ctx, ref, err)
 	}
+	s.started = true
 	s.measure(s.request.Job, s.event.Key.ExecutionARN, countOf("JobsStarted"))
 	if waits {
 		if err := s.announce(ctx, stored.Record); err != nil {
@@ -318,6 +319,24 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 		}
 	}
 	return s.replay(stored.Record)
+}
+
+// reportOrphan logs and returns the error of a job that has started and that no record knows. The next call
+// finds it by its token or name, if the store works by then. Else it runs on, and nobody
+// looks after it: the log has what a person needs.
+func (s *starter) reportOrphan(ctx context.Context, text json.RawMessage, cause error) error {
+	var ref jobs.Ref
+	if err := json.Unmarshal(text, &ref); err != nil {
+		return failWith(ErrorServiceUnavailable, err)
+	}
+	failure := storeError(fmt.Errorf("%s has started, but its start record could not be written (the log has its id): %w", s.request.Job, cause))
+	failure.Message += "; mend the store, then retry, or give the job to the record with: jobpoller records adopt " + s.event.Key.ExecutionARN
+	s.Log.ErrorContext(ctx, "a job has started, but its start record could not be written", "execution", s.event.Key.ExecutionARN,
+		"poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "job", s.request.Job, "id", idOf(ref), "reason", reason(failure))
+	if failure.Name == ErrorConfiguration || !s.canRepeat(startrecord.Record{StartedAt: s.Now()}) {
+		s.countUnknown()
+	}
+	return failure
 }
 
 // overtaken decides what counts when a successor took over while the start call
@@ -391,7 +410,11 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 // replay returns the result of a job that is known to have been started.
 func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 	if s.event.hasEnd(rec) {
-		return readResult(rec)
+		result, err := readResult(rec)
+		if err == nil {
+			result.logged.job = s.request.Job
+		}
+		return result, err
 	}
 	ref, err := readRef(rec, s.Store.Location(s.event.Key))
 	if err != nil {
@@ -403,6 +426,7 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 		Status: pollcore.Running, WaitSeconds: seconds(wait),
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()),
 		Job: ref, Reason: "the job has started",
+		logged: logged{job: s.request.Job, replayed: !s.started},
 	}, nil
 }
 
@@ -416,9 +440,9 @@ func (s *starter) unknown() *Error {
 	if i := s.driver.Idempotency(s.job); i.Class == jobs.ByToken {
 		protection = fmt.Sprintf("remembers a start's token for only %s", i.Window)
 	}
-	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: "+
-		"find out whether it runs, then start a new execution (start record %s)",
-		s.request.Job, protection, s.Store.Location(s.event.Key))
+	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: find out whether it runs. "+
+		"If it does, run: jobpoller records adopt %s ID; if not: jobpoller records abandon %[3]s. Then redrive the execution (start record %s)",
+		word(s.request.Job), word(protection), word(s.event.Key.ExecutionARN), s.Store.Location(s.event.Key))
 }
 
 // replaceError passes startrecord.ErrChanged on, for the caller to look again.
@@ -442,6 +466,7 @@ func readResult(rec startrecord.Record) (*Result, error) {
 	var result Result
 	decoder := json.NewDecoder(bytes.NewReader(jsontree.DigitsOnly(rec.Result)))
 	decoder.UseNumber()
+	result.logged.replayed = true
 	if err := decoder.Decode(&result); err != nil {
 		return nil, failWith(ErrorConfiguration, fmt.Errorf("result in the start record: %w", err))
 	}

@@ -202,16 +202,21 @@ func TestRunJobWithoutAReference(t *testing.T) {
 
 // A reference may hold a URL with what is nobody else's, so the message, which
 // the history of the execution keeps, leaves it out. For people to find a job
-// that could not be recorded, the log has it at the level debug.
+// that could not be recorded, the log has it, without the secrets of a URL.
 func TestRunJobNamesTheJobItCouldNotRecord(t *testing.T) {
 	t.Parallel()
-	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo} {
-		w, log := loggedWorld(t, level)
-		_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
-		requireError(t, err, handler.ErrorStoreUnavailable, "test:Job has started, but the start record could not be written")
-		require.NotContains(t, err.Error(), "job-1")
-		require.Equal(t, level == slog.LevelDebug, strings.Contains(log.String(), `"job":{"Id":"job-1"}`))
-	}
+	w, log := loggedWorld(t, slog.LevelInfo)
+	_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
+	requireError(t, err, handler.ErrorStoreUnavailable, "test:Job has started, but its start record could not be written")
+	require.NotContains(t, err.Error(), "job-1")
+	require.Contains(t, log.String(), `"job":"test:Job","id":"job-1"`)
+}
+
+func TestIDsInTheLogAreWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "https://jobs.example.com/7 j-1", handler.IDOf(jobs.Ref{"A": "https://me:hunter2@jobs.example.com/7?token=hunter2#hunter2", "B": "j-1"}))
+	arn := "arn:aws:dynamodb:us-east-1:123456789012:table/T/export/1"
+	require.Equal(t, arn, handler.IDOf(jobs.Ref{"ExportArn": arn}))
 }
 
 // cancelling is a store after whose Create the invocation's time is over.

@@ -119,7 +119,8 @@ func TestLogRunningErrorWithADelay(t *testing.T) {
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
 	requireError(t, err, "JobPoller.Running.5")
 	require.Equal(t, []map[string]any{{
-		"level": "INFO", "msg": "check-status", "execution": arn, "poller": "default", "scope": "", "error": "JobPoller.Running.5",
+		"level": "INFO", "msg": "check-status", "execution": arn, "poller": "default", "scope": "",
+		"job": "test:Job", "id": "job-1", "status": "RUNNING", "elapsedSeconds": 0.0,
 	}}, records(t, log))
 }
 

@@ -27,6 +27,7 @@ const delay = 4 * time.Second
 type service struct {
 	clock       *clock
 	idempotency jobs.Idempotency
+	needs       []access.Permission
 
 	mu        sync.Mutex
 	jobs      []job
@@ -64,7 +65,7 @@ func (*service) Waiter() *pollcore.Waiter { return jobWaiter }
 
 func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
 
-func (*service) Permissions() []access.Permission { return nil }
+func (s *service) Permissions() []access.Permission { return s.needs }
 
 func (s *service) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	s.mu.Lock()

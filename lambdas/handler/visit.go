@@ -201,8 +201,13 @@ func (v *visit) write(ctx context.Context, c startrecord.Callback) {
 
 // answer answers the Task with how the job ended, in the form that the request asked for.
 func (v *visit) answer(ctx context.Context, of startrecord.Stored, result *Result) (next, error) {
-	result, failure := v.request.answer(result)
-	return v.answerTask(ctx, of, result, failure)
+	result.logged.job = v.request.Job
+	told, failure := v.request.answer(result)
+	n, err := v.answerTask(ctx, of, told, failure)
+	if n.outcome == answered {
+		v.Log.Log(ctx, result.level(), "the Task has its answer", v.names(result.attrs()...)...)
+	}
+	return n, err
 }
 
 // answerTask answers the Task whose token is in a record.

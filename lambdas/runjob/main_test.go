@@ -111,7 +111,7 @@ func TestFunction(t *testing.T) {
 	require.Contains(t, string(failure.Body), `"errorType":"JobPoller.UnknownJob"`)
 
 	require.NoError(t, f.Close())
-	require.Contains(t, log.String(), `"message":"run-job","execution":"`+key.ExecutionARN+`","poller":"Work","scope":"2","status":"RUNNING"`)
+	require.Contains(t, log.String(), `"message":"run-job","execution":"`+key.ExecutionARN+`","poller":"Work","scope":"2","job":"lambda:Invoke","id":"work `)
 	require.NotContains(t, log.String(), "hunter2")
 	// An error is logged by its name; its message may quote what a service said.
 	require.Contains(t, log.String(), `"error":"JobPoller.UnknownJob"`)
