@@ -19,6 +19,13 @@ It prints the URL of its page. Point clients there in one of two ways:
 Only programs of this machine reach it, unless you pass --listen. It refuses pages of
 other sites, and hosts that are neither loopback names nor those of --host.
 
+It is open to every user of this machine, as emulators are: whoever connects can read
+and run what you serve. With --aws, --lambda of a program, --data, --listen beyond this
+machine, or an --endpoint-url or --forward beyond it, it acts with your rights, so it
+takes only requests that are signed with its keys. It draws them at its start. The
+command after -- and --print-env have them, and a file that only you can read. The page
+opens by the address with a token that serve prints on your terminal.
+
 --time says how fast the clock goes:
   real     as this machine's (default)
   virtual  it jumps to the next timer when nothing runs: an execution ends at once
@@ -85,6 +92,9 @@ func newServeCommand() *cobra.Command {
 				return err
 			}
 			if o.printEnv {
+				if err := o.findAccess(); err != nil {
+					return err
+				}
 				printEnvironment(c.OutOrStdout(), o.clientEnvironment(c.Context(), os.Getenv))
 				return nil
 			}
@@ -124,6 +134,10 @@ type serveOptions struct {
 	seed           uint64
 
 	clock clockMode
+
+	// access is what the server asks for; nil if it is open.
+	access     *access
+	accessFile string // that has it; empty for none
 }
 
 const (

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"net"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -15,12 +16,15 @@ func (o *serveOptions) announce(out, errs io.Writer) {
 	}
 	if len(o.command) == 0 || o.verbose {
 		terminal.Fprintf(out, "Step Functions at %s\n", o.url())
-		terminal.Fprintf(out, "page at           %s%s\n", o.url(), ownPaths)
+		terminal.Fprintf(out, "page at           %s\n", o.pageFor(out))
 	}
 	if len(o.command) == 0 {
 		flags := ""
 		if o.port != servePort {
 			flags = terminal.Sprintf(" --port %d", o.port)
+		}
+		if ip := net.ParseIP(o.host()); o.listen != "" && (ip == nil || !ip.IsUnspecified()) {
+			flags += " --listen " + quoteWord(o.listen)
 		}
 		if o.services.region != "" {
 			flags += " --region " + quoteWord(o.services.region)
@@ -30,8 +34,11 @@ func (o *serveOptions) announce(out, errs io.Writer) {
 		}
 		terminal.Fprintf(out, "clients:          eval \"$(jobpoller serve --print-env%s)\"\n", terminal.Lines(flags))
 	}
-	if o.listen != "" {
-		terminal.Fprintf(out, "listens on %s: other machines may reach it, and nothing asks them for a password\n", o.listen)
+	if o.access != nil && (len(o.command) == 0 || o.verbose) {
+		terminal.Fprintf(out, "only whoever has its keys can use it, because of %s\n", strings.Join(o.ownerFlags(), ", "))
+	}
+	if o.listen != "" && !isLoopback(o.host()) {
+		terminal.Fprintf(out, "listens on %s: other machines reach it, and the network between can read what it sends\n", o.listen)
 	}
 	if len(o.services.aws) > 0 {
 		terminal.Fprintf(out, "Tasks call AWS, which AWS charges for: %s\n", strings.Join(o.services.aws, ", "))
@@ -45,4 +52,18 @@ func (o *serveOptions) announce(out, errs io.Writer) {
 	if o.forward != "" {
 		terminal.Fprintf(out, "requests for other services, and Tasks that no other flag names, go to %s\n", o.forward)
 	}
+}
+
+// pageFor is where the page is. Its token is shown on a terminal alone: others may read a
+// log.
+func (o *serveOptions) pageFor(out io.Writer) string {
+	switch {
+	case o.access == nil:
+		return o.url() + ownPaths
+	case terminal.DisplayOf(out) != nil:
+		return o.access.Page
+	case o.accessFile != "":
+		return o.url() + ownPaths + " with the token that is in " + o.accessFile
+	}
+	return o.url() + ownPaths + " with a token that only a terminal shows"
 }

@@ -26,10 +26,16 @@ const (
 	hostPrefixVariable = "AWS_DISABLE_HOST_PREFIX_INJECTION"
 )
 
-// clientEnvironment is what a client needs to call the server. Credentials and region are
-// made up where the user has none, and --region wins.
+// clientEnvironment is what a client needs to call the server.
 func (o *serveOptions) clientEnvironment(ctx context.Context, getenv func(string) string) []variable {
-	url, forwards := o.url(), o.forward != ""
+	return o.environmentAt(ctx, getenv, o.url(), o.access)
+}
+
+// environmentAt is what a client needs to call the server at a URL. Credentials are those
+// of the access, or the user's. They and the region are made up where the user has none,
+// and --region wins.
+func (o *serveOptions) environmentAt(ctx context.Context, getenv func(string) string, url string, a *access) []variable {
+	forwards := o.forward != ""
 	endpoint := stepFunctionsVariable
 	if forwards {
 		endpoint = endpointVariable
@@ -49,7 +55,14 @@ func (o *serveOptions) clientEnvironment(ctx context.Context, getenv func(string
 	} {
 		keys = keys || getenv(name) != ""
 	}
-	if !keys {
+	switch {
+	case a != nil:
+		own := a.keysFor(cmp.Or(getenv("AWS_ACCESS_KEY_ID"), profile.Credentials.AccessKeyID))
+		env = append(env, variable{"AWS_ACCESS_KEY_ID", own.AccessKeyID}, variable{"AWS_SECRET_ACCESS_KEY", own.SecretAccessKey})
+		if getenv("AWS_SESSION_TOKEN") != "" { // of the keys that these replace
+			env = append(env, variable{"AWS_SESSION_TOKEN", ""})
+		}
+	case !keys:
 		env = append(env, variable{"AWS_ACCESS_KEY_ID", "local"}, variable{"AWS_SECRET_ACCESS_KEY", "local"})
 	}
 	// The SDKs read one of the two, or the other.

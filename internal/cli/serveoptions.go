@@ -102,7 +102,7 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 			problems = append(problems, err)
 		}
 	}
-	problems = append(problems, o.checkWatch(), o.services.validate(), o.checkForward())
+	problems = append(problems, o.checkWatch(), o.services.validate(), o.checkForward(), checkSecret(getenv))
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}
@@ -121,14 +121,17 @@ func (o *serveOptions) checkWatch() error {
 // host is the address that the server listens on.
 func (o *serveOptions) host() string { return cmp.Or(strings.Trim(o.listen, "[]"), "127.0.0.1") }
 
-// url is what clients of this machine call.
-func (o *serveOptions) url() string {
+// address is what clients of this machine call.
+func (o *serveOptions) address() string {
 	host := o.host()
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, strconv.Itoa(o.port))
+	return net.JoinHostPort(host, strconv.Itoa(o.port))
 }
+
+// url is that as a URL.
+func (o *serveOptions) url() string { return "http://" + o.address() }
 
 // readEventsTo reads --events-to: where events go, and whether as PutEvents.
 func (o *serveOptions) readEventsTo() (to *url.URL, putEvents bool, err error) {

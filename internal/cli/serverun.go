@@ -41,6 +41,10 @@ func runServe(c *cobra.Command, o *serveOptions) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	removeAccess, err := o.saveAccess(log)
+	if err != nil {
+		return errors.Join(err, s.close(context.WithoutCancel(c.Context())))
+	}
 	o.announce(c.OutOrStdout(), c.ErrOrStderr())
 	s.follow(c.Context(), os.Getenv)
 	if len(o.command) > 0 {
@@ -50,7 +54,7 @@ func runServe(c *cobra.Command, o *serveOptions) (err error) {
 		<-c.Context().Done()
 		s.tellEnd()
 	}
-	return errors.Join(err, s.close(context.WithoutCancel(c.Context())))
+	return errors.Join(err, removeAccess(), s.close(context.WithoutCancel(c.Context())))
 }
 
 // serving is a server with all that works beside it.
@@ -76,7 +80,10 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 	if err := o.checkForward(); err != nil { // of a free port
 		return nil, usage("%w", err)
 	}
-	s := &serving{options: o, log: log}
+	if len(o.ownerFlags()) > 0 {
+		o.access = newAccess(o.url())
+	}
+	s := &serving{options: o, log: log, stop: func() {}, unhear: func() {}} // until follow
 	var err error
 	if s.tasks, err = newServeTasks(ctx, o, log); err != nil {
 		return nil, err
@@ -105,7 +112,11 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 	if s.follower.limiter != nil {
 		api = throttleCalls(s.follower.limiter, api)
 	}
-	s.http = loopback.Serve(listener, guard.Protect(o.route(draining, api, s.own(clock, guard.Token()), log)), log.newConnections())
+	doors := o.route(draining, api, s.own(clock, guard.Token()), log)
+	if o.access != nil {
+		doors = o.access.protect(o, doors)
+	}
+	s.http = loopback.Serve(listener, guard.Protect(doors), log.newConnections())
 	return s, nil
 }
 
@@ -140,8 +151,12 @@ func (s *serving) own(clock *sim.Clock, token string) http.Handler {
 	for _, path := range []string{"clock", "executions/", "events", "health"} {
 		mux.Handle(ownPaths+path, endpoint)
 	}
-	mux.Handle(ownPaths, page.New(page.Options{
-		World: s.server.PageWorld(), Path: ownPaths, Token: token, Models: models.Load, Compare: compareStrategies,
+	path := ownPaths
+	if s.options.access != nil {
+		path = s.options.access.page
+	}
+	mux.Handle(path, page.New(page.Options{
+		World: s.server.PageWorld(), Path: path, Token: token, Models: models.Load, Compare: compareStrategies,
 	}))
 	return mux
 }
@@ -241,16 +256,28 @@ func (o *serveOptions) route(draining context.Context, api, own http.Handler, lo
 		switch {
 		case strings.HasPrefix(r.URL.Path, ownPaths):
 			own.ServeHTTP(w, r)
-		case strings.HasPrefix(r.Header.Get(targetHeader), targetPrefix):
-			api.ServeHTTP(w, r)
-		case r.Method == http.MethodGet && r.URL.Path == "/" && !isSigned(r):
+		case isForPage(r):
 			http.Redirect(w, r, ownPaths, http.StatusFound)
-		case others == nil:
-			api.ServeHTTP(w, r)
-		default:
+		case o.isForwarded(r):
 			others.ServeHTTP(w, r)
+		default:
+			api.ServeHTTP(w, r)
 		}
 	})
+}
+
+// isForwarded tells whether a request is for another service.
+func (o *serveOptions) isForwarded(r *http.Request) bool {
+	return o.forward != "" && !strings.HasPrefix(r.URL.Path, ownPaths) && !isForPage(r) && !isForStepFunctions(r)
+}
+
+func isForStepFunctions(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get(targetHeader), targetPrefix)
+}
+
+// isForPage tells whether a browser asks for the root.
+func isForPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.URL.Path == "/" && !isSigned(r) && !isForStepFunctions(r)
 }
 
 // isSigned tells whether a client of AWS sends a request; a browser signs none.

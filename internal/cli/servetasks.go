@@ -85,19 +85,25 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 
 // functionPlaces says where the calls of functions go: those of Step Functions to this
 // server, where no flag says otherwise, and others as those of Tasks. Functions get the
-// environment of clients, too, unless they call AWS with the user's own settings.
+// environment of clients, too, unless they call AWS with the user's own settings. Where a
+// flag names another place they have one pair of keys for all: the user's, so that this
+// server knows them by the path.
 func (o *serveOptions) functionPlaces(ctx context.Context) (places, []string) {
 	const stepFunctions = "stepfunctions"
 	to, env := o.services.places, os.Environ()
+	url, access := o.url(), o.access
+	if access != nil && len(to.all()) > 0 {
+		url, access = url+"/"+access.functions, nil
+	}
 	if !slices.ContainsFunc(to.all(), place.isAWS) {
-		env = addVariables(env, o.clientEnvironment(ctx, os.Getenv))
+		env = addVariables(env, o.environmentAt(ctx, os.Getenv, url, access))
 	}
 	to.byService = maps.Clone(to.byService)
 	if to.byService == nil {
 		to.byService = map[string]place{}
 	}
 	if _, named := to.byService[stepFunctions]; !named {
-		to.byService[stepFunctions] = place{o.url()}
+		to.byService[stepFunctions] = place{url}
 	}
 	return to, env
 }

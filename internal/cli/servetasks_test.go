@@ -176,6 +176,49 @@ func TestServedFunctionsCallTheServer(t *testing.T) {
 	}
 }
 
+// Functions sign with the server's keys, or keep the user's where these are for other
+// services, and know the path that needs none.
+func TestServedFunctionsHaveTheKeys(t *testing.T) { //nolint:paralleltest // sets the environment
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAOWN")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "own")
+	for name, test := range map[string]struct {
+		flags []string
+		own   bool // the user's keys
+	}{
+		"data":               {flags: []string{"--data", t.TempDir()}},
+		"forward":            {flags: []string{"--data", t.TempDir(), "--forward", "http://127.0.0.1:9"}},
+		"AWS":                {flags: []string{"--aws=athena"}, own: true},
+		"another's":          {flags: []string{"--data", t.TempDir(), "--endpoint-url", "s3=http://127.0.0.1:9"}, own: true},
+		"another's, forward": {flags: []string{"--data", t.TempDir(), "--endpoint-url", "s3=http://127.0.0.1:9", "--forward", "http://127.0.0.1:9"}, own: true},
+	} {
+		s := startServing(t, io.Discard, test.flags...)
+		to, env := s.options.functionPlaces(t.Context())
+		env, err := to.addTo(env)
+		require.NoError(t, err)
+		got := map[string]string{}
+		for _, variable := range env {
+			name, value, _ := strings.Cut(variable, "=")
+			got[name] = value
+		}
+		keys := loopback.Keys{AccessKeyID: got["AWS_ACCESS_KEY_ID"], SecretAccessKey: got["AWS_SECRET_ACCESS_KEY"]}
+		require.Equal(t, test.own, keys == loopback.Keys{AccessKeyID: "AKIAOWN", SecretAccessKey: "own"}, name)
+		api := cmp.Or(got["AWS_ENDPOINT_URL_SFN"], got["AWS_ENDPOINT_URL"])
+		r := door{http.MethodPost, "/", targetPrefix + "ListActivities", "", "{}"}.request(t, api)
+		signRequest(t, r, "{}", "states", keys)
+		answer, text := send(t, r)
+		require.Equal(t, http.StatusOK, answer.StatusCode, "%s: %s", name, text)
+		if test.own { // the same is refused without the path
+			r = door{http.MethodPost, "/", targetPrefix + "ListActivities", "", "{}"}.request(t, s.http.URL())
+			signRequest(t, r, "{}", "states", keys)
+			answer, _ = send(t, r)
+			require.Equal(t, http.StatusForbidden, answer.StatusCode, name)
+		}
+		if s.options.forward != "" {
+			require.True(t, strings.HasPrefix(got["AWS_ENDPOINT_URL"], s.http.URL()), name)
+		}
+	}
+}
+
 // A server whose functions cannot be started leaves none of their files.
 func TestServedTasksThatCannotStart(t *testing.T) {
 	folder := t.TempDir()

@@ -1,7 +1,6 @@
 package loopback
 
 import (
-	"crypto/subtle"
 	"fmt"
 	"mime"
 	"net"
@@ -159,7 +158,7 @@ func (g *Guard) checkToken(w http.ResponseWriter, r *http.Request) (status int, 
 		given = r.PostForm.Get(TokenField)
 	}
 	switch {
-	case subtle.ConstantTimeCompare([]byte(given), []byte(g.token)) == 1:
+	case IsSecret(given, g.token):
 		return 0, ""
 	case program && given == "":
 		return http.StatusForbidden, "expected the header Content-Type: application/json; only forms of the server's page are sent otherwise, with its token"

@@ -3,6 +3,7 @@ package loopback_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -166,6 +167,79 @@ func TestSignedRequestsAreServed(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, got)
 }
 
+// What is sent on to other services may have a body that the signature leaves open, as
+// clients of S3 send it; Step Functions and Lambda take none.
+func TestUnsignedPayloads(t *testing.T) {
+	t.Parallel()
+	keys := loopback.NewKeys()
+	for _, tt := range []struct {
+		service loopback.Service
+		signed  string
+		hash    string
+		want    string
+	}{
+		{loopback.AnyService, "s3", "UNSIGNED-PAYLOAD", "200 in"},
+		{loopback.AnyService, "s3", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "200 in"},
+		{loopback.AnyService, "s3", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "200 in"},
+		{loopback.AnyService, "s3", strings.Repeat("0", 64), "400 XAmzContentSHA256Mismatch"},
+		{loopback.AnyService, "sqs", "", "200 in"},
+		{loopback.AnyService, "states", "", "200 in"},
+		{loopback.S3, "s3", "UNSIGNED-PAYLOAD", "200 in"},
+		{loopback.S3, "s3", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "501 NotImplemented"},
+		{loopback.StepFunctions, "states", "", "200 in"},
+		{loopback.StepFunctions, "states", "UNSIGNED-PAYLOAD", "403 AccessDenied: the payload is not signed"},
+		{loopback.StepFunctions, "states", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "501 NotImplemented"},
+		{loopback.StepFunctions, "sqs", "", "400 AuthorizationHeaderMalformed"},
+		{loopback.Lambda, "lambda", "UNSIGNED-PAYLOAD", "403 AccessDenied: the payload is not signed"},
+	} {
+		handler := loopback.Signed{Service: tt.service, Keys: []loopback.Keys{keys}, Refuse: refuse}.Require(echo)
+		r := httptest.NewRequest(http.MethodPut, "http://any/bucket/a%20b", strings.NewReader("in"))
+		if tt.hash != "" {
+			r.Header.Set("X-Amz-Content-Sha256", tt.hash)
+		}
+		sign(t, r, "in", signing{keys: keys, service: tt.signed, at: time.Now(), hash: tt.hash})
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, r)
+		require.True(t, strings.HasPrefix(fmt.Sprint(answer.Code, " ", answer.Body), tt.want), "%+v: %d %s", tt, answer.Code, answer.Body)
+	}
+}
+
+// A secret goes with more than one access key, and with no other secret.
+func TestTakesID(t *testing.T) {
+	t.Parallel()
+	keys := loopback.NewKeys()
+	signed := loopback.Signed{
+		Service: loopback.StepFunctions, Keys: []loopback.Keys{keys}, TakesID: func(id string) bool { return id == "also" }, Refuse: refuse, Source: "ask me",
+	}
+	for id, want := range map[string]int{keys.AccessKeyID: http.StatusOK, "also": http.StatusOK, "another": http.StatusForbidden, "": http.StatusForbidden} {
+		for _, secret := range []string{keys.SecretAccessKey, "other"} {
+			r := httptest.NewRequest(http.MethodPost, "http://any/", strings.NewReader("in"))
+			sign(t, r, "in", signing{keys: loopback.Keys{AccessKeyID: id, SecretAccessKey: secret}, service: "states", at: time.Now()})
+			answer := httptest.NewRecorder()
+			signed.Require(echo).ServeHTTP(answer, r)
+			if secret == "other" {
+				require.Equal(t, http.StatusForbidden, answer.Code)
+				require.Contains(t, answer.Body.String(), "ask me")
+				continue
+			}
+			require.Equal(t, want, answer.Code, id)
+		}
+	}
+}
+
+// A request without a body stays one: who serves a stream waits for no end of it.
+func TestSignedRequestWithoutABody(t *testing.T) {
+	t.Parallel()
+	keys := loopback.NewKeys()
+	handler := loopback.Signed{Service: loopback.StepFunctions, Keys: []loopback.Keys{keys}, Refuse: refuse}.Require(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { require.Equal(t, http.NoBody, r.Body) }))
+	r := httptest.NewRequest(http.MethodGet, "http://any/events", nil)
+	sign(t, r, "", signing{keys: keys, service: "states", at: time.Now()})
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, r)
+	require.Equal(t, http.StatusOK, answer.Code)
+}
+
 func TestUnsignedRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	keys := loopback.NewKeys()
@@ -191,18 +265,19 @@ func TestUnsignedRequestsAreRefused(t *testing.T) {
 		"other time": {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) {
 			r.Header.Set("X-Amz-Date", time.Now().UTC().Add(time.Second).Format("20060102T150405Z"))
 		}},
-		"no time":           {"AuthorizationHeaderMalformed: header X-Amz-Date", func(*signing) {}, func(r *http.Request) { r.Header.Del("X-Amz-Date") }},
-		"other method":      {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.Method = http.MethodDelete }},
-		"other path":        {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.URL.Path = "/bucket/other" }},
-		"more of a query":   {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.URL.RawQuery = "delete" }},
-		"signed header":     {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.Header.Set("If-Match", `"other"`) }},
-		"unsigned header":   {"header X-Amz-Copy-Source is not signed", func(*signing) {}, func(r *http.Request) { r.Header.Set("X-Amz-Copy-Source", "bucket/secret") }},
-		"other body":        {"XAmzContentSHA256Mismatch", func(s *signing) { s.hash = strings.Repeat("0", 64) }, nil},
-		"chunks":            {"NotImplemented: payloads in signed chunks", func(s *signing) { s.hash = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD" }, nil},
-		"presigned":         {"presigned URLs are not served", nil, func(r *http.Request) { r.URL.RawQuery = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=0" }},
-		"presigned of old":  {"presigned URLs are not served", nil, func(r *http.Request) { r.URL.RawQuery = "AWSAccessKeyId=a&Signature=b" }},
-		"too large":         {"EntityTooLarge", func(*signing) {}, nil},
-		"unsigned the host": {"the host header is not signed", func(*signing) {}, func(r *http.Request) { replaceIn(r, "host;", "") }},
+		"no time":                   {"AuthorizationHeaderMalformed: header X-Amz-Date", func(*signing) {}, func(r *http.Request) { r.Header.Del("X-Amz-Date") }},
+		"other method":              {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.Method = http.MethodDelete }},
+		"other path":                {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.URL.Path = "/bucket/other" }},
+		"more of a query":           {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.URL.RawQuery = "delete" }},
+		"query that cannot be read": {"the query cannot be read", func(*signing) {}, func(r *http.Request) { r.URL.RawQuery = "a=%zz" }},
+		"signed header":             {"SignatureDoesNotMatch", func(*signing) {}, func(r *http.Request) { r.Header.Set("If-Match", `"other"`) }},
+		"unsigned header":           {"header X-Amz-Copy-Source is not signed", func(*signing) {}, func(r *http.Request) { r.Header.Set("X-Amz-Copy-Source", "bucket/secret") }},
+		"other body":                {"XAmzContentSHA256Mismatch", func(s *signing) { s.hash = strings.Repeat("0", 64) }, nil},
+		"chunks":                    {"NotImplemented: payloads in signed chunks", func(s *signing) { s.hash = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD" }, nil},
+		"presigned":                 {"presigned URLs are not served", nil, func(r *http.Request) { r.URL.RawQuery = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=0" }},
+		"presigned of old":          {"presigned URLs are not served", nil, func(r *http.Request) { r.URL.RawQuery = "AWSAccessKeyId=a&Signature=b" }},
+		"too large":                 {"EntityTooLarge", func(*signing) {}, nil},
+		"unsigned the host":         {"the host header is not signed", func(*signing) {}, func(r *http.Request) { replaceIn(r, "host;", "") }},
 	} {
 		r := httptest.NewRequest(http.MethodPut, "http://any/bucket/key", strings.NewReader("in"))
 		r.Header.Set("If-Match", `"a"`)

@@ -15,11 +15,21 @@ func NewSecret() string { return rand.Text() }
 // address carries the path.
 func RequirePath(secret string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-		if subtle.ConstantTimeCompare([]byte(first), []byte(secret)) != 1 {
+		if !HasPath(r, secret) {
 			http.NotFound(w, r)
 			return
 		}
 		http.StripPrefix("/"+secret, next).ServeHTTP(w, r)
 	})
+}
+
+// HasPath tells whether a request is for the secret path "/SECRET", or below it.
+func HasPath(r *http.Request, secret string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	return IsSecret(first, secret)
+}
+
+// IsSecret compares in constant time.
+func IsSecret(given, secret string) bool {
+	return subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
 }

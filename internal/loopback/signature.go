@@ -2,13 +2,16 @@ package loopback
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +20,8 @@ import (
 // Keys are credentials that a server takes. They are a secret of the run: never
 // log them.
 type Keys struct {
-	AccessKeyID     string
-	SecretAccessKey string
+	AccessKeyID     string `json:"accessKeyId"`
+	SecretAccessKey string `json:"secretAccessKey"`
 }
 
 // NewKeys draws the keys of a server.
@@ -29,10 +32,13 @@ func NewKeys() Keys {
 // Service is what requests are signed for.
 type Service string
 
-// The services that a run serves.
+// The services that are served here. AnyService is for requests that are sent on to a
+// server of many.
 const (
-	S3     Service = "s3"
-	Lambda Service = "lambda"
+	S3            Service = "s3"
+	Lambda        Service = "lambda"
+	StepFunctions Service = "states"
+	AnyService    Service = ""
 )
 
 // MaxBody is the largest body of a signed request in bytes. The server holds it
@@ -60,6 +66,10 @@ const (
 type Signed struct {
 	Service Service
 	Keys    []Keys
+	// TakesID, if not nil, tells which other access key IDs go with each of the secrets.
+	TakesID func(accessKeyID string) bool
+	// Source says where the owner finds the keys, for messages; empty for those of a run.
+	Source string
 	// AnyTime takes signatures of any time: for a server whose clock jumps,
 	// since clients of the SDK correct the time that they sign by the server's
 	// Date.
@@ -70,8 +80,10 @@ type Signed struct {
 
 // Require lets requests through that one of the keys has signed for the service by
 // AWS Signature Version 4, in the Authorization header, within 15 minutes of this
-// machine's clock. The body is as signed. Presigned URLs and payloads that are
-// signed in chunks are refused.
+// machine's clock: within them a request can be repeated, as at AWS. The body is as
+// signed, or of a kind that only S3 and AnyService take: an unsigned one. Presigned
+// URLs are refused, and so are payloads in chunks, but for AnyService, which sends
+// them on.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 func (s Signed) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,17 +93,17 @@ func (s Signed) Require(next http.Handler) http.Handler {
 			s.Refuse(w, r, refusal)
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body = body
 		next.ServeHTTP(w, r)
 	})
 }
 
 // verify returns the body of a request whose signature is right.
-func (s Signed) verify(r *http.Request) ([]byte, *Refusal) {
+func (s Signed) verify(r *http.Request) (io.ReadCloser, *Refusal) {
 	if query := r.URL.Query(); query.Has("X-Amz-Signature") || query.Has("X-Amz-Algorithm") || query.Has("Signature") {
 		return nil, &Refusal{http.StatusForbidden, "AccessDenied", "presigned URLs are not served here; sign the Authorization header"}
 	}
-	a, refusal := readAuthorization(r)
+	a, refusal := s.readAuthorization(r)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -99,54 +111,66 @@ func (s Signed) verify(r *http.Request) ([]byte, *Refusal) {
 		return nil, refusal
 	}
 	given := r.Header.Get(headerPayload)
-	if strings.HasPrefix(given, "STREAMING-") {
+	chunked := strings.HasPrefix(given, "STREAMING-")
+	switch {
+	case chunked && s.Service != AnyService:
 		return nil, &Refusal{http.StatusNotImplemented, "NotImplemented", "payloads in signed chunks are not served here; sign the whole payload"}
+	case given == unsigned && s.Service != AnyService && s.Service != S3:
+		return nil, &Refusal{http.StatusForbidden, "AccessDenied", "the payload is not signed: sign its hash"}
 	}
 	var body []byte
+	hash := given
 	if given == "" { // then the signature tells whether the body is right
 		if body, refusal = readBody(r); refusal != nil {
 			return nil, refusal
 		}
-	}
-	hash := given
-	if given == "" {
 		hash = hexSHA256(body)
 	}
 	if !s.matches(a, r, hash) {
 		// As with a wrong key: who guesses learns nothing.
-		return nil, &Refusal{
-			http.StatusForbidden, "SignatureDoesNotMatch",
-			"the request is not signed with the keys of this run: each run draws its own and prints them with --data or -o json",
+		return nil, &Refusal{http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with this server's keys: " + s.source()}
+	}
+	if chunked || given == unsigned && s.Service == AnyService {
+		return r.Body, nil
+	}
+	if given != "" {
+		if body, refusal = readBody(r); refusal != nil {
+			return nil, refusal
+		}
+		if given != unsigned && subtle.ConstantTimeCompare([]byte(given), []byte(hexSHA256(body))) != 1 {
+			return nil, &Refusal{http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one whose hash is signed in x-amz-content-sha256"}
 		}
 	}
-	if given == "" {
-		return body, nil
+	if len(body) == 0 {
+		return http.NoBody, nil
 	}
-	if body, refusal = readBody(r); refusal != nil {
-		return nil, refusal
-	}
-	if given != unsigned && subtle.ConstantTimeCompare([]byte(given), []byte(hexSHA256(body))) != 1 {
-		return nil, &Refusal{http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one whose hash is signed in x-amz-content-sha256"}
-	}
-	return body, nil
+	return io.NopCloser(bytes.NewReader(body)), nil
+}
+
+// source says where clients get the keys.
+func (s Signed) source() string {
+	return cmp.Or(s.Source, "each run draws its own and prints them with --data or -o json")
 }
 
 func readBody(r *http.Request) ([]byte, *Refusal) {
 	if r.ContentLength > MaxBody {
-		return nil, tooLarge()
+		return nil, tooLarge(MaxBody)
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	large, limited := errors.AsType[*http.MaxBytesError](err)
 	switch {
+	case limited:
+		return nil, tooLarge(large.Limit)
 	case err != nil:
 		return nil, &Refusal{http.StatusBadRequest, "IncompleteBody", "the request ended before its body was complete"}
 	case len(body) > MaxBody:
-		return nil, tooLarge()
+		return nil, tooLarge(MaxBody)
 	}
 	return body, nil
 }
 
-func tooLarge() *Refusal {
-	return &Refusal{http.StatusBadRequest, "EntityTooLarge", fmt.Sprintf("expected a body of at most %d bytes", MaxBody)}
+func tooLarge(most int64) *Refusal {
+	return &Refusal{http.StatusBadRequest, "EntityTooLarge", fmt.Sprintf("expected a body of at most %d bytes", most)}
 }
 
 // authorization is what the Authorization header says.
@@ -161,13 +185,10 @@ type authorization struct {
 
 // readAuthorization reads "AWS4-HMAC-SHA256 Credential=KEY/DAY/REGION/SERVICE/
 // aws4_request, SignedHeaders=a;b, Signature=HEX".
-func readAuthorization(r *http.Request) (*authorization, *Refusal) {
+func (s Signed) readAuthorization(r *http.Request) (*authorization, *Refusal) {
 	lines := r.Header.Values("Authorization")
 	if len(lines) == 0 {
-		return nil, &Refusal{
-			http.StatusForbidden, "AccessDenied",
-			"the request is not signed: sign it with the keys that the run prints with --data or -o json",
-		}
+		return nil, &Refusal{http.StatusForbidden, "AccessDenied", "the request is not signed: sign it with this server's keys; " + s.source()}
 	}
 	malformed := &Refusal{
 		http.StatusBadRequest, "AuthorizationHeaderMalformed",
@@ -198,7 +219,7 @@ func (s Signed) check(a *authorization, r *http.Request) *Refusal {
 	malformed := func(format string, args ...any) *Refusal {
 		return &Refusal{http.StatusBadRequest, "AuthorizationHeaderMalformed", fmt.Sprintf(format, args...)}
 	}
-	if a.service != string(s.Service) {
+	if s.Service != AnyService && a.service != string(s.Service) {
 		return malformed("the request is signed for another service than %s", s.Service)
 	}
 	date, err := time.Parse(dateForm, a.date)
@@ -214,6 +235,9 @@ func (s Signed) check(a *authorization, r *http.Request) *Refusal {
 	case !slices.Contains(a.headers, "host"):
 		return malformed("the host header is not signed")
 	}
+	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+		return malformed("the query cannot be read, so it cannot have been signed")
+	}
 	for name := range r.Header {
 		if lower := strings.ToLower(name); strings.HasPrefix(lower, "x-amz-") && !slices.Contains(a.headers, lower) {
 			return &Refusal{http.StatusForbidden, "AccessDenied", fmt.Sprintf("header %s is not signed", name)}
@@ -226,7 +250,7 @@ func (s Signed) check(a *authorization, r *http.Request) *Refusal {
 // constant time and tries all keys.
 func (s Signed) matches(a *authorization, r *http.Request, payloadHash string) bool {
 	scope := strings.Join([]string{a.day, a.region, a.service, "aws4_request"}, "/")
-	toSign := strings.Join([]string{algorithm, a.date, scope, hexSHA256([]byte(a.canonical(s.Service, r, payloadHash)))}, "\n")
+	toSign := strings.Join([]string{algorithm, a.date, scope, hexSHA256([]byte(a.canonical(r, payloadHash)))}, "\n")
 	found := 0
 	for _, k := range s.Keys {
 		if k.SecretAccessKey == "" { // everybody has it
@@ -238,16 +262,19 @@ func (s Signed) matches(a *authorization, r *http.Request, payloadHash string) b
 			mac.Write([]byte(part))
 			key = mac.Sum(nil)
 		}
-		found |= subtle.ConstantTimeCompare([]byte(hex.EncodeToString(key)), []byte(a.signature)) &
-			subtle.ConstantTimeCompare([]byte(k.AccessKeyID), []byte(a.accessKeyID))
+		taken := subtle.ConstantTimeCompare([]byte(k.AccessKeyID), []byte(a.accessKeyID))
+		if s.TakesID != nil && s.TakesID(a.accessKeyID) {
+			taken = 1
+		}
+		found |= subtle.ConstantTimeCompare([]byte(hex.EncodeToString(key)), []byte(a.signature)) & taken
 	}
 	return found == 1
 }
 
 // canonical is the request in the form that is signed.
-func (a *authorization) canonical(service Service, r *http.Request, payloadHash string) string {
+func (a *authorization) canonical(r *http.Request, payloadHash string) string {
 	path := r.URL.EscapedPath()
-	if service == S3 {
+	if a.service == string(S3) {
 		path = r.URL.Path // S3's paths are encoded once, all others twice
 	}
 	var b strings.Builder

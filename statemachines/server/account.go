@@ -32,11 +32,14 @@ func callerOf(q *http.Request) caller {
 		return who
 	}
 	who.region = m[2]
-	if accountNumber.MatchString(m[1]) {
+	if IsAccount(m[1]) {
 		who.accountID = m[1]
 	}
 	return who
 }
+
+// IsAccount tells whether an access key names an account: its twelve digits do.
+func IsAccount(accessKeyID string) bool { return accountNumber.MatchString(accessKeyID) }
 
 // account is the state of one account in one region.
 type account struct {

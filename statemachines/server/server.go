@@ -3,7 +3,7 @@
 //
 // The rules of requests come from the service's model: a request that breaks them is
 // answered in AWS's words. State is kept by account and region, which are read from the
-// signature. Nothing verifies that.
+// signature. The server does not verify that: put a handler before it that does.
 package server
 
 import (
