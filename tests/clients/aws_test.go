@@ -28,17 +28,18 @@ func python(t *testing.T, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// clientEnvironment is what `serve --print-env` prints, but for the URL.
-func clientEnvironment(to string) []string {
+// environment is what `serve --print-env` prints.
+func (e endpoint) environment() []string {
 	return []string{
-		"AWS_ENDPOINT_URL_SFN=" + to, "AWS_DISABLE_HOST_PREFIX_INJECTION=true",
-		"AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1", "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"AWS_ENDPOINT_URL_SFN=" + e.url, "AWS_DISABLE_HOST_PREFIX_INJECTION=true", "AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=" + e.keys.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + e.keys.SecretAccessKey,
 	}
 }
 
-func driveBoto(t *testing.T, to string) {
+func driveBoto(t *testing.T, to endpoint) {
 	t.Helper()
-	command := python(t, "boto.py", to, "testdata/orders.asl.json")
+	command := python(t, "boto.py", "testdata/orders.asl.json")
+	command.Env = append(command.Env, to.environment()...)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
@@ -68,9 +69,9 @@ func (s *shell) run(t *testing.T, operation, query string, arguments ...string) 
 }
 
 // driveAWS does what a user does at a terminal, with the variables that serve prints.
-func driveAWS(t *testing.T, to string) {
+func driveAWS(t *testing.T, to endpoint) {
 	t.Helper()
-	s := &shell{environment: clientEnvironment(to)}
+	s := &shell{environment: to.environment()}
 	activity := s.run(t, "create-activity", "activityArn", "--name", "cli-ask")
 	machine := s.run(t, "create-state-machine", "stateMachineArn", "--name", "cli-orders", "--role-arn", role,
 		"--definition", ordersDefinition(t, activity), "--tags", "key=team,value=orders")

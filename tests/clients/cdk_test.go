@@ -22,7 +22,7 @@ func TestCDKMachine(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "make", "-C", "../..", "synth", "CDK_OUT="+folder, "CONTEXT=-c jobs=dynamodb-export-variables").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	s := startServe(t, "--watch", folder, "--simulate", "12m", "--time", "virtual")
-	c := &sdk{Client: newClient(t, s.url)}
+	c := &sdk{Client: newClient(t, s.endpoint)}
 	require.Eventually(t, func() bool {
 		machines, err := c.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})
 		require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	folder := t.TempDir()
 	s := startUnder(t, []string{"sh", "-c", `ulimit -f 64; exec "$0" "$@"`}, "--time", "manual", "--data", folder)
-	client := newLoad(t, s.url)
+	client := newLoad(t, s.endpoint)
 	machine := client.create(t, "waits", asksOrWaits)
 	start := func(client *load, n int) error {
 		input, err := json.Marshal(map[string]any{"seconds": 60, "ask": false, "text": strings.Repeat("x", 100+n*7)})
@@ -40,7 +40,7 @@ func TestFullDisk(t *testing.T) {
 	statuses := func(s *serving) map[string]int {
 		counts := map[string]int{}
 		for n := range acknowledged {
-			text := callAPI(t, s.url, "DescribeExecution", fmt.Sprintf(`{"executionArn": %q}`, executionARN(machine, fmt.Sprintf("x%d", n))))
+			text := callAPI(t, s.endpoint, "DescribeExecution", fmt.Sprintf(`{"executionArn": %q}`, executionARN(machine, fmt.Sprintf("x%d", n))))
 			var x struct {
 				Status string `json:"status"`
 			}
@@ -54,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 
 	require.Eventually(t, func() bool { return s.process.Signal(os.Interrupt) != nil }, patience, 1e7)
 	s = startServe(t, "--time", "manual", "--data", folder)
-	require.NoError(t, start(newLoad(t, s.url), acknowledged), "its name is free: it was not started")
+	require.NoError(t, start(newLoad(t, s.endpoint), acknowledged), "its name is free: it was not started")
 	acknowledged++
 	status, text := s.clock(t, `{"advance": "1h"}`)
 	require.Equal(t, http.StatusOK, status, text)

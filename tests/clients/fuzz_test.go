@@ -193,7 +193,7 @@ func TestRandomRequests(t *testing.T) {
 	statuses, succeeded, refused := map[int]int{}, map[string]int{}, map[string]int{}
 	for range *requests {
 		operation, body := f.request(service, operations)
-		status, text := postAPI(t, s.url, operation, body)
+		status, text := postAPI(t, s.endpoint, operation, body)
 		statuses[status]++
 		switch status {
 		case http.StatusOK:

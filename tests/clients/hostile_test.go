@@ -121,7 +121,7 @@ func TestHostileRequests(t *testing.T) {
 			})
 		}
 	})
-	machines := callAPI(t, s.url, "ListStateMachines", `{}`)
+	machines := callAPI(t, s.endpoint, "ListStateMachines", `{}`)
 	require.JSONEq(t, `{"stateMachines": []}`, machines, "nothing is created")
 	_, after := s.clock(t, "")
 	require.JSONEq(t, before, after, "the clock stands where it stood")
@@ -130,19 +130,20 @@ func TestHostileRequests(t *testing.T) {
 }
 
 // callAPI calls an operation without an SDK, and requires success.
-func callAPI(t *testing.T, to, operation, body string) string {
+func callAPI(t *testing.T, to endpoint, operation, body string) string {
 	t.Helper()
 	status, text := postAPI(t, to, operation, body)
 	require.Equal(t, http.StatusOK, status, text)
 	return text
 }
 
-func postAPI(t *testing.T, to, operation, body string) (status int, text string) {
+func postAPI(t *testing.T, to endpoint, operation, body string) (status int, text string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to.url, strings.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	request.Header.Set("X-Amz-Target", "AWSStepFunctions."+operation)
+	require.NoError(t, to.sign(request, body))
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
 	read, err := io.ReadAll(response.Body)
@@ -164,5 +165,5 @@ func TestSlowClients(t *testing.T) {
 		_, err = io.WriteString(connection, "POST / HTTP/1.1\r\nHost: "+address.Host+"\r\nX-Slow: ")
 		require.NoError(t, err)
 	}
-	require.JSONEq(t, `{"stateMachines": []}`, callAPI(t, s.url, "ListStateMachines", `{}`))
+	require.JSONEq(t, `{"stateMachines": []}`, callAPI(t, s.endpoint, "ListStateMachines", `{}`))
 }

@@ -197,10 +197,10 @@ func TestKilled(t *testing.T) {
 	machine := ""
 	for range *kills {
 		s := startServe(t, "--time", "manual", "--data", folder)
-		client := newLoad(t, s.url)
+		client := newLoad(t, s.endpoint)
 		if machine == "" {
 			machine = client.create(t, "soak", asksOrWaits)
-			callAPI(t, s.url, "CreateActivity", `{"name": "soak"}`)
+			callAPI(t, s.endpoint, "CreateActivity", `{"name": "soak"}`)
 		}
 		after := l.acknowledged.Load() + int64(1+draw.IntN(400))
 		var all sync.WaitGroup
@@ -241,7 +241,7 @@ func (l *ledger) requireWhole(t *testing.T, s *serving, machine, name string, se
 		Output string `json:"output"`
 		Error  string `json:"error"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(callAPI(t, s.url, "DescribeExecution", fmt.Sprintf(`{"executionArn": %q}`, arn))), &x))
+	require.NoError(t, json.Unmarshal([]byte(callAPI(t, s.endpoint, "DescribeExecution", fmt.Sprintf(`{"executionArn": %q}`, arn))), &x))
 	var history struct {
 		Events []struct {
 			ID        int     `json:"id"`
@@ -250,7 +250,7 @@ func (l *ledger) requireWhole(t *testing.T, s *serving, machine, name string, se
 			Timestamp float64 `json:"timestamp"`
 		} `json:"events"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(callAPI(t, s.url, "GetExecutionHistory", fmt.Sprintf(`{"executionArn": %q, "maxResults": 1000}`, arn))), &history))
+	require.NoError(t, json.Unmarshal([]byte(callAPI(t, s.endpoint, "GetExecutionHistory", fmt.Sprintf(`{"executionArn": %q, "maxResults": 1000}`, arn))), &history))
 	last := map[string]string{"SUCCEEDED": "ExecutionSucceeded", "FAILED": "ExecutionFailed", "ABORTED": "ExecutionAborted"}[x.Status]
 	require.NotEmpty(t, last, "%s is %s", name, x.Status)
 	entered := 0.0

@@ -21,11 +21,12 @@ var waiting = flag.Int("waiting", 100_000, "TestLoad: how many executions wait a
 
 // load sends requests from many connections.
 type load struct {
-	url    string
+	endpoint
+
 	client *http.Client
 }
 
-func newLoad(t *testing.T, to string) *load {
+func newLoad(t *testing.T, to endpoint) *load {
 	t.Helper()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost, transport.MaxConnsPerHost = connections, connections
@@ -50,6 +51,9 @@ func (l *load) send(ctx context.Context, path, body, contentType, target string)
 	}
 	request.Header.Set("Content-Type", contentType)
 	request.Header.Set("X-Amz-Target", target)
+	if err := l.sign(request, body); err != nil {
+		return "", err
+	}
 	response, err := l.client.Do(request)
 	if err != nil {
 		return "", err
@@ -139,7 +143,7 @@ const waitsADay = `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 
 // Many executions wait in little memory, and many end in the same second.
 func TestLoad(t *testing.T) {
 	s := startServe(t, "--time", "manual")
-	l := newLoad(t, s.url)
+	l := newLoad(t, s.endpoint)
 	machine := l.create(t, "many", waitsADay)
 	perSecond := l.start(t, machine, *waiting)
 	memory := memoryKB(t, s.process, "VmRSS")
@@ -149,7 +153,7 @@ func TestLoad(t *testing.T) {
 	require.Equal(t, *waiting, n)
 
 	ends := startServe(t, "--time", "manual")
-	l = newLoad(t, ends.url)
+	l = newLoad(t, ends.endpoint)
 	machine = l.create(t, "ends", waitsADay)
 	l.start(t, machine, 10_000)
 	began := time.Now()

@@ -85,7 +85,7 @@ func (r *stateMachineResource) remove(t *testing.T) {
 // Terraform sees after each apply what it applied, so the next plan is empty.
 func TestProviderCalls(t *testing.T) {
 	t.Parallel()
-	r := &stateMachineResource{Client: newClient(t, startServe(t).url)}
+	r := &stateMachineResource{Client: newClient(t, startServe(t).endpoint)}
 	const first = `{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}`
 	r.create(t, first)
 	machine, versions, tags := r.read(t)

@@ -16,9 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder stands between the clients and a server, and keeps who calls what.
+// recorder stands between the clients and a server, and keeps who calls what. It sends
+// requests on as they are, for the clients have signed them.
 type recorder struct {
-	url string
+	front *httptest.Server
+	host  string // its own, by which the clients call the server
 
 	mu    sync.Mutex
 	calls map[string]map[string]int // how many succeeded, by operation and client
@@ -27,19 +29,20 @@ type recorder struct {
 // clientNames are the clients by what their User-Agent begins with.
 var clientNames = map[string]string{"aws-sdk-go-v2/": "SDK for Go", "Boto3/": "boto3", "aws-cli/": "aws"}
 
-// record starts a recorder before the server at a URL. It keeps the prefix sync- of a
-// host, and nothing else of it: the server answers only to its own port.
-func record(t *testing.T, to string) *recorder {
+func newRecorder() *recorder {
+	front := httptest.NewUnstartedServer(nil)
+	return &recorder{front: front, host: front.Listener.Addr().String(), calls: map[string]map[string]int{}}
+}
+
+// start begins to send requests to a server, which has to know the recorder's host.
+func (r *recorder) start(t *testing.T, to string) {
 	t.Helper()
 	server, err := url.Parse(to)
 	require.NoError(t, err)
-	r := &recorder{calls: map[string]map[string]int{}}
-	proxy := &httputil.ReverseProxy{
+	r.front.Config.Handler = &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(server)
-			if strings.HasPrefix(p.In.Host, "sync-") {
-				p.Out.Host = "sync-" + server.Host
-			}
+			p.Out.Host = p.In.Host
 		},
 		ModifyResponse: func(response *http.Response) error {
 			if response.StatusCode == http.StatusOK {
@@ -49,10 +52,8 @@ func record(t *testing.T, to string) *recorder {
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }, // the client is gone, or the server
 	}
-	front := httptest.NewServer(proxy)
-	t.Cleanup(front.Close)
-	r.url = front.URL
-	return r
+	r.front.Start()
+	t.Cleanup(r.front.Close)
 }
 
 func (r *recorder) add(request *http.Request) {

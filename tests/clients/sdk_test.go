@@ -19,11 +19,11 @@ import (
 const role = "arn:aws:iam::123456789012:role/orders"
 
 // newClient is the SDK's client, before the server at a URL.
-func newClient(t *testing.T, to string) *sfn.Client {
+func newClient(t *testing.T, to endpoint) *sfn.Client {
 	t.Helper()
-	transport := dialTo(t, to)
+	transport := dialTo(t, to.url)
 	return sfn.New(sfn.Options{
-		BaseEndpoint: aws.String(to), Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		BaseEndpoint: aws.String(to.url), Region: "us-east-1", Credentials: credentials.StaticCredentialsProvider{Value: to.keys},
 		HTTPClient: &http.Client{Transport: transport}, RetryMaxAttempts: 1,
 	})
 }
@@ -46,7 +46,7 @@ type sdk struct {
 
 // driveSDK creates a machine and an activity, does everything with them, and deletes
 // them.
-func driveSDK(t *testing.T, to string) {
+func driveSDK(t *testing.T, to endpoint) {
 	t.Helper()
 	c := &sdk{Client: newClient(t, to)}
 	c.create(t)

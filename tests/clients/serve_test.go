@@ -3,6 +3,8 @@ package clients_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
@@ -11,10 +13,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,11 +35,22 @@ var buildCommand = sync.OnceValues(func() (string, error) {
 	return file, nil
 })
 
+// endpoint is where clients call, and what they sign with.
+type endpoint struct {
+	url  string
+	keys aws.Credentials
+}
+
+// openKeys are those of clients of a server that asks for none.
+var openKeys = aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}
+
 // serving is a `jobpoller serve` that runs.
 type serving struct {
-	url     string
+	endpoint
+
 	process *os.Process
 	log     *log
+	runtime string // the folder with its keys
 }
 
 // log is what a process writes.
@@ -69,10 +85,11 @@ func startUnder(t *testing.T, by []string, arguments ...string) *serving {
 	t.Helper()
 	file, err := buildCommand()
 	require.NoError(t, err)
-	s := &serving{log: &log{}}
+	s := &serving{log: &log{}, runtime: t.TempDir()}
 	all := slices.Concat(by, []string{file, "serve", "--port", "0"}, arguments)
 	process := exec.CommandContext(t.Context(), all[0], all[1:]...)
 	process.Stdout, process.Stderr = s.log, s.log
+	process.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+s.runtime)
 	process.Cancel = func() error { return process.Process.Signal(os.Interrupt) }
 	process.WaitDelay = 30 * time.Second
 	require.NoError(t, process.Start())
@@ -93,7 +110,33 @@ func startUnder(t *testing.T, by []string, arguments ...string) *serving {
 		}
 	}, time.Minute, 5*time.Millisecond, "serve does not say its address")
 	require.NotEmpty(t, s.url, "serve has ended:\n%s", s.log)
+	s.keys = s.printedKeys(t)
 	return s
+}
+
+// printedKeys are those that --print-env prints for the server.
+func (s *serving) printedKeys(t *testing.T) (keys aws.Credentials) {
+	t.Helper()
+	file, err := buildCommand()
+	require.NoError(t, err)
+	print := exec.CommandContext(t.Context(), file, "serve", "--print-env", "--port", s.url[strings.LastIndex(s.url, ":")+1:])
+	print.Env = []string{"XDG_RUNTIME_DIR=" + s.runtime, "HOME=" + s.runtime}
+	out, err := print.Output()
+	require.NoError(t, err)
+	for name, into := range map[string]*string{"AWS_ACCESS_KEY_ID": &keys.AccessKeyID, "AWS_SECRET_ACCESS_KEY": &keys.SecretAccessKey} {
+		_, value, _ := strings.Cut(string(out), "export "+name+"='")
+		*into, _, _ = strings.Cut(value, "'")
+	}
+	return keys
+}
+
+// sign signs a request, if the server asks for that.
+func (e endpoint) sign(r *http.Request, body string) error {
+	if e.keys == openKeys {
+		return nil
+	}
+	hash := sha256.Sum256([]byte(body))
+	return v4.NewSigner().SignHTTP(r.Context(), e.keys, r, hex.EncodeToString(hash[:]), "states", "us-east-1", time.Now())
 }
 
 // clock asks for the clock of the control endpoint, or changes it by a body.
@@ -106,6 +149,7 @@ func (s *serving) clock(t *testing.T, body string) (status int, answer string) {
 	request, err := http.NewRequestWithContext(t.Context(), method, s.url+"/_jobpoller/clock", bytes.NewReader([]byte(body)))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
+	require.NoError(t, s.sign(request, body))
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
 	text, err := io.ReadAll(response.Body)
