@@ -19,19 +19,20 @@ It prints the URL of its page. Point clients there in one of two ways:
 Only programs of this machine reach it, unless you pass --listen. It refuses pages of
 other sites, and hosts that are neither loopback names nor those of --host.
 
-It is open to every user of this machine, as emulators are: whoever connects can read
-and run what you serve. With --aws, --lambda of a program, --data, --listen beyond this
-machine, or an --endpoint-url or --forward beyond it, it acts with your rights, so it
-takes only requests that are signed with its keys. It draws them at its start. The
-command after -- and --print-env have them, and a file that only you can read. The page
-opens by the address with a token that serve prints on your terminal.
+It is open to every user of this machine, as emulators are: whoever connects can
+read and run what you serve. It acts with your rights if you pass --aws, --data,
+--lambda with a program, or --listen, --endpoint-url or --forward with another
+machine. Then it takes only requests that are signed with its keys. It draws them at
+the start: the command after -- and --print-env have them, and a file that only you
+can read. JOBPOLLER_SECRET_ACCESS_KEY replaces the drawn secret. The page opens by
+the address with a token that serve prints on your terminal.
 
 --time says how fast the clock goes:
   real     as this machine's (default)
   virtual  it jumps to the next timer when nothing runs: an execution ends at once
   x60      60 times as fast, or any other factor
   manual   it stands until a client moves it
-Histories have the times of that clock. Any program can move it:
+Histories have the times of that clock. Any program can move it, of an open server:
   curl -H 'Content-Type: application/json' -d '{"advance": "10m"}' \
     http://127.0.0.1:8083/_jobpoller/clock
 

@@ -56,6 +56,32 @@ func TestE2EStrangersCannotUseARun(t *testing.T) { //nolint:paralleltest // the 
 	}
 }
 
+// A server that acts with its owner's rights serves its owner alone, as a run does: also
+// what it has given its command and its functions stays theirs.
+func TestE2EStrangersCannotUseServe(t *testing.T) { //nolint:paralleltest // sets the environment
+	open := t.TempDir()
+	for dir := open; strings.HasPrefix(dir, filepath.Join(os.TempDir(), "Test")); dir = filepath.Dir(dir) {
+		require.NoError(t, os.Chmod(dir, 0o755))
+	}
+	runtime, data := filepath.Join(open, "runtime"), filepath.Join(open, "data")
+	require.NoError(t, os.Mkdir(runtime, 0o755))
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	serve := startCommand(t, "ready", "serve", "--port", "0", "--data", data, "--lambda", "runjob=go:github.com/jobpoller/jobpoller/lambdas/runjob", "--",
+		"sh", "-c", "echo ready >&2; exec tail -f /dev/null")
+	pids := append(children(t, serve.pid), serve.pid)
+	ports := listening(t, pids)
+	require.NotEmpty(t, ports)
+	files, err := filepath.Glob(filepath.Join(runtime, "jobpoller", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	found := strange(t, open, attack{Ports: ports, PIDs: pids, Files: append(files, filepath.Dir(files[0]), data, filepath.Join(data, "journal.jsonl"))})
+	require.Equal(t, len(ports)*len(attempts("")), found.Refused, "%v", found.Broken)
+	require.Empty(t, found.Broken)
+	require.NoError(t, serve.process.Process.Signal(os.Interrupt))
+	_ = serve.process.Wait() // its command was interrupted
+	require.NoFileExists(t, files[0])
+}
+
 // The owner reaches the run's S3 server with what the run prints.
 func TestE2EOwnerReachesTheS3ServerOfARun(t *testing.T) {
 	t.Parallel()

@@ -65,12 +65,18 @@ func (w *waitFor) String() string {
 
 func startRun(t *testing.T, args ...string) *startedRun {
 	t.Helper()
+	return startCommand(t, "  RunJob  ", append([]string{"run"}, args...)...)
+}
+
+// startCommand starts the command, and waits until it writes a text to stderr.
+func startCommand(t *testing.T, text string, args ...string) *startedRun {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	process := exec.CommandContext(t.Context(), self)
-	process.Args = append([]string{"jobpoller", "run"}, args...)
+	process.Args = append([]string{"jobpoller"}, args...)
 	process.Env = append(os.Environ(), "AWS_EC2_METADATA_DISABLED=true")
-	stderr := &waitFor{text: "  RunJob  ", found: make(chan struct{})}
+	stderr := &waitFor{text: text, found: make(chan struct{})}
 	process.Stderr = stderr
 	stdout, err := process.StdoutPipe()
 	require.NoError(t, err)
@@ -192,6 +198,8 @@ func attempts(execution string) (all []*http.Request) {
 		"PUT /jobpoller/jobpoller/jobs/x.json",
 		"POST /2015-03-31/functions/jobpoller-sample-job/invocations",
 		"GET /2018-06-01/runtime/invocation/next", "POST /2018-06-01/runtime/invocation/x/response", "POST /2018-06-01/runtime/invocation/x/error",
+		"GET /_jobpoller/", "GET /_jobpoller/live", "GET /_jobpoller/events", "GET /_jobpoller/health", "GET /_jobpoller/clock", "GET /_jobpoller/?token=x",
+		"POST /_jobpoller/clock", "POST /_jobpoller/act/stop", "POST /",
 		"POST /2018-06-01/runtime/init/error", "GET //2018-06-01/runtime/invocation/next", "GET /%2e/2018-06-01/runtime/invocation/next",
 	} {
 		method, path, _ := strings.Cut(target, " ")
@@ -215,6 +223,9 @@ func attempts(execution string) (all []*http.Request) {
 			r, err := http.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(`{"status":"FAILED"}`))
 			if err != nil {
 				panic(err)
+			}
+			if path == "/" && method == http.MethodPost {
+				r.Header.Set(targetHeader, targetPrefix+"ListStateMachines")
 			}
 			set(r)
 			all = append(all, r)

@@ -5,6 +5,7 @@ import os
 import pathlib
 import threading
 import time
+import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
@@ -46,7 +47,11 @@ def objects():
     for version in "s3", "s3v4":
         url = client("s3", signature_version=version).generate_presigned_url("get_object", Params={"Bucket": "exports", "Key": key})
         assert url.startswith(os.environ["AWS_ENDPOINT_URL"] + "/exports/folder/"), url
-        equal(urllib.request.urlopen(url).read(), b"hello")
+        try:
+            urllib.request.urlopen(url)
+            raise AssertionError("a server that asks for signed requests takes no presigned URL")
+        except urllib.error.HTTPError as refusal:
+            equal(refusal.code, 403)
     large = os.urandom(20 << 20)
     s3.put_object(Bucket="exports", Key="large", Body=large)
     assert s3.get_object(Bucket="exports", Key="large")["Body"].read() == large

@@ -11,7 +11,8 @@ import (
 )
 
 // `jobpoller serve --forward` before moto is one AWS for boto3: its own calls, those of
-// Tasks and of real functions, and events of executions reach moto.
+// Tasks and of real functions, and events of executions reach moto. It runs programs, so
+// all of them sign with its keys.
 func TestServeBeforeMoto(t *testing.T) {
 	t.Parallel()
 	m := serveMoto(t)
