@@ -57,10 +57,21 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 
 // Serve serves the handler, which a Guard protects, to whom the listener accepts.
 func Serve(listener net.Listener, handler http.Handler, errorLog *log.Logger) *Server {
+	return serve(newLimitedListener(listener, maxConnections), handler, errorLog)
+}
+
+func serve(listener net.Listener, handler http.Handler, errorLog *log.Logger) *Server {
 	if errorLog == nil {
 		errorLog = log.New(io.Discard, "", 0)
 	}
-	s := &Server{listener: newLimitedListener(listener, maxConnections), served: make(chan struct{})}
+	s := &Server{listener: listener, served: make(chan struct{})}
+	answer := handler
+	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if place := limitedOf(r.Context()); place != nil {
+			place.work()
+		}
+		answer.ServeHTTP(w, r)
+	})
 	s.http = &http.Server{
 		Handler:                      handler,
 		ReadHeaderTimeout:            headerTimeout,
@@ -68,10 +79,17 @@ func Serve(listener net.Listener, handler http.Handler, errorLog *log.Logger) *S
 		MaxHeaderBytes:               maxHeader,
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     errorLog,
-		ConnState: func(_ net.Conn, state http.ConnState) {
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, c)
+		},
+		ConnState: func(c net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateNew:
 				s.connections.Add(1)
+			case http.StateIdle:
+				if place, limited := c.(*limitedConn); limited {
+					place.waitForClient()
+				}
 			case http.StateClosed:
 				s.connections.Done()
 			default:

@@ -1,0 +1,102 @@
+package loopback
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Clients that send half a request, a head without its body, or nothing, and those that
+// keep a connection for later, do not shut others out.
+func TestHalfSentRequestsHoldNoPlaces(t *testing.T) {
+	t.Parallel()
+	for name, sent := range map[string]string{
+		"nothing":     "",
+		"half a head": "POST / HTTP/1.1\r\nHost: localhost\r\n",
+		"half a body": "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf",
+		"kept":        "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listener, err := Listen(t.Context(), "127.0.0.1:0")
+			require.NoError(t, err)
+			const most = 8
+			read := LimitBody(MaxBody, time.Hour, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+			server := serve(newLimitedListener(listener, most), read, nil)
+			t.Cleanup(func() {
+				require.NoError(t, server.Close())
+				server.Wait()
+			})
+			for range 3 * most {
+				c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Address())
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = c.Close() })
+				_, err = io.WriteString(c, sent)
+				require.NoError(t, err)
+				if name == "kept" {
+					answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+					require.NoError(t, err)
+					require.NoError(t, answer.Body.Close())
+				}
+			}
+			requireAnswer(t, server)
+		})
+	}
+}
+
+// A connection whose request is worked on keeps its place.
+func TestRequestsThatAreWorkedOnKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
+	listener, err := Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	server := serve(newLimitedListener(listener, 2), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			begun <- struct{}{}
+			<-proceed
+		}
+	}), nil)
+	t.Cleanup(func() {
+		require.NoError(t, server.Close())
+		server.Wait()
+	})
+	answered := make(chan error)
+	go func() {
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL()+"/slow", http.NoBody)
+		if err != nil {
+			answered <- err
+			return
+		}
+		answer, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
+		if err == nil {
+			err = answer.Body.Close()
+		}
+		answered <- err
+	}()
+	<-begun
+	for range 8 {
+		requireAnswer(t, server)
+	}
+	close(proceed)
+	require.NoError(t, <-answered)
+}
+
+func requireAnswer(t *testing.T, server *Server) {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Address())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	require.NoError(t, err)
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+}
