@@ -36,7 +36,7 @@ const (
 	sessionCookie = "jobpoller"
 	tokenQuery    = "token"
 	// secretVariable has a secret key for the server instead of a drawn one.
-	secretVariable = "JOBPOLLER_SECRET_ACCESS_KEY" //nolint:gosec // its name
+	secretVariable = "JOBPOLLER_SECRET_ACCESS_KEY"
 	// leastSecret is how long that must be.
 	leastSecret = 16
 )
@@ -196,7 +196,8 @@ func (a *access) hasSession(r *http.Request) bool {
 // refuseStranger answers who is not let in: a client as AWS does, and a reader.
 func refuseStranger(w http.ResponseWriter, r *http.Request, refusal *loopback.Refusal) {
 	if r.Method == http.MethodGet && r.Header.Get("Authorization") == "" {
-		http.Error(w, "this server is its owner's alone: open the address of the page that it printed at its start, which has a token, or sign the request with its keys", refusal.Status)
+		const text = "this server is its owner's alone: open the address with the token that it printed at its start, or sign the request with its keys"
+		http.Error(w, text, refusal.Status)
 		return
 	}
 	text, err := json.Marshal(map[string]string{"__type": refusal.Code, "message": refusal.Message})

@@ -121,7 +121,7 @@ var strangers = map[string]func(t *testing.T, r *http.Request, body string){
 
 // Whoever can connect to a server that acts with its owner's rights, and has no keys,
 // gets nothing out of it and nothing into it, by whatever door.
-func TestStrangersCannotUseServe(t *testing.T) { //nolint:tparallel // each server is tried by itself
+func TestStrangersCannotUseServe(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -182,19 +182,26 @@ func (s *serving) clock(t *testing.T) time.Time {
 	return s.server.World().Clock().Now()
 }
 
-// send sends a request, and returns what comes of it, without following redirects.
-func send(t *testing.T, r *http.Request) (answer *http.Response, text string) {
+// answered is what came of a request.
+type answered struct {
+	status int
+	header http.Header
+	text   string
+}
+
+// send sends a request, and follows no redirect.
+func send(t *testing.T, r *http.Request) answered {
 	t.Helper()
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	require.NoError(t, err)
-	read, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
-	return answer, string(read)
+	return answered{answer.StatusCode, answer.Header, string(text)}
 }
 
 // browse opens an address as a browser does that has cookies.
-func browse(t *testing.T, address string, cookies ...*http.Cookie) (answer *http.Response, text string) {
+func browse(t *testing.T, address string, cookies ...*http.Cookie) answered {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	require.NoError(t, err)
@@ -217,8 +224,8 @@ func TestOwnerUsesServe(t *testing.T) {
 	call := func(keys loopback.Keys, service string, d door) (int, string) {
 		r := d.request(t, to)
 		signRequest(t, r, d.body, service, keys)
-		answer, text := send(t, r)
-		return answer.StatusCode, text
+		answer := send(t, r)
+		return answer.status, answer.text
 	}
 	for account, id := range map[string]string{"123456789012": access.AccessKeyID, "210987654321": "210987654321"} {
 		keys := loopback.Keys{AccessKeyID: id, SecretAccessKey: access.SecretAccessKey}
@@ -241,35 +248,36 @@ func TestOwnerUsesServe(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, status, "of no account: %s", text)
 	}
 
-	answer, text := browse(t, access.Page)
-	require.Equal(t, http.StatusSeeOther, answer.StatusCode, text)
-	require.NotContains(t, answer.Header.Get("Location"), "token")
-	require.Len(t, answer.Cookies(), 1)
-	cookie := answer.Cookies()[0]
+	answer := browse(t, access.Page)
+	require.Equal(t, http.StatusSeeOther, answer.status, answer.text)
+	require.NotContains(t, answer.header.Get("Location"), "token")
+	require.Len(t, answer.header.Values("Set-Cookie"), 1)
+	cookie, err := http.ParseSetCookie(answer.header.Get("Set-Cookie"))
+	require.NoError(t, err)
 	require.True(t, cookie.HttpOnly)
 	require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
-	require.Equal(t, answer.Header.Get("Location"), cookie.Path, "a server on another port does not get the cookie")
-	page := to + answer.Header.Get("Location")
+	require.Equal(t, answer.header.Get("Location"), cookie.Path, "a server on another port does not get the cookie")
+	page := to + answer.header.Get("Location")
 	theirs := &http.Cookie{Name: cookie.Name, Value: "of another server"}
-	answer, text = browse(t, page, theirs, cookie)
-	require.Equal(t, http.StatusOK, answer.StatusCode, text)
-	require.Contains(t, text, "<h1>Executions</h1>")
-	require.Contains(t, text, `data-live="`+access.page+"live")
+	answer = browse(t, page, theirs, cookie)
+	require.Equal(t, http.StatusOK, answer.status, answer.text)
+	require.Contains(t, answer.text, "<h1>Executions</h1>")
+	require.Contains(t, answer.text, `data-live="`+access.page+"live")
 	for about, refused := range map[string]string{
 		"a cookie is no key": to + ownPaths + "clock", "nor one of the page's old path": to + ownPaths, "nor of the API": to + "/",
 		"nor of events": to + ownPaths + "events", "nor below the path": to + ownPaths + "health",
 	} {
-		answer, text = browse(t, refused, cookie)
-		require.Equal(t, http.StatusForbidden, answer.StatusCode, "%s: %s", about, text)
+		answer = browse(t, refused, cookie)
+		require.Equal(t, http.StatusForbidden, answer.status, "%s: %s", about, answer.text)
 	}
-	answer, _ = browse(t, page+"../clock", cookie)
-	answer, text = browse(t, to+answer.Header.Get("Location"), cookie)
-	require.Equal(t, http.StatusForbidden, answer.StatusCode, "the way out of the page: %s", text)
-	answer, _ = browse(t, page)
-	require.Equal(t, http.StatusForbidden, answer.StatusCode, "the path is no key")
+	answer = browse(t, page+"../clock", cookie)
+	answer = browse(t, to+answer.header.Get("Location"), cookie)
+	require.Equal(t, http.StatusForbidden, answer.status, "the way out of the page: %s", answer.text)
+	answer = browse(t, page)
+	require.Equal(t, http.StatusForbidden, answer.status, "the path is no key")
 	for _, path := range []string{"/?token=" + access.token, page[len(to):] + "?token=" + access.token, ownPaths + "clock?token=" + access.token} {
-		answer, _ = browse(t, to+path)
-		require.Equal(t, http.StatusForbidden, answer.StatusCode, "%s: the token opens the page alone", path)
+		answer = browse(t, to+path)
+		require.Equal(t, http.StatusForbidden, answer.status, "%s: the token opens the page alone", path)
 	}
 }
 
@@ -321,11 +329,9 @@ func TestServeShowsNoSecret(t *testing.T) {
 	for _, sign := range strangers {
 		r := door{http.MethodPost, "/", targetPrefix + "ListActivities", "", "{}"}.request(t, s.http.URL())
 		sign(t, r, "{}")
-		_, text := send(t, r)
-		log.WriteString(text)
+		log.WriteString(send(t, r).text)
 	}
-	_, text := browse(t, o.access.Page)
-	log.WriteString(text + errs.String())
+	log.WriteString(browse(t, o.access.Page).text + errs.String())
 	status, _, _ := s.run(t, "", invokeTask)
 	require.Equal(t, "FAILED", status)
 	require.NoError(t, s.close(t.Context()))
@@ -347,8 +353,8 @@ func TestOpenServe(t *testing.T) {
 	} {
 		s := startServing(t, io.Discard, flags...)
 		r := door{http.MethodPost, "/", targetPrefix + "ListActivities", "", "{}"}.request(t, s.http.URL())
-		answer, text := send(t, r)
-		require.Equal(t, http.StatusOK, answer.StatusCode, "%s: %s", name, text)
+		answer := send(t, r)
+		require.Equal(t, http.StatusOK, answer.status, "%s: %s", name, answer.text)
 		require.Nil(t, s.options.access, name)
 	}
 }

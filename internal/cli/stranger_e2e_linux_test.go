@@ -58,7 +58,7 @@ func TestE2EStrangersCannotUseARun(t *testing.T) { //nolint:paralleltest // the 
 
 // A server that acts with its owner's rights serves its owner alone, as a run does: also
 // what it has given its command and its functions stays theirs.
-func TestE2EStrangersCannotUseServe(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestE2EStrangersCannotUseServe(t *testing.T) {
 	open := t.TempDir()
 	for dir := open; strings.HasPrefix(dir, filepath.Join(os.TempDir(), "Test")); dir = filepath.Dir(dir) {
 		require.NoError(t, os.Chmod(dir, 0o755))
@@ -71,7 +71,7 @@ func TestE2EStrangersCannotUseServe(t *testing.T) { //nolint:paralleltest // set
 	pids := append(children(t, serve.pid), serve.pid)
 	ports := listening(t, pids)
 	require.NotEmpty(t, ports)
-	files, err := filepath.Glob(filepath.Join(runtime, "jobpoller", "*.json"))
+	files, err := filepath.Glob(filepath.Join(runtime, "jobpoller-serve", "*.json"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	found := strange(t, open, attack{Ports: ports, PIDs: pids, Files: append(files, filepath.Dir(files[0]), data, filepath.Join(data, "journal.jsonl"))})

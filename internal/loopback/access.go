@@ -55,6 +55,19 @@ func SaveAccess(address string, a Access) (*AccessFile, error) {
 	return nil, fmt.Errorf("no folder can keep the keys for you alone; set XDG_RUNTIME_DIR to one that is yours: %w", errors.Join(problems...))
 }
 
+// Path is where the file is.
+func (f *AccessFile) Path() string { return filepath.Join(f.folder.Name(), f.name) }
+
+// Remove removes the file. Call it while the server still has its port: the file of the
+// next one has the same name.
+func (f *AccessFile) Remove() error {
+	err := f.folder.Remove(f.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, f.folder.Close())
+}
+
 // write writes the file under another name first: nobody reads half of it.
 func (f *AccessFile) write(text []byte) error {
 	part := f.name + ".part"
@@ -70,19 +83,6 @@ func (f *AccessFile) write(text []byte) error {
 		return err
 	}
 	return f.folder.Rename(part, f.name)
-}
-
-// Path is where the file is.
-func (f *AccessFile) Path() string { return filepath.Join(f.folder.Name(), f.name) }
-
-// Remove removes the file. Call it while the server still has its port: the file of the
-// next one has the same name.
-func (f *AccessFile) Remove() error {
-	err := f.folder.Remove(f.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(err, f.folder.Close())
 }
 
 // ForgetAccess removes what a server has left that was killed. Call it with the port: a
@@ -118,7 +118,7 @@ func FindAccess(address string) (a Access, err error) {
 
 const (
 	// accessFolder is in the user's runtime or cache folder.
-	accessFolder = "jobpoller"
+	accessFolder = "jobpoller-serve"
 	folderMode   = 0o700
 	accessMode   = 0o600
 	// others are the bits of all but the owner.
@@ -133,7 +133,7 @@ func accessName(address string) string {
 	if err != nil {
 		host = address
 	}
-	return "serve-" + strings.NewReplacer(":", "-", "/", "-", `\`, "-", "%", "-").Replace(host) + "-" + port + ".json"
+	return strings.NewReplacer(":", "-", "/", "-", `\`, "-", "%", "-").Replace(host) + "-" + port + ".json"
 }
 
 // accessFolders are the folders that are the user's alone. The first ends with the
@@ -188,7 +188,7 @@ func openAccessFolder(base string, create bool) (folder *os.Root, err error) {
 }
 
 func isOwnFolder(path string) bool {
-	info, err := os.Stat(path)
+	info, err := os.Stat(path) //nolint:gosec // the environment is the user's
 	return err == nil && isOwn(info)
 }
 

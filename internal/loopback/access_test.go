@@ -39,14 +39,14 @@ func setFolders(t *testing.T) (runtimeFolder, cache string) {
 
 // Another process of the same user finds the keys of a running server, and none of one
 // that has ended.
-func TestAccessOfARunningServer(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestAccessOfARunningServer(t *testing.T) {
 	folder, cache := setFolders(t)
 	_, err := loopback.FindAccess(serverAddress)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	want := loopback.Access{Keys: keysOf("secret"), Page: "http://127.0.0.1:8083/?token=t"}
 	file, err := loopback.SaveAccess(serverAddress, want)
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join(folder, "jobpoller", "serve-127.0.0.1-8083.json"), file.Path())
+	require.Equal(t, filepath.Join(folder, "jobpoller-serve", "127.0.0.1-8083.json"), file.Path())
 	got, err := loopback.FindAccess(serverAddress)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
@@ -69,7 +69,7 @@ func TestAccessOfARunningServer(t *testing.T) { //nolint:paralleltest // sets th
 	next := loopback.Access{Keys: keysOf("of the next")}
 	later, err := loopback.SaveAccess(serverAddress, next)
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join(cache, "jobpoller"), filepath.Dir(later.Path()))
+	require.Equal(t, filepath.Join(cache, "jobpoller-serve"), filepath.Dir(later.Path()))
 	t.Setenv("XDG_RUNTIME_DIR", folder)
 	require.NoError(t, os.Chtimes(file.Path(), time.Time{}, time.Now().Add(-time.Hour)))
 	got, err = loopback.FindAccess(serverAddress)
@@ -96,14 +96,14 @@ func TestAccessOfAKilledServer(t *testing.T) { //nolint:paralleltest // sets the
 	require.Equal(t, "new", got.SecretAccessKey)
 	loopback.ForgetAccess(serverAddress)
 	require.NoError(t, next.Remove(), "it is gone already")
-	left, err := os.ReadDir(filepath.Join(folder, "jobpoller"))
+	left, err := os.ReadDir(filepath.Join(folder, "jobpoller-serve"))
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
 
 // Files and folders that others can have made, or can read, are neither written to nor
 // believed.
-func TestAccessOfStrangers(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestAccessOfStrangers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // a list of access says who uses a folder
 	}
@@ -111,9 +111,9 @@ func TestAccessOfStrangers(t *testing.T) { //nolint:paralleltest // sets the env
 	require.NoError(t, err)
 	own := func(t *testing.T, base string) (file string) {
 		t.Helper()
-		folder := filepath.Join(base, "jobpoller")
+		folder := filepath.Join(base, "jobpoller-serve")
 		require.NoError(t, os.Mkdir(folder, 0o700))
-		file = filepath.Join(folder, "serve-127.0.0.1-8083.json")
+		file = filepath.Join(folder, "127.0.0.1-8083.json")
 		require.NoError(t, os.WriteFile(file, text, 0o600))
 		return file
 	}
@@ -127,10 +127,10 @@ func TestAccessOfStrangers(t *testing.T) { //nolint:paralleltest // sets the env
 		"folder of mode 0755": {prepare: func(t *testing.T, base, _ string) { require.NoError(t, os.Chmod(filepath.Dir(own(t, base)), 0o755)) }, refused: "mode 0755, so others can use it"},
 		"folder of mode 0770": {prepare: func(t *testing.T, base, _ string) { require.NoError(t, os.Chmod(filepath.Dir(own(t, base)), 0o770)) }, refused: "mode 0770, so others can use it"},
 		"folder is a link": {prepare: func(t *testing.T, base, elsewhere string) {
-			require.NoError(t, os.Symlink(filepath.Dir(own(t, elsewhere)), filepath.Join(base, "jobpoller")))
+			require.NoError(t, os.Symlink(filepath.Dir(own(t, elsewhere)), filepath.Join(base, "jobpoller-serve")))
 		}, refused: "is a link"},
 		"folder is a file": {prepare: func(t *testing.T, base, _ string) {
-			require.NoError(t, os.WriteFile(filepath.Join(base, "jobpoller"), text, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(base, "jobpoller-serve"), text, 0o600))
 		}, refused: "not a directory"},
 		"folder of another user": {prepare: func(t *testing.T, base, _ string) {
 			require.NoError(t, os.Chown(filepath.Dir(own(t, base)), nobody, nobody))
@@ -161,7 +161,7 @@ func TestAccessOfStrangers(t *testing.T) { //nolint:paralleltest // sets the env
 			require.NoError(t, os.Symlink(filepath.Join(elsewhere, "victim"), file+".part"))
 		}, refused: "file does not exist", saved: true},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // sets the environment
+		t.Run(name, func(t *testing.T) {
 			if test.root && os.Getuid() != 0 {
 				return // nobody else can give a file away
 			}
@@ -178,7 +178,7 @@ func TestAccessOfStrangers(t *testing.T) { //nolint:paralleltest // sets the env
 			if test.saved {
 				into = base
 			}
-			require.Equal(t, filepath.Join(into, "jobpoller"), filepath.Dir(file.Path()))
+			require.Equal(t, filepath.Join(into, "jobpoller-serve"), filepath.Dir(file.Path()))
 			got, err := loopback.FindAccess(serverAddress)
 			require.NoError(t, err)
 			require.Equal(t, want, got)

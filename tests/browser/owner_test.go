@@ -37,7 +37,7 @@ func startOwned(t *testing.T) (page string) {
 		Page string `json:"page"`
 	}
 	require.Eventually(t, func() bool {
-		files, _ := filepath.Glob(filepath.Join(runtime, "jobpoller", "serve-*.json"))
+		files, _ := filepath.Glob(filepath.Join(runtime, "jobpoller-serve", "*.json"))
 		if len(files) == 0 {
 			return false
 		}
