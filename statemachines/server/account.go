@@ -19,15 +19,17 @@ func (c caller) arn(kind, rest string) string {
 }
 
 // credential is the scope of a signature: the access key, the date, the region.
-var credential = regexp.MustCompile(`^AWS4-HMAC-SHA256\s+(?:.*[\s,])?Credential=([^/\s,]{1,128})/\d{8}/([a-z]{2,3}(?:-[a-z]{2,10}){1,3}-\d{1,2})/`)
+var credential = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^AWS4-HMAC-SHA256\s+(?:.*[\s,])?Credential=([^/\s,]{1,128})/\d{8}/([a-z]{2,3}(?:-[a-z]{2,10}){1,3}-\d{1,2})/`)
+})
 
-var accountNumber = regexp.MustCompile(`^\d{12}$`)
+var accountNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{12}$`) })
 
 // callerOf reads the caller from the header of the signature, which is not verified: an
 // access key of twelve digits is the account.
 func callerOf(q *http.Request) caller {
 	who := caller{sim.DefaultAccount, sim.DefaultRegion}
-	m := credential.FindStringSubmatch(q.Header.Get("Authorization"))
+	m := credential().FindStringSubmatch(q.Header.Get("Authorization"))
 	if m == nil {
 		return who
 	}
@@ -39,7 +41,7 @@ func callerOf(q *http.Request) caller {
 }
 
 // IsAccount tells whether an access key names an account: its twelve digits do.
-func IsAccount(accessKeyID string) bool { return accountNumber.MatchString(accessKeyID) }
+func IsAccount(accessKeyID string) bool { return accountNumber().MatchString(accessKeyID) }
 
 // account is the state of one account in one region.
 type account struct {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -38,80 +39,82 @@ type wording struct {
 
 const notRecognized = "The resource provided {value} is not recognized. The value is not a valid resource ARN, or the resource is not available in this region."
 
-var wordings = []wording{
-	{regexp.MustCompile(`^there is no state "(.*)"$`), missingTarget, "Missing 'Next' target: $1", false},
-	{regexp.MustCompile(`^state "(.*)" cannot be reached from `), missingTarget, `State "$1" is not reachable.`, false},
-	{regexp.MustCompile(`^no state ends the state machine`), missingEnd, "Workflow has no terminal state", false},
-	{regexp.MustCompile(`^expected a state machine definition`), schemaFailed, notAnObject, false},
-	{
-		regexp.MustCompile(`^an Express workflow does not support "\.sync`), schemaFailed,
-		"Express state machine does not support '.sync' service integration", false,
-	},
-	// AWS has two spaces behind this one.
-	{
-		regexp.MustCompile(`^an Express workflow does not support "\.waitForTaskToken`), schemaFailed,
-		"Express state machine does not support '.waitForTaskToken' service integration ", false,
-	},
-	{regexp.MustCompile(`^an Express workflow does not support activities`), schemaFailed, "Express state machine does not support Activity ARN", false},
-	{
-		regexp.MustCompile(`^an Express workflow cannot have a distributed Map`), schemaFailed,
-		"The field 'Mode' with value 'DISTRIBUTED' is not supported inside 'EXPRESS' state machines", false,
-	},
-	{
-		regexp.MustCompile(`^unknown state type `), schemaFailed,
-		"The field 'Type' should have one of these values: [Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map]", false,
-	},
-	{regexp.MustCompile(`must hold at least one (?:item|state)$`), schemaFailed, "Value cannot be empty", false},
-	{regexp.MustCompile(`^expected an RFC 3339 timestamp`), schemaFailed, "String does not match RFC3339 timestamp", false},
-	{
-		regexp.MustCompile(`^a state cannot use JSONPath if the state machine uses JSONata`), schemaFailed,
-		"'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine", true,
-	},
-	{
-		regexp.MustCompile(`^a call of .* needs the field "(\w+)"; for a call without`), schemaFailed,
-		"$1 field is required for resource ARN: {value}", false,
-	},
-	{regexp.MustCompile(`^"Credentials" needs the field "(.*)"$`), schemaFailed, "The field '$1' is required but was missing", false},
-	{regexp.MustCompile(`^[\w-]+:\w+ needs the field "(.*)"$`), schemaFailed, "The field '$1' is required but was missing", false},
-	{regexp.MustCompile(`^[\w-]+:\w+ has no field "(.*)"$`), schemaFailed, `The field "$1" is not supported by Step Functions`, true},
-	{regexp.MustCompile(`^unknown field "(.*)" in `), schemaFailed, "Field '$1' is not supported", true},
-	{regexp.MustCompile(`^field "(.*)" (?:is not allowed in|belongs to) `), schemaFailed, "Field '$1' is not supported", true},
-	{regexp.MustCompile(`^state ".*" has both "Next" and "End"`), schemaFailed, "There should only be one of the following fields: [Next, End]", false},
-	{
-		regexp.MustCompile(`^state ".*" needs "Next" or "End"`), schemaFailed,
-		"This object should have only one of the following fields: [Next, End]", false,
-	},
-	{regexp.MustCompile(`^"(\w+)" and "(\w+)" exclude each other`), schemaFailed, "There should only be one of the following fields: [$1, $2]", true},
-	{regexp.MustCompile(`^"\w+" must be an integer from (\d+) to \d+, found a number \((?:-\d+|0)\)`), schemaFailed, "Minimum value is $1", false},
-	{regexp.MustCompile(`^"\w+" must be an integer from \d+ to (\d+), found a number \(\d+\)`), schemaFailed, "Maximum value is $1", false},
-	{regexp.MustCompile(`^"\w+" must be an integer from `), schemaFailed, "Expected value of type Integer", false},
-	{regexp.MustCompile(`^"States.ALL" must be `), schemaFailed, "States.ALL must appear alone and at end of list", false},
-	{regexp.MustCompile(`^expected the jitter strategy`), schemaFailed, "Value should be one of the following: [NONE, FULL]", false},
-	{regexp.MustCompile(`^an AWS SDK integration cannot be called with `), schemaFailed, notRecognized, false},
-	{regexp.MustCompile(`^the (?:service|action) of an AWS SDK integration `), schemaFailed, notRecognized, false},
-	{regexp.MustCompile(`^(?:there is no integration|the integration "|expected the ARN of a )`), schemaFailed, notRecognized, false},
-	{regexp.MustCompile(`^[\w-]+:\w+ cannot be called with `), schemaFailed, notRecognized, false},
-	{regexp.MustCompile(`^another state has the name `), "DUPLICATE_STATE_NAME", "", false},
-	{regexp.MustCompile(`^a state name has `), "INVALID_STATE_NAME", "", false},
-	{regexp.MustCompile(`^"Label" has at most `), "INVALID_LABEL_NAME", "", false},
-	{regexp.MustCompile(`^there is another Map with the label `), "DUPLICATE_LABEL_NAME", "", false},
-	{regexp.MustCompile(`^the name "states" is reserved`), "RESERVED_VARIABLE_NAME", "", false},
-	{regexp.MustCompile(` is not the name of a variable`), "INVALID_VARIABLE_NAME", "", false},
-	{
-		regexp.MustCompile(`^"(\w+)" begins a path, and expressions`), "UNSUPPORTED_JSONATA_EXPRESSION",
-		"Reference to '$1' at the top level is not supported.", false,
-	},
-	{regexp.MustCompile(`^JSONata: `), "INVALID_JSONATA_EXPRESSION", "", false},
-}
+var wordings = sync.OnceValue(func() []wording {
+	return []wording{
+		{regexp.MustCompile(`^there is no state "(.*)"$`), missingTarget, "Missing 'Next' target: $1", false},
+		{regexp.MustCompile(`^state "(.*)" cannot be reached from `), missingTarget, `State "$1" is not reachable.`, false},
+		{regexp.MustCompile(`^no state ends the state machine`), missingEnd, "Workflow has no terminal state", false},
+		{regexp.MustCompile(`^expected a state machine definition`), schemaFailed, notAnObject, false},
+		{
+			regexp.MustCompile(`^an Express workflow does not support "\.sync`), schemaFailed,
+			"Express state machine does not support '.sync' service integration", false,
+		},
+		// AWS has two spaces behind this one.
+		{
+			regexp.MustCompile(`^an Express workflow does not support "\.waitForTaskToken`), schemaFailed,
+			"Express state machine does not support '.waitForTaskToken' service integration ", false,
+		},
+		{regexp.MustCompile(`^an Express workflow does not support activities`), schemaFailed, "Express state machine does not support Activity ARN", false},
+		{
+			regexp.MustCompile(`^an Express workflow cannot have a distributed Map`), schemaFailed,
+			"The field 'Mode' with value 'DISTRIBUTED' is not supported inside 'EXPRESS' state machines", false,
+		},
+		{
+			regexp.MustCompile(`^unknown state type `), schemaFailed,
+			"The field 'Type' should have one of these values: [Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map]", false,
+		},
+		{regexp.MustCompile(`must hold at least one (?:item|state)$`), schemaFailed, "Value cannot be empty", false},
+		{regexp.MustCompile(`^expected an RFC 3339 timestamp`), schemaFailed, "String does not match RFC3339 timestamp", false},
+		{
+			regexp.MustCompile(`^a state cannot use JSONPath if the state machine uses JSONata`), schemaFailed,
+			"'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine", true,
+		},
+		{
+			regexp.MustCompile(`^a call of .* needs the field "(\w+)"; for a call without`), schemaFailed,
+			"$1 field is required for resource ARN: {value}", false,
+		},
+		{regexp.MustCompile(`^"Credentials" needs the field "(.*)"$`), schemaFailed, "The field '$1' is required but was missing", false},
+		{regexp.MustCompile(`^[\w-]+:\w+ needs the field "(.*)"$`), schemaFailed, "The field '$1' is required but was missing", false},
+		{regexp.MustCompile(`^[\w-]+:\w+ has no field "(.*)"$`), schemaFailed, `The field "$1" is not supported by Step Functions`, true},
+		{regexp.MustCompile(`^unknown field "(.*)" in `), schemaFailed, "Field '$1' is not supported", true},
+		{regexp.MustCompile(`^field "(.*)" (?:is not allowed in|belongs to) `), schemaFailed, "Field '$1' is not supported", true},
+		{regexp.MustCompile(`^state ".*" has both "Next" and "End"`), schemaFailed, "There should only be one of the following fields: [Next, End]", false},
+		{
+			regexp.MustCompile(`^state ".*" needs "Next" or "End"`), schemaFailed,
+			"This object should have only one of the following fields: [Next, End]", false,
+		},
+		{regexp.MustCompile(`^"(\w+)" and "(\w+)" exclude each other`), schemaFailed, "There should only be one of the following fields: [$1, $2]", true},
+		{regexp.MustCompile(`^"\w+" must be an integer from (\d+) to \d+, found a number \((?:-\d+|0)\)`), schemaFailed, "Minimum value is $1", false},
+		{regexp.MustCompile(`^"\w+" must be an integer from \d+ to (\d+), found a number \(\d+\)`), schemaFailed, "Maximum value is $1", false},
+		{regexp.MustCompile(`^"\w+" must be an integer from `), schemaFailed, "Expected value of type Integer", false},
+		{regexp.MustCompile(`^"States.ALL" must be `), schemaFailed, "States.ALL must appear alone and at end of list", false},
+		{regexp.MustCompile(`^expected the jitter strategy`), schemaFailed, "Value should be one of the following: [NONE, FULL]", false},
+		{regexp.MustCompile(`^an AWS SDK integration cannot be called with `), schemaFailed, notRecognized, false},
+		{regexp.MustCompile(`^the (?:service|action) of an AWS SDK integration `), schemaFailed, notRecognized, false},
+		{regexp.MustCompile(`^(?:there is no integration|the integration "|expected the ARN of a )`), schemaFailed, notRecognized, false},
+		{regexp.MustCompile(`^[\w-]+:\w+ cannot be called with `), schemaFailed, notRecognized, false},
+		{regexp.MustCompile(`^another state has the name `), "DUPLICATE_STATE_NAME", "", false},
+		{regexp.MustCompile(`^a state name has `), "INVALID_STATE_NAME", "", false},
+		{regexp.MustCompile(`^"Label" has at most `), "INVALID_LABEL_NAME", "", false},
+		{regexp.MustCompile(`^there is another Map with the label `), "DUPLICATE_LABEL_NAME", "", false},
+		{regexp.MustCompile(`^the name "states" is reserved`), "RESERVED_VARIABLE_NAME", "", false},
+		{regexp.MustCompile(` is not the name of a variable`), "INVALID_VARIABLE_NAME", "", false},
+		{
+			regexp.MustCompile(`^"(\w+)" begins a path, and expressions`), "UNSUPPORTED_JSONATA_EXPRESSION",
+			"Reference to '$1' at the top level is not supported.", false,
+		},
+		{regexp.MustCompile(`^JSONata: `), "INVALID_JSONATA_EXPRESSION", "", false},
+	}
+})
 
 // value stands for the string at the place of a problem.
 const value = "{value}"
 
 // computed is a problem of a field whose name says that its value is computed.
-var computed = regexp.MustCompile(`^/.*/((?:[^/])*\.\$)$`)
+var computed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/.*/((?:[^/])*\.\$)$`) })
 
 // missingField is a field that an object of the language must have.
-var missingField = regexp.MustCompile(`^(?:a|an|the) .*needs the field "(\w+)"$`)
+var missingField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:a|an|the) .*needs the field "(\w+)"$`) })
 
 // diagnose says in AWS's words what is wrong in a definition.
 func diagnose(text string, problems diag.Problems) []diagnostic {
@@ -124,7 +127,7 @@ func diagnose(text string, problems diag.Problems) []diagnostic {
 		if p.Severity != diag.Error {
 			d.Severity = severityWarned
 		}
-		if m := missingField.FindStringSubmatch(p.Message); m != nil && d.Severity == severityError {
+		if m := missingField().FindStringSubmatch(p.Message); m != nil && d.Severity == severityError {
 			if i, ok := fields[p.Pointer]; ok {
 				out[i].Message = strings.Replace(out[i].Message, "[", "["+m[1]+", ", 1)
 				continue
@@ -161,13 +164,12 @@ func rank(d diagnostic) int {
 
 // reword gives the diagnostic of a problem AWS's words, where they are known.
 func (d *diagnostic) reword(p diag.Problem) {
-	if m := computed.FindStringSubmatch(p.Pointer); m != nil {
+	if m := computed().FindStringSubmatch(p.Pointer); m != nil {
 		d.Message = "The value for the field '" + unescape(m[1]) + "' must be a valid JSONPath or a valid intrinsic function call"
 		d.Location = location(parentOf(p.Pointer))
 		return
 	}
-	for i := range wordings {
-		w := &wordings[i]
+	for _, w := range wordings() {
 		m := w.pattern.FindStringSubmatchIndex(p.Message)
 		if m == nil {
 			continue
@@ -193,12 +195,14 @@ var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
 func unescape(step string) string { return unescaper.Replace(step) }
 
 // index is a place in one of the language's lists, in a JSON pointer.
-var index = regexp.MustCompile(`/(Choices|Catch|Retry|Branches|And|Or|ErrorEquals|Items|CSVHeaders)/(\d+)`)
+var index = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/(Choices|Catch|Retry|Branches|And|Or|ErrorEquals|Items|CSVHeaders)/(\d+)`)
+})
 
 // location is how AWS names a place in a definition.
 func location(pointer string) string {
 	if pointer == "" {
 		return "/"
 	}
-	return unescape(index.ReplaceAllString(pointer, "/$1[$2]"))
+	return unescape(index().ReplaceAllString(pointer, "/$1[$2]"))
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -82,7 +83,7 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if err := rev.configure(in.LoggingConfiguration, in.TracingConfiguration, in.EncryptionConfiguration); err != nil {
 		return nil, err
 	}
-	if rev.logging.Level != logOff && !plainName.MatchString(in.Name) {
+	if rev.logging.Level != logOff && !plainName().MatchString(in.Name) {
 		return nil, refuse("InvalidName", "Invalid Name: '%s'", in.Name)
 	}
 	tags, err := newTags(r.arn(machineKind, in.Name), in.Tags)
@@ -134,7 +135,7 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 }
 
 // plainName is the name of a state machine that logs.
-var plainName = regexp.MustCompile(`^[0-9A-Za-z._-]+$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z._-]+$`) })
 
 // maxMachines is how many state machines an account can have. AWS allows more.
 const maxMachines = 10_000
