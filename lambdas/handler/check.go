@@ -332,7 +332,7 @@ func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
 	}
 	stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
 	if err != nil {
-		return c.overtaken(ctx, err, result)
+		return c.overtaken(ctx, err, &rec)
 	}
 	c.stored = stored
 	counted := []metric{countOf(ended[result.Status]), {"JobSeconds", "Seconds", float64(result.ElapsedSeconds)}}
@@ -343,27 +343,31 @@ func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
 	return result, nil
 }
 
-// overtaken returns the result that another check has written, if a write
-// failed because of it. Where the record is gone, the result of this check is lost
-// unless it is returned: it is as true without a record.
-func (c *check) overtaken(ctx context.Context, cause error, mine *Result) (*Result, error) {
+// overtaken returns the result that another check has written, if a write failed because
+// of it. Mine is the record that this check could not write, with its result; nil if it
+// has none.
+func (c *check) overtaken(ctx context.Context, cause error, mine *startrecord.Record) (*Result, error) {
 	if !errors.Is(cause, startrecord.ErrChanged) {
 		return nil, storeError(cause)
 	}
 	stored, err := c.Store.Load(ctx, c.event.Key)
 	if errors.Is(err, startrecord.ErrNotFound) && mine != nil {
-		c.Log.WarnContext(ctx, "start record is gone, so the result cannot be kept",
-			"execution", c.event.Key.ExecutionARN, "poller", c.event.Key.Poller, "scope", c.event.Key.Scope)
-		return mine, nil
+		// Somebody has removed the record, or the store answers late. The write tells.
+		mine.ExpiresAt = c.Now().UTC().Add(c.Retention)
+		if stored, err = c.Store.Create(ctx, c.event.Key, *mine); err == nil {
+			c.Log.WarnContext(ctx, "the start record was gone, and is written anew with the result",
+				"execution", c.event.Key.ExecutionARN, "poller", c.event.Key.Poller, "scope", c.event.Key.Scope)
+		}
 	}
-	if err != nil {
-		return nil, storeError(err)
-	}
-	if !c.event.hasEnd(stored.Record) {
+	switch {
+	case err == nil && c.event.hasEnd(stored.Record):
+		return readResult(stored.Record)
+	case err == nil, errors.Is(err, startrecord.ErrExists):
 		return nil, fail(ErrorStoreUnavailable, "another invocation changed the start record %s, but it has no result: poll again",
 			c.Store.Location(c.event.Key))
+	default:
+		return nil, storeError(err)
 	}
-	return readResult(stored.Record)
 }
 
 func (c *check) count(metrics ...metric) {

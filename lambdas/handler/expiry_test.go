@@ -147,4 +147,5 @@ func TestResultWithoutARecordIsReportedAllTheSame(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, "SUCCEEDED", result.Status)
 	require.Equal(t, 1, records.Removals())
+	require.Equal(t, startrecord.StatusSucceeded, w.record(t, key).Status, "a redrive starts no second job")
 }

@@ -232,11 +232,11 @@ func (v *visit) answerTask(ctx context.Context, of startrecord.Stored, result *R
 
 // clearToken removes the token of a Task that has its answer, or waits no longer, from the
 // record: so that doubled messages, and that of the wait after an event, find that nobody
-// waits. It reports whether this visit has. It looks again where the record has changed
-// since it was read and the answer was of this visit.
+// waits. It reports whether this visit has. It looks again, a few times, where the record
+// has changed since it was read and the answer was of this visit.
 func (v *visit) clearToken(ctx context.Context, of startrecord.Stored, waited bool) (cleared bool, err error) {
 	token := of.Record.Callback.TaskToken
-	for {
+	for range maxTakeovers {
 		of.Record.Callback.TaskToken = ""
 		_, err = v.replace(ctx, v.key, of.Record, of.Version)
 		if !errors.Is(err, startrecord.ErrChanged) {
