@@ -60,6 +60,12 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
+// Close implements net.Listener.
+func (l *limitedListener) Close() error {
+	l.close.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
 // closeIdlest closes the connection that waits longest for its client.
 func (l *limitedListener) closeIdlest() {
 	l.mu.Lock()
@@ -76,12 +82,6 @@ func (l *limitedListener) closeIdlest() {
 	}
 }
 
-// Close implements net.Listener.
-func (l *limitedListener) Close() error {
-	l.close.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
 type limitedConn struct {
 	net.Conn
 
@@ -90,14 +90,15 @@ type limitedConn struct {
 	since atomic.Int64
 }
 
-func (c *limitedConn) waitForClient() { c.since.Store(time.Now().UnixNano()) }
-
-func (c *limitedConn) work() { c.since.Store(0) }
-
+// Close implements net.Conn.
 func (c *limitedConn) Close() error {
 	defer c.release()
 	return c.Conn.Close()
 }
+
+func (c *limitedConn) waitForClient() { c.since.Store(time.Now().UnixNano()) }
+
+func (c *limitedConn) work() { c.since.Store(0) }
 
 type connectionKey struct{}
 

@@ -365,7 +365,10 @@ func TestCollectMessageOfBefore(t *testing.T) {
 		_, _, err = invoke(t.Context(), w.RunJob, again)
 		require.NoError(t, err)
 		require.Equal(t, number, w.record(t, key).Callback.Number)
-		var next struct{ Number, Wait int }
+		var next struct {
+			Number int `json:"number"`
+			Wait   int `json:"wait"`
+		}
 		require.NoError(t, json.Unmarshal([]byte(w.queue.messages[0].body), &next))
 		require.Equal(t, []int{number + 1, 2}, []int{next.Number, next.Wait})
 		w.queue.messages = nil

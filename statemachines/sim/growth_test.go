@@ -13,7 +13,7 @@ import (
 
 // The time that a World takes for a Map, a Parallel state or a crowd of executions grows as
 // their number does.
-func TestGrowthOfAWorld(t *testing.T) { //nolint:paralleltest // it compares times
+func TestGrowthOfAWorld(t *testing.T) { //nolint:paralleltest,tparallel // it compares times
 	items := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
 	const each = `"StartAt": "P", "States": {"P": {"Type": "Wait", "Seconds": 1, "Next": "Q"}, "Q": {"Type": "Pass", "End": true}}`
 	machine := func(mode string) string {
@@ -38,7 +38,7 @@ func TestGrowthOfAWorld(t *testing.T) { //nolint:paralleltest // it compares tim
 		{"Parallel", branches, func(int) string { return "{}" }, nil, 250},
 		{"executions", func(int) string { return "{" + each + "}" }, func(int) string { return "{}" }, func(n int) int { return n }, 1000},
 	} {
-		t.Run(tt.name, func(t *testing.T) { //nolint:paralleltest // it compares times
+		t.Run(tt.name, func(t *testing.T) {
 			took := func(n int) time.Duration {
 				m := parse(t, tt.machine(n))
 				runs := 1

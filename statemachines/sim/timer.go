@@ -96,7 +96,7 @@ func (h *timerHeap) put(i int, e heapEntry) {
 
 // dueTimers are those that have had their time, the first of which is next. It implements
 // heap.Interface: a Map lets thousands be due at once.
-type dueTimers []*timer
+type dueTimers []*timer //nolint:recvcheck // as package heap has it
 
 func (h dueTimers) Len() int           { return len(h) }
 func (h dueTimers) Less(i, j int) bool { return h[i].before(h[j]) }

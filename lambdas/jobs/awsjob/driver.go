@@ -85,18 +85,6 @@ type described struct {
 	status   *jmespath.Program // finds the status, if it tells a job that was stopped
 }
 
-// compilePaths compiles what the catalogue says of the outputs of a job.
-func (d *described) compilePaths() (err error) {
-	job := d.entry.Job
-	if job == nil {
-		return nil
-	}
-	if d.end, err = compilePath(d.entry, job.EndTime); err == nil && job.Stop != nil && len(job.Stop.Statuses) > 0 {
-		d.status, err = compilePath(d.entry, job.Status)
-	}
-	return err
-}
-
 // Name implements jobs.Driver.
 func (d *described) Name() string { return d.name }
 
@@ -122,6 +110,18 @@ func (d *described) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 		return nil, err
 	}
 	return d.describe.do(ctx, in, javasdk.MemberName)
+}
+
+// compilePaths compiles what the catalogue says of the outputs of a job.
+func (d *described) compilePaths() (err error) {
+	job := d.entry.Job
+	if job == nil {
+		return nil
+	}
+	if d.end, err = compilePath(d.entry, job.EndTime); err == nil && job.Stop != nil && len(job.Stop.Statuses) > 0 {
+		d.status, err = compilePath(d.entry, job.Status)
+	}
+	return err
 }
 
 // poll is the driver of a waiter: its Start only keeps the arguments, which are
