@@ -6,12 +6,15 @@ package forward
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jobpoller/jobpoller/internal/loopback"
 )
@@ -28,6 +31,9 @@ func New(to *url.URL, errorLog *log.Logger) http.Handler {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // an answer stays as it is
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = idleConnections, idleConnections
+	if to.Scheme == "http" { // of TLS, the transport knows another type of connection
+		transport.DialContext = dialer(transport.DialContext)
+	}
 	via := "1.1 jobpoller-" + loopback.NewSecret()
 	proxy := &httputil.ReverseProxy{
 		Transport:     transport,
@@ -70,9 +76,52 @@ func New(to *url.URL, errorLog *log.Logger) http.Handler {
 			http.Error(w, "--forward leads back to this server: name the URL of the other server", http.StatusLoopDetected)
 			return
 		}
+		// Else net/http reads the body to its end and closes it when the answer begins. The
+		// transport, which still reads it, would break the answer off.
+		_ = http.NewResponseController(w).EnableFullDuplex()                    // only the writer of a test has none
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), beginRequest)) // a copy, which may have another body
+		if r.ContentLength != 0 {
+			body := &readBody{ReadCloser: r.Body}
+			r.Body, w = body, &answer{w, body}
+		}
 		proxy.ServeHTTP(w, r)
 	})
 }
+
+// readBody is the body of a request. It knows whether it has been read.
+type readBody struct {
+	io.ReadCloser
+
+	ended atomic.Bool
+}
+
+// Read implements io.Reader.
+func (b *readBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.ended.Store(true)
+	}
+	return n, err
+}
+
+// answer closes the connection behind an answer that begins before the request has been
+// read: in full duplex net/http cannot read another request from it.
+type answer struct {
+	http.ResponseWriter
+
+	request *readBody
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) {
+	if status >= http.StatusOK && !a.request.ended.Load() {
+		a.Header().Set("Connection", "close")
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController flush.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // reason is an error without the path and query of the request, which may have
 // secrets.
