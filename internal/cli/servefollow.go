@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,28 +26,67 @@ type follower struct {
 	limiter *throttle.Limiter // nil without --limits
 
 	throttled atomic.Int64 // transitions that AWS would have delayed
+
+	missed   lostEvents // by the follower
+	unread   lostEvents // by clients of the streams
+	unposted lostEvents // by the server of --events-to
 }
 
-// notices is how many events wait for the follower; a burst of 10,000 executions has
-// some 50,000.
-const notices = 1 << 17
+func newFollower(log *serveLog) *follower {
+	return &follower{
+		log: log, ring: control.NewRing(),
+		missed:   lostEvents{log: log, text: "%d events are missing here and in the streams of events: %v"},
+		unread:   lostEvents{log: log, text: "%d events were lost by a client of the stream of events: %v"},
+		unposted: lostEvents{log: log, text: "--events-to: %d events were lost: %v"},
+	}
+}
 
-// run follows until ctx ends, and then what has been noticed until then.
-func (f *follower) run(ctx context.Context, sub *server.Subscription) {
-	defer func() { sub.Close() }()
-	stop := context.AfterFunc(ctx, sub.Close)
-	defer func() { stop() }()
-	for {
-		for n := range sub.C {
-			f.notice(n) //nolint:contextcheck // what has happened is told to the end
+const (
+	// notices is how many events wait for the follower; a burst of 10,000 executions has
+	// some 50,000.
+	notices = 1 << 17
+	// changes is how many changes of a status wait.
+	changes = 1 << 14
+)
+
+var (
+	errTooMuch = errors.New("too much happened at once")
+	errTooSlow = errors.New("it was too slow, or away")
+)
+
+// begin follows until ctx ends, and then what has been noticed until then.
+func (f *follower) begin(ctx context.Context, under *sync.WaitGroup) {
+	all := f.server.Subscribe(notices, nil)
+	under.Go(func() { //nolint:contextcheck // what has happened is told to the end
+		read(ctx, all, f.notice, func(lost int) {
+			f.missed.add(lost, errTooMuch)
+			f.ring.Lose(int64(lost))
+		})
+	})
+	if f.poster == nil {
+		return
+	}
+	posted := f.server.Subscribe(changes, isPosted)
+	under.Go(func() { //nolint:contextcheck // as above
+		read(ctx, posted, f.post, func(lost int) { f.poster.Lose(lost, errTooMuch) })
+	})
+}
+
+// read reads a subscription, and tells how many notices are missing.
+func read(ctx context.Context, sub *server.Subscription, notice func(server.Notice), lose func(int)) {
+	defer context.AfterFunc(ctx, sub.Close)()
+	for n := range sub.C {
+		if lost := sub.Lost(); lost > 0 {
+			lose(lost)
 		}
-		if ctx.Err() != nil || !sub.Lost() {
-			return
-		}
-		f.log.warn("too much happens at once: the log and the streams of events have gaps")
-		stop()
-		sub = f.server.Subscribe(notices)
-		stop = context.AfterFunc(ctx, sub.Close)
+		notice(n)
+	}
+}
+
+// close tells the log of what is lost and not told yet.
+func (f *follower) close() {
+	for _, l := range []*lostEvents{&f.missed, &f.unread, &f.unposted} {
+		l.close()
 	}
 }
 
@@ -70,22 +111,29 @@ func (f *follower) notice(n server.Notice) {
 	default:
 		f.log.tell("%s %s of %s", n.Status, a.name, a.machine)
 	}
-	if f.poster != nil && a.kind == asl.Standard {
-		f.post(n, a)
+}
+
+// isPosted tells whether a notice is of a change that EventBridge tells of.
+func isPosted(n *server.Notice) bool {
+	if n.Status == "" {
+		return false
 	}
+	a := readStartedARN(n.Execution.ARN())
+	return a.kind == asl.Standard && !a.child
 }
 
 // post sends the change of a status as EventBridge does.
-func (f *follower) post(n server.Notice, a startedARN) {
+func (f *follower) post(n server.Notice) {
+	a := readStartedARN(n.Execution.ARN())
 	var description map[string]any
 	api := localAPI{server: f.server, account: a.account, region: a.region}
 	if err := api.call(context.Background(), "DescribeExecution", map[string]any{"executionArn": n.Execution.ARN()}, &description); err != nil {
-		f.log.warn("--events-to: %v", err)
+		f.poster.Lose(1, err)
 		return
 	}
 	event, err := eventpost.StatusChange(n.Event.Timestamp, string(n.Status), description)
 	if err != nil {
-		f.log.warn("--events-to: %v", err)
+		f.poster.Lose(1, err)
 		return
 	}
 	event.Account, event.Region = a.account, a.region

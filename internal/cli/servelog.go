@@ -61,9 +61,8 @@ func (l *serveLog) write(now time.Time, format string, args ...any) {
 // first of the next says how many were left out.
 func (l *serveLog) isCrowded(now time.Time) bool {
 	l.mu.Lock()
-	skipped := 0
 	if second := now.Unix(); second != l.second {
-		skipped, l.second, l.lines, l.skipped = l.skipped, second, 0, 0
+		l.second, l.lines = second, 0
 	}
 	l.lines++
 	crowded := l.lines > mostLines
@@ -71,10 +70,21 @@ func (l *serveLog) isCrowded(now time.Time) bool {
 		l.skipped++
 	}
 	l.mu.Unlock()
-	if skipped > 0 {
-		l.write(now, "%d more lines were left out: pass -v to see all", skipped)
+	if !crowded {
+		l.tellSkipped()
 	}
 	return crowded
+}
+
+// tellSkipped says how many lines were left out.
+func (l *serveLog) tellSkipped() {
+	l.mu.Lock()
+	skipped := l.skipped
+	l.skipped = 0
+	l.mu.Unlock()
+	if skipped > 0 {
+		l.write(time.Now(), "%d more lines were left out: pass -v to see all", skipped)
+	}
 }
 
 // warn writes a line about what is wrong.

@@ -92,14 +92,14 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 	if err != nil {
 		return nil, errors.Join(usage("--time: %w", err), s.tasks.close())
 	}
-	s.follower = &follower{log: log, ring: control.NewRing()}
+	s.follower = newFollower(log)
 	settings := server.Options{Clock: clock, Log: log.newStructured(), Prepare: s.tasks.prepare}
 	if o.limits != "" {
 		s.follower.limiter = &throttle.Limiter{}
 	}
 	if o.eventsTo != "" {
 		to, putEvents, _ := o.readEventsTo()                                                                     // validate has checked it
-		s.follower.poster = eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Log: log.newLines()}) //nolint:contextcheck // close ends it
+		s.follower.poster = eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Lost: s.follower.unposted.add}) //nolint:contextcheck // close ends it
 	}
 	if err := s.open(settings); err != nil {
 		return nil, errors.Join(err, s.tasks.close())
@@ -142,9 +142,7 @@ func (s *serving) own(clock *sim.Clock, token string) http.Handler {
 	options := control.Options{
 		World: s.server.World(), Clock: control.NewClock(clock), Ring: s.follower.ring, Find: s.server.ExecutionsNamed,
 		Version: version(), Operations: s.server.Operations(), Throttled: func() int { return int(s.follower.throttled.Load()) },
-	}
-	if s.follower.poster != nil {
-		options.Dropped = s.follower.poster.CountDropped
+		Dropped: s.follower.unposted.count, Lost: func(events int64) { s.follower.unread.add(int(events), errTooSlow) },
 	}
 	endpoint := control.New(ownPaths, options)
 	mux := http.NewServeMux()
@@ -167,8 +165,7 @@ func (s *serving) follow(ctx context.Context, getenv func(string) string) {
 	var background, following context.Context
 	background, s.stop = context.WithCancel(ctx)
 	following, s.unhear = context.WithCancel(context.WithoutCancel(ctx))
-	sub := s.server.Subscribe(notices)
-	s.under.Go(func() { s.follower.run(following, sub) })
+	s.follower.begin(following, &s.under)
 	if len(s.options.watch) == 0 {
 		return
 	}
@@ -207,6 +204,8 @@ func (s *serving) close(ctx context.Context) error {
 		defer cancel()
 		s.follower.poster.Close(posting)
 	}
+	s.follower.close()
+	s.log.tellSkipped()
 	if s.journal != nil {
 		closed = errors.Join(closed, s.journal.Close())
 	}

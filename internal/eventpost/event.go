@@ -61,6 +61,15 @@ func StatusChange(at time.Time, status string, description map[string]any) (Even
 	}, err
 }
 
+// lostEvents is an event of jobpoller's own, which AWS does not send: so many were lost
+// before it.
+func lostEvents(n int, near Event) Event {
+	return Event{
+		Version: "0", ID: newID(), DetailType: "Execution Status Changes Lost", Source: "jobpoller",
+		Account: near.Account, Time: near.Time, Region: near.Region, Resources: []string{}, Detail: fmt.Appendf(nil, `{"events":%d}`, n),
+	}
+}
+
 // newID is a random UUID of version 4.
 func newID() string {
 	var b [16]byte

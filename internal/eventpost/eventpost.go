@@ -1,6 +1,6 @@
 // Package eventpost posts events to a server, as EventBridge sends them or as the
 // PutEvents call of its API. A server that is slow or away holds nobody up: events
-// wait in a queue, and those that find it full are dropped and counted.
+// wait in a queue, and those that find it full are lost. The server is told how many.
 package eventpost
 
 import (
@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/url"
 	"sync"
@@ -22,9 +21,7 @@ const (
 	tries       = 4
 	firstPause  = 200 * time.Millisecond // it doubles
 	sendTimeout = 10 * time.Second
-	// logEvery keeps a server that is away from filling the log.
-	logEvery = 10 * time.Second
-	maxReply = 64 << 10
+	maxReply    = 64 << 10
 )
 
 // Options say where events go.
@@ -32,8 +29,8 @@ type Options struct {
 	URL *url.URL
 	// PutEvents sends the call of EventBridge's API; otherwise the body is the event.
 	PutEvents bool
-	// Log is told of events that are dropped.
-	Log *log.Logger
+	// Lost is told how many events were lost, and why.
+	Lost func(events int, why error)
 	// Client sends; nil stands for one of its own.
 	Client *http.Client
 }
@@ -41,15 +38,19 @@ type Options struct {
 // Poster sends events one after the other. Close ends it.
 type Poster struct {
 	options Options
-	queue   chan Event
+	queue   chan queued
 	done    chan struct{}
 	cancel  context.CancelFunc
 
-	mu       sync.Mutex
-	ended    bool
-	dropped  int
-	reported int // of those dropped
-	told     time.Time
+	mu    sync.Mutex
+	ended bool
+	gap   int // events that were lost behind the last one in the queue
+}
+
+// queued is an event that waits, behind so many that were lost.
+type queued struct {
+	event Event
+	lost  int
 }
 
 // New starts a Poster.
@@ -58,34 +59,41 @@ func New(o Options) *Poster {
 		o.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &Poster{options: o, queue: make(chan Event, queueLength), done: make(chan struct{}), cancel: cancel}
+	p := &Poster{options: o, queue: make(chan queued, queueLength), done: make(chan struct{}), cancel: cancel}
 	go p.run(ctx)
 	return p
 }
 
+var errFull = fmt.Errorf("%d events wait already: the server is too slow, or away", queueLength)
+
 // Post sends an event soon. It never waits.
 func (p *Poster) Post(e Event) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended {
-		return
+	ended, full := p.ended, false
+	if !ended {
+		select {
+		case p.queue <- queued{e, p.gap}:
+			p.gap = 0
+		default:
+			full = true
+		}
 	}
-	select {
-	case p.queue <- e:
-	default:
-		p.drop(errors.New("the queue is full"))
+	p.mu.Unlock()
+	if full {
+		p.Lose(1, errFull)
 	}
 }
 
-// CountDropped is how many events were not sent.
-func (p *Poster) CountDropped() int {
+// Lose notes events that do not come to Post.
+func (p *Poster) Lose(events int, why error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dropped
+	p.gap += events
+	p.mu.Unlock()
+	p.options.Lost(events, why)
 }
 
-// Close sends what waits until ctx ends, and returns how many events were dropped.
-func (p *Poster) Close(ctx context.Context) int {
+// Close sends what waits, until ctx ends. What is left is lost.
+func (p *Poster) Close(ctx context.Context) {
 	p.mu.Lock()
 	if !p.ended {
 		p.ended = true
@@ -97,32 +105,66 @@ func (p *Poster) Close(ctx context.Context) int {
 	stop()
 	p.cancel()
 	p.options.Client.CloseIdleConnections()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dropped > p.reported {
-		p.options.Log.Printf("--events-to: %d events were dropped", p.dropped)
-		p.reported = p.dropped
-	}
-	return p.dropped
+}
+
+// sender sends what comes out of the queue.
+type sender struct {
+	*Poster
+
+	last Event // that was sent, or was to be
+	lost int   // before the next, and the server does not know
 }
 
 func (p *Poster) run(ctx context.Context) {
 	defer close(p.done)
-	for e := range p.queue {
-		if err := p.send(ctx, e); err != nil {
-			p.mu.Lock()
-			p.drop(err)
-			p.mu.Unlock()
+	s := &sender{Poster: p}
+	for {
+		next, more := s.next(ctx)
+		if !more {
+			s.takeGap()
+			s.tellLost(ctx)
+			return
+		}
+		s.last = next.event
+		s.lost += next.lost
+		s.tellLost(ctx)
+		if err := p.send(ctx, next.event); err != nil {
+			s.lost++
+			p.options.Lost(1, err)
 		}
 	}
 }
 
-// drop counts an event that is not sent, and tells it now and then.
-func (p *Poster) drop(why error) {
-	p.dropped++
-	if now := time.Now(); now.Sub(p.told) >= logEvery {
-		p.told, p.reported = now, p.dropped
-		p.options.Log.Printf("--events-to: events dropped so far: %d; the last, because %v", p.dropped, why)
+// next takes the next event. The server learns what was lost before, where it has to wait.
+func (s *sender) next(ctx context.Context) (next queued, more bool) {
+	select {
+	case next, more = <-s.queue:
+	default:
+		s.takeGap()
+		s.tellLost(ctx)
+		next, more = <-s.queue
+	}
+	return next, more
+}
+
+// takeGap counts what was lost where no event waits that could tell it.
+func (s *sender) takeGap() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost += s.gap
+	s.gap = 0
+}
+
+// tellLost tells the server how many events it did not get. It tries once: the next event
+// brings another try.
+func (s *sender) tellLost(ctx context.Context) {
+	if s.lost == 0 || s.last.Account == "" { // nobody knows yet of which account
+		return
+	}
+	e := lostEvents(s.lost, s.last)
+	body, err := s.body(e)
+	if err == nil && s.post(ctx, e, body) == nil {
+		s.lost = 0
 	}
 }
 

@@ -1,15 +1,15 @@
 package eventpost_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,14 +36,28 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: io.NopCloser(strings.NewReader(answer)), Header: http.Header{}, Request: r}, nil
 }
 
-func start(t *testing.T, putEvents bool, answer transport) (*eventpost.Poster, *bytes.Buffer) {
+// losses are what a Poster told of lost events.
+type losses struct {
+	mu     sync.Mutex
+	events int
+	why    string // each once, in order
+}
+
+func (l *losses) add(events int, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events += events
+	if !strings.Contains(l.why, why.Error()) {
+		l.why += why.Error() + "\n"
+	}
+}
+
+func start(t *testing.T, putEvents bool, answer transport) (*eventpost.Poster, *losses) {
 	t.Helper()
 	to, err := url.Parse("http://bus.test/events?key=secret")
 	require.NoError(t, err)
-	logged := &bytes.Buffer{}
-	return eventpost.New(eventpost.Options{
-		URL: to, PutEvents: putEvents, Log: log.New(logged, "", 0), Client: &http.Client{Transport: answer},
-	}), logged
+	lost := &losses{}
+	return eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Lost: lost.add, Client: &http.Client{Transport: answer}}), lost
 }
 
 func newEvent(t *testing.T) eventpost.Event {
@@ -94,62 +108,71 @@ func TestStatusChange(t *testing.T) {
 func TestPost(t *testing.T) {
 	t.Parallel()
 	var bodies []string
-	p, logged := start(t, false, func(r *http.Request, body string) (int, string) {
+	p, lost := start(t, false, func(r *http.Request, body string) (int, string) {
 		bodies = append(bodies, r.Header.Get("Content-Type")+" "+body)
 		return 204, ""
 	})
 	e := newEvent(t)
 	p.Post(e)
-	require.Zero(t, p.Close(t.Context()))
+	p.Close(t.Context())
 	p.Post(e) // too late
 	text, err := json.Marshal(e)
 	require.NoError(t, err)
 	require.Equal(t, []string{"application/json " + string(text)}, bodies)
-	require.Empty(t, logged.String())
+	require.Zero(t, lost.events)
 }
 
 func TestPutEvents(t *testing.T) {
 	t.Parallel()
 	for answer, dropped := range map[string]int{`{"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]}`: 0, `{"FailedEntryCount": 1, "Entries": [{"ErrorCode": "NotAuthorizedForSource"}]}`: 1} {
 		var sent string
-		p, logged := start(t, true, func(r *http.Request, body string) (int, string) {
+		p, lost := start(t, true, func(r *http.Request, body string) (int, string) {
 			require.Equal(t, "AWSEvents.PutEvents", r.Header.Get("X-Amz-Target"))
 			require.Regexp(t, `Credential=123456789012/\d{8}/us-east-2/events/aws4_request`, r.Header.Get("Authorization"))
-			sent = body
+			if !strings.Contains(body, `"Source":"jobpoller"`) {
+				sent = body
+			}
 			return 200, answer
 		})
 		e := newEvent(t)
 		p.Post(e)
-		require.Equal(t, dropped, p.Close(t.Context()))
+		p.Close(t.Context())
+		require.Equal(t, dropped, lost.events)
 		var got map[string][]map[string]any
 		require.NoError(t, json.Unmarshal([]byte(sent), &got))
 		require.Len(t, got["Entries"], 1)
 		require.Equal(t, string(e.Detail), got["Entries"][0]["Detail"])
 		require.Equal(t, "aws.states", got["Entries"][0]["Source"])
-		require.Equal(t, dropped == 1, strings.Contains(logged.String(), "NotAuthorizedForSource"))
+		require.Equal(t, dropped == 1, strings.Contains(lost.why, "NotAuthorizedForSource"))
 	}
 }
 
-// A server that is away for a moment gets the event.
+// A server that is away for a moment gets the event. One that is away for longer is told
+// once how many it has lost.
 func TestTries(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ answers, want []int }{
 		{[]int{200}, []int{200}},
 		{[]int{503, 0, 429, 200}, []int{503, 0, 429, 200}},
-		{[]int{500, 500, 500, 500, 200}, []int{500, 500, 500, 500}},
+		{[]int{500, 500, 500, 500, 200}, []int{500, 500, 500, 500, 200}},
 		{[]int{403, 302, 200}, []int{403, 302, 200}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var got []int
-			p, logged := start(t, false, func(*http.Request, string) (int, string) {
+			told := ""
+			p, lost := start(t, false, func(_ *http.Request, body string) (int, string) {
+				if strings.Contains(body, `"source":"jobpoller"`) {
+					told = body
+				}
 				got = append(got, test.answers[len(got)])
 				return got[len(got)-1], ""
 			})
 			p.Post(newEvent(t))
-			dropped := p.Close(t.Context())
+			p.Close(t.Context())
 			require.Equal(t, test.want, got)
-			require.Equal(t, got[len(got)-1] != 200, dropped == 1)
-			require.NotContains(t, logged.String(), "secret")
+			require.Equal(t, len(got) > 4, lost.events == 1)
+			require.Equal(t, len(got) > 4, strings.Contains(told, `"detail":{"events":1}`), told)
+			require.NotContains(t, lost.why, "secret")
 		})
 	}
 }
@@ -158,7 +181,7 @@ func TestTries(t *testing.T) {
 func TestNobodyWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p, logged := start(t, false, func(r *http.Request, _ string) (int, string) {
+		p, lost := start(t, false, func(r *http.Request, _ string) (int, string) {
 			<-r.Context().Done()
 			return 0, ""
 		})
@@ -166,13 +189,80 @@ func TestNobodyWaits(t *testing.T) {
 		for range 1500 {
 			p.Post(e)
 		}
-		require.GreaterOrEqual(t, p.CountDropped(), 499)
+		require.GreaterOrEqual(t, lost.events, 499)
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		require.Equal(t, 1500, p.Close(ctx))
+		p.Close(ctx)
 		require.Equal(t, 5*time.Second, time.Since(began))
-		require.Contains(t, logged.String(), "--events-to: events dropped so far: 1; the last, because the queue is full\n")
-		require.Contains(t, logged.String(), "--events-to: 1500 events were dropped\n")
+		require.Equal(t, 1500, lost.events)
+		require.Contains(t, lost.why, "1000 events wait already: the server is too slow, or away\n")
 	})
+}
+
+// A slow server lost events, and nothing but the server's health told: it is told where
+// they are missing, and how many.
+func TestASlowServerIsTold(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		bursts []int         // of events
+		pause  time.Duration // between them
+		lost   int           // noted elsewhere, before the first burst
+		want   string
+	}{
+		"in time":               {[]int{1000}, 0, 0, "1000 events"},
+		"too many":              {[]int{1400}, 0, 0, "1001 events, 399 lost"},
+		"more when it rests":    {[]int{1400, 2}, time.Hour, 0, "1001 events, 399 lost, 2 events"},
+		"more while it works":   {[]int{1400, 2}, 10 * time.Second, 0, "1001 events, 399 lost, 2 events"},
+		"twice":                 {[]int{1100, 1101}, time.Hour, 0, "1001 events, 99 lost, 1001 events, 100 lost"},
+		"lost on the way to it": {[]int{1, 1}, 0, 7, "7 lost, 2 events"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var got []string
+				events := 0
+				count := func() {
+					if events > 0 {
+						got = append(got, fmt.Sprintf("%d events", events))
+					}
+					events = 0
+				}
+				p, lost := start(t, false, func(_ *http.Request, body string) (int, string) {
+					time.Sleep(time.Second) // of the bubble
+					var e eventpost.Event
+					require.NoError(t, json.Unmarshal([]byte(body), &e))
+					if e.Source == "aws.states" {
+						events++
+						return 204, ""
+					}
+					count()
+					require.Equal(t, "Execution Status Changes Lost", e.DetailType)
+					var detail struct{ Events int }
+					require.NoError(t, json.Unmarshal(e.Detail, &detail))
+					got = append(got, fmt.Sprintf("%d lost", detail.Events))
+					return 204, ""
+				})
+				if test.lost > 0 {
+					p.Lose(test.lost, errors.New("too much happened"))
+				}
+				for i, burst := range test.bursts {
+					if i > 0 {
+						time.Sleep(test.pause)
+					}
+					for n := range burst {
+						p.Post(newEvent(t))
+						if n == 0 {
+							synctest.Wait() // it is sent already
+						}
+					}
+				}
+				time.Sleep(time.Hour)
+				p.Close(t.Context())
+				count()
+				require.Equal(t, test.want, strings.Join(got, ", "))
+				require.Equal(t, strings.Contains(test.want, "lost"), lost.events > 0)
+			})
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -11,7 +12,9 @@ import (
 
 // execution is an execution that an account has started. The account's lock guards it.
 type execution struct {
-	run *sim.Execution // nil until its start is recorded
+	// run is stored once: when the start is recorded, and before anybody is told of the
+	// execution. It is nil until then. Anybody may load it, with the lock or without.
+	run atomic.Pointer[sim.Execution]
 
 	arn, name string
 	machine   *machine
@@ -167,6 +170,15 @@ type known struct {
 	run *sim.Execution
 }
 
+// started returns the execution once it has started; of nil it returns none.
+func (x *execution) started() (k known, ok bool) {
+	if x == nil {
+		return known{}, false
+	}
+	run := x.run.Load()
+	return known{x, run}, run != nil
+}
+
 // findExecution returns the execution of an ARN.
 func (r *request) findExecution(text string) (known, error) {
 	parsed, err := parseARN(text, executionKind)
@@ -193,8 +205,8 @@ func (r *request) find(text string, parsed arn) (known, error) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if x := a.executions.byARN[text]; x != nil && x.run != nil {
-		return known{x, x.run}, nil
+	if k, found := a.executions.byARN[text].started(); found {
+		return k, nil
 	}
 	if child := r.server.world.Execution(text); child != nil && parsed.account == r.accountID && parsed.region == r.region {
 		if k, found := a.findChild(child); found {
@@ -207,7 +219,7 @@ func (r *request) find(text string, parsed arn) (known, error) {
 // findChild returns a child execution of a Map Run, unless its parent was forgotten.
 func (a *account) findChild(child *sim.Execution) (known, bool) {
 	parent := a.executions.byARN[child.Root().ARN()]
-	return known{parent, child}, parent != nil && parent.run != nil
+	return known{parent, child}, parent != nil && parent.run.Load() != nil
 }
 
 // handleEnd is told of the end of every execution.
@@ -283,11 +295,11 @@ func (s *Server) retireEnded() {
 		var ended []*execution
 		a.mu.Lock()
 		for _, x := range a.executions.byARN {
-			if x.run != nil && x.run.Status() != sim.StatusRunning {
+			if k, ok := x.started(); ok && k.run.Status() != sim.StatusRunning {
 				ended = append(ended, x)
 			}
 		}
-		slices.SortFunc(ended, func(x, y *execution) int { return x.run.Progress().Stop.Compare(y.run.Progress().Stop) })
+		slices.SortFunc(ended, func(x, y *execution) int { return x.run.Load().Progress().Stop.Compare(y.run.Load().Progress().Stop) })
 		a.executions.ended = ended[max(0, len(ended)-s.keep):]
 		a.mu.Unlock()
 		for _, x := range ended[:max(0, len(ended)-s.keep)] {
@@ -303,7 +315,7 @@ func (s *Server) allAccounts() []*account {
 }
 
 // isChild tells whether a Map Run has started the execution.
-func (k known) isChild() bool { return k.run != k.execution.run }
+func (k known) isChild() bool { return k.run != k.execution.run.Load() }
 
 // allExecutions yields what all accounts know, the newest of each first.
 func (s *Server) allExecutions(yield func(*execution) bool) {

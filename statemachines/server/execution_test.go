@@ -396,7 +396,7 @@ func TestSynchronousExecutionOutlivesItsClient(t *testing.T) {
 	t.Parallel()
 	e := startServer(t, manual(), nil)
 	m := e.create("m", waitHourExpress, object{"type": "EXPRESS"})
-	events := e.Subscribe(10)
+	events := e.Subscribe(10, nil)
 	defer events.Close()
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan struct{})
@@ -421,7 +421,7 @@ func TestCloseEndsWaitingRequests(t *testing.T) {
 	e := startServer(t, manual(), nil)
 	m := e.create("m", waitHourExpress, object{"type": "EXPRESS"})
 	activity := e.call("CreateActivity", object{"name": "a"})["activityArn"].(string)
-	events := e.Subscribe(10)
+	events := e.Subscribe(10, nil)
 	defer events.Close()
 	statuses := make(chan int, 2)
 	for operation, input := range map[string]object{"StartSyncExecution": {"stateMachineArn": m}, "GetActivityTask": {"activityArn": activity}} {

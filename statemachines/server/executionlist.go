@@ -133,8 +133,8 @@ func (r *request) collectOfMachine(machineARN string) ([]listed, error) {
 	}
 	all := make([]listed, 0, len(t.machine.executions))
 	for _, x := range t.machine.executions {
-		if x.run != nil && (t.version == nil || x.isOf(machineARN)) {
-			all = append(all, listed{known: known{x, x.run}, number: x.number})
+		if k, ok := x.started(); ok && (t.version == nil || x.isOf(machineARN)) {
+			all = append(all, listed{known: k, number: x.number})
 		}
 	}
 	return all, nil

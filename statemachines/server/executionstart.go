@@ -47,14 +47,14 @@ type StartInfo struct {
 
 // start starts an execution, and returns it once its start is recorded, or the
 // running one of the same name and input. whenEnded, if not nil, is called at its end.
-func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*execution, error) {
+func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (known, error) {
 	input, err := readExecutionInput(in.Input)
 	if err != nil {
-		return nil, err
+		return known{}, err
 	}
 	x, info, err := r.newExecution(in, sync)
 	if err != nil {
-		return nil, err
+		return known{}, err
 	}
 	if whenEnded != nil {
 		x.whenEnded = append(x.whenEnded, whenEnded)
@@ -64,15 +64,16 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*
 		if err == nil && other == nil {
 			break
 		}
+		var same known
 		if err == nil {
-			other, err = r.sameStart(other, input)
+			same, err = r.sameStart(other, input)
 		}
 		if err != nil {
-			return nil, err
+			return known{}, err
 		}
-		if other != nil {
+		if same.execution != nil {
 			r.account.await(other, whenEnded)
-			return other, nil
+			return same, nil
 		}
 	}
 	run, err := r.server.run(x, info, input, sync)
@@ -84,10 +85,9 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (*
 	if err != nil {
 		a.drop(x)
 		a.count(x.machine, -1)
-		return nil, err
+		return known{}, err
 	}
-	x.run = run
-	return x, nil
+	return known{x, run}, nil
 }
 
 // newExecution makes the execution that a request starts.
@@ -132,8 +132,8 @@ func (r *request) newExecution(in *startExecutionInput, sync bool) (*execution, 
 const typeNotSupported = "This operation is not supported by this type of state machine"
 
 // sameStart returns the execution that has the name if it runs with the same input, or
-// nil if the name is free after all.
-func (r *request) sameStart(other *execution, input []byte) (*execution, error) {
+// none if the name is free after all.
+func (r *request) sameStart(other *execution, input []byte) (known, error) {
 	a := r.account
 	a.mu.Lock()
 	starting := other.starting
@@ -142,23 +142,21 @@ func (r *request) sameStart(other *execution, input []byte) (*execution, error) 
 		select {
 		case <-starting:
 		case <-r.ctx.Done():
-			return nil, r.ctx.Err()
+			return known{}, r.ctx.Err()
 		}
 	}
-	a.mu.Lock()
-	run := other.run
-	a.mu.Unlock()
-	if run == nil {
-		return nil, nil //nolint:nilnil // it was not started
+	k, ok := other.started()
+	if !ok {
+		return known{}, nil
 	}
-	s := run.Snapshot()
+	s := k.run.Snapshot()
 	if s.Status != sim.StatusRunning && r.now().Sub(s.Stop) > nameLife && r.server.forget(a, other) {
-		return nil, nil //nolint:nilnil // it is too long ago
+		return known{}, nil // it is too long ago
 	}
 	if s.Status != sim.StatusRunning || !sameJSON(s.Input, input) {
-		return nil, refuse("ExecutionAlreadyExists", "Execution Already Exists: '%s'", other.arn)
+		return known{}, refuse("ExecutionAlreadyExists", "Execution Already Exists: '%s'", other.arn)
 	}
-	return other, nil
+	return k, nil
 }
 
 // run starts the execution in the world.
@@ -166,6 +164,7 @@ func (s *Server) run(x *execution, info *StartInfo, input []byte, sync bool) (*s
 	o := sim.Options{
 		Execution: x.name, StateMachine: info.StateMachineName, Account: info.Account, Region: info.Region, Role: x.revision.role,
 		Express: info.Express, Sync: sync, ARN: x.arn, Seed: x.number, Models: s.models, Lenient: true, KeepEvents: s.keepEvents,
+		OnStart: x.run.Store,
 	}
 	if s.journal != nil {
 		o.Note = noteOf(x, info)

@@ -53,7 +53,7 @@ func startSyncExecution(r *request, in *startSyncExecutionInput) (*startSyncExec
 	}
 }
 
-func (r *request) syncOutput(x *execution, withData bool) *startSyncExecutionOutput {
+func (r *request) syncOutput(x known, withData bool) *startSyncExecutionOutput {
 	s := x.run.Snapshot()
 	out := &startSyncExecutionOutput{
 		ExecutionArn: x.arn, StateMachineArn: x.machine.arn, Name: x.name, StartDate: epoch(s.Start), StopDate: epoch(s.Stop), Status: string(s.Status),

@@ -142,7 +142,7 @@ func (n *nested) startAndWait(ctx context.Context, input []byte) (sim.Reply, err
 		if sync {
 			return n.reply(r.syncOutput(x, true))
 		}
-		return n.jobEnd(r.describe(known{x, x.run}, true))
+		return n.jobEnd(r.describe(x, true))
 	}
 	var submitted any
 	if !sync {

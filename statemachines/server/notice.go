@@ -26,21 +26,27 @@ var statuses = map[sim.EventType]sim.Status{
 }
 
 // Subscription gives the notices of all executions, those of one execution in order.
+// What a notice tells is stored before: every operation of the server knows of it.
 type Subscription struct {
-	// C is closed by Close, and when the reader is too slow.
+	// C is closed by Close.
 	C <-chan Notice
 
-	c    chan Notice
-	hub  *hub
-	lost atomic.Bool
+	c     chan Notice
+	hub   *hub
+	wants func(*Notice) bool
+	lost  atomic.Int64
 }
 
-// Subscribe begins to collect notices: as many as buffer may wait for the reader. A
-// reader that lets more wait loses its subscription.
-func (s *Server) Subscribe(buffer int) *Subscription { return s.hub.subscribe(buffer) }
+// Subscribe begins to collect the notices that wants chooses; all, if it is nil. The
+// execution is locked while wants looks, as in sim.WorldOptions.OnEvent. As many notices
+// as buffer wait for the reader. One that lets more wait loses them, and Lost counts them.
+func (s *Server) Subscribe(buffer int, wants func(*Notice) bool) *Subscription {
+	return s.hub.subscribe(buffer, wants)
+}
 
-// Lost tells whether the reader was too slow.
-func (s *Subscription) Lost() bool { return s.lost.Load() }
+// Lost returns how many notices were lost since it was called last. A reader that calls it
+// behind each notice misses none.
+func (s *Subscription) Lost() int { return int(s.lost.Swap(0)) }
 
 // Close ends the subscription.
 func (s *Subscription) Close() { s.hub.remove(s) }
@@ -53,9 +59,9 @@ type hub struct {
 	subs map[*Subscription]bool
 }
 
-func (h *hub) subscribe(buffer int) *Subscription {
+func (h *hub) subscribe(buffer int, wants func(*Notice) bool) *Subscription {
 	c := make(chan Notice, max(1, buffer))
-	s := &Subscription{C: c, c: c, hub: h}
+	s := &Subscription{C: c, c: c, hub: h, wants: wants}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.subs == nil {
@@ -81,19 +87,17 @@ func (h *hub) tell(x *sim.Execution, e *sim.Event) {
 	if h.count.Load() == 0 {
 		return
 	}
-	var slow []*Subscription
-	h.mu.RLock()
 	n := Notice{Execution: x, Event: *e, Status: statuses[e.Type]}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
 	for s := range h.subs {
+		if s.wants != nil && !s.wants(&n) {
+			continue
+		}
 		select {
 		case s.c <- n:
 		default:
-			s.lost.Store(true)
-			slow = append(slow, s)
+			s.lost.Add(1)
 		}
-	}
-	h.mu.RUnlock()
-	for _, s := range slow {
-		h.remove(s)
 	}
 }

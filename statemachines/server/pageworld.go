@@ -25,8 +25,8 @@ type pageWorld struct{ server *Server }
 func (w *pageWorld) Runs(yield func(page.Run) bool) {
 	var all []page.Run
 	for x := range w.server.allExecutions {
-		if x.run != nil {
-			all = append(all, newRun(x, x.run.Progress()))
+		if k, ok := x.started(); ok {
+			all = append(all, newRun(x, k.run.Progress()))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b page.Run) int { return b.Start.Compare(a.Start) })
@@ -246,8 +246,8 @@ func (w *pageWorld) find(text string) (known, bool) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if x := a.executions.byARN[text]; x != nil {
-		return known{x, x.run}, x.run != nil
+	if k, found := a.executions.byARN[text].started(); found {
+		return k, true
 	}
 	if child := s.world.Execution(text); child != nil {
 		return a.findChild(child)

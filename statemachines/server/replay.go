@@ -194,7 +194,6 @@ type replay struct {
 	server    *Server
 	revisions map[revisionKey]*target // all that there were
 	machines  []*machine              // all that there were
-	started   *execution              // by the record
 	last      time.Time               // of the operations
 }
 
@@ -212,12 +211,7 @@ func (p *replay) record(_ int, text []byte) error {
 	if rec.Kind == operationKind {
 		return p.operation(&rec)
 	}
-	run, err := p.server.world.Replay(text, p.restore)
-	if run != nil && p.started != nil {
-		p.started.run = run
-	}
-	p.started = nil
-	return err
+	return p.server.world.Replay(text, p.restore)
 }
 
 // operation does a request again that was answered.
@@ -263,7 +257,7 @@ func (p *replay) restore(o *sim.Options) (*asl.StateMachine, error) {
 	if o.VersionARN != "" || o.AliasARN != "" || note.TraceHeader != "" {
 		x.extra = &startExtra{versionARN: o.VersionARN, aliasARN: o.AliasARN, traceHeader: note.TraceHeader}
 	}
-	p.started = x
+	o.OnStart = x.run.Store
 	a.mu.Lock()
 	a.executions.restore(x)
 	a.mu.Unlock()
@@ -296,7 +290,7 @@ func (p *replay) finish() error {
 	s := p.server
 	clock, err := clockRecord(p.last)
 	if err == nil {
-		_, err = s.world.Replay(clock, nil)
+		err = s.world.Replay(clock, nil)
 	}
 	if err != nil {
 		return err
@@ -304,7 +298,7 @@ func (p *replay) finish() error {
 	p.dropForgotten()
 	for _, a := range s.allAccounts() {
 		for _, x := range a.executions.byARN {
-			if x.run != nil && x.run.Status() == sim.StatusRunning {
+			if k, ok := x.started(); ok && k.run.Status() == sim.StatusRunning {
 				x.open++
 				a.count(x.machine, 1)
 			}
@@ -329,7 +323,10 @@ func clockRecord(at time.Time) ([]byte, error) {
 // dropForgotten drops the executions that the World has forgotten.
 func (p *replay) dropForgotten() {
 	s := p.server
-	forgotten := func(x *execution) bool { return x.run == nil || s.world.Execution(x.arn) != x.run }
+	forgotten := func(x *execution) bool {
+		run := x.run.Load()
+		return run == nil || s.world.Execution(x.arn) != run
+	}
 	for _, a := range s.allAccounts() {
 		maps.DeleteFunc(a.executions.byARN, func(_ string, x *execution) bool { return forgotten(x) })
 	}
@@ -366,12 +363,12 @@ func (s *Server) resumeNested(ctx context.Context, call sim.Call, reply sim.Repl
 	}
 	r := &request{caller: n.who, ctx: ctx, server: s, account: a, operation: n.operation.Name}
 	a.mu.Lock()
-	x := a.executions.byARN[executionARN]
+	x, found := a.executions.byARN[executionARN].started()
 	a.mu.Unlock()
-	if x == nil {
+	if !found {
 		call.Answer(sim.Reply{}, errors.New("the execution "+executionARN+" is not known any more"))
 		return
 	}
 	context.AfterFunc(ctx, func() { _, _ = x.run.Stop("", "") }) // of one that has ended nothing
-	a.await(x, func() { call.Answer(n.jobEnd(r.describe(known{x, x.run}, true))) })
+	a.await(x.execution, func() { call.Answer(n.jobEnd(r.describe(x, true))) })
 }

@@ -74,31 +74,3 @@ func TestActivityTask(t *testing.T) {
 	require.Equal(t, object{"workerName": "w"}, started["activityStartedEventDetails"])
 	require.Contains(t, e.refused("GetActivityTask", object{"activityArn": activity + "x"}), "ActivityDoesNotExist: ")
 }
-
-// A subscription has the events of an execution in order, and is lost by a slow reader.
-func TestSubscription(t *testing.T) {
-	t.Parallel()
-	e := startServer(t, virtual(), nil)
-	fast, slow := e.Subscribe(100), e.Subscribe(1)
-	defer fast.Close()
-	x := e.start(e.create("m", waitHour))
-	e.wait(x)
-	var types []sim.EventType
-	var statuses []sim.Status
-	for range 4 {
-		n := <-fast.C
-		require.Equal(t, x, n.Execution.ARN())
-		types = append(types, n.Event.Type)
-		if n.Status != "" {
-			statuses = append(statuses, n.Status)
-		}
-	}
-	require.Equal(t, []sim.EventType{sim.ExecutionStarted, "WaitStateEntered", "WaitStateExited", sim.ExecutionSucceeded}, types)
-	require.Equal(t, []sim.Status{sim.StatusRunning, sim.StatusSucceeded}, statuses)
-	require.False(t, fast.Lost())
-	<-slow.C
-	_, open := <-slow.C
-	require.False(t, open)
-	require.True(t, slow.Lost())
-	slow.Close()
-}

@@ -35,31 +35,30 @@ type replayedCall struct {
 // Replay takes the next record of the journal of a World that is gone, in their order,
 // before anything else is asked of this World; then Resume lets it go on. restore
 // returns the machine of an execution that was started, and adds to its options what is
-// not data: handlers and models. Replay returns the execution of a start, and nil for
-// any other record. A record that an execution cannot take ends that execution, and no
-// other: it is ABORTED, with the reason as its Cause.
-func (w *World) Replay(text []byte, restore func(*Options) (*asl.StateMachine, error)) (*Execution, error) {
+// not data: handlers and models. A record that an execution cannot take ends that
+// execution, and no other: it is ABORTED, with the reason as its Cause.
+func (w *World) Replay(text []byte, restore func(*Options) (*asl.StateMachine, error)) error {
 	var rec record
 	if err := json.Unmarshal(text, &rec); err != nil {
-		return nil, err
+		return err
 	}
 	if rec.At.After(w.replayed.until) {
 		w.replayed.until = rec.At
 	}
 	if rec.Kind == clockRecord {
-		return nil, nil //nolint:nilnil // no start
+		return nil
 	}
 	if rec.Kind == startRecord {
 		return w.replayStart(&rec, restore)
 	}
 	r := w.replayed.runs[rec.Run]
 	if r == nil {
-		return nil, fmt.Errorf("there is no start of the execution number %d", rec.Run)
+		return fmt.Errorf("there is no start of the execution number %d", rec.Run)
 	}
 	if !r.over || rec.Kind == redriveRecord || rec.Kind == forgetRecord {
 		r.replayRecord(&rec)
 	}
-	return nil, nil //nolint:nilnil // no start
+	return nil
 }
 
 // replayed are the runs of a World that replays its journal.
@@ -68,36 +67,39 @@ type replayed struct {
 	until time.Time // of the last record
 }
 
-func (w *World) replayStart(rec *record, restore func(*Options) (*asl.StateMachine, error)) (*Execution, error) {
+func (w *World) replayStart(rec *record, restore func(*Options) (*asl.StateMachine, error)) error {
 	if rec.Start == nil {
-		return nil, errors.New("the start of an execution has no data")
+		return errors.New("the start of an execution has no data")
 	}
 	given := rec.Start.options()
 	m, err := restore(&given)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o := rec.Start.options() // what is data stays as it was
 	o.Handler, o.Handlers, o.StateHandlers, o.Models = given.Handler, given.Handlers, given.StateHandlers, given.Models
-	o.OnMisfit, o.Repeat, o.Resume = given.OnMisfit, given.Repeat, given.Resume
+	o.OnMisfit, o.Repeat, o.Resume, o.OnStart = given.OnMisfit, given.Repeat, given.Resume, given.OnStart
 	o.Clock = NewVirtualClock(rec.At)
 	r, x, payload, err := w.newRun(m, rec.Start.Input, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.number = rec.Run
 	w.starts.Store(max(w.starts.Load(), rec.Run))
 	r.replay = &replay{calls: map[int]*replayedCall{}, attempts: map[int]*attempt{}, missing: map[int]bool{}, never: map[int]Reply{}}
 	e, err := w.add(x)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if w.replayed.runs == nil {
 		w.replayed.runs = map[int64]*run{}
 	}
 	w.replayed.runs[rec.Run] = r
-	r.act(rec.At, func() { r.start(x, payload) })
-	return e, nil
+	r.act(rec.At, func() {
+		r.begin(e)
+		r.start(x, payload)
+	})
+	return nil
 }
 
 // replayRecord brings a run to where it was when a record was written, and lets it

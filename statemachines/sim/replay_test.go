@@ -114,7 +114,7 @@ func (w *replayedWorld) restore(o *sim.Options) (*asl.StateMachine, error) {
 func (w *replayedWorld) replay(t *testing.T, records [][]byte) {
 	t.Helper()
 	for _, record := range records {
-		_, err := w.Replay(record, w.restore)
+		err := w.Replay(record, w.restore)
 		require.NoError(t, err, string(record))
 	}
 	w.Resume()
@@ -308,7 +308,7 @@ func TestReplayOfAnEndWithACallInFlight(t *testing.T) {
 
 	after := newReplayedWorld(t, nil, sim.DefaultStart(), 2)
 	for _, record := range journal.all() {
-		_, err := after.Replay(record, func(o *sim.Options) (*asl.StateMachine, error) {
+		err := after.Replay(record, func(o *sim.Options) (*asl.StateMachine, error) {
 			o.Handler = func(context.Context, sim.Call) (sim.Reply, error) {
 				t.Error("the handler is called again")
 				return sim.Reply{}, nil

@@ -130,12 +130,20 @@ func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution,
 			e, err = nil, w.Err()
 			return
 		}
+		r.begin(e)
 		r.start(x, payload)
 	})
 	if e == nil && err == nil { // nothing starts in a World that stands still
 		err = w.Err()
 	}
 	return e, err
+}
+
+// begin tells the caller that an execution starts.
+func (r *run) begin(e *Execution) {
+	if r.options.OnStart != nil {
+		r.calling(func() { r.options.OnStart(e) })
+	}
 }
 
 // Execution returns an execution by its ARN, also a child execution of a Map; nil if

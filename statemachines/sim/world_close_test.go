@@ -137,7 +137,7 @@ func TestForgottenTokens(t *testing.T) {
 	}
 	again := newWorld(t, sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart())})
 	for _, record := range journal.all() {
-		_, err := again.Replay(record, func(o *sim.Options) (*asl.StateMachine, error) {
+		err := again.Replay(record, func(o *sim.Options) (*asl.StateMachine, error) {
 			o.Handler = h
 			return m, nil
 		})

@@ -124,7 +124,7 @@ func TestReplayOfACallWhoseTaskHadEnded(t *testing.T) {
 	require.NoError(t, err)
 	after := newWorld(t, sim.WorldOptions{Clock: clock})
 	for _, record := range journal.all() {
-		_, err := after.Replay(record, func(o *sim.Options) (*asl.StateMachine, error) {
+		err := after.Replay(record, func(o *sim.Options) (*asl.StateMachine, error) {
 			o.Handler = func(context.Context, sim.Call) (sim.Reply, error) {
 				t.Error("the handler is called again")
 				return sim.Reply{}, nil
@@ -153,7 +153,7 @@ func TestReplayOfAnOldRecord(t *testing.T) {
 	after := newWorld(t, sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart())})
 	for _, record := range journal.all() {
 		record = bytes.ReplaceAll(record, []byte("2026-01-01T00:00:30"), []byte("2025-01-01T00:00:30"))
-		_, err := after.Replay(record, func(*sim.Options) (*asl.StateMachine, error) { return parse(t, waits), nil })
+		err := after.Replay(record, func(*sim.Options) (*asl.StateMachine, error) { return parse(t, waits), nil })
 		require.NoError(t, err)
 	}
 	after.Resume()

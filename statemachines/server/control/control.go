@@ -31,6 +31,9 @@ type Options struct {
 	Operations int
 	// Dropped is how many events were not sent on; nil stands for none.
 	Dropped func() int
+	// Lost is told how many events the client of a stream has lost, as it was too slow;
+	// nil: nobody is.
+	Lost func(events int64)
 	// Throttled is how many transitions AWS would have delayed; nil stands for none.
 	Throttled func() int
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type endpoint struct {
 	ring  *control.Ring
 	url   string
 	named map[string][]string
+	lost  atomic.Int64
 }
 
 func newEndpoint(t *testing.T) *endpoint {
@@ -40,6 +42,7 @@ func newEndpoint(t *testing.T) *endpoint {
 		World: e.world, Clock: control.NewClock(clock), Ring: e.ring, Version: "v1", Operations: 37,
 		Find:    func(name string) []string { return e.named[name] },
 		Dropped: func() int { return 3 },
+		Lost:    func(events int64) { e.lost.Add(events) },
 	}))
 	t.Cleanup(func() {
 		e.ring.Close()
@@ -334,6 +337,55 @@ func TestLostEvents(t *testing.T) {
 	require.JSONEq(t, `{"events": 2}`, text)
 	id, kind := s.next()
 	require.Equal(t, "3 ExecutionStarted", id+" "+kind)
+	require.EqualValues(t, 2, e.lost.Load(), "the log knows, too")
+}
+
+// A client learns of events that the Ring was not told of, and of those of executions that
+// were forgotten before it came to them.
+func TestForgottenEvents(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t)
+	gone, stays := e.start("gone"), e.start("stays")
+	_, _ = e.send("clock", `{"advance": "1s"}`)
+	_, err := gone.Stop("", "")
+	require.NoError(t, err)
+	require.True(t, e.world.Forget(gone.ARN()))
+	e.ring.Lose(40)
+	e.ring.Lose(2)
+	e.ring.Add(stays.ARN(), 1)
+	s := e.stream("", "0")
+	lost, kept := 0, 0
+	for lost+kept < 3+42+3 {
+		text, kind := s.next()
+		if kind != "lost" {
+			kept++
+			continue
+		}
+		var told struct{ Events int }
+		require.NoError(t, json.Unmarshal([]byte(text), &told))
+		lost += told.Events
+	}
+	require.Equal(t, []int{3 + 42, 3}, []int{lost, kept})
+	require.EqualValues(t, lost, e.lost.Load())
+}
+
+// An execution that keeps its last events alone says how many there were before.
+func TestEventsThatAreNotKept(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t)
+	m, err := asl.Parse([]byte(hourly))
+	require.NoError(t, err)
+	x, err := e.world.Start(m, []byte("{}"), sim.Options{Execution: "run", KeepEvents: 1})
+	require.NoError(t, err)
+	_, _ = e.send("clock", `{"advance": "1s"}`)
+	_, err = x.Stop("", "")
+	require.NoError(t, err)
+	s := e.stream("?execution="+x.ARN(), "")
+	text, kind := s.next()
+	require.Equal(t, "lost", kind)
+	require.JSONEq(t, `{"events": 2}`, text)
+	id, kind := s.next()
+	require.Equal(t, "3 ExecutionAborted", id+" "+kind)
 }
 
 // deadlines is an answer's writer that keeps the deadlines of its writes.

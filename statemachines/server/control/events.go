@@ -113,29 +113,56 @@ func (s *stream) next() string {
 	text := []byte(nil)
 	if s.execution != nil {
 		for _, event := range s.execution.Events(s.last, batch) {
+			text = s.lose(text, event.ID-s.last-1) // an execution that has ended may keep its last events alone
 			s.last = event.ID
 			text = appendEvent(text, event.ID, s.execution.ARN(), &event)
 		}
 		return string(text)
 	}
 	first, references := s.endpoint.Ring.after(s.last, batch)
-	if lost := first - s.last - 1; lost > 0 && len(references) > 0 {
-		text = fmt.Appendf(text, "event: lost\ndata: {\"events\":%d}\n\n", lost)
+	lost := int64(0)
+	if len(references) > 0 {
+		lost = first - s.last - 1
 	}
 	for i, reference := range references {
 		s.last = first + int64(i)
-		x := s.endpoint.World.Execution(reference.execution)
-		if x == nil {
-			continue // it is forgotten
+		if reference.execution == "" {
+			lost += reference.id
+			continue
 		}
-		if found := x.Events(reference.id-1, 1); len(found) > 0 && found[0].ID == reference.id {
-			text = appendEvent(text, s.last, reference.execution, &found[0])
+		event, found := s.find(reference)
+		if !found {
+			lost++
+			continue
 		}
+		text = appendEvent(s.lose(text, lost), s.last, reference.execution, &event)
+		lost = 0
 	}
-	if len(text) == 0 && len(references) > 0 {
-		return ":\n\n"
+	return string(s.lose(text, lost))
+}
+
+// find returns the event of a reference, unless it was forgotten meanwhile.
+func (s *stream) find(r reference) (event sim.Event, found bool) {
+	x := s.endpoint.World.Execution(r.execution)
+	if x == nil {
+		return event, false
 	}
-	return string(text)
+	events := x.Events(r.id-1, 1)
+	if len(events) == 0 || events[0].ID != r.id {
+		return event, false
+	}
+	return events[0], true
+}
+
+// lose tells the client how many events it does not get, and the log.
+func (s *stream) lose(text []byte, events int64) []byte {
+	if events <= 0 {
+		return text
+	}
+	if s.endpoint.Lost != nil {
+		s.endpoint.Lost(events)
+	}
+	return fmt.Appendf(text, "event: lost\ndata: {\"events\":%d}\n\n", events)
 }
 
 func appendEvent(text []byte, id int64, arn string, event *sim.Event) []byte {

@@ -5,7 +5,8 @@ import "sync"
 // mostReferences is how many events the stream of all executions can go back.
 const mostReferences = 10_000
 
-// reference names an event of a history. The event itself stays where it is.
+// reference names an event of a history. The event itself stays where it is. One without
+// an execution stands for so many events that the Ring was not told of.
 type reference struct {
 	execution string // ARN
 	id        int64
@@ -31,11 +32,16 @@ func NewRing() *Ring { return &Ring{closed: make(chan struct{})} }
 func (r *Ring) Close() { r.close.Do(func() { close(r.closed) }) }
 
 // Add adds an event of an execution.
-func (r *Ring) Add(execution string, id int64) {
+func (r *Ring) Add(execution string, id int64) { r.add(reference{execution, id}) }
+
+// Lose adds a gap of n events, of which the streams tell.
+func (r *Ring) Lose(n int64) { r.add(reference{id: n}) }
+
+func (r *Ring) add(added reference) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
-	r.refs[r.last%mostReferences] = reference{execution, id}
+	r.refs[r.last%mostReferences] = added
 	if r.wake != nil {
 		close(r.wake)
 		r.wake = nil
