@@ -31,8 +31,9 @@ func newGraphCommand() *cobra.Command {
 definition in JSON or YAML, a template, or "-" for standard input. Of a template with
 several state machines, name one: template.yaml#LogicalId.
 
---history colours and counts the states and transitions of a run. The file is one
-that "jobpoller run --history" wrote, or the output of "aws stepfunctions
+--history colours and counts the states and transitions of a run, and marks the states
+that failed, timed out or were aborted, and those whose failure a Catch took. The file
+is one that "jobpoller run --history" wrote, or the output of "aws stepfunctions
 get-execution-history".`,
 		Example: `  jobpoller graph poller.asl.json >poller.svg
   jobpoller graph 'template.yaml#Poller' -o mermaid
@@ -64,7 +65,7 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	}
 	options := graph.Options{Title: machine.title()}
 	if o.history != "" {
-		if options.Visits, options.Edges, err = readHistory(o.history, machine.StateMachine); err != nil {
+		if err := addHistory(&options, o.history, machine.StateMachine); err != nil {
 			return err
 		}
 	}
@@ -77,22 +78,25 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	return err
 }
 
-// readHistory counts the visits and transitions of a history.
-func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Edge]int, error) {
+// addHistory shows what the execution of a history went through, and what came of it.
+func addHistory(o *graph.Options, name string, m *asl.StateMachine) error {
 	text, err := readText(name, strings.NewReader(""))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	e, err := history.Read(text)
 	if err != nil {
-		return nil, nil, usage("%s: %w", name, err)
+		return usage("%s: %w", name, err)
 	}
-	visits := e.FindVisits().CountVisits()
+	e.Machine = m
+	visits := e.FindVisits()
+	o.Visits, o.Edges, o.Endings = visits.CountVisits(), e.CountEdges(m, visits), visits.FindEndings()
+	unknown := maps.Clone(o.Visits)
 	for s := range m.All {
-		delete(visits, s.Name)
+		delete(unknown, s.Name)
 	}
-	for _, state := range slices.Sorted(maps.Keys(visits)) {
-		return nil, nil, usage("%s: the history enters the state %q, which the definition does not have: take the history of this state machine", name, state)
+	for _, state := range slices.Sorted(maps.Keys(unknown)) {
+		return usage("%s: the history enters the state %q, which the definition does not have: take the history of this state machine", name, state)
 	}
-	return e.FindVisits().CountVisits(), e.CountEdges(m), nil
+	return nil
 }

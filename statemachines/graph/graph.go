@@ -28,6 +28,8 @@ type Options struct {
 	// Edges counts how often each transition was taken. If it is not nil,
 	// transitions are coloured by whether they were taken.
 	Edges map[Edge]int
+	// Endings are the worst that came of states, by their names.
+	Endings map[string]Ending
 	// Links are the ids of the elements that say more of a state, by its name, in
 	// the page that the drawing stands in. The drawing of the state has the id with
 	// "node-" before it.
@@ -74,9 +76,11 @@ type node struct {
 	heading string   // type and what it works on
 	lines   []string // the name in lines that fit
 	visits  int
-	link    string  // id of what says more
-	current bool    // an execution is in it
-	flows   []*flow // inside of the state
+	ending  Ending
+	says    []string // the text of the ending in lines that fit
+	link    string   // id of what says more
+	current bool     // an execution is in it
+	flows   []*flow  // inside of the state
 
 	x, y, width, height float64
 	headHeight          float64 // of heading and name
@@ -132,7 +136,7 @@ func (g *Graph) newFlow(f *asl.Flow, o Options) *flow {
 	start, end := &node{kind: kindStart}, &node{kind: kindEnd}
 	out.nodes = append(out.nodes, start)
 	for _, s := range f.States {
-		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name], link: o.Links[s.Name], current: o.Current[s.Name]}
+		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name], ending: o.Endings[s.Name], link: o.Links[s.Name], current: o.Current[s.Name]}
 		for _, inner := range s.Flows() {
 			n.flows = append(n.flows, g.newFlow(inner, o))
 		}

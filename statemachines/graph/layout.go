@@ -53,10 +53,16 @@ func (n *node) size() {
 		return
 	}
 	n.lines = wrap(n.name, nameSize, maxNameWidth, maxNameLines)
+	if n.says = nil; n.ending.Text != "" {
+		n.says = wrap(n.ending.Text, labelSize, maxNameWidth, maxOutcomeLines)
+	}
 	heading := elide(n.heading, headingSize, maxHeadingWidth)
 	width := textWidth(heading, headingSize)
 	for _, line := range n.lines {
 		width = max(width, textWidth(line, nameSize))
+	}
+	for _, line := range n.says {
+		width = max(width, textWidth(line, labelSize))
 	}
 	width += 2 * nodePadding
 	if n.state != nil {
@@ -66,7 +72,7 @@ func (n *node) size() {
 		default:
 		}
 	}
-	n.headHeight = headingLine + float64(len(n.lines))*nameLine + 2*nodeMargin
+	n.headHeight = headingLine + float64(len(n.lines))*nameLine + float64(len(n.says))*outcomeLine + 2*nodeMargin
 	n.width, n.height = max(width, minNodeWidth), n.headHeight
 	n.enclose()
 }
@@ -116,6 +122,9 @@ func (g *Graph) newLabel(w *wire, fork bool) *label {
 			continue
 		}
 		if g.takes && way.takes > 0 {
+			if w.dashed {
+				text = Caught.Word() + ": " + text
+			}
 			text = strings.TrimSpace(text + " " + times(way.takes))
 		}
 		if len(out.lines) > 0 {

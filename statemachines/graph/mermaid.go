@@ -16,10 +16,13 @@ func (g *Graph) Mermaid() string {
 	for _, c := range mermaidClasses {
 		m.line(1, "classDef "+c)
 	}
+	for _, o := range g.flow.outcomes() {
+		m.line(1, "classDef "+string(o)+" "+mermaidOutcomes[o])
+	}
 	for _, styled := range []struct {
 		links []string
 		style string
-	}{{m.taken, "stroke:#1259c3,stroke-width:2.5px"}, {m.untaken, "stroke:#a9b2bd"}} {
+	}{{m.taken, "stroke:#1259c3,stroke-width:2.5px"}, {m.caught, "stroke:#8a5200,stroke-width:3px"}, {m.untaken, "stroke:#a9b2bd"}} {
 		if len(styled.links) > 0 {
 			m.line(1, "linkStyle "+strings.Join(styled.links, ",")+" "+styled.style)
 		}
@@ -43,13 +46,20 @@ var mermaidClasses = []string{
 	"visited stroke-width:3px",
 }
 
+// mermaidOutcomes are the styles of states by what came of them; their text says it, too.
+var mermaidOutcomes = map[Outcome]string{
+	Failed: "fill:#b3261e,stroke:#7a120c,stroke-width:4px,color:#ffffff", TimedOut: "fill:#b3261e,stroke:#7a120c,stroke-width:4px,color:#ffffff",
+	Caught: "fill:#ffb938,stroke:#8a5200,stroke-width:4px,color:#1b1300", Aborted: "stroke:#1b2430,stroke-width:4px,stroke-dasharray:7 4", Retried: "stroke-width:3px",
+}
+
 // mermaid is a flowchart under way.
 type mermaid struct {
-	g              *Graph
-	out            strings.Builder
-	ids            map[*node]string
-	links          int
-	taken, untaken []string // numbers of links
+	g     *Graph
+	out   strings.Builder
+	ids   map[*node]string
+	links int
+	// taken, caught and untaken are numbers of links.
+	taken, caught, untaken []string
 }
 
 func (m *mermaid) line(depth int, text string) {
@@ -113,6 +123,9 @@ func (m *mermaid) node(n *node, depth int) {
 	default:
 		m.line(depth, "class "+id+" unvisited")
 	}
+	if n.ending.Outcome != "" {
+		m.line(depth, "class "+id+" "+string(n.ending.Outcome))
+	}
 }
 
 // text is the text of a node, its parts parted by a line break or, in the
@@ -121,6 +134,9 @@ func (m *mermaid) text(n *node, parting string) string {
 	out := mermaidText(n.heading) + parting + "<b>" + mermaidText(n.name) + "</b>"
 	if m.g.visits && n.visits > 0 {
 		out += parting + times(n.visits)
+	}
+	if n.ending.Text != "" {
+		out += parting + mermaidText(n.ending.Text)
 	}
 	return out
 }
@@ -134,11 +150,15 @@ func (m *mermaid) link(w *wire, way way, depth int) {
 	number := fmt.Sprint(m.links)
 	m.links++
 	if m.g.takes {
-		if way.takes > 0 {
+		switch {
+		case way.takes == 0:
+			m.untaken = append(m.untaken, number)
+		case w.dashed:
+			label = Caught.Word() + ": " + label + " " + times(way.takes)
+			m.caught = append(m.caught, number)
+		default:
 			label = strings.TrimSpace(label + " " + times(way.takes))
 			m.taken = append(m.taken, number)
-		} else {
-			m.untaken = append(m.untaken, number)
 		}
 	}
 	if label != "" {

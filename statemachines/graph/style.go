@@ -36,6 +36,14 @@ var palette = []colour{
 	{"parallel-in", "#f0fafb", "#15282d"},
 	{"map", "#0c7c8c", "#4fb9c9"},
 	{"map-in", "#f0fafb", "#15282d"},
+	{"bad", "#b3261e", "#d5392f"},
+	{"bad-line", "#7a120c", "#ff9d94"},
+	{"bad-ink", "#ffffff", "#ffffff"},
+	{"bad-in", "#fdeaea", "#3a1b1a"},
+	{"amber", "#ffb938", "#f2b03d"},
+	{"amber-line", "#8a5200", "#f2b03d"},
+	{"amber-ink", "#1b1300", "#1b1300"},
+	{"amber-in", "#fff6e0", "#33270f"},
 }
 
 const fonts = `"Helvetica Neue",Helvetica,Arial,"Liberation Sans","Noto Sans",sans-serif`
@@ -102,5 +110,26 @@ var style = func() string {
 	rule(".taken .arrow", "", "fill", "taken")
 	rule(".badge rect", "", "fill", "badge")
 	rule(".badge text", "font-size:10.5px;font-weight:700", "fill", "badge-ink")
+	rule(".outcome", fmt.Sprintf("font-size:%dpx;font-weight:700", labelSize))
+	ruleOutcome := func(colour string, outcomes ...Outcome) {
+		of := func(format string) string {
+			var all []string
+			for _, o := range outcomes {
+				all = append(all, strings.ReplaceAll(format, "*", "."+string(o)))
+			}
+			return strings.Join(all, ",")
+		}
+		rule(of("* > .shape"), "stroke-width:3", "fill", colour, "stroke", colour+"-line")
+		rule(of("* > .inner"), "", "stroke", colour+"-ink")
+		rule(of("* > text"), "", "fill", colour+"-ink")
+		rule(of(".map* > .shape,.parallel* > .shape"), "stroke-width:4", "fill", colour+"-in") // the states inside show
+		rule(of(".map* > text,.parallel* > text"), "", "fill", "ink")
+	}
+	ruleOutcome("bad", Failed, TimedOut)
+	ruleOutcome("amber", Caught)
+	rule(".aborted > .shape", "stroke-width:3;stroke-dasharray:7 4", "stroke", "ink")
+	rule(".wire.caught path", "stroke-width:2.75", "stroke", "amber-line")
+	rule(".wire.caught .arrow", "", "fill", "amber-line")
+	rule(".legend text", fmt.Sprintf("font-size:%dpx;text-anchor:start", labelSize))
 	return b.String()
 }()

@@ -18,12 +18,20 @@ const margin = 16
 func (g *Graph) SVG() []byte {
 	g.laidOut.Do(func() { g.layOut(g.flow) })
 	d := &drawing{g: g}
+	legend := g.flow.outcomes()
 	width, height := g.flow.width+2*margin, g.flow.height+2*margin
+	if len(legend) > 0 {
+		width = max(width, legendWidth+2*margin)
+		height += legendHeight(legend) + margin
+	}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="asl-graph" role="img" width="%s" height="%s" viewBox="0 0 %s %s">`+"\n",
 		number(width), number(height), number(width), number(height))
 	d.printf("<title>%s</title>\n<desc>%s</desc>\n<style>\n%s</style>\n", text(g.title), text(g.describe()), style)
 	d.printf(`<rect class="page" width="%s" height="%s"/>`+"\n", number(width), number(height))
-	d.flow(g.flow, point{margin, margin})
+	d.flow(g.flow, point{(width - g.flow.width) / 2, margin})
+	if len(legend) > 0 {
+		d.legend(legend, point{margin, g.flow.height + 2*margin})
+	}
 	d.printf("</svg>\n")
 	return d.out.Bytes()
 }
@@ -40,6 +48,13 @@ func (g *Graph) describe() string {
 	out := fmt.Sprintf("A state machine with %d %s that starts at %q", states, plural(states, "state", "states"), g.flow.wires[0].to.name)
 	if g.visits {
 		out += fmt.Sprintf("; %d of them %s visited", visited, plural(visited, "was", "were"))
+	}
+	for _, o := range g.flow.outcomes() {
+		for n := range g.flow.states {
+			if n.ending.Outcome == o {
+				out += fmt.Sprintf("; %q: %s", n.name, n.ending.Text)
+			}
+		}
 	}
 	if g.comment != "" {
 		out += ". " + g.comment
@@ -109,7 +124,7 @@ func (d *drawing) flow(f *flow, at point) {
 	}
 }
 
-// class is the class of a line.
+// class is the class of a line, or of its label.
 func (d *drawing) class(kind string, dashed bool, takes int) string {
 	if dashed {
 		kind += " dashed"
@@ -117,6 +132,8 @@ func (d *drawing) class(kind string, dashed bool, takes int) string {
 	switch {
 	case !d.g.takes:
 		return kind
+	case takes > 0 && dashed:
+		return kind + " taken " + string(Caught)
 	case takes > 0:
 		return kind + " taken"
 	default:
@@ -205,6 +222,9 @@ func (d *drawing) node(n *node, at point) {
 	if d.g.visits && n.visits == 0 {
 		condition = " unvisited"
 	}
+	if n.ending.Outcome != "" {
+		condition += " " + string(n.ending.Outcome)
+	}
 	if n.current {
 		condition += " current"
 	}
@@ -232,6 +252,10 @@ func (d *drawing) node(n *node, at point) {
 		d.printf(`<text class="name" x="%s" y="%s">%s</text>`,
 			number(middle.x), number(at.y+nodeMargin+headingLine+13+float64(i)*nameLine), text(line))
 	}
+	for i, line := range n.says {
+		d.printf(`<text class="outcome" x="%s" y="%s">%s</text>`,
+			number(middle.x), number(at.y+nodeMargin+headingLine+float64(len(n.lines))*nameLine+11+float64(i)*outcomeLine), text(line))
+	}
 	if n.link != "" {
 		d.printf("</a>")
 	}
@@ -247,6 +271,9 @@ func (d *drawing) about(n *node) string {
 	out := n.name + "\n" + n.heading
 	if d.g.visits {
 		out += fmt.Sprintf("\nvisited %d %s", n.visits, plural(n.visits, "time", "times"))
+	}
+	if n.ending.Text != "" {
+		out += "\n" + n.ending.Text
 	}
 	if n.state.Comment != "" {
 		out += "\n" + n.state.Comment

@@ -13,11 +13,13 @@ const (
 	labelSize   = 11
 	nameLine    = 17
 	labelLine   = 14
+	outcomeLine = 14
 
 	maxNameWidth    = 190
 	maxHeadingWidth = 210
 	maxLabelWidth   = 150
 	maxNameLines    = 5
+	maxOutcomeLines = 3
 	maxLabelLines   = 3 // of one transition
 	maxLabelWays    = 6 // transitions whose readings one label shows
 )

@@ -58,7 +58,7 @@ func (e *Event) isOfTask() bool {
 	return false
 }
 
-// isOfComposite tells whether the event is one of a Map or a Parallel as a whole.
-func (e *Event) isOfComposite() bool {
+// isOfContainer tells whether the event is one of a Map or a Parallel as a whole.
+func (e *Event) isOfContainer() bool {
 	return strings.HasPrefix(e.Type, "Map") || strings.HasPrefix(e.Type, "Parallel")
 }

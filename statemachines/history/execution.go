@@ -43,9 +43,10 @@ type Execution struct {
 	Transitions int
 	// Edges counts the transitions that were taken; nil: see CountEdges.
 	Edges map[graph.Edge]int
-	// Children are the executions of distributed Maps in a run here, and Map the
-	// state that started this one.
+	// Children are the executions of distributed Maps in a run here. MapRun is which Map
+	// Run of its parent such a one belongs to, in the order of their start.
 	Children []*Execution
+	MapRun   int
 	// Notes say what the history lacks.
 	Notes []string
 }

@@ -62,6 +62,7 @@ type Job struct {
 	earliest time.Time // the job cannot have ended before
 	starts   int       // start calls in its strand before its end was seen
 	ended    bool      // a poll saw the end
+	acted    int       // see ActPoll
 }
 
 // EndPoll returns the first poll that saw the job's end, or -1.
@@ -69,11 +70,31 @@ func (j *Job) EndPoll() int {
 	return slices.IndexFunc(j.Polls, func(p Poll) bool { return p.Verdict == Success || p.Verdict == Failure })
 }
 
-// Lateness is the time from the job's end to the poll that saw it. It is exact where
-// the service says when the job ended; else it is at most the time since the call of the
-// poll before that was answered, or since the job was started if there is none. It is
-// not known before the end was seen.
+// ActPoll returns the poll on whose answer the machine acted on the job's end, or -1: a
+// loop that does not know a status sees it, and polls on.
+func (j *Job) ActPoll() int {
+	return max(j.EndPoll(), j.acted)
+}
+
+// Lateness is the time from the job's end to the answer on which the machine acted. It is
+// exact where the service says when the job ended; else it is at most that long: it counts
+// from the poll before the first that saw the end, or from the start of the job if there
+// is none. It is not known before the end was seen, and grows while the machine polls on.
 func (j *Job) Lateness() (late time.Duration, exact, known bool) {
+	late, exact, known = j.SeenAfter()
+	switch {
+	case !known:
+		return 0, false, false
+	case exact:
+		return max(0, j.Polls[j.ActPoll()].Answered.Sub(j.Ended)), true, true
+	default:
+		return late + j.Polls[j.ActPoll()].Answered.Sub(j.Polls[j.EndPoll()].Answered), false, true
+	}
+}
+
+// SeenAfter is the time from the job's end to the answer that showed it first, which is
+// what a schedule decides. It is exact, or an upper bound, as that of Lateness.
+func (j *Job) SeenAfter() (late time.Duration, exact, known bool) {
 	seen := j.EndPoll()
 	if seen < 0 {
 		return 0, false, false
@@ -95,10 +116,10 @@ func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 }
 
 // Took is how long the job took, from its start to its end. Both bounds are equal where
-// the service says when it ended; else the end is within the lateness of the poll that saw
-// it. They are not known before that.
+// the service says when it ended; else the end is at most SeenAfter before the poll that
+// saw it. They are not known before that.
 func (j *Job) Took() (least, most time.Duration, known bool) {
-	late, exact, known := j.Lateness()
+	late, exact, known := j.SeenAfter()
 	if !known {
 		return 0, 0, false
 	}
@@ -195,8 +216,13 @@ func (e *Execution) FindJobs(visits *Visits) []*Job {
 		}
 	}
 	var jobs []*Job
+	strands := map[int64][]*Visit{}
+	for _, v := range visits.All {
+		strands[v.Strand] = append(strands[v.Strand], v)
+	}
 	for _, j := range f.order {
 		f.setDeadline(j)
+		j.acted = j.findAct(strands[j.Strand])
 		if !j.Deadline.IsZero() || len(j.Polls) > 1 || j.Entry != nil && j.Entry.Job != nil && f.started[startName(j.Entry)] || j.Operation == checkStatus {
 			jobs = append(jobs, j)
 		}
@@ -424,8 +450,7 @@ func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
 	var answer functionAnswer
 	if a.Failed {
 		p.Status, p.Cause = a.Error, a.Cause
-		// The delay may follow, as in JobPoller.Running.45.
-		name, _, _ := strings.Cut(strings.TrimPrefix(a.Error, "JobPoller."), ".")
+		name := verdictName(a.Error)
 		p.Verdict = map[string]Verdict{"Running": Retry, "Failed": Failure, "TimedOut": Failure}[name]
 		p.Verdict = cmp.Or(p.Verdict, CallFailed)
 		if p.Verdict != CallFailed {
@@ -458,6 +483,16 @@ func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
 	}
 	j.add(p, started, ended)
 }
+
+// verdictName is what an error of check-status says of the job, such as "Running". The
+// delay may follow, as in JobPoller.Running.45.
+func verdictName(failure string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(failure, "JobPoller."), ".")
+	return name
+}
+
+// saysRunning tells whether the error of a function may say that the job still runs.
+func saysRunning(failure string) bool { return failure != "" && verdictName(failure) == "Running" }
 
 // functionAnswer is what check-status returns.
 type functionAnswer struct {

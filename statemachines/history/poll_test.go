@@ -359,10 +359,12 @@ func TestTimesOfAnEarlierRun(t *testing.T) {
 	})
 	require.Len(t, jobs, 1, "without a start call it is one job")
 	require.Zero(t, jobs[0].Ended, "the end was seen, but not its time")
-	late, exact, known := jobs[0].Lateness()
+	late, exact, known := jobs[0].SeenAfter()
 	require.True(t, known)
 	require.False(t, exact)
 	require.Equal(t, 12*time.Second, late)
+	late, _, _ = jobs[0].Lateness()
+	require.Equal(t, 23*time.Second, late, "the loop does not act on the first answer")
 }
 
 // Each time that a loop is entered sets a deadline, and a job has that of its own.

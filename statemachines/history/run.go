@@ -15,10 +15,12 @@ func FromRun(m *asl.StateMachine, r *sim.Result) *Execution {
 	for edge, n := range r.Edges {
 		e.Edges[graph.Edge(edge)] = n
 	}
-	for _, run := range r.MapRuns {
+	for i, run := range r.MapRuns {
 		for _, child := range run.Executions {
 			if child != nil && len(child.Events) > 0 {
-				e.Children = append(e.Children, FromRun(m, child))
+				of := FromRun(m, child)
+				of.MapRun = i
+				e.Children = append(e.Children, of)
 			}
 		}
 	}

@@ -158,9 +158,9 @@ func newView(e *history.Execution, live *Live) *view {
 	v.Strands = w.write(foldVisits(visits.All, polls))
 	if e.Machine != nil {
 		v.HasDefinition, v.Comment = true, e.Machine.Comment
-		edges := e.CountEdges(e.Machine)
+		edges := e.CountEdges(e.Machine, visits)
 		v.Loops = newLoopViews(loops, jobs)
-		v.Picture = drawGraph(e.Machine, visits.CountVisits(), edges, byName, live)
+		v.Picture = drawGraph(e.Machine, visits, edges, byName, live)
 		missed, ways := notTaken(e.Machine, edges)
 		v.NotTaken = missed
 		visited, all := 0, 0
@@ -263,12 +263,14 @@ func newTickGroups(a axis, zoomable bool) []tickGroup {
 
 // drawGraph draws the machine with what the execution went through. Its states link
 // to the table.
-func drawGraph(m *asl.StateMachine, visits map[string]int, edges map[graph.Edge]int, rows map[string]*row, live *Live) template.HTML {
+func drawGraph(m *asl.StateMachine, visits *history.Visits, edges map[graph.Edge]int, rows map[string]*row, live *Live) template.HTML {
 	links := map[string]string{}
 	for name, r := range rows {
 		links[name] = fmt.Sprintf("s%d", r.number)
 	}
-	o := graph.Options{Title: "What the execution went through", Visits: visits, Edges: edges, Links: links}
+	o := graph.Options{
+		Title: "What the execution went through", Visits: visits.CountVisits(), Edges: edges, Endings: visits.FindEndings(), Links: links,
+	}
 	if live != nil {
 		o.Current = map[string]bool{}
 		for _, p := range live.Places {

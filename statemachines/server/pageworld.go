@@ -258,7 +258,7 @@ func (w *pageWorld) find(text string) (known, bool) {
 // addChildren adds the child executions of Map Runs, as far as a page reads them.
 func (w *pageWorld) addChildren(e *history.Execution, x known, mapRuns []string) {
 	left := mostChildEvents
-	for _, runARN := range mapRuns {
+	for number, runARN := range mapRuns {
 		run := w.server.world.MapRun(runARN)
 		if run == nil {
 			continue
@@ -270,7 +270,9 @@ func (w *pageWorld) addChildren(e *history.Execution, x known, mapRuns []string)
 				return
 			}
 			if events := child.Events(0, 0); len(events) > 0 {
-				e.Children = append(e.Children, history.FromEvents(x.revision.parsed, child.ARN(), events))
+				of := history.FromEvents(x.revision.parsed, child.ARN(), events)
+				of.MapRun = number
+				e.Children = append(e.Children, of)
 			}
 		}
 	}

@@ -1,0 +1,259 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/graph"
+)
+
+// course is how a visit went, as far as its outcome needs it.
+type course struct {
+	// parent is the visit of the Map or Parallel around it, and try that of the tries of
+	// this one which it is part of.
+	parent *Visit
+	try    int
+	// tries is how often a Map or Parallel has begun, and restarted when it last did.
+	tries     int
+	restarted time.Time
+	next      *Visit // that it led to
+	left      bool   // by an event of its own
+	failing   bool   // the last that is known of it is a failure
+	// evaluated tells that the failure is that of an expression after a call that
+	// succeeded, and failedAt is its event.
+	evaluated bool
+	failedAt  int
+	redriven  bool // a redrive entered its state anew
+	resolved  bool
+}
+
+// around is the visit itself or the first around it that a condition holds for; nil if
+// there is none.
+func (v *Visit) around(holds func(*Visit) bool) *Visit {
+	for ; v != nil; v = v.parent {
+		if holds(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// begin begins a try of a Map or Parallel.
+func (v *Visit) begin(at time.Time) {
+	v.tries++
+	v.restarted, v.failing, v.Error, v.Cause = at, false, "", ""
+}
+
+// fail takes in a failure.
+func (v *Visit) fail(event *Event) {
+	v.failing, v.evaluated = true, false
+	if event.Error != "" || event.Cause != "" {
+		v.Error, v.Cause = event.Error, event.Cause
+	}
+}
+
+// blame takes in the failure of the execution, which came of the visit.
+func (v *Visit) blame(event *Event) {
+	if v.Error == "" {
+		v.Error, v.Cause = event.Error, event.Cause
+	}
+	v.left = false
+	for outer := v; outer != nil; outer = outer.parent {
+		outer.failing = true
+	}
+}
+
+// superseded tells whether a state around it has begun again.
+func (v *Visit) superseded() bool {
+	return v.around(func(inner *Visit) bool { return inner.parent != nil && inner.try < inner.parent.tries }) != nil
+}
+
+// pollsOn tells whether a Task has polled and leads to the wait for the next poll, by
+// the failure of its expression: strategy retry-task does so where a schedule has several
+// delays.
+func (v *Visit) pollsOn() bool {
+	return v.left && v.failing && v.evaluated && v.next != nil && v.next.Type == asl.TypeWait
+}
+
+// resolve finds what came of the visit.
+func (v *Visit) resolve() {
+	if v.resolved {
+		return
+	}
+	v.resolved = true
+	if v.parent != nil {
+		v.parent.resolve()
+	}
+	v.Outcome, v.Catcher = v.findOutcome()
+}
+
+func (v *Visit) findOutcome() (o graph.Outcome, catcher string) {
+	p := v.parent
+	switch {
+	case v.pollsOn():
+		return "", ""
+	case v.left && v.failing:
+		return graph.Caught, v.State
+	case v.left && (v.Failures() > 0 || v.tries > 1):
+		return graph.Retried, ""
+	case v.left:
+		return "", ""
+	case v.redriven || p != nil && v.try < p.tries:
+		return graph.Retried, ""
+	case p == nil:
+		return v.outcomeWith(v.Execution), ""
+	case !v.failing && p.failing:
+		return stopped(p.Outcome), ""
+	case p.left && !p.failing, p.Outcome == "" && v.Execution != p.Execution && v.Execution.HasEnded():
+		if v.failing {
+			return graph.Caught, "" // the Map tolerates it
+		}
+		return v.outcomeWith(v.Execution), ""
+	case v.failing && isEnd(p.Outcome):
+		return v.failed(), ""
+	default:
+		return p.Outcome, p.Catcher
+	}
+}
+
+// isEnd tells whether an execution ends with the outcome of one of its states.
+func isEnd(o graph.Outcome) bool { return o == graph.Failed || o == graph.TimedOut }
+
+// stopped is the outcome of what ran beside a failure.
+func stopped(of graph.Outcome) graph.Outcome {
+	if of == graph.Retried || of == "" {
+		return of
+	}
+	return graph.Aborted
+}
+
+// outcomeWith is the outcome of a visit that was not left before its execution ended.
+func (v *Visit) outcomeWith(e *Execution) graph.Outcome {
+	switch e.Status {
+	case StatusFailed:
+		return v.failed()
+	case StatusTimedOut:
+		return graph.TimedOut
+	case StatusAborted:
+		return graph.Aborted
+	default:
+		return ""
+	}
+}
+
+// failed is the outcome of a failure that nothing takes.
+func (v *Visit) failed() graph.Outcome {
+	if v.Type != asl.TypeFail && v.Error == asl.ErrorTimeout {
+		return graph.TimedOut
+	}
+	return graph.Failed
+}
+
+// Describe says what came of the visit: "failed: States.NoChoiceMatched".
+func (v *Visit) Describe() string {
+	text := v.Outcome.Word()
+	name := v.errorName()
+	switch {
+	case v.Outcome == "":
+		return ""
+	case v.Outcome == graph.Caught && v.Catcher == "":
+		text = "failed, and the Map tolerates it"
+	case v.Outcome == graph.Caught && v.Catcher != v.State:
+		text += " by the Catch of " + v.Catcher
+	case v.Outcome == graph.Caught && v.next != nil:
+		text += " by the Catch to " + v.next.State
+	case v.Outcome == graph.TimedOut && !v.failing:
+		return text + " with the execution"
+	case v.Outcome == graph.Aborted && v.Execution.Status == StatusAborted:
+		text += " with the execution"
+	case v.Outcome == graph.Aborted:
+		return text + ", because a state beside it failed"
+	case v.Outcome == graph.Retried && len(v.Attempts) > 0 && v.left:
+		n := v.Failures()
+		name = v.lastFailure()
+		text = "retried after " + count(n, "failed call")
+	}
+	if name != "" {
+		text += ": " + name
+	}
+	return text
+}
+
+// errorName is the error of the visit: where its failure has no event of its own, that of
+// what failed through it.
+func (v *Visit) errorName() string {
+	for outer := v; outer != nil && v.failing; outer = outer.parent {
+		if outer.Error != "" {
+			return outer.Error
+		}
+	}
+	if isEnd(v.Outcome) || v.Outcome == graph.Aborted && v.Execution.Status == StatusAborted {
+		return v.Execution.Error
+	}
+	return v.Error
+}
+
+// lastFailure is the error of the last call that failed.
+func (v *Visit) lastFailure() string {
+	name := ""
+	for i := range v.Attempts {
+		if a := &v.Attempts[i]; a.Failed && !a.Polled {
+			name = a.Error
+		}
+	}
+	return name
+}
+
+// FindEndings is the worst that came of each state, for a picture. A Map or Parallel has
+// the worst of the states inside, but for those that were stopped beside a failure.
+func (v *Visits) FindEndings() map[string]graph.Ending {
+	all := map[string]graph.Ending{}
+	add := func(state string, o graph.Outcome, text string) {
+		if o != "" && o.Compare(all[state].Outcome) > 0 {
+			all[state] = graph.Ending{Outcome: o, Text: text}
+		}
+	}
+	for _, visit := range v.All {
+		add(visit.State, visit.Outcome, visit.Describe())
+	}
+	for _, visit := range v.All {
+		if visit.Outcome == "" || visit.Outcome == graph.Aborted {
+			continue
+		}
+		for outer := visit.parent; outer != nil; outer = outer.parent {
+			add(outer.State, visit.Outcome, cmp.Or(visit.State, "a state")+" inside "+visit.Describe())
+		}
+	}
+	return all
+}
+
+// FindCulprits are the visits at which an execution ended that did not succeed, without
+// those of the states around them.
+func (v *Visits) FindCulprits(e *Execution) []*Visit {
+	around := map[*Visit]bool{}
+	var all, found []*Visit
+	for _, visit := range v.All {
+		if o := visit.Outcome; o != "" && o == visit.outcomeWith(e) || e.Status == StatusFailed && isEnd(o) {
+			found = append(found, visit)
+			for outer := visit.parent; outer != nil && !around[outer]; outer = outer.parent {
+				around[outer] = true
+			}
+		}
+	}
+	for _, visit := range found {
+		if !around[visit] {
+			all = append(all, visit)
+		}
+	}
+	return all
+}
+
+// count writes a number of things.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
