@@ -110,6 +110,12 @@ type label struct {
 	width, height float64
 }
 
+// caught tells whether a Catch took a failure this way. A poll that leads on by a Catch is
+// none.
+func (w *wire) caught() bool {
+	return w.dashed && w.takes() > 0 && w.from.ending.Outcome.Compare(Caught) >= 0
+}
+
 // takes is how often the wire was taken.
 func (w *wire) takes() int {
 	sum := 0

@@ -54,7 +54,7 @@ func (n *node) size() {
 	}
 	n.lines = wrap(n.name, nameSize, maxNameWidth, maxNameLines)
 	if n.says = nil; n.ending.Text != "" {
-		n.says = wrap(n.ending.Text, labelSize, maxNameWidth, maxOutcomeLines)
+		n.says = wrap(n.ending.Text, outcomeSize, maxNameWidth, maxOutcomeLines)
 	}
 	heading := elide(n.heading, headingSize, maxHeadingWidth)
 	width := textWidth(heading, headingSize)
@@ -62,7 +62,7 @@ func (n *node) size() {
 		width = max(width, textWidth(line, nameSize))
 	}
 	for _, line := range n.says {
-		width = max(width, textWidth(line, labelSize))
+		width = max(width, textWidth(line, outcomeSize))
 	}
 	width += 2 * nodePadding
 	if n.state != nil {
@@ -122,7 +122,7 @@ func (g *Graph) newLabel(w *wire, fork bool) *label {
 			continue
 		}
 		if g.takes && way.takes > 0 {
-			if w.dashed {
+			if w.caught() {
 				text = Caught.Word() + ": " + text
 			}
 			text = strings.TrimSpace(text + " " + times(way.takes))

@@ -129,6 +129,10 @@ func (t *trunk) takes() int {
 	return sum
 }
 
+func (t *trunk) caught() bool {
+	return slices.ContainsFunc(t.routes, func(r *route) bool { return r.wire.caught() })
+}
+
 // trunkPath is the line of a trunk from where a route joins it to where
 // another does or, if that is nil, to its end with an arrow.
 func (r *router) trunkPath(t *trunk, from, to *route) (path, arrow) {

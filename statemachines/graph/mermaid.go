@@ -17,12 +17,12 @@ func (g *Graph) Mermaid() string {
 		m.line(1, "classDef "+c)
 	}
 	for _, o := range g.flow.outcomes() {
-		m.line(1, "classDef "+string(o)+" "+mermaidOutcomes[o])
+		m.line(1, "classDef "+string(o)+" "+mermaidOutcome(o))
 	}
 	for _, styled := range []struct {
 		links []string
 		style string
-	}{{m.taken, "stroke:#1259c3,stroke-width:2.5px"}, {m.caught, "stroke:#8a5200,stroke-width:3px"}, {m.untaken, "stroke:#a9b2bd"}} {
+	}{{m.taken, "stroke:#1259c3,stroke-width:2.5px"}, {m.caught, "stroke:" + light("amber-line") + ",stroke-width:3px"}, {m.untaken, "stroke:#a9b2bd"}} {
 		if len(styled.links) > 0 {
 			m.line(1, "linkStyle "+strings.Join(styled.links, ",")+" "+styled.style)
 		}
@@ -46,10 +46,19 @@ var mermaidClasses = []string{
 	"visited stroke-width:3px",
 }
 
-// mermaidOutcomes are the styles of states by what came of them; their text says it, too.
-var mermaidOutcomes = map[Outcome]string{
-	Failed: "fill:#b3261e,stroke:#7a120c,stroke-width:4px,color:#ffffff", TimedOut: "fill:#b3261e,stroke:#7a120c,stroke-width:4px,color:#ffffff",
-	Caught: "fill:#ffb938,stroke:#8a5200,stroke-width:4px,color:#1b1300", Aborted: "stroke:#1b2430,stroke-width:4px,stroke-dasharray:7 4", Retried: "stroke-width:3px",
+// mermaidOutcome is the style of states by what came of them; their text says it, too.
+func mermaidOutcome(o Outcome) string {
+	name := "amber"
+	switch o {
+	case Aborted:
+		return "stroke-width:4px,stroke-dasharray:7 4"
+	case Retried:
+		return "stroke-width:3px"
+	case Failed, TimedOut:
+		name = "bad"
+	default:
+	}
+	return fmt.Sprintf("fill:%s,stroke:%s,stroke-width:4px,color:%s", light(name), light(name+"-line"), light(name+"-ink"))
 }
 
 // mermaid is a flowchart under way.
@@ -153,7 +162,7 @@ func (m *mermaid) link(w *wire, way way, depth int) {
 		switch {
 		case way.takes == 0:
 			m.untaken = append(m.untaken, number)
-		case w.dashed:
+		case w.caught():
 			label = Caught.Word() + ": " + label + " " + times(way.takes)
 			m.caught = append(m.caught, number)
 		default:

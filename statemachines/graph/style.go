@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,10 +41,15 @@ var palette = []colour{
 	{"bad-line", "#7a120c", "#ff9d94"},
 	{"bad-ink", "#ffffff", "#ffffff"},
 	{"bad-in", "#fdeaea", "#3a1b1a"},
-	{"amber", "#ffb938", "#f2b03d"},
+	{"amber", "#ffd280", "#6b4a0f"},
 	{"amber-line", "#8a5200", "#f2b03d"},
-	{"amber-ink", "#1b1300", "#1b1300"},
+	{"amber-ink", "#1b1300", "#ffe9bf"},
 	{"amber-in", "#fff6e0", "#33270f"},
+}
+
+// light is a colour in light surroundings.
+func light(name string) string {
+	return palette[slices.IndexFunc(palette, func(c colour) bool { return c.name == name })].light
 }
 
 const fonts = `"Helvetica Neue",Helvetica,Arial,"Liberation Sans","Noto Sans",sans-serif`
@@ -56,10 +62,8 @@ var stateTypes = []string{"task", "choice", "wait", "pass", "succeed", "fail", "
 // reader's colour scheme.
 var style = func() string {
 	var b strings.Builder
-	light := map[string]string{}
 	b.WriteString(".asl-graph{")
 	for _, c := range palette {
-		light[c.name] = c.light
 		fmt.Fprintf(&b, "--sm-%s:%s;", c.name, c.light)
 	}
 	b.WriteString("}\n@media (prefers-color-scheme:dark){.asl-graph{")
@@ -74,7 +78,7 @@ var style = func() string {
 		}
 		b.WriteString(strings.Join(parts, ",") + "{")
 		for i := 0; i < len(colours); i += 2 {
-			fmt.Fprintf(&b, "%[1]s:%[2]s;%[1]s:var(--sm-%[3]s);", colours[i], light[colours[i+1]], colours[i+1])
+			fmt.Fprintf(&b, "%[1]s:%[2]s;%[1]s:var(--sm-%[3]s);", colours[i], light(colours[i+1]), colours[i+1])
 		}
 		b.WriteString(more + "}\n")
 	}

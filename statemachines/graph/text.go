@@ -14,6 +14,7 @@ const (
 	nameLine    = 17
 	labelLine   = 14
 	outcomeLine = 14
+	outcomeSize = labelSize * 1.07 // that a bold label takes
 
 	maxNameWidth    = 190
 	maxHeadingWidth = 210

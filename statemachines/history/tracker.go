@@ -203,7 +203,7 @@ func (t *tracker) followContainer(event *Event, v *Visit) *Visit {
 	}
 	switch {
 	case strings.HasSuffix(event.Type, "StateStarted"):
-		if v != outer { // a retry, after a failure inside
+		if v != nil { // after a failure inside, if it is a retry
 			t.failInside(v, outer, &t.e.Events[v.Last])
 		}
 		outer.begin(event.Time)

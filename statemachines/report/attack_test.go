@@ -275,10 +275,10 @@ func TestTimesThatGoBack(t *testing.T) {
 	page, err := report.HTML(e)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"retry": 3}, countMarks(string(page)))
-	require.Contains(t, string(page), "poll 3, -50m: RUNNING")
+	require.Contains(t, string(page), "poll 3, -50m (00:10:00): RUNNING")
 	require.NotContains(t, string(page), "+-")
 	require.Zero(t, strings.Count(string(page), "every -"))
-	require.Equal(t, "  +25m         3 times  RUNNING  Get", lineWith(t, report.Text(e, report.TextOptions{}), "3 times"))
+	require.Equal(t, "  +25m         01:25:00  3 times  RUNNING  Get", lineWith(t, report.Text(e, report.TextOptions{}), "3 times"))
 	for _, columns := range []int{-1, 1, 2, 3} {
 		require.NotEmpty(t, report.Text(e, report.TextOptions{Columns: columns}))
 	}

@@ -28,6 +28,26 @@ func (a axis) since(t time.Time) string {
 	return "+" + FormatDuration(d)
 }
 
+// clock is the time of the day in UTC, with the date if that is another than at the
+// start.
+func (a axis) clock(t time.Time) string {
+	t = t.UTC()
+	layout := "15:04:05"
+	if t.Format(time.DateOnly) != a.start.UTC().Format(time.DateOnly) {
+		layout = "01-02 " + layout
+	}
+	if t.Truncate(time.Second) != t {
+		layout += ".000"
+	}
+	return t.Format(layout)
+}
+
+// when is how long after the start a time is, and the time of the day.
+func (a axis) when(t time.Time) string { return a.since(t) + " (" + a.clock(t) + ")" }
+
+// formatDate writes a time with its date and zone.
+func formatDate(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
+
 // round writes a place or a width of a drawing, without what no zoom shows.
 func round(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 4, 64), "0"), ".") + "%"
@@ -65,7 +85,7 @@ func (a axis) ticks(most int) []time.Duration {
 }
 
 // tick is a round time at its place; its text stands on one side of it or around it.
-type tick struct{ At, Text, Anchor string }
+type tick struct{ At, Text, Clock, Anchor string }
 
 // placeTicks are so many ticks at most, in a drawing that is so many times wider than
 // its place.
@@ -73,7 +93,7 @@ func (a axis) placeTicks(most, zoom int) []tick {
 	var all []tick
 	for _, at := range a.ticks(most) {
 		place := a.at(a.start.Add(at))
-		t := tick{At: round(place), Text: FormatDuration(at), Anchor: "middle"}
+		t := tick{At: round(place), Text: FormatDuration(at), Clock: a.clock(a.start.Add(at)), Anchor: "middle"}
 		switch {
 		case at == 0:
 			t.Anchor = "start"

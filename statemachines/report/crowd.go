@@ -48,10 +48,7 @@ func newCrowdRow(a axis, j *history.Job, e *history.Execution, number, row int) 
 	b.WriteString("<td>")
 	if late, exact, known := j.Lateness(); known {
 		b.WriteString(a.since(j.Polls[j.EndPoll()].Answered) + ", ")
-		if !exact {
-			b.WriteString("at most ")
-		}
-		b.WriteString(FormatDuration(late) + " late")
+		b.WriteString(formatLateness(late, exact) + " late")
 	} else {
 		b.WriteString("not seen")
 	}

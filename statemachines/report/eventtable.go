@@ -15,9 +15,9 @@ const eventsPerTable = 1_000
 
 // What the table says of events besides their numbers and times.
 const (
-	mostDetails = 700 << 10 // bytes of all: behind that texts have the least
+	mostDetails = 450 << 10 // bytes of all: behind that texts have the least
 	leastDetail = 20
-	leastName   = 16 // of a state
+	leastName   = 12 // of a state
 )
 
 // ditto stands for the state of the row above.
@@ -46,15 +46,15 @@ func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows m
 				state = nameOf(v)
 			}
 			if state != "" && state == before {
-				writeEvent(&b, a, &part[i], ditto, nil, &left)
+				writeEvent(&b, a, &part[i], visits.IsPoll(start+i), ditto, nil, &left)
 				continue
 			}
-			writeEvent(&b, a, &part[i], state, rows[state], &left)
+			writeEvent(&b, a, &part[i], visits.IsPoll(start+i), state, rows[state], &left)
 			before = state
 		}
 		first, last := &part[0], &part[len(part)-1]
 		all = append(all, eventTable{
-			Title: fmt.Sprintf("%s to %s, %s to %s", FormatCount(int(first.ID)), FormatCount(int(last.ID)), a.since(first.Time), a.since(last.Time)),
+			Title: fmt.Sprintf("%s to %s, %s to %s", FormatCount(int(first.ID)), FormatCount(int(last.ID)), a.when(first.Time), a.when(last.Time)),
 			Open:  len(e.Events) <= 100,
 			Last:  last.ID,
 			Rows:  template.HTML(b.String()), //nolint:gosec // texts are escaped where they are written
@@ -63,10 +63,10 @@ func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows m
 	return all
 }
 
-func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, r *row, left *int) {
+func writeEvent(b *strings.Builder, a axis, event *history.Event, polled bool, state string, r *row, left *int) {
 	b.WriteString("<tr id=e")
 	b.WriteString(strconv.FormatInt(event.ID, 10))
-	if event.IsFailure() {
+	if event.IsFailure() && !polled {
 		b.WriteString(" class=bad")
 	}
 	b.WriteString("><td>")
@@ -77,6 +77,8 @@ func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, 
 	}
 	b.WriteString("<td>")
 	b.WriteString(formatClock(event.Time.Sub(a.start)))
+	b.WriteString("<td>")
+	b.WriteString(a.clock(event.Time))
 	b.WriteString("<td>")
 	before := b.Len()
 	b.WriteString(html.EscapeString(cutEscaped(event.Type, mostEventName)))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/graph"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
@@ -117,28 +118,43 @@ type lane struct {
 	row *row
 	// Drawing is the SVG, and zoomable tells that more of it shows at a zoom.
 	zoomable bool
+	marked   []string // classes of bars that occur
 	Drawing  template.HTML
 }
 
 // drawLane draws when the execution was in a state: a bar for each visit. In that of
 // a Task that was called again there is one for each call, so that the waits for
-// retries show. Only calls that failed are red.
+// retries show. What failed lies above: red if the execution ended there.
 func drawLane(a axis, r *row) lane {
 	l := lane{row: r}
-	bars, failed := newBars(a, r)
+	bars, marked := newBars(a, r)
+	for _, m := range marked {
+		if len(m.bars) > 0 {
+			l.marked = append(l.marked, m.class)
+		}
+	}
 	again := map[time.Time]*history.Visit{}
 	for _, v := range r.visits {
 		if len(v.Attempts) > 1 {
 			again[v.Start] = v
 		}
 	}
+	label := r.name
+	if r.ending.Text != "" {
+		label += ", " + cut(r.ending.Text, mostName)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="lane %s" role="img" aria-label="%s" width="100%%" height="%d">`, kind(r.kind), html.EscapeString(r.name), laneHeight)
+	fmt.Fprintf(&b, `<svg class="lane %s" role="img" aria-label="%s" width="100%%" height="%d">`, kind(r.kind), html.EscapeString(label), laneHeight)
 	zoom := 0
 	for i, z := range zooms {
 		cells, near := a.mergeBars(bars, z)
-		redCells, redNear := a.mergeBars(failed, z)
-		last := !near && !redNear || i == len(zooms)-1
+		var over []string
+		for _, m := range marked {
+			cells, markedNear := a.mergeBars(m.bars, z)
+			near = near || markedNear
+			over = append(over, drawMarked(a, m.class, cells))
+		}
+		last := !near || i == len(zooms)-1
 		fmt.Fprintf(&b, `<g class="z%d`, z)
 		for _, further := range zooms[i+1:] {
 			if last {
@@ -153,15 +169,7 @@ func drawLane(a axis, r *row) lane {
 			}
 			drawCell(&b, a, &c, v)
 		}
-		for _, c := range redCells {
-			text := fmt.Sprintf("%s calls failed, %s to %s", FormatCount(c.count), a.since(c.from), a.since(c.to))
-			if c.first != nil {
-				text = c.first.what
-			}
-			fmt.Fprintf(&b, `<rect class="failed" x="%s" y="%d" width="%s" height="%d">%s</rect>`,
-				round(c.left), barTop, round(c.right-c.left), barHeight, title(text))
-		}
-		b.WriteString("</g>")
+		b.WriteString(strings.Join(over, "") + "</g>")
 		if zoom = z; last {
 			break
 		}
@@ -172,33 +180,79 @@ func drawLane(a axis, r *row) lane {
 	return l
 }
 
-// newBars are the bars of a state, and those of its calls that failed.
-func newBars(a axis, r *row) (bars, failed []bar) {
+// markedBars are bars of one class that lie above those of the visits.
+type markedBars struct {
+	class string
+	bars  []bar
+}
+
+// newBars are the bars of the visits of a state, and those of what failed in it, the
+// worst last.
+func newBars(a axis, r *row) (bars []bar, marked []markedBars) {
+	caught, aborted, failed := markedBars{class: "caught"}, markedBars{class: "aborted"}, markedBars{class: "failed"}
 	for _, v := range r.visits {
 		what := ""
 		if len(r.visits) <= mostTips {
 			what = tip(a, v)
 		}
-		bars = append(bars, bar{v.Start, v.End, what})
+		whole := bar{v.Start, v.End, what}
+		bars = append(bars, whole)
+		ended := v.Outcome == graph.Failed || v.Outcome == graph.TimedOut
 		for i := range v.Attempts {
-			if c := &v.Attempts[i]; c.Failed {
-				what := ""
-				if r.failures <= mostTips {
-					what = "call failed at " + a.since(c.End) + ", " + cut(c.Error, mostName)
-				}
-				failed = append(failed, bar{c.Start, c.End, what})
+			c := &v.Attempts[i]
+			if !c.Failed || c.Polled {
+				continue
 			}
+			call := bar{c.Start, c.End, ""}
+			if r.failures <= mostTips {
+				call.what = "call failed at " + a.when(c.End) + ", " + cut(c.Error, mostName)
+			}
+			if ended && i == len(v.Attempts)-1 {
+				whole = call
+				continue
+			}
+			caught.bars = append(caught.bars, call)
+		}
+		switch {
+		case ended:
+			failed.bars = append(failed.bars, whole)
+		case v.Outcome == graph.Aborted:
+			aborted.bars = append(aborted.bars, whole)
+		case v.Outcome == graph.Caught && v.Failures() == 0:
+			caught.bars = append(caught.bars, whole)
 		}
 	}
-	for _, all := range [][]bar{bars, failed} {
+	marked = []markedBars{caught, aborted, failed}
+	for _, all := range [][]bar{bars, caught.bars, aborted.bars, failed.bars} {
 		slices.SortStableFunc(all, func(a, b bar) int { return a.from.Compare(b.from) })
 	}
-	return bars, failed
+	return bars, marked
+}
+
+// drawMarked draws what failed, or was aborted.
+func drawMarked(a axis, class string, cells []cell) string {
+	more := 0 // the worse the higher, for readers who do not see the colour
+	switch class {
+	case "failed":
+		more = barTop
+	case "caught":
+		more = -barTop
+	}
+	var b strings.Builder
+	for _, c := range cells {
+		text := fmt.Sprintf("%s times %s, %s to %s", FormatCount(c.count), class, a.when(c.from), a.when(c.to))
+		if c.first != nil {
+			text = c.first.what
+		}
+		fmt.Fprintf(&b, `<rect class="%s" x="%s" y="%d" width="%s" height="%d">%s</rect>`,
+			class, round(c.left), barTop-more, round(c.right-c.left), barHeight+2*more, title(text))
+	}
+	return b.String()
 }
 
 // drawCell draws a cell, or the calls of a visit with several.
 func drawCell(b *strings.Builder, a axis, c *cell, again *history.Visit) {
-	text := fmt.Sprintf("%s visits, %s to %s", FormatCount(c.count), a.since(c.from), a.since(c.to))
+	text := fmt.Sprintf("%s visits, %s to %s", FormatCount(c.count), a.when(c.from), a.when(c.to))
 	if c.first != nil {
 		text = c.first.what
 	}
@@ -213,8 +267,8 @@ func drawCell(b *strings.Builder, a axis, c *cell, again *history.Visit) {
 	}
 	for i := range again.Attempts {
 		call := &again.Attempts[i]
-		if call.Failed {
-			continue // in red, above all
+		if call.Failed && !call.Polled {
+			continue // it lies above
 		}
 		left := a.at(call.Start)
 		fmt.Fprintf(b, `<rect class="b d%d" x="%s" y="%d" width="%s" height="%d"/>`, shades, round(left), barTop, round(max(a.at(call.End)-left, 0.1)), barHeight)
@@ -241,12 +295,12 @@ func kind(t asl.Type) string {
 
 // tip is what the bar of a visit says when it is pointed at.
 func tip(a axis, v *history.Visit) string {
-	text := fmt.Sprintf("%s, %s", a.since(v.Start), FormatDuration(v.End.Sub(v.Start)))
-	if n := v.Failures(); n > 0 {
+	text := fmt.Sprintf("%s, %s", a.when(v.Start), FormatDuration(v.End.Sub(v.Start)))
+	if n := v.Failures(); n > 0 && v.Outcome != graph.Retried {
 		text += fmt.Sprintf(", %s failed", plural(n, "call"))
 	}
-	if v.Error != "" {
-		text += ", " + cut(v.Error, mostName)
+	if said := v.Describe(); said != "" {
+		text += ", " + cut(said, mostName)
 	}
 	if v.Open {
 		text += ", still in it"

@@ -164,9 +164,9 @@ func (l *Live) stop(e *history.Execution, jobs []*history.Job, planned [][]time.
 // drawPlanned draws the polls to come, and the time of the clock.
 func (d *drawing) drawPlanned(b *strings.Builder) {
 	for i, at := range d.planned {
-		text := "planned poll, " + d.axis.since(at)
+		text := "planned poll, " + d.axis.when(at)
 		if i > 0 {
-			text = "poll if the delay stays, " + d.axis.since(at)
+			text = "poll if the delay stays, " + d.axis.when(at)
 		}
 		fmt.Fprintf(b, `<use href="#planned" x="%s"><title>%s</title></use>`, round(d.axis.at(at)), text)
 	}
@@ -178,5 +178,5 @@ func (d *drawing) drawNow(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, `<line class="now" x1="%[1]s" x2="%[1]s" y1="%[2]d" y2="%[3]d"><title>now, %[4]s</title></line>`,
-		round(d.axis.at(d.now)), lifeTop, tickTop+22, d.axis.since(d.now))
+		round(d.axis.at(d.now)), lifeTop, tickTop+22, d.axis.when(d.now))
 }

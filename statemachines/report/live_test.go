@@ -38,7 +38,7 @@ func TestParts(t *testing.T) {
 	require.Equal(t, map[string]int{"retry": 2}, countMarks(all))
 	require.Equal(t, 5, strings.Count(all, `<use href="#planned" x=`))
 	for _, fact := range []string{
-		"<title>planned poll, +32s</title>", "<title>poll if the delay stays, +43s</title>", "<title>now, +23s</title>", `class="state wait current"`,
+		"<title>planned poll, +32s (00:00:32)</title>", "<title>poll if the delay stays, +43s (00:00:43)</title>", "<title>now, +23s (00:00:23)</title>", `class="state wait current"`,
 	} {
 		requireHas(t, all, fact)
 	}

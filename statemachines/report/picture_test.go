@@ -55,7 +55,7 @@ func TestSVG(t *testing.T) {
 	svg := draw(t, pollsOn(t))
 	for _, fact := range []string{
 		">FAILED after 3h51m25s<", ">GetStatus polls athena:GetQueryExecution<", ">RUNNING: 143 polls<", ">CANCELLED: 2,634 polls<",
-		">polled 2,633 times more after that, for 3h39m25s<", ">CANCELLED +12m, at most 5s late<", ">1h<", ">3h<",
+		">polled 2,633 times more after that, for 3h39m25s<", ">CANCELLED +12m, at most 3h39m30s late<", ">1h<", ">3h<",
 		`class="band m-retry" x="0.036%"`, `class="band m-failure" x="5.1855%" y="8" width="94.8145%"`,
 	} {
 		requireHas(t, svg, fact)

@@ -41,6 +41,9 @@ type view struct {
 	ScriptHash                   string
 	Title, Status, Mood, Comment string
 	Error, Cause, Input, Output  string
+	Times                        string
+	Ends                         []endView
+	Marked                       map[string]bool // classes of marks that occur in lanes
 	Notes                        []string
 	Figures                      []figure
 	Ribbons, MoreRibbons         []ribbon
@@ -66,6 +69,14 @@ type figure struct {
 	Share int
 }
 
+// endView is a state at which the execution ended otherwise than in success.
+type endView struct {
+	stateLink
+
+	Text, Mood string
+	Event      int64
+}
+
 type laneView struct {
 	Name    string
 	Number  int
@@ -85,6 +96,7 @@ type stateView struct {
 	Indent                            int
 	Visits, Attempts, Failures, Total string
 	Class                             string
+	Outcome, Mood                     string
 }
 
 // mostRibbons is how many ribbons stand open in a page.
@@ -116,7 +128,7 @@ func newView(e *history.Execution, live *Live) *view {
 	if live != nil && !e.HasEnded() {
 		ribbons.now = live.Now
 	}
-	rows, byName := newRows(e.Machine, visits.All)
+	rows, byName := newRows(e.Machine, visits)
 	hash := sha256.Sum256([]byte(script))
 	v := &view{
 		Running: !ribbons.now.IsZero(),
@@ -125,8 +137,9 @@ func newView(e *history.Execution, live *Live) *view {
 		Title:      cut(cmp.Or(e.Title, untitled), mostName), Status: cut(e.Status, mostName), Mood: Mood(e.Status),
 		Error: cut(e.Error, mostPayload), Cause: cut(e.Cause, mostPayload),
 		Input: cut(e.Input, mostPayload), Output: cut(e.Output, mostPayload),
-		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName),
+		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName), Times: formatTimes(e), Marked: map[string]bool{},
 	}
+	v.addEnds(e, visits, byName)
 	for _, note := range slices.Concat(e.Notes, delayNotes(visits)) {
 		v.Notes = append(v.Notes, cut(note, mostPayload))
 	}
@@ -176,6 +189,34 @@ func newView(e *history.Execution, live *Live) *view {
 	return v
 }
 
+// mostEnds is how many states the head of a page names.
+const mostEnds = 5
+
+// addEnds adds at which states the execution ended, each once.
+func (v *view) addEnds(e *history.Execution, visits *history.Visits, rows map[string]*row) {
+	known := map[string]bool{}
+	for _, visit := range visits.FindCulprits(e) {
+		if known[visit.State] || len(v.Ends) == mostEnds {
+			continue
+		}
+		known[visit.State] = true
+		end := endView{stateLink{Name: nameOf(visit)}, cut(visit.Describe(), mostName), outcomeMood(visit.Outcome), eventID(e, visit, visit.Last)}
+		if r := rows[end.Name]; r != nil {
+			end.Number = r.number
+		}
+		v.Ends = append(v.Ends, end)
+	}
+}
+
+// formatTimes says when the execution began and ended.
+func formatTimes(e *history.Execution) string {
+	text := "Started " + formatDate(e.Start)
+	if e.HasEnded() {
+		text += ", ended " + formatDate(e.Stop)
+	}
+	return text
+}
+
 // pollsByVisit are the polls of all jobs.
 func pollsByVisit(jobs []*history.Job) map[*history.Visit]*history.Poll {
 	polls := map[*history.Visit]*history.Poll{}
@@ -195,12 +236,18 @@ func (v *view) addRow(a axis, r *row) {
 		l := drawLane(a, r)
 		v.Zoomable = v.Zoomable || l.zoomable
 		v.Lanes = append(v.Lanes, laneView{Name: s.Name, Number: r.number, Indent: r.depth, Drawing: l.Drawing})
+		for _, class := range l.marked {
+			v.Marked[class] = true
+		}
 	}
 	if r.attempts > 0 {
 		s.Attempts = FormatCount(r.attempts)
 	}
 	if r.failures > 0 {
 		s.Failures = FormatCount(r.failures)
+	}
+	if r.ending.Outcome != "" {
+		s.Outcome, s.Mood = cut(r.ending.Text, mostName), outcomeMood(r.ending.Outcome)
 	}
 	v.States = append(v.States, s)
 }

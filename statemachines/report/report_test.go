@@ -78,16 +78,17 @@ func TestHTML(t *testing.T) {
 		`<span class="status good">SUCCEEDED</span>`, "<b>33s</b><span>Duration</span>", fmt.Sprintf("<b>%d</b><span>Transitions</span>", r.Transitions),
 		"<b>5 of 6</b><span>States visited</span>", "<b>6 of 7</b><span>Transitions taken</span>", "&lt;b&gt;polls&lt;/b&gt;",
 		"Transitions not taken (1)", "<li>Done? → Bad (choice 2)</li>", "<b>3</b><span>Calls</span>", "<b>3</b><span>Polls</span>",
-		">Get</a></td><td>Task</td><td class=\"n\">2</td><td class=\"n\">3</td><td class=\"n bad\">1</td><td class=\"n\">6s</td>",
-		"ended at &#43;12s, seen by poll 3, 14s late", "1 call failed", `<b>14s</b><span>Late</span>`,
+		">Get</a></td><td>Task</td><td class=\"n\">2</td><td class=\"n\">3</td><td class=\"n warn\">1</td><td class=\"n\">6s</td><td class=\"soft\">retried after 1 failed call: E</td>",
+		"ended at &#43;12s (00:00:12), seen by poll 3, 14s late", "1 call failed", `<b>14s</b><span>Late</span>`,
 		"<pre>{&#34;items&#34;:[5,7]}</pre>", "TaskFailed<td>″<td>describeExport · E · slow down",
-		"1 failed call before", "polls dynamodb:DescribeExport",
+		"1 failed call, retried", "polls dynamodb:DescribeExport",
 	} {
 		requireHas(t, text, fact)
 	}
 	require.NotRegexp(t, `(?:src|href)="https?:`, text, "nothing from elsewhere")
 	require.Regexp(t, `default-src 'none'`, text)
-	require.Len(t, redBar.FindAllString(text, -1), 1, "one call failed, and one bar is red")
+	require.Empty(t, redBar.FindAllString(text, -1), "the call that failed was retried")
+	require.Equal(t, 1, strings.Count(text, `<rect class="caught" x="`)-strings.Count(text, `<rect class="caught" x="1"`))
 }
 
 // The mark of each poll stands in the ribbon, with the form of its verdict.
@@ -103,7 +104,7 @@ func TestEachPollHasAMark(t *testing.T) {
 		text, _ := page(t, loop, `{"items": []}`, answers(c.statuses...))
 		require.Equal(t, c.marks, countMarks(text))
 		for _, m := range mark.FindAllStringSubmatch(text, -1) {
-			require.Regexp(t, `<tr id=e`+m[1]+`><td>\d+<td>\d*<td>[\d.:]+<td>TaskScheduled<td>`, text, "a mark leads to the call")
+			require.Regexp(t, `<tr id=e`+m[1]+`><td>\d+<td>\d*<td>[\d.:]+<td>[\d.:]+<td>TaskScheduled<td>`, text, "a mark leads to the call")
 		}
 	}
 }
@@ -129,8 +130,8 @@ func countMarks(page string) map[string]int {
 }
 
 // A job that was cancelled is polled until the history is full: the ribbon has each
-// of the 2,777 polls, the page says when the status changed, and nothing is red, for
-// no call failed.
+// of the 2,777 polls, the page says when the status changed, and no call is red, for
+// none failed: only the state is at which the history was full.
 func TestHTMLOfALoopThatPollsOn(t *testing.T) {
 	t.Parallel()
 	e := pollsOn(t)
@@ -147,19 +148,20 @@ func TestHTMLOfALoopThatPollsOn(t *testing.T) {
 	require.Equal(t, 2777, describes)
 	require.Equal(t, map[string]int{"retry": 143, "failure": 2634}, countMarks(page))
 	for _, fact := range []string{
-		"end seen at &#43;12m by poll 144, at most 5s late", "polled 2,633 times more after that, for 3h39m25s",
-		"<b>CANCELLED</b></a> failure<td>144 to 2,777<td>&#43;12m<td>", "CANCELLED +12m, at most 5s late",
-		"143 times", "2,634 times", "every 5s",
+		"end seen at &#43;12m (00:12:00) by poll 144, acted on at most 3h39m30s late", "polled 2,633 times more after that, for 3h39m25s",
+		"<b>CANCELLED</b></a> failure<td>144 to 2,777<td>&#43;12m (00:12:00)<td>", "CANCELLED +12m, at most 3h39m30s late", "<b>3h39m30s</b><span>Late at most</span>", "Started 2026-01-01 00:00:00 UTC, ended 2026-01-01 03:51:25 UTC",
+		"143 times", "2,633 times", "every 5s",
 		`<td>CANCELLED</td><td>Wait</td><td>failure, but polls on</td><td class="n">2,634</td><td class="warn">DANGER status-polls-on</td>`,
 	} {
 		requireHas(t, page, fact)
 	}
-	require.Empty(t, redBar.FindAllString(page, -1), "no bar is red")
+	require.NotEmpty(t, redBar.FindAllString(page, -1), "the visit at which the history was full")
+	require.Equal(t, 1, strings.Count(page, `class="ends bad"`))
 	require.Zero(t, strings.Count(page, `class="n bad"`))
 	require.Equal(t, 1, strings.Count(page, "class=bad>"), "the row of the event ExecutionFailed alone")
 	require.Less(t, len(page), 5<<20)
 	require.Equal(t, len(e.Events), strings.Count(page, "<tr id=e"), "no event is left out")
-	require.Equal(t, 2777, strings.Count(turnsOf(page), "<tr><td>"), "nor a turn")
+	require.Equal(t, 2776, strings.Count(turnsOf(page), "<tr><td>"), "nor a turn: the last, at which the history was full, stands alone")
 }
 
 // turnsOf are the tables of turns.
@@ -233,9 +235,9 @@ func TestTimelineOfARetry(t *testing.T) {
 	t.Parallel()
 	text, _ := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"},
 		"Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 8}], "End": true}}}`, `{}`, answers("E", "COMPLETED"))
-	requireHas(t, text, `<rect class="b between" x="0%" y="4" width="100%" height="14"><title>+0s, 10s, 1 call failed</title></rect>`+
+	requireHas(t, text, `<rect class="b between" x="0%" y="4" width="100%" height="14"><title>+0s (00:00:00), 10s, retried after 1 failed call: E</title></rect>`+
 		`<rect class="b d5" x="90%" y="4" width="10%" height="14"/>`+
-		`<rect class="failed" x="0%" y="4" width="10%" height="14"><title>call failed at +1s, E</title></rect>`)
+		`<rect class="caught" x="0%" y="8" width="10%" height="6"><title>call failed at +1s (00:00:01), E</title></rect>`)
 }
 
 // The states and polls of the child executions of a distributed Map are in the page.
@@ -257,14 +259,14 @@ func TestHTMLOfADistributedMap(t *testing.T) {
 	requireHas(t, text, "<td><b>IN_PROGRESS</b><td>1 to 2")
 }
 
-// What fails and is caught stays a failure of its state.
+// What fails and is caught is amber, and says which Catch took it.
 func TestHTMLOfACaughtError(t *testing.T) {
 	t.Parallel()
 	text, r := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"},
 		"Catch": [{"ErrorEquals": ["E"], "Next": "Done"}], "Next": "Done"}, "Done": {"Type": "Pass", "End": true}}}`, `{}`, answers("E"))
 	require.Equal(t, sim.StatusSucceeded, r.Status)
-	requireHas(t, text, `<b data-s="s1">Get</b> <span class="soft">1s</span> <span class="bad">E</span>`)
-	requireHas(t, text, `<span class="bad">Error</span><pre>E: slow down</pre>`)
+	requireHas(t, text, `<b data-s="s1">Get</b> <span class="soft">1s</span> <span class="warn">caught by the Catch to Done: E</span>`)
+	requireHas(t, text, `<span class="warn">Error</span><pre>E: slow down</pre>`)
 	requireHas(t, text, "<li>Get → Done</li>")
 }
 
@@ -272,7 +274,7 @@ func TestHTMLOfAFailure(t *testing.T) {
 	t.Parallel()
 	text, r := page(t, loop, `{}`, answers("FAILED"))
 	require.Equal(t, sim.StatusFailed, r.Status)
-	requireHas(t, text, "<b>Bad &amp; worse</b>")
+	requireHas(t, text, `<p class="ends bad" data-s="s6"><a href="#s6"><b>Bad</b></a> failed: Bad &amp; worse `)
 	require.Zero(t, strings.Count(text, "<script>alert"))
 	requireHas(t, text, `class="status bad"`)
 }

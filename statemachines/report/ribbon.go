@@ -112,7 +112,7 @@ func (w *ribboner) draw(j *history.Job, planned []time.Time, number, row int) ri
 func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Change) changeView {
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
-		Status: cut(cmp.Or(c.Status, noStatus), mostName), Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
+		Status: cut(cmp.Or(c.Status, noStatus), mostName), Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.when(first.At), Until: a.when(last.At),
 		Polls: FormatCount(c.First + 1), Event: eventID(e, first.Visit, first.Event),
 	}
 	if c.Last > c.First {
@@ -126,14 +126,17 @@ func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Chang
 // facts says what came of the polling.
 func facts(a axis, j *history.Job) []fact {
 	var all []fact
-	seen := j.EndPoll()
+	seen, acted := j.EndPoll(), j.ActPoll()
 	late, exact, known := j.Lateness()
+	lateness := formatLateness(late, exact) + " late"
+	if acted > seen {
+		lateness = "acted on " + lateness
+	}
 	switch {
 	case known && exact:
-		all = append(all, fact{fmt.Sprintf("ended at %s, seen by poll %s, %s late", a.since(j.Ended), FormatCount(seen+1), FormatDuration(late)), false})
+		all = append(all, fact{fmt.Sprintf("ended at %s, seen by poll %s, %s", a.when(j.Ended), FormatCount(seen+1), lateness), acted > seen})
 	case known:
-		at := a.since(j.Polls[seen].Answered)
-		all = append(all, fact{fmt.Sprintf("end seen at %s by poll %s, at most %s late", at, FormatCount(seen+1), FormatDuration(late)), false})
+		all = append(all, fact{fmt.Sprintf("end seen at %s by poll %s, %s", a.when(j.Polls[seen].Answered), FormatCount(seen+1), lateness), acted > seen})
 	default:
 		all = append(all, fact{"the end of the job was not seen", false})
 	}
@@ -151,13 +154,21 @@ func facts(a axis, j *history.Job) []fact {
 		all = append(all, fact{plural(failed, "call") + " failed", true})
 	}
 	if !j.Deadline.IsZero() {
-		text := "deadline at " + a.since(j.Deadline)
+		text := "deadline at " + a.when(j.Deadline)
 		if j.Deadline.After(a.stop) {
 			text += ", not reached"
 		}
 		all = append(all, fact{text, false})
 	}
 	return all
+}
+
+// formatLateness writes a lateness, which may be an upper bound.
+func formatLateness(late time.Duration, exact bool) string {
+	if exact {
+		return FormatDuration(late)
+	}
+	return "at most " + FormatDuration(late)
 }
 
 // drawing is what differs between the ribbons of a page, which are as wide as their
@@ -190,7 +201,7 @@ func (d *drawing) draw() string {
 	if !j.Deadline.IsZero() && !j.Deadline.After(a.stop) {
 		x := a.at(j.Deadline)
 		fmt.Fprintf(&b, `<line class="wall" x1="%[1]s" x2="%[1]s" y1="0" y2="%[2]d"><title>deadline, %[3]s</title></line>`,
-			round(x), tickTop+22, a.since(j.Deadline))
+			round(x), tickTop+22, a.when(j.Deadline))
 		drawNote(&b, x, "deadline")
 	}
 	b.WriteString("</svg>")
@@ -208,7 +219,7 @@ func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution,
 		p := &j.Polls[i]
 		mark := fmt.Sprintf(`<use href="#%s" x="%s">`, forms[p.Verdict], round(a.at(p.At)))
 		if titled {
-			text := fmt.Sprintf("poll %s, %s: %s", FormatCount(i+1), a.since(p.At), cut(p.Status, mostEventName))
+			text := fmt.Sprintf("poll %s, %s: %s", FormatCount(i+1), a.when(p.At), cut(p.Status, mostEventName))
 			if p.Verdict != history.Retry {
 				text += " (" + string(p.Verdict) + ")"
 			}
@@ -223,19 +234,19 @@ func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution,
 }
 
 // drawLife draws from when to when the job lived, as far as the service or the polls
-// say, and the time from its end to the poll that saw it.
+// say, and the time from its end to the poll on which the machine acted.
 func (d *drawing) drawLife(b *strings.Builder) {
 	a, j := d.axis, d.job
 	from, to := j.Started, j.Ended
 	if from.IsZero() {
 		from = j.Polls[0].At
 	}
-	seen := j.EndPoll()
+	seen, acted := j.EndPoll(), j.ActPoll()
 	late, exact, known := j.Lateness()
 	if to.IsZero() {
 		to = j.Polls[len(j.Polls)-1].Answered
 		if known {
-			to = j.Polls[seen].Answered.Add(-late)
+			to = j.Polls[acted].Answered.Add(-late)
 		}
 	}
 	for _, c := range j.Changes() {
@@ -254,14 +265,15 @@ func (d *drawing) drawLife(b *strings.Builder) {
 	if !known {
 		return
 	}
-	left, right := a.at(to), a.at(j.Polls[seen].Answered)
-	class, text := "gap", FormatDuration(late)+" late"
+	left, right := a.at(to), a.at(j.Polls[acted].Answered)
+	class, text := "gap", formatLateness(late, exact)+" late"
 	if !exact {
-		class, text = "gap open", "at most "+text
+		class = "gap open"
 	}
 	fmt.Fprintf(b, `<rect class="%s" x="%s" y="%d" width="%s" height="%d"><title>%s</title></rect>`,
 		class, round(left), lifeTop, round(max(right-left, 0)), tickTop+18-lifeTop, text)
 	status := cut(j.Polls[seen].Status, mostName)
+	right = a.at(j.Polls[seen].Answered)
 	fmt.Fprintf(b, `<line class="end %s" x1="%s" x2="%[2]s" y1="%d" y2="%d"/>`, forms[j.Polls[seen].Verdict], round(right), lifeTop, tickTop+18)
 	drawNote(b, right, strings.TrimSpace(status+" "+a.since(j.Polls[seen].Answered)+", "+text))
 }
@@ -303,7 +315,7 @@ func (d *drawing) drawStage(b *strings.Builder, from, to time.Time, status strin
 	}
 	fmt.Fprintf(b, `<svg x="%s" y="%d" width="%s" height="%d"><rect class="life" width="100%%" height="100%%"><title>%s</title></rect>%s</svg>`,
 		round(left), lifeTop, round(right-left), lifeHeight,
-		html.EscapeString(fmt.Sprintf("%s: %s to %s", status, d.axis.since(from), d.axis.since(to))), label)
+		html.EscapeString(fmt.Sprintf("%s: %s to %s", status, d.axis.when(from), d.axis.when(to))), label)
 }
 
 // labelStage is the name of a status on a page, as far as there is room.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/graph"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
@@ -17,6 +18,7 @@ type row struct {
 
 	attempts, failures int
 	total              time.Duration
+	ending             graph.Ending
 }
 
 // mostStates is how many states have a row of their own: those behind share one.
@@ -25,7 +27,7 @@ const mostStates = 800
 // newRows are the states with their visits: in the order of the definition, and
 // behind them those that only the history has, in the order of their first visits.
 // byName has the row of each state.
-func newRows(m *asl.StateMachine, all []*history.Visit) (out []*row, byName map[string]*row) {
+func newRows(m *asl.StateMachine, visits *history.Visits) (out []*row, byName map[string]*row) {
 	byName = map[string]*row{}
 	more := 0
 	add := func(name string, kind asl.Type, depth int) *row {
@@ -56,7 +58,8 @@ func newRows(m *asl.StateMachine, all []*history.Visit) (out []*row, byName map[
 	if m != nil {
 		flow(&m.Flow, 0)
 	}
-	for _, v := range all {
+	endings := visits.FindEndings()
+	for _, v := range visits.All {
 		r := byName[nameOf(v)]
 		if r == nil {
 			r = add(nameOf(v), v.Type, 0)
@@ -65,6 +68,9 @@ func newRows(m *asl.StateMachine, all []*history.Visit) (out []*row, byName map[
 		r.attempts += len(v.Attempts)
 		r.failures += v.Failures()
 		r.total += v.End.Sub(v.Start)
+		if e := endings[v.State]; e.Outcome.Compare(r.ending.Outcome) > 0 {
+			r.ending = e
+		}
 	}
 	return out, byName
 }

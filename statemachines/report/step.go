@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/statemachines/graph"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
@@ -16,7 +17,7 @@ import (
 // are.
 const (
 	mostPayload    = 4 << 10   // bytes of one
-	mostData       = 500 << 10 // bytes of all: the visits behind that have a line each
+	mostData       = 400 << 10 // bytes of all: the visits behind that have a line each
 	mostCause      = 200
 	mostEventCause = 60
 	mostEventName  = 40
@@ -39,9 +40,10 @@ type stepView struct {
 	States          []stateLink
 	Times, Every    string // of a loop
 	At, Until, Took string
+	Clock           string // of At
 	Form, Status    string // of its polls
-	Failed          string // the error that it ends with
-	Calls           string // that failed before
+	Outcome, Mood   string // what came of it, and the class of its colour
+	Calls           string // that failed, and were retried
 	Open            bool
 	Data            []dataView
 	Series          []seriesView
@@ -69,10 +71,7 @@ type dataView struct {
 }
 
 // part is a text of a visit.
-type part struct {
-	Name, Text string
-	Bad        bool
-}
+type part struct{ Name, Text, Mood string }
 
 // seriesView is what changed between turns at a path.
 type seriesView struct {
@@ -124,7 +123,7 @@ func (w *stepWriter) write(strands []*strand) []strandView {
 		v := strandView{}
 		if i > 0 || s.id != 0 {
 			first := s.groups[0].first()[0]
-			v.Title = fmt.Sprintf("%s, %s", nameOf(first), w.axis.since(first.Start))
+			v.Title = fmt.Sprintf("%s, %s", nameOf(first), w.axis.when(first.Start))
 			if w.left <= 0 {
 				v.Title = fmt.Sprintf("%s, %s", cutEscaped(nameOf(first), leastName), w.axis.since(first.Start))
 			}
@@ -145,30 +144,40 @@ func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
 		return stepView{Line: w.line(g)}
 	}
 	w.left -= stepBytes
-	v := stepView{At: w.axis.since(g.start()), Took: FormatDuration(g.end().Sub(g.start()))}
+	v := stepView{At: w.axis.since(g.start()), Clock: w.axis.clock(g.start()), Took: FormatDuration(g.end().Sub(g.start()))}
 	for _, visit := range g.first() {
 		v.States = append(v.States, w.link(visit))
 		v.Data = append(v.Data, w.data(visit, before[visit.State]))
 		before[visit.State] = visit
 		v.Open = v.Open || visit.Open
-		if visit.Error != "" || visit.Cause != "" {
-			v.Failed = cut(visit.Error, mostName)
-			if v.Failed == "" {
-				v.Failed = "failed"
-			}
-		} else if n := visit.Failures(); n > 0 {
-			v.Calls = plural(n, "failed call") + " before"
+		switch n := visit.Failures(); {
+		case visit.Outcome != "" && visit.Outcome != graph.Retried:
+			v.Outcome, v.Mood = cut(visit.Describe(), mostName), outcomeMood(visit.Outcome)
+		case n > 0:
+			v.Calls = plural(n, "failed call") + ", retried"
 		}
 	}
 	if len(g.polls) > 0 {
 		v.Form, v.Status = forms[g.polls[0].Verdict], cut(g.polls[0].Status, mostName)
 	}
 	if len(g.turns) > 1 {
-		v.Times, v.Until = FormatCount(len(g.turns)), w.axis.since(g.end())
+		v.Times, v.Until = FormatCount(len(g.turns)), w.axis.when(g.end())
 		v.Every = g.every()
 		w.follow(g, &v)
 	}
 	return v
+}
+
+// outcomeMood is the class of the colour of an outcome.
+func outcomeMood(o graph.Outcome) string {
+	switch o {
+	case graph.Failed, graph.TimedOut:
+		return "bad"
+	case graph.Caught, graph.Aborted:
+		return "warn"
+	default:
+		return "soft"
+	}
 }
 
 // line says of each turn when it was, in which states, how long, and what it came to.
@@ -176,10 +185,10 @@ func (w *stepWriter) line(g *group) template.HTML {
 	var b strings.Builder
 	for i, turn := range g.turns {
 		b.WriteString(w.eventLink(turn[0]))
-		failed := ""
+		said := ""
 		for _, visit := range turn {
 			b.WriteString(" " + html.EscapeString(cutEscaped(nameOf(visit), leastName)))
-			failed = cmp.Or(visit.Error, failed)
+			said = cmp.Or(visit.Outcome.Word(), said)
 		}
 		if last := turn[len(turn)-1]; last.Open {
 			b.WriteString(" open")
@@ -189,8 +198,8 @@ func (w *stepWriter) line(g *group) template.HTML {
 		if i < len(g.polls) {
 			b.WriteString(" " + string(g.polls[i].Verdict) + " " + html.EscapeString(cutEscaped(g.polls[i].Status, leastDetail)))
 		}
-		if failed != "" {
-			b.WriteString(" failed " + html.EscapeString(cutEscaped(failed, leastDetail)))
+		if said != "" {
+			b.WriteString(" " + said)
 		}
 		b.WriteString("<br>\n")
 	}
@@ -200,34 +209,34 @@ func (w *stepWriter) line(g *group) template.HTML {
 // data is what went through a visit: all of it, or what differs from the one before.
 func (w *stepWriter) data(v, before *history.Visit) dataView {
 	d := dataView{stateLink: w.link(v), Event: eventID(w.e, v, v.First)}
-	add := func(name, text string, bad bool) {
+	add := func(name, text, mood string) {
 		if text != "" {
-			d.Parts = append(d.Parts, part{cut(name, mostName), w.take(text, mostPayload), bad})
+			d.Parts = append(d.Parts, part{cut(name, mostName), w.take(text, mostPayload), mood})
 		}
 	}
 	if v.Error != "" || v.Cause != "" {
-		add("Error", strings.Trim(v.Error+": "+v.Cause, ": "), true)
+		add("Error", strings.Trim(v.Error+": "+v.Cause, ": "), outcomeMood(v.Outcome))
 	}
 	result, input := resultOf(v), v.Input
 	if before != nil {
 		w.addChanges(&d, before, v)
 		return d
 	}
-	add("Input", input, false)
+	add("Input", input, "soft")
 	if n := len(v.Attempts); n > 0 {
-		add("Arguments", v.Attempts[n-1].Parameters, false)
+		add("Arguments", v.Attempts[n-1].Parameters, "soft")
 	}
 	if result != v.Output {
-		add("Result", result, false)
+		add("Result", result, "soft")
 	}
 	switch {
 	case v.Output == input && v.Output != "":
-		add("Output", "the input", false)
+		add("Output", "the input", "soft")
 	default:
-		add("Output", v.Output, false)
+		add("Output", v.Output, "soft")
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Assigned)) {
-		add("$"+name, v.Assigned[name], false)
+		add("$"+name, v.Assigned[name], "soft")
 	}
 	return d
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/graph"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
@@ -144,6 +145,13 @@ func (w *textWriter) paint(word, text string) string {
 func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*history.Job) {
 	status := quote(cut(e.Status, mostName))
 	w.paintLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cut(cmp.Or(e.Title, untitled), mostName)), w.options.Columns))
+	known := map[string]bool{}
+	for _, v := range visits.FindCulprits(e) {
+		if !known[v.State] && len(known) < mostEnds {
+			w.row("at", "%s %s", nameOf(v), cut(v.Describe(), mostName))
+		}
+		known[v.State] = true
+	}
 	if e.Error != "" {
 		w.row("error", "%s", cut(e.Error, mostPayload))
 	}
@@ -152,6 +160,10 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 	}
 	if e.Output != "" {
 		w.row("output", "%s", cut(e.Output, mostCause))
+	}
+	w.row("started", "%s", formatDate(e.Start))
+	if e.HasEnded() {
+		w.row("ended", "%s", formatDate(e.Stop))
 	}
 	calls, polls := 0, 0
 	for _, v := range visits.All {
@@ -381,31 +393,32 @@ func (w *textWriter) steps(strands []*strand) {
 // states may be long.
 func (w *textWriter) step(g *group) string {
 	var names, facts []string
-	failed, status := "", ""
+	said, status := "", ""
 	for _, v := range g.first() {
 		names = append(names, nameOf(v))
-		if v.Error != "" {
-			failed = cut(v.Error, mostName)
-		} else if n := v.Failures(); n > 0 {
-			failed = plural(n, "failed call")
+		switch n := v.Failures(); {
+		case v.Outcome != "" && v.Outcome != graph.Retried:
+			said = cut(v.Describe(), mostName)
+		case n > 0:
+			said = plural(n, "failed call") + ", retried"
 		}
 	}
 	if len(g.polls) > 0 {
 		status = cut(g.polls[0].Status, mostName)
 	}
-	start := "  " + pad(w.axis.since(g.start()), 12) + " "
+	start := "  " + pad(w.axis.since(g.start()), 12) + " " + w.axis.clock(g.start()) + "  "
 	if n := len(g.turns); n > 1 {
 		times := FormatCount(n) + " times"
 		if every := g.every(); every != "" {
 			times += ", " + every
 		}
-		facts = append(facts, times, status, failed, strings.Join(names, ", "))
+		facts = append(facts, times, status, said, strings.Join(names, ", "))
 	} else {
 		took := ""
 		if d := g.end().Sub(g.start()); d > 0 {
 			took = FormatDuration(d)
 		}
-		facts = append(facts, names[0], took, status, failed)
+		facts = append(facts, names[0], took, status, said)
 	}
 	facts = slices.DeleteFunc(facts, func(fact string) bool { return fact == "" })
 	for i, fact := range facts {

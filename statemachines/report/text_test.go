@@ -50,8 +50,8 @@ func TestTextFitsTheWidth(t *testing.T) {
 	}
 	text := report.Text(e, report.TextOptions{})
 	require.True(t, strings.HasPrefix(text, "SUCCEEDED after 48s  報告報告"), text)
-	require.Equal(t, "  +0s          3 times, every 11s  IN_PROGRESS  待機: wait before the export is…", lineWith(t, text, "3 times"))
-	require.Equal(t, "  +43s         取得: describe the export of the t…  5s  COMPLETED  1 failed call", lineWith(t, text, "1 failed call"))
+	require.Equal(t, "  +0s          00:00:00  3 times, every 11s  IN_PROGRESS  待機: wait before the…", lineWith(t, text, "3 times"))
+	require.Equal(t, "  +43s         00:00:43  取得: describe …  5s  COMPLETED  1 failed call, retried", lineWith(t, text, "1 failed call"))
 	require.Equal(t, "  3 IN_PROGRESS -> 待機: wait before the export is described once m…  running", lineWith(t, text, "3 IN_PRO"))
 	require.Equal(t, "  E                        call failed  1 call               +43s", lineWith(t, text, "1 call "))
 }
@@ -92,6 +92,7 @@ func TestTextOfOneEvent(t *testing.T) {
 	e, err := history.Read([]byte(`{"events": [{"id": 1, "type": "ExecutionStarted", "timestamp": "2026-01-01T00:00:00Z"}]}`))
 	require.NoError(t, err)
 	require.Equal(t, `RUNNING, 0s after its start  Execution
+  started       2026-01-01 00:00:00 UTC
   cost          0 transitions, $0.0000 in us-east-1
   events        1 of 25,000
   calls         0

@@ -80,7 +80,7 @@ const filter = part => {
   const text = byID('filter')?.value.toLowerCase() || '';
   let state = ''; // a row with a ditto mark has that of the row above
   part.querySelectorAll('tbody tr').forEach(x => {
-    if (x.cells[4].textContent !== '″') state = x.cells[4].textContent;
+    if (x.cells[5].textContent !== '″') state = x.cells[5].textContent;
     x.classList.toggle('filtered', text !== '' && !(x.textContent + ' ' + state).toLowerCase().includes(text));
   });
 };

@@ -89,7 +89,7 @@ func TestRibbon(t *testing.T) {
 	require.Equal(t, 6, polls)
 	require.Len(t, regexp.MustCompile(`<use href="#retry" x=`).FindAllString(text, -1), polls)
 	require.Len(t, regexp.MustCompile(`<use href="#planned" x=`).FindAllString(text, -1), 5)
-	require.Contains(t, text, "<title>planned poll, +1m16s</title>", "the wait began 66 seconds after the start")
+	require.Contains(t, text, "<title>planned poll, +1m16s (00:01:16)</title>", "the wait began 66 seconds after the start")
 	require.Contains(t, text, `<line class="now" `)
 	require.Regexp(t, `class="state wait current"`, text)
 	require.Contains(t, text, "goes on in 7s")
