@@ -84,6 +84,9 @@ func (a axis) ticks(most int) []time.Duration {
 	return all
 }
 
+// wholeSeconds is how long an axis is whose ticks have no milliseconds.
+const wholeSeconds = 10 * time.Second
+
 // tick is a round time at its place; its text stands on one side of it or around it.
 type tick struct{ At, Text, Clock, Anchor string }
 
@@ -93,7 +96,11 @@ func (a axis) placeTicks(most, zoom int) []tick {
 	var all []tick
 	for _, at := range a.ticks(most) {
 		place := a.at(a.start.Add(at))
-		t := tick{At: round(place), Text: FormatDuration(at), Clock: a.clock(a.start.Add(at)), Anchor: "middle"}
+		of := a.start.Add(at)
+		if a.whole() >= wholeSeconds { // there is no room for more, nor need
+			of = of.Truncate(time.Second)
+		}
+		t := tick{At: round(place), Text: FormatDuration(at), Clock: a.clock(of), Anchor: "middle"}
 		switch {
 		case at == 0:
 			t.Anchor = "start"

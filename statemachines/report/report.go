@@ -78,10 +78,11 @@ type endView struct {
 }
 
 type laneView struct {
-	Name    string
-	Number  int
-	Indent  int
-	Drawing template.HTML
+	Name          string
+	Number        int
+	Indent        int
+	Outcome, Mood string
+	Drawing       template.HTML
 }
 
 // tickGroup are the ticks for a width, in times wider than a phone.
@@ -192,10 +193,11 @@ func newView(e *history.Execution, live *Live) *view {
 // mostEnds is how many states the head of a page names.
 const mostEnds = 5
 
-// addEnds adds at which states the execution ended, each once.
+// addEnds adds at which states the execution ended, and which failures a Catch took
+// before that, each state once.
 func (v *view) addEnds(e *history.Execution, visits *history.Visits, rows map[string]*row) {
 	known := map[string]bool{}
-	for _, visit := range visits.FindCulprits(e) {
+	for _, visit := range describedEnds(e, visits) {
 		if known[visit.State] || len(v.Ends) == mostEnds {
 			continue
 		}
@@ -206,6 +208,21 @@ func (v *view) addEnds(e *history.Execution, visits *history.Visits, rows map[st
 		}
 		v.Ends = append(v.Ends, end)
 	}
+}
+
+// describedEnds are the visits that say why an execution did not succeed: those at which
+// it ended, then those whose failure a Catch took, the last first.
+func describedEnds(e *history.Execution, visits *history.Visits) []*history.Visit {
+	all := visits.FindCulprits(e)
+	if len(all) == 0 {
+		return nil
+	}
+	for _, visit := range slices.Backward(visits.All) {
+		if visit.Outcome == graph.Caught && visit.Catcher == visit.State {
+			all = append(all, visit)
+		}
+	}
+	return all
 }
 
 // formatTimes says when the execution began and ended.
@@ -231,15 +248,6 @@ func pollsByVisit(jobs []*history.Job) map[*history.Visit]*history.Poll {
 // addRow adds a state.
 func (v *view) addRow(a axis, r *row) {
 	s := stateView{Number: r.number, Name: r.name, Type: cut(string(r.kind), mostName), Indent: r.depth, Class: kind(r.kind)}
-	if len(r.visits) > 0 {
-		s.Visits, s.Total = FormatCount(len(r.visits)), FormatDuration(r.total)
-		l := drawLane(a, r)
-		v.Zoomable = v.Zoomable || l.zoomable
-		v.Lanes = append(v.Lanes, laneView{Name: s.Name, Number: r.number, Indent: r.depth, Drawing: l.Drawing})
-		for _, class := range l.marked {
-			v.Marked[class] = true
-		}
-	}
 	if r.attempts > 0 {
 		s.Attempts = FormatCount(r.attempts)
 	}
@@ -248,6 +256,15 @@ func (v *view) addRow(a axis, r *row) {
 	}
 	if r.ending.Outcome != "" {
 		s.Outcome, s.Mood = cut(r.ending.Text, mostName), outcomeMood(r.ending.Outcome)
+	}
+	if len(r.visits) > 0 {
+		s.Visits, s.Total = FormatCount(len(r.visits)), FormatDuration(r.total)
+		l := drawLane(a, r)
+		v.Zoomable = v.Zoomable || l.zoomable
+		v.Lanes = append(v.Lanes, laneView{s.Name, r.number, r.depth, s.Outcome, s.Mood, l.Drawing})
+		for _, class := range l.marked {
+			v.Marked[class] = true
+		}
 	}
 	v.States = append(v.States, s)
 }
