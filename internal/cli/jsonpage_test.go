@@ -28,7 +28,7 @@ func filled(v reflect.Value) {
 		filled(v.Elem())
 	case reflect.Struct:
 		for _, field := range v.Fields() {
-			if field.CanSet() {
+			if field.CanSet() || field.Kind() == reflect.Struct { // an embedded struct has fields that can be set
 				filled(field)
 			}
 		}

@@ -281,7 +281,7 @@ func (p *pastJobs) addExecution(e *history.Execution) error {
 }
 
 func (p *pastJobs) addPolled(j *history.Job) error {
-	late, exact, known := j.SeenAfter()
+	late, exact, known := j.DetectionDelay()
 	if !known {
 		p.leave(notEnded)
 		return nil

@@ -343,7 +343,7 @@ func (t *trial) read(r *sim.Result, lasts time.Duration) (*pollTrial, error) {
 			polled = polled[:end+1]
 			_, most, _ := j.Took()
 			start = polled[end].Answered.Add(-most)
-			if late, exact, _ := j.SeenAfter(); exact {
+			if late, exact, _ := j.DetectionDelay(); exact {
 				start = start.Add(-late)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -36,6 +37,7 @@ type report struct {
 	StartRecords    []string        `json:"startRecords"`
 	Data            string          `json:"data,omitempty"`
 	S3              *s3Access       `json:"s3,omitempty"`
+	runOutcome
 
 	inMemory bool // the start records, which are gone with the run
 }
@@ -65,9 +67,10 @@ func (a *s3Access) text() string {
 }
 
 // report sums a run up.
-func (b *bench) report(ctx context.Context, r *sim.Result, p *progress) report {
+func (b *bench) report(ctx context.Context, m *asl.StateMachine, r *sim.Result, p *progress) report {
 	out := report{
-		Status: string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
+		runOutcome: newRunOutcome(m, r, b.options.output),
+		Status:     string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
 		Attempts: b.polls, ElapsedSeconds: r.Duration().Seconds(),
 		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(), Statuses: p.statuses,

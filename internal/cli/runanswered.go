@@ -77,7 +77,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	}
 	kept := a.keep(result)
 	if err == nil {
-		err = reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual))
+		err = reporter.result(newSimulation(machine.StateMachine, result, p, &o))
 	}
 	if err := joinFailures(err, kept, o.views.write(machine.StateMachine, result)); err != nil {
 		return err

@@ -71,7 +71,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	}
 	kept := o.keepHistory(result)
 	if err == nil {
-		err = r.result(bench.report(context.WithoutCancel(c.Context()), result, p))
+		err = r.result(bench.report(context.WithoutCancel(c.Context()), machine.StateMachine, result, p))
 	}
 	if err := joinFailures(err, kept, o.views.write(machine.StateMachine, result)); err != nil {
 		return err

@@ -29,6 +29,7 @@ type simulation struct {
 	Virtual        bool            `json:"virtual"`
 	Statuses       statusHistory   `json:"statuses,omitempty"`
 	Coverage       coverage        `json:"coverage"`
+	runOutcome
 }
 
 // executionOf is the title of a state machine as the name of an execution.
@@ -66,11 +67,12 @@ func mockError(o runOptions, m *machine, err error) error {
 	return usage("%sAdd mocks to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)
 }
 
-func newSimulation(m *asl.StateMachine, r *sim.Result, p *progress, virtual bool) simulation {
+func newSimulation(m *asl.StateMachine, r *sim.Result, p *progress, o *runOptions) simulation {
 	return simulation{
-		Status: r.Status, ExecutionARN: r.ExecutionARN, Output: r.Output, Error: r.Error, Cause: r.Cause,
+		runOutcome: newRunOutcome(m, r, o.output),
+		Status:     r.Status, ExecutionARN: r.ExecutionARN, Output: r.Output, Error: r.Error, Cause: r.Cause,
 		ElapsedSeconds: r.Duration().Seconds(), Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6,
-		Events: len(r.Events), Virtual: virtual, Statuses: p.statuses, Coverage: newCoverage(m, r),
+		Events: len(r.Events), Virtual: o.virtual, Statuses: p.statuses, Coverage: newCoverage(m, r),
 	}
 }
 

@@ -110,9 +110,9 @@ type label struct {
 	width, height float64
 }
 
-// caught tells whether a Catch took a failure this way. A poll that leads on by a Catch is
+// isCaught tells whether a Catch took a failure this way. A poll that leads on by a Catch is
 // none.
-func (w *wire) caught() bool {
+func (w *wire) isCaught() bool {
 	return w.dashed && w.takes() > 0 && w.from.ending.Outcome.Compare(Caught) >= 0
 }
 

@@ -122,7 +122,7 @@ func (g *Graph) newLabel(w *wire, fork bool) *label {
 			continue
 		}
 		if g.takes && way.takes > 0 {
-			if w.caught() {
+			if w.isCaught() {
 				text = Caught.Word() + ": " + text
 			}
 			text = strings.TrimSpace(text + " " + times(way.takes))

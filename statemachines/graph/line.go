@@ -129,8 +129,8 @@ func (t *trunk) takes() int {
 	return sum
 }
 
-func (t *trunk) caught() bool {
-	return slices.ContainsFunc(t.routes, func(r *route) bool { return r.wire.caught() })
+func (t *trunk) isCaught() bool {
+	return slices.ContainsFunc(t.routes, func(r *route) bool { return r.wire.isCaught() })
 }
 
 // trunkPath is the line of a trunk from where a route joins it to where

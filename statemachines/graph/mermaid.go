@@ -162,7 +162,7 @@ func (m *mermaid) link(w *wire, way way, depth int) {
 		switch {
 		case way.takes == 0:
 			m.untaken = append(m.untaken, number)
-		case w.caught():
+		case w.isCaught():
 			label = Caught.Word() + ": " + label + " " + times(way.takes)
 			m.caught = append(m.caught, number)
 		default:

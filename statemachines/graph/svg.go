@@ -147,7 +147,7 @@ func (d *drawing) trunk(t *trunk, at point, taken bool) {
 			continue
 		}
 		d.printf(`<g class="%s"><title>%s</title><path class="wire-line" d="%s"/>`,
-			d.class("wire", t.dashed, t.caught(), p.takes), text("to "+t.to.node.title()), p.path.data(at))
+			d.class("wire", t.dashed, t.isCaught(), p.takes), text("to "+t.to.node.title()), p.path.data(at))
 		if i == len(t.path)-1 {
 			d.printf(`<path class="arrow" d="%s"/>`, t.arrow.data(at))
 		}
@@ -157,7 +157,7 @@ func (d *drawing) trunk(t *trunk, at point, taken bool) {
 
 func (d *drawing) wire(w *wire, at point) {
 	d.printf(`<g class="%s"><title>%s</title><path class="wire-line" d="%s"/>`,
-		d.class("wire", w.dashed, w.caught(), w.takes()), text(d.describe(w)), w.path.data(at))
+		d.class("wire", w.dashed, w.isCaught(), w.takes()), text(d.describe(w)), w.path.data(at))
 	if w.arrow != nil {
 		d.printf(`<path class="arrow" d="%s"/>`, w.arrow.data(at))
 	}
@@ -207,7 +207,7 @@ func (d *drawing) label(w *wire, at point) {
 	l := w.label
 	x, y := at.x+l.x, at.y+l.y
 	d.printf(`<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s" rx="3"/>`,
-		d.class("label", false, w.caught(), w.takes()), text(d.describe(w)),
+		d.class("label", false, w.isCaught(), w.takes()), text(d.describe(w)),
 		number(x-l.width/2), number(y-l.height/2), number(l.width), number(l.height))
 	baseline := y - l.height/2 + labelPadding/2 + 11
 	for i, line := range l.lines {

@@ -17,8 +17,8 @@ import (
 func TestLatenessCountsUntilTheMachineActs(t *testing.T) {
 	t.Parallel()
 	const (
-		get   = "arn:aws:states:::aws-sdk:athena:getQueryExecution"
-		head  = `{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Get"}, 
+		get  = "arn:aws:states:::aws-sdk:athena:getQueryExecution"
+		head = `{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Get"}, 
 			"Get": {"Type": "Task", "Resource": "` + get + `", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.s", "Next": "Done?"}, `
 		state = `"Variable": "$.s.QueryExecution.Status.State", "StringEquals": `
 		ended = 25 * time.Second // after the start
@@ -56,7 +56,7 @@ func TestLatenessCountsUntilTheMachineActs(t *testing.T) {
 			require.Len(t, jobs, 1)
 			require.Equal(t, c.seen, jobs[0].EndPoll())
 			require.Equal(t, c.acted, jobs[0].ActPoll())
-			late, exact, known := jobs[0].SeenAfter()
+			late, exact, known := jobs[0].DetectionDelay()
 			require.True(t, exact && known)
 			require.Equal(t, c.seenLate, late)
 			late, exact, known = jobs[0].Lateness()

@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -26,6 +27,7 @@ type course struct {
 	evaluated bool
 	failedAt  int
 	redriven  bool // a redrive entered its state anew
+	redrive   int  // the last that went on with it, counted from 1
 	resolved  bool
 }
 
@@ -65,11 +67,6 @@ func (v *Visit) blame(event *Event) {
 	}
 }
 
-// superseded tells whether a state around it has begun again.
-func (v *Visit) superseded() bool {
-	return v.around(func(inner *Visit) bool { return inner.parent != nil && inner.try < inner.parent.tries }) != nil
-}
-
 // pollsOn tells whether a Task has polled and leads to the wait for the next poll, by
 // the failure of its expression: strategy retry-task does so where a schedule has several
 // delays.
@@ -105,14 +102,14 @@ func (v *Visit) findOutcome() (o graph.Outcome, catcher string) {
 	case p == nil:
 		return v.outcomeWith(v.Execution), ""
 	case !v.failing && p.failing:
-		return stopped(p.Outcome), ""
+		return outcomeBeside(p.Outcome), ""
 	case p.left && !p.failing, p.Outcome == "" && v.Execution != p.Execution && v.Execution.HasEnded():
 		if v.failing {
 			return graph.Caught, "" // the Map tolerates it
 		}
 		return v.outcomeWith(v.Execution), ""
 	case v.failing && isEnd(p.Outcome):
-		return v.failed(), ""
+		return v.outcomeOfFailure(), ""
 	default:
 		return p.Outcome, p.Catcher
 	}
@@ -121,8 +118,8 @@ func (v *Visit) findOutcome() (o graph.Outcome, catcher string) {
 // isEnd tells whether an execution ends with the outcome of one of its states.
 func isEnd(o graph.Outcome) bool { return o == graph.Failed || o == graph.TimedOut }
 
-// stopped is the outcome of what ran beside a failure.
-func stopped(of graph.Outcome) graph.Outcome {
+// outcomeBeside is the outcome of what ran beside a failure.
+func outcomeBeside(of graph.Outcome) graph.Outcome {
 	if of == graph.Retried || of == "" {
 		return of
 	}
@@ -133,7 +130,7 @@ func stopped(of graph.Outcome) graph.Outcome {
 func (v *Visit) outcomeWith(e *Execution) graph.Outcome {
 	switch e.Status {
 	case StatusFailed:
-		return v.failed()
+		return v.outcomeOfFailure()
 	case StatusTimedOut:
 		return graph.TimedOut
 	case StatusAborted:
@@ -143,8 +140,8 @@ func (v *Visit) outcomeWith(e *Execution) graph.Outcome {
 	}
 }
 
-// failed is the outcome of a failure that nothing takes.
-func (v *Visit) failed() graph.Outcome {
+// outcomeOfFailure is the outcome of a failure that nothing takes.
+func (v *Visit) outcomeOfFailure() graph.Outcome {
 	if v.Type != asl.TypeFail && v.Error == asl.ErrorTimeout {
 		return graph.TimedOut
 	}
@@ -209,22 +206,30 @@ func (v *Visit) lastFailure() string {
 // FindEndings is the worst that came of each state, for a picture. A Map or Parallel has
 // the worst of the states inside, but for those that were stopped beside a failure.
 func (v *Visits) FindEndings() map[string]graph.Ending {
-	all := map[string]graph.Ending{}
-	add := func(state string, o graph.Outcome, text string) {
-		if o != "" && o.Compare(all[state].Outcome) > 0 {
-			all[state] = graph.Ending{Outcome: o, Text: text}
+	worst := map[string]*Visit{}  // by state
+	inside := map[*Visit]*Visit{} // of a visit around: the worst in it
+	worse := func(a, b *Visit) bool { return b == nil || a.Outcome.Compare(b.Outcome) > 0 }
+	for _, visit := range slices.Backward(v.All) { // what is inside comes later
+		for _, of := range []*Visit{visit, inside[visit]} {
+			if of == nil || of.Outcome == "" {
+				continue
+			}
+			before := worst[visit.State]
+			if worse(of, before) || of == visit && of.Outcome == before.Outcome {
+				worst[visit.State] = of
+			}
+			if p := visit.parent; p != nil && of.Outcome != graph.Aborted && worse(of, inside[p]) {
+				inside[p] = of
+			}
 		}
 	}
-	for _, visit := range v.All {
-		add(visit.State, visit.Outcome, visit.Describe())
-	}
-	for _, visit := range v.All {
-		if visit.Outcome == "" || visit.Outcome == graph.Aborted {
-			continue
+	all := make(map[string]graph.Ending, len(worst))
+	for state, visit := range worst {
+		text := visit.Describe()
+		if visit.State != state {
+			text = cmp.Or(visit.State, "a state") + " inside " + text
 		}
-		for outer := visit.parent; outer != nil; outer = outer.parent {
-			add(outer.State, visit.Outcome, cmp.Or(visit.State, "a state")+" inside "+visit.Describe())
-		}
+		all[state] = graph.Ending{Outcome: visit.Outcome, Text: text}
 	}
 	return all
 }

@@ -122,6 +122,35 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// A redrive goes on with each Map and Parallel around what failed.
+func TestOutcomesOfANestedRedrive(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "Both", "States": {
+		"Both": {"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Import", "States": {"Import": {"Type": "Task", "Resource": "` + work + `", "End": true}}}]}}}}}}`))
+	require.NoError(t, err)
+	fails := true
+	o := sim.Options{Handler: func(context.Context, sim.Call) (sim.Reply, error) {
+		if fails {
+			return sim.Reply{}, &sim.TaskError{Name: "Broken", Latency: time.Second}
+		}
+		return sim.Reply{Output: 1, Latency: time.Second}, nil
+	}}
+	r, err := sim.Run(t.Context(), m, []byte(`[1]`), o)
+	require.NoError(t, err)
+	r, err = sim.Redrive(t.Context(), m, r, o)
+	require.NoError(t, err)
+	got, at := outcomes(history.FromRun(m, r))
+	require.Equal(t, map[string]string{"Each": "failed | failed: Broken", "Both": "failed | failed: Broken", "Import": "failed | failed: Broken"}, got)
+	require.Equal(t, []string{"Import"}, at)
+	fails = false
+	r, err = sim.Redrive(t.Context(), m, r, o)
+	require.NoError(t, err)
+	e := history.FromRun(m, r)
+	got, _ = outcomes(e)
+	require.Equal(t, map[string]string{"Each": "retried | retried", "Both": "retried | retried", "Import": "retried | retried: Broken"}, got)
+	require.Equal(t, map[string]int{"Each": 1, "Both": 1, "Import": 3}, e.FindVisits().CountVisits())
+}
+
 // What a redrive went on with has been retried, and a Parallel goes on with the branch
 // that failed.
 func TestOutcomesOfARedrive(t *testing.T) {

@@ -81,7 +81,7 @@ func (j *Job) ActPoll() int {
 // from the poll before the first that saw the end, or from the start of the job if there
 // is none. It is not known before the end was seen, and grows while the machine polls on.
 func (j *Job) Lateness() (late time.Duration, exact, known bool) {
-	late, exact, known = j.SeenAfter()
+	late, exact, known = j.DetectionDelay()
 	switch {
 	case !known:
 		return 0, false, false
@@ -92,9 +92,9 @@ func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 	}
 }
 
-// SeenAfter is the time from the job's end to the answer that showed it first, which is
+// DetectionDelay is the time from the job's end to the answer that showed it first, which is
 // what a schedule decides. It is exact, or an upper bound, as that of Lateness.
-func (j *Job) SeenAfter() (late time.Duration, exact, known bool) {
+func (j *Job) DetectionDelay() (late time.Duration, exact, known bool) {
 	seen := j.EndPoll()
 	if seen < 0 {
 		return 0, false, false
@@ -116,10 +116,10 @@ func (j *Job) SeenAfter() (late time.Duration, exact, known bool) {
 }
 
 // Took is how long the job took, from its start to its end. Both bounds are equal where
-// the service says when it ended; else the end is at most SeenAfter before the poll that
+// the service says when it ended; else the end is at most DetectionDelay before the poll that
 // saw it. They are not known before that.
 func (j *Job) Took() (least, most time.Duration, known bool) {
-	late, exact, known := j.SeenAfter()
+	late, exact, known := j.DetectionDelay()
 	if !known {
 		return 0, 0, false
 	}

@@ -359,7 +359,7 @@ func TestTimesOfAnEarlierRun(t *testing.T) {
 	})
 	require.Len(t, jobs, 1, "without a start call it is one job")
 	require.Zero(t, jobs[0].Ended, "the end was seen, but not its time")
-	late, exact, known := jobs[0].SeenAfter()
+	late, exact, known := jobs[0].DetectionDelay()
 	require.True(t, known)
 	require.False(t, exact)
 	require.Equal(t, 12*time.Second, late)

@@ -15,11 +15,14 @@ type tracker struct {
 	of     map[int64]*Visit    // by the ID of an event
 	kinds  map[int64]string    // types of events, by ID
 	open   map[string][]*Visit // by state
-	last   map[string]*Visit   // the one of each state that was entered last
+	// halted are the visits by their states that a redrive enters anew inside of a Map or
+	// Parallel.
+	halted map[string][]*Visit
 	// containers are the Maps and the Parallels in the order in which they were
 	// entered, as far as lastContainer knows still open.
 	containers map[asl.Type][]*Visit
 	mapRuns    []mapRun
+	redrives   int
 	states     map[string]*asl.State // of the definition, if it is known
 }
 
@@ -33,7 +36,7 @@ func (e *Execution) newTracker() *tracker {
 	t := &tracker{
 		visits: &Visits{Of: make([]*Visit, len(e.Events)), polled: map[int]bool{}}, e: e,
 		of: make(map[int64]*Visit, len(e.Events)), kinds: make(map[int64]string, len(e.Events)), open: map[string][]*Visit{},
-		last: map[string]*Visit{}, containers: map[asl.Type][]*Visit{},
+		containers: map[asl.Type][]*Visit{},
 	}
 	if e.Machine != nil {
 		t.states = stateMap(e.Machine)
@@ -165,18 +168,37 @@ func (t *tracker) innermost() *Visit {
 // redrive goes on with the Maps and Parallels that did not end. It enters the other
 // states anew.
 func (t *tracker) redrive() {
+	t.redrives++
+	t.halted = map[string][]*Visit{}
 	for _, v := range t.visits.All {
+		p := v.parent
 		switch {
-		case v.left || v.redriven || v.superseded():
-		case v.tries > 0:
-			v.Open = true
+		case v.left || v.redriven:
+		case v.tries > 0 && (p == nil || p.redrive == t.redrives && v.try == p.tries-1):
+			v.Open, v.redrive = true, t.redrives
 			v.begin(v.End)
+			if p != nil {
+				v.try = p.tries
+			}
 			t.open[v.State] = append(t.open[v.State], v)
 			t.containers[v.Type] = append(t.containers[v.Type], v)
 		default:
 			v.redriven = true
+			if p != nil && p.redrive == t.redrives {
+				t.halted[v.State] = append(t.halted[v.State], v)
+			}
 		}
 	}
+}
+
+// resume takes the visit that a redrive enters anew; nil if there is none.
+func (t *tracker) resume(state string) *Visit {
+	all := t.halted[state]
+	if len(all) == 0 {
+		return nil
+	}
+	t.halted[state] = all[1:]
+	return all[0]
 }
 
 // followIteration takes in an event of an iteration of a Map.
@@ -283,8 +305,15 @@ func (t *tracker) enter(event *Event, i int, before *Visit) *Visit {
 		First: i, Last: i, Execution: t.e, Input: event.Input, Open: true,
 	}
 	kind := t.kinds[event.Previous]
+	starts := kind == "MapIterationStarted" || kind == "ParallelStateStarted" || kind == "MapStateStarted"
+	var halted *Visit
+	if starts || kind == "ExecutionRedriven" {
+		halted = t.resume(v.State)
+	}
 	switch {
-	case kind == "MapIterationStarted" || kind == "ParallelStateStarted" || kind == "MapStateStarted":
+	case halted != nil:
+		v.Strand, v.parent, v.try = halted.Strand, halted.parent, halted.parent.tries
+	case starts:
 		v.Strand = event.ID
 		if before != nil {
 			v.parent, v.try = before, before.tries
@@ -295,14 +324,9 @@ func (t *tracker) enter(event *Event, i int, before *Visit) *Visit {
 			before.next = v
 			before.failing = before.failing || t.mustHaveFailed(before)
 		}
-	case kind == "ExecutionRedriven" && t.last[v.State] != nil:
-		if v.parent = t.last[v.State].parent; v.parent != nil {
-			v.try = v.parent.tries
-		}
 	}
 	t.visits.All = append(t.visits.All, v)
 	t.open[v.State] = append(t.open[v.State], v)
-	t.last[v.State] = v
 	if v.Type == asl.TypeMap || v.Type == asl.TypeParallel {
 		t.containers[v.Type] = append(t.containers[v.Type], v)
 	}

@@ -197,7 +197,7 @@ const mostEnds = 5
 // before that, each state once.
 func (v *view) addEnds(e *history.Execution, visits *history.Visits, rows map[string]*row) {
 	known := map[string]bool{}
-	for _, visit := range describedEnds(e, visits) {
+	for _, visit := range listEnds(e, visits) {
 		if known[visit.State] || len(v.Ends) == mostEnds {
 			continue
 		}
@@ -210,9 +210,9 @@ func (v *view) addEnds(e *history.Execution, visits *history.Visits, rows map[st
 	}
 }
 
-// describedEnds are the visits that say why an execution did not succeed: those at which
+// listEnds are the visits that say why an execution did not succeed: those at which
 // it ended, then those whose failure a Catch took, the last first.
-func describedEnds(e *history.Execution, visits *history.Visits) []*history.Visit {
+func listEnds(e *history.Execution, visits *history.Visits) []*history.Visit {
 	all := visits.FindCulprits(e)
 	if len(all) == 0 {
 		return nil

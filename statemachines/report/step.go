@@ -17,7 +17,7 @@ import (
 // are.
 const (
 	mostPayload    = 4 << 10   // bytes of one
-	mostData       = 400 << 10 // bytes of all: the visits behind that have a line each
+	mostData       = 420 << 10 // bytes of all: the visits behind that have a line each
 	mostCause      = 200
 	mostEventCause = 60
 	mostEventName  = 40

@@ -146,7 +146,7 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 	status := quote(cut(e.Status, mostName))
 	w.paintLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cut(cmp.Or(e.Title, untitled), mostName)), w.options.Columns))
 	known := map[string]bool{}
-	for _, v := range describedEnds(e, visits) {
+	for _, v := range listEnds(e, visits) {
 		if !known[v.State] && len(known) < mostEnds {
 			w.row("at", "%s %s", nameOf(v), cut(v.Describe(), mostName))
 		}

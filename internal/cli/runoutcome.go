@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// runOutcome is what the JSON output of a run says of its times, states and jobs.
+type runOutcome struct {
+	StartDate time.Time               `json:"startDate"`
+	StopDate  time.Time               `json:"stopDate"`
+	Outcomes  map[string]stateOutcome `json:"outcomes,omitempty"`
+	Jobs      []polledJob             `json:"jobs,omitempty"`
+}
+
+// stateOutcome is the worst that came of a state.
+type stateOutcome struct {
+	Outcome string `json:"outcome"`
+	Text    string `json:"text"`
+}
+
+// polledJob is a job that the run polled. What is not known is not there.
+type polledJob struct {
+	State           string     `json:"state"`
+	Operation       string     `json:"operation"`
+	ID              string     `json:"id,omitempty"`
+	Polls           int        `json:"polls"`
+	EndDate         *time.Time `json:"endDate,omitempty"`
+	SeenDate        *time.Time `json:"seenDate,omitempty"`
+	LatenessSeconds *float64   `json:"latenessSeconds,omitempty"`
+}
+
+// newRunOutcome reads what became of a run. The text of a run does not need its states
+// and jobs, which take time to find.
+func newRunOutcome(m *asl.StateMachine, r *sim.Result, output string) runOutcome {
+	o := runOutcome{StartDate: r.Start.UTC(), StopDate: r.Stop.UTC()}
+	if output == "text" {
+		return o
+	}
+	e := history.FromRun(m, r)
+	visits := e.FindVisits()
+	o.Outcomes = map[string]stateOutcome{}
+	for state, ending := range visits.FindEndings() {
+		o.Outcomes[state] = stateOutcome{string(ending.Outcome), ending.Text}
+	}
+	for _, j := range e.FindJobs(visits) {
+		job := polledJob{State: j.State, Operation: j.Operation, ID: j.ID, Polls: len(j.Polls)}
+		if late, exact, known := j.Lateness(); known {
+			seconds, seen := late.Seconds(), j.Polls[j.EndPoll()].Answered
+			job.LatenessSeconds, job.SeenDate = &seconds, &seen
+			if exact {
+				ended := j.Ended
+				job.EndDate = &ended
+			}
+		}
+		o.Jobs = append(o.Jobs, job)
+	}
+	return o
+}
