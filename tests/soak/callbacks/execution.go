@@ -1,4 +1,4 @@
-package callbacks
+package callbacks //nolint:forbidigo // the world runs in a bubble of synctest
 
 import (
 	"context"
@@ -144,7 +144,7 @@ func (w *world) follow(t *wait) {
 
 // poll invokes CheckStatus until the job has ended, as a Choice/Wait loop does.
 func (w *world) poll(t *wait, seconds int) {
-	for attempt := 0; attempt < 20_000; attempt++ {
+	for attempt := range 20_000 {
 		time.Sleep(time.Duration(seconds) * time.Second)
 		event := w.checkEvent(t, attempt)
 		check := func() (*handler.Result, bool, error) {
@@ -188,7 +188,8 @@ func (w *world) event(t *wait, token string, retry int) json.RawMessage {
 	if w.callback {
 		task = fmt.Sprintf(`, "Task": {"Token": %q}`, token)
 	}
-	return w.payload(t, fmt.Sprintf(`, "State": {"Name": "Run", "EnteredTime": %q, "RetryCount": %d}%s`, t.begun.Format(time.RFC3339Nano), retry, task), w.request())
+	entered := t.begun.Format(time.RFC3339Nano)
+	return w.payload(t, fmt.Sprintf(`, "State": {"Name": "Run", "EnteredTime": %q, "RetryCount": %d}%s`, entered, retry, task), w.request())
 }
 
 func (w *world) checkEvent(t *wait, attempt int) json.RawMessage {

@@ -1,4 +1,4 @@
-package callbacks
+package callbacks //nolint:forbidigo // the world runs in a bubble of synctest
 
 import (
 	"context"

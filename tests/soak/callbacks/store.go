@@ -1,4 +1,4 @@
-package callbacks
+package callbacks //nolint:contextcheck // what is under way goes on when the caller gives up
 
 import (
 	"context"
@@ -44,20 +44,6 @@ func (s *store) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec sta
 	return s.write(ctx, "ReplaceIndexed", func() (startrecord.Stored, error) { return s.inner.ReplaceIndexed(context.Background(), key, rec, v) })
 }
 
-// write keeps what was written, for reads that come late.
-func (s *store) write(ctx context.Context, name string, do func() (startrecord.Stored, error)) (startrecord.Stored, error) {
-	var stored startrecord.Stored
-	err := call(ctx, name, storeFaults, func() (err error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if stored, err = do(); err == nil {
-			s.written = append(s.written, version{stored, time.Now()})
-		}
-		return err
-	})
-	return stored, unavailable(err)
-}
-
 // Load implements startrecord.Store. There is one key.
 func (s *store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
 	var stored startrecord.Stored
@@ -90,6 +76,20 @@ func (s *store) Find(ctx context.Context, jobID string) (key startrecord.Key, er
 
 // Location implements startrecord.Store.
 func (s *store) Location(key startrecord.Key) string { return s.inner.Location(key) }
+
+// write keeps what was written, for reads that come late.
+func (s *store) write(ctx context.Context, name string, do func() (startrecord.Stored, error)) (startrecord.Stored, error) {
+	var stored startrecord.Stored
+	err := call(ctx, name, storeFaults, func() (err error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if stored, err = do(); err == nil {
+			s.written = append(s.written, version{stored, time.Now()})
+		}
+		return err
+	})
+	return stored, unavailable(err)
+}
 
 func unavailable(err error) error {
 	if errors.Is(err, errLost) {

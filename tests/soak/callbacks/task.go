@@ -53,7 +53,9 @@ func (w *world) hasAnswer(t *wait) bool {
 
 // Succeed implements handler.Tasks.
 func (s *tasks) Succeed(ctx context.Context, token string, output json.RawMessage) error {
-	var result struct{ Status string }
+	var result struct {
+		Status string `json:"status"`
+	}
 	if err := json.Unmarshal(output, &result); err != nil {
 		return err
 	}
