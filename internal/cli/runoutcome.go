@@ -13,7 +13,7 @@ type runOutcome struct {
 	StartDate time.Time               `json:"startDate"`
 	StopDate  time.Time               `json:"stopDate"`
 	Outcomes  map[string]stateOutcome `json:"outcomes,omitempty"`
-	Jobs      []polledJob             `json:"jobs,omitempty"`
+	Jobs      []polledJob             `json:"polledJobs,omitempty"`
 }
 
 // stateOutcome is the worst that came of a state.

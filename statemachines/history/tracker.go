@@ -22,6 +22,7 @@ type tracker struct {
 	// entered, as far as lastContainer knows still open.
 	containers map[asl.Type][]*Visit
 	mapRuns    []mapRun
+	ended      bool // until a redrive
 	redrives   int
 	states     map[string]*asl.State // of the definition, if it is known
 }
@@ -141,7 +142,9 @@ func (t *tracker) followExecution(event *Event, v *Visit) {
 	switch event.Type {
 	case "ExecutionStarted":
 	case "ExecutionRedriven":
-		t.redrive()
+		if t.ended {
+			t.redrive()
+		}
 	case "ExecutionFailed":
 		if v == nil { // the history lacks events
 			v = t.innermost()
@@ -168,6 +171,7 @@ func (t *tracker) innermost() *Visit {
 // redrive goes on with the Maps and Parallels that did not end. It enters the other
 // states anew.
 func (t *tracker) redrive() {
+	t.ended = false
 	t.redrives++
 	t.halted = map[string][]*Visit{}
 	for _, v := range t.visits.All {
@@ -378,6 +382,7 @@ func (t *tracker) leaveAll(at time.Time) {
 		}
 	}
 	clear(t.open)
+	t.ended = true
 }
 
 // leave ends the visit.

@@ -9,7 +9,10 @@ import (
 )
 
 // axis is the time that a picture shows.
-type axis struct{ start, stop time.Time }
+type axis struct {
+	start, stop time.Time
+	relative    bool // there is no room for times of the day
+}
 
 // whole is the time that it spans, above 0.
 func (a axis) whole() time.Duration { return max(a.stop.Sub(a.start), time.Millisecond) }
@@ -43,7 +46,12 @@ func (a axis) clock(t time.Time) string {
 }
 
 // when is how long after the start a time is, and the time of the day.
-func (a axis) when(t time.Time) string { return a.since(t) + " (" + a.clock(t) + ")" }
+func (a axis) when(t time.Time) string {
+	if a.relative {
+		return a.since(t)
+	}
+	return a.since(t) + " (" + a.clock(t) + ")"
+}
 
 // formatDate writes a time with its date and zone.
 func formatDate(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }

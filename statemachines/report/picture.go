@@ -29,7 +29,7 @@ const (
 // that are too close to tell apart are a band.
 func SVG(e *history.Execution) []byte {
 	jobs := e.FindJobs(e.FindVisits())
-	a := axis{e.Start, e.Stop}
+	a := axis{start: e.Start, stop: e.Stop, relative: true}
 	p := picture{height: pictureMargin}
 	p.line(Mood(e.Status), describeEnd(e))
 	for i, j := range jobs {

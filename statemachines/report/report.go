@@ -124,7 +124,7 @@ func newView(e *history.Execution, live *Live) *view {
 	for i, j := range jobs {
 		planned[i] = live.plan(e, loops, j)
 	}
-	a := axis{e.Start, live.stop(e, jobs, planned)}
+	a := axis{start: e.Start, stop: live.stop(e, jobs, planned)}
 	ribbons := &ribboner{axis: a, e: e, left: &room{mostTitles, mostRows, mostLabels}}
 	if live != nil && !e.HasEnded() {
 		ribbons.now = live.Now

@@ -148,7 +148,7 @@ func TestHTMLOfALoopThatPollsOn(t *testing.T) {
 	require.Equal(t, 2777, describes)
 	require.Equal(t, map[string]int{"retry": 143, "failure": 2634}, countMarks(page))
 	for _, fact := range []string{
-		"end seen at &#43;12m (00:12:00) by poll 144, acted on at most 3h39m30s late", "polled 2,633 times more after that, for 3h39m25s",
+		"acted on at most 3h39m30s late: end seen at &#43;12m (00:12:00) by poll 144", "polled 2,633 times more after that, for 3h39m25s",
 		"<b>CANCELLED</b></a> failure<td>144 to 2,777<td>&#43;12m (00:12:00)<td>", "CANCELLED +12m, at most 3h39m30s late", "<b>3h39m30s</b><span>Late at most</span>", "Started 2026-01-01 00:00:00 UTC, ended 2026-01-01 03:51:25 UTC",
 		"143 times", "2,633 times", "every 5s",
 		`<td>CANCELLED</td><td>Wait</td><td>failure, but polls on</td><td class="n">2,634</td><td class="warn">DANGER status-polls-on</td>`,

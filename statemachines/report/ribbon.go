@@ -128,15 +128,18 @@ func facts(a axis, j *history.Job) []fact {
 	var all []fact
 	seen, acted := j.EndPoll(), j.ActPoll()
 	late, exact, known := j.Lateness()
-	lateness := formatLateness(late, exact) + " late"
-	if acted > seen {
-		lateness = "acted on " + lateness
-	}
+	lateness, end := formatLateness(late, exact)+" late", ""
 	switch {
 	case known && exact:
-		all = append(all, fact{fmt.Sprintf("ended at %s, seen by poll %s, %s", a.when(j.Ended), FormatCount(seen+1), lateness), acted > seen})
+		end = fmt.Sprintf("ended at %s, seen by poll %s", a.when(j.Ended), FormatCount(seen+1))
 	case known:
-		all = append(all, fact{fmt.Sprintf("end seen at %s by poll %s, %s", a.when(j.Polls[seen].Answered), FormatCount(seen+1), lateness), acted > seen})
+		end = fmt.Sprintf("end seen at %s by poll %s", a.when(j.Polls[seen].Answered), FormatCount(seen+1))
+	}
+	switch {
+	case acted > seen:
+		all = append(all, fact{"acted on " + lateness + ": " + end, true})
+	case known:
+		all = append(all, fact{end + ", " + lateness, false})
 	default:
 		all = append(all, fact{"the end of the job was not seen", false})
 	}

@@ -56,7 +56,7 @@ func Text(e *history.Execution, o TextOptions) string {
 	o.Columns = max(o.Columns, leastColumns)
 	visits := e.FindVisits()
 	jobs := e.FindJobs(visits)
-	w := &textWriter{options: o, axis: axis{e.Start, e.Stop}}
+	w := &textWriter{options: o, axis: axis{start: e.Start, stop: e.Stop}}
 	w.head(e, visits, jobs)
 	for i, j := range jobs {
 		if i == textJobs {
