@@ -37,7 +37,7 @@ type report struct {
 	StartRecords    []string        `json:"startRecords"`
 	Data            string          `json:"data,omitempty"`
 	S3              *s3Access       `json:"s3,omitempty"`
-	runOutcome
+	runOutcome                      //nolint:embeddedstructfieldcheck // its members come last
 
 	inMemory bool // the start records, which are gone with the run
 }

@@ -29,7 +29,7 @@ type simulation struct {
 	Virtual        bool            `json:"virtual"`
 	Statuses       statusHistory   `json:"statuses,omitempty"`
 	Coverage       coverage        `json:"coverage"`
-	runOutcome
+	runOutcome                     //nolint:embeddedstructfieldcheck // its members come last
 }
 
 // executionOf is the title of a state machine as the name of an execution.

@@ -142,7 +142,10 @@ func (g *Graph) newFlow(f *asl.Flow, o Options) *flow {
 	start, end := &node{kind: kindStart}, &node{kind: kindEnd}
 	out.nodes = append(out.nodes, start)
 	for _, s := range f.States {
-		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name], ending: o.Endings[s.Name], link: o.Links[s.Name], current: o.Current[s.Name]}
+		n := &node{
+			state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name], ending: o.Endings[s.Name],
+			link: o.Links[s.Name], current: o.Current[s.Name],
+		}
 		for _, inner := range s.Flows() {
 			n.flows = append(n.flows, g.newFlow(inner, o))
 		}

@@ -36,16 +36,6 @@ var looks = []struct {
 	{Failed, "failed", "the execution ended here"},
 }
 
-// rank is higher for a worse outcome; -1 for none.
-func (o Outcome) rank() int {
-	for i := range looks {
-		if looks[i].outcome == o {
-			return i
-		}
-	}
-	return -1
-}
-
 // Compare is positive if the outcome is worse than another one.
 func (o Outcome) Compare(other Outcome) int { return cmp.Compare(o.rank(), other.rank()) }
 
@@ -55,6 +45,16 @@ func (o Outcome) Word() string {
 		return looks[rank].word
 	}
 	return ""
+}
+
+// rank is higher for a worse outcome; -1 for none.
+func (o Outcome) rank() int {
+	for i := range looks {
+		if looks[i].outcome == o {
+			return i
+		}
+	}
+	return -1
 }
 
 // Ending is the worst that came of a state.

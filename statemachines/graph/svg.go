@@ -45,21 +45,22 @@ func (g *Graph) describe() string {
 			visited++
 		}
 	}
-	out := fmt.Sprintf("A state machine with %d %s that starts at %q", states, plural(states, "state", "states"), g.flow.wires[0].to.name)
+	var b strings.Builder
+	fmt.Fprintf(&b, "A state machine with %d %s that starts at %q", states, plural(states, "state", "states"), g.flow.wires[0].to.name)
 	if g.visits {
-		out += fmt.Sprintf("; %d of them %s visited", visited, plural(visited, "was", "were"))
+		fmt.Fprintf(&b, "; %d of them %s visited", visited, plural(visited, "was", "were"))
 	}
 	for _, o := range g.flow.outcomes() {
 		for n := range g.flow.states {
 			if n.ending.Outcome == o {
-				out += fmt.Sprintf("; %q: %s", n.name, n.ending.Text)
+				fmt.Fprintf(&b, "; %q: %s", n.name, n.ending.Text)
 			}
 		}
 	}
 	if g.comment != "" {
-		out += ". " + g.comment
+		b.WriteString(". " + g.comment)
 	}
-	return out
+	return b.String()
 }
 
 // states calls yield with every state of the flow and of the flows inside.

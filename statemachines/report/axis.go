@@ -92,8 +92,8 @@ func (a axis) ticks(most int) []time.Duration {
 	return all
 }
 
-// wholeSeconds is how long an axis is whose ticks have no milliseconds.
-const wholeSeconds = 10 * time.Second
+// coarse is how long an axis is whose ticks have no milliseconds.
+const coarse = 10 * time.Second
 
 // tick is a round time at its place; its text stands on one side of it or around it.
 type tick struct{ At, Text, Clock, Anchor string }
@@ -105,7 +105,7 @@ func (a axis) placeTicks(most, zoom int) []tick {
 	for _, at := range a.ticks(most) {
 		place := a.at(a.start.Add(at))
 		of := a.start.Add(at)
-		if a.whole() >= wholeSeconds { // there is no room for more, nor need
+		if a.whole() >= coarse { // there is no room for more, nor need
 			of = of.Truncate(time.Second)
 		}
 		t := tick{At: round(place), Text: FormatDuration(at), Clock: a.clock(of), Anchor: "middle"}
