@@ -31,10 +31,10 @@ func newGraphCommand() *cobra.Command {
 definition in JSON or YAML, a template, or "-" for standard input. Of a template with
 several state machines, name one: template.yaml#LogicalId.
 
---history colours and counts the states and transitions of a run, and marks the states
-that failed, timed out or were aborted, and those whose failure a Catch took. The file
-is one that "jobpoller run --history" wrote, or the output of "aws stepfunctions
-get-execution-history".`,
+--history colours and counts the states and transitions of a run, and marks the
+states that failed, timed out or were aborted, and those whose failure a Catch took.
+The file is one that "jobpoller run --history" wrote, or the output of "aws
+stepfunctions get-execution-history".`,
 		Example: `  jobpoller graph poller.asl.json >poller.svg
   jobpoller graph 'template.yaml#Poller' -o mermaid
   jobpoller graph poller.asl.json --history history.json >run.svg`,
