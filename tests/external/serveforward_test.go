@@ -30,7 +30,7 @@ func TestServeBeforeMoto(t *testing.T) {
 		"serve", "--port", "0", "--forward", m.url, "--events-to", "events="+m.url, "--limits", "aws", "--region", "eu-north-1",
 		"--lambda", "jobpoller-runjob=go:./lambdas/runjob", "--lambda", "jobpoller-checkstatus="+build("bootstrap", "./lambdas/checkstatus"), "--", python, script)
 	command.Dir = "../.."
-	command.Env = append(os.Environ(), "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "JOBPOLLER_BUCKET=exports")
+	command.Env = append(os.Environ(), "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "JOBPOLLER_BUCKET=exports", "XDG_RUNTIME_DIR="+folder)
 	var errs bytes.Buffer
 	command.Stderr = &errs
 	out, err := command.Output()
