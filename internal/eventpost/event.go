@@ -61,9 +61,9 @@ func StatusChange(at time.Time, status string, description map[string]any) (Even
 	}, err
 }
 
-// lostEvents is an event of jobpoller's own, which AWS does not send: so many were lost
+// newLostEvent is an event of jobpoller's own, which AWS does not send: so many were lost
 // before it.
-func lostEvents(n int, near Event) Event {
+func newLostEvent(n int, near Event) Event {
 	return Event{
 		Version: "0", ID: newID(), DetailType: "Execution Status Changes Lost", Source: "jobpoller",
 		Account: near.Account, Time: near.Time, Region: near.Region, Resources: []string{}, Detail: fmt.Appendf(nil, `{"events":%d}`, n),

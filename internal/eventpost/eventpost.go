@@ -161,7 +161,7 @@ func (s *sender) tellLost(ctx context.Context) {
 	if s.lost == 0 || s.last.Account == "" { // nobody knows yet of which account
 		return
 	}
-	e := lostEvents(s.lost, s.last)
+	e := newLostEvent(s.lost, s.last)
 	body, err := s.body(e)
 	if err == nil && s.post(ctx, e, body) == nil {
 		s.lost = 0

@@ -102,8 +102,8 @@ func (c *limitedConn) work() { c.since.Store(0) }
 
 type connectionKey struct{}
 
-// limitedOf is the connection of a request, nil for one of a test without a Server.
-func limitedOf(ctx context.Context) *limitedConn {
+// findPlace is the connection of a request, nil for one of a test without a Server.
+func findPlace(ctx context.Context) *limitedConn {
 	c, _ := ctx.Value(connectionKey{}).(*limitedConn)
 	return c
 }
@@ -114,7 +114,7 @@ func LimitBody(bytes int64, within time.Duration, next http.Handler) http.Handle
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
 			body := &timedBody{
-				ReadCloser: http.MaxBytesReader(w, r.Body, bytes), connection: http.NewResponseController(w), place: limitedOf(r.Context()),
+				ReadCloser: http.MaxBytesReader(w, r.Body, bytes), connection: http.NewResponseController(w), place: findPlace(r.Context()),
 			}
 			// A writer that has no deadlines is that of a test.
 			_ = body.connection.SetReadDeadline(time.Now().Add(within))

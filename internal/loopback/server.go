@@ -67,7 +67,7 @@ func serve(listener net.Listener, handler http.Handler, errorLog *log.Logger) *S
 	s := &Server{listener: listener, served: make(chan struct{})}
 	answer := handler
 	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if place := limitedOf(r.Context()); place != nil {
+		if place := findPlace(r.Context()); place != nil {
 			place.work()
 		}
 		answer.ServeHTTP(w, r)
