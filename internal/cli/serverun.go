@@ -98,7 +98,7 @@ func newServing(ctx context.Context, o *serveOptions, listener net.Listener, log
 		s.follower.limiter = &throttle.Limiter{}
 	}
 	if o.eventsTo != "" {
-		to, putEvents, _ := o.readEventsTo()                                                                     // validate has checked it
+		to, putEvents, _ := o.readEventsTo()                                                                               // validate has checked it
 		s.follower.poster = eventpost.New(eventpost.Options{URL: to, PutEvents: putEvents, Lost: s.follower.unposted.add}) //nolint:contextcheck // close ends it
 	}
 	if err := s.open(settings); err != nil {

@@ -170,8 +170,8 @@ type known struct {
 	run *sim.Execution
 }
 
-// announceStart returns the execution once it has started; of nil it returns none.
-func (x *execution) announceStart() (k known, ok bool) {
+// findRun returns the execution with its run, once it has started; none for nil.
+func (x *execution) findRun() (k known, ok bool) {
 	if x == nil {
 		return known{}, false
 	}
@@ -205,7 +205,7 @@ func (r *request) find(text string, parsed arn) (known, error) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if k, found := a.executions.byARN[text].announceStart(); found {
+	if k, found := a.executions.byARN[text].findRun(); found {
 		return k, nil
 	}
 	if child := r.server.world.Execution(text); child != nil && parsed.account == r.accountID && parsed.region == r.region {
@@ -295,7 +295,7 @@ func (s *Server) retireEnded() {
 		var ended []*execution
 		a.mu.Lock()
 		for _, x := range a.executions.byARN {
-			if k, ok := x.announceStart(); ok && k.run.Status() != sim.StatusRunning {
+			if k, ok := x.findRun(); ok && k.run.Status() != sim.StatusRunning {
 				ended = append(ended, x)
 			}
 		}

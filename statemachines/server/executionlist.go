@@ -133,7 +133,7 @@ func (r *request) collectOfMachine(machineARN string) ([]listed, error) {
 	}
 	all := make([]listed, 0, len(t.machine.executions))
 	for _, x := range t.machine.executions {
-		if k, ok := x.announceStart(); ok && (t.version == nil || x.isOf(machineARN)) {
+		if k, ok := x.findRun(); ok && (t.version == nil || x.isOf(machineARN)) {
 			all = append(all, listed{known: k, number: x.number})
 		}
 	}

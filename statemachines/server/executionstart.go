@@ -145,7 +145,7 @@ func (r *request) sameStart(other *execution, input []byte) (known, error) {
 			return known{}, r.ctx.Err()
 		}
 	}
-	k, ok := other.announceStart()
+	k, ok := other.findRun()
 	if !ok {
 		return known{}, nil
 	}

@@ -25,7 +25,7 @@ type pageWorld struct{ server *Server }
 func (w *pageWorld) Runs(yield func(page.Run) bool) {
 	var all []page.Run
 	for x := range w.server.allExecutions {
-		if k, ok := x.announceStart(); ok {
+		if k, ok := x.findRun(); ok {
 			all = append(all, newRun(x, k.run.Progress()))
 		}
 	}
@@ -246,7 +246,7 @@ func (w *pageWorld) find(text string) (known, bool) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if k, found := a.executions.byARN[text].announceStart(); found {
+	if k, found := a.executions.byARN[text].findRun(); found {
 		return k, true
 	}
 	if child := s.world.Execution(text); child != nil {

@@ -298,7 +298,7 @@ func (p *replay) finish() error {
 	p.dropForgotten()
 	for _, a := range s.allAccounts() {
 		for _, x := range a.executions.byARN {
-			if k, ok := x.announceStart(); ok && k.run.Status() == sim.StatusRunning {
+			if k, ok := x.findRun(); ok && k.run.Status() == sim.StatusRunning {
 				x.open++
 				a.count(x.machine, 1)
 			}
@@ -363,7 +363,7 @@ func (s *Server) resumeNested(ctx context.Context, call sim.Call, reply sim.Repl
 	}
 	r := &request{caller: n.who, ctx: ctx, server: s, account: a, operation: n.operation.Name}
 	a.mu.Lock()
-	x, found := a.executions.byARN[executionARN].announceStart()
+	x, found := a.executions.byARN[executionARN].findRun()
 	a.mu.Unlock()
 	if !found {
 		call.Answer(sim.Reply{}, errors.New("the execution "+executionARN+" is not known any more"))
