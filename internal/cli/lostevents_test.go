@@ -38,10 +38,10 @@ func TestLostEvents(t *testing.T) {
 			l.add(2, fmt.Errorf("away for the time %d", i))
 		}
 		require.Empty(t, told(), "ten seconds are not over")
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		synctest.Wait()
 		require.Equal(t, "200 events were lost: away for the time 99\n", told())
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		l.add(3, errors.New("away again"))
 		l.add(4, errors.New("gone"))
 		l.close()
@@ -91,7 +91,9 @@ func TestASlowReceiverIsTold(t *testing.T) {
 			events++
 			return
 		}
-		var lost struct{ Events int }
+		var lost struct {
+			Events int `json:"events"`
+		}
 		_ = json.Unmarshal(e.Detail, &lost)
 		told += lost.Events
 	}))

@@ -57,7 +57,7 @@ var (
 // begin follows until ctx ends, and then what has been noticed until then.
 func (f *follower) begin(ctx context.Context, under *sync.WaitGroup) {
 	all := f.server.Subscribe(notices, nil)
-	under.Go(func() { //nolint:contextcheck // what has happened is told to the end
+	under.Go(func() { // what has happened is told to the end
 		read(ctx, all, f.notice, func(lost int) {
 			f.missed.add(lost, errTooMuch)
 			f.ring.Lose(int64(lost))
@@ -67,7 +67,7 @@ func (f *follower) begin(ctx context.Context, under *sync.WaitGroup) {
 		return
 	}
 	posted := f.server.Subscribe(changes, isPosted)
-	under.Go(func() { //nolint:contextcheck // as above
+	under.Go(func() {
 		read(ctx, posted, f.post, func(lost int) { f.poster.Lose(lost, errTooMuch) })
 	})
 }

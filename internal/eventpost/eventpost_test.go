@@ -200,6 +200,41 @@ func TestNobodyWaits(t *testing.T) {
 	})
 }
 
+// tally is what a server was sent: runs of events, and how many it was told are missing.
+type tally struct {
+	told   []string
+	events int
+}
+
+func (y *tally) add(t *testing.T, body string) {
+	t.Helper()
+	var e eventpost.Event
+	require.NoError(t, json.Unmarshal([]byte(body), &e))
+	if e.Source == "aws.states" {
+		y.events++
+		return
+	}
+	y.endRun()
+	require.Equal(t, "Execution Status Changes Lost", e.DetailType)
+	var detail struct {
+		Events int `json:"events"`
+	}
+	require.NoError(t, json.Unmarshal(e.Detail, &detail))
+	y.told = append(y.told, fmt.Sprintf("%d lost", detail.Events))
+}
+
+func (y *tally) endRun() {
+	if y.events > 0 {
+		y.told = append(y.told, fmt.Sprintf("%d events", y.events))
+	}
+	y.events = 0
+}
+
+func (y *tally) text() string {
+	y.endRun()
+	return strings.Join(y.told, ", ")
+}
+
 // A slow server lost events, and nothing but the server's health told: it is told where
 // they are missing, and how many.
 func TestASlowServerIsTold(t *testing.T) {
@@ -220,27 +255,10 @@ func TestASlowServerIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var got []string
-				events := 0
-				count := func() {
-					if events > 0 {
-						got = append(got, fmt.Sprintf("%d events", events))
-					}
-					events = 0
-				}
+				var told tally
 				p, lost := start(t, false, func(_ *http.Request, body string) (int, string) {
-					time.Sleep(time.Second) // of the bubble
-					var e eventpost.Event
-					require.NoError(t, json.Unmarshal([]byte(body), &e))
-					if e.Source == "aws.states" {
-						events++
-						return 204, ""
-					}
-					count()
-					require.Equal(t, "Execution Status Changes Lost", e.DetailType)
-					var detail struct{ Events int }
-					require.NoError(t, json.Unmarshal(e.Detail, &detail))
-					got = append(got, fmt.Sprintf("%d lost", detail.Events))
+					<-time.After(time.Second) // of the bubble
+					told.add(t, body)
 					return 204, ""
 				})
 				if test.lost > 0 {
@@ -248,7 +266,7 @@ func TestASlowServerIsTold(t *testing.T) {
 				}
 				for i, burst := range test.bursts {
 					if i > 0 {
-						time.Sleep(test.pause)
+						<-time.After(test.pause)
 					}
 					for n := range burst {
 						p.Post(newEvent(t))
@@ -257,10 +275,9 @@ func TestASlowServerIsTold(t *testing.T) {
 						}
 					}
 				}
-				time.Sleep(time.Hour)
+				<-time.After(time.Hour)
 				p.Close(t.Context())
-				count()
-				require.Equal(t, test.want, strings.Join(got, ", "))
+				require.Equal(t, test.want, told.text())
 				require.Equal(t, strings.Contains(test.want, "lost"), lost.events > 0)
 			})
 		})

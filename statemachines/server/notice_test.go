@@ -45,7 +45,7 @@ func TestSubscription(t *testing.T) {
 	require.Equal(t, 3, slow.Lost())
 	for _, s := range []*server.Subscription{slow, ends} {
 		s.Close()
-		for range s.C { //nolint:revive // to its end
+		for range s.C { // to its end
 		}
 	}
 }

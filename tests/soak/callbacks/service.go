@@ -59,7 +59,7 @@ func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempote
 
 // Start implements jobs.Driver.
 func (s *service) Start(ctx context.Context, r jobs.Request) (ref jobs.Ref, err error) {
-	err = call(ctx, "Start", startFaults, func() error {
+	err = call(ctx, "Start", startFaults, func() error { //nolint:contextcheck // an event is an invocation of its own
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for n, j := range s.jobs {

