@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,8 +63,13 @@ func TestAnEventTellsWhatIsStored(t *testing.T) {
 	events := e.Subscribe(1, func(n *server.Notice) bool {
 		if n.Event.Type == sim.ExecutionStarted {
 			x := n.Execution.ARN()
+			asked := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"executionArn": "`+x+`"}`))
+			asked.Header.Set("X-Amz-Target", "AWSStepFunctions.DescribeExecution")
+			asked.Header.Set("Authorization", signed)
 			go func() {
-				status, _ := send(t, e.Server, "DescribeExecution", text(t, object{"executionArn": x}))
+				answer := httptest.NewRecorder()
+				e.ServeHTTP(answer, asked)
+				status := answer.Code
 				if _, shown := e.PageWorld().Run(x); !shown {
 					status = http.StatusNotFound
 				}

@@ -52,30 +52,3 @@ func TestTimerHeap(t *testing.T) {
 		}
 	}
 }
-
-// A child of a Distributed Map that ends is due before those that have not begun. The time
-// that a clock takes for an actor grows as the number of its timers does, in any order.
-func TestGrowthOfWhatIsDue(t *testing.T) { //nolint:paralleltest // it compares times
-	took := func(n int) time.Duration {
-		best := time.Duration(1 << 62)
-		for range 5 {
-			c := NewVirtualClock(DefaultStart())
-			r := &run{clock: c, world: &World{}}
-			r.actor.run, r.actor.busy = r, true
-			began := time.Now()
-			for i := range n {
-				c.fire(&timer{at: DefaultStart(), sequence: uint64(n - i), f: func() {}, actor: &r.actor, index: -1})
-			}
-			for i := range n {
-				if next := r.actor.due.take(); next.sequence != uint64(i+1) {
-					require.Equal(t, i+1, next.sequence)
-				}
-			}
-			best = min(best, time.Since(began))
-		}
-		return best
-	}
-	small, large := took(1000), took(64_000)
-	t.Logf("1000: %s, 64000: %s", small, large)
-	require.Less(t, float64(large)/float64(small), 600.0, "64 is linear, 4096 is quadratic")
-}
