@@ -31,7 +31,8 @@ func (l *lostEvents) add(events int, why error) {
 	}
 }
 
-// tell tells of what is untold, and waits before it tells of more. Its caller holds mu.
+// tell logs how many events were lost since it last did. It then waits before it logs
+// again. Its caller holds mu.
 func (l *lostEvents) tell() {
 	l.timer = nil
 	if l.untold == 0 {

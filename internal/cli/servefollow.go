@@ -83,7 +83,7 @@ func read(ctx context.Context, sub *server.Subscription, notice func(server.Noti
 	}
 }
 
-// close tells the log of what is lost and not told yet.
+// close logs the lost events that the log does not have yet.
 func (f *follower) close() {
 	for _, l := range []*lostEvents{&f.missed, &f.unread, &f.unposted} {
 		l.close()

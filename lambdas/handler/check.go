@@ -352,7 +352,7 @@ func (c *check) overtaken(ctx context.Context, cause error, mine *startrecord.Re
 	}
 	stored, err := c.Store.Load(ctx, c.event.Key)
 	if errors.Is(err, startrecord.ErrNotFound) && mine != nil {
-		// Somebody has removed the record, or the store answers late. The write tells.
+		// Somebody has removed the record, or the store returned an old answer. The write tells which.
 		mine.ExpiresAt = c.Now().UTC().Add(c.Retention)
 		if stored, err = c.Store.Create(ctx, c.event.Key, *mine); err == nil {
 			c.Log.WarnContext(ctx, "the start record was gone, and is written anew with the result",

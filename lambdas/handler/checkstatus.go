@@ -61,7 +61,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 	stored, err := p.Store.Load(ctx, event.Key)
 	if errors.Is(err, startrecord.ErrNotFound) {
 		return stored, nil, fail(ErrorStoreUnavailable, "there is no start record %s: "+
-			"RunJob must run before CheckStatus, with the same Poller and Scope; if it has, the store answers late",
+			"RunJob must run before CheckStatus, with the same Poller and Scope. If it did, the store has returned an old answer: retry",
 			p.Store.Location(event.Key))
 	}
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 			"this execution must have ended", p.Store.Location(event.Key), began)
 	case began.Before(event.ExecutionTime):
 		return stored, nil, fail(ErrorStoreUnavailable, "the start record %s belongs to an earlier execution of this name, which began at %s: "+
-			"RunJob must run before CheckStatus; if it has, the store answers late", p.Store.Location(event.Key), began)
+			"RunJob must run before CheckStatus. If it did, the store has returned an old answer: retry", p.Store.Location(event.Key), began)
 	}
 	request, err := p.requests.load(rec.Request)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Handler) withoutJob(ctx context.Context, event Event, stored startrecor
 	rec, location := stored.Record, p.Store.Location(event.Key)
 	if rec.Status == startrecord.StatusStarting { // whose age is that of its lease: it must not be written
 		return fail(ErrorStoreUnavailable, "the start record %s has no job (status %s): "+
-			"RunJob must succeed before CheckStatus; if it has, the store answers late", location, word(rec.Status))
+			"RunJob must succeed before CheckStatus. If it did, the store has returned an old answer: retry", location, word(rec.Status))
 	}
 	if _, err := p.replace(ctx, event.Key, rec, stored.Version); err != nil {
 		return replaceError(err)

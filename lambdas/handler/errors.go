@@ -109,7 +109,7 @@ func storeError(err error) *Error {
 // readLate is the error of a record that the store must have replaced by now. To read it
 // again is safe.
 func readLate(location string, rec startrecord.Record) *Error {
-	return fail(ErrorStoreUnavailable, "the store answers with an old start record %s (status %s): it is read again later", location, word(rec.Status))
+	return fail(ErrorStoreUnavailable, "the store has returned an old version of the start record %s (status %s): read it again later", location, word(rec.Status))
 }
 
 // hasName reports whether err carries the name.

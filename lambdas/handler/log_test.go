@@ -118,7 +118,7 @@ func TestLoggedReasons(t *testing.T) {
 	w, log := loggedWorld(t, slog.LevelInfo)
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
 	requireError(t, err, handler.ErrorStoreUnavailable)
-	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope; if it has, the store answers late", records(t, log)[0]["reason"])
+	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope. If it did, the store has returned an old answer: retry", records(t, log)[0]["reason"])
 }
 
 // To be running is not a warning, although it is an error.

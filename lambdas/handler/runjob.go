@@ -321,9 +321,9 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 	return s.replay(stored.Record)
 }
 
-// reportOrphan logs and returns the error of a job that has started and that no record knows. The next call
-// finds it by its token or name, if the store works by then. Else it runs on, and nobody
-// looks after it: the log has what a person needs.
+// reportOrphan logs and returns the error of a job that has started without a start record.
+// The next call finds it by its token or name, if the store works by then. Else it runs on
+// unwatched, and the log has what a person needs to find it.
 func (s *starter) reportOrphan(ctx context.Context, text json.RawMessage, cause error) error {
 	var ref jobs.Ref
 	if err := json.Unmarshal(text, &ref); err != nil {

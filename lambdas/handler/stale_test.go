@@ -141,7 +141,7 @@ func TestCheckStatusReadsLate(t *testing.T) {
 			w.service.says(stateDone, nil)
 			w.readLate(old[version])
 			_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
-			requireError(t, err, handler.ErrorStoreUnavailable, "RunJob must", "the store answers late")
+			requireError(t, err, handler.ErrorStoreUnavailable, "RunJob must", "the store has returned an old answer: retry")
 			require.EqualValues(t, "SUCCEEDED", w.checkStatus(t, bare(request)).Status)
 		})
 	}
@@ -198,7 +198,7 @@ func TestCollectReadsLateForAnEvent(t *testing.T) {
 	old := waitingVersions(t, w, try{token: "T1", request: slowRequest})
 	w.pass(t, 100*time.Second)
 	w.readLate(old["STARTING"])
-	requireError(t, w.announce(t.Context(), "job-1"), handler.ErrorStoreUnavailable, "old start record")
+	requireError(t, w.announce(t.Context(), "job-1"), handler.ErrorStoreUnavailable, "an old version of the start record")
 	require.NoError(t, w.announce(t.Context(), "job-1"))
 	w.requireEnd(t, "T1", "SUCCEEDED")
 }

@@ -64,7 +64,7 @@ func (v *visit) load(ctx context.Context) (next, error) {
 			return next{outcome: outdated}, nil
 		}
 		return next{}, fail(ErrorStoreUnavailable, "there is no start record %s, though a message asks for it: "+
-			"the store answers late, or somebody has removed the record", v.Store.Location(v.key))
+			"the store has returned an old answer, or somebody has removed the record", v.Store.Location(v.key))
 	}
 	if err != nil {
 		return next{}, storeError(err)

@@ -78,7 +78,7 @@ type node struct {
 	visits  int
 	ending  Ending
 	says    []string // the text of the ending in lines that fit
-	link    string   // id of what says more
+	link    string   // id of the element with details
 	current bool     // an execution is in it
 	flows   []*flow  // inside of the state
 

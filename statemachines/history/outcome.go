@@ -118,7 +118,7 @@ func (v *Visit) findOutcome() (o graph.Outcome, catcher string) {
 // isEnd tells whether an execution ends with the outcome of one of its states.
 func isEnd(o graph.Outcome) bool { return o == graph.Failed || o == graph.TimedOut }
 
-// outcomeBeside is the outcome of what ran beside a failure.
+// outcomeBeside is the outcome of a visit beside which another failed.
 func outcomeBeside(of graph.Outcome) graph.Outcome {
 	if of == graph.Retried || of == "" {
 		return of

@@ -147,7 +147,7 @@ func (o *oracle) try(s *drawnState) bool {
 	return s.inside == nil || o.flow(s.inside)
 }
 
-// carry gives Maps and Parallels the worst of what is inside.
+// carry gives Map and Parallel states the worst outcome of their children.
 func (o *oracle) carry(states []*drawnState) {
 	for _, s := range states {
 		o.carry(s.inside)

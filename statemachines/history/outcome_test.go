@@ -65,6 +65,24 @@ func (c *ending) run(t *testing.T) (*asl.StateMachine, *sim.Result) {
 	return m, r
 }
 
+// eachEnding tests each kind of failed run.
+func eachEnding(t *testing.T, test func(t *testing.T, file string, c ending)) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/outcomes/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var c ending
+			require.NoError(t, json.Unmarshal(text, &c))
+			test(t, file, c)
+		})
+	}
+}
+
 // outcomes are the words for what came of states.
 func outcomes(e *history.Execution) (all map[string]string, at []string) {
 	v := e.FindVisits()
@@ -82,44 +100,35 @@ func outcomes(e *history.Execution) (all map[string]string, at []string) {
 // run itself and by its history in AWS's form.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/outcomes/*.json")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
+	eachEnding(t, func(t *testing.T, file string, c ending) {
+		t.Helper()
+		m, r := c.run(t)
+		got, at := outcomes(history.FromRun(m, r))
+		if *update {
+			c.Outcomes, c.At = got, at
+			text, err := json.MarshalIndent(c, "", "  ")
 			require.NoError(t, err)
-			var c ending
-			require.NoError(t, json.Unmarshal(text, &c))
-			m, r := c.run(t)
-			got, at := outcomes(history.FromRun(m, r))
-			if *update {
-				c.Outcomes, c.At = got, at
-				text, err := json.MarshalIndent(c, "", "  ")
-				require.NoError(t, err)
-				require.NoError(t, os.WriteFile(file, append(text, '\n'), 0o600))
-			}
-			require.Equal(t, c.Outcomes, got, "go test ./statemachines/history -run TestOutcomes -update writes it anew")
-			require.Equal(t, c.At, at)
+			require.NoError(t, os.WriteFile(file, append(text, '\n'), 0o600))
+		}
+		require.Equal(t, c.Outcomes, got, "go test ./statemachines/history -run TestOutcomes -update writes it anew")
+		require.Equal(t, c.At, at)
 
-			e, err := history.Read(sim.AppendHistory(nil, r.Events, sim.EventFormat{}))
-			require.NoError(t, err)
-			if len(r.MapRuns) > 0 { // child executions have histories of their own
-				_, at = outcomes(e)
-				require.Equal(t, len(c.At) > 0, slices.Equal(at, []string{"Each"}))
-				return
-			}
-			if got, at = outcomes(e); !strings.HasSuffix(file, "caught-without-event.json") { // the definition tells it
-				require.Equal(t, c.Outcomes, got, "as AWS tells it, without the definition")
-				require.Equal(t, c.At, at)
-			}
-			e.Machine = m
-			got, at = outcomes(e)
-			require.Equal(t, c.Outcomes, got, "as AWS tells it, with the definition")
+		e, err := history.Read(sim.AppendHistory(nil, r.Events, sim.EventFormat{}))
+		require.NoError(t, err)
+		if len(r.MapRuns) > 0 { // child executions have histories of their own
+			_, at = outcomes(e)
+			require.Equal(t, len(c.At) > 0, slices.Equal(at, []string{"Each"}))
+			return
+		}
+		if got, at = outcomes(e); !strings.HasSuffix(file, "caught-without-event.json") { // the definition tells it
+			require.Equal(t, c.Outcomes, got, "as AWS tells it, without the definition")
 			require.Equal(t, c.At, at)
-		})
-	}
+		}
+		e.Machine = m
+		got, at = outcomes(e)
+		require.Equal(t, c.Outcomes, got, "as AWS tells it, with the definition")
+		require.Equal(t, c.At, at)
+	})
 }
 
 // A redrive goes on with each Map and Parallel around what failed.

@@ -1,9 +1,6 @@
 package history_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,43 +21,34 @@ var drawnStates = regexp.MustCompile(`<g class="state ([^"]+)"><title>([^<]+)</t
 // its words, and the page and the text begin with the state at which the run ended.
 func TestWhatFailedIsShown(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/outcomes/*.json")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			var c ending
-			require.NoError(t, json.Unmarshal(text, &c))
-			m, r := c.run(t)
-			e := history.FromRun(m, r)
+	eachEnding(t, func(t *testing.T, _ string, c ending) {
+		t.Helper()
+		m, r := c.run(t)
+		e := history.FromRun(m, r)
 
-			html, err := report.HTML(e)
-			require.NoError(t, err)
-			visits := e.FindVisits()
-			mermaid := graph.New(m, graph.Options{Visits: visits.CountVisits(), Edges: e.Edges, Endings: visits.FindEndings()}).Mermaid()
-			for _, match := range drawnStates.FindAllStringSubmatch(string(html), -1) {
-				name, said, _ := strings.Cut(match[2], "\n")
-				outcome, words, _ := strings.Cut(c.Outcomes[name], " | ")
-				if words != "" {
-					require.Contains(t, said, words)
-					require.Contains(t, mermaid, words)
-				}
-				for _, class := range []string{"retried", "caught", "aborted", "timed-out", "failed"} {
-					require.Equal(t, class == outcome, slices.Contains(strings.Fields(match[1]), class), "%s is %s", name, class)
-				}
+		html, err := report.HTML(e)
+		require.NoError(t, err)
+		visits := e.FindVisits()
+		mermaid := graph.New(m, graph.Options{Visits: visits.CountVisits(), Edges: e.Edges, Endings: visits.FindEndings()}).Mermaid()
+		for _, match := range drawnStates.FindAllStringSubmatch(string(html), -1) {
+			name, said, _ := strings.Cut(match[2], "\n")
+			outcome, words, _ := strings.Cut(c.Outcomes[name], " | ")
+			if words != "" {
+				require.Contains(t, said, words)
+				require.Contains(t, mermaid, words)
 			}
-			plain := report.Text(e, report.TextOptions{Columns: 200})
-			for i, state := range c.At {
-				if i == 0 || state != c.At[i-1] {
-					_, words, _ := strings.Cut(c.Outcomes[state], " | ")
-					require.Regexp(t, `<p class="ends (?:bad|warn)" data-s="s\d+"><a href="#s\d+"><b>`+regexp.QuoteMeta(state)+`</b></a> `+regexp.QuoteMeta(words), string(html))
-					require.Contains(t, plain, "\n  at            "+state+" "+words+"\n")
-				}
+			for _, class := range []string{"retried", "caught", "aborted", "timed-out", "failed"} {
+				require.Equal(t, class == outcome, slices.Contains(strings.Fields(match[1]), class), "%s is %s", name, class)
 			}
-			require.Equal(t, len(c.At) > 0, strings.Contains(string(html), `class="ends `))
-		})
-	}
+		}
+		plain := report.Text(e, report.TextOptions{Columns: 200})
+		for i, state := range c.At {
+			if i == 0 || state != c.At[i-1] {
+				_, words, _ := strings.Cut(c.Outcomes[state], " | ")
+				require.Regexp(t, `<p class="ends (?:bad|warn)" data-s="s\d+"><a href="#s\d+"><b>`+regexp.QuoteMeta(state)+`</b></a> `+regexp.QuoteMeta(words), string(html))
+				require.Contains(t, plain, "\n  at            "+state+" "+words+"\n")
+			}
+		}
+		require.Equal(t, len(c.At) > 0, strings.Contains(string(html), `class="ends `))
+	})
 }
