@@ -3,6 +3,7 @@ package awsjob_test
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"regexp"
 	"testing"
 	"time"
@@ -17,34 +18,45 @@ import (
 // The end time of every job that has one is found in what its driver describes.
 func TestEndTimes(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS().List()
-	require.NoError(t, err)
 	found := 0
-	for _, s := range list {
-		for _, e := range s.Entries {
-			entry, err := catalog.AWS().Lookup(s.Key, e.Name)
-			require.NoError(t, err)
-			cfg := config("")
-			cfg.BaseEndpoint = nil
-			name := s.Key + ":" + e.Name
-			d, err := awsjob.NewDriver(cfg, catalog.AWS(), name)
-			require.NoError(t, err)
-			timer, ok := d.(jobs.EndTimer)
-			require.True(t, ok, name)
-			if entry.Operation.Output == nil {
-				continue
-			}
-			at, ok := timer.EndTime(allTimes(t, entry.Operation.Output))
-			require.Equal(t, entry.Job != nil && entry.Job.EndTime != "", ok, name)
-			_, none := timer.EndTime(map[string]any{})
-			require.False(t, none, name)
-			if ok {
-				found++
-				require.Equal(t, time.Date(2026, 11, 21, 12, 0, 0, 500_000_000, time.UTC), at, name)
-			}
+	for d, entry := range drivers(t) {
+		timer, ok := d.(jobs.EndTimer)
+		require.True(t, ok, d.Name())
+		if entry.Operation.Output == nil {
+			continue
+		}
+		at, ok := timer.EndTime(allTimes(t, entry.Operation.Output))
+		require.Equal(t, entry.Job != nil && entry.Job.EndTime != "", ok, d.Name())
+		_, none := timer.EndTime(map[string]any{})
+		require.False(t, none, d.Name())
+		if ok {
+			found++
+			require.Equal(t, time.Date(2026, 11, 21, 12, 0, 0, 500_000_000, time.UTC), at, d.Name())
 		}
 	}
 	require.GreaterOrEqual(t, found, 60)
+}
+
+// drivers are those of all entries of the catalogue.
+func drivers(t *testing.T) iter.Seq2[jobs.Driver, *catalog.Entry] {
+	t.Helper()
+	list, err := catalog.AWS().List()
+	require.NoError(t, err)
+	return func(yield func(jobs.Driver, *catalog.Entry) bool) {
+		for _, s := range list {
+			for _, e := range s.Entries {
+				entry, err := catalog.AWS().Lookup(s.Key, e.Name)
+				require.NoError(t, err)
+				cfg := config("")
+				cfg.BaseEndpoint = nil
+				d, err := awsjob.NewDriver(cfg, catalog.AWS(), s.Key+":"+e.Name)
+				require.NoError(t, err)
+				if !yield(d, entry) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // allTimes is an answer in which each text without an enum and each number is a time, too.

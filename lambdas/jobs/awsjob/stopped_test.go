@@ -9,41 +9,28 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 // Of each failure of each job the driver says whether a stop call brought it about, as the
 // catalogue does.
 func TestWasStopped(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS().List()
-	require.NoError(t, err)
 	told := 0
-	for _, s := range list {
-		for _, e := range s.Entries {
-			entry, err := catalog.AWS().Lookup(s.Key, e.Name)
-			require.NoError(t, err)
-			job := entry.Job
-			if job == nil || job.Status == "" {
-				continue
-			}
-			cfg := config("")
-			cfg.BaseEndpoint = nil
-			name := s.Key + ":" + e.Name
-			d, err := awsjob.NewDriver(cfg, catalog.AWS(), name)
-			require.NoError(t, err)
-			teller, ok := d.(jobs.StopTeller)
-			require.True(t, ok, name)
-			_, known := teller.WasStopped(map[string]any{})
-			require.False(t, known, name)
-			for _, status := range job.Failure {
-				stopped, known := teller.WasStopped(answerWith(job.Status, status))
-				require.Equal(t, job.Stop != nil && len(job.Stop.Statuses) > 0, known, name)
-				require.Equal(t, known && slices.Contains(job.Stop.Statuses, status), stopped, "%s %s", name, status)
-				if stopped {
-					told++
-				}
+	for d, entry := range drivers(t) {
+		job := entry.Job
+		if job == nil || job.Status == "" {
+			continue
+		}
+		teller, ok := d.(jobs.StopTeller)
+		require.True(t, ok, d.Name())
+		_, known := teller.WasStopped(map[string]any{})
+		require.False(t, known, d.Name())
+		for _, status := range job.Failure {
+			stopped, known := teller.WasStopped(answerWith(job.Status, status))
+			require.Equal(t, job.Stop != nil && len(job.Stop.Statuses) > 0, known, d.Name())
+			require.Equal(t, known && slices.Contains(job.Stop.Statuses, status), stopped, "%s %s", d.Name(), status)
+			if stopped {
+				told++
 			}
 		}
 	}
