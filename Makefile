@@ -103,8 +103,7 @@ check-terraform: ## Check the Terraform samples with OpenTofu; the first run bui
 
 .PHONY: soak
 soak: ## Run 1500 executions and 50000 waits in faults of all kinds, model a million operations, kill jobpoller serve 50 times, send 100000 requests through --forward, call the server from 10 clients for 3 minutes, and count what came of them
-	go test -count=1 -v -timeout 30m -run '^TestSoak' ./tests/soak -executions 1500 -seed $(SEED)
-	go test -count=1 -v -timeout 30m -run '^TestSoakCallbacks$$' ./tests/soak/callbacks -waits 50000 -seed $(SEED)
+	go test -count=1 -v -timeout 60m -run '^TestSoak' ./tests/soak -executions 1500 -waits 50000 -seed $(SEED)
 	go test -count=1 -v -timeout 30m -run '^TestModel' ./tests/soak -steps 1000000 -seed $(SEED)
 	cd tests/clients && go vet . && go test -vet=off -count=1 -v -timeout 30m -run '^TestKilled$$' . -kills 50 -seed $(SEED)
 	go test -count=1 -v -timeout 30m -run '^TestNoAnswerIsCutOff$$' ./internal/forward -posts 100000

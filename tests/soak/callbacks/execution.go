@@ -24,6 +24,7 @@ type wait struct {
 	unknown    bool      // ended as JobStartUnknown
 	abandoned  bool      // the execution was stopped meanwhile
 	injected   time.Duration
+	answered   chan struct{} // closed with the first answer of a callback
 	answers    []answer
 }
 
@@ -51,6 +52,7 @@ func (w *world) run() {
 func (w *world) runWait(t *wait) {
 	w.mu.Lock()
 	w.waits = append(w.waits, t)
+	t.answered = make(chan struct{})
 	t.injected = -w.injected
 	w.mu.Unlock()
 	switch started, seconds := w.start(t); {
@@ -90,8 +92,10 @@ func (w *world) start(t *wait) (started bool, seconds int) {
 			w.mu.Unlock()
 			return true, result.WaitSeconds
 		}
-		if w.hasAnswer(t) { // before its function has returned
+		select {
+		case <-t.answered: // before its function has returned
 			return true, 0
+		default:
 		}
 		w.abandon(token)
 		if name := nameOf(err); !died && name != handler.ErrorJobStartInProgress && name != handler.ErrorStoreUnavailable && name != handler.ErrorServiceUnavailable {
@@ -129,17 +133,14 @@ func (w *world) follow(t *wait) {
 	if w.chance(0.1) {
 		limit = w.seconds(0, w.maxWait)
 	}
-	for began := time.Now(); !w.hasAnswer(t); {
-		if time.Since(began) < limit {
-			<-time.After(time.Second)
-			continue
-		}
+	select {
+	case <-t.answered:
+	case <-time.After(limit):
 		if limit < longestWorld {
 			w.counts.Add("executions stopped")
 			t.abandoned = true
 			w.abandonAll(t)
 		}
-		return
 	}
 }
 

@@ -33,10 +33,10 @@ type killed struct{}
 // own, so that they do not depend on what runs beside it.
 type invocation struct {
 	world *world
+	calm  bool // no faults
 
 	mu     sync.Mutex
 	random *rand.Rand
-	calm   bool // no faults
 	dead   bool
 }
 
@@ -67,6 +67,21 @@ func invoke[T any](i *invocation, do func(ctx context.Context) (T, error)) (resu
 	return result, false, err
 }
 
+// chance and the like draw from the source of the invocation.
+func (i *invocation) chance(share float64) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.random.Float64() < share
+}
+
+func (i *invocation) intN(n int) int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.random.IntN(n)
+}
+
+func (i *invocation) upTo(d time.Duration) time.Duration { return time.Duration(i.intN(int(d) + 1)) }
+
 // draw decides what becomes of a call.
 func (i *invocation) draw(possible []fault) (fault, time.Duration) {
 	i.mu.Lock()
@@ -85,7 +100,7 @@ func (i *invocation) draw(possible []fault) (fault, time.Duration) {
 }
 
 // call makes a call of an invocation: its effect, and what may become of it.
-func call(ctx context.Context, name string, possible []fault, effect func() error) error {
+func call[T any](ctx context.Context, name string, possible []fault, effect func() (T, error)) (answer T, err error) {
 	i, ok := ctx.Value(invocationKey{}).(*invocation)
 	if !ok {
 		return effect()
@@ -98,33 +113,49 @@ func call(ctx context.Context, name string, possible []fault, effect func() erro
 	case diesBefore:
 		panic(killed{})
 	case diesAfter:
-		_ = effect()
+		_, _ = effect()
 		panic(killed{})
 	case lostBefore:
 		i.world.inject(longestBackOff)
-		return errLost
+		return answer, errLost
 	case lostAfter:
-		_ = effect()
+		_, _ = effect()
 		i.world.inject(longestBackOff)
-		return errLost
+		return answer, errLost
 	case throttled:
 		i.world.inject(longestBackOff)
-		return errThrottled
+		return answer, errThrottled
 	case slow:
 		i.world.inject(late + longestBackOff)
-		done := make(chan error, 1)
-		i.world.running.Go(func() {
-			<-time.After(late)
-			done <- effect()
-		})
-		select {
-		case err := <-done:
-			return err
-		case <-ctx.Done(): // the effect comes all the same
-			return errLost
-		}
+		return comesLate(ctx, i, late, effect)
 	default:
 		return effect()
+	}
+}
+
+// callFor makes a call for its effect alone.
+func callFor(ctx context.Context, name string, possible []fault, effect func() error) error {
+	_, err := call(ctx, name, possible, func() (struct{}, error) { return struct{}{}, effect() })
+	return err
+}
+
+// comesLate makes a call that lasts. Its effect comes also if the caller has gone.
+func comesLate[T any](ctx context.Context, i *invocation, late time.Duration, effect func() (T, error)) (answer T, err error) {
+	type result struct {
+		answer T
+		err    error
+	}
+	done := make(chan result, 1)
+	i.world.running.Go(func() {
+		<-time.After(late)
+		answer, err := effect()
+		done <- result{answer, err}
+	})
+	select {
+	case r := <-done:
+		return r.answer, r.err
+	case <-ctx.Done():
+		return answer, errLost
 	}
 }
 

@@ -64,6 +64,8 @@ func (w *world) judgeAnswer(t *wait, a answer) {
 			if j.stopped.Before(w.waits[0].begun.Add(w.maxWait - slack)) {
 				w.violation("wait %d: the job is stopped before its time is up", t.redrive)
 			}
+		case w.stops && w.service.stopsTaken == 0:
+			w.violation("wait %d times out, but no stop call has reached the service", t.redrive)
 		case a.at.Before(deadline.Add(-slack)):
 			w.violation("wait %d times out at %s, before %s", t.redrive, a.at, deadline)
 		case ends.Before(deadline.Add(-slack)):

@@ -22,7 +22,7 @@ var queueFaults = []fault{lostBefore, lostAfter, throttled, slow, diesBefore, di
 func (q *queue) Send(ctx context.Context, messages []handler.Message) []error {
 	errs := make([]error, len(messages))
 	for n, m := range messages {
-		errs[n] = call(ctx, "Send", queueFaults, func() error { //nolint:contextcheck // a delivery is an invocation of its own
+		errs[n] = callFor(ctx, "Send", queueFaults, func() error { //nolint:contextcheck // a delivery is an invocation of its own
 			q.deliverLater(m.Body, m.Delay)
 			return nil
 		})
@@ -33,6 +33,12 @@ func (q *queue) Send(ctx context.Context, messages []handler.Message) []error {
 func (q *queue) deliverLater(body string, delay time.Duration) {
 	w := q.world
 	late, times := time.Duration(0), 1
+	if w.breach == LostMessages && w.chance(0.2) {
+		return
+	}
+	if w.breach == HeldMessages {
+		delay += 24 * time.Hour
+	}
 	w.withRandom(func(r drawer) {
 		if r.chance(w.faultShare / 2) {
 			late = time.Duration(r.upTo(int(slowest/time.Second))) * time.Second
@@ -83,6 +89,10 @@ func (q *queue) deliver(body string) {
 // announce delivers an event of a job's end, as EventBridge does: twice more if the
 // function fails, and then no more.
 func (w *world) announce(id string) {
+	if w.chance(w.faultShare) {
+		w.counts.Add("fault: lost event")
+		return
+	}
 	payload, err := json.Marshal(map[string]any{"source": "soak.jobs", "detail-type": "Job State Change", "detail": map[string]any{"id": id}})
 	if err != nil {
 		panic(err)

@@ -30,8 +30,9 @@ type service struct {
 	life        time.Duration // of a job
 	end         string        // its status after that
 
-	mu   sync.Mutex
-	jobs []job
+	mu         sync.Mutex
+	jobs       []job
+	stopsTaken int // stop calls that have reached the service
 }
 
 type job struct {
@@ -58,43 +59,43 @@ func (*service) Permissions() []access.Permission            { return nil }
 func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
 
 // Start implements jobs.Driver.
-func (s *service) Start(ctx context.Context, r jobs.Request) (ref jobs.Ref, err error) {
-	err = call(ctx, "Start", startFaults, func() error { //nolint:contextcheck // an event is an invocation of its own
+func (s *service) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
+	return call(ctx, "Start", startFaults, func() (jobs.Ref, error) { //nolint:contextcheck // an event is an invocation of its own
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for n, j := range s.jobs {
 			remembered := s.idempotency.Window == 0 || time.Since(j.begun) < s.idempotency.Window
-			if s.idempotency.Class == jobs.ByToken && j.token == r.Token && remembered {
-				ref = refOf(n)
-				return nil
+			if s.world.breach != ForgottenTokens && s.idempotency.Class == jobs.ByToken && j.token == r.Token && remembered {
+				return refOf(n), nil
 			}
 		}
 		s.jobs = append(s.jobs, job{token: r.Token, begun: time.Now()})
-		ref = refOf(len(s.jobs) - 1)
 		s.world.jobBegins()
-		return nil
+		return refOf(len(s.jobs) - 1), nil
 	})
-	return ref, err
 }
 
 func refOf(n int) jobs.Ref { return jobs.Ref{"Id": fmt.Sprint(n)} }
 
 // Describe implements jobs.Driver.
-func (s *service) Describe(ctx context.Context, ref jobs.Ref) (output any, err error) {
-	err = call(ctx, "Describe", serviceFaults, func() error {
+func (s *service) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
+	return call(ctx, "Describe", serviceFaults, func() (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		output = map[string]any{"State": s.state(s.job(ref), time.Now())}
-		return nil
+		state := s.state(s.job(ref), time.Now())
+		if s.world.breach == WrongDescriptions {
+			state = map[string]string{"DONE": "BROKEN", "BROKEN": "DONE", "RUNNING": "RUNNING", "STOPPED": "STOPPED"}[state]
+		}
+		return map[string]any{"State": state}, nil
 	})
-	return output, err
 }
 
 // Stop implements jobs.Stopper.
 func (s *service) Stop(ctx context.Context, ref jobs.Ref) error {
-	return call(ctx, "Stop", serviceFaults, func() error {
+	return callFor(ctx, "Stop", serviceFaults, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.stopsTaken++
 		if j := s.job(ref); s.state(j, time.Now()) == "RUNNING" {
 			j.stopped = time.Now()
 		}
@@ -142,15 +143,10 @@ type searchable struct{ *service }
 
 // Find implements jobs.Finder.
 func (s searchable) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, found bool, err error) {
-	err = call(ctx, "Find", serviceFaults, func() error {
+	found, err = call(ctx, "Find", serviceFaults, func() (bool, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for n, j := range s.jobs {
-			if j.token == r.Token {
-				ref, found = refOf(n), true
-			}
-		}
-		return nil
+		return len(s.jobs) > 0 && s.jobs[0].token == r.Token, nil
 	})
-	return ref, found && err == nil, err
+	return refOf(0), found, err
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/smithy-go"
+
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 )
 
 // tasks are the Tasks of the execution, by their tokens.
@@ -16,15 +18,16 @@ var taskFaults = []fault{lostBefore, lostAfter, throttled, slow, diesBefore, die
 
 // tokens say which wait a token is of; nil if nobody waits for it any more.
 type tokens struct {
-	mu sync.Mutex
-	of map[string]*wait
+	mu       sync.Mutex
+	of       map[string]*wait
+	answered map[string]string // what was the answer
 }
 
 func (w *world) expect(t *wait, token string) {
 	w.tokens.mu.Lock()
 	defer w.tokens.mu.Unlock()
 	if w.tokens.of == nil {
-		w.tokens.of = map[string]*wait{}
+		w.tokens.of, w.tokens.answered = map[string]*wait{}, map[string]string{}
 	}
 	w.tokens.of[token] = t
 }
@@ -45,12 +48,6 @@ func (w *world) abandonAll(t *wait) {
 	}
 }
 
-func (w *world) hasAnswer(t *wait) bool {
-	w.tokens.mu.Lock()
-	defer w.tokens.mu.Unlock()
-	return len(t.answers) > 0
-}
-
 // Succeed implements handler.Tasks.
 func (s *tasks) Succeed(ctx context.Context, token string, output json.RawMessage) error {
 	var result struct {
@@ -68,16 +65,32 @@ func (s *tasks) Fail(ctx context.Context, token, name, _ string) error {
 }
 
 func (s *tasks) answer(ctx context.Context, token, status string) error {
-	return call(ctx, "SendTask", taskFaults, func() error {
+	return callFor(ctx, "SendTask", taskFaults, func() error {
 		tokens := &s.world.tokens
 		tokens.mu.Lock()
 		defer tokens.mu.Unlock()
 		t := tokens.of[token]
 		if t == nil {
+			s.compare(token, status)
 			return &smithy.GenericAPIError{Code: "TaskTimedOut", Message: "Task Timed Out", Fault: smithy.FaultClient}
 		}
-		tokens.of[token] = nil
-		t.answers = append(t.answers, answer{time.Now(), status})
+		tokens.of[token], tokens.answered[token] = nil, status
+		if t.answers = append(t.answers, answer{time.Now(), status}); len(t.answers) == 1 {
+			close(t.answered)
+		}
 		return nil
 	})
+}
+
+// compare compares another answer with the one that a Task got. They are the same, unless
+// the functions gave the job up, which no record says.
+func (s *tasks) compare(token, status string) {
+	before, answered := s.world.tokens.answered[token]
+	if !answered {
+		return
+	}
+	s.world.counts.Add("answers that came again")
+	if status != before && status != handler.ErrorServiceUnavailable && before != handler.ErrorServiceUnavailable {
+		s.world.violation("%s was answered %s, and then %s", token, before, status)
+	}
 }

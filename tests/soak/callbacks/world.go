@@ -14,6 +14,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/tests/soak"
 )
@@ -43,6 +44,7 @@ type world struct {
 	class    string
 	callback bool
 	stops    bool // jobs whose time is up
+	breach   Breach
 	maxWait  time.Duration
 	maxDelay time.Duration
 
@@ -75,11 +77,12 @@ func (d drawer) seconds(from, to time.Duration) time.Duration {
 }
 
 // newWorld draws the world of a seed.
-func newWorld(seed uint64, n int, counts *soak.Counts) (*world, error) {
+func newWorld(seed uint64, n int, breach Breach, counts *soak.Counts) (*world, error) {
 	d := drawer{rand.New(rand.NewPCG(seed, uint64(n)))} //nolint:gosec // repeatable by design
 	w := &world{
 		seed: d.Uint64(), name: fmt.Sprintf("seed %d, wait %d", seed, n), class: Classes[d.IntN(len(Classes))],
 		callback: d.chance(0.75), stops: d.chance(0.5), counts: counts, random: d.Rand,
+		breach:        breach,
 		maxWait:       d.seconds(5*time.Minute, 3*time.Hour),
 		maxDelay:      []time.Duration{20 * time.Second, time.Minute, 5 * time.Minute, 20 * time.Minute}[d.IntN(4)],
 		faultShare:    []float64{0, 0.01, 0.05, 0.1, 0.2}[d.IntN(5)],
@@ -87,10 +90,17 @@ func newWorld(seed uint64, n int, counts *soak.Counts) (*world, error) {
 	}
 	w.store = &store{inner: memstore.New(nil)}
 	life := d.seconds(0, w.maxWait+w.maxWait/4)
-	if d.chance(0.1) {
+	switch {
+	case d.chance(0.1):
 		life = 10 * 24 * time.Hour
+	case d.chance(0.2): // the end crosses the deadline
+		life = w.maxWait + d.seconds(-time.Minute, 3*time.Minute)
 	}
 	w.service = &service{world: w, idempotency: idempotencies[w.class], life: life, end: []string{"DONE", "DONE", "BROKEN"}[d.IntN(3)]}
+	var records startrecord.Store = w.store
+	if !w.callback && d.chance(0.5) {
+		records = inS3{records}
+	}
 	var driver jobs.Driver = w.service
 	if w.class == "natural key" {
 		driver = searchable{w.service}
@@ -101,7 +111,7 @@ func newWorld(seed uint64, n int, counts *soak.Counts) (*world, error) {
 	}
 	for _, skew := range []time.Duration{-clockSkew, 0, clockSkew} {
 		h, err := handler.New(handler.Config{
-			Store: w.store, Jobs: registry, Queue: &queue{w}, Tasks: &tasks{w}, NoDwell: true,
+			Store: records, Jobs: registry, Queue: &queue{w}, Tasks: &tasks{w}, NoDwell: true,
 			Now:    func() time.Time { return time.Now().Add(skew) },
 			Random: func(n int64) int64 { return w.drawInt(n) },
 			Log:    slog.New(slog.DiscardHandler),
@@ -114,9 +124,22 @@ func newWorld(seed uint64, n int, counts *soak.Counts) (*world, error) {
 	return w, nil
 }
 
-// Run runs wait n of a seed to its end, in a bubble of synctest.
-func Run(seed uint64, n int, counts *soak.Counts) error {
-	w, err := newWorld(seed, n, counts)
+// Breach is what a world does though the functions rely on that it does not. The model
+// must see what comes of it.
+type Breach int
+
+// The breaches.
+const (
+	NoBreach Breach = iota
+	LostMessages
+	HeldMessages      // for a day
+	ForgottenTokens   // of starts
+	WrongDescriptions // of a job's end
+)
+
+// Run runs execution n of a seed to its end, in a bubble of synctest.
+func Run(seed uint64, n int, breach Breach, counts *soak.Counts) error {
+	w, err := newWorld(seed, n, breach, counts)
 	if err != nil {
 		return err
 	}
