@@ -55,6 +55,9 @@ func TestSoakCallbacksFindsBreaches(t *testing.T) {
 	}
 }
 
+// enough violations say that something is wrong.
+const enough = 5
+
 // runCallbacks runs executions until all have ended or the model has found enough.
 func runCallbacks(t *testing.T, executions int, breach callbacks.Breach) *soak.Counts {
 	t.Helper()
@@ -63,7 +66,7 @@ func runCallbacks(t *testing.T, executions int, breach callbacks.Breach) *soak.C
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
-			for n := int(next.Add(1)); n <= executions && len(counts.Violations()) <= 20; n = int(next.Add(1)) {
+			for n := int(next.Add(1)); n <= executions && len(counts.Violations()) < enough; n = int(next.Add(1)) {
 				synctest.Test(t, func(t *testing.T) {
 					if err := callbacks.Run(*seed, n, breach, counts); err != nil {
 						t.Error(err)
