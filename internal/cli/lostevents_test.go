@@ -29,6 +29,8 @@ func TestLostEvents(t *testing.T) {
 		var out bytes.Buffer
 		l := &lostEvents{log: &serveLog{out: &out, quiet: true}, text: "%d events were lost: %v"}
 		told := func() string {
+			l.mu.Lock() // who writes holds it
+			defer l.mu.Unlock()
 			defer out.Reset()
 			return out.String()
 		}
