@@ -153,24 +153,36 @@ catalog: ## Make the catalogue of waiters and jobs, and the models of all servic
 catalog-check: ## Fail if the catalogue and the models are not what make catalog gives
 	@$(call IMPORT,-check)
 
-.PHONY: bench
-bench: ## Print how what has a budget compares with its peer
+BENCH := go test -count=1 -v -timeout 30m -run '^$$' ./tests/bench
+
+.PHONY: bench-command
+bench-command:
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -trimpath -ldflags '-s -w' -o '$(DIST)/bench/released' ./cmd/jobpoller
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o '$(DIST)/bench/host' ./cmd/jobpoller
-	go test -count=1 -v -run '^$$' ./tests/bench -ratios -command '$(abspath $(DIST))/bench'
+
+.PHONY: bench-functions
+bench-functions: lambdas
+	$(BUILD_LAMBDAS) '$(DIST)/bench' ./tests/bench/empty ./tests/bench/s3only
+
+.PHONY: bench
+bench: bench-command ## Print how what has a budget compares with its peer
+	$(BENCH) -ratios -command '$(abspath $(DIST))/bench'
+
+.PHONY: bench-page
+bench-page: bench-command bench-functions ## Measure what bench and bench-lambda do, and write it into docs/bench.md
+	$(BENCH) -ratios -command '$(abspath $(DIST))/bench' -lambdas '$(abspath $(DIST))' -page
 
 .PHONY: bench-schedule
 bench-schedule: ## Print how late, and in how many calls, schedules find the end of a job
-	go test -count=1 -v -run '^$$' ./tests/bench -schedules
+	$(BENCH) -schedules
 
 .PHONY: bench-plan
 bench-plan: ## Print what plans cost for jobs of nine distributions, known and learned; fail where it is not the table
-	go test -count=1 -v -run '^$$' ./tests/bench -plans
+	$(BENCH) -plans
 
 .PHONY: bench-lambda
-bench-lambda: lambdas ## Print sizes, start-up times and requests of the Lambda functions
-	$(BUILD_LAMBDAS) '$(DIST)/bench' ./tests/bench/empty ./tests/bench/s3only
-	go test -count=1 -v -run '^$$' ./tests/bench -lambdas '$(abspath $(DIST))'
+bench-lambda: bench-functions ## Print sizes, start-up times and requests of the Lambda functions
+	$(BENCH) -lambdas '$(abspath $(DIST))'
 
 .PHONY: lint
 lint: ## Run the linters

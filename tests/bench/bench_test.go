@@ -7,6 +7,8 @@
 package bench_test
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -40,48 +42,61 @@ var pairs = slices.Concat(jmespathPairs, pollcorePairs, catalogPairs, jsontreePa
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
-	if code == 0 && *ratios {
-		code = printRatios()
-		if !printSim() {
-			code = 1
-		}
-		if !printLint() {
-			code = 1
-		}
-	}
-	if *command != "" && !printCommand(*command) {
-		code = 1
-	}
-	if code == 0 && *plans {
-		code = benchPlans(os.Stdout)
-	}
-	if code == 0 && *schedules {
-		fmt.Fprint(os.Stdout, scheduleTables())
-	}
-	if code == 0 && *lambdas != "" {
-		code = printLambdas(*lambdas)
+	if code == 0 {
+		code = measure()
 	}
 	os.Exit(code)
 }
 
-func printRatios() int {
-	code := 0
+// measure measures what the flags name, and returns 1 if a budget was missed.
+func measure() int {
+	if *plans {
+		return benchPlans(os.Stdout)
+	}
+	if *schedules {
+		fmt.Fprint(os.Stdout, scheduleTables())
+	}
+	r := newReport(os.Stdout)
+	ctx := context.Background()
+	var failed error
+	if *ratios {
+		r.measureRatios()
+		r.measureSim()
+		r.measureLint()
+	}
+	if *command != "" {
+		failed = r.measureCommand(ctx, *command)
+	}
+	if *lambdas != "" {
+		failed = errors.Join(failed, r.measureLambdas(ctx, *lambdas))
+	}
+	if *writePage && failed == nil {
+		failed = r.write(benchPage)
+	}
+	if failed != nil {
+		fmt.Fprintln(os.Stderr, failed)
+	}
+	if failed != nil || r.missed {
+		return 1
+	}
+	return 0
+}
+
+func (r *report) measureRatios() {
 	for _, p := range pairs {
 		ours, peer, allocs, bytes := compareTimes(p)
-		ratio, within := peer/ours, peer/ours >= p.bound
-		word := "at least"
+		ratio, budget, within := peer/ours, fmt.Sprintf("at least %g times as fast", p.bound), peer/ours >= p.bound
+		word := "fast"
 		if p.slower {
-			ratio, within = ours/peer, ours/peer <= p.bound
-			word = "at most"
+			ratio, budget, within = ours/peer, fmt.Sprintf("at most %g times as slow", p.bound), ours/peer <= p.bound
+			word = "slow"
 		}
-		verdict := "ok"
-		if !within || allocs > p.allocs {
-			verdict, code = "OVER BUDGET", 1
-		}
-		fmt.Fprintf(os.Stdout, "ratio %s: %.2f (%.1f ns against %.1f ns, %d allocs of %d bytes; budget %s %g, %d allocs: %s)\n",
-			p.name, ratio, ours, peer, allocs, bytes, word, p.bound, p.allocs, verdict)
+		r.add(sectionRatios, row{
+			what: p.name, figure: fmt.Sprintf("%.2f times as %s", ratio, word),
+			beside: fmt.Sprintf("%.1f ns against %.1f ns, %d allocations of %d bytes", ours, peer, allocs, bytes),
+			budget: fmt.Sprintf("%s, %d allocations", budget, p.allocs), missed: !within || allocs > p.allocs,
+		})
 	}
-	return code
 }
 
 // compareTimes returns the least time of an operation on each side, in nanoseconds, of

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"time"
 )
 
 // Budgets of the command against what it was before it read templates, checked types
@@ -21,28 +23,50 @@ const (
 
 var command = flag.String("command", "", "a folder with the command: released for linux and amd64, host for this machine; tell whether it is within its budgets")
 
-// printCommand tells whether the command is within its budgets.
-func printCommand(folder string) bool {
-	r := &report{out: os.Stdout}
-	if err := r.command(context.Background(), folder); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return false
-	}
-	return !r.missed
-}
-
-func (r *report) command(ctx context.Context, folder string) error {
+// measureCommand measures the command of the folder.
+func (r *report) measureCommand(ctx context.Context, folder string) error {
 	info, err := os.Stat(filepath.Join(folder, "released"))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "size of the command: %d bytes (budget at most %d: %s)\n", info.Size(), commandBudget, r.verdict(info.Size() <= commandBudget))
-	size, err := measureInit(ctx, filepath.Join(folder, "host"))
+	r.add(sectionCommand, row{
+		what: "bytes of the command", figure: fmt.Sprint(info.Size()), beside: "linux, amd64, without symbols",
+		budget: fmt.Sprintf("at most %d", commandBudget), missed: info.Size() > commandBudget,
+	})
+	host := filepath.Join(folder, "host")
+	size, err := measureInit(ctx, host)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "memory that packages take when the command starts: %d bytes (budget at most %d: %s)\n", size, initBudget, r.verdict(size <= initBudget))
+	r.add(sectionCommand, row{
+		what: "bytes that packages allocate at the start", figure: fmt.Sprint(size), beside: "GODEBUG=inittrace=1 jobpoller list",
+		budget: fmt.Sprintf("at most %d", initBudget), missed: size > initBudget,
+	})
+	for _, argument := range []string{"list", "--help"} {
+		took, err := measureProcess(ctx, host, argument)
+		if err != nil {
+			return err
+		}
+		r.add(sectionCommand, row{
+			what: "jobpoller " + argument, figure: fmt.Sprintf("%.1f ms of processor time", took.Seconds()*1000),
+			beside: fmt.Sprintf("the median of %d runs", startRuns),
+		})
+	}
 	return nil
+}
+
+// measureProcess returns the median of the processor times of a program's runs.
+func measureProcess(ctx context.Context, binary, argument string) (time.Duration, error) {
+	var times []time.Duration
+	for range startRuns {
+		run := exec.CommandContext(ctx, binary, argument)
+		if err := run.Run(); err != nil {
+			return 0, err
+		}
+		times = append(times, run.ProcessState.UserTime()+run.ProcessState.SystemTime())
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
 }
 
 // measureInit returns how many bytes packages allocate when a program starts, as the

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,36 +64,13 @@ func (f function) bootstrap(folder, architecture string) string {
 	return filepath.Join(folder, f.path, architecture, "bootstrap")
 }
 
-// report prints what was measured, and remembers whether a budget was missed.
-type report struct {
-	out    io.Writer
-	missed bool
-}
-
-func (r *report) verdict(within bool) string {
-	if within {
-		return "ok"
-	}
-	r.missed = true
-	return "OVER BUDGET"
-}
-
-// printLambdas measures the functions of the folder. Sizes are those of arm64;
+// measureLambdas measures the functions of the folder. Sizes are those of arm64;
 // the rest runs on this machine's architecture.
-func printLambdas(folder string) int {
-	r := &report{out: os.Stdout}
-	ctx := context.Background()
-	err := errors.Join(r.sizes(folder), r.starts(ctx, folder), r.requests(ctx, folder))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	if err != nil || r.missed {
-		return 1
-	}
-	return 0
+func (r *report) measureLambdas(ctx context.Context, folder string) error {
+	return errors.Join(r.measureSizes(folder), r.measureStarts(ctx, folder), r.measureRequests(ctx, folder))
 }
 
-func (r *report) sizes(folder string) error {
+func (r *report) measureSizes(folder string) error {
 	for _, f := range functions {
 		if f.above > 0 { // the same program as its peer
 			continue
@@ -103,16 +79,16 @@ func (r *report) sizes(folder string) error {
 		if err != nil {
 			return err
 		}
-		budget := ""
+		w := row{what: "bytes of " + f.name, figure: fmt.Sprint(info.Size()), beside: "arm64"}
 		if f.size > 0 {
-			budget = fmt.Sprintf(" (budget at most %d: %s)", f.size, r.verdict(info.Size() <= f.size))
+			w.budget, w.missed = fmt.Sprintf("at most %d", f.size), info.Size() > f.size
 		}
-		fmt.Fprintf(r.out, "size %s: %d bytes, %.2f MiB%s\n", f.name, info.Size(), float64(info.Size())/(1<<20), budget)
+		r.add(sectionFunctions, w)
 	}
 	return nil
 }
 
-func (r *report) starts(ctx context.Context, folder string) error {
+func (r *report) measureStarts(ctx context.Context, folder string) error {
 	var starts []start
 	for _, f := range functions {
 		starts = append(starts, start{f.bootstrap(folder, runtime.GOARCH), f.env})
@@ -122,40 +98,41 @@ func (r *report) starts(ctx context.Context, folder string) error {
 		return err
 	}
 	for i, f := range functions {
-		took := medianWall(costs[i]).Round(time.Microsecond)
-		if f.peer == i {
-			fmt.Fprintf(r.out, "start %s: %s\n", f.name, took)
-			continue
-		}
-		if f.above > 0 {
+		w := row{what: "start of " + f.name, figure: fmt.Sprintf("%.2f ms", medianWall(costs[i]).Seconds()*1000)}
+		switch peer := functions[f.peer].name; {
+		case f.peer == i:
+		case f.above > 0:
 			wall, processor := subtractStarts(costs[i], costs[f.peer])
-			fmt.Fprintf(r.out, "start %s: %s\nabove %s: %s, in processor time %s (budget for one of them at most %s: %s)\n",
-				f.name, took, functions[f.peer].name, wall.Round(time.Microsecond), processor.Round(time.Microsecond), f.above, r.verdict(min(wall, processor) <= f.above))
-			continue
+			w.beside = fmt.Sprintf("%.2f ms above %s, %.2f ms of processor time", wall.Seconds()*1000, peer, processor.Seconds()*1000)
+			w.budget, w.missed = fmt.Sprintf("one of them at most %s", f.above), min(wall, processor) > f.above
+		default:
+			wall, processor := compareStarts(costs[i], costs[f.peer])
+			w.beside = fmt.Sprintf("%.2f times %s, %.2f times in processor time", wall, peer, processor)
+			w.budget, w.missed = fmt.Sprintf("one of them at most %g", f.budget), min(wall, processor) > f.budget
 		}
-		wall, processor := compareStarts(costs[i], costs[f.peer])
-		fmt.Fprintf(r.out, "start %s: %s\nratio start %s/%s: %.2f, in processor time %.2f (budget for one of them at most %g: %s)\n",
-			f.name, took, f.name, functions[f.peer].name, wall, processor, f.budget, r.verdict(min(wall, processor) <= f.budget))
+		r.add(sectionFunctions, w)
 	}
 	return nil
 }
 
-func (r *report) requests(ctx context.Context, folder string) error {
+func (r *report) measureRequests(ctx context.Context, folder string) error {
 	counts, peaks, err := countRequests(ctx, filepath.Join(folder, "runjob", runtime.GOARCH, "bootstrap"),
 		filepath.Join(folder, "checkstatus", runtime.GOARCH, "bootstrap"))
 	if err != nil {
 		return err
 	}
 	for _, c := range counts {
-		budget := ""
+		w := row{what: "requests of " + c.step, figure: c.requests}
 		if c.step == stepRunning {
-			budget = fmt.Sprintf(" (budget %s: %s)", runningBudget, r.verdict(c.requests == runningBudget))
+			w.budget, w.missed = runningBudget, c.requests != runningBudget
 		}
-		fmt.Fprintf(r.out, "requests %s: %s%s\n", c.step, c.requests, budget)
+		r.add(sectionFunctions, w)
 	}
 	for _, name := range slices.Sorted(maps.Keys(peaks)) {
-		fmt.Fprintf(r.out, "memory %s: %.1f MiB at most (budget %d MiB: %s)\n",
-			name, float64(peaks[name])/(1<<20), memoryBudget>>20, r.verdict(peaks[name] < memoryBudget))
+		r.add(sectionFunctions, row{
+			what: "memory of " + name, figure: fmt.Sprintf("%.1f MiB at most", float64(peaks[name])/(1<<20)), beside: fmt.Sprintf("after %d executions", before),
+			budget: fmt.Sprintf("%d MiB", memoryBudget>>20), missed: peaks[name] >= memoryBudget,
+		})
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package bench_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -71,10 +70,8 @@ func leastTime(b *testing.B, states, most int, f func()) time.Duration {
 	return least
 }
 
-// printLint measures lint with the types of states, and tells whether it is within
-// its budgets.
-func printLint() bool {
-	ok := true
+// measureLint measures lint with the types of states.
+func (r *report) measureLint() {
 	var first, last float64
 	sizes := []int{200, lintedStates, 1000, 2000}
 	most := sizes[len(sizes)-1]
@@ -83,24 +80,22 @@ func printLint() bool {
 		var read, all time.Duration
 		best(func(b *testing.B) { read = leastTime(b, n, most, func() { _, _ = asl.Parse(text) }) })
 		best(func(b *testing.B) { all = leastTime(b, n, most, func() { lintText(b, text) }) })
-		verdict := ""
-		if n == lintedStates {
-			verdict = fmt.Sprintf(" (budget at most %d times reading and %s: ok)", maxLintRatio, lintSpare)
-			if all > maxLintRatio*read+lintSpare {
-				verdict, ok = strings.Replace(verdict, "ok", "OVER BUDGET", 1), false
-			}
+		w := row{
+			what: fmt.Sprintf("lint of %d states with types", n), figure: all.Round(10 * time.Microsecond).String(),
+			beside: fmt.Sprintf("to read them takes %s", read.Round(10*time.Microsecond)),
 		}
-		fmt.Fprintf(os.Stdout, "lint of %d states with types: %s, reading them %s%s\n", n, all.Round(10*time.Microsecond), read.Round(10*time.Microsecond), verdict)
+		if n == lintedStates {
+			w.budget, w.missed = fmt.Sprintf("at most %d times reading and %s", maxLintRatio, lintSpare), all > maxLintRatio*read+lintSpare
+		}
+		r.add(sectionRatios, w)
 		if first == 0 {
 			first = all.Seconds()
 		}
 		last = all.Seconds()
 	}
 	exponent := math.Log(last/first) / math.Log(float64(most)/float64(sizes[0]))
-	verdict := "ok"
-	if exponent > maxLintExponent {
-		verdict, ok = "OVER BUDGET", false
-	}
-	fmt.Fprintf(os.Stdout, "lint grows with the power %.2f of the states (budget at most %g: %s)\n", exponent, maxLintExponent, verdict)
-	return ok
+	r.add(sectionRatios, row{
+		what: "lint of more states", figure: fmt.Sprintf("grows with the power %.2f", exponent), beside: fmt.Sprintf("%d to %d states", sizes[0], most),
+		budget: fmt.Sprintf("at most %g", maxLintExponent), missed: exponent > maxLintExponent,
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -169,16 +168,12 @@ func TestScheduleOfWholeSecondsIsAsGood(t *testing.T) { //nolint:paralleltest //
 }
 
 func TestScheduleTablesAreDocumented(t *testing.T) { //nolint:paralleltest // as above
-	const file, begin, end = "../../docs/bench.md", "<!-- begin schedules -->\n\n", "\n<!-- end schedules -->"
-	page, err := os.ReadFile(file)
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(page), begin)
-	require.True(t, found)
-	table, after, found := strings.Cut(rest, end)
-	require.True(t, found)
+	const section = "schedules"
 	if *updateBench {
-		require.NoError(t, os.WriteFile(file, []byte(before+begin+scheduleTables()+end+after), 0o600))
+		require.NoError(t, writeSection(benchPage, section, scheduleTables()))
 		return
 	}
+	_, table, _, err := cutSection(benchPage, section)
+	require.NoError(t, err)
 	require.Equal(t, scheduleTables(), table, "go test ./tests/bench -run %s -update writes it anew", t.Name())
 }

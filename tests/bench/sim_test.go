@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -101,35 +100,28 @@ func runWorld(b *testing.B, definition string, workers int) {
 	}
 }
 
-// printSim measures the simulation of a day, and tells whether it is within
-// its budget.
-func printSim() bool {
-	ok := true
+// measureSim measures the simulation of a day.
+func (r *report) measureSim() {
 	for _, loop := range []struct {
 		name, definition string
 		budget           float64
 	}{{"JSONPath", jsonPathLoop, minJSONPathRate}, {"JSONata", jsonataLoop, minJSONataRate}} {
-		var r *sim.Result
+		var day *sim.Result
 		cpu := time.Duration(math.MaxInt64) // the least of all rounds: others may slow a round down
 		nanoseconds := best(func(b *testing.B) {
 			for b.Loop() {
 				before := cpuTime(b)
-				r = pollForADay(b, loop.definition)
+				day = pollForADay(b, loop.definition)
 				cpu = min(cpu, cpuTime(b)-before)
 			}
 		})
-		elapsed := time.Duration(nanoseconds)
-		rate, verdict := float64(r.Transitions)/cpu.Seconds(), "ok"
-		if rate < loop.budget {
-			verdict, ok = "OVER BUDGET", false
-		}
-		if loop.name == "JSONPath" {
-			fmt.Fprintf(os.Stdout, "ratio sim-vs-real: %.0f (virtual seconds per real second)\n", r.Duration().Seconds()/elapsed.Seconds())
-		}
-		fmt.Fprintf(os.Stdout, "sim %s: %.0f transitions in a second of processor time (budget at least %.0f: %s); a day of polls every 10 s, %d transitions, %d events, took %.3f s\n",
-			loop.name, rate, loop.budget, verdict, r.Transitions, len(r.Events), elapsed.Seconds())
+		rate, elapsed := float64(day.Transitions)/cpu.Seconds(), time.Duration(nanoseconds)
+		r.add(sectionRatios, row{
+			what: "a simulated day of polls every 10 s in " + loop.name, figure: fmt.Sprintf("%.0f transitions in a second of processor time", rate),
+			beside: fmt.Sprintf("%d transitions in %.3f s", day.Transitions, elapsed.Seconds()),
+			budget: fmt.Sprintf("at least %.0f", loop.budget), missed: rate < loop.budget,
+		})
 	}
-	return ok
 }
 
 // cpuTime is the time that the process has spent on the processors.
