@@ -127,7 +127,9 @@ func (s *starter) resume(ctx context.Context) (*Result, error) {
 	return nil, fail(ErrorJobStartInProgress, "other invocations keep changing the start record %s", s.Store.Location(s.event.Key))
 }
 
-// resumeDropped goes on with a start of before the job was dropped, and begins none.
+// resumeDropped goes on with a start of before the job was dropped, and begins none. A
+// record that was read late may hide that start: a write shows that it does not. Where
+// there is no record none is written: it would stand in the way of a corrected request.
 func (s *starter) resumeDropped(ctx context.Context) (*Result, error) {
 	stored, err := s.Store.Load(ctx, s.event.Key)
 	rec := stored.Record
@@ -135,11 +137,18 @@ func (s *starter) resumeDropped(ctx context.Context) (*Result, error) {
 	case errors.Is(err, startrecord.ErrNotFound):
 		return nil, s.request.dropped
 	case err != nil:
-		return nil, storeError(err)
 	case rec.ExecutionStartTime.Before(s.event.ExecutionTime), rec.Status == startrecord.StatusFailed && rec.JobRef == nil:
-		return nil, s.request.dropped // of another execution, or refused
+		_, err = s.replace(ctx, s.event.Key, rec, stored.Version)
 	default:
 		return s.resume(ctx)
+	}
+	switch {
+	case err == nil:
+		return nil, s.request.dropped
+	case errors.Is(err, startrecord.ErrChanged):
+		return nil, fail(ErrorStoreUnavailable, "the start record %s has changed meanwhile, or the store has returned an old answer: retry", s.Store.Location(s.event.Key))
+	default:
+		return nil, storeError(err)
 	}
 }
 

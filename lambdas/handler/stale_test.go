@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -157,6 +158,28 @@ func TestCheckStatusReadsLate(t *testing.T) {
 		reads.next = []startrecord.Stored{unknown}
 		require.EqualValues(t, "SUCCEEDED", w.runJob(t, bare(request)).Status)
 	})
+}
+
+// A job that has started and is then dropped is not called unknown because of a record of
+// before it started, or of an earlier execution of the name.
+func TestRunJobOfADroppedJobReadsLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "token")
+	old := startedVersions(t, w)
+	refused, earlier := old["STARTING"], old["STARTED"]
+	refused.Record.Status = startrecord.StatusFailed
+	earlier.Version = refused.Version
+	earlier.Record.ExecutionStartTime = earlier.Record.ExecutionStartTime.AddDate(-1, 0, 0)
+	all, err := jobs.NewRegistry(w.service, renamed{w.service})
+	require.NoError(t, err)
+	w.Jobs, err = all.Only(renamed{w.service})
+	require.NoError(t, err)
+	for _, late := range []startrecord.Stored{refused, earlier} {
+		w.readLate(late)
+		_, err := w.RunJob(t.Context(), json.RawMessage(bare(request)))
+		requireError(t, err, handler.ErrorStoreUnavailable, "old answer: retry")
+		require.EqualValues(t, "RUNNING", w.runJob(t, bare(request)).Status)
+	}
 }
 
 // A message is not dropped because of a record that is older, or not there. If that does
