@@ -214,7 +214,7 @@ func (a *taskAnswers) noteCall(calls map[string][]string, at place, key, resourc
 	if err != nil {
 		return err
 	}
-	calls[base] = append(calls[base], key+":"+asl.ParseResource(resource).Action)
+	calls[base] = append(calls[base], key+":"+asl.ParseResource(servicetask.CallOf(resource)).Action)
 	return nil
 }
 

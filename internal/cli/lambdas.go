@@ -72,18 +72,22 @@ func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input
 	if err != nil {
 		return nil, err
 	}
-	starter := &functionStarter{places: a.options.services.places, env: os.Environ(), verbose: a.options.verbose, stderr: a.stderr, above: a.progress.above}
+	o := a.options
+	starter := &functionStarter{
+		services: &o.services, places: o.services.places, env: os.Environ(), verbose: o.verbose, stderr: a.stderr, above: a.progress.above,
+	}
 	a.closers = append(a.closers, starter.close)
 	return all, starter.startAll(ctx, a.options.functions, all)
 }
 
 // functionStarter starts the functions of --lambda, and ends them.
 type functionStarter struct {
-	places  places   // where the functions' calls go
-	env     []string // that the functions get beside
-	verbose bool     // show the functions' logs
-	stderr  io.Writer
-	above   func(out io.Writer, write func(out io.Writer)) // writes between what else is shown
+	services *services
+	places   places   // where the functions' calls go
+	env      []string // that the functions get beside
+	verbose  bool     // show the functions' logs
+	stderr   io.Writer
+	above    func(out io.Writer, write func(out io.Writer)) // writes between what else is shown
 
 	closers []func() error
 }
@@ -112,7 +116,11 @@ func (s *functionStarter) start(ctx context.Context, name, what string) (sim.Lam
 		if err := reach(ctx, "lambda", what); err != nil {
 			return nil, err
 		}
-		return newRemoteFunction(name, what, http.DefaultTransport)
+		cfg, err := s.services.local(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return newRemoteFunction(name, what, http.DefaultTransport, &cfg)
 	}
 	binary := what
 	if pkg, ok := strings.CutPrefix(what, goPackage); ok {
@@ -183,10 +191,7 @@ func (l *lastOutput) show(out io.Writer, name string) {
 }
 
 // isFunction tells whether a resource is the ARN of a function.
-func isFunction(resource string) bool {
-	r := asl.ParseResource(resource)
-	return r.Direct && r.Service == "lambda"
-}
+func isFunction(resource string) bool { return asl.ParseResource(resource).IsFunction() }
 
 // isInvoke tells whether a resource invokes functions by name, in any partition.
 func isInvoke(resource string) bool {

@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
@@ -230,17 +232,20 @@ func TestFunctionServerThatNeverAnswers(t *testing.T) {
 		`"TimeoutSeconds": 7,`: {"States.Timeout", 7 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			function, err := newRemoteFunction("f", "http://127.0.0.1:9000", silent{})
+			function, err := newRemoteFunction("f", "http://127.0.0.1:9000", silent{}, &aws.Config{Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")})
 			require.NoError(t, err)
-			m, err := asl.Parse([]byte(`{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", ` + timeout +
-				`"Parameters": {"FunctionName": "f", "Payload": {}}, "End": true}}}`))
-			require.NoError(t, err)
-			result, err := sim.Run(t.Context(), m, nil, sim.Options{
-				Clock: sim.NewRealClock(), Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(map[string]sim.LambdaFunction{"f": function})},
-			})
-			require.NoError(t, err)
-			require.Equal(t, want.failure, result.Error)
-			require.Equal(t, want.after, result.Duration())
+			const arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"
+			for call, handler := range map[string]sim.Handler{
+				`"Resource": "` + lambdaInvoke + `", "Parameters": {"FunctionName": "f", "Payload": {}}`: sim.LambdaInvoke(map[string]sim.LambdaFunction{"f": function}),
+				`"Resource": "` + arn + `"`: sim.LambdaDirect(function),
+			} {
+				m, err := asl.Parse([]byte(`{"StartAt": "Call", "States": {"Call": {"Type": "Task", ` + timeout + call + `, "End": true}}}`))
+				require.NoError(t, err)
+				result, err := sim.Run(t.Context(), m, nil, sim.Options{Clock: sim.NewRealClock(), StateHandlers: map[string]sim.Handler{"Call": handler}})
+				require.NoError(t, err)
+				require.Equal(t, want.failure, result.Error, call)
+				require.Equal(t, want.after, result.Duration(), call)
+			}
 		})
 	}
 }

@@ -14,12 +14,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/servicetask"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // liveCalls are the calls of services and functions that a run makes. Nothing keeps
@@ -86,13 +85,13 @@ func listCalls(text []byte) string {
 
 // callName is what a resource calls, for people.
 func callName(resource string) string {
-	r := asl.ParseResource(resource)
+	r := asl.ParseResource(servicetask.CallOf(resource))
 	return strings.TrimPrefix(r.Service, "aws-sdk:") + ":" + r.Action + r.Pattern
 }
 
 // of lets a handler make calls of a resource.
 func (l *liveCalls) of(resource string, handler sim.Handler) (sim.Handler, error) {
-	op, err := typecheck.FindOperation(resource, models.Load)
+	op, err := servicetask.Operation(resource)
 	if err != nil {
 		return nil, err
 	}

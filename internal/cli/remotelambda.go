@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
@@ -27,19 +33,23 @@ import (
 type remoteFunction struct {
 	url    string
 	client *http.Client
+	cfg    *aws.Config // whose keys sign for a Lambda service; nil for any other server
 	// operation is Lambda's, which names the errors of a server.
 	operation *catalog.Operation
 }
 
 // newRemoteFunction returns the function at a URL. One without a path is that of a
-// Lambda service.
-func newRemoteFunction(name, address string, transport http.RoundTripper) (sim.LambdaFunction, error) {
+// Lambda service, which gets signed requests. They have no qualifier: sam local knows
+// none, and refuses it.
+func newRemoteFunction(name, address string, transport http.RoundTripper, cfg *aws.Config) (sim.LambdaFunction, error) {
 	u, err := awscall.ParseEndpoint(address)
 	if err != nil {
 		return nil, err
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u = u.JoinPath("2015-03-31", "functions", name, "invocations")
+	} else {
+		cfg = nil
 	}
 	operation, err := typecheck.FindOperation(lambdaInvoke, models.Load)
 	if err != nil {
@@ -49,7 +59,7 @@ func newRemoteFunction(name, address string, transport http.RoundTripper) (sim.L
 		Transport: transport,
 		// A redirect would send the event to a host that nobody named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, operation}
+	}, cfg, operation}
 	return f.invoke, nil
 }
 
@@ -111,12 +121,29 @@ func (f *remoteFunction) post(ctx context.Context, payload []byte) (*http.Respon
 		return nil, nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if err := f.sign(request, payload); err != nil {
+		return nil, nil, err
+	}
 	response, err := f.client.Do(request)
 	if err != nil {
 		return nil, nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, runtimeapi.MaxPayload+1))
 	return response, text, errors.Join(err, response.Body.Close())
+}
+
+// sign signs a request for a Lambda service.
+func (f *remoteFunction) sign(request *http.Request, payload []byte) error {
+	if f.cfg == nil {
+		return nil
+	}
+	ctx := request.Context()
+	keys, err := f.cfg.Credentials.Retrieve(ctx)
+	if err != nil {
+		return err
+	}
+	hash := sha256.Sum256(payload)
+	return v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(hash[:]), f.operation.Service.Endpoint.SigningName, f.cfg.Region, time.Now())
 }
 
 // newTimeout is the failure of a function that worked for too long.

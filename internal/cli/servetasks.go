@@ -55,7 +55,7 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 	}
 	to, env := o.functionPlaces(ctx)
 	t.starter = &functionStarter{
-		places: to, env: env, verbose: o.verbose, stderr: log,
+		services: &o.services, places: to, env: env, verbose: o.verbose, stderr: log,
 		above: func(out io.Writer, write func(io.Writer)) { write(out) },
 	}
 	for _, file := range o.mocks {
@@ -327,6 +327,9 @@ func (t *serveTasks) handler(resource string, call sim.Call) (sim.Handler, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: answer the Task with --mocks", err)
 	}
+	if len(t.handlers) >= mostPlans { // each function has an ARN
+		clear(t.handlers)
+	}
 	t.handlers[resource] = h
 	return h, nil
 }
@@ -382,7 +385,11 @@ func (t *serveTasks) remoteFunction(name string) (sim.LambdaFunction, error) {
 	if function := t.remote[name]; function != nil {
 		return function, nil
 	}
-	function, err := newRemoteFunction(name, t.options.lambdaEndpoint, http.DefaultTransport)
+	cfg, err := t.options.services.local(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	function, err := newRemoteFunction(name, t.options.lambdaEndpoint, http.DefaultTransport, &cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -54,10 +54,15 @@ func New(cfg aws.Config, hooks Hooks) *Caller {
 // service, or its end is not told by one.
 var ErrNotCallable = errors.New("no call of a service does this Task")
 
+// Operation returns what a Task of the resource calls; nil if the models do not know it.
+func Operation(resource string) (*catalog.Operation, error) {
+	return typecheck.FindOperation(CallOf(resource), models.Load)
+}
+
 // Service returns the service that a resource calls, by its key in the AWS CLI; empty
 // if the models do not know the operation.
 func Service(resource string) (string, error) {
-	op, err := typecheck.FindOperation(resource, models.Load)
+	op, err := Operation(resource)
 	if op == nil || err != nil {
 		return "", err
 	}
@@ -68,7 +73,7 @@ func Service(resource string) (string, error) {
 // or is that of every call, such as one of the configuration.
 func (c *Caller) Handler(resource string) (sim.Handler, error) {
 	r := asl.ParseResource(resource)
-	op, err := typecheck.FindOperation(resource, models.Load)
+	op, err := Operation(resource)
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +86,14 @@ func (c *Caller) Handler(resource string) (sim.Handler, error) {
 	if err := c.client.Check(op); err != nil {
 		return nil, err
 	}
-	api, err := typecheck.FindAPI(resource, models.Load)
+	api, err := typecheck.FindAPI(CallOf(resource), models.Load)
 	if err != nil {
 		return nil, err
 	}
 	t := &task{caller: c, resource: r, operation: op, spelling: api.Spelling()}
 	switch {
+	case r.IsFunction():
+		return t.invokeFunction, nil
 	case r.Pattern == "" && r.Service == "lambda" && r.Action == "invoke":
 		return t.invoke, nil
 	case r.Pattern == "":

@@ -378,7 +378,6 @@ func TestTasksThatNoCallDoes(t *testing.T) {
 		"arn:aws:states:::sqs:sendMessage.waitForTaskToken":              "it ends when a task token comes back",
 		"arn:aws:states:::ecs:stopTask.sync":                             "the catalogue does not know how ecs:stopTask.sync waits",
 		"arn:aws:states:::aws-sdk:athena:stopEverything":                 "jobpoller does not know the operation",
-		"arn:aws:lambda:eu-west-1:123456789012:function:f":               "jobpoller does not know the operation",
 		"arn:aws:states:::aws-sdk:athena:startQueryExecution.sync":       "the catalogue does not know how",
 		"arn:aws:states:eu-west-1:123456789012:activity:approve-by-hand": "jobpoller does not know the operation",
 	} {
@@ -386,6 +385,43 @@ func TestTasksThatNoCallDoes(t *testing.T) {
 		require.ErrorIs(t, err, servicetask.ErrNotCallable, resource)
 		require.ErrorContains(t, err, want, resource)
 	}
+}
+
+// The ARN of a function is an invoke: the input is the payload, also a text, and what the
+// function returns is the output.
+func TestFunctionARN(t *testing.T) {
+	t.Parallel()
+	const arn = "arn:aws-us-gov:lambda:us-gov-west-1:123456789012:function:f:live"
+	for _, test := range []struct {
+		input, answer string
+		output        any
+		err           string
+	}{
+		{`{"n": 1}`, `200 {"m": 12345678901234567}`, map[string]any{"m": json.Number("12345678901234567")}, ""},
+		{`"text"`, `200 "text"`, "text", ""},
+		{`null`, `200 null`, nil, ""},
+		{`[]`, `200 `, nil, ""},
+		{`{}`, `200 {"errorType": "NoLuck"}`, nil, `NoLuck: {"errorType": "NoLuck"}`},
+		{`{}`, `200 {"m": 1} and more`, nil, `Lambda.Unknown: The cause could not be determined because Lambda did not return an error type. ` +
+			`Returned payload: {"m": 1} and more`},
+		{
+			`{}`, `429 {"__type": "TooManyRequestsException", "message": "Rate Exceeded."}`, nil,
+			"Lambda.TooManyRequestsException: Rate Exceeded. (Service: AWSLambda; Status Code: 429; Error Code: TooManyRequestsException; Request ID: r-1; Proxy: null)",
+		},
+		{`{}`, `lost`, nil, "Lambda.SdkClientException: "},
+	} {
+		o := runTask(t, arn, test.input, 0, test.answer)
+		if test.err == "" {
+			require.NoError(t, o.err)
+			require.Equal(t, test.output, o.reply.Output)
+		} else {
+			require.ErrorContains(t, o.err, test.err)
+		}
+		require.Equal(t, []string{"0s POST lambda.eu-west-1.amazonaws.com/2015-03-31/functions/" + arn + "/invocations " + strings.ReplaceAll(test.input, " ", "")}, o.requests)
+	}
+	service, err := servicetask.Service(arn)
+	require.NoError(t, err)
+	require.Equal(t, "lambda", service)
 }
 
 // The failure of a function has the name that the function gave it, and one without a

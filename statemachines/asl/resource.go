@@ -25,6 +25,9 @@ type Resource struct {
 // integration.
 func (r Resource) SDK() (service string, ok bool) { return strings.CutPrefix(r.Service, sdkPrefix) }
 
+// IsFunction tells whether the resource is the ARN of a Lambda function.
+func (r Resource) IsFunction() bool { return r.Direct && r.Service == "lambda" }
+
 const (
 	sdkPrefix = "aws-sdk:"
 	activity  = "activity"

@@ -116,8 +116,7 @@ func (t *Targets) isFunction(name string) bool {
 	if t.calling[name] {
 		resource = t.resource[name]
 	}
-	r := asl.ParseResource(resource)
-	return r.Direct && r.Service == "lambda"
+	return asl.ParseResource(resource).IsFunction()
 }
 
 // failOthers fails the calls of the states that have no handler.

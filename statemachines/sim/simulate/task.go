@@ -74,7 +74,7 @@ func (t *task) unknown() string {
 	switch {
 	case t.reader:
 		return "the items"
-	case t.parsed.Service == "lambda" && t.parsed.Direct, t.parsed.Service == "lambda" && t.parsed.Action == "invoke",
+	case t.parsed.IsFunction(), t.parsed.Service == "lambda" && t.parsed.Action == "invoke",
 		service == "lambda" && slices.Contains([]string{"invoke", "invokeAsync"}, t.parsed.Action):
 		return "what the Lambda function returns"
 	case t.parsed.Service == "activity":
