@@ -75,6 +75,15 @@ func TestReadOfASlowFollower(t *testing.T) {
 	require.Equal(t, []int{3, 1}, []int{read3, lost})
 }
 
+// lostBy is how many events an event of jobpoller's own says are lost.
+func lostBy(e eventpost.Event) int {
+	var lost struct {
+		Events int `json:"events"`
+	}
+	_ = json.Unmarshal(e.Detail, &lost)
+	return lost.Events
+}
+
 // A slow receiver of 1,500 executions lost the events of 312, and only health told.
 func TestASlowReceiverIsTold(t *testing.T) {
 	t.Parallel()
@@ -93,11 +102,7 @@ func TestASlowReceiverIsTold(t *testing.T) {
 			events++
 			return
 		}
-		var lost struct {
-			Events int `json:"events"`
-		}
-		_ = json.Unmarshal(e.Detail, &lost)
-		told += lost.Events
+		told += lostBy(e)
 	}))
 	t.Cleanup(bus.Close)
 	var log bytes.Buffer
