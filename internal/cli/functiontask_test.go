@@ -135,17 +135,9 @@ func TestFunctionARNsAreInvokes(t *testing.T) { //nolint:paralleltest // it sets
 		}
 		flags := append([]string{"--region", "eu-west-1"}, test.flags...)
 		s := startServing(t, io.Discard, flags...)
-		api := localAPI{server: s.server}
-		var made struct {
-			ARN                   string `json:"executionArn"`
-			Status, Output, Cause string
-		}
-		require.NoError(t, api.call(t.Context(), "CreateStateMachine", map[string]any{"name": "m", "definition": definition, "roleArn": watchRole}, &made))
-		require.NoError(t, api.call(t.Context(), "StartExecution", map[string]any{"stateMachineArn": api.stateMachineARN("m"), "input": input}, &made))
-		<-s.server.World().Execution(made.ARN).Done()
-		require.NoError(t, api.call(t.Context(), "DescribeExecution", map[string]any{"executionArn": made.ARN}, &made))
-		require.Equal(t, "SUCCEEDED", made.Status, "%s: %s", name, made.Cause)
-		check(made.Output)
+		status, output, cause := s.execute(t, "m", definition, "", input)
+		require.Equal(t, "SUCCEEDED", status, "%s: %s", name, cause)
+		check(output)
 		if test.serve {
 			continue
 		}

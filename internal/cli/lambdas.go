@@ -207,39 +207,48 @@ func (a *taskAnswers) isCollected(resource string) bool {
 	return a.collector != nil && resource == lambdaInvokeForToken
 }
 
-// invokeFunctions lets Tasks invoke the functions that there are. What names others
-// goes where it would have gone.
+// invokeFunctions lets Tasks invoke the functions that there are, unless something is
+// named for their states. What names other functions goes where it would have gone.
 func (a *taskAnswers) invokeFunctions(options *sim.Options, functions map[string]sim.LambdaFunction) {
 	if len(functions) == 0 {
 		return
 	}
-	handlers := maps.Clone(options.Handlers)
+	handlers := maps.Clone(options.StateHandlers)
 	if handlers == nil {
 		handlers = map[string]sim.Handler{}
 	}
-	invoke := sim.LambdaInvoke(functions)
-	for resource := range a.resources() {
-		name, _ := sim.FunctionName(resource)
-		switch {
-		case a.isCollected(resource):
-			handlers[resource] = a.collector.Handler(invoke)
-		case isInvoke(resource):
-			others := handlers[resource]
-			handlers[resource] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-				arguments, _ := call.Arguments.(map[string]any)
-				reference, _ := arguments["FunctionName"].(string)
-				name, _ := sim.FunctionName(reference)
-				if functions[name] == nil && arguments != nil && others != nil {
-					return others(ctx, call)
-				}
-				return a.invoke(ctx, name, invoke, call)
+	for resource, states := range a.resources() {
+		handler := a.functionHandler(options, functions, resource)
+		for _, s := range states {
+			if handler != nil && handlers[s.Name] == nil {
+				handlers[s.Name] = handler
 			}
-		case isFunction(resource) && functions[name] != nil:
-			direct := sim.LambdaDirect(functions[name])
-			handlers[resource] = func(ctx context.Context, call sim.Call) (sim.Reply, error) { return a.invoke(ctx, name, direct, call) }
 		}
 	}
-	options.Handlers = handlers
+	options.StateHandlers = handlers
+}
+
+// functionHandler lets functions answer the Tasks of a resource; nil if none of them can.
+func (a *taskAnswers) functionHandler(options *sim.Options, functions map[string]sim.LambdaFunction, resource string) sim.Handler {
+	invoke := sim.LambdaInvoke(functions)
+	name, _ := sim.FunctionName(resource)
+	switch {
+	case a.isCollected(resource):
+		return a.collector.Handler(invoke)
+	case isInvoke(resource):
+		return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+			name := functionOfCall(resource, call)
+			if others := options.Handlers[resource]; functions[name] == nil && others != nil {
+				return others(ctx, call)
+			}
+			return a.invoke(ctx, name, invoke, call)
+		}
+	case isFunction(resource) && functions[name] != nil:
+		direct := sim.LambdaDirect(functions[name])
+		return func(ctx context.Context, call sim.Call) (sim.Reply, error) { return a.invoke(ctx, name, direct, call) }
+	default:
+		return nil
+	}
 }
 
 // invoke lets a function answer a Task. The command's own start a job once, however

@@ -156,7 +156,30 @@ func (t *serveTasks) prepare(start server.StartInfo, o *sim.Options) error {
 			return fmt.Errorf("%s: %w", t.options.mockConfig, err)
 		}
 	}
-	o.Repeat = func(call sim.Call) bool { return mocked[call.State] || mocked[call.Resource] }
+	for resource, handler := range o.Handlers {
+		o.Handlers[resource] = t.functionOr(handler)
+	}
+	o.Repeat = func(call sim.Call) bool {
+		return mocked[call.State] || mocked[call.Resource] && t.findFunction(call) == nil
+	}
+	return nil
+}
+
+// functionOr lets a function of --lambda answer before what is named for its resource.
+func (t *serveTasks) functionOr(handler sim.Handler) sim.Handler {
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		if t.findFunction(call) != nil {
+			return t.answer(ctx, call)
+		}
+		return handler(ctx, call)
+	}
+}
+
+// findFunction returns the function of --lambda that a Task invokes; nil for any other Task.
+func (t *serveTasks) findFunction(call sim.Call) sim.LambdaFunction {
+	if isInvoke(call.Resource) || isFunction(call.Resource) {
+		return t.functions[functionOfCall(call.Resource, call)]
+	}
 	return nil
 }
 
@@ -171,24 +194,7 @@ func (t *serveTasks) applyCase(start server.StartInfo, o *sim.Options, mocked ma
 	for _, name := range names {
 		mocked[name] = true
 	}
-	if err := t.cases.Apply(start.Machine, test, o); err != nil {
-		return err
-	}
-	for state, handler := range o.StateHandlers {
-		o.StateHandlers[state] = t.orCall(handler)
-	}
-	return nil
-}
-
-// orCall lets a Task that the test case does not name go where it would go without one.
-func (t *serveTasks) orCall(handler sim.Handler) sim.Handler {
-	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-		reply, err := handler(ctx, call)
-		if _, ok := errors.AsType[*mock.UnmockedError](err); ok {
-			return t.answer(ctx, call)
-		}
-		return reply, err
-	}
+	return t.cases.Apply(start.Machine, test, o)
 }
 
 // plan returns the answers of simulated jobs for the Tasks of a machine that nothing

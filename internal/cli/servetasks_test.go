@@ -49,21 +49,24 @@ func (s *serving) run(t *testing.T, testCase string, tasks ...string) (status, o
 		}
 		definition += `"T` + string(rune('0'+i)) + `": {"Type": "Task", "ResultPath": "$.t` + string(rune('0'+i)) + `", ` + task + `, ` + next
 	}
+	return s.execute(t, "tasks"+testCase, definition+"}}", testCase, "{}")
+}
+
+// execute creates a machine, and runs it to its end.
+func (s *serving) execute(t *testing.T, name, definition, testCase, input string) (status, output, cause string) {
+	t.Helper()
 	api := localAPI{server: s.server}
-	var created struct {
+	var made struct {
 		ARN string `json:"stateMachineArn"`
 	}
-	require.NoError(t, api.call(t.Context(), "CreateStateMachine", map[string]any{
-		"name": "tasks" + testCase, "definition": definition + "}}", "roleArn": watchRole,
-	}, &created), definition)
-	arn := created.ARN
+	require.NoError(t, api.call(t.Context(), "CreateStateMachine", map[string]any{"name": name, "definition": definition, "roleArn": watchRole}, &made), definition)
 	if testCase != "" {
-		arn += "#" + testCase
+		made.ARN += "#" + testCase
 	}
 	var started struct {
 		ARN string `json:"executionArn"`
 	}
-	require.NoError(t, api.call(t.Context(), "StartExecution", map[string]any{"stateMachineArn": arn}, &started))
+	require.NoError(t, api.call(t.Context(), "StartExecution", map[string]any{"stateMachineArn": made.ARN, "input": input}, &started))
 	<-s.server.World().Execution(started.ARN).Done()
 	var described struct{ Status, Output, Cause string }
 	require.NoError(t, api.call(t.Context(), "DescribeExecution", map[string]any{"executionArn": started.ARN}, &described))

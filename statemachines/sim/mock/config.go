@@ -136,8 +136,9 @@ func (c *Config) Only(m *asl.StateMachine) *Config {
 // Apply puts the mocks into the options of a run of the machine, fresh for each
 // run. test names a test case as TestCases gives it, or only its last part where
 // that is clear; it is empty for a file of our own form or with one test case.
-// A Task that the file does not name has no mock. A name in the file that the
-// machine does not have, or that calls nothing, is an *UnknownNameError.
+// A Task that the file does not name has no mock: with a test case it fails, unless
+// the options have a handler for it. A name in the file that the machine does not
+// have, or that calls nothing, is an *UnknownNameError.
 func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
 	scripts, chosen := c.scripts, ""
 	if len(c.cases) > 0 || test != "" {

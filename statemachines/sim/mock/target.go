@@ -18,12 +18,16 @@ type Targets struct {
 	resources map[string]bool
 	calling   map[string]bool     // states that call
 	resource  map[string]string   // by state that calls
+	objects   map[string][]string // what a state that reads objects also calls, by state
 	others    map[string]asl.Type // states that do not
 }
 
 // TargetsOf returns the targets of a machine.
 func TargetsOf(m *asl.StateMachine) *Targets {
-	t := &Targets{resources: map[string]bool{}, calling: map[string]bool{}, resource: map[string]string{}, others: map[string]asl.Type{}}
+	t := &Targets{
+		resources: map[string]bool{}, calling: map[string]bool{},
+		resource: map[string]string{}, objects: map[string][]string{}, others: map[string]asl.Type{},
+	}
 	for s := range m.All {
 		switch {
 		case s.Task != nil:
@@ -31,7 +35,7 @@ func TargetsOf(m *asl.StateMachine) *Targets {
 			t.resource[s.Name] = s.Task.Resource
 		case s.Map != nil && s.Map.ItemReader != nil:
 			t.calling[s.Name], t.resources[s.Map.ItemReader.Resource] = true, true
-			t.resource[s.Name] = s.Map.ItemReader.Resource
+			t.resource[s.Name], t.objects[s.Name] = s.Map.ItemReader.Resource, sim.ObjectResources(s)
 		default:
 			t.others[s.Name] = s.Type
 		}
@@ -121,9 +125,12 @@ func (t *Targets) isFunction(name string) bool {
 
 // failOthers fails the calls of the states that have no handler.
 func (t *Targets) failOthers(o *sim.Options, testCase string) {
+	if o.Handler != nil { // of all
+		return
+	}
 	for state := range t.calling {
-		resource := t.resource[state]
-		if o.StateHandlers[state] != nil || o.Handlers[resource] != nil {
+		isAnswered := func(resource string) bool { return o.Handlers[resource] != nil }
+		if o.StateHandlers[state] != nil || isAnswered(t.resource[state]) || slices.ContainsFunc(t.objects[state], isAnswered) {
 			continue
 		}
 		o.StateHandlers[state] = func(_ context.Context, call sim.Call) (sim.Reply, error) {
