@@ -61,8 +61,11 @@ workflows; for other files, pass --express or --express=NAMES.
 such as moto or LocalStack: then AWS_ENDPOINT_URL serves all services. Tasks that no
 other flag names call it, too.
 
---events-to URL posts each change of an execution's status as EventBridge sends it,
-and --limits aws throttles clients as AWS does in the region of the request.
+--events-to URL posts each change of an execution's status as EventBridge sends it.
+If the receiver is too slow, an event of the source jobpoller tells it how many it
+lost.
+
+--limits aws throttles clients as AWS does in the region of the request.
 
 Exit codes: 0 ended by a signal; 1 failed; 2 wrong usage; that of the command.`
 
