@@ -309,7 +309,7 @@ func (t *trial) answer(ctx context.Context, a *taskAnswers, options *sim.Options
 	for _, u := range plan.Unknown {
 		t.guessed = append(t.guessed, u.State)
 		options.StateHandlers[u.State] = func(context.Context, sim.Call) (sim.Reply, error) {
-			return sim.Reply{Output: map[string]any{"Payload": map[string]any{}, "StatusCode": 200}}, nil //nolint:mnd // as of a function that returns {}
+			return sim.Reply{Output: u.Skeleton()}, nil
 		}
 	}
 	a.invokeFunctions(options, functions)

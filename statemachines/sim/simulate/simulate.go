@@ -56,7 +56,13 @@ type Unknown struct {
 	State, Resource string
 	Position        asl.Position // of the resource
 	What            string       // has to be told: "what the Lambda function returns"
+
+	task *task
 }
+
+// Skeleton returns what the answer may look like: the envelope of the call, if it has one,
+// with nothing in it.
+func (u Unknown) Skeleton() any { return u.task.skeleton() }
 
 // namedMock is a member of a file of mocks.
 type namedMock struct {
@@ -142,7 +148,7 @@ func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 
 // untold is the Task as one that has to be told what it returns.
 func (t *task) untold(what string) Unknown {
-	return Unknown{State: t.name(), Resource: t.resource, Position: t.position, What: what}
+	return Unknown{State: t.name(), Resource: t.resource, Position: t.position, What: what, task: t}
 }
 
 // Status is a status that a job or a resource of the catalogue can have.
