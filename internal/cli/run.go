@@ -40,8 +40,8 @@ charges for them. lambda:Invoke reaches only jobpoller-sample-job. http:Request
 reaches the hosts of JOBPOLLER_HTTP_HOSTS (and this machine with
 JOBPOLLER_HTTP_LOOPBACK=true). With --virtual only lambda:Invoke works.
 
-Tasks of your definition go where the flags say. What is named for a state wins over
-what is named for its function or service, and that over what is named for all:
+Tasks of your definition go where the flags say. The most specific name wins: the
+state, then the function, the resource, the service, and all services:
   --endpoint-url [SERVICE=]URL  an emulator such as moto, or a service's own URL
   --aws[=SERVICES]              AWS, with your credentials; run says so first
   --lambda NAME=WHAT            a function, by its name or its logical ID in the

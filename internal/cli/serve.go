@@ -36,8 +36,8 @@ Histories have the times of that clock. Any program can move it, of an open serv
   curl -H 'Content-Type: application/json' -d '{"advance": "10m"}' \
     http://127.0.0.1:8083/_jobpoller/clock
 
-Tasks go where the flags say, as those of run. What is named for a state wins over
-what is named for its function or service, and that over what is named for all:
+Tasks go where the flags say, as those of run. The most specific name wins: the
+state, then the function, the resource, the service, and all services:
   --lambda NAME=WHAT            a function: ./bootstrap, go:./cmd/x or http://...
   --lambda-endpoint URL         a server that invokes the other functions, such as
                                 sam local start-lambda (or the variable LAMBDA_ENDPOINT)
