@@ -9,7 +9,7 @@ import (
 // others every ten seconds, for a server that is away loses all.
 type lostEvents struct {
 	log  *serveLog
-	text string // of the line: with %d for the events, and %v for the reason
+	text string // of the line: with %s for the events, and %v for the reason
 
 	mu     sync.Mutex
 	all    int
@@ -38,7 +38,7 @@ func (l *lostEvents) tell() {
 	if l.untold == 0 {
 		return
 	}
-	l.log.warn(l.text, l.untold, l.why)
+	l.log.warn(l.text, plural(l.untold, "event"), l.why)
 	l.untold = 0
 	l.timer = time.AfterFunc(tellLostEvery, func() {
 		l.mu.Lock()

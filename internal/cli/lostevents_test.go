@@ -27,7 +27,7 @@ func TestLostEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		l := &lostEvents{log: &serveLog{out: &out, quiet: true}, text: "%d events were lost: %v"}
+		l := &lostEvents{log: &serveLog{out: &out, quiet: true}, text: "lost %s: %v"}
 		told := func() string {
 			l.mu.Lock() // who writes holds it
 			defer l.mu.Unlock()
@@ -35,19 +35,19 @@ func TestLostEvents(t *testing.T) {
 			return out.String()
 		}
 		l.add(1, errors.New("away"))
-		require.Equal(t, "1 events were lost: away\n", told())
+		require.Equal(t, "lost 1 event: away\n", told())
 		for i := range 100 {
 			l.add(2, fmt.Errorf("away for the time %d", i))
 		}
 		require.Empty(t, told(), "ten seconds are not over")
 		<-time.After(10 * time.Second)
 		synctest.Wait()
-		require.Equal(t, "200 events were lost: away for the time 99\n", told())
+		require.Equal(t, "lost 200 events: away for the time 99\n", told())
 		<-time.After(time.Hour)
 		l.add(3, errors.New("away again"))
 		l.add(4, errors.New("gone"))
 		l.close()
-		require.Equal(t, "3 events were lost: away again\n4 events were lost: gone\n", told())
+		require.Equal(t, "lost 3 events: away again\nlost 4 events: gone\n", told())
 		require.Equal(t, 1+200+3+4, l.count())
 		l.close()
 		require.Empty(t, told())
@@ -110,7 +110,7 @@ func TestASlowReceiverIsTold(t *testing.T) {
 		require.Equal(t, 2*executions, events+told)
 		require.Positive(t, told)
 		logged := 0
-		for _, m := range regexp.MustCompile(`--events-to: (\d+) events were lost: `).FindAllStringSubmatch(log.String(), -1) {
+		for _, m := range regexp.MustCompile(`--events-to lost (\d+) events?: `).FindAllStringSubmatch(log.String(), -1) {
 			n, err := strconv.Atoi(m[1])
 			require.NoError(t, err)
 			logged += n

@@ -36,8 +36,8 @@ func newFollower(log *serveLog) *follower {
 	return &follower{
 		log: log, ring: control.NewRing(),
 		missed:   lostEvents{log: log, text: "%d events are missing here and in the streams of events: %v"},
-		unread:   lostEvents{log: log, text: "%d events were lost by a client of the stream of events: %v"},
-		unposted: lostEvents{log: log, text: "--events-to: %d events were lost: %v"},
+		unread:   lostEvents{log: log, text: "a client of the stream of events lost %s: %v"},
+		unposted: lostEvents{log: log, text: "--events-to lost %s: %v"},
 	}
 }
 

@@ -146,7 +146,8 @@ func (s *starter) resumeDropped(ctx context.Context) (*Result, error) {
 	case err == nil:
 		return nil, s.request.dropped
 	case errors.Is(err, startrecord.ErrChanged):
-		return nil, fail(ErrorStoreUnavailable, "the start record %s has changed meanwhile, or the store has returned an old answer: retry", s.Store.Location(s.event.Key))
+		return nil, fail(ErrorStoreUnavailable, "the start record %s has changed meanwhile, or the store has returned an old answer: retry",
+			s.Store.Location(s.event.Key))
 	default:
 		return nil, storeError(err)
 	}
