@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go/logging"
 	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/shell"
 )
 
 // awsFlags say which AWS a command calls.
@@ -40,7 +42,7 @@ func (a *awsFlags) spell() string {
 	var b strings.Builder
 	for _, flag := range []struct{ name, value string }{{"region", a.region}, {"profile", a.profile}, {"endpoint-url", a.endpoint}} {
 		if flag.value != "" {
-			b.WriteString(" --" + flag.name + " " + quoteShell(flag.value))
+			b.WriteString(" --" + flag.name + " " + shell.Quote(flag.value))
 		}
 	}
 	return b.String()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -183,7 +184,7 @@ func (o *planOptions) planAgain(args []string, late string, jitter time.Duration
 		words = append(words, "--only", o.only)
 	}
 	for i, word := range words {
-		words[i] = quoteShell(word)
+		words[i] = shell.Quote(word)
 	}
 	return strings.Join(words, " ") + o.aws.spell()
 }

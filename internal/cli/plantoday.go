@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -82,7 +83,7 @@ func isService(name string) bool {
 func quoteAll(names []string) []string {
 	all := make([]string, len(names))
 	for i, name := range names {
-		all[i] = quoteShell(name)
+		all[i] = shell.Quote(name)
 	}
 	return all
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -201,10 +202,10 @@ func nameOfJob(rec startrecord.Record) string {
 func nameOfKey(key startrecord.Key) string {
 	name := key.ExecutionARN
 	if key.Poller != handler.DefaultPoller {
-		name += " --poller " + quoteShell(key.Poller)
+		name += " --poller " + shell.Quote(key.Poller)
 	}
 	if key.Scope != "" {
-		name += " --scope " + quoteShell(key.Scope)
+		name += " --scope " + shell.Quote(key.Scope)
 	}
 	return name
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
@@ -63,7 +64,7 @@ func (f *storeFlags) spell() string {
 		{"prefix", f.prefix},
 	} {
 		if flag.value != "" {
-			b.WriteString(" --" + flag.name + " " + quoteShell(flag.value))
+			b.WriteString(" --" + flag.name + " " + shell.Quote(flag.value))
 		}
 	}
 	return b.String() + f.aws.spell()

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
@@ -107,14 +108,14 @@ func drawToken() string {
 func (s *start) example(missing []string) string {
 	words := []string{"jobpoller start", s.entry.Service.Key, s.entry.Name}
 	for _, p := range s.options.params {
-		words = append(words, "--param", quoteShell(p))
+		words = append(words, "--param", shell.Quote(p))
 	}
 	for _, name := range missing {
 		value := "..."
 		if shape := s.op.Input.Member(name).Shape; isPart(shape) || shape.Type == catalog.List {
 			value = sampleValue(shape)
 		}
-		words = append(words, "--param", quoteShell(name+"="+value))
+		words = append(words, "--param", shell.Quote(name+"="+value))
 	}
 	return strings.Join(words, " ")
 }
@@ -242,9 +243,9 @@ func (s *start) waitCommand(id string, input map[string]any) string {
 	of, last := map[string]any{}, ""
 	if place := findID(s.entry, nil); place != nil && id != "" && place.fill(of, id) == nil {
 		if strings.HasPrefix(id, "-") {
-			last = " -- " + quoteShell(id) // it looks like a flag
+			last = " -- " + shell.Quote(id) // it looks like a flag
 		} else {
-			words = append(words, quoteShell(id))
+			words = append(words, shell.Quote(id))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(input)) {
@@ -259,18 +260,7 @@ func (s *start) waitCommand(id string, input map[string]any) string {
 			}
 			text = string(encoded)
 		}
-		words = append(words, "--param", quoteShell(name+"="+text))
+		words = append(words, "--param", shell.Quote(name+"="+text))
 	}
 	return strings.Join(words, " ") + s.options.aws.spell() + last
-}
-
-// quoteShell writes a word of a command line for a shell.
-func quoteShell(word string) string {
-	isPlain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
