@@ -29,15 +29,20 @@ func newDoctorCommand() *cobra.Command {
 		Short: "Check the store of the start records, your permissions, the clock and quotas",
 		Long: `Doctor CALLS AWS with your credentials. It checks what the Lambda functions need:
 
-  store       the bucket or table answers, and you may read and write records
-  conditions  a write whose condition does not hold is refused; for this, doctor
-              writes one record of its own, the same one each time
+  store       the bucket or table answers, and you may read records
+  conditions  you may write records, and a write whose condition does not hold is
+              refused; for this, doctor writes a record of its own
+  callbacks   the table makes transactions, which Tasks need that wait for a callback
+  removal     doctor could not remove its record; not shown if it could
   lifecycle   old records go away, and not before they may
   clock       this machine's clock agrees with AWS's
   quota       Lambda has room for the functions
 
-Permissions are checked for you, not for the roles of the functions. Each finding
-says what to do about it.
+Permissions are checked for you, not for the roles of the functions, which need
+s3:GetObject, s3:PutObject and s3:ListBucket, or dynamodb:GetItem and
+dynamodb:PutItem. To remove its record doctor needs s3:DeleteObject or
+dynamodb:DeleteItem, which the functions do not. Each finding says what to do
+about it.
 
 Exit codes: 0 all is well, or there are only notes and warnings; 1 something is
 wrong; 2 wrong usage; 4 could not reach the store.`,

@@ -2,16 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // doctor checks what the Lambda functions need.
@@ -35,7 +32,7 @@ const checkTimeout = 30 * time.Second
 func (d *doctor) examine(ctx context.Context) {
 	checks := []func(context.Context){d.checkLifecycle, d.checkClock, d.checkQuota}
 	if d.run(ctx, d.checkStore); d.found[0].Severity == healthy {
-		d.run(ctx, d.checkConditions)
+		d.run(ctx, d.checkWrites)
 	}
 	for _, check := range checks {
 		d.run(ctx, check)
@@ -46,52 +43,6 @@ func (d *doctor) run(ctx context.Context, check func(context.Context)) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	check(ctx)
-}
-
-// checkStore reads a record that is not there: S3 says so only to who may list.
-func (d *doctor) checkStore(ctx context.Context) {
-	key := startrecord.Key{ExecutionARN: startrecord.ProbeKey().ExecutionARN, Poller: "doctor", Scope: "none"}
-	switch _, err := d.store.Load(ctx, key); {
-	case err == nil, errors.Is(err, startrecord.ErrNotFound):
-		d.add("store", healthy, "", "%s answers, and lets you read records", d.store.name())
-	case errors.Is(err, startrecord.ErrConfiguration):
-		_, text, _ := strings.Cut(withoutSDK(err), d.store.Location(key)+": ")
-		d.add("store", diag.Error.String(), d.mend(err), "%s", text)
-	default:
-		d.unreached = true
-		d.add("store", diag.Error.String(), "check the region, --endpoint-url and the network", "%s: %s", d.store.name(), errorText(err))
-	}
-}
-
-// mend is what to do about a store that cannot be used.
-func (d *doctor) mend(err error) string {
-	flags := d.store.flags
-	table := " --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=key,AttributeType=S" +
-		" --key-schema AttributeName=key,KeyType=HASH" + flags.aws.spell()
-	switch code := newCallError(err).Code; {
-	case code == "NoSuchBucket":
-		return "aws s3 mb s3://" + flags.bucket + flags.aws.spell()
-	case code == "ResourceNotFoundException":
-		return "aws dynamodb create-table --table-name " + flags.table + table
-	case code == "ValidationException":
-		return "aws dynamodb create-table --table-name NEW_TABLE" + table
-	case awserror.IsPermissionCode(code):
-		return "grant it to yourself and to the roles of the functions"
-	default:
-		return ""
-	}
-}
-
-func (d *doctor) checkConditions(ctx context.Context) {
-	switch err := startrecord.Probe(ctx, d.store); {
-	case err == nil:
-		d.add("conditions", healthy, "", "writes whose condition does not hold are refused")
-	case errors.Is(err, startrecord.ErrConfiguration):
-		d.add("conditions", diag.Danger.String(), "keep the records in another store: here two functions could start one job", "%s", withoutSDK(err))
-	default:
-		d.unreached = true
-		d.add("conditions", diag.Error.String(), "run doctor again; the store did not answer", "%s: %s", d.store.name(), errorText(err))
-	}
 }
 
 // maxSkew is what a signature may be off: requests beyond it are refused.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/dynalite"
@@ -44,8 +45,14 @@ func TestE2ERecordsInATable(t *testing.T) {
 	require.Contains(t, command(exitSucceeded, "records", "show", nightly), `"Oven": "1"`)
 	require.Contains(t, command(exitFailed, "records", "abandon", nightly, "--yes"), "has a job already")
 
-	said := command(exitSucceeded, "doctor")
+	// dynalite has no transactions: its client here makes them.
+	said := command(exitFailed, "doctor")
 	require.Contains(t, said, "ok       store       table records answers")
 	require.Contains(t, said, "ok       conditions ")
+	require.Regexp(t, `(ERROR|DANGER) +callbacks .*\n +do: keep the records in another table`, said)
+	require.NotContains(t, said, "removal")
+	left, err := server.Client(dynalite.ClientOptions{}).Scan(t.Context(), &dynamodb.ScanInput{TableName: new("records")})
+	require.NoError(t, err)
+	require.Len(t, left.Items, 2, "the record, and that of the probe of the store above")
 	require.Contains(t, said, "lifecycle ")
 }

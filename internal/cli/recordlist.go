@@ -52,9 +52,9 @@ func (r *recordStore) list(ctx context.Context, execution, status string, visit 
 	return r.scanBucket(ctx, execution, filter)
 }
 
-// isOfPoller tells whether a record is one of a poller: doctor and run write others.
+// isOfPoller tells whether a record is one of a poller: probes, doctor and run write others.
 func isOfPoller(key startrecord.Key) bool {
-	return key != startrecord.ProbeKey() && key.Poller != claimPoller
+	return key.ExecutionARN != startrecord.ProbeKey().ExecutionARN && key.Poller != claimPoller
 }
 
 // keyOfRecord reads the key out of the text of a record.

@@ -26,27 +26,53 @@ func ProbeKey() Key { return probeKey }
 // S3 but ignore If-None-Match or If-Match. The error is then ErrConfiguration
 // and names what is ignored, else what the store returned.
 func Probe(ctx context.Context, store Store) error {
+	return ProbeUnder(ctx, store, probeKey, time.Time{})
+}
+
+// ProbeUnder is Probe with a record of a key that no other probe uses at the time, so that
+// the caller can remove it. Where records expire, it does at the time that is given.
+func ProbeUnder(ctx context.Context, store Store, key Key, expires time.Time) error {
 	began := time.Unix(0, 0).UTC()
-	rec := Record{Status: StatusUnknown, ExecutionStartTime: began, StartedAt: began}
-	if _, err := store.Create(ctx, probeKey, rec); err != nil && !errors.Is(err, ErrExists) {
+	rec := Record{Status: StatusUnknown, ExecutionStartTime: began, StartedAt: began, ExpiresAt: expires}
+	if _, err := store.Create(ctx, key, rec); err != nil && !errors.Is(err, ErrExists) {
 		return err
 	}
-	switch _, err := store.Create(ctx, probeKey, rec); {
+	switch _, err := store.Create(ctx, key, rec); {
 	case err == nil:
 		return fmt.Errorf("%w: %s was created twice: the store ignores the condition of a write (If-None-Match), "+
-			"so two functions could start one job; use a store that keeps it", ErrConfiguration, store.Location(probeKey))
+			"so two functions could start one job; use a store that keeps it", ErrConfiguration, store.Location(key))
 	case !errors.Is(err, ErrExists):
 		return err
 	}
-	switch _, err := store.Replace(ctx, probeKey, rec, `"no such version"`); {
+	switch _, err := store.Replace(ctx, key, rec, noVersion); {
 	case err == nil:
 		return fmt.Errorf("%w: %s was replaced under a version that it did not have: the store ignores the condition of a write (If-Match), "+
-			"so two functions could take over one job; use a store that keeps it", ErrConfiguration, store.Location(probeKey))
+			"so two functions could take over one job; use a store that keeps it", ErrConfiguration, store.Location(key))
 	case !errors.Is(err, ErrChanged):
 		return err
 	}
 	return nil
 }
+
+// ProbeIndex finds out whether a store makes transactions, after ProbeUnder with the key.
+// Its transaction is one that the store refuses because of the record's version, so it
+// writes nothing. A store that takes it ignores the condition: the error is then
+// ErrConfiguration.
+func ProbeIndex(ctx context.Context, store Indexed, key Key) error {
+	began := time.Unix(0, 0).UTC()
+	rec := Record{Status: StatusUnknown, ExecutionStartTime: began, StartedAt: began, Callback: Callback{JobIDs: []string{key.Path()}}}
+	switch _, err := store.ReplaceIndexed(ctx, key, rec, noVersion); {
+	case err == nil:
+		return fmt.Errorf("%w: %s was replaced in a transaction under a version that it did not have: the store ignores the condition of a write; "+
+			"use a store that keeps it", ErrConfiguration, store.Location(key))
+	case !errors.Is(err, ErrChanged):
+		return err
+	}
+	return nil
+}
+
+// noVersion is a version that no record has.
+const noVersion = `"no such version"`
 
 // ProbeFirst returns the store with a probe before its first write. Until a probe
 // has succeeded each write makes one, so that a function recovers from an outage
@@ -59,6 +85,18 @@ func ProbeFirst(store Store) Store {
 		return &probedIndex{p, index}
 	}
 	return p
+}
+
+// WithoutProbe returns the store that ProbeFirst was given, and any other as it is.
+func WithoutProbe(store Store) Store {
+	switch p := store.(type) {
+	case *probed:
+		return p.Store
+	case *probedIndex:
+		return p.Store
+	default:
+		return store
+	}
 }
 
 type probed struct {
