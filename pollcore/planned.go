@@ -67,7 +67,7 @@ func ParsePlanned(text []byte) (Planned, error) {
 				delay(&p.Delays[last], min(last, 1))(item)
 			})(n)
 			if n.Kind == jsontree.Array && len(n.Items) == 0 {
-				r.Report(n.Problem("%s", noDelays))
+				r.Report(n.Problem(noDelays))
 			}
 		},
 		"then":   delay(&p.Then, 1),
@@ -123,7 +123,7 @@ func (p Planned) Validate() error {
 	}
 	switch count := len(p.Delays); {
 	case count == 0:
-		report("/delays", "%s", noDelays)
+		report("/delays", noDelays)
 	case count > MaxPlannedDelays:
 		report("/delays", "expected at most %d delays, found %d", MaxPlannedDelays, count)
 	default:

@@ -98,7 +98,7 @@ func readWaiter(name string, n *jsontree.Node) (*Waiter, diag.Problems) {
 		}
 		if p.Pointer == "" || !r.Knows(at) {
 			placed := n.Nearest(at).Problem("%s", p.Message)
-			placed.Suggestion = p.Suggestion
+			placed.Suggestion, placed.OwnWords = p.Suggestion, p.OwnWords
 			r.Report(placed)
 		}
 	}

@@ -31,7 +31,7 @@ func (w *Waiter) Validate() error { return w.problems().Err() }
 func (w *Waiter) problems() diag.Problems {
 	var found diag.Problems
 	report := func(pointer, format string, args ...any) *diag.Problem {
-		found = append(found, diag.Problem{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+		found = append(found, diag.Problem{Pointer: pointer, Message: fmt.Sprintf(format, args...), OwnWords: diag.OwnWords(format, args...)})
 		return &found[len(found)-1]
 	}
 	if !waiterName.MatchString(w.Name) {

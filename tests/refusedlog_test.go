@@ -9,17 +9,21 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 )
@@ -63,6 +67,11 @@ func TestLogOfTheOperatePage(t *testing.T) {
 		"Input": {"job": "athena:StartQueryExecution", "maxWaitSeconds": 600, "arguments": {"QueryString": "SELECT 'hunter2'", "WorkGroup": "primary"}}}`
 	_, err = p.RunJob(t.Context(), json.RawMessage(event))
 	require.NoError(t, err)
+	_, err = p.RunJob(t.Context(), json.RawMessage(`{"Execution": {"Id": "arn:aws:states:us-east-1:123456789012:execution:Report:run-2", "StartTime": "2026-11-28T09:00:00Z", "Input": {"maxWaitSeconds": 600}}}`))
+	require.Error(t, err)
+	mistake := regexp.MustCompile(`"error":"JobPoller.InvalidRequest","reason":".*member \\"job\\""`).FindString(log.String())
+	require.NotEmpty(t, mistake, log.String())
+	require.Contains(t, string(page), mistake)
 	log.Reset()
 	now = now.Add(30 * time.Second)
 	result, err := p.CheckStatus(t.Context(), json.RawMessage(event))
@@ -71,4 +80,92 @@ func TestLogOfTheOperatePage(t *testing.T) {
 	require.NotContains(t, log.String(), "hunter2")
 	got := regexp.MustCompile(`"time":"[^"]*",`).ReplaceAllString(log.String(), "")
 	require.JSONEq(t, strings.Replace(shown, `"message":`, `"msg":`, 1), got)
+}
+
+// answers is an HTTP client that gives one answer to writes and another to reads.
+type answers struct {
+	start, describe string // a status and a body
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := a.describe
+	if r.Method != http.MethodGet {
+		answer = a.start
+	}
+	code, body, _ := strings.Cut(answer, " ")
+	status, err := strconv.Atoi(code)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
+}
+
+// Do implements aws.HTTPClient.
+func (a answers) Do(r *http.Request) (*http.Response, error) { return a.RoundTrip(r) }
+
+// By the log alone: which execution and job, by which id, and what is missing, whoever runs
+// the job.
+func TestLogOfARefusedPollOfEachKindOfDriver(t *testing.T) {
+	t.Parallel()
+	cfg := aws.Config{
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
+		HTTPClient: answers{"202 ", `403 <Error><Code>AccessDenied</Code><Message>User: arn:aws:sts::123456789012:assumed-role/poller/f is not authorized to perform: kms:Decrypt on resource: hunter2</Message></Error>`},
+	}
+	function, err := builtin.LambdaInvoke(jobs.Environment{AWS: cfg, S3: s3.NewFromConfig(cfg), Bucket: "records", Prefix: "jobpoller"})
+	require.NoError(t, err)
+	server, err := httpjob.New(httpjob.Config{
+		Hosts: []string{"jobs.example.com"},
+		Wrap: func(http.RoundTripper) http.RoundTripper {
+			return answers{`200 {"id": "7"}`, `403 {"message": "hunter2"}`}
+		},
+	})
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		driver            jobs.Driver
+		arguments         string
+		wantID, wantCause string
+	}{
+		{
+			function, `{"FunctionName": "work", "Payload": {"Password": "hunter2"}}`, "work records jobpoller/jobs/",
+			"AccessDenied (HTTP 403); grant the function's role kms:Decrypt",
+		},
+		{
+			server, `{"Start": {"Method": "POST", "Url": "https://jobs.example.com/jobs", "Body": "hunter2"}, "Describe": {"Url": "https://jobs.example.com/jobs/{Body.id}"}}`,
+			"https://jobs.example.com/jobs/7", "answered 403 Forbidden; give the call's Headers, or the function's transport, credentials that the server takes; Http.StatusCode.403",
+		},
+	} {
+		t.Run(tt.driver.Name(), func(t *testing.T) {
+			t.Parallel()
+			registry, err := jobs.NewRegistry(tt.driver)
+			require.NoError(t, err)
+			var log bytes.Buffer
+			p, err := handler.New(handler.Config{Store: memstore.New(nil), Jobs: registry, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+			require.NoError(t, err)
+			event := `{"Context": {"Execution": {"Id": "arn:aws:states:us-east-1:123456789012:execution:Report:run-1", "StartTime": "2026-11-28T09:00:00Z"}},
+				"Input": {"job": "` + tt.driver.Name() + `", "maxWaitSeconds": 600, "arguments": ` + tt.arguments + `}}`
+			_, err = p.RunJob(t.Context(), json.RawMessage(event))
+			require.NoError(t, err)
+			log.Reset()
+			result, err := p.CheckStatus(t.Context(), json.RawMessage(event))
+			require.NoError(t, err)
+			require.EqualValues(t, "FAILED", result.Status)
+			require.NotContains(t, log.String(), "hunter2")
+			var line struct {
+				Level     string `json:"level"`
+				Execution string `json:"execution"`
+				Job       string `json:"job"`
+				ID        string `json:"id"`
+				Reason    string `json:"reason"`
+			}
+			require.NoError(t, json.Unmarshal(log.Bytes(), &line))
+			require.Equal(t, "WARN", line.Level)
+			require.Equal(t, "arn:aws:states:us-east-1:123456789012:execution:Report:run-1", line.Execution)
+			require.Equal(t, tt.driver.Name(), line.Job)
+			require.Contains(t, line.ID, tt.wantID)
+			require.Contains(t, line.Reason, tt.wantCause)
+		})
+	}
 }

@@ -170,7 +170,9 @@ func (d *Document) at(offset int, pointer, format string, args ...any) diag.Prob
 	if d.problems++; d.problems > diag.MaxShown {
 		return diag.Hidden(pointer, fmt.Sprintf(format, args...))
 	}
-	return diag.At(d.text, offset, pointer, fmt.Sprintf(format, args...))
+	p := diag.At(d.text, offset, pointer, fmt.Sprintf(format, args...))
+	p.OwnWords = diag.OwnWords(format, args...)
+	return p
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

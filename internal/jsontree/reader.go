@@ -40,7 +40,7 @@ func (r *Reader) Knows(pointer string) bool {
 // missing ones. what names the object in messages: "a waiter".
 func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), required ...string) {
 	if n.Kind != Object {
-		r.Report(n.Problem("expected %s, found %s", what, r.describe(n)))
+		r.Report(n.Problem("expected %s, found %s", diag.Word(what), r.describe(n)))
 		return
 	}
 	names := make([]string, 0, len(members))
@@ -53,12 +53,14 @@ func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), re
 		if read, ok := members[m.Name]; ok {
 			read(m.Value)
 		} else {
-			r.Report(n.MemberProblem(m, "%s has no member %q", what, m.Name).Suggest(m.Name, names...))
+			p := n.MemberProblem(m, "%s has no member %q", what, m.Name).Suggest(m.Name, names...)
+			p.OwnWords = what + " has no such member"
+			r.Report(p)
 		}
 	}
 	for _, name := range required {
 		if n.Get(name) == nil {
-			r.Report(n.Missing(name, "%s needs the member %q", what, name))
+			r.Report(n.Missing(name, "%s needs the member %q", diag.Word(what), diag.Word(name)))
 		}
 	}
 }
@@ -78,7 +80,7 @@ func (r *Reader) Text(to *string) func(*Node) {
 func (r *Reader) OneOf(to *string, values ...string) func(*Node) {
 	return func(n *Node) {
 		if n.Kind != String || !slices.Contains(values, n.Text) {
-			r.Report(n.Problem("expected one of %s, found %s", strings.Join(values, ", "), r.describe(n)).Suggest(n.Text, values...))
+			r.Report(n.Problem("expected one of %s, found %s", diag.Word(strings.Join(values, ", ")), r.describe(n)).Suggest(n.Text, values...))
 			return
 		}
 		*to = n.Text
@@ -132,19 +134,19 @@ func (r *Reader) respell(n *Node, members map[string]func(*Node)) {
 			continue
 		}
 		if n.Get(name) != nil {
-			r.Report(n.MemberProblem(m, "the member %s is there twice", name))
+			r.Report(n.MemberProblem(m, "the member %s is there twice", diag.Word(name)))
 			continue
 		}
 		n.Members[i].Name = name
 	}
 }
 
-// describe names a value for a message.
-func (r *Reader) describe(n *Node) string {
+// describe names a value for a message: by its kind, or by a quotation.
+func (r *Reader) describe(n *Node) any {
 	if r.HideStrings && n.Kind == String {
-		return n.Kind.String()
+		return n.Kind
 	}
-	return n.Describe()
+	return diag.Quotation{Text: n.Describe(), Kind: n.Kind.String()}
 }
 
 // Nearest returns the value at the pointer below n, or the deepest one on the

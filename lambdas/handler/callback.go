@@ -90,14 +90,13 @@ func (s *starter) jobIDs(ctx context.Context, rec startrecord.Record) []string {
 	if !ok {
 		return nil
 	}
-	ref, err := readRef(rec, s.Store.Location(s.event.Key))
+	ref, err := readRef(rec, s.place(s.event.Key))
 	var ids []string
 	if err == nil {
 		ids, err = announcer.JobIDs(ref)
 	}
 	if err != nil { // its polls will find the end
-		s.Log.WarnContext(ctx, "events cannot tell of the job", "execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller,
-			"scope", s.event.Key.Scope, "reason", reason(err))
+		s.Log.WarnContext(ctx, "events cannot tell of the job", append(namesOf(s.event.Key), "reason", reason(err))...)
 		return nil
 	}
 	for i, id := range ids {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
@@ -52,13 +53,13 @@ type givenAnswer struct {
 func (p *Handler) newCheck(event Event, stored startrecord.Stored, request *knownRequest) (*check, error) {
 	driver, err := p.Jobs.PollDriver(request.Job)
 	if err != nil {
-		return nil, failWith(ErrorUnknownJob, err)
+		return nil, unknownJob(err)
 	}
 	judge, err := request.judge()
 	if err != nil {
 		return nil, failWith(ErrorInvalidRequest, err)
 	}
-	ref, err := readRef(stored.Record, "the start record")
+	ref, err := readRef(stored.Record, p.place(event.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +158,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	judged := c.judge.Check(c.ref, output, opErr)
 	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
 	if unmatched && goerror.Passes(opErr) {
-		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
+		return nil, jobUnseen, failBecause(ErrorServiceUnavailable, opErr, "describe %s", word(c.request.Job))
 	}
 	schedule := c.request.Schedule(c.event.Key)
 	// A Wait state waits whole seconds. What is drawn is rounded, not what grows.
@@ -275,7 +276,7 @@ func (c *check) isOwnFailure(output any) bool {
 func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 	stopper, ok := c.driver.(jobs.Stopper)
 	if !ok { // the driver of another version of this function could
-		timeout.Reason += "; this function cannot stop the job"
+		timeout.remark("; this function cannot stop the job")
 		return c.keep(ctx, timeout)
 	}
 	rec, first := c.stored.Record, !c.stopping()
@@ -297,13 +298,14 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		if first && !goerror.Classify(err).MayHaveActed() {
 			c.withdrawStop(ctx)
 		}
-		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
+		return nil, failBecause(ErrorServiceUnavailable, err, "stop %s", word(c.request.Job))
 	case err != nil:
 		timeout.Reason += cut(fmt.Sprintf("; the stop call failed: %v", err), maxReason)
+		timeout.logged.cause += "; the stop call failed: " + refusal(err, c.driver, access.ForStop)
 		c.stored.Record.StopRequestedAt = time.Time{} // how it ends is its own doing
 		return c.keep(ctx, timeout)
 	}
-	timeout.Reason += "; the job was told to stop"
+	timeout.remark("; the job was told to stop")
 	if last, state, err := c.describe(ctx); err == nil && state == jobEnded && last.Status != pollcore.TimedOut {
 		return c.keep(ctx, last)
 	}
@@ -316,8 +318,7 @@ func (c *check) withdrawStop(ctx context.Context) {
 	rec := c.stored.Record
 	rec.StopRequestedAt = time.Time{}
 	if _, err := c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
-		c.Log.DebugContext(ctx, "the request to stop could not be withdrawn", "execution", c.event.Key.ExecutionARN,
-			"poller", c.event.Key.Poller, "scope", c.event.Key.Scope, "error", err)
+		c.Log.DebugContext(ctx, "the request to stop could not be withdrawn", append(namesOf(c.event.Key), "error", err)...)
 	}
 }
 
@@ -355,8 +356,7 @@ func (c *check) overtaken(ctx context.Context, cause error, mine *startrecord.Re
 		// Somebody has removed the record, or the store returned an old answer. The write tells which.
 		mine.ExpiresAt = c.Now().UTC().Add(c.Retention)
 		if stored, err = c.Store.Create(ctx, c.event.Key, *mine); err == nil {
-			c.Log.WarnContext(ctx, "the start record was gone, and is written anew with the result",
-				"execution", c.event.Key.ExecutionARN, "poller", c.event.Key.Poller, "scope", c.event.Key.Scope)
+			c.Log.WarnContext(ctx, "the start record was gone, and is written anew with the result", namesOf(c.event.Key)...)
 		}
 	}
 	switch {
@@ -364,7 +364,7 @@ func (c *check) overtaken(ctx context.Context, cause error, mine *startrecord.Re
 		return readResult(stored.Record)
 	case err == nil, errors.Is(err, startrecord.ErrExists):
 		return nil, fail(ErrorStoreUnavailable, "another invocation changed the start record %s, but it has no result: poll again",
-			c.Store.Location(c.event.Key))
+			c.place(c.event.Key))
 	default:
 		return nil, storeError(err)
 	}

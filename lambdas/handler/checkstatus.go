@@ -19,6 +19,7 @@ func (p *Handler) CheckStatus(ctx context.Context, payload json.RawMessage) (*Re
 	work, _, cancel := limitWork(ctx, maxDwell+defaultInvocation)
 	defer cancel()
 	event, err := ParseEvent(payload)
+	defer func() { p.logPanic(ctx, event.Key, recover()) }()
 	var result *Result
 	var request *knownRequest
 	if err == nil {
@@ -46,12 +47,12 @@ func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, *known
 		}
 		result, err := p.result(ctx, event, stored, request)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, about(err, request.Job, idOfRecord(stored.Record))
 		}
 		result.logged.job = request.Job
 		return result, request, nil
 	}
-	return nil, nil, fail(ErrorStoreUnavailable, "other invocations keep changing the start record %s", p.Store.Location(event.Key))
+	return nil, nil, fail(ErrorStoreUnavailable, "other invocations keep changing the start record %s", p.place(event.Key))
 }
 
 // find returns the record of the job that the event asks for, and the request in it. A
@@ -62,7 +63,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 	if errors.Is(err, startrecord.ErrNotFound) {
 		return stored, nil, fail(ErrorStoreUnavailable, "there is no start record %s: "+
 			"RunJob must run before CheckStatus, with the same Poller and Scope. If it did, the store has returned an old answer: retry",
-			p.Store.Location(event.Key))
+			p.place(event.Key))
 	}
 	if err != nil {
 		return stored, nil, storeError(err)
@@ -71,14 +72,14 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 	switch began := rec.ExecutionStartTime; {
 	case began.After(event.ExecutionTime):
 		return stored, nil, fail(ErrorInvalidRequest, "the start record %s belongs to a later execution of this name, which began at %s: "+
-			"this execution must have ended", p.Store.Location(event.Key), began)
+			"this execution must have ended", p.place(event.Key), began)
 	case began.Before(event.ExecutionTime):
 		return stored, nil, fail(ErrorStoreUnavailable, "the start record %s belongs to an earlier execution of this name, which began at %s: "+
-			"RunJob must run before CheckStatus. If it did, the store has returned an old answer: retry", p.Store.Location(event.Key), began)
+			"RunJob must run before CheckStatus. If it did, the store has returned an old answer: retry", p.place(event.Key), began)
 	}
 	request, err := p.requests.load(rec.Request)
 	if err != nil {
-		return stored, nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
+		return stored, nil, failBecause(ErrorConfiguration, err, "the request in %s cannot be read", p.place(event.Key))
 	}
 	if rec.JobRef == nil && !event.hasEnd(rec) {
 		return stored, nil, p.withoutJob(ctx, event, stored)
@@ -89,7 +90,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 // withoutJob is the error of a record that has no job. It returns startrecord.ErrChanged if
 // the record has one by now.
 func (p *Handler) withoutJob(ctx context.Context, event Event, stored startrecord.Stored) error {
-	rec, location := stored.Record, p.Store.Location(event.Key)
+	rec, location := stored.Record, p.place(event.Key)
 	if rec.Status == startrecord.StatusStarting { // whose age is that of its lease: it must not be written
 		return fail(ErrorStoreUnavailable, "the start record %s has no job (status %s): "+
 			"RunJob must succeed before CheckStatus. If it did, the store has returned an old answer: retry", location, word(rec.Status))

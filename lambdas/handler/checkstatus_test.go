@@ -437,13 +437,13 @@ func TestCheckStatusOfAMalformedRecord(t *testing.T) {
 		change func(*startrecord.Record)
 		part   string
 	}{
-		{"no request", func(r *startrecord.Record) { r.Request = nil }, "request in the start record"},
-		{"request is not an object", func(r *startrecord.Record) { r.Request = []byte(`"x"`) }, "request in the start record"},
+		{"no request", func(r *startrecord.Record) { r.Request = nil }, "/record.json cannot be read"},
+		{"request is not an object", func(r *startrecord.Record) { r.Request = []byte(`"x"`) }, "/record.json cannot be read"},
 		{"no waiter", func(r *startrecord.Record) { r.Request = []byte(`{"job": "test:Job"}`) }, "has no waiter"},
-		{"job reference is not an object", func(r *startrecord.Record) { r.JobRef = []byte(`7`) }, "job reference in the start record"},
+		{"job reference is not an object", func(r *startrecord.Record) { r.JobRef = []byte(`7`) }, "the job reference in memory:"},
 		{"result is not an object", func(r *startrecord.Record) {
 			r.Status, r.Result = startrecord.StatusFailed, []byte(`7`)
-		}, "result in the start record"},
+		}, "the result in the start record cannot be read"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -211,9 +211,8 @@ func (c *collection) leave(ctx context.Context, steps []step) {
 
 // keep lets the message of a visit be delivered again.
 func (c *collection) keep(ctx context.Context, v *visit, err error) {
-	name := nameOf(err)
-	c.Log.WarnContext(ctx, "the message is to be delivered again", v.names("error", name, "reason", reason(err))...)
-	c.Log.DebugContext(ctx, "the message is to be delivered again", v.names("error", name, "detail", err.Error())...)
+	c.Log.WarnContext(ctx, "the message is to be delivered again", v.names(errorAttrs(err)...)...)
+	c.Log.DebugContext(ctx, "the message is to be delivered again", v.names("error", nameOf(err), "detail", err.Error())...)
 	v.logPanic(ctx, err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,7 +231,7 @@ func (c *collection) log(ctx context.Context, err error) {
 		"outdated", c.counts[outdated], "unknownEvents", c.unknown, "failed", c.counts[failed],
 	}
 	if err != nil {
-		c.Log.WarnContext(ctx, "collector", append(attrs, "error", nameOf(err), "reason", reason(err))...)
+		c.Log.WarnContext(ctx, "collector", append(attrs, errorAttrs(err)...)...)
 		return
 	}
 	c.Log.InfoContext(ctx, "collector", attrs...)

@@ -463,7 +463,7 @@ func TestCollectKeepsWhatItCannotHandle(t *testing.T) {
 	require.Len(t, w.tasks.ends, 1)
 	require.Equal(t, "T1", w.tasks.ends[0].token)
 	require.ElementsMatch(t, []handler.BatchItemFailure{{"m-2"}, {"m-3"}, {"m-4"}, {"m-5"}, {"m-6"}, {"m-7"}, {"m-8"}}, collected.BatchItemFailures)
-	require.Contains(t, log.String(), `"execution":"arn:aws:states:us-east-1:123456789012:execution:ExportOrders:run-2","poller":"default","scope":"","messageId":"m-2","error":"JobPoller.Configuration","reason":"`)
+	require.Contains(t, log.String(), `"execution":"arn:aws:states:us-east-1:123456789012:execution:ExportOrders:run-2","poller":"default","scope":"","messageId":"m-2","job":"test:Job","error":"JobPoller.Configuration","reason":"`)
 	require.Contains(t, log.String(), "let nobody else send to the queue")
 	require.NotContains(t, log.String(), "secret text")
 	require.Contains(t, log.String(), `"answered":1,"gone":0,"requeued":0,"postponed":0,"outdated":0,"unknownEvents":0,"failed":7}`)

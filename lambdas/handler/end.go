@@ -1,7 +1,7 @@
 package handler
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,56 +13,45 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/access"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
-	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // cause says for the log why a wait has its status. It has words of the waiter where that is
 // the driver's, codes of errors and permissions, and no text of the job or a service.
 func (c *check) cause(judged pollcore.Result, opErr error, status pollcore.Status, elapsed time.Duration) string {
-	var parts []string
 	switch {
 	case judged.Acceptor == pollcore.NoAcceptor && opErr != nil:
-		parts = append(parts, serviceAnswer(opErr))
-		if awserror.IsPermissionCode(goerror.Code(opErr)) {
-			parts = append(parts, "grant the function's role "+strings.Join(c.describeActions(), ", "))
-		}
+		return cmp.Or(refusal(opErr, c.driver, access.ForDescribe), "no acceptor matched the error of the describe call")
 	case status == pollcore.TimedOut:
-		parts = append(parts, fmt.Sprintf("not finished after %s (max wait %d s)", elapsed.Round(time.Second), c.request.MaxWaitSeconds))
-	case judged.Acceptor != pollcore.NoAcceptor:
-		parts = append(parts, c.acceptor(judged.Acceptor))
-		if opErr != nil {
-			parts = append(parts, serviceAnswer(opErr))
-		}
+		return fmt.Sprintf("not finished after %s (max wait %d s)", elapsed.Round(time.Second), c.request.MaxWaitSeconds)
+	case judged.Acceptor == pollcore.NoAcceptor:
+		return ""
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+	cause := c.acceptor(judged.Acceptor)
+	if answer := refusal(opErr, c.driver, access.ForDescribe); answer != "" {
+		cause += "; " + answer
+	}
+	return cause
 }
 
-// describeActions are the IAM actions that a describe call needs.
-func (c *check) describeActions() []string {
-	var actions []string
-	for _, p := range c.driver.Permissions() {
-		if p.For == access.ForDescribe && !p.Dependent && !p.Optional && !slices.Contains(actions, p.Action) {
-			actions = append(actions, p.Action)
-		}
-	}
-	if actions == nil {
-		return []string{"what the describe call needs"}
-	}
-	return actions
-}
-
-// acceptor names an acceptor of the waiter: by its matcher, unless a request brought it.
+// acceptor names an acceptor of the waiter: by its matcher too, if the driver's waiter has
+// the same one. That of a request may hold a value of the request.
 func (c *check) acceptor(n int) string {
-	name := fmt.Sprintf("acceptor %d of %d", n+1, len(c.request.Waiter.Acceptors))
-	mine, err := json.Marshal(c.request.Waiter)
-	if err != nil {
-		return name
+	all := c.request.Waiter.Acceptors
+	name, matcher := fmt.Sprintf("acceptor %d of %d", n+1, len(all)), all[n].Matcher.String()
+	if slices.ContainsFunc(c.driver.Waiter().Acceptors, func(a pollcore.Acceptor) bool { return a.Matcher.String() == matcher }) {
+		return matcher + " (" + name + ")"
 	}
-	if drivers, err := json.Marshal(c.driver.Waiter()); err != nil || !bytes.Equal(mine, drivers) {
-		return name
+	return name
+}
+
+// idOfRecord is idOf the job of a record; empty if it has none.
+func idOfRecord(rec startrecord.Record) string {
+	var ref jobs.Ref
+	if rec.JobRef == nil || json.Unmarshal(rec.JobRef, &ref) != nil {
+		return ""
 	}
-	return fmt.Sprintf("%s (%s)", c.request.Waiter.Acceptors[n].Matcher, name)
+	return idOf(ref)
 }
 
 // idOf is what a job is found by, for the log: the members of its reference.

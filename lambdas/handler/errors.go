@@ -57,10 +57,11 @@ type Error struct {
 	Message string
 	Cause   error // nil if there is none
 
-	// form is the message without what it quotes, if it was made of a format, and args are
-	// what it quotes.
-	form string
-	args []any
+	// ownWords are what the log says of the error: the message without what it quotes.
+	// Empty if the message is the cause's.
+	ownWords string
+	// job and id are those of the job that the error is about, as far as they are known.
+	job, id string
 }
 
 // Error implements error.
@@ -70,11 +71,37 @@ func (e *Error) Error() string { return e.Name + ": " + e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
 func fail(name, format string, args ...any) *Error {
-	return &Error{Name: name, Message: fmt.Sprintf(format, args...), form: format, args: args}
+	return &Error{Name: name, Message: fmt.Sprintf(format, args...), ownWords: diag.OwnWords(format, args...)}
 }
 
 func failWith(name string, cause error) *Error {
 	return &Error{Name: name, Message: cause.Error(), Cause: cause}
+}
+
+// failBecause is an error whose message ends with that of its cause.
+func failBecause(name string, cause error, format string, args ...any) *Error {
+	failure := fail(name, format, args...)
+	failure.Message, failure.Cause = failure.Message+": "+cause.Error(), cause
+	if known := causeOf(cause); known != "" {
+		failure.ownWords += ": " + known
+	}
+	return failure
+}
+
+// unknownJob is the error of a job without a driver. Its cause names the job and what the
+// function has, and nothing else of the request.
+func unknownJob(cause error) *Error {
+	failure := failWith(ErrorUnknownJob, cause)
+	failure.ownWords = cause.Error()
+	return failure
+}
+
+// about says in an error which job it is about, for the log.
+func about(err error, job, id string) error {
+	if named, ok := errors.AsType[*Error](err); ok {
+		named.job, named.id = job, id
+	}
+	return err
 }
 
 // invalid is an ErrorInvalidRequest. Whoever sees the execution reads its message, so
@@ -108,7 +135,7 @@ func storeError(err error) *Error {
 
 // readLate is the error of a record that the store must have replaced by now. To read it
 // again is safe.
-func readLate(location string, rec startrecord.Record) *Error {
+func readLate(location word, rec startrecord.Record) *Error {
 	return fail(ErrorStoreUnavailable, "the store has returned an old version of the start record %s (status %s): read it again later", location, word(rec.Status))
 }
 

@@ -142,7 +142,7 @@ func (r *eventReader) context(n *jsontree.Node, e *Event) {
 		if v := execution.Get(name); v != nil {
 			read(v)
 		} else {
-			r.Report(execution.Missing(name, "Execution needs the member %q", name))
+			r.Report(execution.Missing(name, "Execution needs the member %q", word(name)))
 		}
 	}
 	need("Id", r.Text(&e.Key.ExecutionARN))

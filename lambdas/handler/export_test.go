@@ -25,3 +25,6 @@ func (p *Handler) EndTask(ctx context.Context, token string, result *Result) (wa
 
 // IDOf is what the log calls a job.
 var IDOf = idOf
+
+// StoreFlags are the command's flags for the store of a location.
+var StoreFlags = storeFlags

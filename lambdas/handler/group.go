@@ -3,7 +3,6 @@ package handler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -124,7 +123,7 @@ func (g *group) describe(ctx context.Context) error {
 	}
 	if err != nil && goerror.Passes(err) {
 		g.note(err)
-		return failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", first.request.Job, err))
+		return failBecause(ErrorServiceUnavailable, err, "describe %s", word(first.request.Job))
 	}
 	for i, output := range outputs[:min(len(outputs), len(refs))] { // none where the call was refused: perhaps for one of the jobs
 		if output != nil {

@@ -149,6 +149,9 @@ func (p *Handler) findAnnouncers() map[string]jobs.Announcer {
 	return found
 }
 
+// place is where the record of a key is, for messages.
+func (p *Handler) place(key startrecord.Key) word { return word(p.Store.Location(key)) }
+
 // replace writes a record that is still of the given version. Every write moves
 // the record's expiry, so that it outlives a redriven wait too.
 func (p *Handler) replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {

@@ -4,22 +4,53 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
-// log writes one record for an invocation: which execution and poller, which
-// check, and how it went. Requests, arguments and outputs stay out of it.
+// log writes one record for an invocation: which execution, poller and job, which check,
+// and how it went. Requests, arguments and outputs stay out of it.
 func (p *Handler) log(ctx context.Context, handler string, event Event, result *Result, err error) {
-	attrs := []any{"execution", event.Key.ExecutionARN, "poller", event.Key.Poller, "scope", event.Key.Scope}
+	attrs := namesOf(event.Key)
 	if result != nil {
+		attrs = append(attrs, jobAttrs(result.logged.job, idOf(result.Job))...)
 		p.Log.Log(ctx, result.level(), handler, append(attrs, result.attrs()...)...)
 		result.logged = logged{}
 		return
 	}
-	p.Log.WarnContext(ctx, handler, append(attrs, "error", nameOf(err), "reason", reason(err))...)
+	if named, ok := errors.AsType[*Error](err); ok {
+		attrs = append(attrs, jobAttrs(named.job, named.id)...)
+	}
+	p.Log.WarnContext(ctx, handler, append(attrs, errorAttrs(err)...)...)
 	// A message may quote a waiter or a service's answer.
-	p.Log.DebugContext(ctx, handler, append(attrs, "detail", err.Error())...)
+	p.Log.DebugContext(ctx, handler, append(attrs, "error", nameOf(err), "detail", err.Error())...)
+}
+
+// logPanic writes one record for an invocation that panics, and lets the panic go on.
+func (p *Handler) logPanic(ctx context.Context, key startrecord.Key, panicked any) {
+	if panicked != nil {
+		p.Log.ErrorContext(ctx, "panic", append(namesOf(key), "stack", string(debug.Stack()))...)
+		panic(panicked)
+	}
+}
+
+// namesOf are what a line of the log names a wait by.
+func namesOf(key startrecord.Key) []any {
+	return []any{"execution", key.ExecutionARN, "poller", key.Poller, "scope", key.Scope}
+}
+
+// jobAttrs name a job, as far as it is known.
+func jobAttrs(job, id string) []any {
+	var attrs []any
+	if job != "" {
+		attrs = append(attrs, "job", job)
+	}
+	if id != "" {
+		attrs = append(attrs, "id", id)
+	}
+	return attrs
 }
 
 // level is WARN for a wait that has ended and is no success.
@@ -30,9 +61,9 @@ func (r *Result) level() slog.Level {
 	return slog.LevelInfo
 }
 
-// attrs are what a line of the log says of a result.
+// attrs are what a line of the log says of a result besides its job.
 func (r *Result) attrs() []any {
-	attrs := []any{"job", r.logged.job, "id", idOf(r.Job), "status", r.Status}
+	attrs := []any{"status", r.Status}
 	if r.Attempt > 0 {
 		attrs = append(attrs, "attempt", r.Attempt)
 	}
@@ -45,6 +76,9 @@ func (r *Result) attrs() []any {
 	}
 	return attrs
 }
+
+// errorAttrs are what a line of the log says of an error besides its job.
+func errorAttrs(err error) []any { return []any{"error", nameOf(err), "reason", reason(err)} }
 
 // nameOf is the name of an error in the log.
 func nameOf(err error) string {

@@ -74,14 +74,14 @@ func TestLog(t *testing.T) {
 	_, err := w.RunJob(t.Context(), json.RawMessage(call(id+`, "Input": {"arguments": {"Password": "`+secret+`"}, "jobs": "`+secret+`"}`)))
 	requireError(t, err, handler.ErrorInvalidRequest)
 	require.Equal(t, record("WARN", "run-job", map[string]any{
-		"error": "JobPoller.InvalidRequest", "reason": "/Input/job is missing; /Input/maxWaitSeconds is missing; /Input/jobs is wrong",
+		"error": "JobPoller.InvalidRequest", "reason": `/Input: a request needs the member "job"; /Input: a request needs the member "maxWaitSeconds"; /Input/jobs: a request has no such member (did you mean "job"?)`,
 	}), records(t, log))
 
 	// An event that is wrong has no key to tell.
 	_, err = w.CheckStatus(t.Context(), json.RawMessage(`"`+secret+`"`))
 	requireError(t, err, handler.ErrorInvalidRequest)
 	require.Equal(t, []map[string]any{{
-		"level": "WARN", "msg": "check-status", "execution": "", "poller": "", "scope": "", "error": "JobPoller.InvalidRequest", "reason": "the event is wrong",
+		"level": "WARN", "msg": "check-status", "execution": "", "poller": "", "scope": "", "error": "JobPoller.InvalidRequest", "reason": `the event: expected the context object ("Payload.$": "$$") or an object with a member "Context", found a string`,
 	}}, records(t, log))
 }
 
@@ -94,20 +94,22 @@ func TestLoggedReasons(t *testing.T) {
 		fates   map[string]fate
 		want    string
 	}{
-		"a number":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 4711.5}`), want: "/Execution/Input/maxWaitSeconds is wrong"},
-		"too long a wait": {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 31536000}`), want: "/Execution/Input/maxWaitSeconds is wrong"},
+		"a number": {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 4711.5}`), want: "/Execution/Input/maxWaitSeconds: expected a whole number from 1 to 31536000, found a number"},
+		"too long a wait": {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 31536000}`), want: "/Execution/Input/maxWaitSeconds: maxWaitSeconds (31536000) is too long: " +
+			"the start record is kept for 1440h0m0s, and must outlive the wait by 14 days; raise the retention or wait less"},
 		"a missing member": {
-			payload: `{"Context": {"Execution": {"Id": "` + arn + `"}}}`, want: "/Context/Execution/StartTime is missing",
+			payload: `{"Context": {"Execution": {"Id": "` + arn + `"}}}`, want: `/Context/Execution: Execution needs the member "StartTime"`,
 		},
-		"an unknown job":  {payload: bare(`{"job": "hunter2", "maxWaitSeconds": 1800}`), want: "job: this function has no driver for it"},
-		"a waiter":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 1800, "waiter": {"acceptors": "hunter2"}}`), want: "/acceptors is wrong"},
-		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "AccessDeniedException"},
-		"throttled":       {payload: bare(request), fates: map[string]fate{"Start": throttled}, want: "ThrottlingException"},
+		"an unknown job":  {payload: bare(`{"job": "test:Jib", "maxWaitSeconds": 1800}`), want: `unknown job: "test:Jib" is not a job of this function; its jobs: test:Job (did you mean "test:Job"?)`},
+		"a waiter":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 1800, "waiter": {"acceptors": "hunter2"}}`), want: "waiter of the request: /acceptors: expected an array, found a string"},
+		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "test:Job was refused: AccessDeniedException; grant the function's role test:StartJob"},
+		"throttled":       {payload: bare(request), fates: map[string]fate{"Start": throttled}, want: "test:Job was throttled: ThrottlingException"},
 		"store is silent": {payload: bare(request), fates: map[string]fate{"Create": lostBefore}, want: "start record store unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, log := loggedWorld(t, slog.LevelInfo)
+			w.service.needs = []access.Permission{{Action: "test:StartJob", For: access.ForStart}}
 			_, _, err := invoke(deciding(t.Context(), fates(tt.fates)), w.RunJob, tt.payload)
 			require.Error(t, err)
 			got := records(t, log)
@@ -118,7 +120,7 @@ func TestLoggedReasons(t *testing.T) {
 	w, log := loggedWorld(t, slog.LevelInfo)
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
 	requireError(t, err, handler.ErrorStoreUnavailable)
-	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope. If it did, the store has returned an old answer: retry", records(t, log)[0]["reason"])
+	require.Equal(t, "there is no start record "+w.store.Location(key)+": RunJob must run before CheckStatus, with the same Poller and Scope. If it did, the store has returned an old answer: retry", records(t, log)[0]["reason"])
 }
 
 // To be running is not a warning, although it is an error.
@@ -173,7 +175,7 @@ func TestLogOfARecordThatCannotBeGivenBack(t *testing.T) {
 	require.Len(t, got, 2)
 	require.Equal(t, "the lease of the start record could not be released", got[0]["msg"])
 	require.Equal(t, arn, got[0]["execution"])
-	require.Contains(t, got[0]["error"], "no answer")
+	require.Equal(t, "start record store unavailable", got[0]["reason"])
 	require.Equal(t, "JobPoller.ServiceUnavailable", got[1]["error"])
 }
 

@@ -85,20 +85,23 @@ func (l sdkLog) WithContext(ctx context.Context) logging.Logger { //nolint:iretu
 }
 
 // runtimeLog is where the package log writes in a Lambda function: into the
-// function's log, but for the errors of the handlers. The runtime writes each with
-// its message, which may quote a job's output or what a service said; the
-// handlers log it by its name.
+// function's log. The runtime writes each error with its message, which may quote a
+// request, a job's output or what a service said. The handlers log their errors
+// themselves; of any other, such as a panic, the log has the type and the stack.
 type runtimeLog struct{ to *slog.Logger }
 
 // Write gets one line a call. The runtime's is an error as JSON.
 func (l runtimeLog) Write(line []byte) (int, error) {
 	var reported struct {
-		Type string `json:"errorType"`
+		Type  string          `json:"errorType"`
+		Stack json.RawMessage `json:"stackTrace"`
 	}
 	text := bytes.TrimSpace(line)
-	if json.Unmarshal(text, &reported) == nil && strings.HasPrefix(reported.Type, "JobPoller.") {
-		return len(line), nil
+	switch err := json.Unmarshal(text, &reported); {
+	case err != nil || reported.Type == "":
+		l.to.Error("runtime", "text", string(text))
+	case !strings.HasPrefix(reported.Type, "JobPoller."):
+		l.to.Error("runtime", "error", reported.Type, "stack", string(reported.Stack))
 	}
-	l.to.Error("runtime", "text", string(text))
 	return len(line), nil
 }

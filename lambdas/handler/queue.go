@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
@@ -92,8 +91,8 @@ func setNextMessage(c *startrecord.Callback, received *wakeUp) {
 // queueError names an error of the queue.
 func queueError(err error) *Error {
 	if goerror.Passes(err) {
-		return failWith(ErrorServiceUnavailable, fmt.Errorf("the message for the collector was not sent: %w", err))
+		return failBecause(ErrorServiceUnavailable, err, "the message for the collector was not sent")
 	}
-	return failWith(ErrorConfiguration, fmt.Errorf("the message for the collector was not sent; "+
-		"check %s, and grant sqs:SendMessage on the queue: %w", EnvQueueURL, err))
+	return failBecause(ErrorConfiguration, err, "the message for the collector was not sent; "+
+		"check %s, and grant sqs:SendMessage on the queue", word(EnvQueueURL))
 }

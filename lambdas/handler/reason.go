@@ -1,16 +1,17 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/aws/smithy-go"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -20,33 +21,48 @@ import (
 // maxMembers bounds how many wrong members a reason names.
 const maxMembers = 5
 
-// reason says for the log why an invocation failed. It names members, operations
-// and codes of errors, and holds no value of a request and no text of a service:
-// those stand in the error's message, which only readers of the execution see.
+// word is text of ours in a message: the name of a variable, a member or a job, or the
+// place of a record. Logs show it.
+type word = diag.Word
+
+// reason says for the log why an invocation failed. It is made of words of ours, and of
+// codes, operations and permissions of services. It holds no value of a request and no
+// text of a service: those stand in the error's message, which only readers of the
+// execution see. Where a text comes from decides, not what it looks like.
 func reason(err error) string {
+	text := causeOf(err)
+	if named, ok := errors.AsType[*Error](err); ok && named.ownWords != "" {
+		text = named.ownWords
+	}
+	return cut(cmp.Or(text, "for details see the Cause of the execution's failure"), maxReason)
+}
+
+// causeOf says in our words what an error of another package means; empty if nothing is
+// known.
+func causeOf(err error) string {
+	if err == nil {
+		return ""
+	}
 	if problems, ok := errors.AsType[diag.Problems](err); ok && len(problems) > 0 {
 		return wrongMembers(problems, errors.Is(err, jobs.ErrArguments))
 	}
-	if named, ok := errors.AsType[*Error](err); ok && named.form != "" {
-		return named.loggable()
-	}
 	var parts []string
-	for _, known := range []struct {
-		is   error
-		text string
-	}{
-		{jobs.ErrUnknownJob, "job: this function has no driver for it"},
-		{jobs.ErrNotConfigured, "job: its driver is not configured"},
-		{jobs.ErrArguments, "arguments: the job cannot use them"},
-		{startrecord.ErrInvalidKey, "the execution, Poller or Scope cannot name a start record"},
-		{startrecord.ErrUnavailable, startrecord.ErrUnavailable.Error()},
-		{startrecord.ErrConfiguration, startrecord.ErrConfiguration.Error()},
-		{startrecord.ErrMalformed, startrecord.ErrMalformed.Error()},
-		{startrecord.ErrVersion, startrecord.ErrVersion.Error()},
-	} {
-		if errors.Is(err, known.is) {
-			parts = append(parts, known.text)
+	if own, ok := errors.AsType[interface {
+		error
+		OwnWords() string
+	}](err); ok {
+		parts = append(parts, own.OwnWords())
+	} else {
+		for _, kind := range []error{
+			startrecord.ErrInvalidKey, startrecord.ErrUnavailable, startrecord.ErrConfiguration, startrecord.ErrMalformed, startrecord.ErrVersion,
+		} {
+			if errors.Is(err, kind) {
+				parts = append(parts, kind.Error())
+			}
 		}
+	}
+	if errors.Is(err, jobs.ErrArguments) {
+		parts = append(parts, "arguments: the job cannot use them")
 	}
 	if goerror.Classify(err) == awserror.NotSent {
 		parts = append(parts, "nothing was sent")
@@ -54,39 +70,10 @@ func reason(err error) string {
 	if answer := serviceAnswer(err); answer != "" {
 		parts = append(parts, answer)
 	}
-	if len(parts) == 0 {
-		return "for details see the Cause of the execution's failure"
-	}
 	return strings.Join(parts, "; ")
 }
 
-// verbs are those of the formats of messages.
-var verbs = regexp.MustCompile(`"?%(\[\d+\])?[qsdvw]"?`)
-
-// word is what a message may quote in the log: the name of a variable, of a job, of a class
-// of error. Values of a request do not go into formats with one.
-type word string
-
-// loggable is the message with the words that it quotes, and without its other values.
-func (e *Error) loggable() string {
-	n := 0
-	return verbs.ReplaceAllStringFunc(e.form, func(verb string) string {
-		i := n
-		if explicit, _, ok := strings.Cut(strings.TrimPrefix(strings.Trim(verb, `"`), "%["), "]"); ok {
-			i, _ = strconv.Atoi(explicit)
-			i--
-		}
-		n = i + 1
-		if i < len(e.args) {
-			if w, ok := e.args[i].(word); ok {
-				return string(w)
-			}
-		}
-		return "..."
-	})
-}
-
-// wrongMembers names the members at fault.
+// wrongMembers says what is wrong with which members.
 func wrongMembers(problems diag.Problems, ofArguments bool) string {
 	var members []string
 	for _, p := range problems[:min(len(problems), maxMembers)] {
@@ -94,14 +81,14 @@ func wrongMembers(problems diag.Problems, ofArguments bool) string {
 		if ofArguments {
 			place = "/arguments" + place
 		}
-		switch {
-		case p.Missing != "":
-			members = append(members, place+"/"+p.Missing+" is missing")
-		case place == "":
-			members = append(members, "the event is wrong")
-		default:
-			members = append(members, place+" is wrong")
+		if place == "" {
+			place = "the event"
 		}
+		if p.OwnWords == "" {
+			p.OwnWords = "it is wrong"
+		}
+		told := diag.Problem{Pointer: place, Message: p.OwnWords, Suggestion: p.Suggestion}
+		members = append(members, told.String())
 	}
 	if more := len(problems) - len(members); more > 0 {
 		members = append(members, fmt.Sprintf("and %d more", more))
@@ -115,11 +102,8 @@ func serviceAnswer(err error) string {
 	if operation, ok := errors.AsType[*smithy.OperationError](err); ok {
 		words = append(words, operation.Service(), operation.Operation())
 	}
-	if coded, ok := errors.AsType[interface {
-		error
-		ErrorCode() string
-	}](err); ok {
-		words = append(words, coded.ErrorCode())
+	if code := goerror.Code(err); code != "" {
+		words = append(words, code)
 	}
 	if answered, ok := errors.AsType[interface {
 		error
@@ -134,4 +118,29 @@ func serviceAnswer(err error) string {
 		words = append(words, "given up")
 	}
 	return strings.Join(words, " ")
+}
+
+// refusal is causeOf the error of a driver's call, and says which permission it lacks if
+// access was denied.
+func refusal(err error, driver jobs.Driver, purpose access.Purpose) string {
+	cause := causeOf(err)
+	if err != nil && awserror.IsPermissionCode(goerror.Code(err)) {
+		cause += "; grant the function's role " + lackingPermission(err, driver, purpose)
+	}
+	return cause
+}
+
+// lackingPermission is the permission that a service names, else those that the driver
+// says its call needs.
+func lackingPermission(err error, driver jobs.Driver, purpose access.Purpose) string {
+	if named := goerror.LackingPermission(err); named != "" {
+		return named
+	}
+	var actions []string
+	for _, p := range driver.Permissions() {
+		if p.For == purpose && !p.Dependent && !p.Optional && !slices.Contains(actions, p.Action) {
+			actions = append(actions, p.Action)
+		}
+	}
+	return cmp.Or(strings.Join(actions, ", "), "what the "+string(purpose)+" call needs")
 }

@@ -122,7 +122,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	}
 	driver, err := p.Jobs.Driver(q.Job)
 	if err != nil {
-		q.dropped = failWith(ErrorUnknownJob, err)
+		q.dropped = unknownJob(err)
 		if driver, err = p.Jobs.PollDriver(q.Job); err != nil {
 			return nil, nil, q.dropped
 		}
@@ -130,7 +130,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	_, stoppable := driver.(jobs.Stopper)
 	switch {
 	case q.OnTimeout == onTimeoutStop && !stoppable:
-		return nil, nil, invalid(diag.Problems{n.Get("onTimeout").Problem("the driver of %s cannot stop jobs: use leave, or remove this member", q.Job)})
+		return nil, nil, invalid(diag.Problems{n.Get("onTimeout").Problem("the driver of %s cannot stop jobs: use leave, or remove this member", word(q.Job))})
 	case q.OnTimeout == "" && stoppable:
 		q.OnTimeout = onTimeoutStop
 	case q.OnTimeout == "":
@@ -139,7 +139,9 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	q.Waiter = driver.Waiter()
 	if waiter != nil {
 		if q.Waiter, err = parseWaiter(waiter); err != nil {
-			return nil, nil, invalid(fmt.Errorf("waiter of the request: %w", err))
+			failure := invalid(fmt.Errorf("waiter of the request: %w", err))
+			failure.ownWords = "waiter of the request: " + causeOf(err)
+			return nil, nil, failure
 		}
 	}
 	q.setDelays(minDelay)
@@ -169,7 +171,7 @@ func readSchedule(r *jsontree.Reader, to **pollcore.Planned) func(*jsontree.Node
 				message = strings.ReplaceAll(message, at.Describe(), at.Kind.String())
 			}
 			here := at.Problem("%s", message)
-			here.Suggestion = problem.Suggestion
+			here.Suggestion, here.OwnWords = problem.Suggestion, problem.OwnWords
 			r.Report(here)
 		}
 	}
@@ -260,7 +262,7 @@ func (q *Request) validate(n *jsontree.Node, cfg Config) error {
 	}
 	for _, name := range []string{"initialDelay", "minDelay", "maxDelay"} {
 		if other := n.Get(name); other != nil {
-			problems = append(problems, other.Problem("schedule has all delays: remove %s, or schedule", name))
+			problems = append(problems, other.Problem("schedule has all delays: remove %s, or schedule", word(name)))
 		}
 	}
 	if first := q.Planned.Before(1) + q.Planned.Jitter; first > wait {
@@ -277,13 +279,13 @@ func (q *Request) compile() (*pollcore.Check[jobs.Ref, any], error) {
 func loadRequest(text json.RawMessage) (*Request, error) {
 	var q Request
 	if err := json.Unmarshal(jsontree.DigitsOnly(text), &q); err != nil {
-		return nil, fmt.Errorf("request in the start record: %w", err)
+		return nil, err
 	}
 	if q.Waiter == nil {
-		return nil, fmt.Errorf("request in the start record has no waiter")
+		return nil, errors.New("it has no waiter")
 	}
 	if q.OnRunning == onRunningDelay && q.Planned == nil {
-		return nil, fmt.Errorf("request in the start record has onRunning %q and no schedule", q.OnRunning)
+		return nil, fmt.Errorf("it has onRunning %q and no schedule", q.OnRunning)
 	}
 	q.Waiter.Name = q.WaiterName
 	return &q, nil

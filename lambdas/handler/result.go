@@ -35,6 +35,12 @@ type Result struct {
 	logged logged
 }
 
+// remark adds words of ours to the reason, and to that in the log.
+func (r *Result) remark(text string) {
+	r.Reason += text
+	r.logged.cause += text
+}
+
 // logged is what the log says of a result besides.
 type logged struct {
 	job   string // its name

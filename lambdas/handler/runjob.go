@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -33,6 +34,7 @@ func (p *Handler) RunJob(ctx context.Context, payload json.RawMessage) (*Result,
 	work, killed, cancel := limitWork(ctx, defaultInvocation)
 	defer cancel()
 	event, err := ParseEvent(payload)
+	defer func() { p.logPanic(ctx, event.Key, recover()) }()
 	var result *Result
 	if err == nil {
 		result, err = p.runJob(work, killed, event)
@@ -53,14 +55,20 @@ func (p *Handler) runJob(ctx context.Context, killed time.Time, event Event) (*R
 		Handler: p, event: event, request: request, driver: driver, killed: killed,
 		job: jobs.Request{Arguments: request.arguments, Token: event.Key.Token(event.ExecutionTime)},
 	}
-	if request.dropped != nil {
+	result, err := s.run(ctx)
+	return result, about(err, request.Job, s.id)
+}
+
+// run starts the job, or finds that it has been started.
+func (s *starter) run(ctx context.Context) (*Result, error) {
+	if s.request.dropped != nil {
 		return s.resumeDropped(ctx)
 	}
 	rec, err := s.record()
 	if err != nil {
 		return nil, err
 	}
-	stored, err := p.Store.Create(ctx, event.Key, rec)
+	stored, err := s.Store.Create(ctx, s.event.Key, rec)
 	switch {
 	case err == nil:
 		return s.start(ctx, stored)
@@ -83,6 +91,8 @@ type starter struct {
 	killed time.Time
 	// started is set once this invocation has recorded a start.
 	started bool
+	// id is that of the job, for the log, once this invocation has started it.
+	id string
 	// uncertain: an owner of the record before this invocation may have
 	// started the job.
 	uncertain bool
@@ -124,7 +134,7 @@ func (s *starter) resume(ctx context.Context) (*Result, error) {
 			return result, err
 		}
 	}
-	return nil, fail(ErrorJobStartInProgress, "other invocations keep changing the start record %s", s.Store.Location(s.event.Key))
+	return nil, fail(ErrorJobStartInProgress, "other invocations keep changing the start record %s", s.place(s.event.Key))
 }
 
 // resumeDropped goes on with a start of before the job was dropped, and begins none. A
@@ -147,7 +157,7 @@ func (s *starter) resumeDropped(ctx context.Context) (*Result, error) {
 		return nil, s.request.dropped
 	case errors.Is(err, startrecord.ErrChanged):
 		return nil, fail(ErrorStoreUnavailable, "the start record %s has changed meanwhile, or the store has returned an old answer: retry",
-			s.Store.Location(s.event.Key))
+			s.place(s.event.Key))
 	default:
 		return nil, storeError(err)
 	}
@@ -156,7 +166,7 @@ func (s *starter) resumeDropped(ctx context.Context) (*Result, error) {
 // follow does what the stored record asks for. It returns
 // startrecord.ErrChanged if another has changed the record meanwhile.
 func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Result, error) {
-	rec, location := stored.Record, s.Store.Location(s.event.Key)
+	rec, location := stored.Record, s.place(s.event.Key)
 	switch began := rec.ExecutionStartTime; {
 	case began.Before(s.event.ExecutionTime) && liveLease(stored):
 		// Its execution cannot have been closed for as long as a name is kept.
@@ -299,6 +309,7 @@ func (s *starter) recordStart(ctx context.Context, stored startrecord.Stored, re
 	if err != nil {
 		return nil, failWith(ErrorServiceUnavailable, err)
 	}
+	s.id = idOf(ref)
 	result, err := s.recordStarted(ctx, stored, text)
 	if errors.Is(err, startrecord.ErrChanged) {
 		return s.overtaken(ctx, stored.Record, text)
@@ -319,7 +330,7 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 	case errors.Is(err, startrecord.ErrChanged):
 		return nil, err
 	case err != nil:
-		return nil, s.reportOrphan(ctx, ref, err)
+		return nil, s.reportOrphan(ctx, err)
 	}
 	s.started = true
 	s.measure(s.request.Job, s.event.Key.ExecutionARN, countOf("JobsStarted"))
@@ -334,15 +345,12 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 // reportOrphan logs and returns the error of a job that has started without a start record.
 // The next call finds it by its token or name, if the store works by then. Else it runs on
 // unwatched, and the log has what a person needs to find it.
-func (s *starter) reportOrphan(ctx context.Context, text json.RawMessage, cause error) error {
-	var ref jobs.Ref
-	if err := json.Unmarshal(text, &ref); err != nil {
-		return failWith(ErrorServiceUnavailable, err)
-	}
-	failure := storeError(fmt.Errorf("%s has started, but its start record could not be written (the log has its id): %w", s.request.Job, cause))
-	failure.Message += "; mend the store, then retry, or give the job to the record with: jobpoller records adopt " + s.event.Key.ExecutionARN
-	s.Log.ErrorContext(ctx, "a job has started, but its start record could not be written", "execution", s.event.Key.ExecutionARN,
-		"poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "job", s.request.Job, "id", idOf(ref), "reason", reason(failure))
+func (s *starter) reportOrphan(ctx context.Context, cause error) error {
+	adopt, _ := s.settleCommands()
+	failure := failBecause(storeError(cause).Name, cause, "%s has started, but its start record could not be written (the log has its id); "+
+		"mend the store, then retry, or give the job to the record with: %s", word(s.request.Job), word(adopt))
+	attrs := append(namesOf(s.event.Key), jobAttrs(s.request.Job, s.id)...)
+	s.Log.ErrorContext(ctx, "a job has started, but its start record could not be written", append(attrs, "reason", reason(failure))...)
 	if failure.Name == ErrorConfiguration || !s.canRepeat(startrecord.Record{StartedAt: s.Now()}) {
 		s.countUnknown()
 	}
@@ -356,7 +364,7 @@ func (s *starter) reportOrphan(ctx context.Context, text json.RawMessage, cause 
 func (s *starter) overtaken(ctx context.Context, mine startrecord.Record, ref json.RawMessage) (*Result, error) {
 	stored, err := s.Store.Load(ctx, s.event.Key)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, s.reportOrphan(ctx, err)
 	}
 	if rec := stored.Record; rec.Status == startrecord.StatusUnknown && rec.Generation == mine.Generation && rec.Token == mine.Token {
 		result, err := s.recordStarted(ctx, stored, ref)
@@ -371,20 +379,21 @@ func (s *starter) overtaken(ctx context.Context, mine startrecord.Record, ref js
 // error.
 func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cause error) error {
 	var failure *Error
-	class := goerror.Classify(cause)
+	class, job := goerror.Classify(cause), word(s.request.Job)
 	switch {
 	case errors.Is(cause, jobs.ErrArguments):
 		failure = invalid(cause)
 	case goerror.WithoutCredentials(cause):
-		failure = failWith(ErrorConfiguration, fmt.Errorf("%s: no usable AWS credentials; configure them or give the function a role: %w", s.request.Job, cause))
+		failure = failBecause(ErrorConfiguration, cause, "%s: no usable AWS credentials; configure them or give the function a role", job)
 	case class == awserror.Refused:
-		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
+		failure = failBecause(ErrorFailed, cause, "%s was refused", job)
+		failure.ownWords = fmt.Sprintf("%s was refused: %s", job, refusal(cause, s.driver, access.ForStart))
 	case class == awserror.NotSent:
-		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s has not started: %w", s.request.Job, cause))
+		failure = failBecause(ErrorServiceUnavailable, cause, "%s has not started", job)
 	case class == awserror.Throttled:
-		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s was throttled: %w", s.request.Job, cause))
+		failure = failBecause(ErrorServiceUnavailable, cause, "%s was throttled", job)
 	default:
-		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s may or may not have started: %w", s.request.Job, cause))
+		failure = failBecause(ErrorServiceUnavailable, cause, "%s may or may not have started", job)
 	}
 	rec := stored.Record
 	switch {
@@ -393,7 +402,8 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	case !s.canRepeat(rec):
 		rec.Status, rec.LeaseSeconds = startrecord.StatusUnknown, 0
 		failure = s.unknown()
-		failure.Message += ": " + cause.Error()
+		failure.Message, failure.Cause = failure.Message+": "+cause.Error(), cause
+		failure.ownWords += "; " + causeOf(cause)
 	case s.driver.Idempotency(s.job).Class == jobs.ByToken:
 		rec.LeaseSeconds = 0
 	default:
@@ -409,8 +419,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), last)
 	defer cancel()
 	if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
-		s.Log.WarnContext(ctx, "the lease of the start record could not be released",
-			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "error", err)
+		s.Log.WarnContext(ctx, "the lease of the start record could not be released", append(namesOf(s.event.Key), "reason", reason(err))...)
 	} else if rec.Status == startrecord.StatusUnknown {
 		s.countUnknown()
 	}
@@ -426,7 +435,7 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 		}
 		return result, err
 	}
-	ref, err := readRef(rec, s.Store.Location(s.event.Key))
+	ref, err := readRef(rec, s.place(s.event.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -450,9 +459,10 @@ func (s *starter) unknown() *Error {
 	if i := s.driver.Idempotency(s.job); i.Class == jobs.ByToken {
 		protection = fmt.Sprintf("remembers a start's token for only %s", i.Window)
 	}
+	adopt, abandon := s.settleCommands()
 	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: find out whether it runs. "+
-		"If it does, run: jobpoller records adopt %s ID; if not: jobpoller records abandon %[3]s. Then redrive the execution (start record %s)",
-		word(s.request.Job), word(protection), word(s.event.Key.ExecutionARN), s.Store.Location(s.event.Key))
+		"If it does, run: %s; if not: %s. Then redrive the execution (start record %s)",
+		word(s.request.Job), word(protection), word(adopt), word(abandon), s.place(s.event.Key))
 }
 
 // replaceError passes startrecord.ErrChanged on, for the caller to look again.
@@ -464,9 +474,9 @@ func replaceError(err error) error {
 }
 
 // readRef is the reference of a job that has been started, in the record of a place.
-func readRef(rec startrecord.Record, place string) (ref jobs.Ref, err error) {
+func readRef(rec startrecord.Record, place word) (ref jobs.Ref, err error) {
 	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
-		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in %s: %w", place, err))
+		return nil, failBecause(ErrorConfiguration, err, "the job reference in %s cannot be read", place)
 	}
 	return ref, nil
 }
@@ -478,7 +488,7 @@ func readResult(rec startrecord.Record) (*Result, error) {
 	decoder.UseNumber()
 	result.logged.replayed = true
 	if err := decoder.Decode(&result); err != nil {
-		return nil, failWith(ErrorConfiguration, fmt.Errorf("result in the start record: %w", err))
+		return nil, failBecause(ErrorConfiguration, err, "the result in the start record cannot be read")
 	}
 	return &result, nil
 }

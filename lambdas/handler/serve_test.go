@@ -227,7 +227,7 @@ func TestFunctionsWithASilentServiceEndBeforeTheirLimit(t *testing.T) {
 		require.Equal(t, handler.ErrorServiceUnavailable, failure.Type, failure.Message)
 		logged := d.logged(t)
 		require.Contains(t, logged[0], "Checks")
-		require.Equal(t, "no answer in time", logged[len(logged)-1]["reason"])
+		require.Equal(t, "describe http:Request: no answer in time", logged[len(logged)-1]["reason"])
 	})
 }
 
@@ -284,7 +284,7 @@ func TestStartsThatWereNotSentAreRetriedInEveryClass(t *testing.T) {
 		require.Equal(t, startrecord.StatusFailed, d.record(t).Status)
 	}
 	logged := d.logged(t)
-	require.Equal(t, "nothing was sent; Glue StartJobRun", logged[len(logged)-1]["reason"])
+	require.Equal(t, "glue:StartJobRun has not started: nothing was sent; Glue StartJobRun", logged[len(logged)-1]["reason"])
 }
 
 // A wrong environment is the answer to each invocation, under a name that no Retry
@@ -330,18 +330,25 @@ func TestLogsOfFunctions(t *testing.T) {
 		case "run-job":
 			ids[record["requestId"]] = true
 			if record["level"] == "WARN" {
-				require.Equal(t, "/Execution/Input/argument is wrong", record["reason"])
+				require.Equal(t, `/Execution/Input/argument: a request has no such member (did you mean "arguments"?)`, record["reason"])
 			}
 		case "AWS SDK":
 			require.Equal(t, "WARN", record["level"])
 			require.Equal(t, "this is odd", record["text"])
 			ids[record["requestId"]] = true
 		case "runtime":
-			ran = append(ran, record["text"].(string))
+			for _, member := range []string{"text", "error", "stack"} {
+				text, _ := record[member].(string)
+				ran = append(ran, text)
+			}
+		case "panic":
+			require.Equal(t, arn, record["execution"])
+			require.Contains(t, record["stack"], "panicking.Start")
 		}
 	}
-	require.Equal(t, map[string]bool{"run-job": true, "AWS SDK": true, "runtime": true}, seen)
-	require.Contains(t, strings.Join(ran, "\n"), "a defect")
+	require.Equal(t, map[string]bool{"run-job": true, "AWS SDK": true, "runtime": true, "panic": true}, seen)
+	require.Contains(t, strings.Join(ran, "\n"), "serve_test.go")
+	require.NotContains(t, d.log.String(), "a defect")
 	require.Len(t, ids, 2)
 	require.NotContains(t, ids, nil)
 
@@ -356,5 +363,5 @@ func TestLogsOfFunctions(t *testing.T) {
 	_, err = text.Invoke(t.Context(), []byte(bare(`{}`)))
 	require.Error(t, err)
 	require.NoError(t, text.Close())
-	require.Regexp(t, `^timestamp=\S+ level=WARN message=run-job .*error=JobPoller.InvalidRequest reason="/Execution/Input/job is missing; .*" requestId=[0-9a-f-]{36}\n$`, text.log.String())
+	require.Regexp(t, `^timestamp=\S+ level=WARN message=run-job .*error=JobPoller.InvalidRequest reason="/Execution/Input: a request needs the member .*" requestId=[0-9a-f-]{36}\n$`, text.log.String())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -79,8 +78,8 @@ func (p *Handler) pause(ctx context.Context, most time.Duration) bool {
 // taskError names an error of an answer to a Task.
 func taskError(err error) *Error {
 	if goerror.Passes(err) {
-		return failWith(ErrorServiceUnavailable, fmt.Errorf("the Task was not answered: %w", err))
+		return failBecause(ErrorServiceUnavailable, err, "the Task was not answered")
 	}
-	return failWith(ErrorConfiguration, fmt.Errorf("the Task was not answered; "+
-		"grant states:SendTaskSuccess and states:SendTaskFailure on the state machine: %w", err))
+	return failBecause(ErrorConfiguration, err, "the Task was not answered; "+
+		"grant states:SendTaskSuccess and states:SendTaskFailure on the state machine")
 }

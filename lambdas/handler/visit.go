@@ -3,7 +3,7 @@ package handler
 import (
 	"context"
 	"errors"
-	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -64,7 +64,7 @@ func (v *visit) load(ctx context.Context) (next, error) {
 			return next{outcome: outdated}, nil
 		}
 		return next{}, fail(ErrorStoreUnavailable, "there is no start record %s, though a message asks for it: "+
-			"the store has returned an old answer, or somebody has removed the record", v.Store.Location(v.key))
+			"the store has returned an old answer, or somebody has removed the record", v.place(v.key))
 	}
 	if err != nil {
 		return next{}, storeError(err)
@@ -73,12 +73,12 @@ func (v *visit) load(ctx context.Context) (next, error) {
 	c, now := rec.Callback, v.Now()
 	switch {
 	case v.readLate():
-		return next{}, readLate(v.Store.Location(v.key), rec)
+		return next{}, readLate(v.place(v.key), rec)
 	case c.TaskToken == "", v.wake != nil && v.wake.isOutdated(c), rec.JobRef == nil && !v.event().hasEnd(rec):
 		return next{outcome: outdated}, nil
 	}
 	if v.request, err = v.requests.load(rec.Request); err != nil {
-		return next{}, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", v.Store.Location(v.key), err))
+		return next{}, failBecause(ErrorConfiguration, err, "the request in %s cannot be read", v.place(v.key))
 	}
 	switch {
 	case v.event().hasEnd(rec):
@@ -141,7 +141,9 @@ const backOffDelay = 30 * time.Second
 // counting a poll. Long after the deadline it gives up.
 func (v *visit) postpone(ctx context.Context, cause error) (next, error) {
 	if v.check.event.waitTime(v.stored.Record, v.Now()) > v.check.request.Schedule(v.check.event.Key).Total+giveUpAfter {
-		return v.answerTask(ctx, v.stored, nil, cause)
+		n, err := v.answerTask(ctx, v.stored, nil, cause)
+		v.logEnd(ctx, n.outcome, slog.LevelWarn, errorAttrs(cause))
+		return n, err
 	}
 	delay := v.backOff()
 	if v.wake == nil { // the event's own message may be that of other jobs, too
@@ -201,13 +203,17 @@ func (v *visit) write(ctx context.Context, c startrecord.Callback) {
 
 // answer answers the Task with how the job ended, in the form that the request asked for.
 func (v *visit) answer(ctx context.Context, of startrecord.Stored, result *Result) (next, error) {
-	result.logged.job = v.request.Job
 	told, failure := v.request.answer(result)
 	n, err := v.answerTask(ctx, of, told, failure)
-	if n.outcome == answered {
-		v.Log.Log(ctx, result.level(), "the Task has its answer", v.names(result.attrs()...)...)
-	}
+	v.logEnd(ctx, n.outcome, result.level(), result.attrs())
 	return n, err
+}
+
+// logEnd writes one record for a wait that is over.
+func (v *visit) logEnd(ctx context.Context, o outcome, level slog.Level, attrs []any) {
+	if message := map[outcome]string{answered: "the Task has its answer", gone: "the Task waited no longer"}[o]; message != "" {
+		v.Log.Log(ctx, level, message, v.names(attrs...)...)
+	}
 }
 
 // answerTask answers the Task whose token is in a record.
@@ -255,9 +261,13 @@ func (v *visit) clearToken(ctx context.Context, of startrecord.Stored, waited bo
 	return err == nil, err
 }
 
-// names are those of the wait in a line of the log, with more behind them.
+// names are those of the wait and its job in a line of the log, with more behind them.
 func (v *visit) names(more ...any) []any {
-	return append([]any{"execution", v.key.ExecutionARN, "poller", v.key.Poller, "scope", v.key.Scope, "messageId", v.id}, more...)
+	names := append(namesOf(v.key), "messageId", v.id)
+	if v.request != nil {
+		names = append(names, jobAttrs(v.request.Job, idOfRecord(v.stored.Record))...)
+	}
+	return append(names, more...)
 }
 
 // logPanic logs where a visit has panicked, if the error is that.

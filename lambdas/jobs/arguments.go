@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // Rule is what Arguments requires besides the types of the members.
@@ -83,7 +84,7 @@ func (a *arguments) structure(n *jsontree.Node, to reflect.Value, what string) {
 		switch {
 		case !f.IsExported() || f.Anonymous:
 		case outermost && slices.Contains(a.reserved, name):
-			members[name] = func(n *jsontree.Node) { a.Report(n.Problem("remove %s: the functions set it", name)) }
+			members[name] = func(n *jsontree.Node) { a.Report(n.Problem("remove %s: the functions set it", diag.Word(name))) }
 		default:
 			members[name] = func(n *jsontree.Node) { a.value(n, to.Field(i)) }
 		}
@@ -161,7 +162,7 @@ func (a *arguments) text(n *jsontree.Node, to reflect.Value) {
 	a.Text(&v)(n)
 	// The SDK does not send an enum that is empty.
 	if n.Kind == jsontree.String && v == "" && to.Type() != reflect.TypeFor[string]() {
-		a.Report(n.Problem("expected a value of %s, found an empty string; remove the member to send none", to.Type().Name()))
+		a.Report(n.Problem("expected a value of %s, found an empty string; remove the member to send none", diag.Word(to.Type().Name())))
 	}
 	to.SetString(v)
 }

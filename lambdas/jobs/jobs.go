@@ -49,7 +49,9 @@ type Driver interface {
 	Start(ctx context.Context, r Request) (Ref, error)
 	// Describe returns what the service says of the job now, in the form of a
 	// Step Functions SDK integration's result (see Output). Its error is the
-	// service's own, so that the waiter's errorType acceptors can match it.
+	// service's own, so that the waiter's errorType acceptors can match it. The
+	// log has its code, and what a method OwnWords() string returns: text without
+	// a value of the arguments.
 	Describe(ctx context.Context, ref Ref) (any, error)
 }
 

@@ -113,9 +113,8 @@ func TestFunction(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.Contains(t, log.String(), `"message":"run-job","execution":"`+key.ExecutionARN+`","poller":"Work","scope":"2","job":"lambda:Invoke","id":"work `)
 	require.NotContains(t, log.String(), "hunter2")
-	// An error is logged by its name; its message may quote what a service said.
-	require.Contains(t, log.String(), `"error":"JobPoller.UnknownJob"`)
-	require.NotContains(t, log.String(), "did you mean")
+	// An error is logged by our own words; its message may quote what a service said.
+	require.Contains(t, log.String(), `"error":"JobPoller.UnknownJob","reason":"unknown job: \"lambda:Invok\" is not a job of this function`)
 	require.NotContains(t, log.String(), "errorMessage")
 }
 

@@ -51,6 +51,9 @@ type Problem struct {
 	Message string `json:"message"`
 	// Suggestion is the nearest right word, if there is one near enough.
 	Suggestion string `json:"suggestion,omitempty"`
+	// OwnWords is the message without what it quotes of the text; empty if nobody has
+	// told the two apart.
+	OwnWords string `json:"-"`
 	// Missing is the name of a member that the value at fault lacks.
 	Missing string `json:"-"`
 	// Source is the line of the text at fault, shortened around the column.
@@ -106,7 +109,7 @@ func AtPlace(text []byte, offset, line, column int, pointer, message string) Pro
 // Move returns the problem at another place: a byte offset of text.
 func (p Problem) Move(text []byte, offset int, pointer string) Problem {
 	moved := At(text, offset, pointer, p.Message)
-	moved.Severity, moved.Suggestion = p.Severity, p.Suggestion
+	moved.Severity, moved.Suggestion, moved.OwnWords = p.Severity, p.Suggestion, p.OwnWords
 	return moved
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // reading says how an input is read.
@@ -114,7 +115,7 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 		name := r.spell(m.Name)
 		members[name] = func(n *jsontree.Node) {
 			if outermost && m.Name == r.reserved {
-				r.Report(n.Problem("remove %s: the functions set it", name))
+				r.Report(n.Problem("remove %s: the functions set it", diag.Word(name)))
 				return
 			}
 			if outermost && r.rules.read(&r.Reader, m.Name, n) {
@@ -122,7 +123,7 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 			}
 			r.value(n, m.Shape)
 			if m.In == catalog.InPath && n.Kind == jsontree.String && !staysInPath(n.Text) {
-				r.Report(n.Problem("expected a string that is not empty and has no part \".\" or \"..\": %s is part of the request's path", name))
+				r.Report(n.Problem("expected a string that is not empty and has no part \".\" or \"..\": %s is part of the request's path", diag.Word(name)))
 			}
 		}
 		if (m.Required || m.In == catalog.InPath) && (!outermost || m.Name != r.filled) {
@@ -145,7 +146,7 @@ func (r *reader) value(n *jsontree.Node, shape *catalog.Shape) {
 	case catalog.Union:
 		r.structure(n, shape, "the union "+shape.Name)
 		if n.Kind == jsontree.Object && len(n.Members) != 1 {
-			r.Report(n.Problem("expected one member of the union %s, found %d", shape.Name, len(n.Members)))
+			r.Report(n.Problem("expected one member of the union %s, found %d", diag.Word(shape.Name), len(n.Members)))
 		}
 	case catalog.List:
 		r.List(func(item *jsontree.Node) { r.value(item, shape.Element.Shape) })(n)
@@ -182,7 +183,7 @@ func (r *reader) text(n *jsontree.Node, shape *catalog.Shape) {
 	r.Text(new(string))(n)
 	// The SDK does not send an enum that is empty.
 	if n.Kind == jsontree.String && n.Text == "" && len(shape.Enum) > 0 {
-		r.Report(n.Problem("expected a value of %s, found an empty string; remove the member to send none", shape.Name))
+		r.Report(n.Problem("expected a value of %s, found an empty string; remove the member to send none", diag.Word(shape.Name)))
 	}
 }
 

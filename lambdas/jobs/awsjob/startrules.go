@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // startRules are what the catalogue asks of a start call's arguments besides their
@@ -61,7 +62,7 @@ func (s *startRules) read(r *jsontree.Reader, member string, n *jsontree.Node) b
 		return true
 	}
 	if f, ok := s.forms[member]; ok && n.Kind == jsontree.String && !f.MatchString(n.Text) {
-		r.Report(n.Problem("expected %s, found other text", f.expected))
+		r.Report(n.Problem("expected %s, found other text", diag.Word(f.expected)))
 		return true
 	}
 	return false

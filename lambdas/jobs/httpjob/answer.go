@@ -25,13 +25,10 @@ type StatusError struct {
 }
 
 // Error tells the call and the status, and nothing of the answer's body.
-func (e *StatusError) Error() string {
-	text := fmt.Sprintf("%s answered %d %s", e.call, e.StatusCode, http.StatusText(e.StatusCode))
-	if e.StatusCode >= 300 && e.StatusCode < 400 {
-		text += "; only describe calls follow redirects, so give the final URL"
-	}
-	return text
-}
+func (e *StatusError) Error() string { return e.call + e.describe() }
+
+// OwnWords is the text for logs: the call is the request's.
+func (e *StatusError) OwnWords() string { return "the server" + e.describe() }
 
 // HTTPStatusCode returns the status, by which goerror.Classify judges.
 func (e *StatusError) HTTPStatusCode() int { return e.StatusCode }
@@ -40,6 +37,18 @@ func (e *StatusError) HTTPStatusCode() int { return e.StatusCode }
 // the like, which is what Step Functions' HTTP task calls the error, less its
 // "States.".
 func (e *StatusError) ErrorCode() string { return "Http.StatusCode." + strconv.Itoa(e.StatusCode) }
+
+// describe says what the status means.
+func (e *StatusError) describe() string {
+	text := fmt.Sprintf(" answered %d %s", e.StatusCode, http.StatusText(e.StatusCode))
+	switch {
+	case e.StatusCode >= 300 && e.StatusCode < 400:
+		text += "; only describe calls follow redirects, so give the final URL"
+	case e.StatusCode == http.StatusUnauthorized, e.StatusCode == http.StatusForbidden:
+		text += "; give the call's Headers, or the function's transport, credentials that the server takes"
+	}
+	return text
+}
 
 // answer is what a server has answered.
 type answer struct {

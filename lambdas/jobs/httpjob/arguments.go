@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // How long a server remembers keys, in seconds: what is assumed of one of which
@@ -111,7 +112,7 @@ func (a *argumentReader) url(n *jsontree.Node) {
 	case strings.ContainsAny(text, "{}"):
 		a.Report(n.Problem("braces are not allowed here: only the URLs of the describe and stop calls can read an answer"))
 	case err != nil:
-		a.Report(n.Problem("%v", err))
+		a.reportURL(n, err)
 	default:
 		a.reportURL(n, a.allowed.check(a.to.url))
 	}
@@ -131,9 +132,10 @@ func (a *argumentReader) template(to *template) func(*jsontree.Node) {
 	}
 }
 
+// reportURL reports what is wrong with a URL, by an error that quotes nothing of it.
 func (a *argumentReader) reportURL(n *jsontree.Node, err error) {
 	if err != nil {
-		a.Report(n.Problem("%v", err))
+		a.Report(n.Problem("%s", diag.Word(err.Error())))
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // ErrNotAllowed means that a URL leads to where the driver must not go: to a
@@ -22,13 +24,18 @@ var ErrNotAllowed = errors.New("not allowed")
 
 // refusal is an ErrNotAllowed. It has no other cause: that of a dial would make
 // it look like a connection that can be tried again.
-type refusal struct{ reason string }
+type refusal struct{ reason, own string }
 
 func (r *refusal) Error() string { return ErrNotAllowed.Error() + ": " + r.reason }
 
 func (*refusal) Unwrap() error { return ErrNotAllowed }
 
-func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+// OwnWords is the text without what it quotes, for logs.
+func (r *refusal) OwnWords() string { return ErrNotAllowed.Error() + ": " + r.own }
+
+func refuse(format string, args ...any) error {
+	return &refusal{fmt.Sprintf(format, args...), diag.OwnWords(format, args...)}
+}
 
 const dialTimeout = 10 * time.Second
 
@@ -94,7 +101,7 @@ func (a servers) check(u *url.URL) error {
 	case u.Fragment != "":
 		return refuse("the URL must not have a fragment, which is never sent to a server")
 	case !slices.ContainsFunc(a.list, func(s server) bool { return s.matches(name, port, schemePort) }):
-		return refuse("%s does not list the server of the URL", EnvHosts)
+		return refuse("%s does not list the server of the URL", diag.Word(EnvHosts))
 	}
 	return nil
 }

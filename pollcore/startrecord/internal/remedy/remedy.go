@@ -4,7 +4,6 @@ package remedy
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -19,10 +18,11 @@ import (
 // of the codes and HTTP statuses that the service has of its own, and returns
 // the empty string for those that pass.
 func Explain(err error, location string, refused func(code string, status int) string) error {
-	if todo := find(err, refused); todo != "" {
-		return fmt.Errorf("%w: %s: %s: %w", startrecord.ErrConfiguration, location, todo, err)
+	failure := &startrecord.StoreError{Kind: startrecord.ErrUnavailable, Location: location, Remedy: find(err, refused), Err: err}
+	if failure.Remedy != "" {
+		failure.Kind = startrecord.ErrConfiguration
 	}
-	return fmt.Errorf("%w: %s: %w", startrecord.ErrUnavailable, location, err)
+	return failure
 }
 
 // find returns what to do about an error that does not pass by itself, and the
