@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // ActivityTask waits for a Task of the activity and hands it to the worker, whose name
 // may be empty. The token is empty if ctx ends first. The error is ErrWorldClosed.
@@ -28,16 +25,15 @@ func (w *World) nextTask(ctx context.Context, activity string) (*attempt, error)
 	t := &w.tasks
 	t.mu.Lock()
 	q := t.queueOf(activity)
-	if len(q.attempts) > 0 {
-		a := q.attempts[0]
-		q.attempts[0] = nil
-		q.attempts = q.attempts[1:]
+	if next := q.attempts.Front(); next != nil {
+		a := q.attempts.Remove(next).(*attempt) //nolint:forcetypeassert // the list has no others
+		a.place = nil
 		t.tidy(activity)
 		t.mu.Unlock()
 		return a, nil
 	}
 	poller := make(chan *attempt, 1)
-	q.pollers = append(q.pollers, poller)
+	place := q.pollers.PushBack(poller)
 	t.mu.Unlock()
 	var err error
 	select {
@@ -53,7 +49,7 @@ func (w *World) nextTask(ctx context.Context, activity string) (*attempt, error)
 	case a := <-poller: // it came just now: it goes to the next
 		t.offer(a, true)
 	default:
-		q.pollers = slices.DeleteFunc(q.pollers, func(p chan *attempt) bool { return p == poller })
+		q.pollers.Remove(place)
 	}
 	t.tidy(activity)
 	return nil, err

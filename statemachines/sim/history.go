@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -13,7 +14,7 @@ const KeepNoEvents = -1
 // is not copied to make room.
 type history struct {
 	dropped int64     // events that are not kept
-	full    [][]Event // pieces
+	full    [][]Event // pieces, none of them empty
 	piece   []Event   // the one that grows
 	count   int       // of events in the pieces
 	tasks   taskRests
@@ -48,14 +49,14 @@ func (h *history) after(id int64, n int) []Event {
 		return nil
 	}
 	out := make([]Event, 0, size)
-	for i := range len(h.full) + 1 {
+	first := h.dropped + skip + 1 // its number
+	at := sort.Search(len(h.full), func(i int) bool { return h.full[i][len(h.full[i])-1].ID >= first })
+	for ; len(out) < cap(out); at++ {
 		piece := h.piece
-		if i < len(h.full) {
-			piece = h.full[i]
+		if at < len(h.full) {
+			piece = h.full[at]
 		}
-		from := min(skip, int64(len(piece)))
-		skip -= from
-		piece = piece[from:]
+		piece = piece[max(0, first-piece[0].ID):]
 		out = append(out, piece[:min(len(piece), cap(out)-len(out))]...)
 	}
 	return out
@@ -75,13 +76,18 @@ func (h *history) seal(keep int) {
 		h.join(from)
 		return
 	}
-	h.full, h.piece = append(h.full, slices.Clone(h.piece)), nil // without room for more
+	if len(h.piece) > 0 {
+		h.full, h.piece = append(h.full, slices.Clone(h.piece)), nil // without room for more
+	}
 }
 
 // whole returns all events that the history keeps.
 func (h *history) whole() []Event {
 	if len(h.full) != 1 || len(h.piece) > 0 {
 		h.join(h.dropped)
+	}
+	if len(h.full) == 0 {
+		return nil
 	}
 	return h.full[0]
 }
@@ -90,5 +96,8 @@ func (h *history) whole() []Event {
 // before.
 func (h *history) join(from int64) {
 	kept := h.after(from, 0)
-	*h = history{dropped: from, full: [][]Event{kept}, count: len(kept)}
+	*h = history{dropped: from, count: len(kept)}
+	if len(kept) > 0 {
+		h.full = [][]Event{kept}
+	}
 }

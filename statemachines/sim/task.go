@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ type attempt struct {
 	answered           func()        // what Call.Answer ends the attempt with
 	claimed            atomic.Bool   // an answer is on its way, or none is waited for
 	done               bool
-	dropped            bool            // from the queue of its activity, which guards it
+	place              *list.Element   // in the queue of its activity, which guards it; nil: in none
 	queued             bool            // an activity, which a worker of it takes from the queue of a World
 	waits              bool            // for an answer from outside, which holds a virtual clock
 	ctx                context.Context //nolint:containedctx // of the call

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"slices"
+	"container/list"
 	"sync"
 )
 
@@ -40,8 +40,10 @@ func (w *World) forgetToken(a *attempt) {
 	if t.waiting[token] != a {
 		return
 	}
-	if a.queued {
-		t.drop(a)
+	if a.place != nil {
+		t.queueOf(a.call.Resource).attempts.Remove(a.place)
+		a.place = nil
+		t.tidy(a.call.Resource)
 	}
 	delete(t.waiting, token)
 	t.ended[token] = struct{}{}
@@ -56,9 +58,8 @@ func (w *World) forgetToken(a *attempt) {
 
 // queue is what an activity has to do, and the workers that wait for it.
 type queue struct {
-	attempts []*attempt
-	pollers  []chan *attempt // each has room for one
-	dropped  int             // of attempts: Tasks that have ended
+	attempts list.List // of *attempt
+	pollers  list.List // of chan *attempt: each has room for one
 }
 
 // queue leaves an attempt to the workers of its activity.
@@ -74,14 +75,14 @@ func (w *World) queue(a *attempt) {
 // offer gives an attempt to the worker that waits longest, or leaves it in the queue.
 func (t *tasks) offer(a *attempt, first bool) {
 	q := t.queueOf(a.call.Resource)
-	switch {
-	case len(q.pollers) > 0:
-		q.pollers[0] <- a
-		q.pollers = q.pollers[1:]
+	switch poller := q.pollers.Front(); {
+	case poller != nil:
+		poller.Value.(chan *attempt) <- a //nolint:forcetypeassert // the list has no others
+		q.pollers.Remove(poller)
 	case first:
-		q.attempts = slices.Insert(q.attempts, 0, a)
+		a.place = q.attempts.PushFront(a)
 	default:
-		q.attempts = append(q.attempts, a)
+		a.place = q.attempts.PushBack(a)
 	}
 }
 
@@ -94,20 +95,9 @@ func (t *tasks) queueOf(activity string) *queue {
 	return q
 }
 
-// drop takes an attempt that has ended out of its queue, with others, when they are many.
-func (t *tasks) drop(a *attempt) {
-	a.dropped = true
-	activity := a.call.Resource
-	q := t.queueOf(activity)
-	if q.dropped++; 2*q.dropped > len(q.attempts) {
-		q.attempts, q.dropped = slices.DeleteFunc(q.attempts, func(a *attempt) bool { return a.dropped }), 0
-	}
-	t.tidy(activity)
-}
-
 // tidy forgets a queue that is empty.
 func (t *tasks) tidy(activity string) {
-	if q := t.queues[activity]; q != nil && len(q.attempts)+len(q.pollers) == 0 {
+	if q := t.queues[activity]; q != nil && q.attempts.Len()+q.pollers.Len() == 0 {
 		delete(t.queues, activity)
 	}
 }
