@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/ordered"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -52,6 +53,8 @@ type account struct {
 	machines   map[string]*machine  // by name
 	activities map[string]*activity // by name
 
+	machineNames, activityNames *ordered.List[string]
+
 	executions executions
 }
 
@@ -69,7 +72,10 @@ func (s *Server) accountOf(who caller) (*account, error) {
 			return nil, refuse(quotaExceeded, "The server keeps %d pairs of accounts and regions. Use one of those.", maxAccounts)
 		}
 		who = caller{strings.Clone(who.accountID), strings.Clone(who.region)} // not the header that they are parts of
-		a = &account{caller: who, machines: map[string]*machine{}, activities: map[string]*activity{}}
+		a = &account{
+			caller: who, machines: map[string]*machine{}, activities: map[string]*activity{}, executions: newExecutions(),
+			machineNames: ordered.New(strings.Compare), activityNames: ordered.New(strings.Compare),
+		}
 		s.accounts[who] = a
 	}
 	return a, nil

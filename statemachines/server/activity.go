@@ -1,8 +1,6 @@
 package server
 
 import (
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -55,6 +53,7 @@ func createActivity(r *request, in *createActivityInput) (*createActivityOutput,
 		}
 		a = &activity{name: in.Name, arn: arn, created: r.now(), encryption: encryption, tags: initial}
 		r.account.activities[in.Name] = a
+		r.account.activityNames.Add(in.Name)
 	case a.encryption != encryption:
 		return nil, refuse("ActivityAlreadyExists", "Activity Already Exists: '%s'", arn)
 	}
@@ -80,6 +79,7 @@ func deleteActivity(r *request, in *activityInput) (*empty, error) {
 		return nil, err
 	}
 	delete(r.account.activities, arn.rest)
+	r.account.activityNames.Remove(arn.rest)
 	return &empty{}, nil
 }
 
@@ -128,8 +128,7 @@ type listActivitiesOutput struct {
 func listActivities(r *request, in *listInput) (*listActivitiesOutput, error) {
 	r.account.mu.Lock()
 	defer r.account.mu.Unlock()
-	names := slices.Sorted(maps.Keys(r.account.activities))
-	page, next, err := paginate(r, "", names, func(name string) string { return name }, in.MaxResults, in.NextToken)
+	page, next, err := r.paginateNames(r.account.activityNames, in)
 	if err != nil {
 		return nil, err
 	}

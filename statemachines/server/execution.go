@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/ordered"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -26,6 +28,7 @@ type execution struct {
 	depth     int           // executions that wait for its end, one for the other
 	extra     *startExtra   // nil if there is none: most executions have none
 	redrives  []redrive
+	standing  sim.Standing // by which lists have it; zero: none has
 }
 
 // startExtra is what few requests say of a start.
@@ -51,20 +54,34 @@ type executions struct {
 	byARN  map[string]*execution
 	starts uint64
 	open   int
-	ended  []*execution // in the order of their ends
+	ended  *ordered.List[*execution] // in the order of their ends
+}
+
+func newExecutions() executions {
+	return executions{byARN: map[string]*execution{}, ended: newEnded()}
+}
+
+// add makes an execution known, which has its number.
+func (e *executions) add(x *execution) {
+	e.starts = max(e.starts, x.number)
+	e.byARN[x.arn] = x
+	if m := x.machine; m.kind == asl.Express {
+		if m.named == nil {
+			m.named = newNames()
+		}
+		m.named.Add(x)
+	}
 }
 
 // retire counts an execution among those that have ended, and returns what is to be
 // forgotten so that no more than so many are kept. Its caller holds mu.
 func (a *account) retire(x *execution, keep int) (oldest *execution) {
 	e := &a.executions
-	e.ended = append(e.ended, x)
-	if len(e.ended) <= keep {
+	if e.ended.Add(x); e.ended.Len() <= keep {
 		return nil
 	}
-	oldest = e.ended[0]
-	e.ended[0] = nil
-	e.ended = e.ended[1:]
+	oldest, _ = e.ended.First()
+	e.ended.Remove(oldest)
 	return oldest
 }
 
@@ -93,34 +110,26 @@ func (a *account) restart(x *execution, most int) (goBack func(), err error) {
 	if err := a.checkOpen(most); err != nil {
 		return nil, err
 	}
-	e := &a.executions
-	i := slices.Index(e.ended, x)
-	if i >= 0 {
-		e.ended = slices.Delete(e.ended, i, i+1)
-	}
+	a.executions.ended.Remove(x)
 	x.open++
 	a.count(x.machine, 1)
 	return func() {
-		for _, f := range a.endRestart(x, i) {
+		for _, f := range a.endRestart(x) {
 			f()
 		}
 	}, nil
 }
 
 // endRestart counts a restart that did not happen. It returns who waited for the end of an
-// execution that has ended. i is its place among those, if it had one.
-func (a *account) endRestart(x *execution, i int) (waiting []func()) {
+// execution that has ended.
+func (a *account) endRestart(x *execution) (waiting []func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.count(x.machine, -1)
 	if x.open--; x.open > 0 {
 		return nil
 	}
-	e := &a.executions
-	if i < 0 {
-		i = len(e.ended)
-	}
-	e.ended = slices.Insert(e.ended, min(i, len(e.ended)), x)
+	a.executions.ended.Add(x)
 	waiting, x.whenEnded = x.whenEnded, nil
 	return waiting
 }
@@ -129,19 +138,14 @@ func (a *account) endRestart(x *execution, i int) (waiting []func()) {
 func (a *account) reserve(x *execution, most int) (other *execution, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.executions.byARN == nil {
-		a.executions.byARN = map[string]*execution{}
-	}
 	if other = a.executions.byARN[x.arn]; other != nil {
 		return other, nil
 	}
 	if err := a.checkOpen(most); err != nil {
 		return nil, err
 	}
-	a.executions.starts++
-	x.number = a.executions.starts
-	a.executions.byARN[x.arn] = x
-	x.machine.executions = append(x.machine.executions, x)
+	x.number = a.executions.starts + 1
+	a.executions.add(x)
 	x.open++
 	a.count(x.machine, 1)
 	return nil, nil //nolint:nilnil // no other has it
@@ -155,10 +159,10 @@ func (a *account) drop(x *execution) {
 	if a.executions.byARN[x.arn] != x {
 		return
 	}
+	a.list(x, sim.Standing{})
 	delete(a.executions.byARN, x.arn)
-	all := x.machine.executions
-	if i, found := slices.BinarySearchFunc(all, x.number, func(x *execution, n uint64) int { return cmp.Compare(x.number, n) }); found {
-		x.machine.executions = slices.Delete(all, i, i+1)
+	if x.machine.named != nil {
+		x.machine.named.Remove(x)
 	}
 }
 
@@ -292,17 +296,18 @@ func (a *account) countEnd(executionARN string, keep int) (waiting []func(), old
 // retireEnded counts all executions that have ended, after a replay.
 func (s *Server) retireEnded() {
 	for _, a := range s.allAccounts() {
-		var ended []*execution
+		var forgotten []*execution
 		a.mu.Lock()
 		for _, x := range a.executions.byARN {
-			if k, ok := x.findRun(); ok && k.run.Status() != sim.StatusRunning {
-				ended = append(ended, x)
+			if x.standing.Status == "" || x.standing.Status == sim.StatusRunning {
+				continue
+			}
+			if oldest := a.retire(x, s.keep); oldest != nil {
+				forgotten = append(forgotten, oldest)
 			}
 		}
-		slices.SortFunc(ended, func(x, y *execution) int { return x.run.Load().Progress().Stop.Compare(y.run.Load().Progress().Stop) })
-		a.executions.ended = ended[max(0, len(ended)-s.keep):]
 		a.mu.Unlock()
-		for _, x := range ended[:max(0, len(ended)-s.keep)] {
+		for _, x := range forgotten {
 			s.forget(a, x)
 		}
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +14,7 @@ func TestRedriveWhileAnExecutionEnds(t *testing.T) {
 	for name, refused := range map[string]bool{"refused": true, "redriven": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &account{machines: map[string]*machine{}}
+			a := &account{machines: map[string]*machine{}, executions: newExecutions()}
 			x := &execution{arn: "x", machine: &machine{}}
 			other, err := a.reserve(x, 3)
 			require.NoError(t, err)
@@ -25,7 +26,7 @@ func TestRedriveWhileAnExecutionEnds(t *testing.T) {
 			require.NoError(t, err)
 			waiting, _ := a.countEnd(x.arn, 10)
 			require.Len(t, waiting, 1)
-			require.Empty(t, a.executions.ended)
+			require.Zero(t, a.executions.ended.Len())
 			a.await(x, tell)
 			require.Zero(t, told)
 			if !refused {
@@ -37,13 +38,13 @@ func TestRedriveWhileAnExecutionEnds(t *testing.T) {
 			a.await(x, tell)
 			require.Equal(t, 2, told)
 			require.Zero(t, a.executions.open)
-			require.Equal(t, []*execution{x}, a.executions.ended)
+			require.Equal(t, []*execution{x}, slices.Collect(a.executions.ended.All()))
 
 			goBack, err = a.restart(x, 3) // which was refused because it is not redrivable
 			require.NoError(t, err)
-			require.Empty(t, a.executions.ended)
+			require.Zero(t, a.executions.ended.Len())
 			goBack()
-			require.Equal(t, []*execution{x}, a.executions.ended)
+			require.Equal(t, []*execution{x}, slices.Collect(a.executions.ended.All()))
 		})
 	}
 }

@@ -2,8 +2,6 @@ package server
 
 import (
 	"strings"
-
-	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // metadataOnly is the includedData of a request that wants no data of the user's.
@@ -53,7 +51,7 @@ func describeExecution(r *request, in *describeExecutionInput) (*describeExecuti
 func (r *request) describe(k known, withData bool) *describeExecutionOutput {
 	s := k.run.Snapshot()
 	out := &describeExecutionOutput{
-		ExecutionArn: s.ARN, StateMachineArn: k.machineARN(s), Name: s.Name, Status: string(s.Status),
+		ExecutionArn: s.ARN, StateMachineArn: k.machineARN(), Name: s.Name, Status: string(s.Status),
 		StartDate: epoch(s.Start), StopDate: epoch(s.Stop), InputDetails: &included{withData}, MapRunArn: s.MapRunARN,
 		RedriveCount: s.RedriveCount, RedriveDate: epoch(s.RedriveDate),
 	}
@@ -73,17 +71,17 @@ func (r *request) describe(k known, withData bool) *describeExecutionOutput {
 
 // machineARN is the ARN of the execution's state machine: that of a child execution
 // ends in the label of its Map Run.
-func (k known) machineARN(s sim.Snapshot) string {
+func (k known) machineARN() string {
 	if !k.isChild() {
 		return k.machine.arn
 	}
-	return k.machine.arn + "/" + k.label(s)
+	return k.machine.arn + "/" + k.label()
 }
 
 // label is that of a child execution's Map Run, which stands behind the name of the
 // state machine in its ARN.
-func (k known) label(s sim.Snapshot) string {
-	_, label, _ := strings.Cut(s.ARN, "/")
+func (k known) label() string {
+	_, label, _ := strings.Cut(k.run.ARN(), "/")
 	label, _, _ = strings.Cut(label, ":")
 	return label
 }
@@ -115,12 +113,12 @@ func describeMachineForExecution(r *request, in *describeMachineForExecutionInpu
 	}
 	v, s := k.revision, k.run.Snapshot()
 	out := &describeMachineForExecutionOutput{
-		StateMachineArn: k.machineARN(s), Name: k.machine.name, Definition: v.definition, RoleArn: v.role, UpdateDate: epoch(v.updated),
+		StateMachineArn: k.machineARN(), Name: k.machine.name, Definition: v.definition, RoleArn: v.role, UpdateDate: epoch(v.updated),
 		LoggingConfiguration: v.logging, TracingConfiguration: v.tracing, EncryptionConfiguration: v.encryption, RevisionID: v.id,
 		MapRunArn: s.MapRunARN, VariableReferences: v.variableReferences(),
 	}
 	if k.isChild() {
-		out.Label = k.label(s)
+		out.Label = k.label()
 	}
 	if in.IncludedData == metadataOnly {
 		out.Definition, out.VariableReferences = "", nil

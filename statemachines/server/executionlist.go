@@ -2,9 +2,9 @@ package server
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -39,124 +39,139 @@ type executionItem struct {
 	RedriveDate            epoch  `json:"redriveDate,omitzero"`
 }
 
-// listed is an execution in the order of a list: the newest first.
+// listed is an execution in a list.
 type listed struct {
 	known
+	place
 
-	progress sim.Progress
-	at       int64  // of its start, its redrive or its end, in milliseconds
-	number   uint64 // makes the order a total one
-}
-
-func compareListed(a, b listed) int {
-	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.number, a.number))
+	standing  sim.Standing
+	mapRunARN string // of a child execution, as what follows
+	childName string
+	items     int
 }
 
 func listExecutions(r *request, in *listExecutionsInput) (*listExecutionsOutput, error) {
-	all, err := r.collect(in)
+	query := strings.Join([]string{in.StateMachineArn, in.MapRunArn, in.StatusFilter, in.RedriveFilter}, "\x00")
+	most := cmp.Or(in.MaxResults, defaultPage)
+	list, err := r.listOf(in)
 	if err != nil {
 		return nil, err
 	}
-	query := strings.Join([]string{in.StateMachineArn, in.MapRunArn, in.StatusFilter, in.RedriveFilter}, "\x00")
+	var behind *place
 	if in.NextToken != "" {
 		token, err := r.openToken(query, in.NextToken)
 		if err != nil {
 			return nil, err
 		}
-		var last listed
 		at, number, _ := strings.Cut(token, " ")
-		last.at, _ = strconv.ParseInt(at, 10, 64) // as sealed below
-		last.number, _ = strconv.ParseUint(number, 10, 64)
-		all = slices.DeleteFunc(all, func(l listed) bool { return compareListed(last, l) >= 0 })
+		behind = &place{}
+		behind.at, _ = strconv.ParseInt(at, 10, 64) // as sealed below
+		behind.number, _ = strconv.ParseUint(number, 10, 64)
 	}
-	slices.SortFunc(all, compareListed)
+	page := list(behind, most+1)
 	out := &listExecutionsOutput{}
-	if most := cmp.Or(in.MaxResults, defaultPage); len(all) > most {
-		all = all[:most]
-		last := all[most-1]
+	if len(page) > most {
+		page = page[:most]
+		last := page[most-1].place
 		if out.NextToken, err = r.sealToken(query, strconv.FormatInt(last.at, 10)+" "+strconv.FormatUint(last.number, 10)); err != nil {
 			return nil, err
 		}
 	}
-	out.Executions = make([]executionItem, len(all))
-	for i, l := range all {
-		out.Executions[i] = l.item()
+	out.Executions = make([]executionItem, len(page))
+	for i := range page {
+		out.Executions[i] = page[i].item()
 	}
 	return out, nil
 }
 
-// collect returns the executions that a request asks for, in no order.
-func (r *request) collect(in *listExecutionsInput) ([]listed, error) {
-	var all []listed
-	var err error
+// takes tells whether the request asks for executions of a group.
+func (in *listExecutionsInput) takes(g group) bool {
+	return (in.StatusFilter == "" || string(g.status) == in.StatusFilter) &&
+		(in.RedriveFilter == "" || (in.RedriveFilter == "REDRIVEN") == g.redriven)
+}
+
+// listOf returns what gives the first n executions of a request behind a place, the newest
+// first; nil: from the beginning.
+func (r *request) listOf(in *listExecutionsInput) (func(behind *place, n int) []listed, error) {
 	switch {
 	case (in.StateMachineArn == "") == (in.MapRunArn == ""):
 		return nil, refuse(validation, "Exactly one of stateMachineArn and mapRunArn must be specified")
 	case in.MapRunArn != "":
-		all, err = r.collectOfMapRun(in.MapRunArn)
+		run, err := r.findMapRun(in.MapRunArn)
+		return func(behind *place, n int) []listed { return r.listOfMapRun(run, behind, n, in.takes) }, err
 	case in.StatusFilter == "PENDING_REDRIVE":
 		return nil, refuse(validation, "A statusFilter of %s needs a mapRunArn", in.StatusFilter)
-	default:
-		all, err = r.collectOfMachine(in.StateMachineArn)
 	}
-	if err != nil {
-		return nil, err
-	}
-	kept := all[:0]
-	for _, l := range all {
-		p := l.run.Progress()
-		isRedriven := !p.RedriveDate.IsZero()
-		if in.StatusFilter != "" && string(p.Status) != in.StatusFilter || in.RedriveFilter != "" && (in.RedriveFilter == "REDRIVEN") != isRedriven {
-			continue
-		}
-		l.progress, l.at = p, p.Stop.UnixMilli()
-		if p.Status == sim.StatusRunning {
-			if l.at = p.Start.UnixMilli(); isRedriven {
-				l.at = p.RedriveDate.UnixMilli()
-			}
-		}
-		kept = append(kept, l)
-	}
-	return kept, nil
-}
-
-func (r *request) collectOfMachine(machineARN string) ([]listed, error) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t, err := a.resolve(machineARN)
+	t, err := a.resolve(in.StateMachineArn)
 	if err != nil {
 		return nil, err
 	}
 	if t.machine.kind == asl.Express {
 		return nil, refuse("StateMachineTypeNotSupported", typeNotSupported)
 	}
-	all := make([]listed, 0, len(t.machine.executions))
-	for _, x := range t.machine.executions {
-		if k, ok := x.findRun(); ok && (t.version == nil || x.isOf(machineARN)) {
-			all = append(all, listed{known: k, number: x.number})
+	qualifier := ""
+	if t.version != nil {
+		qualifier = in.StateMachineArn
+	}
+	return func(behind *place, n int) []listed { return a.listOfMachine(t.machine, qualifier, behind, n, in.takes) }, nil
+}
+
+// listOfMachine lists executions of a state machine, or of one of its versions or aliases.
+func (a *account) listOfMachine(m *machine, qualifier string, behind *place, n int, takes func(group) bool) []listed {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := m.rosters[qualifier]
+	if r == nil {
+		return nil
+	}
+	var last **execution
+	if behind != nil {
+		at := time.UnixMilli(behind.at)
+		x := &execution{number: behind.number, standing: sim.Standing{Status: sim.StatusRunning, Start: at}}
+		last = &x
+	}
+	found := r.After(last, n, takes)
+	page := make([]listed, len(found))
+	for i, x := range found {
+		page[i] = listed{known: known{x, x.run.Load()}, place: x.place(), standing: x.standing}
+	}
+	return page
+}
+
+// listOfMapRun lists the child executions of a Map Run that have started.
+func (r *request) listOfMapRun(run *sim.LiveMapRun, behind *place, n int, takes func(group) bool) []listed {
+	var last *sim.MapRunPlace
+	if behind != nil {
+		last = &sim.MapRunPlace{At: behind.at, Number: int(behind.number)} //nolint:gosec // as it was sealed
+	}
+	children := run.List(last, n, func(status sim.Status, redriven bool) bool { return takes(group{status, redriven}) })
+	a := r.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	page := make([]listed, 0, len(children))
+	for i := range children {
+		c := &children[i]
+		if k, found := a.findChild(c.Execution); found {
+			at := place{c.Standing.At().UnixMilli(), uint64(c.Number)} //nolint:gosec // it is an index
+			page = append(page, listed{known: k, place: at, standing: c.Standing, mapRunARN: run.ARN(), items: c.Items, childName: c.Name})
 		}
 	}
-	return all, nil
+	return page
 }
 
-// isOf tells whether the execution was started with the ARN of a version or an
-// alias, or by an alias with that version.
-func (x *execution) isOf(qualified string) bool {
-	return x.extra != nil && (x.extra.versionARN == qualified || x.extra.aliasARN == qualified)
-}
-
-func (l listed) item() executionItem {
-	s := l.run.Snapshot()
+func (l *listed) item() executionItem {
+	s := &l.standing
 	i := executionItem{
-		ExecutionArn: s.ARN, StateMachineArn: l.machineARN(s), Name: s.Name, Status: string(s.Status),
-		StartDate: epoch(s.Start), StopDate: epoch(s.Stop), MapRunArn: s.MapRunARN,
-		RedriveCount: s.RedriveCount, RedriveDate: epoch(s.RedriveDate),
+		ExecutionArn: l.run.ARN(), StateMachineArn: l.machineARN(), Name: l.name, Status: string(s.Status),
+		StartDate: epoch(s.Start), StopDate: epoch(s.Stop), RedriveCount: s.RedriveCount, RedriveDate: epoch(s.RedriveDate),
 	}
-	if s.MapRunARN != "" {
-		i.ItemCount = &s.Items
-	}
-	if l.extra != nil && !l.isChild() {
+	switch {
+	case l.mapRunARN != "":
+		i.Name, i.MapRunArn, i.ItemCount = l.childName, l.mapRunARN, &l.items
+	case l.extra != nil:
 		i.StateMachineVersionArn, i.StateMachineAliasArn = l.extra.versionARN, l.extra.aliasARN
 	}
 	return i

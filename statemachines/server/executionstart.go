@@ -76,7 +76,7 @@ func (r *request) start(in *startExecutionInput, sync bool, whenEnded func()) (k
 			return same, nil
 		}
 	}
-	run, err := r.server.run(x, info, input, sync)
+	run, err := r.server.run(r.account, x, info, input, sync)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,11 +160,11 @@ func (r *request) sameStart(other *execution, input []byte) (known, error) {
 }
 
 // run starts the execution in the world.
-func (s *Server) run(x *execution, info *StartInfo, input []byte, sync bool) (*sim.Execution, error) {
+func (s *Server) run(a *account, x *execution, info *StartInfo, input []byte, sync bool) (*sim.Execution, error) {
 	o := sim.Options{
 		Execution: x.name, StateMachine: info.StateMachineName, Account: info.Account, Region: info.Region, Role: x.revision.role,
 		Express: info.Express, Sync: sync, ARN: x.arn, Seed: x.number, Models: s.models, Lenient: true, KeepEvents: s.keepEvents,
-		OnStart: x.run.Store,
+		OnStanding: func(run *sim.Execution, now sim.Standing) { a.follow(x, run, now) },
 	}
 	if s.journal != nil {
 		o.Note = noteOf(x, info)

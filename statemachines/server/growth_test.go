@@ -1,30 +1,141 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"github.com/jobpoller/jobpoller/statemachines/server"
+	"github.com/jobpoller/jobpoller/tests/growthtest"
 )
+
+const distributedMap = `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {
+	"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}}}}`
+
+func itemsOf(n int) object {
+	return object{"input": "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]"}
+}
 
 // Each child that went on was put before those that had not begun, by a shift of all of
 // them: the time of a Distributed Map grew with the square of its items.
-func TestGrowthOfADistributedMap(t *testing.T) { //nolint:paralleltest // it compares times
-	took := func(items int) time.Duration {
-		best := time.Minute
-		for range 3 {
-			e := startServer(t, nil, nil)
-			m := e.create("m", `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {
-				"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}}}}`)
-			input := "[" + strings.TrimSuffix(strings.Repeat("1,", items), ",") + "]"
-			began := time.Now()
-			e.wait(e.call("StartExecution", object{"stateMachineArn": m, "input": input})["executionArn"].(string))
-			best = min(best, time.Since(began))
-		}
-		return best
+func TestGrowthOfADistributedMap(t *testing.T) { //nolint:paralleltest // it takes the time of the process
+	growthtest.Linear(t, func(n int) func() {
+		e := startServer(t, nil, nil)
+		m := e.create("m", distributedMap)
+		return func() { e.wait(e.start(m, itemsOf(n))) }
+	})
+}
+
+// startSome starts n executions that wait, and stops half of them.
+func startSome(e *endpoint, n int) (machine string) {
+	machine = e.create("m", `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 600, "End": true}}}`)
+	for i := range n {
+		e.start(machine, object{"name": fmt.Sprint(i)})
 	}
-	small, large := took(1000), took(16_000)
-	t.Logf("1000 items: %s, 16000: %s", small, large)
-	require.Less(t, float64(large)/float64(small), 80.0, "16 is linear, 256 is quadratic")
+	for i := range n / 2 {
+		e.call("StopExecution", object{"executionArn": strings.Replace(machine, "stateMachine", "execution", 1) + ":" + fmt.Sprint(i)})
+	}
+	return machine
+}
+
+// Each page of ListExecutions looked at every execution, and each page of names sorted all
+// of them.
+func TestPagesStayShort(t *testing.T) { //nolint:paralleltest // it takes the time of the process
+	const pages = 200
+	for name, prepare := range map[string]func(e *endpoint, n int) (operation string, request object){ //nolint:paralleltest // as above
+		"executions": func(e *endpoint, n int) (string, object) {
+			return "ListExecutions", object{"stateMachineArn": startSome(e, n)}
+		},
+		"executions of a status": func(e *endpoint, n int) (string, object) {
+			return "ListExecutions", object{"stateMachineArn": startSome(e, n), "statusFilter": "ABORTED"}
+		},
+		"executions of a status that none has": func(e *endpoint, n int) (string, object) {
+			return "ListExecutions", object{"stateMachineArn": startSome(e, n), "statusFilter": "FAILED"}
+		},
+		"executions behind others": func(e *endpoint, n int) (string, object) {
+			q := object{"stateMachineArn": startSome(e, n), "maxResults": n / 2}
+			if n > 1_000 {
+				q["maxResults"] = 1_000
+			}
+			q["nextToken"] = e.call("ListExecutions", q)["nextToken"]
+			q["maxResults"] = 10
+			return "ListExecutions", q
+		},
+		"child executions of a Map Run": func(e *endpoint, n int) (string, object) {
+			return "ListExecutions", object{"mapRunArn": runMap(e, n)}
+		},
+		"a Map Run": func(e *endpoint, n int) (string, object) {
+			return "DescribeMapRun", object{"mapRunArn": runMap(e, n)}
+		},
+		"events": func(e *endpoint, n int) (string, object) {
+			x := e.start(e.create("m", `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {
+				"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}}}}`), itemsOf(n/4)) // six events an item
+			e.wait(x)
+			return "GetExecutionHistory", object{"executionArn": x, "reverseOrder": true}
+		},
+		"state machines": func(e *endpoint, n int) (string, object) {
+			for i := range n / 2 { // there cannot be more than 10,000
+				e.create(fmt.Sprint(i), pass)
+			}
+			return "ListStateMachines", object{"maxResults": 10}
+		},
+		"activities": func(e *endpoint, n int) (string, object) {
+			for i := range n / 2 {
+				e.call("CreateActivity", object{"name": fmt.Sprint(i)})
+			}
+			return "ListActivities", object{"maxResults": 10}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			growthtest.Flat(t, func(n int) func() {
+				e := startServer(t, manual(), nil)
+				operation, request := prepare(e, n)
+				return func() {
+					for range pages {
+						e.call(operation, request)
+					}
+				}
+			})
+		})
+	}
+}
+
+// runMap runs a Distributed Map of n items, and returns its Map Run.
+func runMap(e *endpoint, n int) string {
+	x := e.start(e.create("m", distributedMap), itemsOf(n))
+	e.pass(time.Second)
+	e.wait(x)
+	return e.World().Execution(x).Snapshot().MapRuns[0]
+}
+
+// An execution that is redriven or forgotten is found among all that have ended.
+func TestGrowthOfEndedExecutions(t *testing.T) { //nolint:paralleltest // it takes the time of the process
+	ask := func(e *endpoint, operation, machine string, number int) {
+		e.call(operation, object{"executionArn": strings.Replace(machine, "stateMachine", "execution", 1) + ":" + fmt.Sprint(number)})
+	}
+	t.Run("redriven", func(t *testing.T) { //nolint:paralleltest // as above
+		growthtest.Linear(t, func(n int) func() {
+			e := startServer(t, manual(), nil)
+			m := startSome(e, n)
+			return func() {
+				for i := range n / 2 {
+					ask(e, "RedriveExecution", m, n/2-1-i)
+				}
+			}
+		})
+	})
+	t.Run("forgotten", func(t *testing.T) { //nolint:paralleltest // as above
+		growthtest.Linear(t, func(n int) func() {
+			s := server.New(server.Options{Clock: manual(), KeepExecutions: n / 4})
+			t.Cleanup(s.Close)
+			e := &endpoint{s, t, manual()}
+			m := startSome(e, n)
+			return func() {
+				for i := n / 2; i < n; i++ {
+					ask(e, "StopExecution", m, i)
+				}
+			}
+		})
+	})
 }

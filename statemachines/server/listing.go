@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,6 +9,8 @@ import (
 	"encoding/json"
 	"sort"
 	"time"
+
+	"github.com/jobpoller/jobpoller/internal/ordered"
 )
 
 // defaultPage is how many items a page has where the request does not say.
@@ -86,4 +89,20 @@ func paginate[T any](r *request, query string, items []T, key func(T) string, ma
 		}
 	}
 	return items, next, nil
+}
+
+// paginateNames cuts a page out of names in order.
+func (r *request) paginateNames(names *ordered.List[string], in *listInput) (page []string, next string, err error) {
+	after := "" // no name is empty
+	if in.NextToken != "" {
+		if after, err = r.openToken("", in.NextToken); err != nil {
+			return nil, "", err
+		}
+	}
+	for name := range names.After(after) {
+		if page = append(page, name); len(page) > cmp.Or(in.MaxResults, defaultPage) { // one more says that there is a next page
+			break
+		}
+	}
+	return paginate(r, "", page, func(name string) string { return name }, in.MaxResults, in.NextToken)
 }

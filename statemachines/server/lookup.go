@@ -37,10 +37,14 @@ func (a *account) executionsNamed(name string) (found []string) {
 			}
 			continue
 		}
-		for _, x := range m.executions { // their ARNs have an id more
-			if x.name == name {
-				found = append(found, x.arn)
+		if m.named == nil {
+			continue
+		}
+		for x := range m.named.After(&execution{name: name}) { // their ARNs have an id more
+			if x.name != name {
+				break
 			}
+			found = append(found, x.arn)
 		}
 	}
 	return found

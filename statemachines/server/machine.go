@@ -1,13 +1,12 @@
 package server
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/ordered"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -23,8 +22,10 @@ type machine struct {
 	// deleting is set from DeleteStateMachine on, until the last execution has ended.
 	deleting bool
 	running  int // executions
-	// executions are all that are known, in the order of their starts.
-	executions []*execution
+	// rosters list its executions: by the ARN of a version or an alias those that were
+	// started with it, and under the empty name all. Those of Express are in none.
+	rosters map[string]*roster
+	named   *ordered.List[*execution] // those of Express, by name; nil: there is none
 
 	current     *revision
 	tags        tags
@@ -126,6 +127,7 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if r.revised == m {
 		m.created, m.current.updated = r.now(), r.now()
 		a.machines[in.Name] = m
+		a.machineNames.Add(in.Name)
 	}
 	out := &createStateMachineOutput{StateMachineARN: m.arn, CreationDate: epoch(m.created)}
 	if in.Publish {
@@ -288,6 +290,7 @@ func deleteStateMachine(r *request, in *stateMachineInput) (*empty, error) {
 func (a *account) removeUnused(m *machine) {
 	if m.deleting && m.running == 0 && a.machines[m.name] == m {
 		delete(a.machines, m.name)
+		a.machineNames.Remove(m.name)
 	}
 }
 
@@ -374,8 +377,7 @@ func listStateMachines(r *request, in *listInput) (*listStateMachinesOutput, err
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	names := slices.Sorted(maps.Keys(a.machines))
-	page, next, err := paginate(r, "", names, func(name string) string { return name }, in.MaxResults, in.NextToken)
+	page, next, err := r.paginateNames(a.machineNames, in)
 	if err != nil {
 		return nil, err
 	}

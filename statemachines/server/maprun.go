@@ -21,25 +21,6 @@ func (r *request) findMapRun(text string) (*sim.LiveMapRun, error) {
 	return run, nil
 }
 
-// collectOfMapRun returns the child executions of a Map Run that have started.
-func (r *request) collectOfMapRun(mapRunARN string) ([]listed, error) {
-	run, err := r.findMapRun(mapRunARN)
-	if err != nil {
-		return nil, err
-	}
-	children := run.Executions()
-	a := r.account
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all := make([]listed, 0, len(children))
-	for i, child := range children {
-		if k, found := a.findChild(child); found {
-			all = append(all, listed{known: k, number: uint64(i)})
-		}
-	}
-	return all, nil
-}
-
 type listMapRunsInput struct {
 	ExecutionARN string `json:"executionArn"`
 	MaxResults   int    `json:"maxResults"`

@@ -263,10 +263,11 @@ func (w *pageWorld) addChildren(e *history.Execution, x known, mapRuns []string)
 		if run == nil {
 			continue
 		}
-		children := run.Executions()
+		counts := run.Snapshot().Executions
+		children := run.Executions(mostChildren + 1)
 		for i, child := range children {
 			if left -= int(child.Progress().Events); len(e.Children) == mostChildren || left < 0 {
-				e.Notes = append(e.Notes, fmt.Sprintf("%d of %d child executions of a Map Run are shown", i, len(children)))
+				e.Notes = append(e.Notes, fmt.Sprintf("%d of %d child executions of a Map Run are shown", i, counts.Total-counts.Pending))
 				return
 			}
 			if events := child.Events(0, 0); len(events) > 0 {

@@ -1,13 +1,10 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -193,7 +190,6 @@ func compact(j rewriter) error {
 type replay struct {
 	server    *Server
 	revisions map[revisionKey]*target // all that there were
-	machines  []*machine              // all that there were
 	last      time.Time               // of the operations
 }
 
@@ -230,9 +226,6 @@ func (p *replay) operation(rec *operationRecord) error {
 	}
 	if m := r.revised; m != nil {
 		p.revisions[revisionKey{m.arn, m.created.UnixNano(), m.current.id}] = &target{machine: m, revision: m.current}
-		if m.current.id == "" {
-			p.machines = append(p.machines, m)
-		}
 	}
 	return nil
 }
@@ -257,9 +250,12 @@ func (p *replay) restore(o *sim.Options) (*asl.StateMachine, error) {
 	if o.VersionARN != "" || o.AliasARN != "" || note.TraceHeader != "" {
 		x.extra = &startExtra{versionARN: o.VersionARN, aliasARN: o.AliasARN, traceHeader: note.TraceHeader}
 	}
-	o.OnStart = x.run.Store
+	o.OnStanding = func(run *sim.Execution, now sim.Standing) { a.follow(x, run, now) }
 	a.mu.Lock()
-	a.executions.restore(x)
+	if earlier := a.executions.byARN[x.arn]; earlier != nil { // it was forgotten
+		a.drop(earlier)
+	}
+	a.executions.add(x)
 	a.mu.Unlock()
 	info := &StartInfo{
 		Machine: t.revision.parsed, StateMachineName: t.machine.name, StateMachineARN: t.machine.arn, ExecutionName: x.name, TestCase: note.TestCase,
@@ -271,18 +267,6 @@ func (p *replay) restore(o *sim.Options) (*asl.StateMachine, error) {
 		o.Handler = func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{}, err }
 	}
 	return info.Machine, nil
-}
-
-// restore puts an execution where its start has put it.
-func (e *executions) restore(x *execution) {
-	if e.byARN == nil {
-		e.byARN = map[string]*execution{}
-	}
-	e.starts = max(e.starts, x.number)
-	e.byARN[x.arn] = x
-	all := x.machine.executions
-	i, _ := slices.BinarySearchFunc(all, x.number, func(x *execution, n uint64) int { return cmp.Compare(x.number, n) })
-	x.machine.executions = slices.Insert(all, i, x)
 }
 
 // finish counts what runs, and lets the executions go on.
@@ -298,7 +282,7 @@ func (p *replay) finish() error {
 	p.dropForgotten()
 	for _, a := range s.allAccounts() {
 		for _, x := range a.executions.byARN {
-			if k, ok := x.findRun(); ok && k.run.Status() == sim.StatusRunning {
+			if x.standing.Status == sim.StatusRunning {
 				x.open++
 				a.count(x.machine, 1)
 			}
@@ -328,10 +312,11 @@ func (p *replay) dropForgotten() {
 		return run == nil || s.world.Execution(x.arn) != run
 	}
 	for _, a := range s.allAccounts() {
-		maps.DeleteFunc(a.executions.byARN, func(_ string, x *execution) bool { return forgotten(x) })
-	}
-	for _, m := range p.machines {
-		m.executions = slices.DeleteFunc(m.executions, forgotten)
+		for _, x := range a.executions.byARN {
+			if forgotten(x) {
+				a.drop(x)
+			}
+		}
 	}
 }
 

@@ -34,6 +34,8 @@ type branch struct {
 	output *Payload
 	done   bool
 	items  int // of the Map: 1, or as many as are in the batch
+
+	counted counted // by its Map Run
 }
 
 // childExecutions are those of a distributed Map, which run in the place of

@@ -89,17 +89,20 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 		return
 	}
 	x.run.keepTimers()
+	x.result.Status, x.result.Stop = status, x.run.now
+	x.tellStanding()
 	x.write(t, previous, d)
 	x.history.seal(x.run.options.KeepEvents)
 	if x.result.Events = nil; x.handle == nil || x != x.run.root {
 		x.result.Events = x.history.whole()
 	}
-	x.result.Status = status
 	if status == StatusFailed || status == StatusAborted {
 		x.result.Error, x.result.Cause = d.Error, d.Cause
 	}
-	x.result.Stop = x.run.now
 	x.over = true
+	if x.mapRun != nil {
+		x.mapRun.count(x.branch)
+	}
 	if x.inner != nil {
 		x.inner.kill()
 	}
@@ -114,7 +117,7 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 
 // end tells those who wait that the execution has ended.
 func (e *Execution) end() {
-	if onEnd := e.world.options.OnEnd; onEnd != nil {
+	if onEnd := e.world.options.OnEnd; onEnd != nil && e.x == e.x.run.root {
 		e.x.run.calls = append(e.x.run.calls, func() { onEnd(e) })
 	}
 	if e.done != nil {

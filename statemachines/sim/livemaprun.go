@@ -48,6 +48,9 @@ func (w *World) MapRun(arn string) *LiveMapRun {
 	return w.mapRuns[arn]
 }
 
+// ARN returns the ARN of the Map Run.
+func (m *LiveMapRun) ARN() string { return m.run.arn }
+
 // Snapshot returns the Map Run as it is now.
 func (m *LiveMapRun) Snapshot() MapRunSnapshot {
 	r := m.run
@@ -64,53 +67,59 @@ func (m *LiveMapRun) Snapshot() MapRunSnapshot {
 			s.ToleratedFailurePercentage = *t.share
 		}
 	}
-	for i, b := range r.inside.branches {
-		x := r.children[i]
-		s.Items.add(x, b.items)
-		s.Executions.add(x, 1)
-	}
+	s.Items, s.Executions = r.items, r.executions
 	s.Items.ResultsWritten, s.Executions.ResultsWritten = r.written, r.written
 	return s
 }
 
-// add counts a child execution n times. It may be nil, if it has not started.
-func (c *MapRunCounts) add(x *execution, n int) {
-	c.Total += n
-	if x == nil {
-		c.Pending += n
-		return
-	}
-	status := x.status()
-	if x.over && status != StatusSucceeded && status != StatusPendingRedrive && x.lastEvent() >= int64(x.limit)-1 {
-		c.FailuresNotRedrivable += n
-	}
-	switch status {
-	case StatusPendingRedrive:
-		c.PendingRedrive += n
-	case StatusSucceeded:
-		c.Succeeded += n
-	case StatusFailed:
-		c.Failed += n
-	case StatusTimedOut:
-		c.TimedOut += n
-	case StatusAborted:
-		c.Aborted += n
-	default:
-		c.Running += n
-	}
-}
-
-// Executions returns the child executions that have started, in the order of their
+// Executions returns the first n child executions that have started, in the order of their
 // items.
-func (m *LiveMapRun) Executions() []*Execution {
+func (m *LiveMapRun) Executions(n int) []*Execution {
 	defer m.run.lock()()
 	var all []*Execution
 	for _, x := range m.run.children {
+		if len(all) == n {
+			break
+		}
 		if x != nil {
 			all = append(all, x.handle)
 		}
 	}
 	return all
+}
+
+// MapRunExecution is a child execution in a list.
+type MapRunExecution struct {
+	Execution *Execution
+	Standing  Standing
+
+	Name   string
+	Items  int
+	Number int // of its first item or its batch, from 0
+}
+
+// List returns the first n child executions that have started and that takes wants, the
+// newest first by their Standing.At in milliseconds, then by their numbers: those behind
+// a place, or, if that is nil, from the beginning.
+func (m *LiveMapRun) List(behind *MapRunPlace, n int, takes func(status Status, redriven bool) bool) []MapRunExecution {
+	defer m.run.lock()()
+	var last *listed
+	if behind != nil {
+		last = &listed{behind.At, behind.Number}
+	}
+	var all []MapRunExecution
+	for _, place := range m.run.list.After(last, n, func(g group) bool { return g.status != "" && takes(g.status, g.redriven) }) {
+		x := m.run.children[place.number]
+		name, _ := x.result.context["Name"].(string)
+		all = append(all, MapRunExecution{x.handle, x.standing(), name, x.branch.items, place.number})
+	}
+	return all
+}
+
+// MapRunPlace is a place in the list of a Map Run: the time in milliseconds, and the number.
+type MapRunPlace struct {
+	At     int64
+	Number int
 }
 
 // Update changes how the Map Run goes on. More child executions start at once; fewer

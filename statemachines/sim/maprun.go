@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/ordered"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -19,6 +20,9 @@ type mapRun struct {
 	number           int // in the result's list
 	redriven         int // times
 	written          int // results, by a ResultWriter
+	items            MapRunCounts
+	executions       MapRunCounts
+	list             *ordered.Groups[group, listed]
 	status           Status
 	started, stopped time.Time
 	redrivenAt       time.Time
@@ -30,7 +34,7 @@ func (s *strand) newMapRun(c *composite) *mapRun {
 		label = s.state.Name
 	}
 	o := s.x.run.options
-	r := &mapRun{owner: s, inside: c, label: label, state: s.state.Name, concurrency: c.limit, status: StatusRunning, started: s.x.run.now}
+	r := &mapRun{owner: s, inside: c, label: label, state: s.state.Name, concurrency: c.limit, status: StatusRunning, started: s.x.run.now, list: newList()}
 	r.arn = arn(o, "mapRun") + o.StateMachine + "/" + label + ":" + s.x.run.random.uuid()
 	root := s.x.run.root.result
 	r.number = len(root.MapRuns)
@@ -45,6 +49,10 @@ func (s *strand) newMapRun(c *composite) *mapRun {
 func (r *mapRun) fill(length int) {
 	r.children = make([]*execution, length)
 	r.owner.x.run.root.result.MapRuns[r.number].Executions = make([]*Result, length)
+	for _, b := range r.inside.branches {
+		r.items.Total, r.items.Pending = r.items.Total+b.items, r.items.Pending+b.items
+	}
+	r.executions.Total, r.executions.Pending = length, length
 }
 
 // start starts the child execution of a branch.
@@ -68,6 +76,7 @@ func (r *mapRun) start(c *composite, b *branch, input *Payload) {
 	b.input = func() (*Payload, *failure) { return input, nil } // once more in a redrive
 	r.children[b.index] = x
 	run.root.result.MapRuns[r.number].Executions[b.index] = x.result
+	r.count(b)
 	r.follow(c, b, x)
 	x.begin(b.flow, input)
 	x.result.root.iterations = append(slices.Clone(r.owner.iterations), b.index)
@@ -116,6 +125,7 @@ func thresholdExceeded() *failure {
 func (r *mapRun) resume(c *composite, b *branch) {
 	x := r.children[b.index]
 	run := r.owner.x.run
+	r.count(b) // the redrive has come to it
 	switch {
 	case r.owner.state.Map.ExecutionType == asl.Express:
 		input, f := b.input()
@@ -137,6 +147,7 @@ func (r *mapRun) resume(c *composite, b *branch) {
 	default:
 		x.belongTo(run)
 		x.redrive()
+		r.count(b)
 	}
 }
 
@@ -144,6 +155,7 @@ func (r *mapRun) resume(c *composite, b *branch) {
 func (r *mapRun) redrive() Details {
 	r.redriven++
 	r.redrivenAt, r.status, r.stopped = r.owner.x.run.now, StatusRunning, time.Time{}
+	r.countAll()
 	return Details{MapRunArn: r.arn, RedriveCount: r.redriven}
 }
 
@@ -157,4 +169,5 @@ func (r *mapRun) end(status Status) {
 			x.abort()
 		}
 	}
+	r.countAll()
 }

@@ -123,10 +123,10 @@ type Options struct {
 	// Resume is called after a replay for each Task that waits for its Answer, with the
 	// context of its call and with what its handler returned.
 	Resume func(context.Context, Call, Reply)
-	// OnStart is called where a World starts the execution, or replays its start: when
-	// the start is kept, and before OnEvent of the World is told of it. The execution is
-	// locked meanwhile, as in OnEvent.
-	OnStart func(*Execution)
+	// OnStanding is called where a World starts the execution, or replays its start, and
+	// where it ends or is redriven: when that is kept, and before OnEvent of the World is
+	// told of it. The execution is locked meanwhile, as in OnEvent.
+	OnStanding func(*Execution, Standing)
 	// KeepEvents is how many events of an execution that has ended its Result keeps:
 	// 0 for all, n for the last n, or KeepNoEvents.
 	KeepEvents int

@@ -20,6 +20,7 @@ func (x *execution) redrive() {
 	x.result.context = object
 	x.result.redriveDate = x.run.now
 	x.bill()
+	x.tellStanding()
 	x.record(ExecutionRedriven, x.lastEvent(), Details{RedriveCount: x.result.redriveCount})
 	s := x.result.root
 	x.follow(s)

@@ -78,7 +78,7 @@ func (w *World) replayStart(rec *record, restore func(*Options) (*asl.StateMachi
 	}
 	o := rec.Start.options() // what is data stays as it was
 	o.Handler, o.Handlers, o.StateHandlers, o.Models = given.Handler, given.Handlers, given.StateHandlers, given.Models
-	o.OnMisfit, o.Repeat, o.Resume, o.OnStart = given.OnMisfit, given.Repeat, given.Resume, given.OnStart
+	o.OnMisfit, o.Repeat, o.Resume, o.OnStanding = given.OnMisfit, given.Repeat, given.Resume, given.OnStanding
 	o.Clock = NewVirtualClock(rec.At)
 	r, x, payload, err := w.newRun(m, rec.Start.Input, o)
 	if err != nil {
@@ -87,18 +87,14 @@ func (w *World) replayStart(rec *record, restore func(*Options) (*asl.StateMachi
 	r.number = rec.Run
 	w.starts.Store(max(w.starts.Load(), rec.Run))
 	r.replay = &replay{calls: map[int]*replayedCall{}, attempts: map[int]*attempt{}, missing: map[int]bool{}, never: map[int]Reply{}}
-	e, err := w.add(x)
-	if err != nil {
+	if _, err := w.add(x); err != nil {
 		return err
 	}
 	if w.replayed.runs == nil {
 		w.replayed.runs = map[int64]*run{}
 	}
 	w.replayed.runs[rec.Run] = r
-	r.act(rec.At, func() {
-		r.begin(e)
-		r.start(x, payload)
-	})
+	r.act(rec.At, func() { r.start(x, payload) })
 	return nil
 }
 

@@ -11,10 +11,9 @@ import (
 
 // Progress is how far an execution is, without its data.
 type Progress struct {
-	Status      Status
-	Start, Stop time.Time // Stop is zero while it runs
-	Events      int64     // how many
-	RedriveDate time.Time // of the last redrive; zero: none
+	Standing
+
+	Events int64 // how many
 }
 
 // Snapshot is an execution at one moment. It is not to be changed.
@@ -27,7 +26,6 @@ type Snapshot struct {
 	Output                  json.RawMessage // of SUCCEEDED
 	Error, Cause            string
 	Transitions             int
-	RedriveCount            int
 	RedriveStatus           RedriveStatus
 	RedriveStatusReason     string   // of NotRedrivable, in AWS's words; AWS has none for Express
 	MapRunARN               string   // of a child execution of a Map
@@ -63,7 +61,7 @@ func (e *Execution) Progress() Progress {
 }
 
 func (x *execution) progress() Progress {
-	return Progress{x.status(), x.result.Start, x.result.Stop, x.lastEvent(), x.result.redriveDate}
+	return Progress{x.standing(), x.lastEvent()}
 }
 
 // Snapshot returns the execution as it is now.
@@ -74,7 +72,7 @@ func (e *Execution) Snapshot() Snapshot {
 	r, o := x.result, &x.run.options
 	s := Snapshot{
 		Progress: x.progress(), ARN: r.ExecutionARN, StateMachine: o.StateMachine, Express: x.express(), Output: r.Output, Error: r.Error, Cause: r.Cause,
-		RedriveCount: r.redriveCount, Input: newPayload(r.context["Input"]).JSON(),
+		Input: newPayload(r.context["Input"]).JSON(),
 	}
 	s.Name, _ = r.context["Name"].(string)
 	s.RedriveStatus, s.RedriveStatusReason = x.redriveStatus(now)

@@ -224,6 +224,7 @@ func (x *execution) begin(flow *asl.Flow, input *Payload) {
 	if x == x.run.root {
 		started.VersionArn, started.AliasArn = o.VersionARN, o.AliasARN
 	}
+	x.tellStanding()
 	x.record(ExecutionStarted, 0, started)
 	s := newStrand(x, flow, newVariables(nil))
 	x.result.root, x.inner = s, s

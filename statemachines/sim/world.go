@@ -42,8 +42,9 @@ type WorldOptions struct {
 	// in the order of each. The execution is locked meanwhile: OnEvent must be quick, and
 	// must call neither the execution nor the World. It must not change the event.
 	OnEvent func(*Execution, *Event)
-	// OnEnd is called when an execution has ended. It may look at the execution, and
-	// answer Tasks of others; a virtual clock stands still meanwhile. It must be quick.
+	// OnEnd is called when an execution has ended, but for the child executions of Maps. It
+	// may look at the execution, and answer Tasks of others; a virtual clock stands still
+	// meanwhile. It must be quick.
 	OnEnd func(*Execution)
 	// HasActivity tells whether there is an activity; nil: there is every one. A Task
 	// of one that there is not fails.
@@ -130,20 +131,12 @@ func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution,
 			e, err = nil, w.Err()
 			return
 		}
-		r.begin(e)
 		r.start(x, payload)
 	})
 	if e == nil && err == nil { // nothing starts in a World that stands still
 		err = w.Err()
 	}
 	return e, err
-}
-
-// begin tells the caller that an execution starts.
-func (r *run) begin(e *Execution) {
-	if r.options.OnStart != nil {
-		r.calling(func() { r.options.OnStart(e) })
-	}
 }
 
 // Execution returns an execution by its ARN, also a child execution of a Map; nil if

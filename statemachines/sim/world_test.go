@@ -182,7 +182,7 @@ func TestWorldMapRun(t *testing.T) {
 	s := m.Snapshot()
 	require.Equal(t, sim.MapRunCounts{Pending: 4, Running: 2, Total: 6}, s.Items)
 	require.Equal(t, []any{e.ARN(), "M", sim.StatusRunning, 2, int64(5)}, []any{s.ExecutionARN, s.State, s.Status, s.MaxConcurrency, s.ToleratedFailureCount})
-	children := m.Executions()
+	children := m.Executions(10)
 	require.Len(t, children, 2)
 	require.Equal(t, s.ARN, w.Execution(children[0].ARN()).Snapshot().MapRunARN)
 	require.Equal(t, "W", children[0].Snapshot().Current[0].State)

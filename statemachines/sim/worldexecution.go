@@ -98,21 +98,3 @@ func (e *Execution) lock() (unlock func()) {
 	mu.Lock()
 	return mu.Unlock
 }
-
-func (x *execution) status() Status {
-	switch {
-	case x.result.Status == "":
-		return StatusRunning
-	case x.isPending():
-		return StatusPendingRedrive
-	default:
-		return x.result.Status
-	}
-}
-
-// isPending tells whether the redrive of a Map Run has not come to a child execution yet.
-func (x *execution) isPending() bool {
-	r := x.mapRun
-	return r != nil && x.over && x.result.Status != StatusSucceeded &&
-		r.redriven > 0 && r.status == StatusRunning && x.branch.index >= r.inside.next
-}

@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/ordered"
+)
+
+// Standing is how an execution stands. It changes when the execution starts, ends or is
+// redriven.
+type Standing struct {
+	Status       Status
+	Start, Stop  time.Time // Stop is that of the last end; zero before the first
+	RedriveCount int
+	RedriveDate  time.Time // of the last redrive; zero: none
+}
+
+// At is the time by which lists have the execution: that of its end, or, while it runs,
+// of its start or its last redrive.
+func (s Standing) At() time.Time {
+	switch {
+	case s.Status != StatusRunning:
+		return s.Stop
+	case s.RedriveCount > 0:
+		return s.RedriveDate
+	default:
+		return s.Start
+	}
+}
+
+// Redriven tells whether there was a redrive.
+func (s Standing) Redriven() bool { return s.RedriveCount > 0 }
+
+func (x *execution) standing() Standing {
+	r := x.result
+	return Standing{x.status(), r.Start, r.Stop, r.redriveCount, r.redriveDate}
+}
+
+// tellStanding tells the caller how the execution stands that was started.
+func (x *execution) tellStanding() {
+	if tell := x.run.options.OnStanding; tell != nil && x == x.run.root && x.run.world != nil {
+		x.run.calling(func() { tell(x.handle, x.standing()) })
+	}
+}
+
+// listed is a place in the list of the child executions of a Map Run.
+type listed struct {
+	at     int64 // in milliseconds
+	number int   // of the child execution
+}
+
+// newestFirst is the order of lists of executions.
+func newestFirst(a, b listed) int {
+	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.number, a.number))
+}
+
+// counted is as what a Map Run counts and lists a child execution.
+type counted struct {
+	group
+	listed
+
+	full bool // a redrive cannot go on with it
+}
+
+// group is what child executions have in common that one list selects.
+type group struct {
+	status   Status // empty: it has not started
+	redriven bool
+}
+
+// count counts and lists the child execution of a branch as what it is now.
+func (r *mapRun) count(b *branch) {
+	var now counted
+	if x := r.children[b.index]; x != nil {
+		s := x.standing()
+		now.group = group{s.Status, s.Redriven()}
+		now.listed = listed{s.At().UnixMilli(), b.index}
+		now.full = x.over && s.Status != StatusSucceeded && s.Status != StatusPendingRedrive && x.history.last() >= int64(x.limit)-1
+	}
+	if now == b.counted {
+		return
+	}
+	r.items.add(b.counted, -b.items)
+	r.executions.add(b.counted, -1)
+	r.items.add(now, b.items)
+	r.executions.add(now, 1)
+	if b.counted.status != "" {
+		r.list.Remove(b.counted.group, b.counted.listed)
+	}
+	r.list.Add(now.group, now.listed)
+	b.counted = now
+}
+
+// countAll counts all child executions, where each may be something else than before.
+func (r *mapRun) countAll() {
+	for _, b := range r.inside.branches {
+		r.count(b)
+	}
+}
+
+func newList() *ordered.Groups[group, listed] { return ordered.NewGroups[group](newestFirst) }
+
+// add counts n child executions, or items.
+func (c *MapRunCounts) add(as counted, n int) {
+	if as.full {
+		c.FailuresNotRedrivable += n
+	}
+	switch as.status {
+	case "":
+		c.Pending += n
+	case StatusPendingRedrive:
+		c.PendingRedrive += n
+	case StatusSucceeded:
+		c.Succeeded += n
+	case StatusFailed:
+		c.Failed += n
+	case StatusTimedOut:
+		c.TimedOut += n
+	case StatusAborted:
+		c.Aborted += n
+	default:
+		c.Running += n
+	}
+}
+
+func (x *execution) status() Status {
+	switch {
+	case x.result.Status == "":
+		return StatusRunning
+	case x.isPending():
+		return StatusPendingRedrive
+	default:
+		return x.result.Status
+	}
+}
+
+// isPending tells whether the redrive of a Map Run has not come to a child execution yet.
+func (x *execution) isPending() bool {
+	r := x.mapRun
+	return r != nil && x.over && x.result.Status != StatusSucceeded &&
+		r.redriven > 0 && r.status == StatusRunning && x.branch.index >= r.inside.next
+}
