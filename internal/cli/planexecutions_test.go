@@ -207,7 +207,7 @@ func TestPlanIsRefused(t *testing.T) {
 	s.answer = refuse("DescribeStateMachine", http.StatusBadRequest, denied)
 	p := s.planOf("--from-executions", nightlyARN)
 	require.Equal(t, []string{
-		"a plan from 3 jobs is rough, and can be later than asked: plan again when 50 have ended",
+		"a plan from 3 jobs is rough, and can be later than asked: plan again when 100 have ended",
 		"today's schedule is not shown: access denied: grant states:DescribeStateMachine (AccessDeniedException: you may not)",
 	}, p.Notes)
 	require.NotEqual(t, todayName, p.Schedules[0].Name)

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -123,8 +124,8 @@ func (p *planReport) text(columns int, colours terminal.Colours) string {
 	b.WriteString("\n")
 	wrapped(p.Why)
 	if p.Durations.Count > 0 {
-		wrapped(fmt.Sprintf("The table is of these jobs. With one in ten of another length, which the plan allows for, it is %s late on average.",
-			lateText(p.allowed.Seconds())))
+		wrapped(fmt.Sprintf("The table is of these jobs. The plan allows for one in %s of another length: with those it is %s late on average.",
+			thousands(math.Round(1/p.unseen)), lateText(p.allowed.Seconds())))
 	}
 	if p.ofMean && p.Bound < 0.995 && p.Durations.Variation > 0 { //nolint:mnd // at least a percent
 		wrapped(fmt.Sprintf("The spread of the durations allows at most %.0f %% fewer calls than a fixed delay.", 100*(1-p.Bound))) //nolint:mnd // percent

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var all = flag.Bool("all", false, "run all cases, as CI does: they take half a minute")
+var all = flag.Bool("all", false, "run all cases, as CI does: they take a minute")
 
 // Without -all there are fewer random cases, and few of each list. A flag on the command
 // line still counts.

@@ -20,6 +20,9 @@ type Distribution struct {
 	weight, weighed []float64
 	text            string
 	learned         bool
+	// mixed is a learned distribution with the share of jobs of unseen lengths.
+	mixed  *Distribution
+	unseen float64
 	// of is what durations are without the jitter, where they are less a jitter.
 	of     *Distribution
 	jitter float64

@@ -14,16 +14,20 @@ func (s *search) findFixed() (candidate, bool) {
 
 // initials are the quantiles of the durations that an initial delay may be; up to
 // latestInitial where the goal is a quantile, which does not count the jobs that it makes
-// late.
-var initials = []float64{0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1}
+// late, or where few past jobs tell the quantiles.
+var initials = []float64{0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5}
 
 const latestInitial = 0.02
 
 // findInitial finds an initial delay, and one for the calls after it.
 func (s *search) findInitial() (best candidate, found bool) {
 	best.score = math.Inf(1)
+	latest := latestInitial
+	if s.goal.At == Mean {
+		latest = max(latest, s.trust*s.trust*initials[len(initials)-1])
+	}
 	for _, p := range initials {
-		if p > latestInitial && s.goal.At != Mean {
+		if p > latest {
 			break
 		}
 		if first := math.Floor(s.d.quantile(p) * (1 + moment)); first >= s.least {
@@ -48,17 +52,20 @@ func (s *search) findFixedAfter(first float64, method Method) (candidate, bool) 
 	if s.goal.Price > 0 {
 		return s.findCheapest(build), true
 	}
-	low := build(s.least)
+	low, limit := build(s.least), s.limit()
 	if !s.meets(&low) {
 		return candidate{}, false
+	}
+	if first > 0 {
+		limit = min(limit, s.longestAt(first))
 	}
 	best, longest := low, s.least
 	for step := s.least; ; step *= 2 {
 		c := build(longest + step)
-		if longest+step > s.limit() || !s.meets(&c) {
+		if longest+step > limit || !s.meets(&c) {
 			// Between the two is the longest delay: halve the steps again.
 			for ; step >= 1; step = math.Floor(step / 2) {
-				if c := build(longest + step); longest+step <= s.limit() && s.meets(&c) {
+				if c := build(longest + step); longest+step <= limit && s.meets(&c) {
 					best, longest = c, longest+step
 				}
 			}

@@ -51,7 +51,7 @@ func (s *search) later(c candidate) float64 {
 
 // rate puts a poll where the integral of the rate of polls reaches 1/2, 3/2, 5/2 ...
 func (s *search) rate(price float64) (times []float64, then float64) {
-	d := s.d
+	d, seen := s.all, cursor{d: s.d}
 	from, reached, next := 0.0, 0.0, 0.5
 	slowest, fastest := 1/s.most, 1/s.least
 	// fill adds the polls up to a time at which the rate ends.
@@ -64,7 +64,11 @@ func (s *search) rate(price float64) (times []float64, then float64) {
 	}
 	last := len(d.edges) - 1
 	fill(max(0, d.edges[0]), slowest)
-	for i := 0; i < last && d.below[i] < enough && len(times) < s.delays; i++ {
+	for i := 0; i < last && len(times) < s.delays; i++ {
+		ended := seen.share(d.edges[i])
+		if ended >= enough {
+			break
+		}
 		to, width := d.edges[i+1], d.edges[i+1]-d.edges[i]
 		if to <= 0 {
 			continue
@@ -74,12 +78,15 @@ func (s *search) rate(price float64) (times []float64, then float64) {
 			integral := 2 * (math.Sqrt(1-d.below[i]) - math.Sqrt(1-d.below[i+1])) / math.Sqrt(density)
 			rate = math.Sqrt(price*s.weight((d.edges[i]+to)/2)/2) * integral / width
 		}
+		if ended > 1-enough {
+			slowest = 1 / min(s.most, s.longestAt(from))
+		}
 		fill(to, min(max(rate, slowest), fastest))
 	}
 	if len(times) == 0 { // none is worth it before all have ended
 		times = []float64{math.Ceil(from)}
 	}
 	end := times[len(times)-1]
-	c := cursor{d: d}
+	c := cursor{d: s.d}
 	return times, s.tail(end, c.at(end), price)
 }

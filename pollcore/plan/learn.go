@@ -9,11 +9,11 @@ import (
 
 // What is learned is smoothed, as past jobs do not show all that can happen.
 const (
-	// wideShare of the jobs are taken to be of any length around the others, so that
-	// jobs of a length that was never seen are not found hours late.
-	wideShare = 0.1
-	// wideSigma is the deviation of the logarithm of their lengths, at least.
-	wideSigma = 1.5
+	// unseenShare is the share of the jobs, at most, that a plan takes to be of any length
+	// around the others.
+	unseenShare = 0.1
+	// unseenSigma is the deviation of the logarithm of their lengths, at least.
+	unseenSigma = 1.5
 	// guess is the deviation of the logarithm before the first sample. It counts as
 	// one sample.
 	guess = 0.3
@@ -28,8 +28,9 @@ const (
 )
 
 // Learn returns the distribution of past durations: a kernel estimate of the
-// logarithms, mixed with 10 % of a wide lognormal distribution. Intervals count by
-// Turnbull's estimator (J. R. Statist. Soc. B 38 (1976), 290-295).
+// logarithms. Intervals count by Turnbull's estimator (J. R. Statist. Soc. B 38 (1976),
+// 290-295). A plan for it also allows for lengths that were not seen: see
+// [Distribution.WithUnseen].
 //
 // The error is [ErrNoSamples] or a [SampleError].
 func Learn(samples []Sample) (Distribution, error) {
@@ -37,19 +38,32 @@ func Learn(samples []Sample) (Distribution, error) {
 	if err != nil {
 		return Distribution{}, err
 	}
-	wide := lognormal{math.Exp(k.middle), max(wideSigma, k.deviation)}
-	edges, below := make([]float64, bins+1), make([]float64, bins+1)
-	sum := 0.0
+	share := min(unseenShare, 1/float64(len(samples)+1))
+	wide := lognormal{math.Exp(k.middle), max(unseenSigma, k.deviation)}
+	edges, seen, all := make([]float64, bins+1), make([]float64, bins+1), make([]float64, bins+1)
+	for i, jobs := range k.smooth {
+		seen[i+1] = seen[i] + jobs
+	}
 	for i := range edges {
 		edges[i] = math.Exp(k.low + float64(i)*k.step)
-		below[i] = (1-wideShare)*sum + wideShare*wide.below(edges[i])
-		if i < bins {
-			sum += k.smooth[i]
-		}
+		all[i] = (1-share)*seen[i] + share*wide.below(edges[i])
 	}
-	d := histogram(fmt.Sprintf("learned from %d durations", len(samples)), edges, below)
-	d.learned = true
+	text := fmt.Sprintf("learned from %d durations", len(samples))
+	d, mixed := histogram(text, edges, seen), histogram(text, edges, all)
+	d.learned, mixed.learned = true, true
+	d.unseen, d.mixed = share, &mixed
 	return d, nil
+}
+
+// WithUnseen returns the distribution with the jobs of other lengths that a plan for it
+// allows for, and their share. After n jobs the next one is of another kind with the
+// chance 1/(n+1), by the rule of succession, but at most one in ten: such jobs are
+// lognormal around the others. A stated distribution has none.
+func (d Distribution) WithUnseen() (all Distribution, share float64) {
+	if d.mixed == nil {
+		return d, 0
+	}
+	return *d.mixed, d.unseen
 }
 
 // kernel is the estimate of the logarithms of durations, in bins.
@@ -100,6 +114,9 @@ func (k *kernel) place(samples []Sample, longest float64) {
 		if s.To != Forever {
 			i.to = k.bin(logarithm(s.To))
 		}
+		if i.from < i.to { // it still ran at From: else neighbours share a bin, which takes all
+			i.from++
+		}
 		if i.from == i.to {
 			exact[i.from] += each
 		} else {
@@ -137,20 +154,10 @@ func (k *kernel) place(samples []Sample, longest float64) {
 	k.raw = now
 }
 
-// quantile is the logarithm that the share p of the samples does not exceed.
-func (k *kernel) quantile(p float64) float64 {
-	sum := 0.0
-	for i, share := range k.raw {
-		if sum += share; sum >= p {
-			return k.center(i)
-		}
-	}
-	return k.center(bins - 1)
-}
-
 // describe finds the middle and the spread of the samples, and the width of smoothing
 // for so many of them: Silverman's rule (Density Estimation (1986), 3.31), with the
-// guess as one more sample.
+// guess as one more sample. Of two kinds of jobs the quartiles lie apart, and the shortest
+// half in one of them. Few samples lie closer together than the jobs do: 2/n corrects both.
 func (k *kernel) describe(count int) {
 	mean, square := 0.0, 0.0
 	for i, share := range k.raw {
@@ -158,11 +165,26 @@ func (k *kernel) describe(count int) {
 		square += share * k.center(i) * k.center(i)
 	}
 	k.middle, k.deviation = mean, math.Sqrt(max(0, square-mean*mean))
-	quartiles := (k.quantile(0.75) - k.quantile(0.25)) / 1.34
-	spread := min(k.deviation, quartiles)
 	n := float64(count)
+	spread := min(k.deviation, k.shortest(0.5+2/n)/1.35) * (1 + 2/n)
 	spread = math.Sqrt(((n-1)*spread*spread + guess*guess) / n)
 	k.width = max(0.9*spread*math.Pow(n, -0.2), k.step)
+}
+
+// shortest is the length of the shortest interval that holds a share of the samples.
+func (k *kernel) shortest(share float64) float64 {
+	best, sum, from := bins, 0.0, 0
+	for i, s := range k.raw {
+		sum += s
+		for sum-k.raw[from] >= share {
+			sum -= k.raw[from]
+			from++
+		}
+		if sum >= share {
+			best = min(best, i-from)
+		}
+	}
+	return float64(best) * k.step
 }
 
 // blur smooths the bins.

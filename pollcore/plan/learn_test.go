@@ -41,9 +41,9 @@ func TestLearnFindsTheQuantiles(t *testing.T) {
 			require.True(t, learned.IsLearned())
 			requireSound(t, learned)
 			for _, p := range []float64{0.1, 0.3, 0.5, 0.7} {
-				within := 0.07 // 10 % are of the wide distribution
+				within := 0.04
 				if name == "seen" {
-					within = 0.2 // what polls of 5 minutes know
+					within = 0.1 // what polls of 5 minutes know
 				}
 				if name == "seen" && d.Quantile(p) < 5*time.Minute {
 					continue
@@ -59,9 +59,20 @@ func TestLearnExpectsOtherLengths(t *testing.T) {
 	t.Parallel()
 	d, err := plan.Learn(draw(parse(t, "lognormal(1m, 0.25)"), 10))
 	require.NoError(t, err)
-	require.InDelta(t, 0.98, d.Below(5*time.Minute), 0.02)
-	require.Greater(t, 1-d.Below(10*time.Minute), 0.001)
 	require.Equal(t, "learned from 10 durations", d.String())
+	require.InDelta(t, 1, d.Below(5*time.Minute), 1e-6)
+	all, share := d.WithUnseen()
+	require.InDelta(t, 1.0/11, share, 1e-9)
+	require.InDelta(t, 0.98, all.Below(5*time.Minute), 0.02)
+	require.Greater(t, 1-all.Below(10*time.Minute), 0.001)
+
+	few, err := plan.Learn(draw(parse(t, "constant(1m)"), 1))
+	require.NoError(t, err)
+	_, share = few.WithUnseen()
+	require.InDelta(t, 0.1, share, 0)
+	stated, share := parse(t, "constant(1m)").WithUnseen()
+	require.Zero(t, share)
+	require.False(t, stated.IsLearned())
 }
 
 func TestSamplesThatCannotBe(t *testing.T) {

@@ -43,8 +43,7 @@ const (
 type Limits struct {
 	// MinDelay is the shortest delay: a second if it is shorter.
 	MinDelay time.Duration
-	// MaxDelay is the longest delay of Hazard and Exact. 0 is 10 minutes for a
-	// learned distribution, and no limit for a stated one.
+	// MaxDelay is the longest delay of Hazard and Exact. 0 is no limit.
 	MaxDelay time.Duration
 	// Delays is how many delays a schedule may list. 0 is 100, and of Hazard up to
 	// pollcore.MaxPlannedDelays where those need 10 % fewer calls.
@@ -61,11 +60,8 @@ type Limits struct {
 // MaxJitter is the longest jitter of a plan.
 const MaxJitter = 24 * time.Hour
 
-// The defaults of Limits.
-const (
-	learnedMaxDelay = 10 * time.Minute
-	fewDelays       = 100
-)
+// fewDelays is the default of Limits.Delays.
+const fewDelays = 100
 
 // Plan is a schedule for a goal.
 type Plan struct {

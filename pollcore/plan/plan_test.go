@@ -73,7 +73,11 @@ func TestBestMeetsTheGoalWithFewCalls(t *testing.T) {
 			return
 		}
 		require.NoError(t, p.Schedule.Validate())
-		require.LessOrEqual(t, len(p.Schedule.Delays), cmp.Or(limits.Delays, 100))
+		most := cmp.Or(limits.Delays, 100)
+		if limits.Delays == 0 && p.Method == plan.Hazard { // where they save 10 % of the calls
+			most = pollcore.MaxPlannedDelays
+		}
+		require.LessOrEqual(t, len(p.Schedule.Delays), most)
 		delays := slices.Concat(p.Schedule.Delays, []time.Duration{p.Schedule.Then})
 		require.GreaterOrEqual(t, slices.Min(delays), max(time.Second, limits.MinDelay))
 		if limits.MaxDelay > 0 && (p.Method == plan.Hazard || p.Method == plan.Exact) {
@@ -90,7 +94,11 @@ func TestBestMeetsTheGoalWithFewCalls(t *testing.T) {
 			require.LessOrEqual(t, score(p.Cost), score(p.FixedCost)*1.0001)
 		default:
 			got, most := lateness(g, p.Cost)
-			require.LessOrEqual(t, got, most*1.001+1e-6)
+			within := 1.001
+			if d.IsLearned() { // past jobs do not tell a mean to a percent
+				within = 1.01
+			}
+			require.LessOrEqual(t, got, most*within+1e-6)
 			require.LessOrEqual(t, p.Cost.Calls, p.FixedCost.Calls*1.0001)
 		}
 	})
@@ -320,7 +328,7 @@ func TestQuantilesLeaveNoJobVeryLate(t *testing.T) {
 // The exact programme trusts that jobs of other lengths do not exist.
 func TestExactTakesNoLearnedDurations(t *testing.T) {
 	t.Parallel()
-	d, err := plan.Learn(draw(parse(t, "uniform(15m, 30m)"), 30))
+	d, err := plan.Learn(draw(parse(t, "mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))"), 30))
 	require.NoError(t, err)
 	_, err = plan.Best(d, plan.Goal{Late: 30 * time.Second}, plan.Limits{Method: plan.Exact})
 	require.ErrorIs(t, err, plan.ErrLearned)
@@ -517,10 +525,9 @@ func TestSharesAreWeighed(t *testing.T) {
 	// Learned jobs have the rule alone.
 	d, err := plan.Learn(draw(parse(t, "uniform(15m, 30m)"), 100))
 	require.NoError(t, err)
-	p, err := plan.Best(d, plan.Goal{Share: 0.05}, plan.Limits{})
+	p, err := plan.Best(d, plan.Goal{Share: 0.05}, plan.Limits{Method: plan.Hazard})
 	require.NoError(t, err)
-	require.Equal(t, plan.Hazard, p.Method)
-	require.Less(t, p.Cost.Calls, 0.75*p.FixedCost.Calls)
+	require.Less(t, p.Cost.Calls, 0.6*p.FixedCost.Calls)
 }
 
 func TestParseGoal(t *testing.T) {

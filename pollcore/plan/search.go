@@ -12,12 +12,15 @@ import (
 // search looks for schedules for a goal.
 type search struct {
 	d           *Distribution
+	all         *Distribution // with the jobs of unseen lengths
 	goal        Goal
 	least, most float64 // delay, in seconds
 	delays      int     // at most
 	more        int     // delays where they save many calls
 	jitter      float64 // of the first delay, in seconds
 	late        float64 // seconds that a schedule for a quantile may be late on average
+	tolerated   float64 // share of a lateness that is nothing
+	trust       float64 // in the durations: from 0 for 9 past jobs to 1 for many, or a statement
 }
 
 // candidate is a schedule that meets the goal.
@@ -39,16 +42,18 @@ func newSearch(d Distribution, g Goal, limits Limits) (*search, error) {
 	}
 	s := &search{
 		d: &d, goal: g, late: math.Inf(1), least: max(1, math.Ceil(limits.MinDelay.Seconds())),
-		delays: limits.Delays, more: limits.Delays, jitter: limits.Jitter.Seconds(),
+		delays: limits.Delays, more: limits.Delays, jitter: limits.Jitter.Seconds(), tolerated: tolerated, trust: 1,
 	}
 	if d.IsKnown() {
 		s.d = d.lessJitter(s.jitter)
+		s.all = s.d
+		if d.mixed != nil {
+			s.all = d.mixed.lessJitter(s.jitter)
+			s.tolerated, s.trust = toleratedLearned, 1-d.unseen/unseenShare
+		}
 	}
 	if s.most = math.Floor(limits.MaxDelay.Seconds()); limits.MaxDelay == 0 {
 		s.most = pollcore.MaxPlannedDelay.Seconds()
-		if d.learned {
-			s.most = learnedMaxDelay.Seconds()
-		}
 	}
 	s.most = min(max(s.most, s.least), pollcore.MaxPlannedDelay.Seconds())
 	if s.delays == 0 {
@@ -99,9 +104,23 @@ func (s *search) schedule(method Method, times []float64, then float64) candidat
 	return c
 }
 
-// rounding is the share of a lateness that is nothing: delays of a second are half a
-// second late, though sums of parts come out a little different.
-const rounding = 1e-4
+// The shares of a lateness that are nothing: delays of a second are half a second late,
+// though sums of parts come out a little different. Past jobs do not tell a mean to a
+// percent, and delays of twice the goal are a little later than the goal.
+const (
+	tolerated        = 1e-4
+	toleratedLearned = 0.01
+)
+
+// What a plan from past jobs does for jobs of unseen lengths.
+const (
+	// unseenLateness is how much later than the goal it may be with them, as a share of the
+	// goal, if the others are trusted.
+	unseenLateness = 1.0
+	// unseenGap is the longest delay, once jobs have ended, as a share of the time that the
+	// job has run, where the goal does not justify a longer one.
+	unseenGap = 0.5
+)
 
 // meets scores a candidate, and tells whether it meets the goal.
 func (s *search) meets(c *candidate) bool {
@@ -111,19 +130,48 @@ func (s *search) meets(c *candidate) bool {
 	g := s.goal
 	switch {
 	case g.Price > 0:
-		c.score += g.Price * cost.late
+		cost = s.costOfAll(c)
+		c.score = cost.calls + g.Price*cost.late
 		return true
 	case g.At == Mean && g.Share > 0:
-		return cost.share <= g.Share*(1+rounding)
+		return cost.share <= g.Share*(1+s.tolerated) && s.findsUnseen(c)
 	case g.At == Mean:
-		return cost.late <= g.Late.Seconds()*(1+rounding)
+		return cost.late <= g.Late.Seconds()*(1+s.tolerated) && s.findsUnseen(c)
 	default:
 		exceeding := 0.5
 		if g.At == P95 {
 			exceeding = 0.05
 		}
 		// The jobs that the goal leaves out count by the mean: else all of them could be hours late.
-		return cost.late <= s.late*(1+rounding) && p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding
+		return cost.late <= s.late*(1+s.tolerated) && p.later(s.d, g.Late.Seconds(), g.Share) <= exceeding && s.findsUnseen(c)
+	}
+}
+
+// longestAt is the longest delay, in seconds, that a schedule may have for a job that runs
+// at time t, when others have ended.
+func (s *search) longestAt(t float64) float64 {
+	if s.all == s.d {
+		return pollcore.MaxPlannedDelay.Seconds()
+	}
+	return max(s.allowAt(t), t*math.Log1p(unseenGap)) // at this rate delays reach the share
+}
+
+func (s *search) costOfAll(c *candidate) sum { return c.polls(s.all).cost(s.all) }
+
+// findsUnseen tells whether a candidate is not much later with the jobs of unseen lengths
+// than the goal allows. The fewer the past jobs, the less later.
+func (s *search) findsUnseen(c *candidate) bool {
+	if s.all == s.d {
+		return true
+	}
+	cost, factor := s.costOfAll(c), (1+s.trust*unseenLateness)*(1+s.tolerated)
+	switch g := s.goal; {
+	case g.At != Mean:
+		return cost.late <= factor*s.late
+	case g.Share > 0:
+		return cost.share <= factor*g.Share
+	default:
+		return cost.late <= factor*g.Late.Seconds()
 	}
 }
 
