@@ -86,6 +86,9 @@ type Definition struct {
 	root   *value         // of a definition whose Text was rendered
 	tree   *jsontree.Node // of Text; nil until it is asked for
 	quoted []quotedValue
+	origin *template // nil without one
+	// functions are those of the template; nil until they are asked for.
+	functions map[string]Function
 }
 
 // Parse reads the definition as asl.Parse does. Its problems stand in File.
