@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,17 +21,17 @@ import (
 )
 
 // progress shows a run while it lasts, and keeps the statuses of its job. In virtual
-// time nothing is shown: there is nothing to wait for.
+// time nothing is shown: there is nothing to wait for, and what nobody sees is not kept.
 type progress struct {
 	clock *sim.Clock
 	live  *live
 	start time.Time
-	polls map[string]polledTask // by the name of the state
+	polls map[string]*polledTask // by the name of the state
 
 	mu       sync.Mutex
 	now      standing
-	next     time.Time        // when a Wait state ends
-	states   map[int64]string // the state that an event belongs to, by the event's number
+	next     time.Time             // when a Wait state ends
+	asking   map[int64]*polledTask // the Tasks that ask now, by the number of their last event
 	statuses statusHistory
 }
 
@@ -37,16 +39,50 @@ type progress struct {
 type polledTask struct {
 	entry  *catalog.Entry
 	reader jobReader
+
+	answer          any // the last, as the machine has it: most polls get the same again
+	status, message string
+}
+
+// read reads an answer.
+func (t *polledTask) read(answer any) (status, message string, err error) {
+	if t.answer != nil && sameJSON(t.answer, answer) {
+		return t.status, t.message, nil
+	}
+	spelt, err := typecheck.ModelSpelling(answer, t.entry.Operation.Output)
+	if err != nil {
+		return "", "", err
+	}
+	t.answer = answer
+	t.status, t.message = t.reader.read(spelt)
+	return t.status, t.message, nil
+}
+
+// sameJSON tells whether two JSON values are written alike.
+func sameJSON(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, sameJSON)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, sameJSON)
+	}
+	switch b.(type) {
+	case []any, map[string]any:
+		return false
+	}
+	return a == b
 }
 
 func newProgress(m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *progress {
 	p := &progress{
-		clock: clock, start: clock.Now(), polls: map[string]polledTask{}, states: map[int64]string{},
+		clock: clock, start: clock.Now(), polls: map[string]*polledTask{}, asking: map[int64]*polledTask{},
 		now: standing{status: string(pollcore.Running), limit: sooner(limit, m)},
 	}
 	for _, l := range lint.Loops(m, lint.Options{}) {
 		if l.Poll != nil && l.Entry != nil {
-			p.polls[l.Poll.Name] = polledTask{l.Entry, newJobReader(l.Entry)}
+			p.polls[l.Poll.Name] = &polledTask{entry: l.Entry, reader: newJobReader(l.Entry)}
 		}
 	}
 	return p
@@ -83,37 +119,58 @@ func (p *progress) at(now time.Time) standing {
 	return s
 }
 
+// taskEntered is the type of the event that a Task begins with.
+const taskEntered = sim.EventType("TaskStateEntered")
+
 // event follows which state the execution is in, and what its polls see.
 func (p *progress) event(e sim.Event) {
+	if e.Type == taskEntered || p.live != nil && strings.HasSuffix(string(e.Type), "StateEntered") {
+		p.enter(e)
+		return
+	}
+	p.mu.Lock()
+	task := p.asking[e.PreviousEventID]
+	if task != nil {
+		delete(p.asking, e.PreviousEventID)
+		p.asking[e.ID] = task
+	}
+	p.mu.Unlock()
+	if task == nil || e.Type != sim.TaskFailed && e.Type != sim.TaskSucceeded {
+		return
+	}
 	p.update(func() bool {
-		state := p.states[e.PreviousEventID]
-		if strings.HasSuffix(string(e.Type), "StateEntered") {
-			state = e.Details().Name
-			p.now.where, p.next = state, time.Time{}
-		}
-		p.states[e.ID] = state
-		task, polled := p.polls[state]
-		switch {
-		case polled && e.Type == sim.TaskFailed:
+		if e.Type == sim.TaskFailed {
 			p.see(e.Details().Error, "")
 			return true
-		case polled && e.Type == sim.TaskSucceeded:
-			answer, err := typecheck.ModelSpelling(e.Details().Output.Value(), task.entry.Operation.Output)
-			if err != nil {
-				return false
-			}
-			status, message := task.reader.read(answer)
-			p.statuses = p.statuses.add(status, p.clock.Now().Sub(p.start))
-			p.see(status, message)
-			return true
-		default:
+		}
+		status, message, err := task.read(e.Details().Output.Value())
+		if err != nil {
 			return false
 		}
+		p.statuses = p.statuses.add(status, p.clock.Now().Sub(p.start))
+		p.see(status, message)
+		return true
+	})
+}
+
+// enter follows the entry into a state.
+func (p *progress) enter(e sim.Event) {
+	name := e.Details().Name
+	p.update(func() bool {
+		delete(p.asking, e.PreviousEventID)
+		if task := p.polls[name]; task != nil {
+			p.asking[e.ID] = task
+		}
+		p.now.where, p.next = name, time.Time{}
+		return false
 	})
 }
 
 // wait notes until when a Wait state, or a retry, waits.
 func (p *progress) wait(until time.Time) {
+	if p.live == nil {
+		return
+	}
 	p.update(func() bool {
 		p.next = until
 		return false
@@ -150,7 +207,11 @@ func (p *progress) see(status, message string) {
 // update changes what is known, and shows it if change says so.
 func (p *progress) update(change func() (show bool)) {
 	p.mu.Lock()
-	show, s := change(), p.at(p.clock.Now())
+	show := change() && p.live != nil
+	var s standing
+	if show {
+		s = p.at(p.clock.Now())
+	}
 	p.mu.Unlock()
 	if show {
 		p.live.show(s)

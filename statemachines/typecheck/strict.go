@@ -79,9 +79,8 @@ func (c *answerCheck) value(at string, value any, s *catalog.Shape) {
 	if value == nil || expected.IsUnknown() {
 		return
 	}
-	found := Literal(value)
-	if !expected.may(found.kinds()) {
-		c.add(at, "expected %s (%s), found %s", expected.without(null), s.Name, found)
+	if !expected.may(literalKinds(value)) {
+		c.add(at, "expected %s (%s), found %s", expected.without(null), s.Name, Literal(value))
 		return
 	}
 	switch v := value.(type) {

@@ -246,6 +246,21 @@ func arrayOf(l *list) Value { return pack(set{kinds: arrays, array: l}) }
 // it, but for placeholders.
 func Literal(value any) Value { return literal(value, 0) }
 
+// literalKinds are the types of Literal, without a look at the parts of the value.
+func literalKinds(value any) kinds {
+	switch v := value.(type) {
+	case []any:
+		return arrays
+	case map[string]any:
+		return objects
+	case string:
+		if !asl.HasPlaceholder(v) {
+			return texts
+		}
+	}
+	return Literal(value).kinds()
+}
+
 func literal(value any, depth int) Value {
 	if depth > maxDepth {
 		return Value{}

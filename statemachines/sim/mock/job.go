@@ -90,6 +90,15 @@ type Job struct {
 	last    string // id of the job started last
 	started int    // jobs that Start started
 	random  *rand.Rand
+	said    answered // the last answer to a poll: most polls get it again
+}
+
+// answered is an answer, and what it depends on.
+type answered struct {
+	id, status string
+	run        *jobRun
+	ended      bool
+	answer     any
 }
 
 // Course is how long a job runs, and how it ends.
@@ -141,7 +150,7 @@ func (j *Job) Stop(_ context.Context, call sim.Call) (sim.Reply, error) {
 		return sim.Reply{}, err
 	}
 	if run.stopped.IsZero() && call.Time.Sub(run.started) < run.runs {
-		run.stopped = call.Time
+		run.stopped, j.said = call.Time, answered{}
 	}
 	if j.StopAnswer != nil {
 		output, err := copyOf(j.StopAnswer)
@@ -195,7 +204,7 @@ func (j *Job) Starts() int {
 func (j *Job) Reset() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.runs, j.last, j.started, j.random = nil, "", 0, nil
+	j.runs, j.last, j.started, j.random, j.said = nil, "", 0, nil, answered{}
 }
 
 // launch starts the job that a call asks for.
@@ -293,14 +302,24 @@ func (j *Job) reply(id string, run *jobRun, now time.Time) (sim.Reply, error) {
 
 // answerAt is what the service says of a job at a time, with the times of the job.
 func (j *Job) answerAt(id string, run *jobRun, now time.Time) (any, error) {
-	output, err := j.answer(id, j.statusAt(run, now))
+	end := run.end()
+	said := answered{id: id, status: j.statusAt(run, now), run: run, ended: !now.Before(end)}
+	if last := j.said; last.run == run && last.id == id && last.status == said.status && last.ended == said.ended {
+		return copyOf(last.answer)
+	}
+	output, err := j.answer(id, said.status)
 	if err == nil {
 		output, err = j.putTime(output, j.StartTime, run.started)
 	}
-	if end := run.end(); err == nil && !now.Before(end) {
+	if err == nil && said.ended {
 		output, err = j.putTime(output, j.EndTime, end)
 	}
-	return output, err
+	if err != nil {
+		return nil, err
+	}
+	said.answer = output
+	j.said = said
+	return copyOf(output)
 }
 
 // end is when the job ends, or has ended.

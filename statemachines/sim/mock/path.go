@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxIndex and maxParts keep a path from making a list of any length, or a value
@@ -123,6 +124,9 @@ func (p path) set(value, what any) (any, error) {
 
 // copyOf is a value as encoding/json decodes it, with numbers as json.Number.
 func copyOf(value any) (any, error) {
+	if out, ok := copyJSON(value, maxParts); ok {
+		return out, nil
+	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
@@ -131,4 +135,42 @@ func copyOf(value any) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(string(text)))
 	dec.UseNumber()
 	return out, dec.Decode(&out)
+}
+
+// copyJSON copies a value that is as encoding/json decodes it already; ok is false for
+// one that may not be, or that is deeper than so many levels.
+func copyJSON(value any, levels int) (out any, ok bool) {
+	switch v := value.(type) {
+	case nil, bool:
+		return v, true
+	case string:
+		return v, utf8.ValidString(v)
+	case json.Number:
+		ok = v != "" && strings.ContainsRune("-0123456789", rune(v[0])) && strings.ContainsRune("0123456789", rune(v[len(v)-1]))
+		return v, ok && json.Valid([]byte(v))
+	case []any:
+		if levels == 0 {
+			return nil, false
+		}
+		items := make([]any, len(v))
+		for i, item := range v {
+			if items[i], ok = copyJSON(item, levels-1); !ok {
+				return nil, false
+			}
+		}
+		return items, v != nil
+	case map[string]any:
+		if levels == 0 {
+			return nil, false
+		}
+		members := make(map[string]any, len(v))
+		for name, member := range v {
+			if members[name], ok = copyJSON(member, levels-1); !ok || !utf8.ValidString(name) {
+				return nil, false
+			}
+		}
+		return members, v != nil
+	default:
+		return nil, false
+	}
 }
