@@ -190,8 +190,9 @@ func AnyResponse() Matcher { return Matcher{Success: new(true)} }
 // AnyError matches every error.
 func AnyError() Matcher { return Matcher{Success: new(false)} }
 
-// ErrorType matches an error by its code or shape name; an absolute shape ID
-// is matched by its name part.
+// ErrorType matches an error, wrapped or not, by its code or shape name: by what its
+// method ErrorCode() string returns, or by the name of its Go type. An absolute shape
+// ID is matched by its name part.
 func ErrorType(name string) Matcher { return Matcher{ErrorType: &name} }
 
 // String says in words what the matcher expects.

@@ -49,9 +49,11 @@ type Driver interface {
 	Start(ctx context.Context, r Request) (Ref, error)
 	// Describe returns what the service says of the job now, in the form of a
 	// Step Functions SDK integration's result (see Output). Its error is the
-	// service's own, so that the waiter's errorType acceptors can match it. The
-	// log has its code, and what a method OwnWords() string returns: text without
-	// a value of the arguments.
+	// service's own, so that the waiter's errorType acceptors can match it: by its
+	// method ErrorCode() string, which the AWS SDK's errors have, or by the name of
+	// its Go type. It may be wrapped. An error without an acceptor fails the wait,
+	// unless goerror.Classify says that it passes. The log has its code, and what a
+	// method OwnWords() string returns: text without a value of the arguments.
 	Describe(ctx context.Context, ref Ref) (any, error)
 }
 
@@ -236,7 +238,8 @@ func NewRegistry(drivers ...Driver) (*Registry, error) {
 
 // Build returns a registry of the drivers that the environment configures, and
 // of those that it names and a source has. Asked for one of the others it says
-// what that lacks. All other problems of the makers are returned at once.
+// what that lacks. All other problems of the makers are returned at once, and what
+// the drivers lack if the environment configures none.
 func Build(e Environment, makers ...Maker) (*Registry, error) {
 	var built []Driver
 	var sources []Source
@@ -256,6 +259,11 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 			}
 		} else {
 			built = append(built, driver)
+		}
+	}
+	if len(built)+len(sources) == 0 { // say why there is none
+		for _, lack := range lacks {
+			problems = append(problems, lack)
 		}
 	}
 	r, err := NewRegistry(built...)

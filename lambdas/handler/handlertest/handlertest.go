@@ -40,6 +40,9 @@ type Case struct {
 	// Driver returns the driver, with a service of its own that has no jobs yet.
 	// Each run has another.
 	Driver func(w *World) jobs.Driver
+	// Getenv returns the environment variables of the functions, for a driver that
+	// World.NewDriver makes and whose service has the URL. Nil stands for none.
+	Getenv func(endpoint string) map[string]string
 	// Definition is a state machine that invokes the functions by the names that
 	// the shipped ones have; empty is statemachines.LambdaPoller. The collector answers
 	// its Tasks that wait for a callback.
@@ -52,6 +55,7 @@ type World struct {
 	*sim.Clock
 
 	t         T
+	getenv    func(endpoint string) map[string]string
 	closers   []func()
 	services  []jobstest.Service
 	collector *localloop.Collector
@@ -72,7 +76,11 @@ func (w *World) NewDriver(maker jobs.Maker, service jobstest.Service) jobs.Drive
 	server := httptest.NewServer(service)
 	client := &http.Client{Transport: &http.Transport{}}
 	w.closers = append(w.closers, client.CloseIdleConnections, server.Close)
-	driver, err := maker(jobstest.Environment(server.URL, client, nil))
+	var variables map[string]string
+	if w.getenv != nil {
+		variables = w.getenv(server.URL)
+	}
+	driver, err := maker(jobstest.Environment(server.URL, client, func(name string) string { return variables[name] }))
 	if err != nil {
 		w.t.Fatalf("handlertest: cannot make the driver: %v", err)
 	}
@@ -149,7 +157,7 @@ type outcome struct {
 // run runs the loop once.
 func (c Case) run(t T, at crash) outcome {
 	t.Helper()
-	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart()), t: t}
+	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart()), t: t, getenv: c.Getenv}
 	w.collector = localloop.NewCollector(w.Clock, 10)
 	w.closers = append(w.closers, func() { _ = w.collector.Close() }) // it has nothing that can fail
 	defer w.close()
