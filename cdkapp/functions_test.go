@@ -337,7 +337,7 @@ func TestE2EPackageThatIsNotMain(t *testing.T) {
 		})
 	})
 	require.Equal(t, "Package", err.Prop)
-	require.Contains(t, err.Problem, "../lambdas/jobs is package jobs, which cannot run: name a package main that calls handler.Main")
+	require.Contains(t, err.Problem, "../lambdas/jobs is package jobs, which cannot run: name a package main, such as one that calls handler.Main")
 }
 
 // announcing is a driver whose service sends events.

@@ -43,7 +43,7 @@ func TestE2EBuild(t *testing.T) {
 	require.ErrorContains(t, err, "undefined: none")
 	write(t, folder, "lambdas/driver/driver.go", "package driver\n")
 	err = lambdabuild.Package(t.Context(), folder, "./lambdas/driver", "arm64", filepath.Join(t.TempDir(), "driver.zip"))
-	require.EqualError(t, err, "./lambdas/driver is package driver, which cannot run: name a package main that calls handler.Main")
+	require.EqualError(t, err, "./lambdas/driver is package driver, which cannot run: name a package main, such as one that calls handler.Main")
 	err = lambdabuild.Package(t.Context(), folder, "./lambdas/hello", "arm64", filepath.Join(folder, "missing", "hello.zip"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

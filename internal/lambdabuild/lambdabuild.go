@@ -5,6 +5,7 @@
 package lambdabuild
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,10 @@ func Folder(ctx context.Context) (string, error) {
 
 // Executable builds a function of the module in a folder, such as [RunJob].
 func Executable(ctx context.Context, folder, pkg string, on Machine, file string) error {
-	return Build(ctx, folder, pkg, on, file, flags...)
+	if err := Build(ctx, folder, pkg, on, file, flags...); err != nil {
+		return err
+	}
+	return checkMain(ctx, folder, pkg, on)
 }
 
 // Build builds a package of the module in a folder, with that module's own go.mod
@@ -99,9 +103,6 @@ func Package(ctx context.Context, folder, pkg, architecture, archive string) err
 	if err := Executable(ctx, folder, pkg, Lambda(architecture), bootstrap); err != nil {
 		return err
 	}
-	if err := checkMain(ctx, folder, pkg, Lambda(architecture)); err != nil {
-		return err
-	}
 	if err := Zip(packed, bootstrap); err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func checkMain(ctx context.Context, folder, pkg string, on Machine) error {
 		return failure("go list "+pkg+" in "+folder, err)
 	}
 	if name := strings.TrimSpace(string(text)); name != "main" {
-		return fmt.Errorf("%s is package %s, which cannot run: name a package main that calls handler.Main", pkg, name)
+		return fmt.Errorf("%s is package %s, which cannot run: name a package main, such as one that calls handler.Main", pkg, name)
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func checkMain(ctx context.Context, folder, pkg string, on Machine) error {
 // failure is the error of a command with what it printed.
 func failure(command string, err error) error {
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return fmt.Errorf("%s: %w\n%s", command, err, failed.Stderr)
+		return fmt.Errorf("%s: %w\n%s", command, err, bytes.TrimSpace(failed.Stderr))
 	}
 	return fmt.Errorf("%s: %w", command, err)
 }

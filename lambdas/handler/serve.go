@@ -28,7 +28,8 @@ func Main(open StoreMaker, drivers ...jobs.Maker) {
 	case "collector":
 		Serve((*Handler).Collect, open, drivers...)
 	default:
-		failure := fail(ErrorConfiguration, "the function's handler must be run-job, check-status or collector, is %q", name)
+		failure := fail(ErrorConfiguration, "the function's handler must be run-job, check-status or collector, is %q: "+
+			"correct its setting Handler; for jobpoller run and serve, pass --lambda NAME=go:./functions#run-job", name)
 		lambda.Start(func(context.Context, json.RawMessage) (any, error) { return nil, border(failure) })
 	}
 }
