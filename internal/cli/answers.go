@@ -30,6 +30,7 @@ type taskAnswers struct {
 	stderr   io.Writer
 
 	callers   map[place]*caller
+	bench     *bench               // of the run-job and check-status that run here; nil for none
 	collector *localloop.Collector // of the command's own functions; nil for none
 	closers   []func() error
 }
@@ -50,7 +51,7 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 	if err != nil {
 		return err
 	}
-	if err := a.checkFunctions(); err != nil {
+	if err := errors.Join(a.checkPollers(answered), a.checkFunctions()); err != nil {
 		return err
 	}
 	functions, err := a.functions(ctx, options, input)

@@ -59,6 +59,7 @@ type bench struct {
 	// job of AWS's they sign with the user's own, the second.
 	signers     []loopback.Keys
 	credentials aws.Credentials // of the user, for processes
+	functionEnv []string        // what the functions of --lambda sign with
 
 	server *embeddeds3.Server // nil with an S3 server of the user's
 	client *s3.Client
@@ -103,11 +104,8 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 			return nil, fmt.Errorf("AWS configuration: %w", b.awsErr)
 		}
 	}
-	if o.processes && o.needsAWS() {
-		if b.credentials, err = b.aws.Credentials.Retrieve(ctx); err != nil {
-			return nil, fmt.Errorf("AWS credentials: %w", err)
-		}
-		b.signers = append(b.signers, loopback.Keys{AccessKeyID: b.credentials.AccessKeyID, SecretAccessKey: b.credentials.SecretAccessKey})
+	if err := b.admitProcesses(ctx); err != nil {
+		return nil, err
 	}
 	if err := reach(ctx, "s3-endpoint", o.s3Endpoint); err != nil {
 		return nil, err
@@ -157,6 +155,25 @@ func (b *bench) Close() error {
 	}
 	b.closers = nil
 	return errors.Join(errs...)
+}
+
+// admitProcesses lets the functions' processes sign with the keys that they have.
+func (b *bench) admitProcesses(ctx context.Context) (err error) {
+	o := b.options
+	if o.processes && o.needsAWS() {
+		if b.credentials, err = b.aws.Credentials.Retrieve(ctx); err != nil {
+			return fmt.Errorf("AWS credentials: %w", err)
+		}
+		b.signers = append(b.signers, loopback.Keys{AccessKeyID: b.credentials.AccessKeyID, SecretAccessKey: b.credentials.SecretAccessKey})
+	}
+	if o.functions.runPollers() {
+		var keys loopback.Keys
+		if keys, b.functionEnv, err = o.services.functionKeys(ctx, os.Environ(), b.signers[0], o.verbose); err != nil {
+			return err
+		}
+		b.signers = append(b.signers, keys)
+	}
+	return nil
 }
 
 // openS3 starts the embedded server, or prepares for the user's.
@@ -363,20 +380,27 @@ func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 func (b *bench) functions(polled func(function string, result handler.Result, err error)) map[string]sim.LambdaFunction {
 	all := map[string]sim.LambdaFunction{sampleJobFunction: b.job.invoke}
 	for name, function := range b.handlers {
-		all[name] = func(ctx context.Context, payload []byte) ([]byte, error) {
-			b.note(name, payload)
-			text, err := function(ctx, payload)
-			var result handler.Result
-			if err == nil {
-				if err := json.Unmarshal(text, &result); err != nil {
-					return nil, fmt.Errorf("result of %s: %w", name, err)
-				}
-			}
-			polled(name, result, err)
-			return text, err
-		}
+		all[name] = b.follow(name, function, polled)
 	}
 	return all
+}
+
+// follow tells polled what a function returns, by the name that the shipped one has.
+func (b *bench) follow(
+	name string, function sim.LambdaFunction, polled func(function string, result handler.Result, err error),
+) sim.LambdaFunction {
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		b.note(name, payload)
+		text, err := function(ctx, payload)
+		var result handler.Result
+		if err == nil {
+			if err := json.Unmarshal(text, &result); err != nil {
+				return nil, fmt.Errorf("result of %s: %w", name, err)
+			}
+		}
+		polled(name, result, err)
+		return text, err
+	}
 }
 
 // invokeHandlers are what answers the Tasks that invoke functions.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,7 +25,12 @@ func (m *machine) reference(placeholder string) string {
 // its logical ID in the template. It is empty where only the run says it, and for any
 // other Task; invokes tells the two apart.
 func (m *machine) functionOf(s *asl.State) (name string, invokes bool) {
-	text := s.Task.Resource
+	return m.functionIn(s, s.Task.Resource)
+}
+
+// functionIn is functionOf, of a Task with a resource.
+func (m *machine) functionIn(s *asl.State, resource string) (name string, invokes bool) {
+	text := resource
 	switch {
 	case isInvoke(text):
 		text = functionArgument(s)
@@ -33,7 +39,7 @@ func (m *machine) functionOf(s *asl.State) (name string, invokes bool) {
 	}
 	if i := strings.Index(text, "}"); strings.HasPrefix(text, "${") && i > 0 { // also with an alias behind it
 		id, _, _ := strings.Cut(m.reference(text[len("${"):i]), ".")
-		text = id
+		text = idIn(m.definition.Functions(), id)
 	}
 	if name, _ = sim.FunctionName(text); !lambdaName().MatchString(name) {
 		name = ""
@@ -63,7 +69,7 @@ func functionArgument(s *asl.State) string {
 
 // checkFunctions refuses functions of --lambda that no Task invokes.
 func (a *taskAnswers) checkFunctions() error {
-	known := map[string]bool{}
+	known, used := map[string]bool{}, map[string]bool{}
 	for s := range a.machine.All {
 		if s.Task == nil {
 			continue
@@ -73,12 +79,13 @@ func (a *taskAnswers) checkFunctions() error {
 			return nil // any may be the one
 		}
 		known[name] = invokes
+		used[a.options.functions.find(name)] = invokes
 	}
 	delete(known, "")
 	names := slices.Sorted(maps.Keys(known))
 	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(a.options.functions)) {
-		if known[name] {
+	for _, name := range a.options.functions.names() {
+		if used[name] {
 			continue
 		}
 		there := "the definition invokes no function"
@@ -88,9 +95,41 @@ func (a *taskAnswers) checkFunctions() error {
 		problems = append(problems, fmt.Errorf("--lambda %s: no Task invokes %s%s; %s", name, name, nearest.DidYouMean(name, names), there))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return usage("%s: %w", a.machine.definition.File, err)
+		return usage("%s: %w", cmp.Or(a.machine.definition.File, stateMachineName), err)
 	}
 	return nil
+}
+
+// checkPollers refuses run-job without check-status, and the other way round: both work on
+// one start record, with the drivers of one program. States that mocks answer call none.
+func (a *taskAnswers) checkPollers(answered []string) error {
+	of := a.options.functions
+	lacks := map[string]bool{}
+	var given []string
+	for s := range a.machine.All {
+		if s.Task == nil || slices.Contains(answered, s.Name) || slices.Contains(answered, s.Task.Resource) {
+			continue
+		}
+		resource, waits := strings.CutSuffix(s.Task.Resource, tokenPattern)
+		name, _ := a.machine.functionIn(s, resource)
+		handler := of.handlerOf(name)
+		by := of.find(name)
+		switch {
+		case !isPollerHandler(handler) || name == "":
+		case by == "":
+			lacks[handler] = true
+		case waits:
+			return usage("%s: the Task %q waits for the collector, which run starts for its own functions alone: test it with package handlertest",
+				cmp.Or(a.machine.definition.File, stateMachineName), s.Name)
+		default:
+			given = append(given, by)
+		}
+	}
+	if len(given) == 0 || len(lacks) == 0 {
+		return nil
+	}
+	other := slices.Sorted(maps.Keys(lacks))[0]
+	return usage("--lambda %s: the Tasks of %s work on the same start records: pass --lambda %s=%s, too", given[0], other, other, of.byName[given[0]].what)
 }
 
 // lambdaHint tells how the function of a state would run here; empty for a state that

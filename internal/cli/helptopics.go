@@ -37,8 +37,10 @@ The terminal: --color wins over all of them.
 run passes these to the Lambda functions that it has itself:
   JOBPOLLER_HTTP_HOSTS, JOBPOLLER_HTTP_LOOPBACK  hosts that http:Request may call
 
-A function of run --lambda gets the whole environment of the command. The variables
-of deployed functions are on the page docs/reference/functions.md.`
+A function of --lambda gets the whole environment of the command, and the variables of
+its template that this lacks. For run-job, check-status and the collector, run and serve
+set the store and the keys for it. Their variables are on the page
+docs/reference/functions.md.`
 
 const exitCodesTopic = `Every command ends with one of these codes.
 

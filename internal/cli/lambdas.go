@@ -9,8 +9,8 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,10 +23,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
-
-// lambdaName is what a function may be called.
-var lambdaName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w-]{1,64}$`) })
 
 // longestInvocation is how long Lambda lets a function work.
 const longestInvocation = 15 * time.Minute
@@ -40,31 +38,6 @@ func (o *runOptions) checkLambdas() (err error) {
 	return err
 }
 
-// readLambdas reads --lambda: what runs the functions, by name.
-func readLambdas(texts []string) (map[string]string, error) {
-	functions := map[string]string{}
-	var problems []error
-	for _, text := range texts {
-		name, what, ok := strings.Cut(text, "=")
-		switch {
-		case !ok || !lambdaName().MatchString(name) || what == "":
-			problems = append(problems, fmt.Errorf("--lambda must be NAME=./bootstrap, NAME=go:./cmd/x or NAME=http://..., is %q", text))
-		case functions[name] != "":
-			problems = append(problems, fmt.Errorf("--lambda: the function %q stands twice", name))
-		case isURL(what) && checkEndpoint("lambda", what) != nil:
-			problems = append(problems, checkEndpoint("lambda "+name, what))
-		default:
-			functions[name] = what
-		}
-	}
-	return functions, errors.Join(problems...)
-}
-
-// isURL tells whether a server invokes a function.
-func isURL(what string) bool {
-	return strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://")
-}
-
 // functions are the Lambda functions of the run by name: those of --lambda, and the
 // command's own where the machine names one.
 func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input []byte) (map[string]sim.LambdaFunction, error) {
@@ -76,9 +49,43 @@ func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input
 	starter := &functionStarter{
 		services: &o.services, places: o.services.places, env: os.Environ(), verbose: o.verbose, stderr: a.stderr, above: a.progress.above,
 	}
+	if a.bench != nil {
+		starter.addStore = a.bench.addStore
+	}
 	a.closers = append(a.closers, starter.close)
-	return all, starter.startAll(ctx, a.options.functions, all)
+	if err := starter.startAll(ctx, a.options.functions, all); err != nil {
+		return nil, err
+	}
+	a.nameFunctions(all)
+	return all, nil
 }
+
+// nameFunctions gives the functions of --lambda the names by which Tasks invoke them. The
+// run follows what run-job and check-status return.
+func (a *taskAnswers) nameFunctions(all map[string]sim.LambdaFunction) {
+	of := a.options.functions
+	for _, name := range of.names() {
+		if shipped := shippedNames[of.handlerOf(name)]; shipped != "" && a.bench != nil {
+			all[name] = a.bench.follow(shipped, all[name], a.progress.record)
+		}
+	}
+	for handler, shipped := range shippedNames {
+		if of.has(handler) && !of.has(shipped) {
+			all[shipped] = all[handler]
+		}
+	}
+	for s := range a.machine.All {
+		if s.Task == nil {
+			continue
+		}
+		if name, _ := a.machine.functionOf(s); of.find(name) != "" {
+			all[name] = all[of.find(name)]
+		}
+	}
+}
+
+// outputTells are the errors of a process that says no more itself: what it wrote tells why.
+var outputTells = []string{"Runtime.ExitError", "Sandbox.Timedout"}
 
 // functionStarter starts the functions of --lambda, and ends them.
 type functionStarter struct {
@@ -88,7 +95,11 @@ type functionStarter struct {
 	verbose  bool     // show the functions' logs
 	stderr   io.Writer
 	above    func(out io.Writer, write func(out io.Writer)) // writes between what else is shown
+	// addStore gives run-job, check-status and the collector the store of the start
+	// records in their environment.
+	addStore func(ctx context.Context, env []string) ([]string, error)
 
+	built   map[string]string // executables, by the packages of Go
 	closers []func() error
 }
 
@@ -101,9 +112,9 @@ func (s *functionStarter) close() error {
 }
 
 // startAll prepares functions, and puts them to the others.
-func (s *functionStarter) startAll(ctx context.Context, functions map[string]string, all map[string]sim.LambdaFunction) (err error) {
-	for _, name := range slices.Sorted(maps.Keys(functions)) {
-		if all[name], err = s.start(ctx, name, functions[name]); err != nil {
+func (s *functionStarter) startAll(ctx context.Context, functions localFunctions, all map[string]sim.LambdaFunction) (err error) {
+	for _, name := range functions.names() {
+		if all[name], err = s.start(ctx, name, functions); err != nil {
 			return usage("--lambda %s: %w", name, err)
 		}
 	}
@@ -111,7 +122,8 @@ func (s *functionStarter) startAll(ctx context.Context, functions map[string]str
 }
 
 // start prepares one function.
-func (s *functionStarter) start(ctx context.Context, name, what string) (sim.LambdaFunction, error) {
+func (s *functionStarter) start(ctx context.Context, name string, functions localFunctions) (sim.LambdaFunction, error) {
+	what := functions.byName[name].what
 	if isURL(what) {
 		if err := reach(ctx, "lambda", what); err != nil {
 			return nil, err
@@ -122,30 +134,26 @@ func (s *functionStarter) start(ctx context.Context, name, what string) (sim.Lam
 		}
 		return newRemoteFunction(name, what, http.DefaultTransport, &cfg)
 	}
-	binary := what
-	if pkg, ok := strings.CutPrefix(what, goPackage); ok {
-		folder, err := os.MkdirTemp("", "jobpoller-")
-		if err != nil {
-			return nil, err
-		}
-		s.closers = append(s.closers, func() error { return os.RemoveAll(folder) })
-		if binary = filepath.Join(folder, "bootstrap"); runtime.GOOS == "windows" {
-			binary += ".exe"
-		}
-		if err := lambdabuild.Executable(ctx, ".", pkg, lambdabuild.Host(), binary); err != nil {
-			return nil, err
-		}
+	binary, err := s.build(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	if isFolder(binary) {
+		return nil, fmt.Errorf("%s is a folder: pass go:%s to build its package of Go, or a program in it", what, what)
 	}
 	said := &lastOutput{}
 	log := io.Writer(said)
 	if s.verbose {
 		log = s.stderr
 	}
-	env, err := s.places.addTo(s.env)
-	if err != nil {
+	config := runtimeapi.Config{Name: name, Binary: binary, Handler: functions.handlerOf(name), Timeout: longestInvocation, Log: log}
+	if config.Env, err = s.environment(ctx, functions.templates[name], config.Handler); err != nil {
 		return nil, err
 	}
-	function, err := runtimeapi.New(runtimeapi.Config{Name: name, Binary: binary, Env: env, Timeout: longestInvocation, Log: log})
+	if isPollerHandler(config.Handler) {
+		config.Timeout = localloop.Timeout
+	}
+	function, err := runtimeapi.New(config)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; expected a program that speaks the Lambda Runtime API, or the URL of a server that invokes the function", err)
 	}
@@ -156,15 +164,72 @@ func (s *functionStarter) start(ctx context.Context, name, what string) (sim.Lam
 	invoke := localloop.Process(function)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		result, err := invoke(ctx, payload)
-		if failure, ok := errors.AsType[*sim.FunctionError](err); ok && failure.Type == "Runtime.ExitError" {
+		if failure, ok := errors.AsType[*sim.FunctionError](err); ok && slices.Contains(outputTells, failure.Type) {
 			s.above(s.stderr, func(out io.Writer) { said.show(out, name) })
 		}
 		return result, err
 	}, nil
 }
 
-// lastOutput keeps the last bytes that a function's process wrote. If the process dies,
-// they say why.
+// build returns the executable of what --lambda names: a package of Go is built, once.
+func (s *functionStarter) build(ctx context.Context, what string) (string, error) {
+	pkg, ok := strings.CutPrefix(what, goPackage)
+	if !ok {
+		return what, nil
+	}
+	if binary := s.built[pkg]; binary != "" {
+		return binary, nil
+	}
+	folder, err := os.MkdirTemp("", "jobpoller-")
+	if err != nil {
+		return "", err
+	}
+	s.closers = append(s.closers, func() error { return os.RemoveAll(folder) })
+	binary := filepath.Join(folder, "bootstrap")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	err = lambdabuild.Executable(ctx, ".", pkg, lambdabuild.Host(), binary)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("%s needs the go command in the PATH: install Go, or pass a program that is built: ./bootstrap", what)
+	case err != nil && (strings.HasPrefix(pkg, ".") || filepath.IsAbs(pkg)) && !isFolder(pkg):
+		return "", fmt.Errorf("there is no folder %s here: pass the folder of a package main, from the current folder", pkg)
+	case err != nil:
+		return "", err
+	}
+	if s.built == nil {
+		s.built = map[string]string{}
+	}
+	s.built[pkg] = binary
+	return binary, nil
+}
+
+// isFolder tells whether a name is that of a folder.
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// environment is that of a function: the command's own, what the template says beside,
+// and where calls go. The store of start records is that of the run.
+func (s *functionStarter) environment(ctx context.Context, of source.Function, handler string) ([]string, error) {
+	var env []string
+	for name, value := range of.Environment {
+		if !isPollerHandler(handler) || !slices.Contains(storeVariables, name) {
+			env = append(env, name+"="+value)
+		}
+	}
+	slices.Sort(env)
+	env, err := s.places.addTo(append(env, s.env...)) // the last of a name counts
+	if err != nil || !isPollerHandler(handler) || s.addStore == nil {
+		return env, err
+	}
+	return s.addStore(ctx, env)
+}
+
+// lastOutput keeps the last bytes that a function's process wrote. If the process dies or
+// hangs, they say why.
 type lastOutput struct {
 	mu   sync.Mutex
 	text []byte
@@ -251,10 +316,10 @@ func (a *taskAnswers) functionHandler(options *sim.Options, functions map[string
 	}
 }
 
-// invoke lets a function answer a Task. The command's own start a job once, however
-// often a run of a name begins: they need no notice.
+// invoke lets a function answer a Task. Run-job starts a job once, however often a run of
+// a name begins, and check-status starts none: they need no notice.
 func (a *taskAnswers) invoke(ctx context.Context, name string, handler sim.Handler, call sim.Call) (sim.Reply, error) {
-	if a.options.functions[name] != "" {
+	if own := a.options.functions.find(name); own != "" && !isPollerHandler(a.options.functions.handlerOf(own)) {
 		if _, err := a.calls.begin(call.State, "lambda "+name, true); err != nil {
 			return sim.Reply{}, err
 		}

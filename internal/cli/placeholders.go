@@ -16,6 +16,9 @@ import (
 // readAnswered reads the definition of a run whose Tasks are answered. Where services
 // or functions are called, placeholders get the values that the run has for them.
 func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*machine, error) {
+	if o.definition == "" { // with run-job and check-status of --lambda
+		return parseShipped()
+	}
 	if o.usesMocks() {
 		return readMachine(ctx, o.definition, in, o.substitutes)
 	}
@@ -30,6 +33,7 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*machine, 
 	if err != nil {
 		return nil, err
 	}
+	o.functions.templates = m.definition.Functions()
 	values, err := o.valuesOf(ctx, m)
 	if err != nil || len(values) == 0 {
 		return m, err
@@ -49,14 +53,15 @@ func (o *runOptions) valuesOf(ctx context.Context, m *machine) (substitutions, e
 	for _, name := range openPlaceholders(m.StateMachine, false) {
 		reference := m.reference(name)
 		id, attribute, _ := strings.Cut(reference, ".")
+		function := idIn(o.functions.templates, id)
 		switch {
 		case reference == "AWS::Region":
 			values = append(values, name+"="+cfg.Region)
 		case reference == "AWS::Partition":
 			values = append(values, name+"="+awscall.PartitionOf(cfg.Region).Name)
-		case o.functions[id] != "" && attribute == "Arn":
-			values = append(values, name+"=arn:"+awscall.PartitionOf(cfg.Region).Name+":lambda:"+cfg.Region+":"+sim.DefaultAccount+":function:"+id)
-		case o.functions[id] != "" && attribute == "":
+		case o.functions.find(id) != "" && (attribute == "Arn" || attribute == "" && function != id):
+			values = append(values, name+"=arn:"+awscall.PartitionOf(cfg.Region).Name+":lambda:"+cfg.Region+":"+sim.DefaultAccount+":function:"+function)
+		case o.functions.find(id) != "" && attribute == "":
 			values = append(values, name+"="+id)
 		}
 	}

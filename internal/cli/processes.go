@@ -12,7 +12,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
-	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -84,15 +83,9 @@ func (b *bench) environment() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, handler.EnvBucket+"="+b.bucket, handler.EnvPrefix+"="+prefix, handler.EnvTable+"="+b.options.table)
+	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint)
 	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
 		env = append(env, name+"="+os.Getenv(name))
 	}
-	switch {
-	case b.server != nil:
-		env = append(env, "AWS_ENDPOINT_URL_S3="+b.server.URL())
-	case b.options.s3Endpoint != "":
-		env = append(env, "AWS_ENDPOINT_URL_S3="+b.options.s3Endpoint)
-	}
-	return env, nil
+	return b.setStore(env), nil
 }

@@ -28,6 +28,15 @@ poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
 run here, and the start records go to an embedded S3 server. You need no AWS
 account. "-" reads standard input.
 
+Functions with drivers of your own take the place of the shipped ones, by the handler
+that each is, also without FILE (with --input):
+  --lambda run-job=go:./functions --lambda check-status=go:./functions
+They answer the Tasks whose function has that Handler in the template, or a name such
+as orders-run-job. For any other name, add the handler: NAME=go:./functions#run-job.
+Each gets the template's variables, those of your shell, and the store of the run:
+the embedded S3 server, or that of --data, --bucket or --table. Their calls of S3 go
+there, too.
+
 FILE is a definition of yours in JSON or YAML, or in a template: of several, name one
 as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. The collector runs here, too: it
@@ -91,6 +100,7 @@ func newRunCommand() *cobra.Command {
   jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
   jobpoller run poller.asl.json --endpoint-url http://127.0.0.1:5000 --input '{"sql": "SELECT 1"}'
   jobpoller run poller.asl.json --lambda enrich=go:./cmd/enrich --simulate 0s
+  jobpoller run --lambda run-job=go:./functions --lambda check-status=go:./functions --input request.json
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
   jobpoller run --virtual --input request.json - <poller.asl.json
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
@@ -127,7 +137,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	o.simulated.addTo(f)
 	o.services.addTo(c)
-	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x or http://...; repeatable")
+	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
 	f.BoolVar(&o.lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
 	f.Uint64Var(&o.seed, "seed", defaultSeed, "seed of all that is drawn: a run with the same seed is the same")
 	f.StringVar(&o.testCase, "test-case", "", "test `CASE` of a MockConfigFile.json: \"machine#case\" or \"case\"")
@@ -158,6 +168,11 @@ func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*machine
 	if o.definition != "" {
 		return readMachine(ctx, o.definition, in, o.substitutes)
 	}
+	return parseShipped()
+}
+
+// parseShipped reads the shipped poller.
+func parseShipped() (*machine, error) {
 	m, err := asl.Parse([]byte(statemachines.LambdaPoller()))
 	if err != nil {
 		return nil, fmt.Errorf("the shipped definition: %w", err)

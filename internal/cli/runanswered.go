@@ -120,15 +120,19 @@ var ownFunctions = []string{statemachines.RunJobFunction, statemachines.CheckSta
 // one.
 func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, input []byte) (map[string]sim.LambdaFunction, error) {
 	text := string(asl.Print(a.machine.StateMachine))
-	named := false
+	o := *a.options
+	needed := o.functions.runPollers()
 	for _, name := range ownFunctions {
-		named = named || strings.Contains(text, name)
+		needed = needed || strings.Contains(text, name) && o.functions.find(name) == ""
 	}
-	if !named || a.options.usesMocks() && a.options.mocks != "" {
+	if !needed || o.usesMocks() && o.mocks != "" {
 		return map[string]sim.LambdaFunction{}, nil
 	}
-	o := *a.options
-	if o.job, o.jobs = requestJob(input), jobsIn(text); o.simulated.isGiven() && o.job != lambdajob.Name {
+	o.job, o.jobs = requestJob(input), jobsIn(text)
+	switch {
+	case o.functions.runPollers():
+		o.job, o.jobs, o.processes = lambdajob.Name, nil, false // the jobs are those of the functions
+	case o.simulated.isGiven() && o.job != lambdajob.Name:
 		o.job, o.jobs = lambdajob.Name, append(o.jobs, o.job) // nothing calls AWS
 	}
 	b, err := newBench(ctx, o, options.Clock, a.stderr)
@@ -136,7 +140,10 @@ func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, inpu
 		return nil, err
 	}
 	a.closers = append(a.closers, b.Close)
-	a.collector = b.collector
+	a.bench = b
+	if !o.functions.runPollers() {
+		a.collector = b.collector
+	}
 	if options.StartTime, err = b.claimStart(ctx, a.stderr); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type runOptions struct {
 	simulated   simulated
 	services    services
 	lambdas     []string
-	functions   map[string]string // of --lambda: what runs them, by name
+	functions   localFunctions // of --lambda
 	seed        uint64
 	testCase    string
 	substitutes []string
@@ -195,15 +195,19 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 		}
 		return errors.Join(problems...)
 	}
-	by := "--mocks"
+	by, or := "--mocks", ""
 	switch {
 	case o.simulated.isGiven():
 		by = "--simulate"
 	case len(o.lambdas) > 0:
-		by = "--lambda"
+		by, or = "--lambda", ", or both run-job and check-status, which take the place of the shipped functions"
 	}
-	if o.definition == "" {
-		problems = append(problems, fmt.Errorf("%s needs a definition, such as: jobpoller run poller.asl.json --simulate 12m", by))
+	switch {
+	case o.definition != "":
+	case !o.functions.has(handlerRunJob) || !o.functions.has(handlerCheckStatus):
+		problems = append(problems, fmt.Errorf("%s needs a definition, such as: jobpoller run poller.asl.json --simulate 12m%s", by, or))
+	case o.input == "":
+		problems = append(problems, errors.New("--lambda run-job needs a request for one of your jobs: pass --input request.json"))
 	}
 	if o.virtual && !o.usesMocks() {
 		problems = append(problems, errors.New("--virtual is for simulated jobs and mocks: what is called has no virtual time"))

@@ -39,6 +39,8 @@ Histories have the times of that clock. Any program can move it, of an open serv
 Tasks go where the flags say, as those of run. The most specific name wins: the
 state, then the function, the resource, the service, and all services:
   --lambda NAME=WHAT            a function: ./bootstrap, go:./cmd/x or http://...
+                                (run-job=go:./functions is one with drivers of your
+                                own, see jobpoller run --help)
   --lambda-endpoint URL         a server that invokes the other functions, such as
                                 sam local start-lambda (or the variable LAMBDA_ENDPOINT)
   --endpoint-url [SERVICE=]URL  an emulator, or a service's own URL
@@ -129,7 +131,7 @@ type serveOptions struct {
 	eventsTo    string
 
 	lambdas        []string
-	functions      map[string]string // of --lambda: what runs them, by name
+	functions      localFunctions // of --lambda
 	lambdaEndpoint string
 	services       services
 	simulated      simulated
@@ -168,7 +170,7 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.data, "data", "", "`FOLDER` that keeps everything, also if the server is killed, instead of memory")
 	f.StringVar(&o.limits, "limits", "", "throttle as `aws` does, by its quotas")
 	f.StringVar(&o.eventsTo, "events-to", "", "`URL` that gets the executions' status changes as events, or events=URL by PutEvents")
-	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x or http://...; repeatable")
+	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
 	f.StringVar(&o.lambdaEndpoint, "lambda-endpoint", "", "`URL` of a server that invokes all other Lambda functions")
 	o.services.addTo(c)
 	o.simulated.addTo(f)

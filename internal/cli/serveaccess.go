@@ -74,8 +74,8 @@ func (o *serveOptions) ownerFlags() (flags []string) {
 	if o.forward != "" && !isLocal(o.forward) {
 		flags = append(flags, "--forward")
 	}
-	for _, what := range o.functions {
-		if !isURL(what) {
+	for _, f := range o.functions.byName {
+		if !isURL(f.what) {
 			flags = append(flags, "--lambda")
 			break
 		}

@@ -63,7 +63,7 @@ func (o *serveOptions) environmentAt(ctx context.Context, getenv func(string) st
 			env = append(env, variable{"AWS_SESSION_TOKEN", ""})
 		}
 	case !keys:
-		env = append(env, variable{"AWS_ACCESS_KEY_ID", "local"}, variable{"AWS_SECRET_ACCESS_KEY", "local"})
+		env = append(env, variable{"AWS_ACCESS_KEY_ID", madeUpKey}, variable{"AWS_SECRET_ACCESS_KEY", madeUpKey})
 	}
 	// The SDKs read one of the two, or the other.
 	region := cmp.Or(o.services.region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region, sim.DefaultRegion)

@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // serveTasks are what answers the Tasks of a server's executions, by their resource when
@@ -26,7 +27,8 @@ type serveTasks struct {
 	options   *serveOptions
 	log       *serveLog
 	starter   *functionStarter
-	functions map[string]sim.LambdaFunction
+	functions map[string]sim.LambdaFunction // of --lambda, by its names
+	records   recordServer
 	files     []namedMocks // of --mocks
 	cases     *mock.Config // of --mock-config
 	told      sync.Map     // calls of AWS that the log has
@@ -53,10 +55,12 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		options: o, log: log, functions: map[string]sim.LambdaFunction{}, callers: map[place]*servicetask.Caller{},
 		handlers: map[string]sim.Handler{}, remote: map[string]sim.LambdaFunction{}, plans: map[*asl.StateMachine]*mock.Config{},
 	}
+	o.functions.templates = templateFunctions(ctx, o.watch)
 	to, env := o.functionPlaces(ctx)
 	t.starter = &functionStarter{
 		services: &o.services, places: to, env: env, verbose: o.verbose, stderr: log,
-		above: func(out io.Writer, write func(io.Writer)) { write(out) },
+		above:    func(out io.Writer, write func(io.Writer)) { write(out) },
+		addStore: t.addStore,
 	}
 	for _, file := range o.mocks {
 		mocks, err := readMockFile("mocks", file)
@@ -81,6 +85,16 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		return nil, errors.Join(err, t.close())
 	}
 	return t, nil
+}
+
+// templateFunctions are the functions of templates. What cannot be read, the watcher says.
+func templateFunctions(ctx context.Context, names []string) map[string]source.Function {
+	all := map[string]source.Function{}
+	definitions, _ := source.Load(ctx, names, source.Options{})
+	for _, d := range definitions {
+		maps.Copy(all, d.Functions())
+	}
+	return all
 }
 
 // functionPlaces says where the calls of functions go: those of Step Functions to this
@@ -120,8 +134,8 @@ func readMockFile(flag, file string) (*mock.Config, error) {
 	return mocks, nil
 }
 
-// close ends the functions.
-func (t *serveTasks) close() error { return t.starter.close() }
+// close ends the functions, and then the server of their start records.
+func (t *serveTasks) close() error { return errors.Join(t.starter.close(), t.records.close()) }
 
 // prepare puts what answers into the options of an execution.
 func (t *serveTasks) prepare(start server.StartInfo, o *sim.Options) error {
@@ -252,7 +266,7 @@ func (t *serveTasks) reaches(s *asl.State) bool {
 		if isInvoke(resource) {
 			reference = functionArgument(s)
 		}
-		if name, _ := sim.FunctionName(reference); t.functions[name] != nil {
+		if name, _ := sim.FunctionName(reference); t.options.functions.find(name) != "" {
 			return true
 		}
 	}
@@ -366,7 +380,7 @@ func functionOfCall(resource string, call sim.Call) string {
 // function is what invokes the function of a Task, if a flag names it.
 func (t *serveTasks) function(resource string, call sim.Call) (sim.Handler, bool, error) {
 	name := functionOfCall(resource, call)
-	function := t.functions[name]
+	function := t.functions[t.options.functions.find(name)]
 	if function == nil {
 		var err error
 		if function, err = t.remoteFunction(name); function == nil || err != nil {

@@ -225,7 +225,7 @@ func TestServedFunctionsHaveTheKeys(t *testing.T) {
 func TestServedTasksThatCannotStart(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	_, err := newServeTasks(t.Context(), &serveOptions{functions: map[string]string{"enrich": "go:./nosuch"}}, &serveLog{out: io.Discard})
+	_, err := newServeTasks(t.Context(), &serveOptions{functions: localFunctions{byName: map[string]localFunction{"enrich": {what: "go:./nosuch"}}}}, &serveLog{out: io.Discard})
 	require.ErrorContains(t, err, "--lambda enrich: ")
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)

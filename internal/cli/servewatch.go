@@ -248,6 +248,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 			continue
 		}
 		id, attribute, _ := strings.Cut(m.reference(name), ".")
+		function := idIn(d.Functions(), id)
 		value := ""
 		switch {
 		case id == "AWS::Region":
@@ -258,8 +259,10 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 			value = account
 		case machines[id] && (attribute == "" || attribute == "Arn"):
 			value = w.api.stateMachineARN(id)
-		case attribute == "Arn" && lambdaName().MatchString(id):
-			value = "arn:aws:lambda:" + region + ":" + account + ":function:" + id
+		case (attribute == "Arn" || attribute == "" && function != id) && lambdaName().MatchString(function):
+			value = "arn:aws:lambda:" + region + ":" + account + ":function:" + function
+		case attribute == "" && d.Functions()[id].ID != "":
+			value = id
 		}
 		if value != "" {
 			values[name], filled = value, true

@@ -175,6 +175,9 @@ func (s *services) configuration(ctx context.Context, at place, verbose bool) (a
 	return cfg, err
 }
 
+// madeUpKey signs for servers that take any key, where the user has none.
+const madeUpKey = "local"
+
 // local is the user's configuration for servers that are not AWS's.
 func (s *services) local(ctx context.Context) (aws.Config, error) {
 	options := []func(*config.LoadOptions) error{
@@ -191,7 +194,7 @@ func (s *services) local(ctx context.Context) (aws.Config, error) {
 		return cfg, fmt.Errorf("AWS configuration: %w", err)
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		cfg.Credentials = credentials.NewStaticCredentialsProvider("local", "local", "")
+		cfg.Credentials = credentials.NewStaticCredentialsProvider(madeUpKey, madeUpKey, "")
 	}
 	return cfg, nil
 }

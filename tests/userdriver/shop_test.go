@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,10 +21,11 @@ import (
 )
 
 // The app builds its functions and synthesizes, and both state machines run with the
-// driver behind the functions to SUCCEEDED: one told by an event, the other by polls.
+// driver behind the functions to SUCCEEDED: one told by an event, the other by polls, which
+// the command runs, too.
 func TestShop(t *testing.T) {
 	t.Parallel()
-	template := synthesized(t)
+	template, file := synthesized(t)
 	functions := template.of("AWS::Lambda::Function")
 	require.Len(t, functions, 3)
 	for _, f := range functions {
@@ -73,6 +75,44 @@ func TestShop(t *testing.T) {
 			run.RequireElapsedBetween(takes+1, takes+time.Minute)
 		}
 	}
+	runHere(t, template, file)
+}
+
+// runHere runs the functions of the template as docs/guide/drivers.md says, on this
+// machine: by their handlers and by their logical IDs, with run and with serve.
+func runHere(t *testing.T, template template, file string) {
+	t.Helper()
+	command := filepath.Join(t.TempDir(), "jobpoller")
+	do(t, "go", "build", "-C", "../..", "-o", command, "./cmd/jobpoller")
+	service := httptest.NewServer(codeDeploy(jobstest.NewJobs("Succeeded")))
+	t.Cleanup(service.Close)
+	handlers := []string{"--lambda", "run-job=go:./functions", "--lambda", "check-status=go:./functions"}
+	var ids []string
+	machine := ""
+	for id, r := range template.Resources {
+		switch {
+		case r.Type == "AWS::Lambda::Function" && r.Properties["Handler"] != "collector":
+			ids = append(ids, "--lambda", id+"=go:./functions")
+		case r.Type == "AWS::StepFunctions::StateMachine" && strings.HasPrefix(id, "Polled"):
+			machine = id
+		}
+	}
+	for _, functions := range [][]string{handlers, ids} {
+		flags := append(functions, "--endpoint-url", "codedeploy="+service.URL, "--region", "us-east-1")
+		require.Contains(t, do(t, command, append([]string{"run", file + "#" + machine, "--input", `{"group": "blue"}`}, flags...)...), "SUCCEEDED after")
+		serve := append([]string{"serve", "--port", "0", "--watch", file}, flags...)
+		require.Contains(t, do(t, command, append(serve, "--", command, "start", "stepfunctions", "StartExecution",
+			"--param", "stateMachineArn=arn:aws:states:us-east-1:123456789012:stateMachine:"+machine, "--param", `input={"group": "blue"}`,
+			"--region", "us-east-1", "--wait", "--initial-delay", "1s", "--delay", "1s")...), "SUCCEEDED after")
+	}
+}
+
+// do runs a command, and returns what it prints.
+func do(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	said, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	require.NoError(t, err, string(said))
+	return string(said)
 }
 
 // codeDeploy is CodeDeploy as far as the driver calls it.
@@ -120,15 +160,16 @@ func (t template) of(kind string) (found []resource) {
 }
 
 // synthesized runs the app as the CDK's command does, without Docker.
-func synthesized(t *testing.T) (all template) {
+func synthesized(t *testing.T) (all template, file string) {
 	t.Helper()
 	folder := t.TempDir()
 	app := exec.CommandContext(t.Context(), "go", "run", ".")
 	app.Env = append(os.Environ(), "CDK_OUTDIR="+folder, "CDK_DOCKER=there-is-no-docker")
 	said, err := app.CombinedOutput()
 	require.NoError(t, err, string(said))
-	text, err := os.ReadFile(filepath.Join(folder, "Shop.template.json"))
+	file = filepath.Join(folder, "Shop.template.json")
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &all))
-	return all
+	return all, file
 }

@@ -1,0 +1,75 @@
+//go:build e2e
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// codeDeploy is CodeDeploy with a deployment that has ended, as docs/example calls it. It
+// counts the starts.
+func codeDeploy(t *testing.T) (url string, starts *atomic.Int32) {
+	t.Helper()
+	starts = &atomic.Int32{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		answer := map[string]any{"deploymentInfo": map[string]any{"deploymentId": "d-1", "status": "Succeeded"}}
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".CreateDeployment") {
+			starts.Add(1)
+			answer = map[string]any{"deploymentId": "d-1"}
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, starts
+}
+
+// The functions of docs/guide/drivers.md run the shipped loop, with
+// the handler and the store that the command gives them. Once the process said that its
+// handler is "bootstrap".
+func TestE2EDriverOfOnesOwn(t *testing.T) {
+	t.Chdir("../..")
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "JOBPOLLER_BUCKET", "JOBPOLLER_TABLE"} {
+		t.Setenv(name, "")
+	}
+	const request = `{"job": "codedeploy:CreateDeployment", "maxWaitSeconds": 60, "arguments": {"ApplicationName": "shop", "DeploymentGroupName": "blue"}}`
+	url, starts := codeDeploy(t)
+	own := []string{"--lambda", "run-job=go:./docs/example", "--lambda", "check-status=go:./docs/example", "--endpoint-url", "codedeploy=" + url}
+	try := func(args ...string) (code int, stdout string) {
+		var out, stderr bytes.Buffer
+		code = execute(t.Context(), args, &out, &stderr)
+		return code, out.String() + stderr.String()
+	}
+
+	data := t.TempDir()
+	for range 2 { // the second goes on with the job of the first
+		code, said := try(append([]string{"run", "--input", request, "-q", "--data", data, "--name", "release"}, own...)...)
+		require.Equal(t, exitSucceeded, code, said)
+		require.Contains(t, said, `"job":{"DeploymentId":"d-1"}`)
+		require.EqualValues(t, 1, starts.Load())
+	}
+	code, said := try("run", "statemachines/lambda-loop.asl.json", "--input", request, "-q", "--endpoint-url", "codedeploy="+url,
+		"--lambda", "jobpoller-runjob=go:./docs/example#run-job", "--lambda", "jobpoller-checkstatus=go:./docs/example")
+	require.Equal(t, exitSucceeded, code, said)
+
+	// Without the handler the error says what to pass.
+	code, said = try("run", "statemachines/lambda-loop.asl.json", "--input", request, "-q",
+		"--lambda", "jobpoller-runjob=go:./docs/example#main", "--lambda", "jobpoller-checkstatus=go:./docs/example")
+	require.Equal(t, exitFailed, code, said)
+	require.Contains(t, said, `is \"main\": correct its setting Handler; for jobpoller run and serve, pass --lambda NAME=go:./functions#run-job`)
+
+	// An environment that the functions refuse, by the names of its variables.
+	t.Setenv("JOBPOLLER_LOG_LEVEL", "loud")
+	code, said = try(append([]string{"run", "--input", request, "-q"}, own...)...)
+	require.Equal(t, exitFailed, code, said)
+	require.Contains(t, said, "JobPoller.Configuration")
+	require.Contains(t, said, "JOBPOLLER_LOG_LEVEL")
+}
