@@ -100,7 +100,8 @@ func (p *jobPoller) alarmJobs() {
 	scope := p.alarmScope()
 	for _, job := range p.machine.jobs {
 		for _, a := range []struct{ metric, description string }{
-			{"StartsUnknown", "It is not known whether a start call started a job of " + job + ": see JobPoller.JobStartUnknown"},
+			{"StartsUnknown", "It is not known whether a start call started a job of " + job +
+				", or one has started without a start record: see JobPoller.JobStartUnknown, and ERROR in the log of run-job"},
 			{"JobsTimedOut", "A job of " + job + " did not end in time"},
 		} {
 			id := a.metric + "-" + strings.ReplaceAll(job, ":", "-")

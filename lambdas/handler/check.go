@@ -94,7 +94,7 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 	case result.Status == pollcore.Running:
 		return result, nil
 	case state == jobUnseen:
-		c.count(countOf(ended[result.Status]))
+		result.logged.unrecorded = true
 		return result, nil
 	case state == jobRuns && c.request.OnTimeout == onTimeoutStop:
 		return c.stop(ctx, result)
@@ -303,9 +303,10 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		timeout.Reason += cut(fmt.Sprintf("; the stop call failed: %v", err), maxReason)
 		timeout.logged.cause += "; the stop call failed: " + refusal(err, c.driver, access.ForStop)
 		c.stored.Record.StopRequestedAt = time.Time{} // how it ends is its own doing
-		return c.keep(ctx, timeout)
+	default:
+		timeout.remark("; the job was told to stop")
 	}
-	timeout.remark("; the job was told to stop")
+	// A service refuses to stop a job that has just ended.
 	if last, state, err := c.describe(ctx); err == nil && state == jobEnded && last.Status != pollcore.TimedOut {
 		return c.keep(ctx, last)
 	}
@@ -318,7 +319,8 @@ func (c *check) withdrawStop(ctx context.Context) {
 	rec := c.stored.Record
 	rec.StopRequestedAt = time.Time{}
 	if _, err := c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
-		c.Log.DebugContext(ctx, "the request to stop could not be withdrawn", append(namesOf(c.event.Key), "error", err)...)
+		c.Log.WarnContext(ctx, "the request to stop could not be withdrawn: if the job fails now, it counts as stopped",
+			append(namesOf(c.event.Key), "reason", reason(err))...)
 	}
 }
 
@@ -333,9 +335,12 @@ func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
 	}
 	stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
 	if err != nil {
-		return c.overtaken(ctx, err, &rec)
+		if theirs, err := c.overtaken(ctx, err, &rec); theirs != nil || err != nil {
+			return theirs, err
+		}
+	} else {
+		c.stored = stored
 	}
-	c.stored = stored
 	counted := []metric{countOf(ended[result.Status]), {"JobSeconds", "Seconds", float64(result.ElapsedSeconds)}}
 	if result.LateSeconds != nil {
 		counted = append(counted, metric{"Lateness", "Seconds", float64(*result.LateSeconds)})
@@ -346,7 +351,7 @@ func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
 
 // overtaken returns the result that another check has written, if a write failed because
 // of it. Mine is the record that this check could not write, with its result; nil if it
-// has none.
+// has none. The result is nil if overtaken has written mine after all.
 func (c *check) overtaken(ctx context.Context, cause error, mine *startrecord.Record) (*Result, error) {
 	if !errors.Is(cause, startrecord.ErrChanged) {
 		return nil, storeError(cause)
@@ -357,6 +362,8 @@ func (c *check) overtaken(ctx context.Context, cause error, mine *startrecord.Re
 		mine.ExpiresAt = c.Now().UTC().Add(c.Retention)
 		if stored, err = c.Store.Create(ctx, c.event.Key, *mine); err == nil {
 			c.Log.WarnContext(ctx, "the start record was gone, and is written anew with the result", namesOf(c.event.Key)...)
+			c.stored = stored
+			return nil, nil //nolint:nilnil // as documented
 		}
 	}
 	switch {

@@ -110,7 +110,11 @@ func (p *Handler) result(ctx context.Context, event Event, stored startrecord.St
 	if err != nil {
 		return nil, err
 	}
-	return c.poll(ctx)
+	result, err := c.poll(ctx)
+	if err == nil && result.logged.unrecorded {
+		c.count(countOf(ended[result.Status]))
+	}
+	return result, err
 }
 
 // answer gives a result the form that the request asked for: a value or an

@@ -17,13 +17,15 @@ import (
 // The metrics have the dimension Job, the job's name, and Deployment if there is one:
 //
 //   - JobsStarted: start calls that started a job; a replay counts nothing.
-//   - JobsSucceeded, JobsFailed, JobsTimedOut: ends, each counted once.
+//   - JobsSucceeded, JobsFailed, JobsTimedOut: ends, each counted once. A describe call
+//     that is refused ends the check, but not the job: each CheckStatus that ends so
+//     counts, and each answer to a Task.
 //   - JobSeconds: how long a job took from its start to the check that saw its
 //     end.
 //   - Lateness: how long the end of a job was unseen, where the service says when the
 //     job ended.
-//   - StartsUnknown: start records that became UNKNOWN, and jobs that started and
-//     whose record could not be written. A later call that finds a record UNKNOWN
+//   - StartsUnknown: start records that became UNKNOWN, and jobs that started and for
+//     whose record no write succeeded; one start may come to both. A later call that finds a record UNKNOWN
 //     ends as JobPoller.JobStartUnknown too, but counts nothing.
 //   - Checks: describe calls.
 type Metrics struct {

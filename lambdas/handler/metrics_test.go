@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 )
 
 func metered(out *bytes.Buffer) func(*handler.Config) {
@@ -97,6 +98,56 @@ func TestMetricsCount(t *testing.T) {
 			require.Equal(t, tt.want, got)
 		})
 	}
+}
+
+// A refused describe call ends a check, and no record keeps that: the answer counts, not
+// the attempts at it.
+func TestMetricsOfARefusedDescribe(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := newCollectWorld(t, "token", metered(&out))
+	w.endsAt(time.Hour, stateDone)
+	w.mustStart(t, first)
+	w.advance(w.queue.first().at.Sub(w.clock.Now()))
+	messages := w.queue.receive(1)
+	sends := 0
+	refusing := deciding(t.Context(), func(op string) fate {
+		switch op {
+		case "Describe":
+			return refused
+		case "Answer":
+			if sends++; sends == 1 {
+				return lostBefore
+			}
+		}
+		return goesWell
+	})
+	for range 3 {
+		_, _ = w.deliver(refusing, messages)
+	}
+	w.requireEnd(t, "T1", "FAILED")
+	require.Equal(t, 2, sends)
+	require.Equal(t, 1, strings.Count(out.String(), `"JobsFailed":1`), out.String())
+}
+
+// A check that finds its record gone, and writes it anew, counts and logs the end as its own.
+func TestMetricsOfAResultWrittenAnew(t *testing.T) {
+	t.Parallel()
+	var out, log bytes.Buffer
+	w := newWorld(t, "token", metered(&out), func(c *handler.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	w.runJob(t, bare(request))
+	w.service.says(stateCanceled, nil)
+	result, _, err := invoke(deciding(t.Context(), func(op string) fate {
+		if op == "Describe" {
+			w.store.Store = memstore.New(w.clock.Now) // somebody has removed the record
+		}
+		return goesWell
+	}), w.CheckStatus, bare(request))
+	require.NoError(t, err)
+	require.EqualValues(t, "FAILED", result.Status)
+	require.Equal(t, 1, strings.Count(out.String(), `"JobsFailed":1`), out.String())
+	require.NotContains(t, log.String(), `"replayed":true`)
+	require.Contains(t, log.String(), "is written anew")
 }
 
 type brokenPipe struct{}

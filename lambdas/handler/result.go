@@ -47,6 +47,9 @@ type logged struct {
 	cause string // see check.cause
 	// replayed is set where the record had the start or the end already.
 	replayed bool
+	// unrecorded is set where no record keeps the end: the call for it was refused. Who
+	// passes it on counts it.
+	unrecorded bool
 }
 
 // maxReason bounds a reason in bytes. A reason quotes what the service

@@ -141,6 +141,23 @@ func TestStopIsRefused(t *testing.T) {
 	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): disk full`, again.Reason)
 }
 
+// A service may refuse to stop a job because it has just ended.
+func TestStopIsRefusedAsTheJobHasEnded(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]string{"BROKEN": "FAILED", "DONE": "SUCCEEDED"} {
+		w := overdue(t, stateCanceled)
+		result, _, err := invoke(deciding(t.Context(), func(op string) fate {
+			if op != "Stop" {
+				return goesWell
+			}
+			w.service.says(map[string]any{"State": state}, nil)
+			return refused
+		}), w.CheckStatus, bare(request))
+		require.NoError(t, err)
+		require.EqualValues(t, want, result.Status, result.Reason)
+	}
+}
+
 // A stop that nobody is known to have taken counts for the wait that it ended,
 // and not for the one that a redrive began.
 func TestStopOfAnEarlierWait(t *testing.T) {

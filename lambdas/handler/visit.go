@@ -205,6 +205,9 @@ func (v *visit) write(ctx context.Context, c startrecord.Callback) {
 func (v *visit) answer(ctx context.Context, of startrecord.Stored, result *Result) (next, error) {
 	told, failure := v.request.answer(result)
 	n, err := v.answerTask(ctx, of, told, failure)
+	if n.outcome == answered && result.logged.unrecorded {
+		v.measure(v.request.Job, v.key.ExecutionARN, countOf(ended[result.Status]))
+	}
 	v.logEnd(ctx, n.outcome, result.level(), result.attrs())
 	return n, err
 }
