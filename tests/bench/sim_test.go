@@ -73,7 +73,7 @@ func worldPair(name, state string, bound float64) pair {
 		name:  "two-workers-" + name + "-vs-one",
 		ours:  func(b *testing.B) { runWorld(b, definition, 2) },
 		peer:  func(b *testing.B) { runWorld(b, definition, 1) },
-		bound: bound, allocs: 1_000_000,
+		bound: bound, allocs: 1_000_000, parallel: true,
 	}
 }
 
