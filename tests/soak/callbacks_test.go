@@ -47,6 +47,9 @@ func TestSoakCallbacksFindsBreaches(t *testing.T) {
 		callbacks.HeldMessages:      "after it was due",
 		callbacks.ForgottenTokens:   "2 jobs were started",
 		callbacks.WrongDescriptions: "but the job ends",
+		callbacks.FastClocks:        "before",
+		callbacks.UnheardStops:      "no stop call has reached the service",
+		callbacks.UnansweredStarts:  "the start is unknown",
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

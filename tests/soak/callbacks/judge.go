@@ -16,7 +16,7 @@ func (w *world) judge() {
 		w.counts.Add("waits")
 		switch {
 		case t.unknown:
-			if w.class == "token" || w.class == "natural key" {
+			if w.class == "token" || w.class == "natural key" || w.faultShare == 0 {
 				w.violation("the start is unknown")
 			}
 		case t.abandoned:

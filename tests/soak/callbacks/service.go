@@ -71,6 +71,9 @@ func (s *service) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		}
 		s.jobs = append(s.jobs, job{token: r.Token, begun: time.Now()})
 		s.world.jobBegins()
+		if s.world.breach == UnansweredStarts {
+			return nil, errLost
+		}
 		return refOf(len(s.jobs) - 1), nil
 	})
 }
@@ -95,6 +98,9 @@ func (s *service) Stop(ctx context.Context, ref jobs.Ref) error {
 	return callFor(ctx, "Stop", serviceFaults, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if s.world.breach == UnheardStops {
+			return nil
+		}
 		s.stopsTaken++
 		if j := s.job(ref); s.state(j, time.Now()) == "RUNNING" {
 			j.stopped = time.Now()

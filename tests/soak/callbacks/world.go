@@ -110,6 +110,9 @@ func newWorld(seed uint64, n int, breach Breach, counts *soak.Counts) (*world, e
 		return nil, err
 	}
 	for _, skew := range []time.Duration{-clockSkew, 0, clockSkew} {
+		if breach == FastClocks {
+			skew = time.Minute
+		}
 		h, err := handler.New(handler.Config{
 			Store: records, Jobs: registry, Queue: &queue{w}, Tasks: &tasks{w}, NoDwell: true,
 			Now:    func() time.Time { return time.Now().Add(skew) },
@@ -135,6 +138,9 @@ const (
 	HeldMessages      // for a day
 	ForgottenTokens   // of starts
 	WrongDescriptions // of a job's end
+	FastClocks        // of the functions
+	UnheardStops
+	UnansweredStarts
 )
 
 // Run runs execution n of a seed to its end, in a bubble of synctest.
