@@ -33,7 +33,7 @@ func newDoctorCommand() *cobra.Command {
   conditions  you may write records, and a write whose condition does not hold is
               refused; for this, doctor writes a record of its own
   callbacks   the table makes transactions, which Tasks need that wait for a callback
-  removal     doctor could not remove its record; not shown if it could
+  removal     a record of doctor that is left, if it could not remove it
   lifecycle   old records go away, and not before they may
   clock       this machine's clock agrees with AWS's
   quota       Lambda has room for the functions

@@ -2,7 +2,7 @@ package ordered
 
 import "slices"
 
-// Groups are items in order, apart by what they have in common.
+// Groups are ordered items, with a list for each group.
 type Groups[G comparable, E any] struct {
 	compare func(a, b E) int
 	lists   map[G]*List[E] // none of them empty

@@ -37,7 +37,7 @@ func (x *execution) standing() Standing {
 	return Standing{x.status(), r.Start, r.Stop, r.redriveCount, r.redriveDate}
 }
 
-// tellStanding tells the caller how the execution stands that was started.
+// tellStanding calls OnStanding, if this is the execution that the caller started.
 func (x *execution) tellStanding() {
 	if tell := x.run.options.OnStanding; tell != nil && x == x.run.root && x.run.world != nil {
 		x.run.calling(func() { tell(x.handle, x.standing()) })
@@ -55,7 +55,7 @@ func newestFirst(a, b listed) int {
 	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.number, a.number))
 }
 
-// counted is as what a Map Run counts and lists a child execution.
+// counted is the entry of a child execution in the counts and the list of a Map Run.
 type counted struct {
 	group
 	listed

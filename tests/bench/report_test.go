@@ -66,10 +66,13 @@ func (w row) verdict() string {
 // write puts the rows of all sections, and the machine, into the page. A page with
 // figures of two machines would tell nothing.
 func (r *report) write(page string) error {
-	for _, section := range []string{sectionRatios, sectionCommand, sectionFunctions} {
+	sections := []string{sectionRatios, sectionCommand, sectionFunctions}
+	for _, section := range sections {
 		if len(r.rows[section]) == 0 {
 			return fmt.Errorf("no %s were measured: the page takes -ratios, -command and -lambdas of one run; make bench-page gives them", section)
 		}
+	}
+	for _, section := range sections {
 		if err := writeSection(page, section, table(r.rows[section])); err != nil {
 			return err
 		}
