@@ -80,9 +80,12 @@ func (d *doctor) failToReach(check string, err error) {
 // checkWrites tries what the functions ask of the store, with a record that it removes.
 func (d *doctor) checkWrites(ctx context.Context) {
 	key, store := doctorKey(), startrecord.WithoutProbe(d.store.Store)
-	defer d.run(context.WithoutCancel(ctx), func(ctx context.Context) { d.removeRecord(ctx, key) })
 	const day = 24 * time.Hour
-	if err := startrecord.ProbeUnder(ctx, store, key, time.Now().UTC().Add(day)); err != nil {
+	err := startrecord.ProbeUnder(ctx, store, key, time.Now().UTC().Add(day))
+	if !awserror.IsPermissionCode(goerror.Code(err)) { // else nothing was written
+		defer d.run(context.WithoutCancel(ctx), func(ctx context.Context) { d.removeRecord(ctx, key) })
+	}
+	if err != nil {
 		d.failWrite("conditions", "keep the records in another store: here two functions could start one job", err)
 		return
 	}

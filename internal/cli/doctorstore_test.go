@@ -156,6 +156,10 @@ func TestDoctorTriesTransactions(t *testing.T) {
 		},
 		"transactions are denied": {map[string]string{"TransactWriteItems": denied("dynamodb:PutItem")}, "do: grant dynamodb:PutItem to yourself", exitFailed, 0},
 		"writes are denied":       {map[string]string{"PutItem": `{"__type": "AccessDeniedException"}`}, "do: grant dynamodb:PutItem to yourself", exitFailed, 0},
+		"writes and removal are denied": {
+			map[string]string{"PutItem": denied("dynamodb:PutItem"), "DeleteItem": denied("dynamodb:DeleteItem")},
+			"do: grant dynamodb:PutItem to yourself", exitFailed, 0,
+		},
 		"removal is denied": {
 			map[string]string{"DeleteItem": denied("dynamodb:DeleteItem")},
 			"do: grant yourself dynamodb:DeleteItem, or have it removed: aws dynamodb delete-item --table-name Orders --key '{\"key\": {\"S\": \"jobpoller/arn:", exitSucceeded, 1,
@@ -170,6 +174,7 @@ func TestDoctorTriesTransactions(t *testing.T) {
 			require.Equal(t, tt.code, code, "%s%s", &out, &problems)
 			require.Contains(t, out.String(), tt.want)
 			require.Len(t, d.items, tt.left)
+			require.Equal(t, tt.left > 0, strings.Contains(out.String(), "removal"), &out)
 		})
 	}
 }

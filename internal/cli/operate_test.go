@@ -165,7 +165,7 @@ func (a *account) unknownStart(t *testing.T) {
 	t.Helper()
 	a.answer("StartJobRun", `500 {"__type": "InternalServiceException", "message": "later"}`)
 	_, err := a.functions(t).RunJob(t.Context(), event(0))
-	require.ErrorContains(t, err, "find out whether it runs")
+	require.ErrorContains(t, err, "Find out whether it runs")
 	require.Equal(t, 1, a.starts())
 }
 

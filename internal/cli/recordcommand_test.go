@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
@@ -14,7 +16,7 @@ import (
 )
 
 // The commands in the error of a start whose outcome is not known find its record, in its
-// bucket and under its prefix, poller and scope.
+// bucket and under its prefix, poller and scope, also where a name has a quote.
 func TestCommandsOfAnUnknownStartFindItsRecord(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -23,14 +25,15 @@ func TestCommandsOfAnUnknownStartFindItsRecord(t *testing.T) {
 	require.NoError(t, err)
 	p, err := handler.New(handler.Config{Store: store, Jobs: a.functions(t).Jobs})
 	require.NoError(t, err)
-	_, err = p.RunJob(t.Context(), json.RawMessage(`{"Context": {"Execution": {"Id": "`+nightly+`", "StartTime": "2026-11-28T09:00:00Z"}},
+	_, err = p.RunJob(t.Context(), json.RawMessage(`{"Context": {"Execution": {"Id": "`+nightly+`-it's", "StartTime": "2026-11-28T09:00:00Z"}},
 		"Poller": "Export it's", "Scope": 4, "Input": {"job": "glue:StartJobRun", "maxWaitSeconds": 60, "arguments": {"JobName": "nightly"}}}`))
-	require.ErrorContains(t, err, "find out whether it runs")
+	failure, ok := errors.AsType[messages.InvokeResponse_Error](err)
+	require.True(t, ok, "%v", err)
 	for pattern, more := range map[string][]string{
-		`If it does, run: jobpoller (records adopt .*?); if not:`: {"--param", "JobName=nightly"},
-		`if not: jobpoller (records abandon .*?)\. Then redrive`:  nil,
+		`(?m)^If it runs: jobpoller (records adopt .*)$`:       {"--param", "JobName=nightly"},
+		`(?m)^If it does not: jobpoller (records abandon .*)$`: nil,
 	} {
-		found := regexp.MustCompile(pattern).FindStringSubmatch(err.Error())
+		found := regexp.MustCompile(pattern).FindStringSubmatch(failure.Message)
 		require.NotNil(t, found, err.Error())
 		args := append(splitShell(found[1]), more...)
 		var out, problems bytes.Buffer
@@ -42,7 +45,7 @@ func TestCommandsOfAnUnknownStartFindItsRecord(t *testing.T) {
 // splitShell splits a command line into words as a shell does.
 func splitShell(line string) []string {
 	var words []string
-	for _, word := range regexp.MustCompile(`([^\s']|'[^']*'|\\')+`).FindAllString(line, -1) {
+	for _, word := range regexp.MustCompile(`(\\'|[^\s'\\]|'[^']*')+`).FindAllString(line, -1) {
 		word = strings.ReplaceAll(word, `'\''`, "\x00")
 		words = append(words, strings.ReplaceAll(strings.ReplaceAll(word, "'", ""), "\x00", "'"))
 	}

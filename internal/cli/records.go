@@ -200,7 +200,7 @@ func nameOfJob(rec startrecord.Record) string {
 
 // nameOfKey is a key for people.
 func nameOfKey(key startrecord.Key) string {
-	name := key.ExecutionARN
+	name := shell.Quote(key.ExecutionARN)
 	if key.Poller != handler.DefaultPoller {
 		name += " --poller " + shell.Quote(key.Poller)
 	}

@@ -301,7 +301,10 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		return nil, failBecause(ErrorServiceUnavailable, err, "stop %s", word(c.request.Job))
 	case err != nil:
 		timeout.Reason += cut(fmt.Sprintf("; the stop call failed: %v", err), maxReason)
-		timeout.logged.cause += "; the stop call failed: " + refusal(err, c.driver, access.ForStop)
+		timeout.logged.cause += "; the stop call failed"
+		if answer := refusal(err, c.driver, access.ForStop); answer != "" {
+			timeout.logged.cause += ": " + answer
+		}
 		c.stored.Record.StopRequestedAt = time.Time{} // how it ends is its own doing
 	default:
 		timeout.remark("; the job was told to stop")

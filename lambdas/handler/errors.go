@@ -88,6 +88,12 @@ func failBecause(name string, cause error, format string, args ...any) *Error {
 	return failure
 }
 
+// add adds words of ours to the end of the message.
+func (e *Error) add(text string) {
+	e.Message += text
+	e.ownWords += text
+}
+
 // unknownJob is the error of a job without a driver. Its cause names the job and what the
 // function has, and nothing else of the request.
 func unknownJob(cause error) *Error {

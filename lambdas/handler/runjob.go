@@ -192,7 +192,7 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 		if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
 			return nil, replaceError(err)
 		}
-		return nil, s.unknown()
+		return nil, s.unknown(nil)
 	case liveLease(stored):
 		return nil, inProgress(stored)
 	default:
@@ -250,7 +250,7 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 			return nil, replaceError(err)
 		}
 		s.countUnknown()
-		return nil, s.unknown()
+		return nil, s.unknown(nil)
 	}
 	rec.Status, rec.Generation, rec.LeaseSeconds = startrecord.StatusStarting, rec.Generation+1, s.lease()
 	rec.RedriveCount = s.event.RedriveCount
@@ -347,8 +347,8 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 // unwatched, and the log has what a person needs to find it.
 func (s *starter) reportOrphan(ctx context.Context, cause error) error {
 	adopt, _ := s.settleCommands()
-	failure := failBecause(storeError(cause).Name, cause, "%s has started, but its start record could not be written (the log has its id); "+
-		"mend the store, then retry, or give the job to the record with: %s", word(s.request.Job), word(adopt))
+	failure := failBecause(storeError(cause).Name, cause, "%s has started, but its start record could not be written (the log has its id)", word(s.request.Job))
+	failure.add(". Mend the store, then retry, or give the job to the record with: " + adopt)
 	attrs := append(namesOf(s.event.Key), jobAttrs(s.request.Job, s.id)...)
 	s.Log.ErrorContext(ctx, "a job has started, but its start record could not be written", append(attrs, "reason", reason(failure))...)
 	if failure.Name == ErrorConfiguration || !s.canRepeat(startrecord.Record{StartedAt: s.Now()}) {
@@ -401,9 +401,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 		rec.Status, rec.LeaseSeconds = startrecord.StatusFailed, 0
 	case !s.canRepeat(rec):
 		rec.Status, rec.LeaseSeconds = startrecord.StatusUnknown, 0
-		failure = s.unknown()
-		failure.Message, failure.Cause = failure.Message+": "+cause.Error(), cause
-		failure.ownWords += "; " + causeOf(cause)
+		failure = s.unknown(cause)
 	case s.driver.Idempotency(s.job).Class == jobs.ByToken:
 		rec.LeaseSeconds = 0
 	default:
@@ -454,15 +452,21 @@ func (s *starter) countUnknown() {
 	s.measure(s.request.Job, s.event.Key.ExecutionARN, countOf("StartsUnknown"))
 }
 
-func (s *starter) unknown() *Error {
+// unknown is the error of a start of which nobody knows whether it started the job. The
+// cause is nil where an earlier invocation has had it.
+func (s *starter) unknown(cause error) *Error {
 	protection := "does not protect it from a second start"
 	if i := s.driver.Idempotency(s.job); i.Class == jobs.ByToken {
 		protection = fmt.Sprintf("remembers a start's token for only %s", i.Window)
 	}
+	failure := fail(ErrorJobStartUnknown, "a call may have started the job, and %s %s", word(s.request.Job), word(protection))
+	if cause != nil {
+		failure = failBecause(ErrorJobStartUnknown, cause, "a call may have started the job, and %s %s", word(s.request.Job), word(protection))
+	}
 	adopt, abandon := s.settleCommands()
-	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: find out whether it runs. "+
-		"If it does, run: %s; if not: %s. Then redrive the execution (start record %s)",
-		word(s.request.Job), word(protection), word(adopt), word(abandon), s.place(s.event.Key))
+	failure.add(fmt.Sprintf(". Find out whether it runs, tell the start record %s, and redrive the execution.\nIf it runs: %s\nIf it does not: %s",
+		s.place(s.event.Key), adopt, abandon))
+	return failure
 }
 
 // replaceError passes startrecord.ErrChanged on, for the caller to look again.

@@ -18,7 +18,8 @@ func (s *starter) settleCommands() (adopt, abandon string) {
 		flags += " --scope " + shell.Quote(key.Scope)
 	}
 	const command = "jobpoller records "
-	return command + "adopt " + key.ExecutionARN + " JOB_ID" + flags, command + "abandon " + key.ExecutionARN + flags
+	execution := shell.Quote(key.ExecutionARN)
+	return command + "adopt " + execution + " JOB_ID" + flags, command + "abandon " + execution + flags
 }
 
 // storeFlags are the command's flags for the store in which a record has a location; empty
