@@ -62,7 +62,7 @@ func (t *template) functions() map[string]Function {
 // add adds what the properties of a function say.
 func (f *Function) add(r *resolver, properties *value) {
 	if handler := properties.get("Handler"); handler != nil {
-		f.Handler = r.literalOf(handler)
+		f.Handler, _ = r.literalOf(handler)
 	}
 	variables := properties.get("Environment").get("Variables")
 	if variables == nil {
@@ -70,7 +70,7 @@ func (f *Function) add(r *resolver, properties *value) {
 	}
 	for _, variable := range variables.members {
 		name := variable.name.text
-		if text := r.literalOf(variable.value); text != "" {
+		if text, ok := r.literalOf(variable.value); ok {
 			f.Environment[name] = text
 		} else {
 			delete(f.Environment, name)
@@ -78,13 +78,13 @@ func (f *Function) add(r *resolver, properties *value) {
 	}
 }
 
-// literalOf returns the text of a value; empty where a part of it is known at deployment
+// literalOf returns the text of a value; false where a part of it is known at deployment
 // only.
-func (r *resolver) literalOf(v *value) string {
+func (r *resolver) literalOf(v *value) (string, bool) {
 	made := r.resolve(v)
-	text, _ := made.literal()
-	if made.open || subForm.MatchString(text) && made.parts != nil {
-		return ""
+	text, ok := made.literal()
+	if !ok || made.open || subForm.MatchString(text) && made.parts != nil {
+		return "", false
 	}
-	return text
+	return text, true
 }

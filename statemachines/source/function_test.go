@@ -16,11 +16,11 @@ func TestFunctions(t *testing.T) {
 	const template = `
 Parameters: {Stage: {Type: String, Default: test}, Team: {Type: String}}
 Globals:
-  Function: {Handler: bootstrap, Environment: {Variables: {A: all, B: all}}}
+  Function: {Handler: bootstrap, Environment: {Variables: {A: all, B: all, G: all}}}
 Resources:
   Sam:
     Type: AWS::Serverless::Function
-    Properties: {Environment: {Variables: {B: !Ref Bucket, C: 7, D: !Ref Stage, E: !Sub "${Stage}-${Team}", F: !Sub "${Stage}-x"}}}
+    Properties: {Environment: {Variables: {B: !Ref Bucket, C: 7, D: !Ref Stage, E: !Sub "${Stage}-${Team}", F: !Sub "${Stage}-x", G: ""}}}
   RunJob12AB:
     Type: AWS::Lambda::Function
     Properties: {Handler: run-job, Environment: {Variables: {JOBPOLLER_TABLE: {Ref: Records}, JOBPOLLER_JOBS: "shop:Report"}}}
@@ -42,7 +42,7 @@ Resources:
 	files := fstest.MapFS{"template.yaml": {Data: []byte(template)}, "a.json": {Data: []byte(`{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}`)}}
 	runJob := source.Function{ID: "RunJob12AB", Handler: "run-job", Environment: map[string]string{"JOBPOLLER_JOBS": "shop:Report"}}
 	want := map[string]source.Function{
-		"Sam":        {ID: "Sam", Handler: "bootstrap", Environment: map[string]string{"A": "all", "C": "7", "D": "test", "F": "test-x"}},
+		"Sam":        {ID: "Sam", Handler: "bootstrap", Environment: map[string]string{"A": "all", "C": "7", "D": "test", "F": "test-x", "G": ""}},
 		"RunJob12AB": runJob, "RunJobVersion": runJob, "RunJobLive": runJob,
 		"Odd":  {ID: "Odd", Environment: map[string]string{}},
 		"Bare": {ID: "Bare", Environment: map[string]string{}},
