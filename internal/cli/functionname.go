@@ -126,7 +126,7 @@ func (a *taskAnswers) checkPollers(answered []string) error {
 		}
 	}
 	if len(given) == 0 || len(lacks) == 0 {
-		return nil
+		return of.checkRecords(given)
 	}
 	other := slices.Sorted(maps.Keys(lacks))[0]
 	return usage("--lambda %s: the Tasks of %s work on the same start records: pass --lambda %s=%s, too", given[0], other, other, of.byName[given[0]].what)

@@ -47,41 +47,21 @@ func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input
 	}
 	o := a.options
 	starter := &functionStarter{
-		services: &o.services, places: o.services.places, env: os.Environ(), verbose: o.verbose, stderr: a.stderr, above: a.progress.above,
+		settings: newLocalSettings(&o.services), places: o.services.places, env: os.Environ(), verbose: o.verbose, stderr: a.stderr, above: a.progress.above,
 	}
 	if a.bench != nil {
 		starter.addStore = a.bench.addStore
 	}
 	a.closers = append(a.closers, starter.close)
-	if err := starter.startAll(ctx, a.options.functions, all); err != nil {
+	if err := starter.startAll(ctx, o.functions, all); err != nil {
 		return nil, err
 	}
-	a.nameFunctions(all)
-	return all, nil
-}
-
-// nameFunctions gives the functions of --lambda the names by which Tasks invoke them. The
-// run follows what run-job and check-status return.
-func (a *taskAnswers) nameFunctions(all map[string]sim.LambdaFunction) {
-	of := a.options.functions
-	for _, name := range of.names() {
-		if shipped := shippedNames[of.handlerOf(name)]; shipped != "" && a.bench != nil {
+	for _, name := range o.functions.names() {
+		if shipped := shippedNames[o.functions.handlerOf(name)]; shipped != "" && a.bench != nil {
 			all[name] = a.bench.follow(shipped, all[name], a.progress.record)
 		}
 	}
-	for handler, shipped := range shippedNames {
-		if of.has(handler) && !of.has(shipped) {
-			all[shipped] = all[handler]
-		}
-	}
-	for s := range a.machine.All {
-		if s.Task == nil {
-			continue
-		}
-		if name, _ := a.machine.functionOf(s); of.find(name) != "" {
-			all[name] = all[of.find(name)]
-		}
-	}
+	return all, nil
 }
 
 // outputTells are the errors of a process that says no more itself: what it wrote tells why.
@@ -89,7 +69,7 @@ var outputTells = []string{"Runtime.ExitError", "Sandbox.Timedout"}
 
 // functionStarter starts the functions of --lambda, and ends them.
 type functionStarter struct {
-	services *services
+	settings *localSettings
 	places   places   // where the functions' calls go
 	env      []string // that the functions get beside
 	verbose  bool     // show the functions' logs
@@ -128,11 +108,7 @@ func (s *functionStarter) start(ctx context.Context, name string, functions loca
 		if err := reach(ctx, "lambda", what); err != nil {
 			return nil, err
 		}
-		cfg, err := s.services.local(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return newRemoteFunction(name, what, http.DefaultTransport, &cfg)
+		return newRemoteFunction(name, what, http.DefaultTransport, s.settings)
 	}
 	binary, err := s.build(ctx, what)
 	if err != nil {
@@ -295,7 +271,8 @@ func (a *taskAnswers) invokeFunctions(options *sim.Options, functions map[string
 
 // functionHandler lets functions answer the Tasks of a resource; nil if none of them can.
 func (a *taskAnswers) functionHandler(options *sim.Options, functions map[string]sim.LambdaFunction, resource string) sim.Handler {
-	invoke := sim.LambdaInvoke(functions)
+	of := a.options.functions
+	invoke := of.invoker(functions)
 	name, _ := sim.FunctionName(resource)
 	switch {
 	case a.isCollected(resource):
@@ -303,13 +280,13 @@ func (a *taskAnswers) functionHandler(options *sim.Options, functions map[string
 	case isInvoke(resource):
 		return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
 			name := functionOfCall(resource, call)
-			if others := options.Handlers[resource]; functions[name] == nil && others != nil {
+			if others := options.Handlers[resource]; of.resolve(functions, name) == nil && others != nil {
 				return others(ctx, call)
 			}
 			return a.invoke(ctx, name, invoke, call)
 		}
-	case isFunction(resource) && functions[name] != nil:
-		direct := sim.LambdaDirect(functions[name])
+	case isFunction(resource) && of.resolve(functions, name) != nil:
+		direct := sim.LambdaDirect(of.resolve(functions, name))
 		return func(ctx context.Context, call sim.Call) (sim.Reply, error) { return a.invoke(ctx, name, direct, call) }
 	default:
 		return nil

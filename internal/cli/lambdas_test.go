@@ -232,7 +232,9 @@ func TestFunctionServerThatNeverAnswers(t *testing.T) {
 		`"TimeoutSeconds": 7,`: {"States.Timeout", 7 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			function, err := newRemoteFunction("f", "http://127.0.0.1:9000", silent{}, &aws.Config{Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")})
+			settings := newLocalSettings(nil)
+			settings.cfg = &aws.Config{Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")}
+			function, err := newRemoteFunction("f", "http://127.0.0.1:9000", silent{}, settings)
 			require.NoError(t, err)
 			const arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"
 			for call, handler := range map[string]sim.Handler{

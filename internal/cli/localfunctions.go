@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
@@ -83,25 +85,21 @@ func isPollerHandler(handler string) bool {
 }
 
 // handlerOf is the handler setting of a function: as --lambda or the template says, else
-// that by which it is named, as the CDK names orders-run-job. Empty if nothing says it.
+// that by which it is named. Empty if nothing says it.
 func (l localFunctions) handlerOf(function string) string {
-	if handler := l.byName[function].handler; handler != "" {
-		return handler
-	}
-	setting, named := l.templates[function].Handler, handlerByName(function)
-	if named == handlerCollector && !slices.ContainsFunc(l.names(), func(name string) bool { return handlerByName(name) == handlerRunJob }) {
-		named = "" // somebody else's collector
-	}
-	if setting != "" && (named == "" || isPollerHandler(setting)) {
-		return setting
-	}
-	return named
+	return cmp.Or(l.byName[function].handler, l.templates[function].Handler, l.handlerByName(function))
 }
 
-// handlerByName is the handler setting by which a function is named.
-func handlerByName(function string) string {
+// handlerByName is the handler setting by which a function is named. A name may end with
+// it, as the CDK names orders-run-job, where --lambda has functions by their handlers, and
+// not this one: any other orders-run-job, and a collector alone, is somebody else's.
+func (l localFunctions) handlerByName(function string) string {
+	byHandler := l.has(handlerRunJob) || l.has(handlerCheckStatus)
 	for _, handler := range []string{handlerRunJob, handlerCheckStatus, handlerCollector} {
-		if function == handler || function == shippedNames[handler] || strings.HasSuffix(function, "-"+handler) {
+		switch {
+		case function == shippedNames[handler],
+			function == handler && (byHandler || handler != handlerCollector),
+			strings.HasSuffix(function, "-"+handler) && byHandler && !l.has(function):
 			return handler
 		}
 	}
@@ -127,6 +125,72 @@ func (l localFunctions) find(function string) string {
 		return handler
 	}
 	return ""
+}
+
+// resolve returns the function that runs a function here; nil for none. The functions are
+// those of --lambda by its names, and others by theirs.
+func (l localFunctions) resolve(functions map[string]sim.LambdaFunction, name string) sim.LambdaFunction {
+	return functions[cmp.Or(l.find(name), name)]
+}
+
+// invoker lets functions answer the Tasks that invoke them by name.
+func (l localFunctions) invoker(functions map[string]sim.LambdaFunction) sim.Handler {
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		name := functionOfCall(lambdaInvoke, call)
+		if function := l.resolve(functions, name); function != nil {
+			return sim.LambdaInvoke(map[string]sim.LambdaFunction{name: function})(ctx, call)
+		}
+		return sim.LambdaInvoke(functions)(ctx, call) // which says what there is
+	}
+}
+
+// withTemplates has what templates say of functions. What cannot be read, the watcher
+// says. Two that say different things of what --lambda runs are refused.
+func (l localFunctions) withTemplates(ctx context.Context, names []string) (localFunctions, error) {
+	l.templates = map[string]source.Function{}
+	files := map[string]string{}
+	definitions, _ := source.Load(ctx, names, source.Options{})
+	for _, d := range definitions {
+		file := cmp.Or(d.Template, d.File)
+		functions := d.Functions()
+		for _, id := range slices.Sorted(maps.Keys(functions)) {
+			f := functions[id]
+			earlier, twice := l.templates[id]
+			by := l.find(id)
+			l.templates[id] = f
+			if !twice || l.find(id) == by && (by != f.ID || f.Handler == earlier.Handler && maps.Equal(f.Environment, earlier.Environment)) {
+				files[id] = file
+				continue
+			}
+			return l, usage("--lambda %s: %s and %s have different settings for the function %s: name one of the two with --watch",
+				cmp.Or(by, l.find(id)), files[id], file, id)
+		}
+	}
+	return l, nil
+}
+
+// checkRecords refuses functions of which some run here and others behind a URL: they would
+// not work on the same start records.
+func (l localFunctions) checkRecords(names []string) error {
+	here, behind := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		if handler := l.handlerOf(name); !isPollerHandler(handler) {
+			continue
+		} else if isURL(l.byName[name].what) {
+			behind[handler] = true
+		} else {
+			here[handler] = true
+		}
+	}
+	for _, remote := range slices.Sorted(maps.Keys(behind)) {
+		for _, local := range slices.Sorted(maps.Keys(here)) {
+			if !here[remote] && !behind[local] {
+				return usage("--lambda: %s is behind a URL and %s runs here, and they work on the same start records: "+
+					"pass both as programs, or both as URLs", remote, local)
+			}
+		}
+	}
+	return nil
 }
 
 // runPollers tells whether run-job, check-status or the collector are among the functions

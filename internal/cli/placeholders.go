@@ -46,11 +46,15 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*machine, 
 // not known.
 func (o *runOptions) valuesOf(ctx context.Context, m *machine) (substitutions, error) {
 	var values substitutions
+	open := openPlaceholders(m.StateMachine, false)
+	if len(open) == 0 {
+		return nil, nil
+	}
 	cfg, err := o.services.local(ctx)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
-	for _, name := range openPlaceholders(m.StateMachine, false) {
+	for _, name := range open {
 		reference := m.reference(name)
 		id, attribute, _ := strings.Cut(reference, ".")
 		function := idIn(o.functions.templates, id)

@@ -33,7 +33,9 @@ import (
 type remoteFunction struct {
 	url    string
 	client *http.Client
-	cfg    *aws.Config // whose keys sign for a Lambda service; nil for any other server
+	// settings sign for a Lambda service; nil for any other server.
+	settings *localSettings
+	open     bool // anybody on the way can read what is sent
 	// operation is Lambda's, which names the errors of a server.
 	operation *catalog.Operation
 }
@@ -41,7 +43,7 @@ type remoteFunction struct {
 // newRemoteFunction returns the function at a URL. One without a path is that of a
 // Lambda service, which gets signed requests. They have no qualifier: sam local knows
 // none, and refuses it.
-func newRemoteFunction(name, address string, transport http.RoundTripper, cfg *aws.Config) (sim.LambdaFunction, error) {
+func newRemoteFunction(name, address string, transport http.RoundTripper, settings *localSettings) (sim.LambdaFunction, error) {
 	u, err := awscall.ParseEndpoint(address)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func newRemoteFunction(name, address string, transport http.RoundTripper, cfg *a
 	if strings.Trim(u.Path, "/") == "" {
 		u = u.JoinPath("2015-03-31", "functions", name, "invocations")
 	} else {
-		cfg = nil
+		settings = nil
 	}
 	operation, err := typecheck.FindOperation(lambdaInvoke, models.Load)
 	if err != nil {
@@ -59,7 +61,7 @@ func newRemoteFunction(name, address string, transport http.RoundTripper, cfg *a
 		Transport: transport,
 		// A redirect would send the event to a host that nobody named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, cfg, operation}
+	}, settings, u.Scheme == "http" && !isLoopback(u.Hostname()), operation}
 	return f.invoke, nil
 }
 
@@ -132,18 +134,25 @@ func (f *remoteFunction) post(ctx context.Context, payload []byte) (*http.Respon
 	return response, text, errors.Join(err, response.Body.Close())
 }
 
-// sign signs a request for a Lambda service.
+// sign signs a request for a Lambda service. The user's keys, of which a session token is a
+// header, are for this machine and for TLS.
 func (f *remoteFunction) sign(request *http.Request, payload []byte) error {
-	if f.cfg == nil {
+	if f.settings == nil {
 		return nil
 	}
 	ctx := request.Context()
-	keys, err := f.cfg.Credentials.Retrieve(ctx)
+	cfg, err := f.settings.load(ctx)
 	if err != nil {
 		return err
 	}
+	keys := aws.Credentials{AccessKeyID: madeUpKey, SecretAccessKey: madeUpKey}
+	if !f.open {
+		if keys, err = cfg.Credentials.Retrieve(ctx); err != nil {
+			return err
+		}
+	}
 	hash := sha256.Sum256(payload)
-	return v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(hash[:]), f.operation.Service.Endpoint.SigningName, f.cfg.Region, time.Now())
+	return v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(hash[:]), f.operation.Service.Endpoint.SigningName, cfg.Region, time.Now())
 }
 
 // newTimeout is the failure of a function that worked for too long.

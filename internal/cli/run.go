@@ -32,7 +32,8 @@ Functions with drivers of your own take the place of the shipped ones, by the ha
 that each is, also without FILE (with --input):
   --lambda run-job=go:./functions --lambda check-status=go:./functions
 They answer the Tasks whose function has that Handler in the template, or a name such
-as orders-run-job. For any other name, add the handler: NAME=go:./functions#run-job.
+as orders-run-job. A function by its own name needs the handler, too, if no template
+has it: orders-run-job=go:./functions#run-job.
 Each gets the template's variables, those of your shell, and the store of the run:
 the embedded S3 server, or that of --data, --bucket or --table. Their calls of S3 go
 there, too.
@@ -56,7 +57,10 @@ state, then the function, the resource, the service, and all services:
   --lambda NAME=WHAT            a function, by its name or its logical ID in the
                                 template: ./bootstrap or go:./cmd/x runs here, if it
                                 speaks the Lambda Runtime API, as Go, Rust and custom
-                                runtimes do; http://... is a server that invokes it
+                                runtimes do; http://... is a server that invokes it.
+                                One without a path gets signed requests: with your
+                                keys on this machine and over https, else with made-up
+                                ones
   --simulate, --mocks           no call at all, see below
 A .sync Task asks for its job until it ends, and stops it if the Task is given up.
 No call sends a placeholder ${Name}: run asks for --substitute Name=VALUE first. It

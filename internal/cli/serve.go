@@ -42,7 +42,9 @@ state, then the function, the resource, the service, and all services:
                                 (run-job=go:./functions is one with drivers of your
                                 own, see jobpoller run --help)
   --lambda-endpoint URL         a server that invokes the other functions, such as
-                                sam local start-lambda (or the variable LAMBDA_ENDPOINT)
+                                sam local start-lambda (or the variable LAMBDA_ENDPOINT).
+                                Your keys sign for one on this machine or over https,
+                                made-up ones for any other
   --endpoint-url [SERVICE=]URL  an emulator, or a service's own URL
   --aws[=SERVICES]              AWS, with your credentials, which AWS charges for
   --simulate, --mocks           no call at all

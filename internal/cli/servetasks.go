@@ -18,7 +18,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
-	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // serveTasks are what answers the Tasks of a server's executions, by their resource when
@@ -35,8 +34,7 @@ type serveTasks struct {
 
 	mu       sync.Mutex
 	callers  map[place]*servicetask.Caller
-	handlers map[string]sim.Handler // of services, by resource
-	remote   map[string]sim.LambdaFunction
+	handlers map[string]sim.Handler             // of services, by resource
 	plans    map[*asl.StateMachine]*mock.Config // of --simulate
 }
 
@@ -53,12 +51,18 @@ const mostPlans = 1000
 func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveTasks, error) {
 	t := &serveTasks{
 		options: o, log: log, functions: map[string]sim.LambdaFunction{}, callers: map[place]*servicetask.Caller{},
-		handlers: map[string]sim.Handler{}, remote: map[string]sim.LambdaFunction{}, plans: map[*asl.StateMachine]*mock.Config{},
+		handlers: map[string]sim.Handler{}, plans: map[*asl.StateMachine]*mock.Config{},
 	}
-	o.functions.templates = templateFunctions(ctx, o.watch)
+	var err error
+	if o.functions, err = o.functions.withTemplates(ctx, o.watch); err != nil {
+		return nil, err
+	}
+	if err := o.functions.checkRecords(o.functions.names()); err != nil {
+		return nil, err
+	}
 	to, env := o.functionPlaces(ctx)
 	t.starter = &functionStarter{
-		services: &o.services, places: to, env: env, verbose: o.verbose, stderr: log,
+		settings: newLocalSettings(&o.services), places: to, env: env, verbose: o.verbose, stderr: log,
 		above:    func(out io.Writer, write func(io.Writer)) { write(out) },
 		addStore: t.addStore,
 	}
@@ -73,7 +77,6 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		t.files = append(t.files, namedMocks{file, mocks})
 	}
 	if o.mockConfig != "" {
-		var err error
 		if t.cases, err = readMockFile("mock-config", o.mockConfig); err != nil {
 			return nil, err
 		}
@@ -85,16 +88,6 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		return nil, errors.Join(err, t.close())
 	}
 	return t, nil
-}
-
-// templateFunctions are the functions of templates. What cannot be read, the watcher says.
-func templateFunctions(ctx context.Context, names []string) map[string]source.Function {
-	all := map[string]source.Function{}
-	definitions, _ := source.Load(ctx, names, source.Options{})
-	for _, d := range definitions {
-		maps.Copy(all, d.Functions())
-	}
-	return all
 }
 
 // functionPlaces says where the calls of functions go: those of Step Functions to this
@@ -192,7 +185,7 @@ func (t *serveTasks) functionOr(handler sim.Handler) sim.Handler {
 // findFunction returns the function of --lambda that a Task invokes; nil for any other Task.
 func (t *serveTasks) findFunction(call sim.Call) sim.LambdaFunction {
 	if isInvoke(call.Resource) || isFunction(call.Resource) {
-		return t.functions[functionOfCall(call.Resource, call)]
+		return t.options.functions.resolve(t.functions, functionOfCall(call.Resource, call))
 	}
 	return nil
 }
@@ -287,7 +280,7 @@ const tokenPattern = ".waitForTaskToken"
 // answer calls the function or the service of a Task.
 func (t *serveTasks) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	resource, waits := strings.CutSuffix(call.Resource, tokenPattern)
-	handler, err := t.handler(resource, call) //nolint:contextcheck // the caller of a service outlives the call
+	handler, err := t.handler(ctx, resource, call)
 	if waits && errors.Is(err, errUnanswered) {
 		t.log.tell("the Task %q of %s calls nothing, and waits for its token", call.State, call.Resource)
 		return sim.Reply{Never: true}, nil
@@ -303,7 +296,7 @@ func (t *serveTasks) answer(ctx context.Context, call sim.Call) (sim.Reply, erro
 }
 
 // handler is what answers the Tasks of a resource.
-func (t *serveTasks) handler(resource string, call sim.Call) (sim.Handler, error) {
+func (t *serveTasks) handler(ctx context.Context, resource string, call sim.Call) (sim.Handler, error) {
 	if isInvoke(resource) || isFunction(resource) {
 		if function, ok, err := t.function(resource, call); ok || err != nil {
 			return function, err
@@ -327,23 +320,16 @@ func (t *serveTasks) handler(resource string, call sim.Call) (sim.Handler, error
 			}
 		}
 	}
+	caller, err := t.caller(ctx, at)
+	if err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if h := t.handlers[resource]; h != nil {
 		return h, nil
 	}
-	caller := t.callers[at]
-	if caller == nil {
-		cfg, err := t.options.services.configuration(context.Background(), at, t.options.verbose)
-		if err != nil {
-			return nil, err
-		}
-		caller = servicetask.New(cfg, servicetask.Hooks{Left: func(state string, why error) {
-			t.log.warn("warning: the job of %q may run on: %v", state, why)
-		}})
-		t.callers[at] = caller
-	}
-	h, err := caller.Handler(resource)
+	h, err := caller.Handler(resource) //nolint:contextcheck // it calls nothing
 	if err != nil {
 		return nil, fmt.Errorf("%w: answer the Task with --mocks", err)
 	}
@@ -352,6 +338,29 @@ func (t *serveTasks) handler(resource string, call sim.Call) (sim.Handler, error
 	}
 	t.handlers[resource] = h
 	return h, nil
+}
+
+// caller is what calls services at a place. Tasks that are the first there may load the
+// configuration together: it is not held up for others.
+func (t *serveTasks) caller(ctx context.Context, at place) (*servicetask.Caller, error) {
+	t.mu.Lock()
+	caller := t.callers[at]
+	t.mu.Unlock()
+	if caller != nil {
+		return caller, nil
+	}
+	cfg, err := t.options.services.configuration(ctx, at, t.options.verbose)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.callers[at] == nil {
+		t.callers[at] = servicetask.New(cfg, servicetask.Hooks{Left: func(state string, why error) {
+			t.log.warn("warning: the job of %q may run on: %v", state, why)
+		}})
+	}
+	return t.callers[at], nil
 }
 
 // hint says which flag answers a Task.
@@ -380,7 +389,7 @@ func functionOfCall(resource string, call sim.Call) string {
 // function is what invokes the function of a Task, if a flag names it.
 func (t *serveTasks) function(resource string, call sim.Call) (sim.Handler, bool, error) {
 	name := functionOfCall(resource, call)
-	function := t.functions[t.options.functions.find(name)]
+	function := t.options.functions.resolve(t.functions, name)
 	if function == nil {
 		var err error
 		if function, err = t.remoteFunction(name); function == nil || err != nil {
@@ -390,9 +399,7 @@ func (t *serveTasks) function(resource string, call sim.Call) (sim.Handler, bool
 	if isFunction(resource) {
 		return sim.LambdaDirect(function), true, nil
 	}
-	functions := maps.Clone(t.functions)
-	functions[name] = function
-	return sim.LambdaInvoke(functions), true, nil
+	return sim.LambdaInvoke(map[string]sim.LambdaFunction{name: function}), true, nil
 }
 
 // remoteFunction is a function behind --lambda-endpoint; nil without one.
@@ -400,24 +407,7 @@ func (t *serveTasks) remoteFunction(name string) (sim.LambdaFunction, error) {
 	if t.options.lambdaEndpoint == "" || !lambdaName().MatchString(name) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if function := t.remote[name]; function != nil {
-		return function, nil
-	}
-	cfg, err := t.options.services.local(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	function, err := newRemoteFunction(name, t.options.lambdaEndpoint, http.DefaultTransport, &cfg)
-	if err != nil {
-		return nil, err
-	}
-	if len(t.remote) >= mostPlans {
-		clear(t.remote)
-	}
-	t.remote[name] = function
-	return function, nil
+	return newRemoteFunction(name, t.options.lambdaEndpoint, http.DefaultTransport, t.starter.settings)
 }
 
 // only are the simulated jobs of a machine: a spec of a state is for machines that have

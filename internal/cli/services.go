@@ -193,10 +193,42 @@ func (s *services) local(ctx context.Context) (aws.Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("AWS configuration: %w", err)
 	}
-	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+	if _, err := cfg.Credentials.Retrieve(ctx); ctx.Err() != nil {
+		return cfg, ctx.Err() // which says nothing of the credentials
+	} else if err != nil {
 		cfg.Credentials = credentials.NewStaticCredentialsProvider(madeUpKey, madeUpKey, "")
 	}
 	return cfg, nil
+}
+
+// localSettings is the local configuration, which the first request that needs it loads for
+// all.
+type localSettings struct {
+	services *services
+	turn     chan struct{} // holds one while somebody loads
+	cfg      *aws.Config
+}
+
+func newLocalSettings(s *services) *localSettings {
+	return &localSettings{services: s, turn: make(chan struct{}, 1)}
+}
+
+// load waits for the configuration no longer than ctx.
+func (l *localSettings) load(ctx context.Context) (aws.Config, error) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return aws.Config{}, ctx.Err()
+	}
+	if l.cfg == nil {
+		cfg, err := l.services.local(ctx)
+		if err != nil {
+			return cfg, err
+		}
+		l.cfg = &cfg
+	}
+	return *l.cfg, nil
 }
 
 // ofFunctions is the configuration of the Lambda functions that run here, which
