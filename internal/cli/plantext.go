@@ -124,7 +124,8 @@ func (p *planReport) text(columns int, colours terminal.Colours) string {
 	b.WriteString("\n")
 	wrapped(p.Why)
 	if p.Durations.Count > 0 {
-		wrapped(fmt.Sprintf("The table is of these jobs. The plan is for jobs of about these lengths, and for one in %s of another length: all of those it finds %s late on average.",
+		wrapped(fmt.Sprintf("The table is of these jobs. The plan is for jobs of about these lengths, and for one in %s of another length: "+
+			"all of those it finds %s late on average.",
 			thousands(math.Round(1/p.unseen)), lateText(p.allowed.Seconds())))
 	}
 	if p.ofMean && p.Bound < 0.995 && p.Durations.Variation > 0 { //nolint:mnd // at least a percent
