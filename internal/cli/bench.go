@@ -58,6 +58,7 @@ type bench struct {
 	// The functions' processes have one pair of keys for all services, so with a
 	// job of AWS's they sign with the user's own, the second.
 	signers     []loopback.Keys
+	known       []loopback.Keys // of the functions of --lambda, which others may know, too
 	credentials aws.Credentials // of the user, for processes
 	functionEnv []string        // what the functions of --lambda sign with
 
@@ -171,7 +172,7 @@ func (b *bench) admitProcesses(ctx context.Context) (err error) {
 		if keys, b.functionEnv, err = o.services.functionKeys(ctx, os.Environ(), b.signers[0], o.verbose); err != nil {
 			return err
 		}
-		b.signers = append(b.signers, keys)
+		b.known = append(b.known, keys)
 	}
 	return nil
 }
@@ -188,7 +189,7 @@ func (b *bench) openS3() error {
 		})
 		return nil
 	}
-	o := embeddeds3.Options{Dir: b.options.data, Keys: b.signers}
+	o := embeddeds3.Options{Dir: b.options.data, Keys: b.signers, Known: b.known}
 	if b.clock.Virtual() {
 		o.Now = b.clock.Now
 	}
@@ -252,7 +253,7 @@ func (b *bench) serveLambda(ctx context.Context) error {
 		return result, err
 	}
 	functions := map[string]func(context.Context, []byte) ([]byte, error){sampleJobFunction: job}
-	server, err := runtimeapi.ServeInvoke(functions, async, b.signers...) //nolint:contextcheck // the server lives until Close
+	server, err := runtimeapi.ServeInvoke(functions, async, slices.Concat(b.signers, b.known)...) //nolint:contextcheck // the server lives until Close
 	if err != nil {
 		return err
 	}

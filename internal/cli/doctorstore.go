@@ -81,11 +81,8 @@ func (d *doctor) failToReach(check string, err error) {
 func (d *doctor) checkWrites(ctx context.Context) {
 	key, store := doctorKey(), startrecord.WithoutProbe(d.store.Store)
 	const day = 24 * time.Hour
-	err := startrecord.ProbeUnder(ctx, store, key, time.Now().UTC().Add(day))
-	if !awserror.IsPermissionCode(goerror.Code(err)) { // else nothing was written
-		defer d.run(context.WithoutCancel(ctx), func(ctx context.Context) { d.removeRecord(ctx, key) })
-	}
-	if err != nil {
+	defer d.run(context.WithoutCancel(ctx), func(ctx context.Context) { d.removeRecord(ctx, key) })
+	if err := startrecord.ProbeUnder(ctx, store, key, time.Now().UTC().Add(day)); err != nil {
 		d.failWrite("conditions", "keep the records in another store: here two functions could start one job", err)
 		return
 	}
@@ -134,7 +131,10 @@ func (d *doctor) removeRecord(ctx context.Context, key startrecord.Key) {
 		permission = "s3:DeleteObject (s3:DeleteObjectVersion in a bucket with versions)"
 		do = "aws s3 rm " + shell.Quote("s3://"+place)
 	}
-	if err != nil {
+	if err == nil {
+		return
+	}
+	if _, lost := startrecord.WithoutProbe(d.store.Store).Load(ctx, key); !errors.Is(lost, startrecord.ErrNotFound) {
 		d.add("removal", diag.Note.String(), "grant yourself "+permission+", or have it removed: "+do+flags.aws.spell(),
 			"doctor could not remove the record that it wrote, %s, which no execution reads: %s", d.store.Location(key), errorText(err))
 	}

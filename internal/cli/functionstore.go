@@ -76,7 +76,11 @@ func (s *services) functionKeys(ctx context.Context, env []string, drawn loopbac
 
 // addStore gives functions of --lambda the store of the run in their environment.
 func (b *bench) addStore(_ context.Context, env []string) ([]string, error) {
-	return b.setStore(slices.Concat(env, b.functionEnv)), nil
+	url := b.options.s3Endpoint
+	if b.server != nil {
+		url = b.server.SecretURL()
+	}
+	return setStore(slices.Concat(env, b.functionEnv), url, b.bucket, b.options.table), nil
 }
 
 // setStore lets functions use the store of the run.
@@ -103,8 +107,11 @@ func (t *serveTasks) addStore(ctx context.Context, env []string) ([]string, erro
 			return nil, err
 		}
 	}
-	return setStore(slices.Concat(env, variables), t.records.server.URL(), localBucket, ""), nil
+	return setStore(slices.Concat(env, variables), t.records.server.SecretURL(), localBucket, ""), nil
 }
+
+// startRecords is the folder of start records in that of --data.
+const startRecords = "start-records"
 
 // recordServer is the S3 server of the start records of functions.
 type recordServer struct {
@@ -114,9 +121,9 @@ type recordServer struct {
 
 // start starts the server: in a folder of data, or in memory.
 func (r *recordServer) start(data string, keys loopback.Keys) (err error) {
-	o := embeddeds3.Options{Keys: []loopback.Keys{keys}}
+	o := embeddeds3.Options{Known: []loopback.Keys{keys}}
 	if data != "" {
-		o.Dir = filepath.Join(data, "start-records")
+		o.Dir = filepath.Join(data, startRecords)
 	}
 	if r.server, err = embeddeds3.Start(o); err != nil {
 		return err

@@ -60,7 +60,7 @@ func newKeys(getenv func(string) string) loopback.Keys {
 }
 
 // ownerFlags are the flags with which a server acts with its owner's rights, or has what
-// is the owner's: such a server asks for signed requests.
+// is the owner's, and the variable that sets a key: such a server asks for signed requests.
 func (o *serveOptions) ownerFlags() (flags []string) {
 	if len(o.services.aws) > 0 {
 		flags = append(flags, "--aws")
@@ -75,16 +75,22 @@ func (o *serveOptions) ownerFlags() (flags []string) {
 		flags = append(flags, "--forward")
 	}
 	for _, f := range o.functions.byName {
-		if !isURL(f.what) {
+		if !isURL(f.what) || !isLocal(f.what) {
 			flags = append(flags, "--lambda")
 			break
 		}
+	}
+	if o.lambdaEndpoint != "" && !isLocal(o.lambdaEndpoint) {
+		flags = append(flags, "--lambda-endpoint")
 	}
 	if o.data != "" {
 		flags = append(flags, "--data")
 	}
 	if o.listen != "" && !isLoopback(o.host()) {
 		flags = append(flags, "--listen")
+	}
+	if os.Getenv(secretVariable) != "" {
+		flags = append(flags, secretVariable)
 	}
 	return flags
 }

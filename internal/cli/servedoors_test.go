@@ -135,6 +135,7 @@ func TestStrangersCannotUseServe(t *testing.T) {
 		"--aws":                      {"--aws"},
 		"--aws=athena":               {"--aws=athena"},
 		"--lambda":                   {"--lambda", "enrich=" + self},
+		"--lambda-endpoint":          {"--lambda-endpoint", "http://192.0.2.2:9001"},
 		"--data":                     {"--data", t.TempDir()},
 		"--listen":                   {"--listen", "0.0.0.0"},
 		"--endpoint-url to a host":   {"--endpoint-url", "sqs=https://sqs.us-east-1.amazonaws.com"},
@@ -174,6 +175,21 @@ func TestStrangersCannotUseServe(t *testing.T) {
 		require.Empty(t, call("ListTagsForResource", map[string]any{"resourceArn": machine})["tags"], name)
 	}
 	require.Zero(t, forwarded.Load(), "nothing was sent on")
+}
+
+// A server that signs with its owner's keys what it sends to another machine is for its
+// owner alone, whichever flag names that machine.
+func TestFunctionsElsewhereAreTheOwners(t *testing.T) {
+	t.Parallel()
+	for what, want := range map[string][]string{
+		"https://lambda.us-east-1.amazonaws.com": {"--lambda"}, "http://192.0.2.2:9001/f": {"--lambda"}, "http://127.0.0.1:9001": nil, "http://localhost": nil,
+	} {
+		o := &serveOptions{}
+		var err error
+		o.functions, err = readLambdas([]string{"enrich=" + what})
+		require.NoError(t, err)
+		require.Equal(t, want, o.ownerFlags(), what)
+	}
 }
 
 // clock is the time of the server.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -126,6 +127,9 @@ func (s *serving) open(settings server.Options) (err error) {
 		s.server = server.New(settings)
 		return nil
 	}
+	if err := loopback.CheckFolder(s.options.data, "journal.jsonl", "journal.jsonl.new", "lock", startRecords); err != nil {
+		return usage("--data: %w", err)
+	}
 	if s.journal, err = journal.Open(s.options.data, "jobpoller "+version()); err != nil {
 		return usage("--data %s: %w", s.options.data, err)
 	}
@@ -247,7 +251,7 @@ func (o *serveOptions) route(draining context.Context, api, own http.Handler, lo
 	var others http.Handler
 	if o.forward != "" {
 		to, _ := awscall.ParseEndpoint(o.forward) // validate has checked it
-		others = forward.New(to, log.newLines())
+		others = loopback.LimitBody(math.MaxInt64, bodyTimeout, forward.New(to, log.newLines()))
 	}
 	api = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, api))
 	own = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, own))

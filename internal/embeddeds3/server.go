@@ -29,6 +29,9 @@ type Options struct {
 	// Keys are taken besides the server's own, for clients that sign with
 	// others.
 	Keys []loopback.Keys
+	// Known are keys that others may know, too, such as those of an emulator. They are
+	// taken below SecretURL alone.
+	Known []loopback.Keys
 	// Middleware, if set, wraps the S3 handler, so that a test can change,
 	// count or break requests. It sees only those that are signed.
 	Middleware func(http.Handler) http.Handler
@@ -38,6 +41,7 @@ type Options struct {
 type Server struct {
 	backend backend
 	keys    loopback.Keys
+	secret  string // the path of SecretURL
 	signed  http.Handler
 	http    *loopback.Server
 
@@ -62,11 +66,20 @@ func Start(o Options) (*Server, error) {
 	if o.Middleware != nil {
 		open = o.Middleware(open)
 	}
-	s := &Server{backend: store, keys: loopback.NewKeys(), socket: &http.Transport{MaxIdleConnsPerHost: 64}}
+	s := &Server{backend: store, keys: loopback.NewKeys(), secret: loopback.NewSecret(), socket: &http.Transport{MaxIdleConnsPerHost: 64}}
 	signed := loopback.Signed{
 		Service: loopback.S3, Keys: append([]loopback.Keys{s.keys}, o.Keys...), AnyTime: virtual, Refuse: refuseUnsigned,
 	}
-	s.signed = withDate(signed.Require(open), o.Now)
+	own := signed.Require(open)
+	signed.Keys = o.Known
+	known := signed.Require(http.StripPrefix("/"+s.secret, open))
+	s.signed = withDate(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(o.Known) > 0 && loopback.HasPath(r, s.secret) {
+			known.ServeHTTP(w, r)
+			return
+		}
+		own.ServeHTTP(w, r)
+	}), o.Now)
 	if s.http, err = loopback.Start(s.signed, nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("embedded S3 server cannot listen: %w", err), store.close())
 	}
@@ -77,6 +90,10 @@ func Start(o Options) (*Server, error) {
 
 // URL is the endpoint, for path-style requests.
 func (s *Server) URL() string { return s.http.URL() }
+
+// SecretURL is the endpoint for clients that sign with the known keys: its path is a
+// secret. Never log it.
+func (s *Server) SecretURL() string { return s.URL() + "/" + s.secret }
 
 // Keys are what clients sign with. They are drawn for this server: never log
 // them.

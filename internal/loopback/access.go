@@ -203,6 +203,31 @@ func checkOwn(path string, info fs.FileInfo) error {
 	return nil
 }
 
+// CheckFolder refuses a folder, or a file or folder of a name in it, that another user has
+// made or can change. What is not there is no error.
+func CheckFolder(folder string, names ...string) error {
+	const changes = 0o022 // others
+	for _, name := range append([]string{""}, names...) {
+		path, look := filepath.Join(folder, name), os.Lstat
+		if name == "" {
+			look = os.Stat
+		}
+		info, err := look(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular() && !info.IsDir():
+			return fmt.Errorf("%s is neither a file nor a folder: remove it", path)
+		case !isOwn(info):
+			return fmt.Errorf("%s is another user's: name a folder of yours", path)
+		case runtime.GOOS != "windows" && info.Mode().Perm()&changes != 0:
+			return fmt.Errorf("%s has mode %#o, so others can change it: chmod go-w %[1]s", path, info.Mode().Perm())
+		}
+	}
+	return nil
+}
+
 // readAccess reads a file, and tells when it was written.
 func readAccess(base, name string) (a Access, written time.Time, err error) {
 	folder, err := openAccessFolder(base, false)

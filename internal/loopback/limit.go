@@ -112,19 +112,24 @@ func findPlace(ctx context.Context) *limitedConn {
 // time.
 func LimitBody(bytes int64, within time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body != nil && r.Body != http.NoBody {
-			body := &timedBody{
-				ReadCloser: http.MaxBytesReader(w, r.Body, bytes), connection: http.NewResponseController(w), place: findPlace(r.Context()),
-			}
-			// A writer that has no deadlines is that of a test.
-			_ = body.connection.SetReadDeadline(time.Now().Add(within))
-			if body.place != nil {
-				body.place.waitForClient()
-			}
-			r.Body = body
-		}
+		limitBody(w, r, bytes, within)
 		next.ServeHTTP(w, r)
 	})
+}
+
+func limitBody(w http.ResponseWriter, r *http.Request, bytes int64, within time.Duration) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	body := &timedBody{
+		ReadCloser: http.MaxBytesReader(w, r.Body, bytes), connection: http.NewResponseController(w), place: findPlace(r.Context()),
+	}
+	// A writer that has no deadlines is that of a test.
+	_ = body.connection.SetReadDeadline(time.Now().Add(within))
+	if body.place != nil {
+		body.place.waitForClient()
+	}
+	r.Body = body
 }
 
 // timedBody takes the deadline back when it has been read: the server reads on to see

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,8 +21,10 @@ func TestHalfSentRequestsHoldNoPlaces(t *testing.T) {
 	for name, sent := range map[string]string{
 		"nothing":     "",
 		"half a head": "POST / HTTP/1.1\r\nHost: localhost\r\n",
-		"half a body": "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf",
-		"kept":        "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"refused":     "POST / HTTP/1.1\r\nHost: elsewhere\r\nContent-Length: 100\r\n\r\nhalf",
+		"half a body": "POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100\r\n\r\nhalf",
+		"half a form": "POST /_own/act HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nhalf",
+		"kept":        "GET / HTTP/1.1\r\nHost: HOST\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,7 +32,10 @@ func TestHalfSentRequestsHoldNoPlaces(t *testing.T) {
 			require.NoError(t, err)
 			const most = 8
 			read := LimitBody(MaxBody, time.Hour, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
-			server := serve(newLimitedListener(listener, most), read, nil)
+			_, port, err := net.SplitHostPort(listener.Addr().String())
+			require.NoError(t, err)
+			guard := NewGuard(GuardOptions{Port: port, Own: "/_own/"})
+			server := serve(newLimitedListener(listener, most), guard.Protect(read), nil)
 			t.Cleanup(func() {
 				require.NoError(t, server.Close())
 				server.Wait()
@@ -38,7 +44,7 @@ func TestHalfSentRequestsHoldNoPlaces(t *testing.T) {
 				c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Address())
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = c.Close() })
-				_, err = io.WriteString(c, sent)
+				_, err = io.WriteString(c, strings.ReplaceAll(sent, "HOST", server.Address()))
 				require.NoError(t, err)
 				if name == "kept" {
 					answer, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -93,7 +99,7 @@ func requireAnswer(t *testing.T, server *Server) {
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Address())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	_, err = fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	_, err = fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", server.Address())
 	require.NoError(t, err)
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.NoError(t, err)

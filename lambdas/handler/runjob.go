@@ -387,7 +387,9 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 		failure = failBecause(ErrorConfiguration, cause, "%s: no usable AWS credentials; configure them or give the function a role", job)
 	case class == awserror.Refused:
 		failure = failBecause(ErrorFailed, cause, "%s was refused", job)
-		failure.ownWords = fmt.Sprintf("%s was refused: %s", job, refusal(cause, s.driver, access.ForStart))
+		if answer := refusal(cause, s.driver, access.ForStart); answer != "" {
+			failure.ownWords = fmt.Sprintf("%s was refused: %s", job, answer)
+		}
 	case class == awserror.NotSent:
 		failure = failBecause(ErrorServiceUnavailable, cause, "%s has not started", job)
 	case class == awserror.Throttled:
