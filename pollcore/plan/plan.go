@@ -195,8 +195,11 @@ func (s *search) choose(fixed candidate, bound float64) (best candidate, why str
 	if best = s.settle(best, fixed); best.planned.Then == fixed.planned.Then {
 		best = fixed
 	}
-	if initial, ok := s.findInitial(); ok && (initial.score < best.score || initial.calls <= best.calls && initial.measure(s.d).Mean < best.measure(s.d).Mean) {
-		best = s.settle(initial, fixed)
+	if initial, ok := s.findInitial(); ok {
+		earlier := s.goal.Price == 0 && initial.calls <= best.calls && initial.measure(s.d).Mean < best.measure(s.d).Mean // a score has the lateness
+		if initial.score < best.score || earlier {
+			best = s.settle(initial, fixed)
+		}
 	}
 	simple := "A fixed delay"
 	switch {
