@@ -93,7 +93,7 @@ def tasks_and_events():
 
 
 def real_functions():
-    """The functions of lambda-loop keep their records in moto, and call the server for the job."""
+    """The functions of lambda-loop keep their records in the server's store, whatever bucket the shell names, and call the server for the job."""
     job = create("job", {"A": {"Type": "Pass", "End": True}})
     definition = pathlib.Path("statemachines/lambda-loop.asl.json").read_text()
     machine = functions.create_state_machine(name="poll", definition=definition, roleArn="arn:aws:iam::123456789012:role/orders")["stateMachineArn"]
@@ -107,7 +107,8 @@ def real_functions():
     described = eventually(ended)
     equal((described["status"], described.get("cause")), ("SUCCEEDED", None))
     equal([x["status"] for x in functions.list_executions(stateMachineArn=job)["executions"]], ["SUCCEEDED"])
-    assert s3.list_objects_v2(Bucket="exports")["KeyCount"] > 2, "the functions have kept nothing"
+    kept = [x["Key"] for x in s3.list_objects_v2(Bucket="exports").get("Contents", []) if x["Key"].startswith("jobpoller/")]
+    equal(kept, [])
 
 
 def limits():
