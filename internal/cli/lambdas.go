@@ -147,7 +147,7 @@ func (s *functionStarter) start(ctx context.Context, name string, functions loca
 	}, nil
 }
 
-// build returns the executable of what --lambda names: a package of Go is built, once.
+// build returns the executable that --lambda names. It builds a package of Go once.
 func (s *functionStarter) build(ctx context.Context, what string) (string, error) {
 	pkg, ok := strings.CutPrefix(what, goPackage)
 	if !ok {

@@ -112,8 +112,8 @@ func idIn(templates map[string]source.Function, id string) string {
 	return cmp.Or(templates[id].ID, id)
 }
 
-// find returns the name in --lambda of what runs a function: its own, or the handler
-// setting that it has. Empty if nothing in --lambda runs it.
+// find returns the NAME of the --lambda flag that runs a function. NAME is the function's
+// own name, or its handler setting. Empty if no flag runs it.
 func (l localFunctions) find(function string) string {
 	if l.has(function) {
 		return function
@@ -145,7 +145,7 @@ func (l localFunctions) invoker(functions map[string]sim.LambdaFunction) sim.Han
 }
 
 // withTemplates has what templates say of functions. What cannot be read, the watcher
-// says. Two that say different things of what --lambda runs are refused.
+// says. The error names two templates that give a function of --lambda different settings.
 func (l localFunctions) withTemplates(ctx context.Context, names []string) (localFunctions, error) {
 	l.templates = map[string]source.Function{}
 	files := map[string]string{}

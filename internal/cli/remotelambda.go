@@ -134,8 +134,8 @@ func (f *remoteFunction) post(ctx context.Context, payload []byte) (*http.Respon
 	return response, text, errors.Join(err, response.Body.Close())
 }
 
-// sign signs a request for a Lambda service. The user's keys, of which a session token is a
-// header, are for this machine and for TLS.
+// sign signs a request for a Lambda service. Over plain http to another machine it uses
+// made-up keys: the user's session token is a header, which others could read.
 func (f *remoteFunction) sign(request *http.Request, payload []byte) error {
 	if f.settings == nil {
 		return nil

@@ -336,7 +336,7 @@ func TestManyClients(t *testing.T) {
 		missing := slices.Collect(maps.Keys(s.started))
 		missing = slices.DeleteFunc(missing, func(arn string) bool { return told[arn] })
 		require.LessOrEqual(t, len(missing), lost, "nobody was told that they run: %v\n%s", missing, log.String())
-		require.Empty(t, regexp.MustCompile("--events-to: .*ExecutionDoesNotExist.*").FindAllString(log.String(), -1), "events of what is not stored")
+		require.Empty(t, regexp.MustCompile("--events-to: .*ExecutionDoesNotExist.*").FindAllString(log.String(), -1), "an event came before its execution was stored")
 	})
 	s.serving = startServing(t, &log, "--time", "x100", "--region", "us-east-1", "--events-to", bus.URL)
 	s.rebuild(t.Context())
