@@ -29,6 +29,7 @@ type execution struct {
 	extra     *startExtra   // nil if there is none: most executions have none
 	redrives  []redrive
 	standing  sim.Standing // by which lists have it; zero: none has
+	bytes     int64        // that it keeps; counted while it is among those that have ended
 }
 
 // startExtra is what few requests say of a start.
@@ -55,6 +56,13 @@ type executions struct {
 	starts uint64
 	open   int
 	ended  *ordered.List[*execution] // in the order of their ends
+	bytes  int64                     // that those keep
+}
+
+// limits bound what an account keeps of the executions that have ended.
+type limits struct {
+	executions int
+	bytes      int64
 }
 
 func newExecutions() executions {
@@ -73,16 +81,26 @@ func (e *executions) add(x *execution) {
 	}
 }
 
-// retire counts an execution among those that have ended, and returns what is to be
-// forgotten so that no more than so many are kept. Its caller holds mu.
-func (a *account) retire(x *execution, keep int) (oldest *execution) {
+// retire counts an execution among those that have ended, and takes out what is to be
+// forgotten so that the rest is within the limits: the oldest first, and never the one
+// that ended last. Its caller holds mu.
+func (a *account) retire(x *execution, keep limits) (oldest []*execution) {
 	e := &a.executions
-	if e.ended.Add(x); e.ended.Len() <= keep {
-		return nil
+	e.ended.Add(x)
+	e.bytes += x.bytes
+	for e.ended.Len() > 1 && (e.ended.Len() > keep.executions || e.bytes > keep.bytes) {
+		first, _ := e.ended.First()
+		e.release(first)
+		oldest = append(oldest, first)
 	}
-	oldest, _ = e.ended.First()
-	e.ended.Remove(oldest)
 	return oldest
+}
+
+// release counts an execution no more among those that have ended.
+func (e *executions) release(x *execution) {
+	if e.ended.Remove(x) {
+		e.bytes -= x.bytes
+	}
 }
 
 // count counts executions of a state machine that have started or, if n is negative,
@@ -110,7 +128,7 @@ func (a *account) restart(x *execution, most int) (goBack func(), err error) {
 	if err := a.checkOpen(most); err != nil {
 		return nil, err
 	}
-	a.executions.ended.Remove(x)
+	a.executions.release(x)
 	x.open++
 	a.count(x.machine, 1)
 	return func() {
@@ -130,6 +148,7 @@ func (a *account) endRestart(x *execution) (waiting []func()) {
 		return nil
 	}
 	a.executions.ended.Add(x)
+	a.executions.bytes += x.bytes
 	waiting, x.whenEnded = x.whenEnded, nil
 	return waiting
 }
@@ -159,6 +178,7 @@ func (a *account) drop(x *execution) {
 	if a.executions.byARN[x.arn] != x {
 		return
 	}
+	a.executions.release(x)
 	a.list(x, sim.Standing{})
 	delete(a.executions.byARN, x.arn)
 	if x.machine.named != nil {
@@ -239,12 +259,12 @@ func (s *Server) handleEnd(run *sim.Execution) {
 	if err != nil {
 		return
 	}
-	waiting, oldest := a.countEnd(run.ARN(), s.keep)
+	waiting, oldest := a.countEnd(run.ARN(), run.Bytes(), s.keep)
 	for _, tell := range waiting {
 		tell()
 	}
-	if oldest != nil {
-		s.forget(a, oldest)
+	for _, x := range oldest {
+		s.forget(a, x)
 	}
 }
 
@@ -254,6 +274,10 @@ func (s *Server) forget(a *account, x *execution) bool {
 	if !s.world.Forget(x.arn) {
 		return false
 	}
+	s.forgets.Do(func() {
+		s.log.Warn("the server forgets the executions that ended first: an account keeps no more of them",
+			"execution", x.arn, "executions", s.keep.executions, "bytes", s.keep.bytes)
+	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.drop(x)
@@ -276,9 +300,9 @@ func (a *account) await(x *execution, f func()) {
 	}
 }
 
-// countEnd counts an execution that has ended. It returns who waits for that, and what is
-// to be forgotten now.
-func (a *account) countEnd(executionARN string, keep int) (waiting []func(), oldest *execution) {
+// countEnd counts an execution that has ended, and the bytes that it keeps. It returns who
+// waits for that, and what is to be forgotten now.
+func (a *account) countEnd(executionARN string, bytes int64, keep limits) (waiting []func(), oldest []*execution) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.executions.byARN[executionARN]
@@ -286,6 +310,7 @@ func (a *account) countEnd(executionARN string, keep int) (waiting []func(), old
 		return nil, nil // a child of a Map Run
 	}
 	a.count(x.machine, -1)
+	x.bytes = bytes
 	waiting, x.whenEnded = x.whenEnded, nil
 	if x.open--; x.open > 0 {
 		return waiting, nil // somebody redrives it
@@ -293,22 +318,32 @@ func (a *account) countEnd(executionARN string, keep int) (waiting []func(), old
 	return waiting, a.retire(x, keep)
 }
 
-// retireEnded counts all executions that have ended, after a replay.
-func (s *Server) retireEnded() {
+// retireEnded counts all executions that have ended, after a replay, the oldest first. What
+// it returns forgets those that are too many, once the journal takes that.
+func (s *Server) retireEnded() (forget func()) {
+	oldest := map[*account][]*execution{}
 	for _, a := range s.allAccounts() {
-		var forgotten []*execution
+		var ended []*execution
 		a.mu.Lock()
 		for _, x := range a.executions.byARN {
-			if x.standing.Status == "" || x.standing.Status == sim.StatusRunning {
-				continue
-			}
-			if oldest := a.retire(x, s.keep); oldest != nil {
-				forgotten = append(forgotten, oldest)
+			if x.standing.Status != "" && x.standing.Status != sim.StatusRunning {
+				ended = append(ended, x)
 			}
 		}
 		a.mu.Unlock()
-		for _, x := range forgotten {
-			s.forget(a, x)
+		slices.SortFunc(ended, inOrderOfEnds)
+		for _, x := range ended {
+			x.bytes = x.run.Load().Bytes()
+			a.mu.Lock()
+			oldest[a] = append(oldest[a], a.retire(x, s.keep)...)
+			a.mu.Unlock()
+		}
+	}
+	return func() {
+		for a, all := range oldest {
+			for _, x := range all {
+				s.forget(a, x)
+			}
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestRedriveWhileAnExecutionEnds(t *testing.T) {
 			a.await(x, tell)
 			goBack, err := a.restart(x, 3)
 			require.NoError(t, err)
-			waiting, _ := a.countEnd(x.arn, 10)
+			waiting, _ := a.countEnd(x.arn, 5, limits{10, 10})
 			require.Len(t, waiting, 1)
 			require.Zero(t, a.executions.ended.Len())
 			a.await(x, tell)
@@ -39,10 +39,12 @@ func TestRedriveWhileAnExecutionEnds(t *testing.T) {
 			require.Equal(t, 2, told)
 			require.Zero(t, a.executions.open)
 			require.Equal(t, []*execution{x}, slices.Collect(a.executions.ended.All()))
+			require.EqualValues(t, 5, a.executions.bytes)
 
 			goBack, err = a.restart(x, 3) // which was refused because it is not redrivable
 			require.NoError(t, err)
 			require.Zero(t, a.executions.ended.Len())
+			require.Zero(t, a.executions.bytes)
 			goBack()
 			require.Equal(t, []*execution{x}, slices.Collect(a.executions.ended.All()))
 		})

@@ -288,7 +288,7 @@ func (p *replay) finish() error {
 			}
 		}
 	}
-	s.retireEnded()
+	forget := s.retireEnded()
 	for _, a := range s.allAccounts() {
 		for _, m := range a.machines {
 			a.removeUnused(m)
@@ -296,6 +296,7 @@ func (p *replay) finish() error {
 	}
 	s.replays.Store(false)
 	s.world.Resume()
+	forget()
 	return s.world.Err()
 }
 

@@ -37,10 +37,10 @@ func newRoster() *roster {
 }
 
 // newEnded returns a list in the order of ends: the oldest first.
-func newEnded() *ordered.List[*execution] {
-	return ordered.New(func(a, b *execution) int {
-		return cmp.Or(a.standing.Stop.Compare(b.standing.Stop), cmp.Compare(a.number, b.number))
-	})
+func newEnded() *ordered.List[*execution] { return ordered.New(inOrderOfEnds) }
+
+func inOrderOfEnds(a, b *execution) int {
+	return cmp.Or(a.standing.Stop.Compare(b.standing.Stop), cmp.Compare(a.number, b.number))
 }
 
 // newNames returns a list in the order of names.

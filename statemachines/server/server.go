@@ -47,6 +47,10 @@ type Options struct {
 	// KeepExecutions is how many executions that have ended an account keeps; 0:
 	// DefaultKeepExecutions. The oldest are forgotten, with their names.
 	KeepExecutions int
+	// KeepBytes is how many bytes of memory those take, about, with the child executions of
+	// Map Runs; 0: DefaultKeepBytes. The oldest are forgotten first, and the one that ended
+	// last never is.
+	KeepBytes int64
 	// MaxOpenExecutions is how many executions an account has open at a time; 0:
 	// DefaultMaxOpenExecutions.
 	MaxOpenExecutions int
@@ -56,6 +60,10 @@ type Options struct {
 
 // DefaultKeepExecutions is how many executions that have ended an account keeps.
 const DefaultKeepExecutions = 50_000
+
+// DefaultKeepBytes is how many bytes of memory the executions that have ended take in an
+// account.
+const DefaultKeepBytes = 1 << 30
 
 // DefaultMaxOpenExecutions is how many executions an account has open at a time, in about
 // a gigabyte. AWS has 1,000,000.
@@ -74,8 +82,9 @@ type Server struct {
 	// prepare is that of the options.
 	prepare    func(StartInfo, *sim.Options) error
 	keepEvents int
-	keep       int // executions that have ended
-	mostOpen   int // executions of an account
+	keep       limits
+	forgets    sync.Once // tells the log of it
+	mostOpen   int       // executions of an account
 	// operations are by name.
 	operations map[string]operation
 
@@ -91,7 +100,7 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
-		keep:       cmp.Or(o.KeepExecutions, DefaultKeepExecutions),
+		keep:       limits{cmp.Or(o.KeepExecutions, DefaultKeepExecutions), cmp.Or(o.KeepBytes, DefaultKeepBytes)},
 		mostOpen:   cmp.Or(o.MaxOpenExecutions, DefaultMaxOpenExecutions),
 		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
 	}

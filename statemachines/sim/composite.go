@@ -266,12 +266,14 @@ func (c *composite) kill() {
 	}
 }
 
-// release gives the room of the variables of all branches back.
+// release gives the room of the variables of all branches back. A Map Run is listed for
+// long, but never goes on with its branches.
 func (c *composite) release() {
 	for _, b := range c.branches {
 		if b.strand != nil {
 			b.strand.release()
 		}
+		b.input, b.strand, b.output = nil, nil, nil
 	}
 }
 

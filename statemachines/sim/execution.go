@@ -26,6 +26,10 @@ type execution struct {
 }
 
 func newExecution(r *run, name, arn string, start time.Time, input *Payload) *execution {
+	r.bytes += executionBytes
+	if input.bytes() > leastPacked { // the context object has it when the history is packed
+		r.bytes += int64(valueFactor * input.bytes())
+	}
 	return &execution{run: r, result: &Result{
 		ExecutionARN: arn, Start: r.now, random: r.random,
 		context: map[string]any{
@@ -70,6 +74,10 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 }
 
 func (x *execution) write(t EventType, previous int64, d Details) int64 {
+	defer x.weigh()()
+	if k := x.run.packer; k != nil && x.history.loose > mostLoose {
+		x.history.pack(k)
+	}
 	e := x.history.add(previous, x.run.now, t, d)
 	switch w := x.run.world; {
 	case w != nil && x.run.replay != nil: // it was told before
@@ -79,6 +87,12 @@ func (x *execution) write(t EventType, previous int64, d Details) int64 {
 		x.run.calling(func() { x.onEvent(*e) })
 	}
 	return e.ID
+}
+
+// weigh begins to count what is added to the history; the function that it returns ends.
+func (x *execution) weigh() (end func()) {
+	before := x.history.bytes
+	return func() { x.run.bytes += x.history.bytes - before }
 }
 
 func (x *execution) lastEvent() int64 { return x.history.last() }
@@ -92,7 +106,7 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 	x.result.Status, x.result.Stop = status, x.run.now
 	x.tellStanding()
 	x.write(t, previous, d)
-	x.history.seal(x.run.options.KeepEvents)
+	x.seal()
 	if x.result.Events = nil; x.handle == nil || x != x.run.root {
 		x.result.Events = x.history.whole()
 	}
@@ -113,6 +127,13 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 			x.result.root, x.inner = nil, nil // no redrive needs it
 		}
 	}
+}
+
+// seal ends the history.
+func (x *execution) seal() {
+	defer x.weigh()()
+	x.history.seal(x.run.options.KeepEvents, x.run.packer)
+	x.run.bytes += int64(len(x.result.Output))
 }
 
 // end tells those who wait that the execution has ended.

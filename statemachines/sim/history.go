@@ -18,6 +18,7 @@ type history struct {
 	piece   []Event   // the one that grows
 	count   int       // of events in the pieces
 	tasks   taskRests
+	weight
 }
 
 // add appends an event.
@@ -31,7 +32,9 @@ func (h *history) add(previous int64, at time.Time, t EventType, d Details) *Eve
 	}
 	h.count++
 	h.piece = append(h.piece, newEvent(h.last(), previous, at, t, d, &h.tasks))
-	return &h.piece[len(h.piece)-1]
+	e := &h.piece[len(h.piece)-1]
+	h.weigh(e)
+	return e
 }
 
 // last is the number of the last event.
@@ -62,9 +65,16 @@ func (h *history) after(id int64, n int) []Event {
 	return out
 }
 
-// seal ends the history, which keeps all events, the last n, or none. The history
-// goes on where the execution is redriven.
-func (h *history) seal(keep int) {
+// seal ends the history, which keeps all events, the last n, or none, and packs them if
+// there is a packer. The history goes on where the execution is redriven.
+func (h *history) seal(keep int, k *packer) {
+	h.drop(keep)
+	if k != nil && h.loose > mostLooseEnded {
+		h.pack(k)
+	}
+}
+
+func (h *history) drop(keep int) {
 	from := h.dropped
 	switch {
 	case keep < 0:
@@ -96,7 +106,14 @@ func (h *history) whole() []Event {
 // before.
 func (h *history) join(from int64) {
 	kept := h.after(from, 0)
-	*h = history{dropped: from, count: len(kept)}
+	w := weight{bytes: h.bytes, loose: h.loose}
+	if from > h.dropped {
+		w = weight{}
+		for i := range kept {
+			w.weigh(&kept[i])
+		}
+	}
+	*h = history{dropped: from, count: len(kept), weight: w}
 	if len(kept) > 0 {
 		h.full = [][]Event{kept}
 	}

@@ -88,6 +88,7 @@ func (s *strand) exit(output *Payload, assigned map[string]*Payload, e exit) *fa
 	s.x.take(Edge{From: s.state.Name, To: e.next, Kind: e.kind, Rule: e.rule})
 	if e.next == "" {
 		s.over = true
+		s.leaveInside()
 		s.finished(output)
 	} else {
 		s.goTo(e.next, output)

@@ -14,7 +14,7 @@ import (
 // Payload is a JSON value that goes through a run. It is immutable and safe
 // for concurrent use.
 type Payload struct {
-	value any
+	value any                    // packed: its text
 	size  int                    // of the compact text; 0 until it is asked for
 	text  atomic.Pointer[[]byte] // the compact text, once it was asked for
 }
@@ -26,13 +26,21 @@ func emptyObject() *Payload { return newPayload(map[string]any{}) }
 
 // Value returns the value as encoding/json decodes it, with numbers as
 // json.Number. It is shared: do not change it.
-func (p *Payload) Value() any { return p.value }
+func (p *Payload) Value() any {
+	if text, is := p.value.(packed); is {
+		return text.unpack()
+	}
+	return p.value
+}
 
 // JSON returns the compact text, with the members of objects in order of their
 // names. Do not change it.
 func (p *Payload) JSON() json.RawMessage {
 	if text := p.text.Load(); text != nil {
 		return *text
+	}
+	if text, is := p.value.(packed); is { // not kept twice
+		return text.appendJSON(make([]byte, 0, p.size))
 	}
 	text := jsontree.AppendValue(nil, p.value)
 	p.text.CompareAndSwap(nil, &text)
@@ -43,6 +51,9 @@ func (p *Payload) JSON() json.RawMessage {
 func (p *Payload) appendJSON(dst []byte) []byte {
 	if text := p.text.Load(); text != nil {
 		return append(dst, *text...)
+	}
+	if text, is := p.value.(packed); is {
+		return text.appendJSON(dst)
 	}
 	return jsontree.AppendValue(dst, p.value)
 }

@@ -41,6 +41,8 @@ type run struct {
 	over     bool
 	timers   []*timer // that wait
 	burst    burst
+	packer   *packer // nil: payloads are kept as values
+	bytes    int64   // that its executions keep, about
 }
 
 // burst are the timers of a run of a World while a worker runs its functions: the clock
@@ -200,4 +202,7 @@ func (r *run) stop() {
 		r.drop(r.timers[len(r.timers)-1])
 	}
 	r.timers = nil
+	if r.packer != nil {
+		*r.packer = packer{} // a redrive begins anew
+	}
 }

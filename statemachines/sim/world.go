@@ -189,7 +189,7 @@ func (w *World) newRun(m *asl.StateMachine, input []byte, o Options) (*run, *exe
 		return nil, nil, nil, err
 	}
 	r := newRun(m, o, newRandom(o.Seed))
-	r.world, r.shared, r.others, r.ctx, r.caller = w, shared, &w.calls, w.ctx, w.ctx
+	r.world, r.shared, r.others, r.ctx, r.caller, r.packer = w, shared, &w.calls, w.ctx, w.ctx, &packer{}
 	return r, r.newRoot(payload), payload, nil
 }
 
@@ -222,6 +222,7 @@ func (w *World) dropChild(x *execution) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.executions, x.result.ExecutionARN)
+	x.run.bytes -= executionBytes + x.history.bytes
 }
 
 func (w *World) addMapRun(r *mapRun) {

@@ -65,6 +65,13 @@ func (e *Execution) Events(after int64, n int) []Event {
 	return e.x.history.after(after, n)
 }
 
+// Bytes returns how many bytes of memory the execution takes, about, with all child
+// executions of its Map Runs, and with those around it if it is one.
+func (e *Execution) Bytes() int64 {
+	defer e.lock()()
+	return e.x.run.bytes
+}
+
 // Stop stops the execution as AWS does, with error and cause, which may be empty, and
 // returns when it ended. Nothing happens to one that has ended.
 func (e *Execution) Stop(name, cause string) (stopped time.Time, err error) {
