@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/tests/growthtest"
 )
@@ -40,7 +42,7 @@ func startSome(e *endpoint, n int) (machine string) {
 }
 
 // Each page of ListExecutions looked at every execution, and each page of names sorted all
-// of them.
+// of them. There cannot be more than 1,000 versions, 100 aliases and 50 tags.
 func TestPagesStayShort(t *testing.T) { //nolint:paralleltest // it takes the time of the process
 	const pages = 200
 	for name, prepare := range map[string]func(e *endpoint, n int) (operation string, request object){ //nolint:paralleltest // as above
@@ -67,6 +69,34 @@ func TestPagesStayShort(t *testing.T) { //nolint:paralleltest // it takes the ti
 		},
 		"a Map Run": func(e *endpoint, n int) (string, object) {
 			return "DescribeMapRun", object{"mapRunArn": runMap(e, n)}
+		},
+		"Map Runs": func(e *endpoint, n int) (string, object) {
+			inner := distributedMap[1 : len(distributedMap)-1]
+			x := e.start(e.create("m", `{"StartAt": "O", "States": {"O": {"Type": "Map", "End": true, "ItemProcessor": {`+
+				strings.Replace(inner, `"End": true,`, `"End": true, "ItemsPath": "$.items",`, 1)+`}, "ItemSelector": {"items": [1]}}}}`), itemsOf(n/8)) // eight events each
+			e.pass(time.Second)
+			require.Equal(e.t, "SUCCEEDED", e.wait(x)["status"])
+			return "ListMapRuns", object{"executionArn": x, "maxResults": 10}
+		},
+		"versions": func(e *endpoint, n int) (string, object) {
+			return "ListStateMachineVersions", object{"stateMachineArn": publish(e, n/16), "maxResults": 10}
+		},
+		"a version": func(e *endpoint, n int) (string, object) {
+			return "PublishStateMachineVersion", object{"stateMachineArn": publish(e, n/16)} // which is there
+		},
+		"aliases": func(e *endpoint, n int) (string, object) {
+			m := publish(e, 1)
+			for i := range n / 160 {
+				e.call("CreateStateMachineAlias", object{"name": fmt.Sprint("a", i), "routingConfiguration": []object{{"stateMachineVersionArn": m + ":1", "weight": 100}}})
+			}
+			return "ListStateMachineAliases", object{"stateMachineArn": m, "maxResults": 10}
+		},
+		"tags": func(e *endpoint, n int) (string, object) {
+			m := e.create("m", pass)
+			for i := range n / 320 {
+				e.call("TagResource", object{"resourceArn": m, "tags": []object{{"key": fmt.Sprint(i), "value": "v"}}})
+			}
+			return "TagResource", object{"resourceArn": m, "tags": []object{{"key": "0", "value": "w"}}}
 		},
 		"events": func(e *endpoint, n int) (string, object) {
 			x := e.start(e.create("m", `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {
@@ -99,6 +129,15 @@ func TestPagesStayShort(t *testing.T) { //nolint:paralleltest // it takes the ti
 			})
 		})
 	}
+}
+
+// publish makes a state machine of n versions.
+func publish(e *endpoint, n int) (machine string) {
+	machine = e.create("m", pass)
+	for i := range n {
+		e.call("UpdateStateMachine", object{"stateMachineArn": machine, "definition": fmt.Sprintf(`{"Comment": "%d", %s`, i, pass[1:]), "publish": true})
+	}
+	return machine
 }
 
 // runMap runs a Distributed Map of n items, and returns its Map Run.

@@ -13,11 +13,11 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/server/journal"
 )
 
-// noise is text of so many bytes that does not compress well.
-func noise(seed uint64, n int) string {
+// noise is 200 KB of text that does not compress well.
+func noise(seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var out strings.Builder
-	for out.Len() < n {
+	for out.Len() < 200_000 {
 		fmt.Fprintf(&out, "%016x", r.Uint64())
 	}
 	return out.String()
@@ -69,11 +69,11 @@ func (k *keeper) settles(machine string, want ...string) {
 func TestTheOldestAreForgottenByTheirBytes(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t, 2_000_000)
-	waits := k.start(k.create("w", waitHour), object{"input": text(t, object{"large": noise(0, 200_000)})})
+	waits := k.start(k.create("w", waitHour), object{"input": text(t, object{"large": noise(0)})})
 	m := k.create("m", failing)
 	arns := map[int]string{}
 	for i := range 10 {
-		arns[i] = k.end(m, fmt.Sprint(i), text(t, object{"large": noise(uint64(i), 200_000)}))
+		arns[i] = k.end(m, fmt.Sprint(i), text(t, object{"large": noise(uint64(i))}))
 	}
 	require.Eventually(t, func() bool {
 		names := k.listed(m)
@@ -95,7 +95,7 @@ func TestTheOldestAreForgottenByTheirBytes(t *testing.T) {
 
 	detail, shown := k.PageWorld().Run(arns[9])
 	require.True(t, shown)
-	require.Contains(t, detail.History.Input, noise(9, 200_000))
+	require.Contains(t, detail.History.Input, noise(9))
 	k.call("RedriveExecution", object{"executionArn": arns[9]})
 	<-k.World().Execution(arns[9]).Done()
 	require.Equal(t, []string{
@@ -103,7 +103,7 @@ func TestTheOldestAreForgottenByTheirBytes(t *testing.T) {
 	}, k.types(arns[9]))
 	for _, event := range k.history(arns[9], 1, true) {
 		if d, found := event["stateEnteredEventDetails"].(object); found {
-			require.JSONEq(t, text(t, object{"large": noise(9, 200_000)}), d["input"].(string))
+			require.JSONEq(t, text(t, object{"large": noise(9)}), d["input"].(string))
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestBytesAreCountedAfterAReplay(t *testing.T) {
 	k, end := open(0)
 	m := k.create("m", failing)
 	for i := range 5 {
-		k.end(m, fmt.Sprint(i), text(t, object{"large": noise(uint64(i), 200_000)}))
+		k.end(m, fmt.Sprint(i), text(t, object{"large": noise(uint64(i))}))
 	}
 	k.settles(m, "4", "3", "2", "1", "0")
 	end()

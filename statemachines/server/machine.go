@@ -30,6 +30,7 @@ type machine struct {
 	current     *revision
 	tags        tags
 	versions    map[int]*version
+	numbers     []int // of the versions, the oldest first
 	lastVersion int
 	aliases     map[string]*alias // by name
 }

@@ -40,6 +40,7 @@ func (m *machine) publish(description string, now time.Time) *version {
 	m.lastVersion++
 	v := &version{number: m.lastVersion, revision: m.current, description: description, created: now}
 	m.versions[v.number] = v
+	m.numbers = append(m.numbers, v.number)
 	return v
 }
 
@@ -165,6 +166,7 @@ func deleteStateMachineVersion(r *request, in *deleteStateMachineVersionInput) (
 		return nil, err
 	}
 	delete(m.versions, number)
+	m.numbers = slices.DeleteFunc(m.numbers, func(n int) bool { return n == number })
 	return &empty{}, nil
 }
 
@@ -198,7 +200,7 @@ func listStateMachineVersions(r *request, in *listStateMachineVersionsInput) (*l
 	if m == nil {
 		return out, nil
 	}
-	numbers := slices.Sorted(maps.Keys(m.versions))
+	numbers := slices.Clone(m.numbers)
 	slices.Reverse(numbers)
 	newestFirst := func(n int) string { return fmt.Sprintf("%010d", math.MaxInt32-n) }
 	page, next, err := paginate(r, m.arn, numbers, newestFirst, in.MaxResults, in.NextToken)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,6 +74,17 @@ var worldWork = map[string]func(t *testing.T, n int) func(){
 	"Tasks of an activity, from the end": func(t *testing.T, n int) func() { return workOnActivity(t, n, true) },
 	"workers that leave an activity": func(t *testing.T, n int) func() {
 		return func() { leaveActivity(t, n) }
+	},
+	"heartbeats of one Task":   func(t *testing.T, n int) func() { return beat(t, 1, n) },
+	"heartbeats of many Tasks": func(t *testing.T, n int) func() { return beat(t, n, 1) },
+	"Map Runs of one execution": func(t *testing.T, n int) func() {
+		w := newWorld(t, sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart())})
+		definition := growthMap(`"ItemSelector": {"items": [1]}, "ItemProcessor": ` + growthMap(growthRun(growthPass)))
+		return func() {
+			e := start(t, w, strings.Replace(definition, `"StartAt": "M", "States": {"M"`, `"StartAt": "O", "States": {"O"`, 1), string(growthInput(n/4)), growthOptions())
+			<-e.Done()
+			require.Len(t, e.Snapshot().MapRuns, n/4)
+		}
 	},
 	"redrives of one execution": func(t *testing.T, n int) func() {
 		w := newWorld(t, sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart())})
@@ -161,6 +173,26 @@ func workOnActivity(t *testing.T, n int, aborted bool) func() {
 			require.NoError(t, err)
 			require.NoError(t, w.SendTaskHeartbeat(token))
 			require.NoError(t, w.SendTaskSuccess(token, []byte("{}")))
+		}
+	}
+}
+
+// beat sends heartbeats for so many Tasks, times for each.
+func beat(t *testing.T, tasks, times int) func() {
+	t.Helper()
+	w := stillWorld(t, nil)
+	startMany(t, w, strings.Replace(activityLoop, `"End"`, `"HeartbeatSeconds": 60, "End"`, 1), tasks)
+	tokens := make([]string, tasks)
+	for i := range tokens {
+		var err error
+		tokens[i], _, err = w.ActivityTask(t.Context(), activity, "")
+		require.NoError(t, err)
+	}
+	return func() {
+		for _, token := range tokens {
+			for range times {
+				require.NoError(t, w.SendTaskHeartbeat(token))
+			}
 		}
 	}
 }

@@ -13,12 +13,12 @@ const KeepNoEvents = -1
 // history is the history of an execution. It grows by pieces, so that a long one
 // is not copied to make room.
 type history struct {
+	weight
 	dropped int64     // events that are not kept
 	full    [][]Event // pieces, none of them empty
 	piece   []Event   // the one that grows
 	count   int       // of events in the pieces
 	tasks   taskRests
-	weight
 }
 
 // add appends an event.

@@ -20,7 +20,7 @@ func heap() int64 {
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // less than there is
+	return int64(m.HeapAlloc)
 }
 
 // largeValue is a value of about 60 KB of which little is the same with another number.

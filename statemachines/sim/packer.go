@@ -1,16 +1,12 @@
 package sim
 
 import (
-	"bytes"
 	"compress/flate"
 	"crypto/sha256"
 	"io"
 	"strings"
 	"sync"
 )
-
-// packed is the value of a payload that is kept as text: its chunks, compressed.
-type packed []string
 
 // packer packs the payloads of one run. Payloads share the chunks that they have in common:
 // most states of a loop differ little from the one before.
@@ -52,11 +48,6 @@ func (k *packer) pack(p *Payload) (small *Payload, added int) {
 	return &Payload{value: value, size: len(k.text)}, added + payloadBytes + reference*cap(value)
 }
 
-func (p *Payload) isPacked() bool {
-	_, is := p.value.(packed)
-	return is
-}
-
 // chunkEnd returns the length of the first chunk of a text.
 func chunkEnd(text []byte) int {
 	const factor = 0x9E3779B97F4A7C15 // spreads a byte over the hash
@@ -86,32 +77,4 @@ func deflate(text []byte) string {
 	_, _ = w.Write(text) // a Builder takes all
 	_ = w.Close()
 	return strings.Clone(out.String()) // without room for more
-}
-
-var inflaters = sync.Pool{New: func() any { return flate.NewReader(strings.NewReader("")) }}
-
-// appendJSON appends the text.
-func (p packed) appendJSON(dst []byte) []byte {
-	out := bytes.NewBuffer(dst)
-	r := inflaters.Get().(io.Reader)
-	defer inflaters.Put(r)
-	for _, chunk := range p {
-		err := r.(flate.Resetter).Reset(strings.NewReader(chunk), nil)
-		if err == nil {
-			_, err = out.ReadFrom(r)
-		}
-		if err != nil {
-			panic("sim: a chunk that it wrote itself is not readable: " + err.Error())
-		}
-	}
-	return out.Bytes()
-}
-
-// unpack returns the value of the text.
-func (p packed) unpack() any {
-	value, err := decode(p.appendJSON(nil))
-	if err != nil {
-		panic("sim: a payload that it wrote itself is not JSON: " + err.Error())
-	}
-	return value
 }

@@ -2,9 +2,12 @@ package sim
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -69,6 +72,42 @@ func (p *Payload) bytes() int {
 
 // tooLarge tells whether the payload is above the service's limit.
 func (p *Payload) tooLarge() bool { return p.bytes() > asl.MaxPayloadBytes }
+
+// packed is the value of a payload that is kept as text: its chunks, compressed.
+type packed []string
+
+func (p *Payload) isPacked() bool {
+	_, is := p.value.(packed)
+	return is
+}
+
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(strings.NewReader("")) }}
+
+// appendJSON appends the text.
+func (p packed) appendJSON(dst []byte) []byte {
+	out := bytes.NewBuffer(dst)
+	r := inflaters.Get().(io.Reader)
+	defer inflaters.Put(r)
+	for _, chunk := range p {
+		err := r.(flate.Resetter).Reset(strings.NewReader(chunk), nil)
+		if err == nil {
+			_, err = out.ReadFrom(r)
+		}
+		if err != nil {
+			panic("sim: a chunk that it wrote itself is not readable: " + err.Error())
+		}
+	}
+	return out.Bytes()
+}
+
+// unpack returns the value of the text.
+func (p packed) unpack() any {
+	value, err := decode(p.appendJSON(nil))
+	if err != nil {
+		panic("sim: a payload that it wrote itself is not JSON: " + err.Error())
+	}
+	return value
+}
 
 // mostSize is where counting the bytes of a value ends: no limit of the service
 // is as high, and a value of a few bytes may hold another a million times.
