@@ -31,8 +31,9 @@ func FromRun(m *asl.StateMachine, r *sim.Result) *Execution {
 func FromEvents(m *asl.StateMachine, arn string, events []sim.Event) *Execution {
 	e := &Execution{Machine: m, Events: make([]Event, len(events))}
 	e.Identify(arn)
+	known := texts{}
 	for i := range events {
-		e.Events[i] = eventOf(&events[i])
+		e.Events[i] = eventOf(&events[i], known)
 	}
 	if len(events) > 0 {
 		e.settle()
@@ -40,11 +41,11 @@ func FromEvents(m *asl.StateMachine, arn string, events []sim.Event) *Execution 
 	return e
 }
 
-func eventOf(e *sim.Event) Event {
+func eventOf(e *sim.Event, known texts) Event {
 	d := e.Details()
 	out := Event{
-		ID: e.ID, Previous: e.PreviousEventID, Time: e.Timestamp, Type: string(e.Type), Name: d.Name, Input: textOf(d.Input), Output: textOf(d.Output),
-		Parameters: textOf(d.Parameters), Resource: d.Resource, ResourceType: d.ResourceType, Region: d.Region,
+		ID: e.ID, Previous: e.PreviousEventID, Time: e.Timestamp, Type: string(e.Type), Name: d.Name, Input: known.of(d.Input), Output: known.of(d.Output),
+		Parameters: known.of(d.Parameters), Resource: d.Resource, ResourceType: d.ResourceType, Region: d.Region,
 		Error: d.Error, Cause: d.Cause, Location: d.Location, Index: -1, Length: -1,
 	}
 	if d.Index != nil {
@@ -59,15 +60,23 @@ func eventOf(e *sim.Event) Event {
 	if len(d.AssignedVariables) > 0 {
 		out.Assigned = make(map[string]string, len(d.AssignedVariables))
 		for name, value := range d.AssignedVariables {
-			out.Assigned[name] = textOf(value)
+			out.Assigned[name] = known.of(value)
 		}
 	}
 	return out
 }
 
-func textOf(p *sim.Payload) string {
+// texts are those of payloads. Events share payloads, so they share the texts, too.
+type texts map[*sim.Payload]string
+
+func (t texts) of(p *sim.Payload) string {
 	if p == nil {
 		return ""
 	}
-	return string(p.JSON())
+	text, found := t[p]
+	if !found {
+		text = string(p.JSON())
+		t[p] = text
+	}
+	return text
 }
