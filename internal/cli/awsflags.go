@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/shell"
 )
 
@@ -113,4 +114,12 @@ func configurationError(err error) error {
 		return &exitError{exitUnknown, err}
 	}
 	return usage("%w", err)
+}
+
+// checkEndpoint refuses what is no URL of a service. The error shows no secret.
+func checkEndpoint(flag, text string) error {
+	if _, err := awscall.ParseEndpoint(text); err != nil {
+		return fmt.Errorf("--%s %w; pass one such as http://127.0.0.1:8000", flag, err)
+	}
+	return nil
 }

@@ -42,10 +42,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-const (
-	localBucket = "jobpoller"
-	prefix      = "jobpoller"
-)
+const localBucket = "jobpoller"
 
 // bench is what a run works with on this machine: an S3 server, the Lambda
 // service's Invoke operation for the sample job, and the two functions.
@@ -118,7 +115,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		return nil, err
 	}
 	b.job = &sampleJob{
-		clock: clock, client: b.client, bucket: b.bucket, folder: prefix + "/sample-jobs/" + o.name + "/",
+		clock: clock, client: b.client, bucket: b.bucket, folder: recordPrefix + "/sample-jobs/" + o.name + "/",
 		failed: func(err error) { terminal.Fprintf(stderr, "sample job: %v\n", err) },
 	}
 	if err := b.serveLambda(ctx); err != nil {
@@ -211,10 +208,10 @@ func (b *bench) openS3() error {
 // openStore opens the store of the start records.
 func (b *bench) openStore() (err error) {
 	if b.options.table == "" {
-		b.store, err = s3store.New(b.client, b.bucket, prefix)
+		b.store, err = s3store.New(b.client, b.bucket, recordPrefix)
 		return err
 	}
-	b.store, err = direct.New(b.aws, b.options.table, prefix)
+	b.store, err = direct.New(b.aws, b.options.table, recordPrefix)
 	return err
 }
 
@@ -288,7 +285,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	})
 	makers := []jobs.Maker{
 		func(jobs.Environment) (jobs.Driver, error) {
-			return lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs"), nil
+			return lambdajob.New(invoker, b.client, b.bucket, recordPrefix+"/jobs"), nil
 		},
 		func(e jobs.Environment) (jobs.Driver, error) {
 			if b.clock.Virtual() {
@@ -308,7 +305,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	}
 	job := b.options.job
 	registry, err := jobs.Build(jobs.Environment{
-		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: prefix, Jobs: append(slices.Clone(b.options.jobs), job), Getenv: os.Getenv,
+		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: recordPrefix, Jobs: append(slices.Clone(b.options.jobs), job), Getenv: os.Getenv,
 	}, makers...)
 	if err != nil {
 		return nil, usage("%w", err)

@@ -17,10 +17,6 @@ import (
 // a slow store.
 const claimTimeout = 30 * time.Second
 
-// claimPoller stands for a poller in the keys of claims. No poller has the name: those
-// of functions and states do not look like that.
-const claimPoller = "jobpoller run"
-
 // claimKey is the key of the record that says when the execution of a name began.
 func claimKey(execution string) startrecord.Key {
 	return startrecord.Key{ExecutionARN: executionARN(execution), Poller: claimPoller, Scope: "execution"}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // duration is the value of a flag for a time: 2h, 90s, or 300 for seconds.
@@ -148,4 +149,22 @@ func (d *delayFlags) problems(changed func(flag string) bool, least, maxWait tim
 		report("--initial-delay (%s) must be below --max-wait (%s)", shortDuration(d.initial), shortDuration(maxWait))
 	}
 	return problems
+}
+
+// seconds is the time.Duration of a number of them, or the nearest there is.
+func seconds(s float64) time.Duration {
+	if most := float64(math.MaxInt64 / int64(time.Second)); math.Abs(s) >= most {
+		return time.Duration(math.Copysign(most, s)) * time.Second
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+// sooner returns the shorter of two limits: that of the wait, 0 if it is not known, and
+// TimeoutSeconds of the state machine, whose largest value counts as none.
+func sooner(limit time.Duration, m *asl.StateMachine) time.Duration {
+	own := time.Duration(m.TimeoutSeconds) * time.Second
+	if own == 0 || own == asl.MaxStandardTime || limit > 0 && limit < own {
+		return limit
+	}
+	return own
 }

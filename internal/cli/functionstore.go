@@ -38,7 +38,7 @@ func setStore(env []string, url, bucket, table string) []string {
 			env = append(env, name+"=")
 		}
 	}
-	env = append(env, handler.EnvBucket+"="+bucket, handler.EnvPrefix+"="+prefix, handler.EnvTable+"="+table)
+	env = append(env, handler.EnvBucket+"="+bucket, handler.EnvPrefix+"="+recordPrefix, handler.EnvTable+"="+table)
 	if url == "" {
 		return env
 	}

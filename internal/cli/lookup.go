@@ -3,8 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -187,3 +189,23 @@ func requireName(_ *cobra.Command, args []string) error {
 	}
 	return usage("%s", expected)
 }
+
+// splitIDs cuts the arguments behind SERVICE NAME, or SERVICE:NAME.
+func splitIDs(args []string) (name, ids []string) {
+	n := min(len(args), 2) //nolint:mnd // SERVICE NAME
+	if len(args) > 0 && strings.Contains(args[0], ":") {
+		n = 1
+	}
+	return args[:n], args[n:]
+}
+
+// kebab spells a name as the AWS CLI does: DBInstanceAvailable is
+// db-instance-available.
+func kebab(name string) string {
+	return strings.ToLower(afterWord().ReplaceAllString(beforeWord().ReplaceAllString(name, "$1-$2"), "$1-$2"))
+}
+
+var (
+	beforeWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(.)([A-Z][a-z]+)`) })
+	afterWord  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
+)

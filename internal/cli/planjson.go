@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -401,12 +400,4 @@ func decodeInto(object map[string]any, to any) error {
 		return err
 	}
 	return json.Unmarshal(text, to)
-}
-
-// seconds is the time.Duration of a number of them, or the nearest there is.
-func seconds(s float64) time.Duration {
-	if most := float64(math.MaxInt64 / int64(time.Second)); math.Abs(s) >= most {
-		return time.Duration(math.Copysign(most, s)) * time.Second
-	}
-	return time.Duration(s * float64(time.Second))
 }

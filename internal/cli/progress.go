@@ -88,16 +88,6 @@ func newProgress(m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *pr
 	return p
 }
 
-// sooner returns the shorter of two limits: that of the wait, 0 if it is not known, and
-// TimeoutSeconds of the state machine, whose largest value counts as none.
-func sooner(limit time.Duration, m *asl.StateMachine) time.Duration {
-	own := time.Duration(m.TimeoutSeconds) * time.Second
-	if own == 0 || own == asl.MaxStandardTime || limit > 0 && limit < own {
-		return limit
-	}
-	return own
-}
-
 // begin starts the display, when the run begins.
 func (p *progress) begin(out io.Writer, o runOptions) {
 	p.start = p.clock.Now()

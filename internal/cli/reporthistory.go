@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -70,19 +69,6 @@ The picture of the state machine and the tables of its loops need the definition
 func (o *reportOptions) addTo(c *cobra.Command) {
 	c.Flags().StringVar(&o.html, "html", "", "write the report as a page to this `FILE`")
 	o.aws.addTo(c)
-}
-
-// oneArgument is the check of a command with one argument.
-func oneArgument(what string) cobra.PositionalArgs { return someArguments(1, 1, what) }
-
-// someArguments is the check of a command with so many arguments.
-func someArguments(least, most int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return usage("expected %s, found %s", what, plural(len(args), "argument"))
-		}
-		return nil
-	}
 }
 
 func runReport(c *cobra.Command, name string, o reportOptions) error {
@@ -188,32 +174,6 @@ func readExecution(record *stepfunctions.Record) (*history.Execution, error) {
 			strings.TrimPrefix(lacking.Action, "states:"), endReason([]string{lacking.Action}, lacking.Err)))
 	}
 	return e, nil
-}
-
-// executionWanted is the argument of a command about one execution.
-const executionWanted = "the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME"
-
-// noExecution is the error of an argument that is not the ARN of an execution.
-func noExecution(found string) error {
-	if strings.Contains(found, ":stateMachine:") {
-		return usage("%s is the ARN of a state machine: pass that of one of its executions", found)
-	}
-	return usage("expected %s, found %s", executionWanted, found)
-}
-
-// recordError is the error of a call about an execution.
-func recordError(arn string, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return &exitError{code: exitInterrupted}
-	}
-	refused, ok := errors.AsType[*stepfunctions.CallError](err)
-	if !ok {
-		return &exitError{exitUnknown, err}
-	}
-	if newCallError(refused.Err).Code == "ExecutionDoesNotExist" {
-		return &exitError{exitUnknown, errorf("%s: there is no such execution: check the account and the region. Step Functions keeps executions for 90 days", arn)}
-	}
-	return &exitError{exitUnknown, fmt.Errorf("%s: %s", terminal.Quote(arn), endReason([]string{refused.Action}, refused.Err))}
 }
 
 // write writes the report: the text on standard output, and the page.

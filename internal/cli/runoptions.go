@@ -88,7 +88,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 		problems = append(problems, checkEndpoint("s3-endpoint", o.s3Endpoint))
 	}
 	if o.bucket != "" {
-		if _, err := s3store.New(nil, o.bucket, prefix); err != nil {
+		if _, err := s3store.New(nil, o.bucket, recordPrefix); err != nil {
 			report("--bucket: %w", err)
 		}
 	}

@@ -130,14 +130,6 @@ func (s *services) validate() error {
 	return errors.Join(problems...)
 }
 
-// checkEndpoint refuses what is no URL of a service. The error shows no secret.
-func checkEndpoint(flag, text string) error {
-	if _, err := awscall.ParseEndpoint(text); err != nil {
-		return fmt.Errorf("--%s %w; pass one such as http://127.0.0.1:8000", flag, err)
-	}
-	return nil
-}
-
 // reach finds out whether anybody listens at the URLs.
 func (s *services) reach(ctx context.Context) error {
 	addresses := map[string]bool{}

@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
@@ -35,3 +38,12 @@ func (r *interruptible) Read(p []byte) (int, error) {
 
 // isTerminal tells whether somebody types the input.
 func (r *interruptible) isTerminal() bool { return terminal.IsTerminal(r.in) }
+
+// endingSignals are those that end the program.
+func endingSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}

@@ -3,9 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -84,17 +82,6 @@ func asJob(e *catalog.Entry) []string {
 
 // asRequest says what requests that name a job do.
 func asRequest(name, does string) string { return fmt.Sprintf("job %q of a request: %s", name, does) }
-
-var (
-	beforeWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(.)([A-Z][a-z]+)`) })
-	afterWord  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
-)
-
-// kebab spells a name as the AWS CLI does: DBInstanceAvailable is
-// db-instance-available.
-func kebab(name string) string {
-	return strings.ToLower(afterWord().ReplaceAllString(beforeWord().ReplaceAllString(name, "$1-$2"), "$1-$2"))
-}
 
 // leavesJob tells whether the entry compiles if the machine does not stop the job.
 func leavesJob(e *catalog.Entry, o compile.Options) bool {

@@ -10,20 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
-// released is the version of a release, which the linker sets: see make release.
-var released string
-
-// version is that of the release or of the module, where the build knows it.
-func version() string {
-	if released != "" {
-		return released
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(unknown)"
-}
-
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -80,15 +79,6 @@ const defaultMaxWait = time.Hour
 func requireWaitName(c *cobra.Command, args []string) error {
 	name, _ := splitIDs(args)
 	return requireName(c, name)
-}
-
-// splitIDs cuts the arguments behind SERVICE NAME, or SERVICE:NAME.
-func splitIDs(args []string) (name, ids []string) {
-	n := min(len(args), 2) //nolint:mnd // SERVICE NAME
-	if len(args) > 0 && strings.Contains(args[0], ":") {
-		n = 1
-	}
-	return args[:n], args[n:]
 }
 
 func runWait(c *cobra.Command, args []string, o waitOptions) error {
