@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // taskAnswers are what answers the Tasks of a run. What is named for a state wins over a
@@ -24,7 +25,7 @@ import (
 // over what is named for all.
 type taskAnswers struct {
 	options  *runOptions
-	machine  *machine
+	machine  *source.Machine
 	progress *progress
 	calls    *liveCalls
 	stderr   io.Writer
@@ -172,8 +173,8 @@ func (a *taskAnswers) callServices(
 		}
 		if err != nil {
 			for _, s := range states {
-				where := a.machine.definition.LocatePosition(resourcePosition(s))
-				terminal.Fprintf(&lacking, "%s:%d:%d: %s %q: %s\n", a.machine.definition.File, where.Line, where.Column, s.Type, s.Name, err)
+				where := a.machine.Definition.LocatePosition(resourcePosition(s))
+				terminal.Fprintf(&lacking, "%s:%d:%d: %s %q: %s\n", a.machine.Definition.File, where.Line, where.Column, s.Type, s.Name, err)
 			}
 			continue
 		}

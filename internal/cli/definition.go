@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,24 +36,8 @@ func (s substitutions) values() (map[string]string, error) {
 	return out, nil
 }
 
-// machine is a state machine and where its definition stands.
-type machine struct {
-	*asl.StateMachine
-
-	definition *source.Definition
-}
-
-// title names the state machine: by its resource, else by its file.
-func (m *machine) title() string {
-	if m.definition.ID != "" {
-		return m.definition.ID
-	}
-	name := filepath.Base(m.definition.File)
-	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".asl")
-}
-
 // readMachine reads a definition, with its placeholders replaced.
-func readMachine(ctx context.Context, name string, in io.Reader, s substitutions) (*machine, error) {
+func readMachine(ctx context.Context, name string, in io.Reader, s substitutions) (*source.Machine, error) {
 	values, err := s.values()
 	if err != nil {
 		return nil, err
@@ -68,7 +51,7 @@ func readMachine(ctx context.Context, name string, in io.Reader, s substitutions
 
 // readMachines reads all definitions that the names give. What could be read is
 // returned beside an error.
-func readMachines(ctx context.Context, names []string, in io.Reader, s substitutions) ([]*machine, error) {
+func readMachines(ctx context.Context, names []string, in io.Reader, s substitutions) ([]*source.Machine, error) {
 	values, err := s.values()
 	if err != nil {
 		return nil, err
@@ -78,7 +61,7 @@ func readMachines(ctx context.Context, names []string, in io.Reader, s substitut
 	if err != nil {
 		problems = append(problems, usage("%w", sourceError(err)))
 	}
-	var machines []*machine
+	var machines []*source.Machine
 	for _, d := range definitions {
 		m, err := parseMachine(d)
 		if err == nil {
@@ -89,7 +72,7 @@ func readMachines(ctx context.Context, names []string, in io.Reader, s substitut
 	return machines, errors.Join(problems...)
 }
 
-func parseMachine(d *source.Definition) (*machine, error) {
+func parseMachine(d *source.Definition) (*source.Machine, error) {
 	m, err := d.Parse()
 	if err != nil && isRequest(d.Text) {
 		return nil, usage("%s is a request of the Lambda functions, not a definition: pass it as --input %s", d.File, d.File)
@@ -97,7 +80,7 @@ func parseMachine(d *source.Definition) (*machine, error) {
 	if err != nil {
 		return nil, usage("%s: %w%s", d.File, err, quotesHint(d, err))
 	}
-	return &machine{m, d}, nil
+	return &source.Machine{StateMachine: m, Definition: d}, nil
 }
 
 // sourceError names the flag in an error about a value.

@@ -8,12 +8,13 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // checkInput says, before the run, which fields cannot use the input. If a state that
 // the run enters for sure has one, nothing runs; else it may end before it gets there.
-func (o *runOptions) checkInput(out io.Writer, m *machine, input []byte) error {
+func (o *runOptions) checkInput(out io.Writer, m *source.Machine, input []byte) error {
 	if o.lenient {
 		return nil
 	}
@@ -33,7 +34,7 @@ func (o *runOptions) checkInput(out io.Writer, m *machine, input []byte) error {
 	list := func(findings []typecheck.Finding) terminal.Lines {
 		var b strings.Builder
 		for _, f := range findings {
-			terminal.Fprintf(&b, "  %s:%s\n", m.definition.File, m.definition.Locate(f.Problem))
+			terminal.Fprintf(&b, "  %s:%s\n", m.Definition.File, m.Definition.Locate(f.Problem))
 		}
 		return terminal.Lines(b.String())
 	}

@@ -160,12 +160,12 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if err != nil {
 		return err
 	}
-	out := fixed{File: e.definition.File, Resource: e.definition.ID, Loops: e.loops, Diff: fix.Diff(e.definition.File, e.definition.File, e.text, e.after)}
+	out := fixed{File: e.Definition.File, Resource: e.Definition.ID, Loops: e.loops, Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after)}
 	if o.write && out.Diff != "" {
-		if now, err := os.ReadFile(e.definition.File); err != nil || !bytes.Equal(now, e.text) {
-			return &exitError{exitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.definition.File))}
+		if now, err := os.ReadFile(e.Definition.File); err != nil || !bytes.Equal(now, e.text) {
+			return &exitError{exitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.Definition.File))}
 		}
-		if err := replaceFile(e.definition.File, e.after); err != nil {
+		if err := replaceFile(e.Definition.File, e.after); err != nil {
 			return &exitError{exitFailed, err}
 		}
 		out.Written = true
@@ -186,7 +186,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 
 // edited is a definition whose loops are replaced.
 type edited struct {
-	*machine // before
+	*source.Machine // before
 
 	text, after []byte            // of its file; nil if the file stays
 	fixed       *asl.StateMachine // after
@@ -225,7 +225,7 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 			return nil, usage("--only %s: no poll loop of %s has this Task", task, name)
 		}
 	}
-	e := &edited{machine: m}
+	e := &edited{Machine: m}
 	if reason := o.staysInFile(d); reason != "" {
 		if o.write {
 			return nil, usage("--write: fix does not change %s: %s. Without --write it prints the new states", name, reason)
@@ -276,7 +276,7 @@ func (o *fixOptions) staysInFile(d *source.Definition) string {
 // editText replaces loops in the text of a definition that stays in its file. The new
 // states name what the template gives as it does, unless a loop cannot be read so.
 func (o *fixOptions) editText(c *cobra.Command, name string, e *edited, options fix.Options) error {
-	text := e.definition.Text
+	text := e.Definition.Text
 	if named, err := source.LoadOne(c.Context(), name, source.Options{Unresolved: true}); err == nil {
 		_, loops, err := fix.Apply(c.Context(), named.Text, options)
 		if err == nil && !slices.ContainsFunc(loops, func(l fix.Loop) bool { return l.Refused != "" }) {
@@ -354,7 +354,7 @@ func (e *edited) printFragment(b *strings.Builder, l fix.Loop) {
 	}
 	for s := range e.All {
 		if s.Name == l.Poll {
-			terminal.Fprintf(b, "in %s, line %d, put these states into %s:\n", e.definition.Name, e.definition.LocatePosition(s.Position).Line, l.Fragment.States)
+			terminal.Fprintf(b, "in %s, line %d, put these states into %s:\n", e.Definition.Name, e.Definition.LocatePosition(s.Position).Line, l.Fragment.States)
 		}
 	}
 	terminal.Fprintf(b, "%s\n", terminal.Lines(members.String()))

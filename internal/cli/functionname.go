@@ -11,25 +11,18 @@ import (
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
-
-// reference is what a template puts in for a placeholder, such as Function.Arn.
-func (m *machine) reference(placeholder string) string {
-	if name, ok := m.definition.References[placeholder]; ok {
-		return name
-	}
-	return placeholder
-}
 
 // functionOf is the NAME of --lambda for the function that a Task invokes: its own, or
 // its logical ID in the template. It is empty where only the run says it, and for any
 // other Task; invokes tells the two apart.
-func (m *machine) functionOf(s *asl.State) (name string, invokes bool) {
-	return m.functionIn(s, s.Task.Resource)
+func functionOf(m *source.Machine, s *asl.State) (name string, invokes bool) {
+	return functionIn(m, s, s.Task.Resource)
 }
 
 // functionIn is functionOf, of a Task with a resource.
-func (m *machine) functionIn(s *asl.State, resource string) (name string, invokes bool) {
+func functionIn(m *source.Machine, s *asl.State, resource string) (name string, invokes bool) {
 	text := resource
 	switch {
 	case isInvoke(text):
@@ -38,8 +31,8 @@ func (m *machine) functionIn(s *asl.State, resource string) (name string, invoke
 		return "", false
 	}
 	if i := strings.Index(text, "}"); strings.HasPrefix(text, "${") && i > 0 { // also with an alias behind it
-		id, _, _ := strings.Cut(m.reference(text[len("${"):i]), ".")
-		text = idIn(m.definition.Functions(), id)
+		id, _, _ := strings.Cut(m.Definition.Reference(text[len("${"):i]), ".")
+		text = idIn(m.Definition.Functions(), id)
 	}
 	if name, _ = sim.FunctionName(text); !lambdaName().MatchString(name) {
 		name = ""
@@ -74,7 +67,7 @@ func (a *taskAnswers) checkFunctions() error {
 		if s.Task == nil {
 			continue
 		}
-		name, invokes := a.machine.functionOf(s)
+		name, invokes := functionOf(a.machine, s)
 		if invokes && name == "" {
 			return nil // any may be the one
 		}
@@ -95,7 +88,7 @@ func (a *taskAnswers) checkFunctions() error {
 		problems = append(problems, fmt.Errorf("--lambda %s: no Task invokes %s%s; %s", name, name, nearest.DidYouMean(name, names), there))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return usage("%s: %w", cmp.Or(a.machine.definition.File, stateMachineName), err)
+		return usage("%s: %w", cmp.Or(a.machine.Definition.File, stateMachineName), err)
 	}
 	return nil
 }
@@ -111,7 +104,7 @@ func (a *taskAnswers) checkPollers(answered []string) error {
 			continue
 		}
 		resource, waits := strings.CutSuffix(s.Task.Resource, tokenPattern)
-		name, _ := a.machine.functionIn(s, resource)
+		name, _ := functionIn(a.machine, s, resource)
 		handler := of.handlerOf(name)
 		by := of.find(name)
 		switch {
@@ -120,7 +113,7 @@ func (a *taskAnswers) checkPollers(answered []string) error {
 			lacks[handler] = true
 		case waits:
 			return usage("%s: the Task %q waits for the collector, which run starts for its own functions alone: test it with package handlertest",
-				cmp.Or(a.machine.definition.File, stateMachineName), s.Name)
+				cmp.Or(a.machine.Definition.File, stateMachineName), s.Name)
 		default:
 			given = append(given, by)
 		}
@@ -134,12 +127,12 @@ func (a *taskAnswers) checkPollers(answered []string) error {
 
 // lambdaHint tells how the function of a state would run here; empty for a state that
 // invokes none by name.
-func (m *machine) lambdaHint(state string) string {
+func lambdaHint(m *source.Machine, state string) string {
 	for s := range m.All {
 		if s.Task == nil || s.Name != state {
 			continue
 		}
-		if name, _ := m.functionOf(s); name != "" {
+		if name, _ := functionOf(m, s); name != "" {
 			return ": to invoke a function here, pass --lambda " + name + "=./bootstrap or --lambda " + name + "=http://..."
 		}
 	}

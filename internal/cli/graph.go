@@ -63,7 +63,7 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	if err != nil {
 		return err
 	}
-	options := graph.Options{Title: machine.title()}
+	options := graph.Options{Title: machine.Definition.Title()}
 	if o.history != "" {
 		if err := addHistory(&options, o.history, machine.StateMachine); err != nil {
 			return err

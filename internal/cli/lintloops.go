@@ -98,11 +98,11 @@ func printLoops(c *cobra.Command, names []string, o lintOptions) error {
 	var tables loopTables
 	machines, unread := readMachines(c.Context(), names, c.InOrStdin(), o.substitutes)
 	for _, m := range machines {
-		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.definition.Type == asl.Express})
+		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.Definition.Type == asl.Express})
 		for i := range loops {
-			found = append(found, newPollLoop(m.definition, &loops[i]))
+			found = append(found, newPollLoop(m.Definition, &loops[i]))
 		}
-		tables.addLoops(m.definition.Name, loops)
+		tables.addLoops(m.Definition.Name, loops)
 	}
 	if o.output == "json" {
 		if err := writeJSON(c.OutOrStdout(), found); err != nil {

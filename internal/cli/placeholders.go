@@ -11,11 +11,12 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // readAnswered reads the definition of a run whose Tasks are answered. Where services
 // or functions are called, placeholders get the values that the run has for them.
-func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*machine, error) {
+func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*source.Machine, error) {
 	if o.definition == "" { // with run-job and check-status of --lambda
 		return parseShipped()
 	}
@@ -33,7 +34,7 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*machine, 
 	if err != nil {
 		return nil, err
 	}
-	o.functions.templates = m.definition.Functions()
+	o.functions.templates = m.Definition.Functions()
 	values, err := o.valuesOf(ctx, m)
 	if err != nil || len(values) == 0 {
 		return m, err
@@ -44,7 +45,7 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*machine, 
 // valuesOf are the values that a run has for placeholders: its region, and the
 // functions of --lambda by their logical IDs, as a template names them. The account is
 // not known.
-func (o *runOptions) valuesOf(ctx context.Context, m *machine) (substitutions, error) {
+func (o *runOptions) valuesOf(ctx context.Context, m *source.Machine) (substitutions, error) {
 	var values substitutions
 	open := openPlaceholders(m.StateMachine, false)
 	if len(open) == 0 {
@@ -55,7 +56,7 @@ func (o *runOptions) valuesOf(ctx context.Context, m *machine) (substitutions, e
 		return nil, usage("%w", err)
 	}
 	for _, name := range open {
-		reference := m.reference(name)
+		reference := m.Definition.Reference(name)
 		id, attribute, _ := strings.Cut(reference, ".")
 		function := idIn(o.functions.templates, id)
 		switch {
@@ -90,9 +91,9 @@ func (a *taskAnswers) refusePlaceholders(called []string) error {
 		if _, ok := given[h.Name]; ok || state == nil || state.Task != nil && !slices.Contains(called, state.Name) {
 			continue
 		}
-		at := a.machine.definition.LocatePosition(h.Position)
+		at := a.machine.Definition.LocatePosition(h.Position)
 		terminal.Fprintf(&lines, "%s:%d:%d: state %q: ${%s} has no value, and calls send no placeholders%s\n",
-			a.machine.definition.File, at.Line, at.Column, state.Name, h.Name, a.machine.lambdaHint(state.Name))
+			a.machine.Definition.File, at.Line, at.Column, state.Name, h.Name, lambdaHint(a.machine, state.Name))
 		if !slices.Contains(names, h.Name) {
 			names = append(names, h.Name)
 		}

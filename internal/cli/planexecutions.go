@@ -141,7 +141,7 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	if as == asl.Express {
 		return nil, o.refuseExpress()
 	}
-	s, err := o.findLoop(c, o.origin().String(), &machine{m, &source.Definition{File: o.origin().String(), Text: text, Type: as}})
+	s, err := o.findLoop(c, o.origin().String(), &source.Machine{StateMachine: m, Definition: &source.Definition{File: o.origin().String(), Text: text, Type: as}})
 	if none, ok := errors.AsType[*noLoopError](err); ok {
 		return unknown("the state machine " + none.Error()), nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // planSubject is what is planned for: a job, a loop of a definition, or nothing that is
@@ -131,7 +132,7 @@ func (e *noLoopError) Unwrap() error { return e.why }
 
 // findLoop finds the poll loop of a state machine. Its error is a noLoopError if it has
 // none.
-func (o *planOptions) findLoop(c *cobra.Command, name string, m *machine) (*planSubject, error) {
+func (o *planOptions) findLoop(c *cobra.Command, name string, m *source.Machine) (*planSubject, error) {
 	t := &trial{machine: m}
 	if o.input != "" {
 		var err error

@@ -20,11 +20,12 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // trial runs a machine on simulated jobs, to learn when it polls.
 type trial struct {
-	machine *machine
+	machine *source.Machine
 	input   []byte
 	polls   string // the Task that polls; empty for any
 	entry   *catalog.Entry
@@ -131,7 +132,7 @@ func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distributi
 	// The job runs for twice as long as nearly all: only then a schedule that polls often
 	// where jobs end shows its last delay, and a loop its deadline.
 	longest := min(2*d.Quantile(rareJob).Truncate(time.Second), asl.MaxStandardTime) + time.Second //nolint:mnd // as said
-	if t.machine.definition.Type == asl.Express {
+	if t.machine.Definition.Type == asl.Express {
 		longest = min(longest, asl.MaxExpressTime)
 	}
 	m := &measuredLoop{}
@@ -245,7 +246,7 @@ func (m *measuredLoop) schedule() pollcore.Planned {
 // run runs the machine on a job that lasts for a time.
 func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *pollTrial, err error) {
 	o := runOptions{
-		definition: t.machine.definition.File, output: "text", store: storeS3, virtual: true, quiet: true, lenient: true, name: "plan", seed: seed,
+		definition: t.machine.Definition.File, output: "text", store: storeS3, virtual: true, quiet: true, lenient: true, name: "plan", seed: seed,
 		simulated: simulated{specs: t.specs(lasts)},
 	}
 	clock, err := o.newClock()
@@ -258,7 +259,7 @@ func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *p
 	}
 	options := sim.Options{
 		Execution: o.name, StateMachine: stateMachineName, Seed: seed, Clock: clock, Models: models.Load, Lenient: true,
-		Express: t.machine.definition.Type == asl.Express, MaxEvents: asl.MaxEvents,
+		Express: t.machine.Definition.Type == asl.Express, MaxEvents: asl.MaxEvents,
 	}
 	a := &taskAnswers{options: &o, machine: t.machine, progress: newProgress(t.machine.StateMachine, clock, 0), calls: calls, stderr: io.Discard}
 	defer func() { err = errors.Join(err, a.close()) }()
@@ -384,9 +385,9 @@ type loopSteps struct {
 
 // loopsOf are the loops of a machine that poll, by the Task. An HTTP Task polls
 // where no Task of the loop is known to.
-func loopsOf(m *machine) []lint.Loop {
+func loopsOf(m *source.Machine) []lint.Loop {
 	var all []lint.Loop
-	for _, l := range lint.Loops(m.StateMachine, lint.Options{Express: m.definition.Type == asl.Express}) {
+	for _, l := range lint.Loops(m.StateMachine, lint.Options{Express: m.Definition.Type == asl.Express}) {
 		if l.Poll == nil {
 			var found []*asl.State
 			for _, s := range l.Flow.States {

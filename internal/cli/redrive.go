@@ -15,6 +15,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // historyFile is where the history of a run of a name is kept, for a redrive.
@@ -24,7 +25,7 @@ func (o *runOptions) historyFile() string {
 
 // execute runs the machine, or goes on with the run of the name before. An error that
 // ends the run on its way comes with the result so far.
-func (o *runOptions) execute(ctx context.Context, m *machine, input []byte, options sim.Options) (*sim.Result, error) {
+func (o *runOptions) execute(ctx context.Context, m *source.Machine, input []byte, options sim.Options) (*sim.Result, error) {
 	if !o.redrive {
 		return sim.Run(ctx, m.StateMachine, input, options)
 	}
@@ -103,7 +104,7 @@ func (o *runOptions) newClock() (*sim.Clock, error) {
 
 // replay brings the run before back as its history tells it: in virtual time, with the
 // recorded answers at their times.
-func (o *runOptions) replay(ctx context.Context, m *machine, options sim.Options) (*sim.Result, error) {
+func (o *runOptions) replay(ctx context.Context, m *source.Machine, options sim.Options) (*sim.Result, error) {
 	before, err := o.readRun()
 	if err != nil {
 		return nil, err

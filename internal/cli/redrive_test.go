@@ -37,7 +37,7 @@ var redrivenFunctions = map[string]sim.LambdaFunction{
 func FuzzRedriveOfDamagedHistory(f *testing.F) {
 	parsed, err := asl.Parse([]byte(redriven))
 	require.NoError(f, err)
-	m := &machine{parsed, &source.Definition{}}
+	m := &source.Machine{StateMachine: parsed, Definition: &source.Definition{}}
 	options := sim.Options{Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(redrivenFunctions)}}
 	first, err := sim.Run(f.Context(), parsed, nil, options)
 	require.NoError(f, err)

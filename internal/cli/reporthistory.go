@@ -85,7 +85,7 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 			return err
 		}
 		e.Machine = machine.StateMachine
-		e.Express = e.Express || machine.definition.Type == asl.Express
+		e.Express = e.Express || machine.Definition.Type == asl.Express
 	}
 	return o.write(c, e)
 }

@@ -168,7 +168,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	completeNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket", "table", "lambda")
 }
 
-func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*machine, error) {
+func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*source.Machine, error) {
 	if o.definition != "" {
 		return readMachine(ctx, o.definition, in, o.substitutes)
 	}
@@ -176,12 +176,12 @@ func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*machine
 }
 
 // parseShipped reads the shipped poller.
-func parseShipped() (*machine, error) {
+func parseShipped() (*source.Machine, error) {
 	m, err := asl.Parse([]byte(statemachines.LambdaPoller()))
 	if err != nil {
 		return nil, fmt.Errorf("the shipped definition: %w", err)
 	}
-	return &machine{m, &source.Definition{}}, nil
+	return &source.Machine{StateMachine: m, Definition: &source.Definition{}}, nil
 }
 
 // readInput returns the execution input: of the file, or a request for the

@@ -32,7 +32,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		}
 	}
 	if !o.named && o.usesMocks() {
-		o.name = executionOf(machine.title())
+		o.name = executionOf(machine.Definition.Title())
 	}
 	clock, err := o.newClock()
 	if err != nil {
@@ -44,7 +44,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	}
 	options := sim.Options{
 		Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: clock, Models: models.Load,
-		Lenient: o.lenient, Express: o.express || machine.definition.Type == asl.Express,
+		Lenient: o.lenient, Express: o.express || machine.Definition.Type == asl.Express,
 	}
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // runMachine runs the state machine and reports how it ended.
@@ -53,7 +54,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	start := clock.Now()
 	result, err := o.execute(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load, Lenient: o.lenient,
-		StartTime: began, Express: machine.definition.Type == asl.Express,
+		StartTime: began, Express: machine.Definition.Type == asl.Express,
 		Handlers: bench.invokeHandlers(p.record),
 		OnEvent: func(e sim.Event) {
 			p.event(e)
@@ -109,11 +110,11 @@ func openArguments(m *asl.StateMachine) error {
 
 // runError tells an input or definition that cannot be run from a failure on
 // the way.
-func runError(m *machine, err error) error {
+func runError(m *source.Machine, err error) error {
 	if _, ok := errors.AsType[*exitError](err); ok {
 		return err
 	}
-	err = m.definition.LocateError(err)
+	err = m.Definition.LocateError(err)
 	if _, ok := errors.AsType[*sim.ModelError](err); ok {
 		return usage("%w\nTo run it all the same, pass --lenient", err)
 	}
@@ -121,8 +122,8 @@ func runError(m *machine, err error) error {
 		return usage("%w", err)
 	}
 	if _, ok := errors.AsType[diag.Problems](err); ok {
-		if m.definition.File != "" { // not the shipped one
-			err = errorf("%s: %w", m.definition.File, err)
+		if m.Definition.File != "" { // not the shipped one
+			err = errorf("%s: %w", m.Definition.File, err)
 		}
 		return usage("%w%s", err, substituteHint(openPlaceholders(m.StateMachine, true)))
 	}

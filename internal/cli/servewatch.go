@@ -130,8 +130,8 @@ func (w *watcher) load(ctx context.Context) {
 	}
 	machines := map[string]bool{} // names of this load
 	for _, d := range definitions {
-		m := &machine{definition: d}
-		name := m.title()
+		m := &source.Machine{Definition: d}
+		name := m.Definition.Title()
 		w.files[d.File], w.files[d.Template] = true, true
 		if machines[name] {
 			tell(terminal.Sprintf("%s: another definition has the name %s: rename one of the files or resources", d.Name, name))
@@ -147,7 +147,7 @@ func (w *watcher) load(ctx context.Context) {
 	delete(w.files, "")
 	done := map[string]bool{}
 	for _, d := range definitions {
-		name := (&machine{definition: d}).title()
+		name := d.Title()
 		if done[name] || ctx.Err() != nil {
 			continue
 		}
@@ -170,7 +170,7 @@ func (w *watcher) load(ctx context.Context) {
 
 // kind is the type of a definition: that of its template, or by --express.
 func (w *watcher) kind(d *source.Definition) asl.ExecutionType {
-	if d.ID == "" && (slices.Contains(w.express, everyDefinition) || slices.Contains(w.express, (&machine{definition: d}).title())) {
+	if d.ID == "" && (slices.Contains(w.express, everyDefinition) || slices.Contains(w.express, d.Title())) {
 		return asl.Express
 	}
 	return cmp.Or(d.Type, asl.Standard)
@@ -236,7 +236,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{parsed, d}
+	m := &source.Machine{StateMachine: parsed, Definition: d}
 	values := maps.Clone(w.values)
 	if values == nil {
 		values = map[string]string{}
@@ -247,7 +247,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 		if _, ok := values[name]; ok {
 			continue
 		}
-		id, attribute, _ := strings.Cut(m.reference(name), ".")
+		id, attribute, _ := strings.Cut(m.Definition.Reference(name), ".")
 		function := idIn(d.Functions(), id)
 		value := ""
 		switch {

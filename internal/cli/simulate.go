@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // simulation is the result of a run with mocks. Its JSON members are a
@@ -42,11 +43,11 @@ func executionOf(title string) string {
 }
 
 // mockError is the error of a run with mocks.
-func mockError(o runOptions, m *machine, err error) error {
+func mockError(o runOptions, m *source.Machine, err error) error {
 	if unmocked, ok := errors.AsType[*mock.UnmockedError](err); ok {
 		return usage("%s: %w", o.mocks, unmocked)
 	}
-	unanswered, ok := errors.AsType[*sim.ResourceError](m.definition.LocateError(err))
+	unanswered, ok := errors.AsType[*sim.ResourceError](m.Definition.LocateError(err))
 	if !ok {
 		return runError(m, err)
 	}
@@ -54,9 +55,9 @@ func mockError(o runOptions, m *machine, err error) error {
 	for _, t := range unanswered.Tasks {
 		hint := ""
 		if !o.usesMocks() {
-			hint = m.lambdaHint(t.State)
+			hint = lambdaHint(m, t.State)
 		}
-		terminal.Fprintf(&b, "%s:%d:%d: nothing answers the Task %q (%s)%s\n", m.definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource,
+		terminal.Fprintf(&b, "%s:%d:%d: nothing answers the Task %q (%s)%s\n", m.Definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource,
 			hint)
 	}
 	first := unanswered.Tasks[0].State

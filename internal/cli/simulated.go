@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // simulated are the flags about jobs that are simulated.
@@ -88,14 +89,14 @@ func (s *simulated) states(m *asl.StateMachine) ([]string, error) {
 }
 
 // unknown is the error of a plan with Tasks that have to be told.
-func (o *runOptions) unknown(m *machine, p *simulate.Plan) error {
+func (o *runOptions) unknown(m *source.Machine, p *simulate.Plan) error {
 	if len(p.Unknown) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	for _, t := range p.Unknown {
-		at := m.definition.LocatePosition(t.Position)
-		terminal.Fprintf(&b, "%s:%d:%d: nothing tells the Task %q %s\n", m.definition.File, at.Line, at.Column, t.State, t.What)
+		at := m.Definition.LocatePosition(t.Position)
+		terminal.Fprintf(&b, "%s:%d:%d: nothing tells the Task %q %s\n", m.Definition.File, at.Line, at.Column, t.State, t.What)
 	}
 	if o.mocks != "" {
 		return usage("%sAdd mocks of %s to %s", terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), o.mocks)
@@ -107,7 +108,7 @@ func (o *runOptions) unknown(m *machine, p *simulate.Plan) error {
 	if o.input != "" {
 		again += terminal.Lines(" --input " + quoteWord(o.input))
 	}
-	definition, file := quoteWord(m.definition.Name), executionOf(m.title())+".mocks.json"
+	definition, file := quoteWord(m.Definition.Name), executionOf(m.Definition.Title())+".mocks.json"
 	return usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller mocks init %s%s -o %s\n  jobpoller run %s --mocks %s%s",
 		terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), definition, terminal.Lines(o.simulated.flags()), file, definition, file, again)
 }

@@ -14,6 +14,8 @@ package source
 import (
 	"io"
 	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -89,6 +91,31 @@ type Definition struct {
 	origin *template // nil without one
 	// functions are those of the template; nil until they are asked for.
 	functions map[string]Function
+}
+
+// Machine is a state machine, and the definition that it was parsed from.
+type Machine struct {
+	*asl.StateMachine
+
+	Definition *Definition
+}
+
+// Title names the state machine for people: by its resource, else by its file.
+func (d *Definition) Title() string {
+	if d.ID != "" {
+		return d.ID
+	}
+	name := filepath.Base(d.File)
+	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".asl")
+}
+
+// Reference is what a template puts in for a placeholder at a deployment, such as
+// Function.Arn; else the placeholder's own name.
+func (d *Definition) Reference(placeholder string) string {
+	if name, ok := d.References[placeholder]; ok {
+		return name
+	}
+	return placeholder
 }
 
 // Parse reads the definition as asl.Parse does. Its problems stand in File.
