@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,19 +8,18 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
@@ -84,8 +82,8 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 			return
 		}
 		code := exitFailed
-		if coded, ok := errors.AsType[*exitError](err); ok {
-			code = coded.code
+		if own, ok := codeOf(err); ok {
+			code = own
 		}
 		if ctx.Err() != nil {
 			code, err = exitInterrupted, errors.New("interrupted")
@@ -93,8 +91,8 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		err = &exitError{code, errors.Join(err, b.Close())}
 	}()
 	if !o.virtual || o.external() {
-		if o.services.isGiven() {
-			b.aws, b.awsErr = o.services.ofFunctions(ctx, o.verbose)
+		if o.services.IsGiven() {
+			b.aws, b.awsErr = o.services.OfFunctions(ctx, o.verbose)
 		} else {
 			b.aws, b.awsErr = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion))
 		}
@@ -105,7 +103,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	if err := b.admitProcesses(ctx); err != nil {
 		return nil, err
 	}
-	if err := reach(ctx, "s3-endpoint", o.s3Endpoint); err != nil {
+	if err := answers.Reach(ctx, "s3-endpoint", o.s3Endpoint); err != nil {
 		return nil, err
 	}
 	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
@@ -164,9 +162,9 @@ func (b *bench) admitProcesses(ctx context.Context) (err error) {
 		}
 		b.signers = append(b.signers, loopback.Keys{AccessKeyID: b.credentials.AccessKeyID, SecretAccessKey: b.credentials.SecretAccessKey})
 	}
-	if o.functions.runPollers() {
+	if o.functions.RunPollers() {
 		var keys loopback.Keys
-		if keys, b.functionEnv, err = o.services.functionKeys(ctx, os.Environ(), b.signers[0], o.verbose); err != nil {
+		if keys, b.functionEnv, err = o.services.FunctionKeys(ctx, os.Environ(), b.signers[0], o.verbose); err != nil {
 			return err
 		}
 		b.known = append(b.known, keys)
@@ -214,26 +212,6 @@ func (b *bench) openStore() (err error) {
 	b.store, err = direct.New(b.aws, b.options.table, recordPrefix)
 	return err
 }
-
-// reach finds out whether anybody listens at an endpoint: a client of AWS would
-// try for a minute and a half.
-func reach(ctx context.Context, flag, endpoint string) error {
-	if endpoint == "" {
-		return nil
-	}
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return usage("--%s: %w", flag, err)
-	}
-	port := cmp.Or(u.Port(), u.Scheme) // a name of a port too
-	conn, err := (&net.Dialer{Timeout: reachTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return usage("--%s: cannot reach %s: %w", flag, endpoint, err)
-	}
-	return conn.Close()
-}
-
-const reachTimeout = 5 * time.Second
 
 // serveLambda serves the Lambda service's Invoke operation on the loopback
 // interface, with the sample job as its function.
@@ -296,7 +274,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 		awsjob.Catalogue,
 	}
 	switch {
-	case b.options.simulated.isGiven():
+	case b.options.simulated.IsGiven():
 		makers[2] = b.simulateDrivers()
 	case b.clock.Virtual():
 		makers[2] = withoutAWS(noVirtualTime)
@@ -325,7 +303,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 
 // announce says where the calls of a job go, unless the flags name a URL.
 func (b *bench) announce(stderr io.Writer, job string) error {
-	if b.options.simulated.isGiven() {
+	if b.options.simulated.IsGiven() {
 		return nil
 	}
 	base := ""
@@ -334,10 +312,10 @@ func (b *bench) announce(stderr io.Writer, job string) error {
 		if err != nil {
 			return err
 		}
-		if at, named := b.options.services.places.of(service.Key); named && !at.isAWS() {
+		if at, named := b.options.services.Places.Of(service.Key); named && !at.IsAWS() {
 			return nil
 		}
-		if base, err = baseOf(&b.aws, service); err != nil {
+		if base, err = awssettings.BaseOf(&b.aws, service.Name); err != nil {
 			return usage("%w", err)
 		}
 	}
@@ -399,6 +377,27 @@ func (b *bench) follow(
 	}
 }
 
+// addStore gives functions of --lambda the store of the run in their environment.
+func (b *bench) addStore(_ context.Context, env []string) ([]string, error) {
+	url := b.options.s3Endpoint
+	if b.server != nil {
+		url = b.server.SecretURL()
+	}
+	return answers.SetStore(slices.Concat(env, b.functionEnv), url, b.bucket, recordPrefix, b.options.table), nil
+}
+
+// own are the functions for a router of Tasks.
+func (b *bench) own(polled func(function string, result handler.Result, err error)) answers.Own {
+	own := answers.Own{
+		Functions: b.functions(polled),
+		Follow:    func(name string, f sim.LambdaFunction) sim.LambdaFunction { return b.follow(name, f, polled) },
+	}
+	if !b.options.functions.RunPollers() {
+		own.Collector = b.collector
+	}
+	return own
+}
+
 // readResult reads a result of the poller's functions; false if it is something else.
 func readResult(text []byte) (result handler.Result, ok bool) {
 	err := json.Unmarshal(text, &result)
@@ -408,9 +407,9 @@ func readResult(text []byte) (result handler.Result, ok bool) {
 // invokeHandlers are what answers the Tasks that invoke functions.
 func (b *bench) invokeHandlers(polled func(function string, result handler.Result, err error)) map[string]sim.Handler {
 	invoke := sim.LambdaInvoke(b.functions(polled))
-	handlers := map[string]sim.Handler{lambdaInvoke: invoke}
+	handlers := map[string]sim.Handler{answers.LambdaInvoke: invoke}
 	if b.collector != nil {
-		handlers[lambdaInvokeForToken] = b.collector.Handler(invoke)
+		handlers[answers.InvokeForToken] = b.collector.Handler(invoke)
 	}
 	return handlers
 }

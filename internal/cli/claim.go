@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -23,7 +24,7 @@ func claimKey(execution string) startrecord.Key {
 }
 
 func executionARN(execution string) string {
-	return sim.ExecutionARN(sim.Options{StateMachine: stateMachineName, Execution: execution})
+	return sim.ExecutionARN(sim.Options{StateMachine: answers.StateMachine, Execution: execution})
 }
 
 // claimStart returns when the execution of the run's name began: now, or when a

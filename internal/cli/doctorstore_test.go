@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 )
 
 // A bucket on which a permission is missing: doctor names it, where S3 says which and where
@@ -170,7 +171,7 @@ func TestDoctorTriesTransactions(t *testing.T) {
 			d := &table{items: map[string]json.RawMessage{}, refused: tt.refused}
 			var out, problems bytes.Buffer
 			args := []string{"doctor", "--table", "Orders", "--region", "eu-west-1"}
-			code := execute(context.WithValue(t.Context(), clientKey{}, respond(d.respond).client()), args, &out, &problems)
+			code := execute(awssettings.WithClient(t.Context(), respond(d.respond).client()), args, &out, &problems)
 			require.Equal(t, tt.code, code, "%s%s", &out, &problems)
 			require.Contains(t, out.String(), tt.want)
 			require.Len(t, d.items, tt.left)

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/internal/commandline"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
@@ -31,6 +33,15 @@ func (e *exitError) Error() string {
 }
 
 func (e *exitError) Unwrap() error { return e.err }
+
+// codeOf is the exit code that an error has; false if it has none.
+func codeOf(err error) (code int, ok bool) {
+	if coded, ok := errors.AsType[*exitError](err); ok {
+		return coded.code, true
+	}
+	_, isWrong := errors.AsType[*commandline.Error](err)
+	return exitUsage, isWrong
+}
 
 // usage returns an error in the command line, or in a file that it names.
 func usage(format string, args ...any) error {

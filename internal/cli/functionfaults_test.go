@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/internal/answers"
 )
 
 // foreignRuntime is a program that answers every event with [1].
@@ -157,9 +156,9 @@ Resources:
 		"by a different handler":  {[]string{"check-status=./program"}, []string{dev, run}, true},
 		"in the other order, too": {[]string{"check-status=./program"}, []string{run, dev}, true},
 	} {
-		l, err := readLambdas(test.lambdas)
+		l, err := answers.ReadFunctions(test.lambdas)
 		require.NoError(t, err)
-		_, err = l.withTemplates(t.Context(), test.files)
+		_, err = l.WithTemplates(t.Context(), test.files)
 		if !test.fails {
 			require.NoError(t, err, name)
 			continue
@@ -183,73 +182,4 @@ func TestPollersAtTwoPlaces(t *testing.T) {
 	var out bytes.Buffer
 	require.Equal(t, exitUsage, execute(t.Context(), append([]string{"serve", "--port", "0"}, flags...), &out, &out), "%s", &out)
 	require.Contains(t, out.String(), want)
-}
-
-// The user's keys sign what goes to this machine or over TLS. Anybody on the way reads the
-// rest.
-func TestKeysOfFunctionURLs(t *testing.T) { //nolint:paralleltest // it sets variables
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "AKIAMINE", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "token", "AWS_PROFILE": "",
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-	} {
-		t.Setenv(name, value)
-	}
-	for url, want := range map[string]struct{ key, token string }{
-		"http://127.0.0.1:9000": {"AKIAMINE", "token"}, "http://localhost:9000": {"AKIAMINE", "token"}, "http://[::1]:9000": {"AKIAMINE", "token"},
-		"https://lambda.example": {"AKIAMINE", "token"}, "http://lambda.example": {"local", ""}, "http://10.0.0.7:3001": {"local", ""},
-		"http://127.0.0.1.example": {"local", ""}, "http://lambda.example/invoke": {},
-	} {
-		caught := &catching{}
-		function, err := newRemoteFunction("f", url, caught, newLocalSettings(&services{}))
-		require.NoError(t, err)
-		_, err = function(t.Context(), []byte(`{}`))
-		require.NoError(t, err)
-		require.Equal(t, want.token, caught.header.Get("X-Amz-Security-Token"), url)
-		require.Equal(t, want.key != "", strings.Contains(caught.header.Get("Authorization"), "Credential="+want.key+"/"), url)
-	}
-}
-
-// The first request loads the settings for all. One that is given up while it loads, or
-// while another does, says nothing of them.
-func TestSettingsAreLoadedOnce(t *testing.T) { //nolint:paralleltest // it sets variables
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "AKIAMINE", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-	} {
-		t.Setenv(name, value)
-	}
-	settings := newLocalSettings(&services{})
-	ended, end := context.WithCancel(t.Context())
-	end()
-	_, err := settings.load(ended)
-	require.ErrorIs(t, err, context.Canceled)
-	settings.turn <- struct{}{}
-	_, err = settings.load(ended)
-	require.ErrorIs(t, err, context.Canceled)
-	<-settings.turn
-	for range 2 {
-		cfg, err := settings.load(t.Context())
-		require.NoError(t, err)
-		keys, err := cfg.Credentials.Retrieve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, "AKIAMINE", keys.AccessKeyID)
-		t.Setenv("AWS_PROFILE", "nosuch")
-	}
-}
-
-// catching keeps the header of a request.
-type catching struct{ header http.Header }
-
-// RoundTrip implements http.RoundTripper.
-func (c *catching) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.header = r.Header
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{}`)), Request: r}, nil
-}
-
-// A function gets a variable that its template sets to nothing.
-func TestEmptyVariableOfATemplate(t *testing.T) {
-	t.Parallel()
-	env, err := (&functionStarter{}).environment(t.Context(), source.Function{Environment: map[string]string{"EMPTY": ""}}, "")
-	require.NoError(t, err)
-	require.Contains(t, env, "EMPTY=")
 }

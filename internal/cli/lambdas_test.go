@@ -13,16 +13,10 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // lambdaMachine invokes a function by name, by ARN and one that is mocked, and
@@ -209,47 +203,6 @@ func TestFunctionServerThatFailsIsRetried(t *testing.T) {
 	require.Equal(t, exitSucceeded, execute(t.Context(), []string{"run", machine, "--lambda", "f=" + server.URL, "-q"}, &stdout, &stderr), "%s%s", &stdout, &stderr)
 	require.Contains(t, stdout.String(), `"caught"`)
 	require.EqualValues(t, 2, calls.Load())
-}
-
-// silent is a server that never answers.
-type silent struct{}
-
-// RoundTrip implements http.RoundTripper.
-func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
-	<-r.Context().Done()
-	return nil, r.Context().Err()
-}
-
-// A function that never answers ends with the TimeoutSeconds of its state, and at
-// Lambda's limit without one.
-func TestFunctionServerThatNeverAnswers(t *testing.T) {
-	t.Parallel()
-	for timeout, want := range map[string]struct {
-		failure string
-		after   time.Duration
-	}{
-		"":                     {"Sandbox.Timedout", 15 * time.Minute},
-		`"TimeoutSeconds": 7,`: {"States.Timeout", 7 * time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			settings := newLocalSettings(nil)
-			settings.cfg = &aws.Config{Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")}
-			function, err := newRemoteFunction("f", "http://127.0.0.1:9000", silent{}, settings)
-			require.NoError(t, err)
-			const arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"
-			for call, handler := range map[string]sim.Handler{
-				`"Resource": "` + lambdaInvoke + `", "Parameters": {"FunctionName": "f", "Payload": {}}`: sim.LambdaInvoke(map[string]sim.LambdaFunction{"f": function}),
-				`"Resource": "` + arn + `"`: sim.LambdaDirect(function),
-			} {
-				m, err := asl.Parse([]byte(`{"StartAt": "Call", "States": {"Call": {"Type": "Task", ` + timeout + call + `, "End": true}}}`))
-				require.NoError(t, err)
-				result, err := sim.Run(t.Context(), m, nil, sim.Options{Clock: sim.NewRealClock(), StateHandlers: map[string]sim.Handler{"Call": handler}})
-				require.NoError(t, err)
-				require.Equal(t, want.failure, result.Error, call)
-				require.Equal(t, want.after, result.Duration(), call)
-			}
-		})
-	}
 }
 
 // A run that an error ends has its history written, and goes on with --redrive. So has

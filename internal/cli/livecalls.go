@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/servicetask"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -83,12 +84,6 @@ func listCalls(text []byte) string {
 	return b.String()
 }
 
-// callName is what a resource calls, for people.
-func callName(resource string) string {
-	r := asl.ParseResource(servicetask.CallOf(resource))
-	return strings.TrimPrefix(r.Service, "aws-sdk:") + ":" + r.Action + r.Pattern
-}
-
 // of lets a handler make calls of a resource.
 func (l *liveCalls) of(resource string, handler sim.Handler) (sim.Handler, error) {
 	op, err := servicetask.Operation(resource)
@@ -98,7 +93,7 @@ func (l *liveCalls) of(resource string, handler sim.Handler) (sim.Handler, error
 	if op == nil {
 		return handler, nil
 	}
-	name, startsJob := callName(resource), false
+	name, startsJob := answers.CallName(resource), false
 	if asl.ParseResource(resource).Pattern == "" { // else the Task stops its job
 		entry, err := catalog.Lookup(op.Service.Key, op.Name)
 		startsJob = err == nil && entry.Job != nil
@@ -167,8 +162,8 @@ func (l *liveCalls) end() error {
 func (l *liveCalls) breakOff(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if coded, ok := errors.AsType[*exitError](err); ok && coded.code == exitUsage && len(l.states) > 0 {
-		return &exitError{exitFailed, coded.err}
+	if code, ok := codeOf(err); ok && code == exitUsage && len(l.states) > 0 {
+		return &exitError{exitFailed, err}
 	}
 	return err
 }

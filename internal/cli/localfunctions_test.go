@@ -9,104 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/jobpoller/jobpoller/internal/loopback"
-	"github.com/jobpoller/jobpoller/statemachines/source"
 )
-
-// Which function of --lambda runs a function that a Task invokes, and with which handler
-// setting.
-func TestHandlersOfLocalFunctions(t *testing.T) {
-	t.Parallel()
-	own := []string{"run-job=go:./functions", "check-status=go:./functions"}
-	runJob := source.Function{ID: "RunJob12AB", Handler: "run-job"}
-	templates := map[string]source.Function{
-		"RunJob12AB": runJob, "RunJobVersion": runJob, "Plain": {ID: "Plain", Handler: "bootstrap"}, "Open": {ID: "Open"},
-	}
-	for name, test := range map[string]struct {
-		lambdas       []string
-		function      string
-		runs, handler string // runs is empty where nothing in --lambda does
-	}{
-		"the shipped name":                     {own, "jobpoller-runjob", "run-job", "run-job"},
-		"the other one":                        {own, "jobpoller-checkstatus", "check-status", "check-status"},
-		"the handler as a name":                {own, "run-job", "run-job", "run-job"},
-		"a name of the CDK":                    {own, "orders-check-status", "check-status", "check-status"},
-		"a logical ID with the handler":        {own, "RunJob12AB", "run-job", "run-job"},
-		"a version of it":                      {own, "RunJobVersion", "run-job", "run-job"},
-		"a logical ID that is named":           {[]string{"RunJob12AB=./program"}, "RunJob12AB", "RunJob12AB", "run-job"},
-		"a version of one that is named":       {[]string{"RunJob12AB=./program"}, "RunJobVersion", "RunJob12AB", "run-job"},
-		"a name wins over its handler":         {append([]string{"RunJob12AB=./program"}, own...), "RunJob12AB", "RunJob12AB", "run-job"},
-		"any name, with the handler":           {[]string{"start=./program#run-job"}, "start", "start", "run-job"},
-		"the flag wins over the template":      {[]string{"Plain=./program#collector"}, "Plain", "Plain", "collector"},
-		"a template's other handler":           {[]string{"Plain=./program"}, "Plain", "Plain", "bootstrap"},
-		"nothing says the handler":             {[]string{"Open=./program"}, "Open", "Open", ""},
-		"somebody else's name like a handler":  {[]string{"nightly-run-job=./program"}, "nightly-run-job", "nightly-run-job", ""},
-		"one that only another names":          {[]string{"nightly-run-job=./program"}, "nightly-check-status", "", ""},
-		"a name of its own beside the handler": {append([]string{"nightly-run-job=./program"}, own...), "nightly-run-job", "nightly-run-job", ""},
-		"a name of its own with the handler":   {[]string{"orders-run-job=./program#run-job"}, "orders-run-job", "orders-run-job", "run-job"},
-		"somebody else's function":             {own, "enrich", "", ""},
-		"somebody else's collector":            {[]string{"metrics-collector=./program"}, "metrics-collector", "metrics-collector", ""},
-		"our collector":                        {append([]string{"collector=./program"}, own...), "orders-collector", "collector", "collector"},
-		"a handler that no flag has":           {own[:1], "jobpoller-checkstatus", "", "check-status"},
-		"a name that only ends like a handler": {own, "rerun-jobs", "", ""},
-	} {
-		l, err := readLambdas(test.lambdas)
-		require.NoError(t, err, name)
-		l.templates = templates
-		require.Equal(t, test.runs, l.find(test.function), name)
-		handler := l.handlerOf(test.function)
-		if test.runs != "" {
-			handler = l.handlerOf(test.runs)
-		}
-		require.Equal(t, test.handler, handler, name)
-	}
-	for _, text := range []string{"run-job", "=./program", "a=", "a=#run-job", "a=go:", "a=go:#run-job", "a=./program#", "a b=./program", strings.Repeat("a", 65) + "=./program"} {
-		_, err := readLambdas([]string{text})
-		require.ErrorContains(t, err, "--lambda must be NAME=./bootstrap, NAME=go:./cmd/x or NAME=http://..., is ", text)
-	}
-}
-
-// The environment of a function is that of the command and what its template says beside.
-// A store that the template names is never used.
-func TestEnvironmentOfLocalFunctions(t *testing.T) {
-	t.Parallel()
-	said := source.Function{Environment: map[string]string{"STAGE": "prod", "SHOP": "template", "JOBPOLLER_TABLE": "live", "JOBPOLLER_JOBS": "shop:Report"}}
-	s := &functionStarter{env: []string{"SHOP=shell", "HOME=/root"}}
-	env, err := s.environment(t.Context(), said, "bootstrap")
-	require.NoError(t, err)
-	for name, want := range map[string]string{"STAGE": "prod", "SHOP": "shell", "HOME": "/root", "JOBPOLLER_TABLE": "live"} {
-		require.Equal(t, want, valueIn(env, name), name)
-	}
-	env, err = s.environment(t.Context(), said, "run-job")
-	require.NoError(t, err)
-	for name, want := range map[string]string{"STAGE": "prod", "JOBPOLLER_TABLE": "", "JOBPOLLER_JOBS": "shop:Report"} {
-		require.Equal(t, want, valueIn(env, name), name)
-	}
-
-	set := setStore([]string{"JOBPOLLER_ENCRYPTION=aws:kms", "JOBPOLLER_PREVIOUS_TABLE=old", "AWS_ENDPOINT_URL_S3=http://elsewhere"}, "http://here", "bucket", "")
-	for name, want := range map[string]string{
-		"JOBPOLLER_BUCKET": "bucket", "JOBPOLLER_TABLE": "", "JOBPOLLER_PREFIX": "jobpoller", "JOBPOLLER_ENCRYPTION": "", "JOBPOLLER_PREVIOUS_TABLE": "",
-		"AWS_ENDPOINT_URL_S3": "http://here",
-	} {
-		require.Equal(t, want, valueIn(set, name), name)
-	}
-
-	// Whose endpoints are to be ignored calls the store of the run all the same.
-	set = setStore([]string{"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true", "AWS_ENDPOINT_URL=http://elsewhere"}, "http://here", "bucket", "")
-	require.Equal(t, "false", valueIn(set, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
-	require.Empty(t, valueIn(set, "AWS_ENDPOINT_URL"))
-	require.Equal(t, "http://here", valueIn(set, "AWS_ENDPOINT_URL_S3"))
-
-	// The store of the run wins over one that the shell names.
-	shell := []string{"JOBPOLLER_TABLE=mine"}
-	for table, o := range map[string]runOptions{"flag": {store: storeDynamoDB, table: "flag"}, "": {bucket: "flag"}} {
-		env, err := (&bench{options: o, bucket: o.bucket}).addStore(t.Context(), shell)
-		require.NoError(t, err)
-		require.Equal(t, table, valueIn(env, "JOBPOLLER_TABLE"))
-		require.Equal(t, o.bucket, valueIn(env, "JOBPOLLER_BUCKET"))
-	}
-}
 
 // A flag that cannot work says what to pass.
 func TestLocalFunctionsThatCannotRun(t *testing.T) {
@@ -182,30 +85,18 @@ func TestPackagesOfGoThatCannotRun(t *testing.T) {
 		"--lambda enrich: go:./ends needs the go command in the PATH: install Go, or pass a program that is built: ./bootstrap")
 }
 
-// Functions sign with the keys of their environment, else with those of the user's
-// settings. Where there are none, and where everybody knows them, they get drawn ones.
-func TestKeysOfLocalFunctions(t *testing.T) {
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION"} {
-		t.Setenv(name, "")
-	}
-	folder := t.TempDir()
-	t.Setenv("AWS_CONFIG_FILE", filepath.Join(folder, "none"))
-	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(folder, "credentials"))
-	drawn := loopback.NewKeys()
-	keysOf := func(s *services, env ...string) string {
-		require.NoError(t, s.validate())
-		keys, variables, err := s.functionKeys(t.Context(), env, drawn, false)
+// The store of the run wins over one that the shell names.
+func TestStoreOfTheRunWins(t *testing.T) {
+	t.Parallel()
+	for table, o := range map[string]runOptions{"flag": {store: storeDynamoDB, table: "flag"}, "": {bucket: "flag"}} {
+		env, err := (&bench{options: o, bucket: o.bucket}).addStore(t.Context(), []string{"JOBPOLLER_TABLE=mine"})
 		require.NoError(t, err)
-		require.Equal(t, keys.AccessKeyID, valueIn(variables, "AWS_ACCESS_KEY_ID"))
-		require.Equal(t, keys.SecretAccessKey, valueIn(variables, "AWS_SECRET_ACCESS_KEY"))
-		return keys.AccessKeyID + " in " + valueIn(variables, "AWS_REGION")
+		last := map[string]string{}
+		for _, variable := range env {
+			name, value, _ := strings.Cut(variable, "=")
+			last[name] = value
+		}
+		require.Equal(t, table, last["JOBPOLLER_TABLE"])
+		require.Equal(t, o.bucket, last["JOBPOLLER_BUCKET"])
 	}
-	require.Equal(t, drawn.AccessKeyID+" in us-east-1", keysOf(&services{}))
-	require.Equal(t, drawn.AccessKeyID+" in eu-west-1", keysOf(&services{region: "eu-west-1"}, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local"))
-	require.Equal(t, "OWN in us-east-1", keysOf(&services{}, "AWS_ACCESS_KEY_ID=OWN", "AWS_SECRET_ACCESS_KEY=s"))
-
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "credentials"), []byte("[default]\naws_access_key_id = FILE\naws_secret_access_key = s\n"+
-		"[other]\naws_access_key_id = OTHER\naws_secret_access_key = s\n"), 0o600))
-	require.Equal(t, "FILE in us-east-1", keysOf(&services{}))
-	require.Equal(t, "OTHER in us-east-1", keysOf(&services{profile: "other"}, "AWS_ACCESS_KEY_ID=OWN", "AWS_SECRET_ACCESS_KEY=s"))
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/answers"
 )
 
 func newMocksCommand() *cobra.Command {
@@ -19,7 +21,7 @@ answer. See docs/reference/mocks.md for its members.`,
 }
 
 func newMocksInitCommand() *cobra.Command {
-	var jobs simulated
+	var jobs answers.Simulated
 	var file string
 	var substitutes []string
 	c := &cobra.Command{
@@ -42,14 +44,14 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if !jobs.isGiven() {
-				jobs.specs = []string{"10m"}
+			if !jobs.IsGiven() {
+				jobs.Specs = []string{"10m"}
 			}
 			machine, err := readMachine(c.Context(), args[0], c.InOrStdin(), substitutes)
 			if err != nil {
 				return err
 			}
-			plan, err := jobs.plan(machine.StateMachine, nil)
+			plan, err := jobs.Plan(machine.StateMachine, nil)
 			if err != nil {
 				return err
 			}
@@ -68,7 +70,7 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 			return nil
 		},
 	}
-	jobs.addTo(c.Flags())
+	addSimulated(c.Flags(), &jobs)
 	c.Flags().StringVarP(&file, "output", "o", "", "write to this new `FILE` instead of standard output")
 	addSubstitutes(c.Flags(), &substitutes)
 	completeNothing(c, "simulate", "ends", "substitute")

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
@@ -447,7 +448,7 @@ func TestStatusAsksInTheRegionOfTheExecution(t *testing.T) {
 		}).client()
 		args := []string{"status", nightly, "--bucket", "records", "--endpoint-url", a.url, "--region", flag}
 		var out, problems bytes.Buffer
-		require.Equal(t, exitSucceeded, execute(context.WithValue(t.Context(), clientKey{}, client), args, &out, &problems), "%s", &problems)
+		require.Equal(t, exitSucceeded, execute(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
 		require.Equal(t, map[string]string{"s3": cmp.Or(flag, "us-east-1"), "states": want, "glue": want}, regions)
 	}
 }
@@ -592,7 +593,7 @@ func TestDoctorOfABadTable(t *testing.T) {
 			return respondJSON(http.StatusBadRequest, `{"__type": "`+code+`", "message": "no"}`)
 		}).client()
 		args := []string{"doctor", "--table", "Orders", "--region", "eu-west-1"}
-		require.Equal(t, exitFailed, execute(context.WithValue(t.Context(), clientKey{}, client), args, &out, &problems), "%s", &problems)
+		require.Equal(t, exitFailed, execute(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
 		require.Contains(t, out.String(), want)
 		require.NotContains(t, out.String(), "operation error")
 	}

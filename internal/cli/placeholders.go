@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -34,7 +35,7 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*source.Ma
 	if err != nil {
 		return nil, err
 	}
-	o.functions.templates = m.Definition.Functions()
+	o.functions.Templates = m.Definition.Functions()
 	values, err := o.valuesOf(ctx, m)
 	if err != nil || len(values) == 0 {
 		return m, err
@@ -51,22 +52,22 @@ func (o *runOptions) valuesOf(ctx context.Context, m *source.Machine) (substitut
 	if len(open) == 0 {
 		return nil, nil
 	}
-	cfg, err := o.services.local(ctx)
+	cfg, err := o.services.Local(ctx)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
 	for _, name := range open {
 		reference := m.Definition.Reference(name)
 		id, attribute, _ := strings.Cut(reference, ".")
-		function := idIn(o.functions.templates, id)
+		function := answers.IDIn(o.functions.Templates, id)
 		switch {
 		case reference == "AWS::Region":
 			values = append(values, name+"="+cfg.Region)
 		case reference == "AWS::Partition":
 			values = append(values, name+"="+awscall.PartitionOf(cfg.Region).Name)
-		case o.functions.find(id) != "" && (attribute == "Arn" || attribute == "" && function != id):
+		case o.functions.Find(id) != "" && (attribute == "Arn" || attribute == "" && function != id):
 			values = append(values, name+"=arn:"+awscall.PartitionOf(cfg.Region).Name+":lambda:"+cfg.Region+":"+sim.DefaultAccount+":function:"+function)
-		case o.functions.find(id) != "" && attribute == "":
+		case o.functions.Find(id) != "" && attribute == "":
 			values = append(values, name+"="+id)
 		}
 	}
@@ -93,7 +94,7 @@ func (a *taskAnswers) refusePlaceholders(called []string) error {
 		}
 		at := a.machine.Definition.LocatePosition(h.Position)
 		terminal.Fprintf(&lines, "%s:%d:%d: state %q: ${%s} has no value, and calls send no placeholders%s\n",
-			a.machine.Definition.File, at.Line, at.Column, state.Name, h.Name, lambdaHint(a.machine, state.Name))
+			a.machine.Definition.File, at.Line, at.Column, state.Name, h.Name, answers.LambdaHint(a.machine, state.Name))
 		if !slices.Contains(names, h.Name) {
 			names = append(names, h.Name)
 		}

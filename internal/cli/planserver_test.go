@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/statemachines/sfntest"
 )
 
@@ -61,7 +61,7 @@ func planOfServer(t *testing.T, s *sfntest.Server, args ...string) (*planReport,
 		return answer, nil
 	})
 	var out, errs bytes.Buffer
-	code := execute(context.WithValue(t.Context(), clientKey{}, client), append([]string{"plan", "-o", "json"}, args...), &out, &errs)
+	code := execute(awssettings.WithClient(t.Context(), client), append([]string{"plan", "-o", "json"}, args...), &out, &errs)
 	if code == exitUsage {
 		return nil, errs.String()
 	}

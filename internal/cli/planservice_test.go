@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/tests/wire"
 )
@@ -33,7 +34,7 @@ func planFromService(t *testing.T, client respond, args ...string) (p planned) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var stdout, stderr bytes.Buffer
-		ctx := context.WithValue(t.Context(), clientKey{}, client.client())
+		ctx := awssettings.WithClient(t.Context(), client.client())
 		p.code = execute(ctx, append([]string{"plan", "--from-service", "--region", "eu-west-1"}, args...), &stdout, &stderr)
 		p.stdout, p.stderr, p.took = stdout.String(), stderr.String(), time.Since(start)
 	})
@@ -414,7 +415,7 @@ func TestInterruptedPlanFromService(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		service := inTurn(`400 {"__type": "ThrottlingException"}`)
-		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), clientKey{}, service.client()))
+		ctx, cancel := context.WithCancel(awssettings.WithClient(t.Context(), service.client()))
 		time.AfterFunc(10*time.Second, cancel)
 		start := time.Now()
 		var stdout, stderr bytes.Buffer

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -247,7 +248,7 @@ func (m *measuredLoop) schedule() pollcore.Planned {
 func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *pollTrial, err error) {
 	o := runOptions{
 		definition: t.machine.Definition.File, output: "text", store: storeS3, virtual: true, quiet: true, lenient: true, name: "plan", seed: seed,
-		simulated: simulated{specs: t.specs(lasts)},
+		simulated: answers.Simulated{Specs: t.specs(lasts)},
 	}
 	clock, err := o.newClock()
 	if err != nil {
@@ -258,7 +259,7 @@ func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *p
 		return nil, err
 	}
 	options := sim.Options{
-		Execution: o.name, StateMachine: stateMachineName, Seed: seed, Clock: clock, Models: models.Load, Lenient: true,
+		Execution: o.name, StateMachine: answers.StateMachine, Seed: seed, Clock: clock, Models: models.Load, Lenient: true,
 		Express: t.machine.Definition.Type == asl.Express, MaxEvents: asl.MaxEvents,
 	}
 	a := &taskAnswers{options: &o, machine: t.machine, progress: newProgress(t.machine.StateMachine, clock, 0), calls: calls, stderr: io.Discard}
@@ -282,39 +283,18 @@ func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *p
 // answer answers the Tasks: those of the job by a simulated one, the Lambda functions of
 // the command by themselves, and what nobody knows by an empty answer.
 func (t *trial) answer(ctx context.Context, a *taskAnswers, options *sim.Options) error {
-	functions, err := a.functions(ctx, options, t.input)
-	if err != nil {
-		return err
-	}
-	var invoked []string
-	for resource, states := range a.resources() {
-		if len(functions) > 0 && (isInvoke(resource) || isFunction(resource) || a.isCollected(resource)) {
-			invoked = append(invoked, namesOf(states)...)
-		}
-	}
-	plan, err := a.options.simulated.plan(t.machine.StateMachine, invoked)
-	if err != nil {
-		return err
-	}
-	mocks, err := plan.Mocks()
-	if err != nil {
-		return err
-	}
-	if err := mocks.Apply(t.machine.StateMachine, "", options); err != nil {
-		return err
-	}
-	if options.StateHandlers == nil {
-		options.StateHandlers = map[string]sim.Handler{}
-	}
 	t.guessed = nil
-	for _, u := range plan.Unknown {
-		t.guessed = append(t.guessed, u.State)
-		options.StateHandlers[u.State] = func(context.Context, sim.Call) (sim.Reply, error) {
-			return sim.Reply{Output: u.Skeleton()}, nil
+	router, err := a.start(ctx, options, t.input, nil, answers.Hooks{Unknown: func(tasks []simulate.Unknown) error {
+		for _, u := range tasks {
+			t.guessed = append(t.guessed, u.State)
 		}
+		return nil
+	}})
+	if err != nil {
+		return err
 	}
-	a.invokeFunctions(options, functions)
-	return nil
+	_, err = router.Resolve(ctx, t.machine, "", options)
+	return err
 }
 
 // bound calls exceed once the Tasks have called too often.

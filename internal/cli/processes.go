@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
@@ -79,7 +80,7 @@ func (b *bench) environment() ([]string, error) {
 		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+b.credentials.AccessKeyID,
 			"AWS_SECRET_ACCESS_KEY="+b.credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+b.credentials.SessionToken)
 	}
-	env, err := b.options.services.places.addTo(env)
+	env, err := b.options.services.Places.Environ(env)
 	if err != nil {
 		return nil, err
 	}
@@ -87,5 +88,9 @@ func (b *bench) environment() ([]string, error) {
 	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
 		env = append(env, name+"="+os.Getenv(name))
 	}
-	return b.setStore(env), nil
+	url := b.options.s3Endpoint
+	if b.server != nil {
+		url = b.server.URL()
+	}
+	return answers.SetStore(env, url, b.bucket, recordPrefix, b.options.table), nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
@@ -114,7 +115,7 @@ func TestRecordsListOfATable(t *testing.T) {
 			response.Header.Set("Date", now.Format(http.TimeFormat))
 			return response, err
 		}).client()
-		ctx := context.WithValue(t.Context(), clientKey{}, client)
+		ctx := awssettings.WithClient(t.Context(), client)
 		args := []string{"records", "list", "--table", "records", "--region", "eu-west-1", "--limit", "1000", "-o", format}
 		require.Equal(t, exitSucceeded, execute(ctx, args, &stdout, &stderr), "%s", &stderr)
 		require.EqualValues(t, 2, client.number.Load())
@@ -201,7 +202,7 @@ func TestRecordsListWithoutEnd(t *testing.T) {
 			}).client()
 			var stdout, stderr bytes.Buffer
 			args := []string{"records", "list", c.flag, "records", "--region", "eu-west-1"}
-			require.Equal(t, c.code, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr), "%s", &stderr)
+			require.Equal(t, c.code, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
 			require.Contains(t, stderr.String(), c.want)
 			require.Equal(t, c.calls, calls)
 		})
@@ -220,7 +221,7 @@ func TestRecordsListOfNoStore(t *testing.T) {
 			return respondJSON(http.StatusBadRequest, `{"__type": "`+code+`", "message": "no"}`)
 		}).client()
 		args := []string{"records", "list", "--table", "records", "--region", "eu-west-1"}
-		require.Equal(t, exitUnknown, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr))
+		require.Equal(t, exitUnknown, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr))
 		require.Equal(t, "jobpoller: "+want+"\n", stderr.String())
 	}
 	a := &account{server: newRecordServer(t, nil)}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/source"
@@ -38,7 +39,7 @@ func FuzzRedriveOfDamagedHistory(f *testing.F) {
 	parsed, err := asl.Parse([]byte(redriven))
 	require.NoError(f, err)
 	m := &source.Machine{StateMachine: parsed, Definition: &source.Definition{}}
-	options := sim.Options{Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(redrivenFunctions)}}
+	options := sim.Options{Handlers: map[string]sim.Handler{answers.LambdaInvoke: sim.LambdaInvoke(redrivenFunctions)}}
 	first, err := sim.Run(f.Context(), parsed, nil, options)
 	require.NoError(f, err)
 	twice, err := sim.Redrive(f.Context(), parsed, first, options)

@@ -39,6 +39,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	coded, ok := errors.AsType[*exitError](err)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) && (!ok || coded.code != exitInterrupted) {
 		coded = &exitError{exitInterrupted, errors.New("interrupted")}
+	} else if code, known := codeOf(err); !ok && known {
+		coded = &exitError{code, err}
 	} else if !ok {
 		coded = &exitError{exitUsage, fmt.Errorf("%w"+helpHint, err, root.CommandPath())}
 	}

@@ -15,13 +15,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-const (
-	// defaultSeed is that of all that a run draws, so virtual runs are equal.
-	defaultSeed = 1
-
-	lambdaInvoke     = "arn:aws:states:::lambda:invoke"
-	stateMachineName = "jobpoller"
-)
+// defaultSeed is that of all that a run draws, so virtual runs are equal.
+const defaultSeed = 1
 
 const runHelp = `Run executes a state machine on this machine. Without FILE it runs the shipped
 poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
@@ -139,8 +134,8 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	addMaxWait(f, &o.maxWait, 5*time.Minute)
 	f.StringVar(&o.input, "input", "", "`INPUT` of the execution, instead of the sample job's request: JSON, a file, or - for standard input")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
-	o.simulated.addTo(f)
-	o.services.addTo(c)
+	addSimulated(f, &o.simulated)
+	addServices(c, &o.services)
 	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
 	f.BoolVar(&o.lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
 	f.Uint64Var(&o.seed, "seed", defaultSeed, "seed of all that is drawn: a run with the same seed is the same")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -43,7 +44,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	options := sim.Options{
-		Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: clock, Models: models.Load,
+		Execution: o.name, StateMachine: answers.StateMachine, Seed: o.seed, Clock: clock, Models: models.Load,
 		Lenient: o.lenient, Express: o.express || machine.Definition.Type == asl.Express,
 	}
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
@@ -107,7 +108,7 @@ func (a *taskAnswers) passMisfit(misfit *sim.ModelError) bool {
 	problems, ok := a.calls.pass(misfit)
 	for _, problem := range problems {
 		a.progress.above(a.stderr, func(out io.Writer) {
-			terminal.Fprintf(out, "warning: %s answered what its model does not have: %s\n", callName(misfit.Resource), problem)
+			terminal.Fprintf(out, "warning: %s answered what its model does not have: %s\n", answers.CallName(misfit.Resource), problem)
 		})
 	}
 	return ok
@@ -117,22 +118,22 @@ func (a *taskAnswers) passMisfit(misfit *sim.ModelError) bool {
 var ownFunctions = []string{statemachines.RunJobFunction, statemachines.CheckStatusFunction, sampleJobFunction}
 
 // startBench sets up the functions that the command has itself, if the machine names
-// one.
-func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, input []byte) (map[string]sim.LambdaFunction, error) {
+// one; nil for none.
+func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, input []byte) (*bench, error) {
 	text := string(asl.Print(a.machine.StateMachine))
 	o := *a.options
-	needed := o.functions.runPollers()
+	needed := o.functions.RunPollers()
 	for _, name := range ownFunctions {
-		needed = needed || strings.Contains(text, name) && o.functions.find(name) == ""
+		needed = needed || strings.Contains(text, name) && o.functions.Find(name) == ""
 	}
 	if !needed || o.usesMocks() && o.mocks != "" {
-		return map[string]sim.LambdaFunction{}, nil
+		return nil, nil //nolint:nilnil // it needs none
 	}
 	o.job, o.jobs = requestJob(input), jobsIn(text)
 	switch {
-	case o.functions.runPollers():
+	case o.functions.RunPollers():
 		o.job, o.jobs, o.processes = lambdajob.Name, nil, false // the jobs are those of the functions
-	case o.simulated.isGiven() && o.job != lambdajob.Name:
+	case o.simulated.IsGiven() && o.job != lambdajob.Name:
 		o.job, o.jobs = lambdajob.Name, append(o.jobs, o.job) // nothing calls AWS
 	}
 	b, err := newBench(ctx, o, options.Clock, a.stderr)
@@ -140,14 +141,10 @@ func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, inpu
 		return nil, err
 	}
 	a.closers = append(a.closers, b.Close)
-	a.bench = b
-	if !o.functions.runPollers() {
-		a.collector = b.collector
-	}
 	if options.StartTime, err = b.claimStart(ctx, a.stderr); err != nil {
 		return nil, err
 	}
-	return b.functions(a.progress.record), nil
+	return b, nil
 }
 
 // jobsIn are the jobs that a definition asks the functions for by name.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -53,7 +54,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	p.begin(c.ErrOrStderr(), o)
 	start := clock.Now()
 	result, err := o.execute(c.Context(), machine, input, sim.Options{
-		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load, Lenient: o.lenient,
+		Clock: clock, Execution: o.name, StateMachine: answers.StateMachine, Seed: o.seed, Models: models.Load, Lenient: o.lenient,
 		StartTime: began, Express: machine.Definition.Type == asl.Express,
 		Handlers: bench.invokeHandlers(p.record),
 		OnEvent: func(e sim.Event) {
@@ -91,8 +92,8 @@ func joinFailures(errs ...error) error {
 		return nil
 	}
 	code := exitFailed
-	if coded, ok := errors.AsType[*exitError](all); ok {
-		code = coded.code
+	if own, ok := codeOf(all); ok {
+		code = own
 	}
 	return &exitError{code, all}
 }
@@ -111,7 +112,7 @@ func openArguments(m *asl.StateMachine) error {
 // runError tells an input or definition that cannot be run from a failure on
 // the way.
 func runError(m *source.Machine, err error) error {
-	if _, ok := errors.AsType[*exitError](err); ok {
+	if _, ok := codeOf(err); ok {
 		return err
 	}
 	err = m.Definition.LocateError(err)

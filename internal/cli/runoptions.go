@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
@@ -41,10 +43,10 @@ type runOptions struct {
 	verbose bool
 
 	mocks       string
-	simulated   simulated
-	services    services
+	simulated   answers.Simulated
+	services    answers.Services
 	lambdas     []string
-	functions   localFunctions // of --lambda
+	functions   answers.Functions // of --lambda
 	seed        uint64
 	testCase    string
 	substitutes []string
@@ -85,14 +87,14 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 		report("--name must have 1 to 80 letters, digits, dots, hyphens and underscores, is %q", o.name)
 	}
 	if o.s3Endpoint != "" {
-		problems = append(problems, checkEndpoint("s3-endpoint", o.s3Endpoint))
+		problems = append(problems, awssettings.CheckEndpoint("s3-endpoint", o.s3Endpoint))
 	}
 	if o.bucket != "" {
 		if _, err := s3store.New(nil, o.bucket, recordPrefix); err != nil {
 			report("--bucket: %w", err)
 		}
 	}
-	problems = append(problems, o.services.validate(), o.checkLambdas(), o.checkStore(), o.redriveProblem(), o.checkMocked(changed))
+	problems = append(problems, o.services.Parse(), o.readLambdas(), o.checkStore(), o.redriveProblem(), o.checkMocked(changed))
 	problems = append(problems, o.conflicts(changed)...)
 	template, _, named := strings.Cut(o.definition, "#")
 	if !named {
@@ -111,6 +113,12 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 		}
 	}
 	return nil
+}
+
+// readLambdas reads --lambda, and reports what is wrong with it.
+func (o *runOptions) readLambdas() (err error) {
+	o.functions, err = answers.ReadFunctions(o.lambdas)
+	return err
 }
 
 // conflicts reports flags that do not go together.
@@ -151,12 +159,12 @@ func (o *runOptions) usesS3() bool { return o.s3Endpoint != "" || o.bucket != ""
 
 // usesMocks tells whether mocks alone answer the Tasks.
 func (o *runOptions) usesMocks() bool {
-	return (o.mocks != "" || o.simulated.isGiven()) && !o.services.isGiven() && len(o.lambdas) == 0
+	return (o.mocks != "" || o.simulated.IsGiven()) && !o.services.IsGiven() && len(o.lambdas) == 0
 }
 
 // answersTasks tells whether the flags say what answers the Tasks of the definition.
 func (o *runOptions) answersTasks() bool {
-	return o.mocks != "" || o.simulated.isGiven() || len(o.lambdas) > 0 || o.definition != "" && o.services.isGiven()
+	return o.mocks != "" || o.simulated.IsGiven() || len(o.lambdas) > 0 || o.definition != "" && o.services.IsGiven()
 }
 
 // checkStore reports what is wrong with the flags about the store.
@@ -186,7 +194,7 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if o.testCase != "" && o.mocks == "" {
 		problems = append(problems, errors.New("--test-case needs --mocks"))
 	}
-	if o.simulated.ends != "" && !o.simulated.isGiven() {
+	if o.simulated.Ends != "" && !o.simulated.IsGiven() {
 		problems = append(problems, errors.New("--ends needs --simulate: say how long jobs run, such as --simulate 12m"))
 	}
 	if !o.answersTasks() {
@@ -197,14 +205,14 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	}
 	by, or := "--mocks", ""
 	switch {
-	case o.simulated.isGiven():
+	case o.simulated.IsGiven():
 		by = "--simulate"
 	case len(o.lambdas) > 0:
 		by, or = "--lambda", ", or both run-job and check-status, which take the place of the shipped functions"
 	}
 	switch {
 	case o.definition != "":
-	case !o.functions.has(handlerRunJob) || !o.functions.has(handlerCheckStatus):
+	case !o.functions.Has(answers.RunJob) || !o.functions.Has(answers.CheckStatus):
 		problems = append(problems, fmt.Errorf("%s needs a definition, such as: jobpoller run poller.asl.json --simulate 12m%s", by, or))
 	case o.input == "":
 		problems = append(problems, errors.New("--lambda run-job needs a request for one of your jobs: pass --input request.json"))

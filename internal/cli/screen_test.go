@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
@@ -226,7 +226,7 @@ func (c screenCase) look(t *testing.T, title string, to io.Writer) {
 func (c screenCase) run(t *testing.T, stdout, stderr io.Writer) int {
 	t.Helper()
 	client := &answering{answers: strings.Split(c.answers, "\n")}
-	return execute(context.WithValue(t.Context(), clientKey{}, client), c.args, stdout, stderr)
+	return execute(awssettings.WithClient(t.Context(), client), c.args, stdout, stderr)
 }
 
 // A live line never wraps, and leaves nothing behind.

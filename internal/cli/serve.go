@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/answers"
 )
 
 const serveHelp = `Serve answers the API of AWS Step Functions on this machine, for SDKs, the AWS CLI,
@@ -133,10 +135,10 @@ type serveOptions struct {
 	eventsTo    string
 
 	lambdas        []string
-	functions      localFunctions // of --lambda
+	functions      answers.Functions // of --lambda
 	lambdaEndpoint string
-	services       services
-	simulated      simulated
+	services       answers.Services
+	simulated      answers.Simulated
 	mocks          []string
 	mockConfig     string
 	seed           uint64
@@ -174,8 +176,8 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.eventsTo, "events-to", "", "`URL` that gets the executions' status changes as events, or events=URL by PutEvents")
 	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
 	f.StringVar(&o.lambdaEndpoint, "lambda-endpoint", "", "`URL` of a server that invokes all other Lambda functions")
-	o.services.addTo(c)
-	o.simulated.addTo(f)
+	addServices(c, &o.services)
+	addSimulated(f, &o.simulated)
 	f.StringArrayVar(&o.mocks, "mocks", nil, "`FILE` that answers Tasks; repeatable")
 	f.StringVar(&o.mockConfig, "mock-config", "", "`FILE` in the form of AWS's MockConfigFile.json")
 	f.Uint64Var(&o.seed, "seed", defaultSeed, "seed of all that is drawn")

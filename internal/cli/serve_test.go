@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 )
 
@@ -141,7 +142,7 @@ Resources:
   Enrich: {Type: AWS::Serverless::Function}
   M: {Type: AWS::Serverless::StateMachine, Properties: {Definition: {StartAt: A, States: {A: {Type: Task, Resource: !GetAtt Enrich.Arn, End: true}}}}}
 `)
-	o := serveOptions{services: services{region: "eu-west-3"}}
+	o := serveOptions{services: answers.Services{Region: "eu-west-3"}}
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "210987654321", "AWS_REGION": "eu-west-1"}
 	api := o.client(t.Context(), server.New(server.Options{}), func(name string) string { return env[name] })
 	w := &watcher{names: []string{file}, api: api, log: &serveLog{out: io.Discard}, loaded: map[string]string{}}
@@ -216,7 +217,7 @@ func TestClientEnvironment(t *testing.T) {
 			},
 		},
 		"region of the flag": {
-			options: serveOptions{services: services{region: "eu-west-3"}}, env: map[string]string{"AWS_REGION": "eu-west-1"},
+			options: serveOptions{services: answers.Services{Region: "eu-west-3"}}, env: map[string]string{"AWS_REGION": "eu-west-1"},
 			want: map[string]string{"AWS_REGION": "eu-west-3", "AWS_DEFAULT_REGION": "eu-west-3"},
 		},
 	} {

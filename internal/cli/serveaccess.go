@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/statemachines/server"
@@ -62,11 +62,11 @@ func newKeys(getenv func(string) string) loopback.Keys {
 // ownerFlags are the flags with which a server acts with its owner's rights, or has what
 // is the owner's, and the variable that sets a key: such a server asks for signed requests.
 func (o *serveOptions) ownerFlags() (flags []string) {
-	if len(o.services.aws) > 0 {
+	if len(o.services.AWS) > 0 {
 		flags = append(flags, "--aws")
 	}
-	for _, at := range o.services.places.all() {
-		if !at.isAWS() && !isLocal(at.url) {
+	for _, at := range o.services.Places.All() {
+		if !at.IsAWS() && !isLocal(at.URL()) {
 			flags = append(flags, "--endpoint-url")
 			break
 		}
@@ -74,8 +74,8 @@ func (o *serveOptions) ownerFlags() (flags []string) {
 	if o.forward != "" && !isLocal(o.forward) {
 		flags = append(flags, "--forward")
 	}
-	for _, f := range o.functions.byName {
-		if !isURL(f.what) || !isLocal(f.what) {
+	for _, f := range o.functions.ByName {
+		if !answers.IsURL(f.What) || !isLocal(f.What) {
 			flags = append(flags, "--lambda")
 			break
 		}
@@ -86,7 +86,7 @@ func (o *serveOptions) ownerFlags() (flags []string) {
 	if o.data != "" {
 		flags = append(flags, "--data")
 	}
-	if o.listen != "" && !isLoopback(o.host()) {
+	if o.listen != "" && !loopback.IsLoopback(o.host()) {
 		flags = append(flags, "--listen")
 	}
 	if os.Getenv(secretVariable) != "" {
@@ -99,12 +99,7 @@ func (o *serveOptions) ownerFlags() (flags []string) {
 // credentials what they send elsewhere.
 func isLocal(address string) bool {
 	to, err := awscall.ParseEndpoint(address)
-	return err == nil && isLoopback(to.Hostname())
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	return err == nil && loopback.IsLoopback(to.Hostname())
 }
 
 // checkSecret refuses a secret of the environment that can be guessed.

@@ -5,6 +5,8 @@ import (
 	"net"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
@@ -24,24 +26,24 @@ func (o *serveOptions) announce(out, errs io.Writer) {
 			flags = terminal.Sprintf(" --port %d", o.port)
 		}
 		if ip := net.ParseIP(o.host()); o.listen != "" && (ip == nil || !ip.IsUnspecified()) {
-			flags += " --listen " + quoteWord(o.listen)
+			flags += " --listen " + shell.Quote(o.listen)
 		}
-		if o.services.region != "" {
-			flags += " --region " + quoteWord(o.services.region)
+		if o.services.Region != "" {
+			flags += " --region " + shell.Quote(o.services.Region)
 		}
 		if o.forward != "" {
-			flags += " --forward " + quoteWord(o.forward)
+			flags += " --forward " + shell.Quote(o.forward)
 		}
 		terminal.Fprintf(out, "clients:          eval \"$(jobpoller serve --print-env%s)\"\n", terminal.Lines(flags))
 	}
 	if o.access != nil && (len(o.command) == 0 || o.verbose) {
 		terminal.Fprintf(out, "only whoever has its keys can use it, because of %s\n", strings.Join(o.ownerFlags(), ", "))
 	}
-	if o.listen != "" && !isLoopback(o.host()) {
+	if o.listen != "" && !loopback.IsLoopback(o.host()) {
 		terminal.Fprintf(out, "listens on %s: other machines reach it, and the network between can read what it sends\n", o.listen)
 	}
-	if len(o.services.aws) > 0 {
-		terminal.Fprintf(out, "Tasks call AWS, which AWS charges for: %s\n", strings.Join(o.services.aws, ", "))
+	if len(o.services.AWS) > 0 {
+		terminal.Fprintf(out, "Tasks call AWS, which AWS charges for: %s\n", strings.Join(o.services.AWS, ", "))
 	}
 	if len(o.command) > 0 && !o.verbose {
 		return

@@ -21,6 +21,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -186,7 +187,7 @@ func TestFunctionsElsewhereAreTheOwners(t *testing.T) {
 	} {
 		o := &serveOptions{}
 		var err error
-		o.functions, err = readLambdas([]string{"enrich=" + what})
+		o.functions, err = answers.ReadFunctions([]string{"enrich=" + what})
 		require.NoError(t, err)
 		require.Equal(t, want, o.ownerFlags(), what)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -18,9 +20,7 @@ type variable struct{ name, value string }
 
 // The variables that say where calls of AWS go.
 const (
-	endpointVariable        = "AWS_ENDPOINT_URL"
-	stepFunctionsVariable   = "AWS_ENDPOINT_URL_SFN"
-	ignoreEndpointsVariable = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"
+	stepFunctionsVariable = "AWS_ENDPOINT_URL_SFN"
 	// hostPrefixVariable keeps boto3 and the AWS CLI from calls of a host sync-...,
 	// which does not resolve.
 	hostPrefixVariable = "AWS_DISABLE_HOST_PREFIX_INJECTION"
@@ -38,11 +38,11 @@ func (o *serveOptions) environmentAt(ctx context.Context, getenv func(string) st
 	forwards := o.forward != ""
 	endpoint := stepFunctionsVariable
 	if forwards {
-		endpoint = endpointVariable
+		endpoint = answers.EndpointVariable
 	}
 	env := []variable{{endpoint, url}, {hostPrefixVariable, "true"}}
-	if getenv(ignoreEndpointsVariable) != "" {
-		env = append(env, variable{ignoreEndpointsVariable, "false"})
+	if getenv(answers.IgnoreEndpointsVariable) != "" {
+		env = append(env, variable{answers.IgnoreEndpointsVariable, "false"})
 	}
 	if forwards && getenv(stepFunctionsVariable) != "" { // it would win
 		env = append(env, variable{stepFunctionsVariable, url})
@@ -63,12 +63,12 @@ func (o *serveOptions) environmentAt(ctx context.Context, getenv func(string) st
 			env = append(env, variable{"AWS_SESSION_TOKEN", ""})
 		}
 	case !keys:
-		env = append(env, variable{"AWS_ACCESS_KEY_ID", madeUpKey}, variable{"AWS_SECRET_ACCESS_KEY", madeUpKey})
+		env = append(env, variable{"AWS_ACCESS_KEY_ID", awssettings.MadeUpKey}, variable{"AWS_SECRET_ACCESS_KEY", awssettings.MadeUpKey})
 	}
 	// The SDKs read one of the two, or the other.
-	region := cmp.Or(o.services.region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region, sim.DefaultRegion)
+	region := cmp.Or(o.services.Region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region, sim.DefaultRegion)
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
-		if o.services.region != "" || profile.Region == "" && getenv(name) == "" {
+		if o.services.Region != "" || profile.Region == "" && getenv(name) == "" {
 			env = append(env, variable{name, region})
 		}
 	}
@@ -91,7 +91,7 @@ func (o *serveOptions) client(ctx context.Context, s http.Handler, getenv func(s
 	profile := clientProfile(ctx, getenv)
 	return localAPI{
 		server: s, account: cmp.Or(getenv("AWS_ACCESS_KEY_ID"), profile.Credentials.AccessKeyID),
-		region: cmp.Or(o.services.region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region),
+		region: cmp.Or(o.services.Region, getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.Region),
 	}
 }
 

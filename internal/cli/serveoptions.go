@@ -12,7 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/awscall"
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
@@ -77,21 +79,21 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 	o.lambdaEndpoint = cmp.Or(o.lambdaEndpoint, getenv(lambdaEndpointVariable))
 	for flag, address := range map[string]string{"forward": o.forward, "lambda-endpoint": o.lambdaEndpoint} {
 		if address != "" {
-			problems = append(problems, checkEndpoint(flag, address))
+			problems = append(problems, awssettings.CheckEndpoint(flag, address))
 		}
 	}
 	for _, name := range mockConfigVariables {
 		o.mockConfig = cmp.Or(o.mockConfig, getenv(name))
 	}
-	for _, text := range o.simulated.specs {
+	for _, text := range o.simulated.Specs {
 		if _, err := simulate.ParseSpec(text); err != nil {
 			report("--simulate: %w", err)
 		}
 	}
-	if o.simulated.ends != "" && !o.simulated.isGiven() {
+	if o.simulated.Ends != "" && !o.simulated.IsGiven() {
 		report("--ends needs --simulate: say how long jobs run, such as --simulate 12m")
 	}
-	if o.functions, err = readLambdas(o.lambdas); err != nil {
+	if o.functions, err = answers.ReadFunctions(o.lambdas); err != nil {
 		problems = append(problems, err)
 	}
 	if o.limits != "" && o.limits != "aws" {
@@ -102,7 +104,7 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 			problems = append(problems, err)
 		}
 	}
-	problems = append(problems, o.checkWatch(), o.services.validate(), o.checkForward(), checkSecret(getenv))
+	problems = append(problems, o.checkWatch(), o.services.Parse(), o.checkForward(), checkSecret(getenv))
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}

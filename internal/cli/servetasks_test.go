@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -160,14 +161,14 @@ func TestServedFunctionsCallTheServer(t *testing.T) {
 	}{
 		"nothing":       {options: serveOptions{}, stepFunctions: url},
 		"forward":       {options: serveOptions{forward: "http://moto"}, stepFunctions: url, another: url},
-		"one emulator":  {options: serveOptions{services: services{endpoints: []string{"http://moto"}}}, stepFunctions: url, another: "http://moto"},
-		"another's API": {options: serveOptions{services: services{endpoints: []string{"stepfunctions=http://moto"}}}, stepFunctions: "http://moto"},
-		"AWS":           {options: serveOptions{services: services{aws: []string{"athena"}}}, stepFunctions: url},
+		"one emulator":  {options: serveOptions{services: answers.Services{Endpoints: []string{"http://moto"}}}, stepFunctions: url, another: "http://moto"},
+		"another's API": {options: serveOptions{services: answers.Services{Endpoints: []string{"stepfunctions=http://moto"}}}, stepFunctions: "http://moto"},
+		"AWS":           {options: serveOptions{services: answers.Services{AWS: []string{"athena"}}}, stepFunctions: url},
 	} {
 		test.options.port = servePort
-		require.NoError(t, test.options.services.validate())
+		require.NoError(t, test.options.services.Parse())
 		to, env := test.options.functionPlaces(t.Context())
-		env, err := to.addTo(env)
+		env, err := to.Environ(env)
 		require.NoError(t, err)
 		got := map[string]string{}
 		for _, variable := range env {
@@ -196,7 +197,7 @@ func TestServedFunctionsHaveTheKeys(t *testing.T) {
 	} {
 		s := startServing(t, io.Discard, test.flags...)
 		to, env := s.options.functionPlaces(t.Context())
-		env, err := to.addTo(env)
+		env, err := to.Environ(env)
 		require.NoError(t, err)
 		got := map[string]string{}
 		for _, variable := range env {
@@ -225,7 +226,7 @@ func TestServedFunctionsHaveTheKeys(t *testing.T) {
 func TestServedTasksThatCannotStart(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	_, err := newServeTasks(t.Context(), &serveOptions{functions: localFunctions{byName: map[string]localFunction{"enrich": {what: "go:./nosuch"}}}}, &serveLog{out: io.Discard})
+	_, err := newServeTasks(t.Context(), &serveOptions{functions: answers.Functions{ByName: map[string]answers.Function{"enrich": {What: "go:./nosuch"}}}}, &serveLog{out: io.Discard})
 	require.ErrorContains(t, err, "--lambda enrich: ")
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)

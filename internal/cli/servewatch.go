@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -248,7 +249,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 			continue
 		}
 		id, attribute, _ := strings.Cut(m.Definition.Reference(name), ".")
-		function := idIn(d.Functions(), id)
+		function := answers.IDIn(d.Functions(), id)
 		value := ""
 		switch {
 		case id == "AWS::Region":
@@ -259,7 +260,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 			value = account
 		case machines[id] && (attribute == "" || attribute == "Arn"):
 			value = w.api.stateMachineARN(id)
-		case (attribute == "Arn" || attribute == "" && function != id) && lambdaName().MatchString(function):
+		case (attribute == "Arn" || attribute == "" && function != id) && answers.IsFunctionName(function):
 			value = "arn:aws:lambda:" + region + ":" + account + ":function:" + function
 		case attribute == "" && d.Functions()[id].ID != "":
 			value = id

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -55,7 +56,7 @@ func mockError(o runOptions, m *source.Machine, err error) error {
 	for _, t := range unanswered.Tasks {
 		hint := ""
 		if !o.usesMocks() {
-			hint = lambdaHint(m, t.State)
+			hint = answers.LambdaHint(m, t.State)
 		}
 		terminal.Fprintf(&b, "%s:%d:%d: nothing answers the Task %q (%s)%s\n", m.Definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource,
 			hint)

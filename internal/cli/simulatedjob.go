@@ -290,7 +290,7 @@ func (j *simulatedJob) simulate(o runOptions) error {
 	if err != nil {
 		return err
 	}
-	plan, err := o.simulated.planCalls(m, map[string]*catalog.Entry{j.entry.Job.Describe: j.entry})
+	plan, err := o.simulated.PlanCalls(m, map[string]*catalog.Entry{j.entry.Job.Describe: j.entry})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -51,7 +52,7 @@ func TestAdvisedWaitTakesEveryID(t *testing.T) {
 	}).client()
 	var stdout, stderr bytes.Buffer
 	args := []string{"start", "athena", "StartQueryExecution", "--param", "QueryString=SELECT 1", "--region", "eu-west-1"}
-	require.Equal(t, exitSucceeded, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitSucceeded, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
 	_, command, _ := strings.Cut(strings.TrimSpace(stderr.String()), "Wait for it: jobpoller ")
 	require.Equal(t, "wait athena StartQueryExecution --region eu-west-1 -- -v", command)
 	stdout.Reset()
@@ -79,7 +80,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 			}).client()
 			var stderr bytes.Buffer
 			args := append([]string{"start", "glue", "StartJobRun", "--param", "JobName=nightly", "--region", "eu-west-1"}, c.more...)
-			require.Equal(t, exitUnknown, execute(context.WithValue(t.Context(), clientKey{}, client), args, fullDisk{}, &stderr))
+			require.Equal(t, exitUnknown, execute(awssettings.WithClient(t.Context(), client), args, fullDisk{}, &stderr))
 			require.Contains(t, stderr.String(), c.want)
 			require.Equal(t, c.calls, client.number.Load())
 		})
@@ -100,7 +101,7 @@ func TestStartWithoutAnswer(t *testing.T) {
 				return saySilent(r)
 			}).client()
 			var stdout, stderr bytes.Buffer
-			code := execute(context.WithValue(ctx, clientKey{}, client), []string{
+			code := execute(awssettings.WithClient(ctx, client), []string{
 				"start", "glue", "StartJobRun", "--param", "JobName=nightly", "--region", "eu-west-1",
 			}, &stdout, &stderr)
 			want, reason := exitUnknown, "no answer within 1m. Check the region, --endpoint-url and the network"

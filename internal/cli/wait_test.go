@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 )
 
 // clusterWait are the arguments of a wait for a cluster at a scripted service.
@@ -136,7 +138,7 @@ func TestFailedWaitSaysWhy(t *testing.T) {
 			client := respond(func(*http.Request, int) (*http.Response, error) { return respondJSON(c.status, c.body) }).client()
 			var stdout, stderr bytes.Buffer
 			args := append(append([]string{"wait"}, c.args...), "--region", "eu-west-1")
-			require.Equal(t, c.code, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr), "%s", &stderr)
+			require.Equal(t, c.code, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
 			require.Contains(t, stdout.String(), c.want)
 		})
 	}
@@ -232,7 +234,7 @@ func TestMaxWaitBoundsCalls(t *testing.T) {
 			t.Setenv("AWS_MAX_ATTEMPTS", "50")
 			synctest.Test(t, func(t *testing.T) {
 				var stdout, stderr bytes.Buffer
-				ctx := context.WithValue(t.Context(), clientKey{}, tt.respond.client())
+				ctx := awssettings.WithClient(t.Context(), tt.respond.client())
 				began := time.Now()
 				args := []string{"wait", "eks", "ClusterActive", "prod", "--region", "eu-west-1", "--max-wait", tt.maxWait, "-q"}
 				require.Equal(t, tt.code, execute(ctx, args, &stdout, &stderr), "%s%s", &stdout, &stderr)

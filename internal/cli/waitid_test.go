@@ -65,7 +65,7 @@ func TestIDsOfAllEntries(t *testing.T) {
 			count++
 			s := waitSubject{entry: entry, ids: []string{"arn:aws:x"}}
 			for _, m := range inputMembers(entry) {
-				if isID := answers(entry, m.Name); (m.Required || m.In == catalog.InPath) && !isID {
+				if isID := isAnsweredBy(entry, m.Name); (m.Required || m.In == catalog.InPath) && !isID {
 					s.params = append(s.params, m.Name+"="+sampleParam(m.Shape))
 				}
 			}
@@ -77,8 +77,8 @@ func TestIDsOfAllEntries(t *testing.T) {
 	require.Equal(t, 409, count)
 }
 
-// answers tells whether the ID of an entry stands for a member.
-func answers(e *catalog.Entry, member string) bool {
+// isAnsweredBy tells whether the ID of an entry stands for a member.
+func isAnsweredBy(e *catalog.Entry, member string) bool {
 	for _, m := range findID(e, nil).members {
 		if m.Name == member {
 			return true

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/awssettings"
 )
 
 // clusters is a service whose clusters end as their names say, the slow ones later.
@@ -51,7 +53,7 @@ func TestExitCodeOfSeveralWaits(t *testing.T) {
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			ctx := context.WithValue(t.Context(), clientKey{}, respond(clusters).client())
+			ctx := awssettings.WithClient(t.Context(), respond(clusters).client())
 			args := append([]string{"wait", "eks", "ClusterActive"}, strings.Fields(tt.ids)...)
 			args = append(args, "--region", "eu-west-1", "--max-wait", "5m", "-o", "json", "-q")
 			if tt.any {
@@ -71,7 +73,7 @@ func TestExitCodeOfSeveralWaits(t *testing.T) {
 func TestInterruptedWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), clientKey{}, respond(clusters).client()))
+		ctx, cancel := context.WithCancel(awssettings.WithClient(t.Context(), respond(clusters).client()))
 		time.AfterFunc(time.Minute, cancel)
 		var stdout, stderr bytes.Buffer
 		args := []string{"wait", "eks", "ClusterActive", "good", "slow1", "slow2", "bad", "--region", "eu-west-1"}

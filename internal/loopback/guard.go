@@ -170,3 +170,9 @@ func (g *Guard) checkToken(w http.ResponseWriter, r *http.Request) (status int, 
 	}
 	return http.StatusForbidden, "the page's token is missing, or of an earlier start of this server: load the page again"
 }
+
+// IsLoopback tells whether a host of a URL is this machine's loopback interface.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}

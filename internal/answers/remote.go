@@ -1,4 +1,4 @@
-package cli
+package answers
 
 import (
 	"bytes"
@@ -20,6 +20,8 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/jobpoller/jobpoller/internal/awscall"
+	"github.com/jobpoller/jobpoller/internal/awssettings"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -40,10 +42,10 @@ type remoteFunction struct {
 	operation *catalog.Operation
 }
 
-// newRemoteFunction returns the function at a URL. One without a path is that of a
+// newRemote returns the function at a URL. One without a path is that of a
 // Lambda service, which gets signed requests. They have no qualifier: sam local knows
 // none, and refuses it.
-func newRemoteFunction(name, address string, transport http.RoundTripper, settings *localSettings) (sim.LambdaFunction, error) {
+func newRemote(name, address string, transport http.RoundTripper, settings *localSettings) (sim.LambdaFunction, error) {
 	u, err := awscall.ParseEndpoint(address)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func newRemoteFunction(name, address string, transport http.RoundTripper, settin
 	} else {
 		settings = nil
 	}
-	operation, err := typecheck.FindOperation(lambdaInvoke, models.Load)
+	operation, err := typecheck.FindOperation(LambdaInvoke, models.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,7 @@ func newRemoteFunction(name, address string, transport http.RoundTripper, settin
 		Transport: transport,
 		// A redirect would send the event to a host that nobody named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, settings, u.Scheme == "http" && !isLoopback(u.Hostname()), operation}
+	}, settings, u.Scheme == "http" && !loopback.IsLoopback(u.Hostname()), operation}
 	return f.invoke, nil
 }
 
@@ -75,7 +77,7 @@ func (f *remoteFunction) invoke(ctx context.Context, payload []byte) ([]byte, er
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
 		return nil, newTimeout(fmt.Sprintf("Task timed out after %.2f seconds", longestInvocation.Seconds()))
 	case err != nil:
-		return nil, mock.ClientFailure(lambdaInvoke, f.operation, err.Error())
+		return nil, mock.ClientFailure(LambdaInvoke, f.operation, err.Error())
 	case response.StatusCode != http.StatusOK:
 		return nil, f.refusal(response, text)
 	case len(text) > runtimeapi.MaxPayload:
@@ -113,7 +115,7 @@ func (f *remoteFunction) refusal(response *http.Response, text []byte) error {
 	if to, err := response.Location(); err == nil {
 		answer.Message = fmt.Sprintf("the server names another URL: pass that one if the event may go there: %s://%s%s", to.Scheme, to.Host, to.EscapedPath())
 	}
-	return mock.ServiceFailure(lambdaInvoke, f.operation, answer)
+	return mock.ServiceFailure(LambdaInvoke, f.operation, answer)
 }
 
 // post sends an event, and reads the answer as far as one may go.
@@ -145,7 +147,7 @@ func (f *remoteFunction) sign(request *http.Request, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	keys := aws.Credentials{AccessKeyID: madeUpKey, SecretAccessKey: madeUpKey}
+	keys := aws.Credentials{AccessKeyID: awssettings.MadeUpKey, SecretAccessKey: awssettings.MadeUpKey}
 	if !f.open {
 		if keys, err = cfg.Credentials.Retrieve(ctx); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package cli
+package answers
 
 import (
 	"cmp"
@@ -8,16 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/commandline"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// functionOf is the NAME of --lambda for the function that a Task invokes: its own, or
+// FunctionOf is the NAME of --lambda for the function that a Task invokes: its own, or
 // its logical ID in the template. It is empty where only the run says it, and for any
 // other Task; invokes tells the two apart.
-func functionOf(m *source.Machine, s *asl.State) (name string, invokes bool) {
+func FunctionOf(m *source.Machine, s *asl.State) (name string, invokes bool) {
 	return functionIn(m, s, s.Task.Resource)
 }
 
@@ -25,16 +26,16 @@ func functionOf(m *source.Machine, s *asl.State) (name string, invokes bool) {
 func functionIn(m *source.Machine, s *asl.State, resource string) (name string, invokes bool) {
 	text := resource
 	switch {
-	case isInvoke(text):
+	case IsInvoke(text):
 		text = functionArgument(s)
-	case !isFunction(text) && !asl.IsPlaceholderText(text):
+	case !IsFunction(text) && !asl.IsPlaceholderText(text):
 		return "", false
 	}
 	if i := strings.Index(text, "}"); strings.HasPrefix(text, "${") && i > 0 { // also with an alias behind it
 		id, _, _ := strings.Cut(m.Definition.Reference(text[len("${"):i]), ".")
-		text = idIn(m.Definition.Functions(), id)
+		text = IDIn(m.Definition.Functions(), id)
 	}
-	if name, _ = sim.FunctionName(text); !lambdaName().MatchString(name) {
+	if name, _ = sim.FunctionName(text); !IsFunctionName(name) {
 		name = ""
 	}
 	return name, true
@@ -60,24 +61,24 @@ func functionArgument(s *asl.State) string {
 	return ""
 }
 
-// checkFunctions refuses functions of --lambda that no Task invokes.
-func (a *taskAnswers) checkFunctions() error {
+// CheckUsed refuses functions of --lambda that no Task invokes.
+func (l Functions) CheckUsed(m *source.Machine) error {
 	known, used := map[string]bool{}, map[string]bool{}
-	for s := range a.machine.All {
+	for s := range m.All {
 		if s.Task == nil {
 			continue
 		}
-		name, invokes := functionOf(a.machine, s)
+		name, invokes := FunctionOf(m, s)
 		if invokes && name == "" {
 			return nil // any may be the one
 		}
 		known[name] = invokes
-		used[a.options.functions.find(name)] = invokes
+		used[l.Find(name)] = invokes
 	}
 	delete(known, "")
 	names := slices.Sorted(maps.Keys(known))
 	var problems []error
-	for _, name := range a.options.functions.names() {
+	for _, name := range l.Names() {
 		if used[name] {
 			continue
 		}
@@ -88,53 +89,62 @@ func (a *taskAnswers) checkFunctions() error {
 		problems = append(problems, fmt.Errorf("--lambda %s: no Task invokes %s%s; %s", name, name, nearest.DidYouMean(name, names), there))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return usage("%s: %w", cmp.Or(a.machine.Definition.File, stateMachineName), err)
+		return commandline.Errorf("%s: %w", cmp.Or(m.Definition.File, StateMachine), err)
 	}
 	return nil
 }
 
-// checkPollers refuses run-job without check-status, and the other way round: both work on
+// CheckPollers refuses run-job without check-status, and the other way round: both work on
 // one start record, with the drivers of one program. States that mocks answer call none.
-func (a *taskAnswers) checkPollers(answered []string) error {
-	of := a.options.functions
+func (l Functions) CheckPollers(m *source.Machine, answered []string) error {
 	lacks := map[string]bool{}
 	var given []string
-	for s := range a.machine.All {
+	for s := range m.All {
 		if s.Task == nil || slices.Contains(answered, s.Name) || slices.Contains(answered, s.Task.Resource) {
 			continue
 		}
-		resource, waits := strings.CutSuffix(s.Task.Resource, tokenPattern)
-		name, _ := functionIn(a.machine, s, resource)
-		handler := of.handlerOf(name)
-		by := of.find(name)
+		resource, waits := strings.CutSuffix(s.Task.Resource, TokenPattern)
+		name, _ := functionIn(m, s, resource)
+		handler := l.HandlerOf(name)
+		by := l.Find(name)
 		switch {
-		case !isPollerHandler(handler) || name == "":
+		case !IsPoller(handler) || name == "":
 		case by == "":
 			lacks[handler] = true
 		case waits:
-			return usage("%s: the Task %q waits for the collector, which run starts for its own functions alone: test it with package handlertest",
-				cmp.Or(a.machine.Definition.File, stateMachineName), s.Name)
+			return commandline.Errorf("%s: the Task %q waits for the collector, which run starts for its own functions alone: test it with package handlertest",
+				cmp.Or(m.Definition.File, StateMachine), s.Name)
 		default:
 			given = append(given, by)
 		}
 	}
 	if len(given) == 0 || len(lacks) == 0 {
-		return of.checkRecords(given)
+		return l.CheckRecords(given)
 	}
 	other := slices.Sorted(maps.Keys(lacks))[0]
-	return usage("--lambda %s: the Tasks of %s work on the same start records: pass --lambda %s=%s, too", given[0], other, other, of.byName[given[0]].what)
+	return commandline.Errorf("--lambda %s: the Tasks of %s work on the same start records: pass --lambda %s=%s, too", given[0], other, other, l.ByName[given[0]].What)
 }
 
-// lambdaHint tells how the function of a state would run here; empty for a state that
+// LambdaHint tells how the function of a state would run here; empty for a state that
 // invokes none by name.
-func lambdaHint(m *source.Machine, state string) string {
+func LambdaHint(m *source.Machine, state string) string {
 	for s := range m.All {
 		if s.Task == nil || s.Name != state {
 			continue
 		}
-		if name, _ := functionOf(m, s); name != "" {
+		if name, _ := FunctionOf(m, s); name != "" {
 			return ": to invoke a function here, pass --lambda " + name + "=./bootstrap or --lambda " + name + "=http://..."
 		}
 	}
 	return ""
+}
+
+// functionOfCall is the name of the function that a Task invokes.
+func functionOfCall(resource string, call sim.Call) string {
+	if IsInvoke(resource) {
+		arguments, _ := call.Arguments.(map[string]any)
+		resource, _ = arguments["FunctionName"].(string)
+	}
+	name, _ := sim.FunctionName(resource)
+	return name
 }

@@ -1,0 +1,109 @@
+package answers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/commandline"
+	"github.com/jobpoller/jobpoller/internal/shell"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// Simulated are the flags about jobs that are simulated.
+type Simulated struct {
+	Specs []string
+	Ends  string
+}
+
+// IsGiven tells whether jobs are to be simulated.
+func (s *Simulated) IsGiven() bool { return len(s.Specs) > 0 }
+
+// Plan plans the answers of the Tasks that nothing else answers.
+func (s *Simulated) Plan(m *asl.StateMachine, answered []string) (*simulate.Plan, error) {
+	return s.planWith(m, simulate.Options{Answered: answered})
+}
+
+// PlanCalls plans the answers of the calls that a driver makes, which are the Tasks of a
+// machine.
+func (s *Simulated) PlanCalls(m *asl.StateMachine, polls map[string]*catalog.Entry) (*simulate.Plan, error) {
+	all := &Simulated{Ends: s.Ends}
+	for _, text := range s.Specs {
+		if spec, err := simulate.ParseSpec(text); err == nil && spec.State == "" { // others are for Tasks of the definition
+			all.Specs = append(all.Specs, text)
+		}
+	}
+	return all.planWith(m, simulate.Options{Polls: polls})
+}
+
+func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate.Plan, error) {
+	o.Ends, o.Times, o.Models = s.Ends, true, models.Load
+	var problems []error
+	for _, text := range s.Specs {
+		spec, err := simulate.ParseSpec(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("--simulate: %w", err))
+		}
+		o.Specs = append(o.Specs, spec)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, commandline.Errorf("%w", err)
+	}
+	plan, err := simulate.New(m, o)
+	if err != nil {
+		return nil, commandline.Errorf("--simulate: %w", err)
+	}
+	return plan, nil
+}
+
+// states are those of the jobs that are simulated by the name of a state.
+func (s *Simulated) states(m *asl.StateMachine) ([]string, error) {
+	o := simulate.Options{Models: models.Load}
+	for _, text := range s.Specs {
+		if spec, err := simulate.ParseSpec(text); err == nil && spec.State != "" { // plan says what is wrong
+			o.Specs = append(o.Specs, spec)
+		}
+	}
+	if len(o.Specs) == 0 {
+		return nil, nil
+	}
+	return simulate.StatesOf(m, o)
+}
+
+// Flags are the flags as they were given.
+func (s *Simulated) Flags() string {
+	var b strings.Builder
+	for _, spec := range s.Specs {
+		b.WriteString(" --simulate " + terminal.Quote(shell.Quote(spec)))
+	}
+	if s.Ends != "" {
+		b.WriteString(" --ends " + terminal.Quote(shell.Quote(s.Ends)))
+	}
+	return b.String()
+}
+
+// only are the simulated jobs of a machine: a spec of a state is for machines that have
+// one of its name.
+func (s *Simulated) only(m *asl.StateMachine) *Simulated {
+	states := map[string]bool{}
+	for state := range m.All {
+		states[state.Name] = true
+	}
+	own := &Simulated{Ends: s.Ends}
+	for _, text := range s.Specs {
+		if state := specState(text); state == "" || states[state] {
+			own.Specs = append(own.Specs, text)
+		}
+	}
+	return own
+}
+
+// specState is the state that a spec of --simulate names, if it does.
+func specState(text string) string {
+	spec, _ := simulate.ParseSpec(text) // who reads the flags has checked it
+	return spec.State
+}
