@@ -53,7 +53,7 @@ var rules = []rule{
 	{
 		reason:       "internal packages are the ground floor",
 		packages:     []string{"./internal/..."},
-		except:       []string{"./internal/cli", "./internal/catalogimport/...", "./internal/localloop", "./internal/servicetask", "./internal/stepfunctions"}, // the last three know definitions
+		except:       []string{"./internal/cli", "./internal/catalogimport/...", "./internal/answers", "./internal/localloop", "./internal/servicetask", "./internal/stepfunctions"}, // the last four know definitions
 		mustNotReach: append([]string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."}, pollcores...),
 	},
 	{
@@ -116,7 +116,7 @@ var rules = []rule{
 	{
 		reason:       "only the command and the kits for tests carry the models of all services",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/cli", "./cmd/...", "./internal/servicetask", "./statemachines/sim/mock", "./statemachines/sim/simulate", "./statemachines/fix", "./statemachines/server/...", "./statemachines/simtest/...", "./statemachines/sfntest", "./lambdas/handler/handlertest", "./tests/..."},
+		except:       []string{"./internal/cli", "./cmd/...", "./internal/answers", "./internal/servicetask", "./statemachines/sim/mock", "./statemachines/sim/simulate", "./statemachines/fix", "./statemachines/server/...", "./statemachines/simtest/...", "./statemachines/sfntest", "./lambdas/handler/handlertest", "./tests/..."},
 		mustNotReach: []string{"./pollcore/catalog/models"},
 	},
 	{
@@ -186,7 +186,7 @@ var rules = []rule{
 	{
 		reason:       "the Go toolchain is for those who build the functions",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/lambdabuild/...", "./internal/release/...", "./cdkapp/...", "./tests/cdk/signals", "./internal/cli", "./cmd/..."},
+		except:       []string{"./internal/lambdabuild/...", "./internal/release/...", "./cdkapp/...", "./tests/cdk/signals", "./internal/answers", "./internal/cli", "./cmd/..."},
 		mustNotReach: []string{"./internal/lambdabuild"},
 	},
 	{

@@ -32,7 +32,7 @@ type Called struct {
 func (r *Router) Resolve(ctx context.Context, m *source.Machine, test string, o *sim.Options) (*Called, error) {
 	var answered []string
 	for _, f := range r.options.Mocks {
-		names, err := f.Answered(test)
+		names, err := f.Targets(test)
 		if err != nil {
 			return nil, err
 		}

@@ -20,9 +20,9 @@ func ReadMocks(name string, text []byte) (MockFile, error) {
 	return MockFile{name, mocks}, nil
 }
 
-// Answered are the states and resources that a file answers, with a test case; empty for
+// Targets are the states and resources that a file answers, with a test case; empty for
 // none.
-func (f *MockFile) Answered(test string) ([]string, error) {
+func (f *MockFile) Targets(test string) ([]string, error) {
 	names, err := f.Mocks.Names(test)
 	if err != nil {
 		return nil, commandline.Errorf("%s: %w", f.Name, err)

@@ -31,7 +31,7 @@ const requestTimeout = time.Minute
 // Load returns the configuration for calls of AWS. It has a region and credentials; the
 // error of one without is a *NoCredentialsError.
 func Load(ctx context.Context, o Options) (aws.Config, error) {
-	options := o.shared()
+	options := o.loadOptions()
 	if !o.Verbose {
 		options = append(options, config.WithLogger(logging.Nop{})) // its lines would break the live line
 	}
@@ -69,7 +69,7 @@ const MadeUpKey = "local"
 // LoadLocal returns the configuration for servers that are not AWS's. Where the user has
 // no region it is the given one, and where the user has no credentials they are made up.
 func LoadLocal(ctx context.Context, o Options, region string) (aws.Config, error) {
-	options := append(o.shared(), config.WithDefaultRegion(region), config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
+	options := append(o.loadOptions(), config.WithDefaultRegion(region), config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return cfg, fmt.Errorf("AWS configuration: %w", err)
@@ -82,7 +82,7 @@ func LoadLocal(ctx context.Context, o Options, region string) (aws.Config, error
 	return cfg, nil
 }
 
-func (o *Options) shared() []func(*config.LoadOptions) error {
+func (o *Options) loadOptions() []func(*config.LoadOptions) error {
 	var options []func(*config.LoadOptions) error
 	if o.Region != "" {
 		options = append(options, config.WithRegion(o.Region))

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/awssettings"
+	"github.com/jobpoller/jobpoller/internal/commandline"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
@@ -37,15 +39,51 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/direct"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 const localBucket = "jobpoller"
 
+// recordPlace says where start records go: to the embedded S3 server, else to a bucket, or
+// to a table.
+type recordPlace struct {
+	data       string // the folder of the embedded server; empty for memory
+	s3Endpoint string // of another S3 server than AWS's
+	bucket     string
+	table      string
+}
+
+// external tells whether start records go to a store that is not ours.
+func (r *recordPlace) external() bool { return r.usesS3() || r.table != "" }
+
+// usesS3 tells whether an S3 server that is not ours is used.
+func (r *recordPlace) usesS3() bool { return r.s3Endpoint != "" || r.bucket != "" }
+
+// benchOptions say which functions are wanted, and what they work with.
+type benchOptions struct {
+	name           string // of the execution
+	seed           uint64
+	quiet, verbose bool
+	processes      bool // run the functions as processes
+	records        recordPlace
+	job            string   // that the input asks for
+	jobs           []string // that the definition asks for
+
+	services  answers.Services
+	simulated answers.Simulated
+	functions answers.Functions // of --lambda
+}
+
+// needsAWS tells whether the functions use the user's AWS settings.
+func (o *benchOptions) needsAWS() bool {
+	return o.records.external() || o.job != lambdajob.Name && o.job != httpjob.Name
+}
+
 // bench is what a run works with on this machine: an S3 server, the Lambda
 // service's Invoke operation for the sample job, and the two functions.
 type bench struct {
-	options runOptions
+	options benchOptions
 	clock   *sim.Clock
 	aws     aws.Config // the user's own
 	awsErr  error      // why there is none
@@ -74,23 +112,50 @@ type bench struct {
 	keys  []startrecord.Key
 }
 
+// ownFunctions are the functions that the command has itself.
+var ownFunctions = []string{statemachines.RunJobFunction, statemachines.CheckStatusFunction, sampleJobFunction}
+
+// newBenchFor sets up the functions for a state machine and an input, if it invokes one;
+// nil for none. It puts the start of the execution into the options of its run.
+func newBenchFor(ctx context.Context, m *asl.StateMachine, input []byte, o benchOptions, run *sim.Options, stderr io.Writer) (_ *bench, err error) {
+	text := string(asl.Print(m))
+	needed := o.functions.RunPollers()
+	for _, name := range ownFunctions {
+		needed = needed || strings.Contains(text, name) && o.functions.Find(name) == ""
+	}
+	if !needed {
+		return nil, nil //nolint:nilnil // it needs none
+	}
+	o.job, o.jobs = requestJob(input), jobsIn(text)
+	switch {
+	case o.functions.RunPollers():
+		o.job, o.jobs, o.processes = lambdajob.Name, nil, false // the jobs are those of the functions
+	case o.simulated.IsGiven() && o.job != lambdajob.Name:
+		o.job, o.jobs = lambdajob.Name, append(o.jobs, o.job) // nothing calls AWS
+	}
+	b, err := newBench(ctx, o, run.Clock, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if run.StartTime, err = b.claimStart(ctx, stderr); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
 // newBench sets everything up. Whatever it started is stopped if it fails.
-func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Writer) (_ *bench, err error) {
-	b := &bench{options: o, clock: clock, bucket: o.bucket, signers: []loopback.Keys{loopback.NewKeys()}}
+func newBench(ctx context.Context, o benchOptions, clock *sim.Clock, stderr io.Writer) (_ *bench, err error) {
+	b := &bench{options: o, clock: clock, bucket: o.records.bucket, signers: []loopback.Keys{loopback.NewKeys()}}
 	defer func() {
 		if err == nil {
 			return
 		}
-		code := exitFailed
-		if own, ok := codeOf(err); ok {
-			code = own
-		}
 		if ctx.Err() != nil {
-			code, err = exitInterrupted, errors.New("interrupted")
+			err = ctx.Err()
 		}
-		err = &exitError{code, errors.Join(err, b.Close())}
+		err = errors.Join(err, b.Close())
 	}()
-	if !o.virtual || o.external() {
+	if !clock.Virtual() || o.records.external() {
 		if o.services.IsGiven() {
 			b.aws, b.awsErr = o.services.OfFunctions(ctx, o.verbose)
 		} else {
@@ -103,7 +168,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	if err := b.admitProcesses(ctx); err != nil {
 		return nil, err
 	}
-	if err := answers.Reach(ctx, "s3-endpoint", o.s3Endpoint); err != nil {
+	if err := answers.Reach(ctx, "s3-endpoint", o.records.s3Endpoint); err != nil {
 		return nil, err
 	}
 	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
@@ -113,7 +178,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		return nil, err
 	}
 	b.job = &sampleJob{
-		clock: clock, client: b.client, bucket: b.bucket, folder: recordPrefix + "/sample-jobs/" + o.name + "/",
+		clock: clock, client: b.client, bucket: b.bucket, folder: handler.DefaultPrefix + "/sample-jobs/" + o.name + "/",
 		failed: func(err error) { terminal.Fprintf(stderr, "sample job: %v\n", err) },
 	}
 	if err := b.serveLambda(ctx); err != nil {
@@ -174,23 +239,23 @@ func (b *bench) admitProcesses(ctx context.Context) (err error) {
 
 // openS3 starts the embedded server, or prepares for the user's.
 func (b *bench) openS3() error {
-	if b.options.usesS3() {
+	if b.options.records.usesS3() {
 		b.client = s3.NewFromConfig(b.aws, func(o *s3.Options) {
-			if b.options.s3Endpoint != "" {
-				o.BaseEndpoint = aws.String(b.options.s3Endpoint)
+			if b.options.records.s3Endpoint != "" {
+				o.BaseEndpoint = aws.String(b.options.records.s3Endpoint)
 			}
 			o.UsePathStyle = o.BaseEndpoint != nil
 			o.DisableLogOutputChecksumValidationSkipped = true
 		})
 		return nil
 	}
-	o := embeddeds3.Options{Dir: b.options.data, Keys: b.signers, Known: b.known}
+	o := embeddeds3.Options{Dir: b.options.records.data, Keys: b.signers, Known: b.known}
 	if b.clock.Virtual() {
 		o.Now = b.clock.Now
 	}
 	server, err := embeddeds3.Start(o)
-	if err != nil && b.options.data != "" {
-		return usage("--data: %w", err)
+	if err != nil && b.options.records.data != "" {
+		return commandline.Errorf("--data: %w", err)
 	}
 	if err != nil {
 		return err
@@ -205,11 +270,11 @@ func (b *bench) openS3() error {
 
 // openStore opens the store of the start records.
 func (b *bench) openStore() (err error) {
-	if b.options.table == "" {
-		b.store, err = s3store.New(b.client, b.bucket, recordPrefix)
+	if b.options.records.table == "" {
+		b.store, err = s3store.New(b.client, b.bucket, handler.DefaultPrefix)
 		return err
 	}
-	b.store, err = direct.New(b.aws, b.options.table, recordPrefix)
+	b.store, err = direct.New(b.aws, b.options.records.table, handler.DefaultPrefix)
 	return err
 }
 
@@ -263,7 +328,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	})
 	makers := []jobs.Maker{
 		func(jobs.Environment) (jobs.Driver, error) {
-			return lambdajob.New(invoker, b.client, b.bucket, recordPrefix+"/jobs"), nil
+			return lambdajob.New(invoker, b.client, b.bucket, handler.DefaultPrefix+"/jobs"), nil
 		},
 		func(e jobs.Environment) (jobs.Driver, error) {
 			if b.clock.Virtual() {
@@ -283,13 +348,13 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	}
 	job := b.options.job
 	registry, err := jobs.Build(jobs.Environment{
-		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: recordPrefix, Jobs: append(slices.Clone(b.options.jobs), job), Getenv: os.Getenv,
+		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: handler.DefaultPrefix, Jobs: append(slices.Clone(b.options.jobs), job), Getenv: os.Getenv,
 	}, makers...)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, commandline.Errorf("%w", err)
 	}
 	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
-		return nil, usage("%w", err)
+		return nil, commandline.Errorf("%w", err)
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(b.options.jobs), job)))) {
 		if _, err := registry.Driver(name); err == nil && name != lambdajob.Name {
@@ -316,7 +381,7 @@ func (b *bench) announce(stderr io.Writer, job string) error {
 			return nil
 		}
 		if base, err = awssettings.BaseOf(&b.aws, service.Name); err != nil {
-			return usage("%w", err)
+			return commandline.Errorf("%w", err)
 		}
 	}
 	if base == "" {
@@ -379,11 +444,11 @@ func (b *bench) follow(
 
 // addStore gives functions of --lambda the store of the run in their environment.
 func (b *bench) addStore(_ context.Context, env []string) ([]string, error) {
-	url := b.options.s3Endpoint
+	url := b.options.records.s3Endpoint
 	if b.server != nil {
 		url = b.server.SecretURL()
 	}
-	return answers.SetStore(slices.Concat(env, b.functionEnv), url, b.bucket, recordPrefix, b.options.table), nil
+	return answers.SetStore(slices.Concat(env, b.functionEnv), url, b.bucket, handler.DefaultPrefix, b.options.records.table), nil
 }
 
 // own are the functions for a router of Tasks.
@@ -426,6 +491,22 @@ func (b *bench) note(function string, payload []byte) {
 	}
 }
 
+// countPolls is how often check-status was called.
+func (b *bench) countPolls() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.polls
+}
+
+// reachableServer is the S3 server of the start records; nil if it is not ours, or if the
+// run is virtual and so over before anybody could use it.
+func (b *bench) reachableServer() *embeddeds3.Server {
+	if b.clock.Virtual() {
+		return nil
+	}
+	return b.server
+}
+
 // startRecords names the start records that the run has written.
 func (b *bench) startRecords(ctx context.Context) []string {
 	b.mu.Lock()
@@ -440,3 +521,27 @@ func (b *bench) startRecords(ctx context.Context) []string {
 	}
 	return locations
 }
+
+// requestJob is the job that the input asks for; an input that is not a request
+// is for the sample job or for no job at all.
+func requestJob(input []byte) string {
+	request := struct {
+		Job string `json:"job"`
+	}{lambdajob.Name}
+	if json.Unmarshal(input, &request) != nil {
+		return lambdajob.Name
+	}
+	return request.Job
+}
+
+// jobsIn are the jobs that a definition asks the functions for by name.
+func jobsIn(definition string) []string {
+	var found []string
+	for _, match := range jobMember().FindAllStringSubmatch(definition, -1) {
+		found = append(found, match[1])
+	}
+	return found
+}
+
+// jobMember is the member of a request that names a job of the catalogue.
+var jobMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"job":\s*"([\w-]+:\w+)"`) })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -20,7 +21,7 @@ const claimTimeout = 30 * time.Second
 
 // claimKey is the key of the record that says when the execution of a name began.
 func claimKey(execution string) startrecord.Key {
-	return startrecord.Key{ExecutionARN: executionARN(execution), Poller: claimPoller, Scope: "execution"}
+	return startrecord.Key{ExecutionARN: executionARN(execution), Poller: localloop.ClaimPoller, Scope: "execution"}
 }
 
 func executionARN(execution string) string {
@@ -84,7 +85,7 @@ func (b *bench) pollerKey() startrecord.Key {
 
 func claimError(ctx context.Context, name string, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
-		return &exitError{exitInterrupted, errors.New("interrupted")}
+		return context.Canceled
 	}
-	return &exitError{exitFailed, fmt.Errorf("cannot claim the name %q of the execution: %w", name, err)}
+	return fmt.Errorf("cannot claim the name %q of the execution: %w", name, err)
 }

@@ -43,6 +43,14 @@ func codeOf(err error) (code int, ok bool) {
 	return exitUsage, isWrong
 }
 
+// failed is an error that says that something failed, if it does not say more.
+func failed(err error) error {
+	if _, ok := codeOf(err); ok || err == nil {
+		return err
+	}
+	return &exitError{exitFailed, err}
+}
+
 // usage returns an error in the command line, or in a file that it names.
 func usage(format string, args ...any) error {
 	return &exitError{exitUsage, errorf(format, args...)}

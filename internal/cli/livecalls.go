@@ -51,7 +51,7 @@ func (c liveCall) String() string {
 // cut off.
 func newLiveCalls(o *runOptions, now func() time.Time) (*liveCalls, error) {
 	c := &liveCalls{now: now, states: map[string]bool{}, misfits: map[string]bool{}}
-	if o.data == "" || !o.named || o.usesMocks() {
+	if o.records.data == "" || !o.named || o.usesMocks() {
 		return c, nil
 	}
 	c.file = filepath.Join(filepath.Dir(o.historyFile()), o.name+".calls")
@@ -63,7 +63,7 @@ func newLiveCalls(o *runOptions, now func() time.Time) (*liveCalls, error) {
 		return nil, usage("--data: %w", err)
 	}
 	return nil, usage("the run %q of %s did not end: it was killed, or it still runs. It may have started jobs with these calls:\n%s"+
-		"Look at these jobs first. To start the definition again, with new jobs, pass another --name", o.name, o.data, terminal.Lines(listCalls(text)))
+		"Look at these jobs first. To start the definition again, with new jobs, pass another --name", o.name, o.records.data, terminal.Lines(listCalls(text)))
 }
 
 // listCalls shows the calls that a file keeps.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,20 +82,4 @@ func TestPackagesOfGoThatCannotRun(t *testing.T) {
 	t.Setenv("PATH", folder)
 	require.Contains(t, try(exitUsage, "--lambda", "enrich=go:./ends"),
 		"--lambda enrich: go:./ends needs the go command in the PATH: install Go, or pass a program that is built: ./bootstrap")
-}
-
-// The store of the run wins over one that the shell names.
-func TestStoreOfTheRunWins(t *testing.T) {
-	t.Parallel()
-	for table, o := range map[string]runOptions{"flag": {store: storeDynamoDB, table: "flag"}, "": {bucket: "flag"}} {
-		env, err := (&bench{options: o, bucket: o.bucket}).addStore(t.Context(), []string{"JOBPOLLER_TABLE=mine"})
-		require.NoError(t, err)
-		last := map[string]string{}
-		for _, variable := range env {
-			name, value, _ := strings.Cut(variable, "=")
-			last[name] = value
-		}
-		require.Equal(t, table, last["JOBPOLLER_TABLE"])
-		require.Equal(t, o.bucket, last["JOBPOLLER_BUCKET"])
-	}
 }

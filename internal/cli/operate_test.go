@@ -21,6 +21,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -322,7 +323,7 @@ func TestRecordsList(t *testing.T) {
 		})
 		require.NoError(t, err)
 	}
-	of := startrecord.Key{ExecutionARN: nightly, Poller: claimPoller, Scope: "execution"} // of a run on this machine
+	of := startrecord.Key{ExecutionARN: nightly, Poller: localloop.ClaimPoller, Scope: "execution"} // of a run on this machine
 	_, err = store.Create(t.Context(), of, startrecord.Record{Status: startrecord.StatusStarted, ExecutionStartTime: began, StartedAt: began})
 	require.NoError(t, err)
 	code, stdout, stderr := a.command(t, "records", "list", "--status", "UNKNOWN", "--limit", "1")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -246,27 +247,15 @@ func (m *measuredLoop) schedule() pollcore.Planned {
 
 // run runs the machine on a job that lasts for a time.
 func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *pollTrial, err error) {
-	o := runOptions{
-		definition: t.machine.Definition.File, output: "text", store: storeS3, virtual: true, quiet: true, lenient: true, name: "plan", seed: seed,
-		simulated: answers.Simulated{Specs: t.specs(lasts)},
-	}
-	clock, err := o.newClock()
-	if err != nil {
-		return nil, err
-	}
-	calls, err := newLiveCalls(&o, clock.Now)
-	if err != nil {
-		return nil, err
-	}
 	options := sim.Options{
-		Execution: o.name, StateMachine: answers.StateMachine, Seed: seed, Clock: clock, Models: models.Load, Lenient: true,
+		Execution: "plan", StateMachine: answers.StateMachine, Seed: seed, Clock: sim.NewVirtualClock(sim.DefaultStart()), Models: models.Load, Lenient: true,
 		Express: t.machine.Definition.Type == asl.Express, MaxEvents: asl.MaxEvents,
 	}
-	a := &taskAnswers{options: &o, machine: t.machine, progress: newProgress(t.machine.StateMachine, clock, 0), calls: calls, stderr: io.Discard}
-	defer func() { err = errors.Join(err, a.close()) }()
-	if err := t.answer(ctx, a, &options); err != nil {
+	stop, err := t.answer(ctx, answers.Simulated{Specs: t.specs(lasts)}, &options)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, stop()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	bound(&options, func() { cancel(fmt.Errorf("it makes more than %d calls", mostTrialCalls)) })
@@ -281,20 +270,33 @@ func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *p
 }
 
 // answer answers the Tasks: those of the job by a simulated one, the Lambda functions of
-// the command by themselves, and what nobody knows by an empty answer.
-func (t *trial) answer(ctx context.Context, a *taskAnswers, options *sim.Options) error {
+// the command by themselves, and what nobody knows by an empty answer. stop ends these
+// functions.
+func (t *trial) answer(ctx context.Context, simulated answers.Simulated, options *sim.Options) (stop func() error, err error) {
 	t.guessed = nil
-	router, err := a.start(ctx, options, t.input, nil, answers.Hooks{Unknown: func(tasks []simulate.Unknown) error {
+	router, err := answers.New(ctx, answers.Options{Simulated: simulated}, answers.Hooks{Unknown: func(tasks []simulate.Unknown) error {
 		for _, u := range tasks {
 			t.guessed = append(t.guessed, u.State)
 		}
 		return nil
 	}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = router.Resolve(ctx, t.machine, "", options)
-	return err
+	own, err := newBenchFor(ctx, t.machine.StateMachine, t.input,
+		benchOptions{name: options.Execution, seed: options.Seed, quiet: true, simulated: simulated}, options, io.Discard)
+	if err != nil {
+		return nil, failed(err)
+	}
+	stop = func() error { return nil }
+	if own != nil {
+		stop = own.Close
+		router.AddOwn(own.own(func(string, handler.Result, error) {}))
+	}
+	if _, err = router.Resolve(ctx, t.machine, "", options); err != nil {
+		return nil, errors.Join(failed(err), stop())
+	}
+	return stop, nil
 }
 
 // bound calls exceed once the Tasks have called too often.

@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -88,9 +89,9 @@ func (b *bench) environment() ([]string, error) {
 	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
 		env = append(env, name+"="+os.Getenv(name))
 	}
-	url := b.options.s3Endpoint
+	url := b.options.records.s3Endpoint
 	if b.server != nil {
 		url = b.server.URL()
 	}
-	return answers.SetStore(env, url, b.bucket, recordPrefix, b.options.table), nil
+	return answers.SetStore(env, url, b.bucket, handler.DefaultPrefix, b.options.records.table), nil
 }

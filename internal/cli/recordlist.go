@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -54,7 +55,7 @@ func (r *recordStore) list(ctx context.Context, execution, status string, visit 
 
 // isOfPoller tells whether a record is one of a poller: probes, doctor and run write others.
 func isOfPoller(key startrecord.Key) bool {
-	return key.ExecutionARN != startrecord.ProbeKey().ExecutionARN && key.Poller != claimPoller
+	return key.ExecutionARN != startrecord.ProbeKey().ExecutionARN && key.Poller != localloop.ClaimPoller
 }
 
 // keyOfRecord reads the key out of the text of a record.

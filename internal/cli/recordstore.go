@@ -31,7 +31,7 @@ func (f *storeFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.bucket, "bucket", "", "`BUCKET` of the start records (else "+handler.EnvBucket+")")
 	flags.StringVar(&f.table, "table", "", "DynamoDB `TABLE` of the start records (else "+handler.EnvTable+")")
-	flags.StringVar(&f.prefix, "prefix", "", "`PREFIX` of the records' keys (else "+handler.EnvPrefix+", or "+recordPrefix+")")
+	flags.StringVar(&f.prefix, "prefix", "", "`PREFIX` of the records' keys (else "+handler.EnvPrefix+", or "+handler.DefaultPrefix+")")
 	f.aws.addTo(c)
 	completeNothing(c, "bucket", "table", "prefix")
 }
@@ -44,7 +44,7 @@ func (f *storeFlags) validate() error {
 			f.bucket = "" // of a function with both, the table has the records
 		}
 	}
-	f.prefix = cmp.Or(f.prefix, os.Getenv(handler.EnvPrefix), recordPrefix)
+	f.prefix = cmp.Or(f.prefix, os.Getenv(handler.EnvPrefix), handler.DefaultPrefix)
 	var store error
 	switch {
 	case f.bucket == "" && f.table == "":

@@ -20,7 +20,7 @@ import (
 
 // historyFile is where the history of a run of a name is kept, for a redrive.
 func (o *runOptions) historyFile() string {
-	return filepath.Join(o.data, "runs", o.name+".json")
+	return filepath.Join(o.records.data, "runs", o.name+".json")
 }
 
 // execute runs the machine, or goes on with the run of the name before. An error that
@@ -42,7 +42,7 @@ func (o *runOptions) execute(ctx context.Context, m *source.Machine, input []byt
 
 // keepHistory keeps the history of a run where there is a folder for it.
 func (o *runOptions) keepHistory(result *sim.Result) error {
-	if o.data == "" || !o.named {
+	if o.records.data == "" || !o.named {
 		return nil
 	}
 	text := sim.AppendHistory(nil, result.Events, sim.EventFormat{})
@@ -64,7 +64,7 @@ func (o *runOptions) keepHistory(result *sim.Result) error {
 func (o *runOptions) readRun() (*history.Execution, error) {
 	info, err := os.Stat(o.historyFile())
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, usage("--redrive: %s keeps no run %q that ended", o.data, o.name)
+		return nil, usage("--redrive: %s keeps no run %q that ended", o.records.data, o.name)
 	}
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is not a regular file: remove it, and run again without --redrive", o.historyFile()) // reading it might never end
@@ -266,7 +266,7 @@ func (r *recording) compare(result *sim.Result) error {
 
 // redriveProblem is what is wrong with the flags about a redrive.
 func (o *runOptions) redriveProblem() error {
-	if o.redrive && (o.name == "" || o.data == "") {
+	if o.redrive && (o.name == "" || o.records.data == "") {
 		return errors.New("--redrive goes on with a run that --name and --data have kept: pass both, as in " +
 			"jobpoller run poller.asl.json --name nightly --data runs --redrive")
 	}

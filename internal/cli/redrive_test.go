@@ -61,7 +61,7 @@ func FuzzRedriveOfDamagedHistory(f *testing.F) {
 		f.Add([]byte{6, byte(i), byte(i)})
 	}
 	f.Fuzz(func(t *testing.T, damage []byte) {
-		o := &runOptions{name: "r", data: t.TempDir()}
+		o := &runOptions{name: "r", records: recordPlace{data: t.TempDir()}}
 		damaged := damageEvents(events, damage)
 		text, err := json.Marshal(map[string]any{"events": damaged})
 		require.NoError(t, err)
@@ -116,7 +116,7 @@ func damageEvents(events []map[string]any, damage []byte) []map[string]any {
 // A history that is no regular file is not read: that might never end.
 func TestRedriveReadsRegularFilesAlone(t *testing.T) {
 	t.Parallel()
-	o := &runOptions{name: "r", data: t.TempDir()}
+	o := &runOptions{name: "r", records: recordPlace{data: t.TempDir()}}
 	require.NoError(t, os.MkdirAll(o.historyFile(), 0o700))
 	_, err := o.readRun()
 	require.ErrorContains(t, err, "r.json is not a regular file: remove it, and run again without --redrive")

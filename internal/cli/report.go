@@ -50,14 +50,15 @@ type s3Access struct {
 	SecretAccessKey string `json:"secretAccessKey"`
 }
 
-// access returns nil if the server is not ours, or if the run is virtual and so
+// accessOf returns nil if the server is not ours, or if the run is virtual and so
 // over before anybody could use it.
-func (b *bench) access() *s3Access {
-	if b.server == nil || b.clock.Virtual() {
+func accessOf(b *bench) *s3Access {
+	server := b.reachableServer()
+	if server == nil {
 		return nil
 	}
-	keys := b.server.Keys()
-	return &s3Access{b.server.URL(), keys.AccessKeyID, keys.SecretAccessKey}
+	keys := server.Keys()
+	return &s3Access{server.URL(), keys.AccessKeyID, keys.SecretAccessKey}
 }
 
 // text is a command line of the AWS CLI.
@@ -66,15 +67,15 @@ func (a *s3Access) text() string {
 		a.AccessKeyID, a.SecretAccessKey, sim.DefaultRegion, localBucket, a.Endpoint)
 }
 
-// report sums a run up.
-func (b *bench) report(ctx context.Context, m *asl.StateMachine, r *sim.Result, p *progress) report {
+// newReport sums a run up.
+func newReport(ctx context.Context, b *bench, o *runOptions, m *asl.StateMachine, r *sim.Result, p *progress) report {
 	out := report{
-		runOutcome: newRunOutcome(m, r, b.options.output),
+		runOutcome: newRunOutcome(m, r, o.output),
 		Status:     string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
-		Attempts: b.polls, ElapsedSeconds: r.Duration().Seconds(),
-		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(), Statuses: p.statuses,
-		StartRecords: b.startRecords(ctx), Data: b.options.data, S3: b.access(), inMemory: b.options.data == "" && !b.options.external(),
+		Attempts: b.countPolls(), ElapsedSeconds: r.Duration().Seconds(),
+		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: o.virtual, Statuses: p.statuses,
+		StartRecords: b.startRecords(ctx), Data: o.records.data, S3: accessOf(b), inMemory: o.records.data == "" && !o.records.external(),
 	}
 	if exitCode(r) == exitTimedOut {
 		out.Status = string(pollcore.TimedOut)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 )
 
 // isRequest tells whether a text looks like the request of a job.
@@ -15,18 +14,6 @@ func isRequest(text []byte) bool {
 		return false
 	}
 	return members["job"] != nil && members["States"] == nil
-}
-
-// requestJob is the job that the input asks for; an input that is not a request
-// is for the sample job or for no job at all.
-func requestJob(input []byte) string {
-	request := struct {
-		Job string `json:"job"`
-	}{lambdajob.Name}
-	if json.Unmarshal(input, &request) != nil {
-		return lambdajob.Name
-	}
-	return request.Job
 }
 
 // waitLimit is the request's maxWaitSeconds, for the progress line; 0 if the

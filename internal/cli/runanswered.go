@@ -1,20 +1,14 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"io"
-	"regexp"
-	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -113,48 +107,3 @@ func (a *taskAnswers) passMisfit(misfit *sim.ModelError) bool {
 	}
 	return ok
 }
-
-// ownFunctions are the functions that the command has itself.
-var ownFunctions = []string{statemachines.RunJobFunction, statemachines.CheckStatusFunction, sampleJobFunction}
-
-// startBench sets up the functions that the command has itself, if the machine names
-// one; nil for none.
-func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, input []byte) (*bench, error) {
-	text := string(asl.Print(a.machine.StateMachine))
-	o := *a.options
-	needed := o.functions.RunPollers()
-	for _, name := range ownFunctions {
-		needed = needed || strings.Contains(text, name) && o.functions.Find(name) == ""
-	}
-	if !needed || o.usesMocks() && o.mocks != "" {
-		return nil, nil //nolint:nilnil // it needs none
-	}
-	o.job, o.jobs = requestJob(input), jobsIn(text)
-	switch {
-	case o.functions.RunPollers():
-		o.job, o.jobs, o.processes = lambdajob.Name, nil, false // the jobs are those of the functions
-	case o.simulated.IsGiven() && o.job != lambdajob.Name:
-		o.job, o.jobs = lambdajob.Name, append(o.jobs, o.job) // nothing calls AWS
-	}
-	b, err := newBench(ctx, o, options.Clock, a.stderr)
-	if err != nil {
-		return nil, err
-	}
-	a.closers = append(a.closers, b.Close)
-	if options.StartTime, err = b.claimStart(ctx, a.stderr); err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
-// jobsIn are the jobs that a definition asks the functions for by name.
-func jobsIn(definition string) []string {
-	var found []string
-	for _, match := range jobMember().FindAllStringSubmatch(definition, -1) {
-		found = append(found, match[1])
-	}
-	return found
-}
-
-// jobMember is the member of a request that names a job of the catalogue.
-var jobMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"job":\s*"([\w-]+:\w+)"`) })

@@ -57,7 +57,7 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 	}
 	called, err := router.Resolve(ctx, a.machine, o.testCase, options)
 	if err != nil {
-		return err
+		return failed(err)
 	}
 	if err := a.refusePlaceholders(called.States); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (a *taskAnswers) start(
 	o := a.options
 	var answered []string
 	for _, f := range mocks {
-		names, err := f.Answered(o.testCase)
+		names, err := f.Targets(o.testCase)
 		if err != nil {
 			return nil, err
 		}
@@ -83,11 +83,15 @@ func (a *taskAnswers) start(
 	if err := errors.Join(o.functions.CheckPollers(a.machine, answered), o.functions.CheckUsed(a.machine)); err != nil {
 		return nil, err
 	}
-	b, err := a.startBench(ctx, options, input)
-	if err != nil {
-		return nil, err
+	var b *bench
+	if !o.usesMocks() || o.mocks == "" {
+		var err error
+		if b, err = newBenchFor(ctx, a.machine.StateMachine, input, o.benchOptions(), options, a.stderr); err != nil {
+			return nil, failed(err)
+		}
 	}
 	if b != nil {
+		a.closers = append(a.closers, b.Close)
 		hooks.Store = b.addStore
 	}
 	hooks.Log, hooks.Above = a.stderr, a.progress.above

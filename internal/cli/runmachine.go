@@ -11,10 +11,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
-	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // runMachine runs the state machine and reports how it ended.
@@ -30,24 +28,25 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
 		return err
 	}
-	o.job = requestJob(input)
 	clock, err := o.newClock()
 	if err != nil {
 		return err
 	}
-	bench, err := newBench(c.Context(), o, clock, c.ErrOrStderr())
+	with := o.benchOptions()
+	with.job = requestJob(input)
+	bench, err := newBench(c.Context(), with, clock, c.ErrOrStderr())
 	if err != nil {
-		return err
+		return failed(err)
 	}
 	defer func() { err = errors.Join(err, bench.Close()) }()
 
 	began, err := bench.claimStart(c.Context(), c.ErrOrStderr())
 	if err != nil {
-		return err
+		return failed(err)
 	}
 	r := newReporter(c.OutOrStdout(), o)
-	r.begin(bench.access())
-	if access := bench.access(); access != nil && !o.quiet && (o.data != "" || o.output != "text") {
+	r.begin(accessOf(bench))
+	if access := accessOf(bench); access != nil && !o.quiet && (o.records.data != "" || o.output != "text") {
 		terminal.Fprintf(c.ErrOrStderr(), "%s\n", access.text())
 	}
 	p := newProgress(machine.StateMachine, clock, waitLimit(input))
@@ -73,7 +72,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	}
 	kept := o.keepHistory(result)
 	if err == nil {
-		err = r.result(bench.report(context.WithoutCancel(c.Context()), machine.StateMachine, result, p))
+		err = r.result(newReport(context.WithoutCancel(c.Context()), bench, &o, machine.StateMachine, result, p))
 	}
 	if err := joinFailures(err, kept, o.views.write(machine.StateMachine, result)); err != nil {
 		return err
@@ -107,26 +106,4 @@ func openArguments(m *asl.StateMachine) error {
 		return nil
 	}
 	return fmt.Errorf("these placeholders have no value: ${%s}%s", strings.Join(names, "}, ${"), substituteHint(names))
-}
-
-// runError tells an input or definition that cannot be run from a failure on
-// the way.
-func runError(m *source.Machine, err error) error {
-	if _, ok := codeOf(err); ok {
-		return err
-	}
-	err = m.Definition.LocateError(err)
-	if _, ok := errors.AsType[*sim.ModelError](err); ok {
-		return usage("%w\nTo run it all the same, pass --lenient", err)
-	}
-	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
-		return usage("%w", err)
-	}
-	if _, ok := errors.AsType[diag.Problems](err); ok {
-		if m.Definition.File != "" { // not the shipped one
-			err = errorf("%s: %w", m.Definition.File, err)
-		}
-		return usage("%w%s", err, substituteHint(openPlaceholders(m.StateMachine, true)))
-	}
-	return &exitError{exitFailed, err}
 }

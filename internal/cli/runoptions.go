@@ -12,8 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/nearest"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
@@ -32,11 +31,8 @@ type runOptions struct {
 	named     bool // by --name
 	redrive   bool
 
-	data       string
-	s3Endpoint string
-	bucket     string
-	store      string
-	table      string
+	records recordPlace
+	store   string
 
 	output  string
 	quiet   bool
@@ -53,9 +49,6 @@ type runOptions struct {
 	express     bool
 	lenient     bool
 	views       views
-
-	job  string   // that the input asks for
-	jobs []string // that the definition asks for
 }
 
 // executionName is what names of executions are made of here; AWS allows a
@@ -86,11 +79,11 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if o.name != "" && !executionName().MatchString(o.name) {
 		report("--name must have 1 to 80 letters, digits, dots, hyphens and underscores, is %q", o.name)
 	}
-	if o.s3Endpoint != "" {
-		problems = append(problems, awssettings.CheckEndpoint("s3-endpoint", o.s3Endpoint))
+	if o.records.s3Endpoint != "" {
+		problems = append(problems, awssettings.CheckEndpoint("s3-endpoint", o.records.s3Endpoint))
 	}
-	if o.bucket != "" {
-		if _, err := s3store.New(nil, o.bucket, recordPrefix); err != nil {
+	if o.records.bucket != "" {
+		if _, err := s3store.New(nil, o.records.bucket, handler.DefaultPrefix); err != nil {
 			report("--bucket: %w", err)
 		}
 	}
@@ -108,7 +101,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	}
 	if o.named = o.name != ""; !o.named {
 		o.name = "local"
-		if !o.virtual || o.data != "" || o.external() {
+		if !o.virtual || o.records.data != "" || o.records.external() {
 			o.name = "local-" + time.Now().UTC().Format("20060102T150405.000")
 		}
 	}
@@ -137,25 +130,22 @@ func (o *runOptions) conflicts(changed func(flag string) bool) (problems []error
 	if o.virtual && o.processes {
 		report("--virtual and --processes exclude each other: a process runs in real time")
 	}
-	if o.data != "" && o.usesS3() {
+	if o.records.data != "" && o.records.usesS3() {
 		report("--data is for the embedded S3 server, and --s3-endpoint and --bucket are for another: remove one of them")
 	}
-	if o.s3Endpoint != "" && o.bucket == "" {
+	if o.records.s3Endpoint != "" && o.records.bucket == "" {
 		report("--s3-endpoint needs --bucket")
 	}
 	return problems
 }
 
-// needsAWS tells whether the run uses the user's AWS settings.
-func (o *runOptions) needsAWS() bool {
-	return o.external() || o.job != lambdajob.Name && o.job != httpjob.Name
+// benchOptions are those of the functions that the command has itself.
+func (o *runOptions) benchOptions() benchOptions {
+	return benchOptions{
+		name: o.name, seed: o.seed, quiet: o.quiet, verbose: o.verbose, processes: o.processes, records: o.records,
+		services: o.services, simulated: o.simulated, functions: o.functions,
+	}
 }
-
-// external tells whether start records go to a store that is not ours.
-func (o *runOptions) external() bool { return o.usesS3() || o.table != "" }
-
-// usesS3 tells whether an S3 server that is not ours is used.
-func (o *runOptions) usesS3() bool { return o.s3Endpoint != "" || o.bucket != "" }
 
 // usesMocks tells whether mocks alone answer the Tasks.
 func (o *runOptions) usesMocks() bool {
@@ -170,11 +160,11 @@ func (o *runOptions) answersTasks() bool {
 // checkStore reports what is wrong with the flags about the store.
 func (o *runOptions) checkStore() error {
 	switch {
-	case o.store == storeDynamoDB && o.table == "":
+	case o.store == storeDynamoDB && o.records.table == "":
 		return errors.New("--store dynamodb needs --table")
-	case o.store == storeDynamoDB && o.bucket != "":
+	case o.store == storeDynamoDB && o.records.bucket != "":
 		return errors.New("--table and --bucket are two stores: remove one of them")
-	case o.store != storeDynamoDB && o.table != "":
+	case o.store != storeDynamoDB && o.records.table != "":
 		return errors.New("--table needs --store dynamodb")
 	case o.store != storeDynamoDB && o.store != storeS3:
 		return fmt.Errorf("--store must be s3 or dynamodb, is %q%s", o.store, nearest.DidYouMean(o.store, []string{storeS3, storeDynamoDB}))

@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -118,7 +119,7 @@ func (j *sampleJob) write(ctx context.Context, note sampleJobNote) error {
 	_, err = j.client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &j.bucket, Key: &key, Body: bytes.NewReader(text), IfNoneMatch: aws.String("*"),
 	})
-	if err != nil && newCallError(err).Code == "PreconditionFailed" {
+	if err != nil && goerror.Code(err) == "PreconditionFailed" {
 		return nil
 	}
 	return err
@@ -139,7 +140,7 @@ func (j *sampleJob) resume(ctx context.Context) error {
 		switch {
 		case err == nil:
 			j.work(ctx, job, note)
-		case errors.Is(err, lambdajob.ErrEnded), newCallError(err).Code == "NoSuchKey": // killed before the job began
+		case errors.Is(err, lambdajob.ErrEnded), goerror.Code(err) == "NoSuchKey": // killed before the job began
 		default:
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -136,5 +137,5 @@ func (t *serveTasks) addStore(ctx context.Context, env []string) ([]string, erro
 			return nil, err
 		}
 	}
-	return answers.SetStore(slices.Concat(env, variables), t.records.server.SecretURL(), localBucket, recordPrefix, ""), nil
+	return answers.SetStore(slices.Concat(env, variables), t.records.server.SecretURL(), localBucket, handler.DefaultPrefix, ""), nil
 }

@@ -265,7 +265,7 @@ func (j *simulatedJob) lasts(ctx context.Context, ref jobs.Ref) (time.Duration, 
 }
 
 // simulate plans the answers of the calls.
-func (j *simulatedJob) simulate(o runOptions) error {
+func (j *simulatedJob) simulate(o benchOptions) error {
 	service := j.entry.Service
 	states := map[string]any{}
 	names := []string{j.entry.Name, j.entry.Job.Describe}

@@ -35,7 +35,7 @@ const (
 )
 
 const (
-	defaultPrefix    = "jobpoller"
+	DefaultPrefix    = "jobpoller"
 	defaultNamespace = "JobPoller"
 	noMetrics        = "none"
 )
@@ -63,7 +63,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 	}
 	settings.Logger = sdkLog{cfg.Log, context.Background()}
 	of := jobs.Environment{
-		AWS: settings, Bucket: env.get(EnvBucket), Prefix: env.text(EnvPrefix, defaultPrefix), Getenv: env.get,
+		AWS: settings, Bucket: env.get(EnvBucket), Prefix: env.text(EnvPrefix, DefaultPrefix), Getenv: env.get,
 		S3: s3.NewFromConfig(settings, func(o *s3.Options) {
 			// A bucket is not a host name of a custom endpoint.
 			o.UsePathStyle = o.BaseEndpoint != nil

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The store of the run wins over one that the shell names.
+func TestStoreOfTheRunWins(t *testing.T) {
+	t.Parallel()
+	for table, o := range map[string]recordPlace{"flag": {table: "flag"}, "": {bucket: "flag"}} {
+		env, err := (&bench{options: benchOptions{records: o}, bucket: o.bucket}).addStore(t.Context(), []string{"JOBPOLLER_TABLE=mine"})
+		require.NoError(t, err)
+		last := map[string]string{}
+		for _, variable := range env {
+			name, value, _ := strings.Cut(variable, "=")
+			last[name] = value
+		}
+		require.Equal(t, table, last["JOBPOLLER_TABLE"])
+		require.Equal(t, o.bucket, last["JOBPOLLER_BUCKET"])
+	}
+}

@@ -1,0 +1,6 @@
+package localloop
+
+// ClaimPoller stands for a poller in the keys of claims: of the start records by which one
+// run alone has a name. No poller has the name: those of functions and states do not look
+// like that.
+const ClaimPoller = "jobpoller run"
