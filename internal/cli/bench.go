@@ -43,8 +43,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-const localBucket = "jobpoller"
-
 // recordPlace says where start records go: to the embedded S3 server, else to a bucket, or
 // to a table.
 type recordPlace struct {
@@ -261,11 +259,11 @@ func (b *bench) openS3() error {
 		return err
 	}
 	b.closers = append(b.closers, server.Close)
-	b.server, b.client, b.bucket = server, server.Client(), localBucket
+	b.server, b.client, b.bucket = server, server.Client(), localloop.Bucket
 	if b.clock.Virtual() {
 		b.client = server.DirectClient()
 	}
-	return server.CreateBucket(localBucket)
+	return server.CreateBucket(localloop.Bucket)
 }
 
 // openStore opens the store of the start records.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -196,21 +195,4 @@ func (o *compileOptions) fragmentExits() (map[pollcore.Status]string, error) {
 		return nil, usage("--exits needs a state for each of succeeded, failed and timed-out")
 	}
 	return exits, nil
-}
-
-func strategyNames(all []compile.Strategy) []string {
-	names := make([]string, len(all))
-	for i, s := range all {
-		names[i] = string(s)
-	}
-	return names
-}
-
-// strategyHelp says what each strategy does, a line for each.
-func strategyHelp(all []compile.Strategy) string {
-	var b strings.Builder
-	for _, s := range all {
-		terminal.Fprintf(&b, "  %-12s  %s\n", string(s), s.Summary())
-	}
-	return b.String()
 }

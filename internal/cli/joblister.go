@@ -49,20 +49,6 @@ const (
 	listerPages = 2000
 )
 
-// listerCalls are the operations that list the past jobs of an entry that has a list, and
-// describe them where that is needed.
-func listerCalls(e *catalog.Entry) []*catalog.Operation {
-	all := []*catalog.Operation{e.Service.Operations[e.Job.List.Operation]}
-	switch {
-	case e.Job.List.Describe == nil:
-	case e.Job.Batch != nil:
-		all = append(all, e.Service.Operations[e.Job.Batch.Operation])
-	default:
-		all = append(all, e.Operation)
-	}
-	return all
-}
-
 // read reads so many jobs at most, in the order of the list.
 func (r *jobLister) read(ctx context.Context, most int) (*pastJobs, error) {
 	r.mu.Lock()

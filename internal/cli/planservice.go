@@ -114,7 +114,7 @@ func (r *jobLister) source() string {
 
 // check returns the error that every call would have.
 func (r *jobLister) check() error {
-	for _, op := range listerCalls(r.entry) {
+	for _, op := range r.entry.ListCalls() {
 		if err := r.client.Check(op); err != nil {
 			return err
 		}

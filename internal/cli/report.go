@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -64,7 +65,7 @@ func accessOf(b *bench) *s3Access {
 // text is a command line of the AWS CLI.
 func (a *s3Access) text() string {
 	return fmt.Sprintf("while the run lasts: AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s AWS_REGION=%s aws s3 ls --recursive s3://%s --endpoint-url %s",
-		a.AccessKeyID, a.SecretAccessKey, sim.DefaultRegion, localBucket, a.Endpoint)
+		a.AccessKeyID, a.SecretAccessKey, sim.DefaultRegion, localloop.Bucket, a.Endpoint)
 }
 
 // newReport sums a run up.

@@ -15,9 +15,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// defaultSeed is that of all that a run draws, so virtual runs are equal.
-const defaultSeed = 1
-
 const runHelp = `Run executes a state machine on this machine. Without FILE it runs the shipped
 poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
 run here, and the start records go to an embedded S3 server. You need no AWS

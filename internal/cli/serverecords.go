@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
@@ -25,7 +26,7 @@ func (r *recordServer) start(data string, keys loopback.Keys) (err error) {
 	if r.server, err = embeddeds3.Start(o); err != nil {
 		return err
 	}
-	return r.server.CreateBucket(localBucket)
+	return r.server.CreateBucket(localloop.Bucket)
 }
 
 func (r *recordServer) close() error {

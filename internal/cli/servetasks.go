@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/statemachines/server"
@@ -137,5 +138,5 @@ func (t *serveTasks) addStore(ctx context.Context, env []string) ([]string, erro
 			return nil, err
 		}
 	}
-	return answers.SetStore(slices.Concat(env, variables), t.records.server.SecretURL(), localBucket, handler.DefaultPrefix, ""), nil
+	return answers.SetStore(slices.Concat(env, variables), t.records.server.SecretURL(), localloop.Bucket, handler.DefaultPrefix, ""), nil
 }

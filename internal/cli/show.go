@@ -204,7 +204,7 @@ func (s *sheet) signals(j *catalog.Job) {
 		s.row("batch", fmt.Sprintf("%s describes up to %d at once", b.Operation, b.Max))
 	}
 	if j.List != nil {
-		for _, op := range listerCalls(s.entry) {
+		for _, op := range s.entry.ListCalls() {
 			s.row("past jobs", op.Name)
 			s.row("", actions(op))
 		}

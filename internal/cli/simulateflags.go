@@ -19,3 +19,6 @@ func addSimulated(f *pflag.FlagSet, s *answers.Simulated) {
 	f.StringArrayVar(&s.Specs, "simulate", nil, "`SPEC` of simulated jobs, such as 12m or Import=40m:FAILED; repeatable")
 	f.StringVar(&s.Ends, "ends", "", "`STATUS` that simulated jobs end in, or success or failure")
 }
+
+// defaultSeed is that of all that a run draws, so virtual runs are equal.
+const defaultSeed = 1

@@ -102,3 +102,17 @@ func evaluateAll(expressions map[string]string, on any) (map[string]any, error) 
 	}
 	return values, nil
 }
+
+// ListCalls are the operations that list the past jobs of an entry that has a list, and
+// describe them where that is needed.
+func (e *Entry) ListCalls() []*Operation {
+	all := []*Operation{e.Service.Operations[e.Job.List.Operation]}
+	switch {
+	case e.Job.List.Describe == nil:
+	case e.Job.Batch != nil:
+		all = append(all, e.Service.Operations[e.Job.Batch.Operation])
+	default:
+		all = append(all, e.Operation)
+	}
+	return all
+}

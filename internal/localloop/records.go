@@ -4,3 +4,6 @@ package localloop
 // run alone has a name. No poller has the name: those of functions and states do not look
 // like that.
 const ClaimPoller = "jobpoller run"
+
+// Bucket has the start records on this machine.
+const Bucket = "jobpoller"
