@@ -42,7 +42,7 @@ func shown(t *testing.T, e *catalog.Entry) string {
 	t.Helper()
 	show, _ := sheets.LoadOrStore(e.FullName(), sync.OnceValue(func() string {
 		var stdout, stderr bytes.Buffer
-		if code := execute(context.Background(), []string{"show", e.Service.Key, e.Name}, &stdout, &stderr); code != exitSucceeded {
+		if code := runCommand(context.Background(), []string{"show", e.Service.Key, e.Name}, &stdout, &stderr); code != exitSucceeded {
 			return stderr.String()
 		}
 		return stdout.String()
@@ -55,7 +55,7 @@ func TestShowPrintsTheWaiter(t *testing.T) {
 	t.Parallel()
 	entries(t, func(e *catalog.Entry) {
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), []string{"show", e.Service.Key, e.Name, "-o", "json"}, &stdout, &stderr)
+		code := runCommand(t.Context(), []string{"show", e.Service.Key, e.Name, "-o", "json"}, &stdout, &stderr)
 		require.Equal(t, exitSucceeded, code, "%s", &stderr)
 		read, err := pollcore.ParseWaiter(e.Waiter.Name, stdout.Bytes())
 		require.NoError(t, err, "%s %s", e.Service.Key, e.Name)
@@ -95,7 +95,7 @@ func TestSampleInput(t *testing.T) {
 func TestListIsComplete(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), []string{"list", "-o", "json"}, &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{"list", "-o", "json"}, &stdout, &stderr), "%s", &stderr)
 	decoder := json.NewDecoder(&stdout)
 	decoder.DisallowUnknownFields()
 	var list []listEntry

@@ -14,7 +14,7 @@ func Main() {
 	collectRarely()
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(execute(ctx, newRootCommand(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // collectRarely lets the heap grow to five times what is live before it is

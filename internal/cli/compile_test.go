@@ -19,7 +19,7 @@ import (
 func compiled(t testing.TB, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), append([]string{"compile"}, args...), &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), append([]string{"compile"}, args...), &stdout, &stderr), "%s", &stderr)
 	return stdout.Bytes()
 }
 
@@ -84,7 +84,7 @@ func TestCheckOfYAML(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "flow.yml")
 			require.NoError(t, os.WriteFile(file, []byte(c.text), 0o600))
 			var stdout, stderr bytes.Buffer
-			require.Equal(t, c.code, execute(t.Context(), append([]string{"compile", "--check", file}, args...), &stdout, &stderr))
+			require.Equal(t, c.code, runCommand(t.Context(), append([]string{"compile", "--check", file}, args...), &stdout, &stderr))
 			require.Empty(t, stdout.String())
 			require.Contains(t, stderr.String(), file)
 			require.Contains(t, stderr.String(), c.want)

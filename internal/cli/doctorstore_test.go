@@ -171,7 +171,7 @@ func TestDoctorTriesTransactions(t *testing.T) {
 			d := &table{items: map[string]json.RawMessage{}, refused: tt.refused}
 			var out, problems bytes.Buffer
 			args := []string{"doctor", "--table", "Orders", "--region", "eu-west-1"}
-			code := execute(awssettings.WithClient(t.Context(), respond(d.respond).client()), args, &out, &problems)
+			code := runCommand(awssettings.WithClient(t.Context(), respond(d.respond).client()), args, &out, &problems)
 			require.Equal(t, tt.code, code, "%s%s", &out, &problems)
 			require.Contains(t, out.String(), tt.want)
 			require.Len(t, d.items, tt.left)

@@ -66,7 +66,7 @@ func pathServer(t *testing.T) string {
 func tryRun(t *testing.T, want int, machine string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	code := execute(t.Context(), append([]string{"run", machine, "-q"}, args...), &out, &out)
+	code := runCommand(t.Context(), append([]string{"run", machine, "-q"}, args...), &out, &out)
 	require.Equal(t, want, code, "%s", &out)
 	return out.String()
 }
@@ -168,7 +168,7 @@ Resources:
 		}
 	}
 	var out bytes.Buffer
-	require.Equal(t, exitUsage, execute(t.Context(), []string{"serve", "--port", "0", "--watch", dev, "--watch", prod, "--lambda", "F=./program"}, &out, &out), "%s", &out)
+	require.Equal(t, exitUsage, runCommand(t.Context(), []string{"serve", "--port", "0", "--watch", dev, "--watch", prod, "--lambda", "F=./program"}, &out, &out), "%s", &out)
 	require.Contains(t, out.String(), "F")
 }
 
@@ -180,6 +180,6 @@ func TestPollersAtTwoPlaces(t *testing.T) {
 	const want = "--lambda: run-job is behind a URL and check-status runs here, and they work on the same start records: pass both as programs, or both as URLs"
 	require.Contains(t, tryRun(t, exitUsage, machine, flags...), want)
 	var out bytes.Buffer
-	require.Equal(t, exitUsage, execute(t.Context(), append([]string{"serve", "--port", "0"}, flags...), &out, &out), "%s", &out)
+	require.Equal(t, exitUsage, runCommand(t.Context(), append([]string{"serve", "--port", "0"}, flags...), &out, &out), "%s", &out)
 	require.Contains(t, out.String(), want)
 }

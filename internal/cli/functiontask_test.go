@@ -142,7 +142,7 @@ func TestFunctionARNsAreInvokes(t *testing.T) { //nolint:paralleltest // it sets
 			continue
 		}
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), append([]string{"run", file, "--input", input, "-o", "json"}, flags...), &stdout, &stderr)
+		code := runCommand(t.Context(), append([]string{"run", file, "--input", input, "-o", "json"}, flags...), &stdout, &stderr)
 		require.Equal(t, exitSucceeded, code, "%s: %s%s", name, &stdout, &stderr)
 		var ran struct {
 			Output json.RawMessage `json:"output"`

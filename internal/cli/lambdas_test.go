@@ -54,7 +54,7 @@ func TestLambdaFunctionsBehindHTTP(t *testing.T) {
 	args := []string{"run", machine, "--lambda", "enrich=" + server.URL, "--lambda", "bad=" + server.URL + "/invoke/bad", "-q"}
 
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), append(args, "--mocks", mocks), &stdout, &stderr), "%s%s", &stdout, &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), append(args, "--mocks", mocks), &stdout, &stderr), "%s%s", &stdout, &stderr)
 	shown := stdout.String()
 	require.Contains(t, shown, `"path":"/2015-03-31/functions/enrich/invocations"`)
 	require.Contains(t, shown, `"name":{"got":{"event":{"n":1},`)
@@ -63,18 +63,18 @@ func TestLambdaFunctionsBehindHTTP(t *testing.T) {
 	require.Contains(t, shown, `"bad":{"Cause":"{\"errorType\": \"NoLuck\", \"errorMessage\": \"today\"}","Error":"NoLuck"}`)
 
 	stdout.Reset()
-	require.Equal(t, exitFailed, execute(t.Context(), args, &stdout, &stderr))
+	require.Equal(t, exitFailed, runCommand(t.Context(), args, &stdout, &stderr))
 	require.Contains(t, stdout.String(), "Lambda.ResourceNotFoundException", "no function is called other")
 
 	// What --lambda does not name goes where the flags send the service.
 	stdout.Reset()
-	require.Equal(t, exitSucceeded, execute(t.Context(), append(args, "--endpoint-url", "lambda="+server.URL), &stdout, &stderr), "%s%s", &stdout, &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), append(args, "--endpoint-url", "lambda="+server.URL), &stdout, &stderr), "%s%s", &stdout, &stderr)
 	require.Contains(t, stdout.String(), `"path":"/2015-03-31/functions/other/invocations"`)
 
 	for _, address := range []string{"http://u:SEKRET@h", "http://h/?key=SEKRET", "http://h/#SEKRET", "http://u:SEKRET%zz@h", "http://u:SEK#RET@h", "http://h:SEKRET@"} {
 		for _, flags := range [][]string{{"--lambda", "enrich=" + address}, {"--endpoint-url", address}, {"--endpoint-url", "athena=" + address}, {"--s3-endpoint", address}} {
 			stderr.Reset()
-			require.Equal(t, exitUsage, execute(t.Context(), append([]string{"run", machine}, flags...), io.Discard, &stderr), flags)
+			require.Equal(t, exitUsage, runCommand(t.Context(), append([]string{"run", machine}, flags...), io.Discard, &stderr), flags)
 			require.Contains(t, stderr.String(), "must be an http or https URL without user, query and fragment", flags)
 			require.NotContains(t, stderr.String(), "SEK", flags)
 		}
@@ -87,7 +87,7 @@ func TestLambdaFunctionsBehindHTTP(t *testing.T) {
 		"enrich=http://127.0.0.1:1": "--lambda: cannot reach http://127.0.0.1:1",
 	} {
 		stderr.Reset()
-		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"run", machine, "--mocks", mocks, "--lambda"}, strings.Fields(flag)...), io.Discard, &stderr), flag)
+		require.Equal(t, exitUsage, runCommand(t.Context(), append([]string{"run", machine, "--mocks", mocks, "--lambda"}, strings.Fields(flag)...), io.Discard, &stderr), flag)
 		require.Contains(t, stderr.String(), want)
 	}
 }
@@ -150,7 +150,7 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 		"End": {"Type": "Pass", "End": true}}}`), 0o600))
 	run := func(path string) (code int, stdout, stderr string) {
 		var out, complaints bytes.Buffer
-		code = execute(t.Context(), []string{"run", machine, "--lambda", "f=" + server.URL + "/" + path, "-q"}, &out, &complaints)
+		code = runCommand(t.Context(), []string{"run", machine, "--lambda", "f=" + server.URL + "/" + path, "-q"}, &out, &complaints)
 		return code, out.String(), complaints.String()
 	}
 	for path, tt := range answers {
@@ -200,7 +200,7 @@ func TestFunctionServerThatFailsIsRetried(t *testing.T) {
 			"Catch": [{"ErrorEquals": ["Lambda.SdkClientException"], "Next": "Caught"}], "End": true},
 		"Caught": {"Type": "Pass", "Result": "caught", "End": true}}}`), 0o600))
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), []string{"run", machine, "--lambda", "f=" + server.URL, "-q"}, &stdout, &stderr), "%s%s", &stdout, &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{"run", machine, "--lambda", "f=" + server.URL, "-q"}, &stdout, &stderr), "%s%s", &stdout, &stderr)
 	require.Contains(t, stdout.String(), `"caught"`)
 	require.EqualValues(t, 2, calls.Load())
 }
@@ -220,7 +220,7 @@ func TestRunThatBreaksOffKeepsItsHistory(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, []byte{0, 1, 2}, 0o700))
 	args := []string{"run", machine, "-q", "--name", "n", "--data", filepath.Join(folder, "d"), "--history", history, "--html", page, "--lambda"}
 	var stderr bytes.Buffer
-	require.Equal(t, exitFailed, execute(t.Context(), append(args, "f="+program), io.Discard, &stderr))
+	require.Equal(t, exitFailed, runCommand(t.Context(), append(args, "f="+program), io.Discard, &stderr))
 	require.Contains(t, stderr.String(), "cannot start")
 	text, err := os.ReadFile(history)
 	require.NoError(t, err)
@@ -232,7 +232,7 @@ func TestRunThatBreaksOffKeepsItsHistory(t *testing.T) {
 	defer server.Close()
 	require.NoError(t, os.Remove(history))
 	stderr.Reset()
-	require.Equal(t, exitFailed, execute(t.Context(), append(args, "f="+server.URL, "--redrive"), full{}, &stderr), "%s", &stderr)
+	require.Equal(t, exitFailed, runCommand(t.Context(), append(args, "f="+server.URL, "--redrive"), full{}, &stderr), "%s", &stderr)
 	require.Contains(t, stderr.String(), "write the result: ")
 	text, err = os.ReadFile(history)
 	require.NoError(t, err)

@@ -53,24 +53,24 @@ func TestKilledRunStartsNothingAgain(t *testing.T) {
 	})
 	args := []string{"run", machine, "--endpoint-url", url, "--data", data, "--name", "nightly", "-q"}
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
 	require.EqualValues(t, 2, calls.Load())
 	require.Regexp(t, `^\{"time":"[0-9TZ:-]+","state":"Start","call":"athena:startQueryExecution"\}\n$`, string(left))
 	require.NoFileExists(t, note)
-	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "a run that ended begins again")
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &stderr), "a run that ended begins again")
 	require.EqualValues(t, 4, calls.Load())
 
 	require.NoError(t, os.WriteFile(note, append(left, `{"time":"2026`...), 0o600)) // as a kill leaves it
 	for _, redrive := range [][]string{nil, {"--redrive"}} {
 		stderr.Reset()
-		require.Equal(t, exitUsage, execute(t.Context(), append(args, redrive...), io.Discard, &stderr))
+		require.Equal(t, exitUsage, runCommand(t.Context(), append(args, redrive...), io.Discard, &stderr))
 		require.Contains(t, stderr.String(), `the run "nightly" of `)
 		require.Regexp(t, `(?m)^  athena:startQueryExecution of "Start" at 20[0-9TZ:-]+$`, stderr.String())
 		require.Contains(t, stderr.String(), "pass another --name")
 	}
 	require.EqualValues(t, 4, calls.Load())
 	args[len(args)-2] = "other"
-	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr))
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &stderr))
 }
 
 // A call that cannot be noted is not sent, such as that of a second run of a name at
@@ -84,7 +84,7 @@ func TestCallThatCannotBeKeptIsNotSent(t *testing.T) {
 	url := queryService(t, func(string) { calls.Add(1) })
 	require.NoError(t, os.WriteFile(data, nil, 0o600))
 	var stderr bytes.Buffer
-	code := execute(t.Context(), []string{"run", machine, "--endpoint-url", url, "--data", data, "--name", "nightly", "-q"}, io.Discard, &stderr)
+	code := runCommand(t.Context(), []string{"run", machine, "--endpoint-url", url, "--data", data, "--name", "nightly", "-q"}, io.Discard, &stderr)
 	require.NotEqual(t, exitSucceeded, code)
 	require.Zero(t, calls.Load(), &stderr)
 }
@@ -102,10 +102,10 @@ func TestInterruptTellsOfJobs(t *testing.T) {
 	defer cancel()
 	stderr := &cancelOn{text: "WaitStateEntered", cancel: cancel}
 	args := []string{"run", machine, "--endpoint-url", url, "--data", filepath.Join(folder, "kept"), "--name", "nightly", "-q", "--trace"}
-	require.Equal(t, exitInterrupted, execute(ctx, args, io.Discard, stderr))
+	require.Equal(t, exitInterrupted, runCommand(ctx, args, io.Discard, stderr))
 	require.Regexp(t, `(?m)^warning: the job of athena:startQueryExecution of "Start" at 20[0-9TZ:-]+ may run on$`, stderr.String())
 	var stdout, complaints bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), append(args, "--redrive"), &stdout, &complaints), &complaints)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), append(args, "--redrive"), &stdout, &complaints), &complaints)
 	require.EqualValues(t, 2, calls.Load(), "it started no second job")
 	require.NotContains(t, complaints.String(), "may run on")
 }
@@ -122,9 +122,9 @@ func TestFunctionThatDiesSaysWhy(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho boom: no module foo >&2\nexit 3\n"), 0o700))
 	require.NoError(t, os.WriteFile(plain, nil, 0o600))
 	var stderr bytes.Buffer
-	require.Equal(t, exitFailed, execute(t.Context(), []string{"run", machine, "--lambda", "notify=" + program, "-q"}, io.Discard, &stderr))
+	require.Equal(t, exitFailed, runCommand(t.Context(), []string{"run", machine, "--lambda", "notify=" + program, "-q"}, io.Discard, &stderr))
 	require.Contains(t, stderr.String(), "notify: boom: no module foo\n")
 	stderr.Reset()
-	require.Equal(t, exitUsage, execute(t.Context(), []string{"run", machine, "--lambda", "notify=" + plain}, io.Discard, &stderr))
+	require.Equal(t, exitUsage, runCommand(t.Context(), []string{"run", machine, "--lambda", "notify=" + plain}, io.Discard, &stderr))
 	require.Contains(t, stderr.String(), "expected a program that speaks the Lambda Runtime API")
 }

@@ -45,7 +45,7 @@ func TestE2EDriverOfOnesOwn(t *testing.T) {
 	own := []string{"--lambda", "run-job=go:./docs/example", "--lambda", "check-status=go:./docs/example", "--endpoint-url", "codedeploy=" + url}
 	try := func(args ...string) (code int, stdout string) {
 		var out, stderr bytes.Buffer
-		code = execute(t.Context(), args, &out, &stderr)
+		code = runCommand(t.Context(), args, &out, &stderr)
 		return code, out.String() + stderr.String()
 	}
 

@@ -36,7 +36,7 @@ func TestLocalFunctionsThatCannotRun(t *testing.T) {
 		},
 	} {
 		var stderr bytes.Buffer
-		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"run"}, args...), io.Discard, &stderr), "%s", &stderr)
+		require.Equal(t, exitUsage, runCommand(t.Context(), append([]string{"run"}, args...), io.Discard, &stderr), "%s", &stderr)
 		require.Contains(t, stderr.String(), want)
 	}
 }
@@ -59,7 +59,7 @@ func TestPackagesOfGoThatCannotRun(t *testing.T) {
 	t.Chdir(folder)
 	try := func(want int, args ...string) string {
 		var out bytes.Buffer
-		require.Equal(t, want, execute(t.Context(), append([]string{"run", "m.asl.json", "-q"}, args...), &out, &out), "%s", &out)
+		require.Equal(t, want, runCommand(t.Context(), append([]string{"run", "m.asl.json", "-q"}, args...), &out, &out), "%s", &out)
 		return out.String()
 	}
 	for what, want := range map[string]string{

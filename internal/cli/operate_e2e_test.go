@@ -36,7 +36,7 @@ func TestE2ERecordsInATable(t *testing.T) {
 	command := func(code int, args ...string) string {
 		var stdout, stderr bytes.Buffer
 		args = append(args, "--table", "records", "--region", "us-east-1", "--endpoint-url", server.URL())
-		require.Equal(t, code, execute(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
+		require.Equal(t, code, runCommand(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
 		return stdout.String() + stderr.String()
 	}
 	require.Equal(t, "STATUS     STARTED               RECORD  JOB\nUNKNOWN    2026-11-20T09:30:14Z  "+nightly+"  acme:Bake\n", command(exitSucceeded, "records", "list", nightly))

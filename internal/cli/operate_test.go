@@ -111,7 +111,7 @@ func (a *account) command(t *testing.T, args ...string) (code int, stdout, stder
 	t.Helper()
 	var out, problems bytes.Buffer
 	args = append(args, "--bucket", "records", "--region", "eu-west-1", "--endpoint-url", a.url)
-	code = execute(t.Context(), args, &out, &problems)
+	code = runCommand(t.Context(), args, &out, &problems)
 	return code, out.String(), problems.String()
 }
 
@@ -449,7 +449,7 @@ func TestStatusAsksInTheRegionOfTheExecution(t *testing.T) {
 		}).client()
 		args := []string{"status", nightly, "--bucket", "records", "--endpoint-url", a.url, "--region", flag}
 		var out, problems bytes.Buffer
-		require.Equal(t, exitSucceeded, execute(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
+		require.Equal(t, exitSucceeded, runCommand(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
 		require.Equal(t, map[string]string{"s3": cmp.Or(flag, "us-east-1"), "states": want, "glue": want}, regions)
 	}
 }
@@ -594,7 +594,7 @@ func TestDoctorOfABadTable(t *testing.T) {
 			return respondJSON(http.StatusBadRequest, `{"__type": "`+code+`", "message": "no"}`)
 		}).client()
 		args := []string{"doctor", "--table", "Orders", "--region", "eu-west-1"}
-		require.Equal(t, exitFailed, execute(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
+		require.Equal(t, exitFailed, runCommand(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
 		require.Contains(t, out.String(), want)
 		require.NotContains(t, out.String(), "operation error")
 	}
@@ -623,7 +623,7 @@ func TestDoctorOfABadStore(t *testing.T) {
 	require.Equal(t, exitFailed, code, stdout)
 	var out, problems bytes.Buffer
 	args := []string{"doctor", "--bucket", "missing", "--region", "eu-west-1", "--endpoint-url", a.url}
-	require.Equal(t, exitFailed, execute(t.Context(), args, &out, &problems), "%s", &problems)
+	require.Equal(t, exitFailed, runCommand(t.Context(), args, &out, &problems), "%s", &problems)
 	require.Contains(t, out.String(), "ERROR    store       bucket \"missing\" does not exist; create it, or configure another: NoSuchBucket: ")
 	require.Contains(t, out.String(), "do: aws s3 mb s3://missing --region eu-west-1 --endpoint-url "+a.url+"\n")
 	require.NotContains(t, out.String(), "operation error")

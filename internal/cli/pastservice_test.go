@@ -175,7 +175,7 @@ func (s *pastService) events(n int) []any {
 func (s *pastService) run(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	s.at, s.read, s.started = map[string][]time.Duration{}, nil, time.Now()
 	var out, errs bytes.Buffer
-	code = execute(awssettings.WithClient(ctx, s), append([]string{"plan"}, args...), &out, &errs)
+	code = runCommand(awssettings.WithClient(ctx, s), append([]string{"plan"}, args...), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

@@ -283,7 +283,7 @@ func TestPlanWithoutAnswers(t *testing.T) {
 			return nil, errors.New("connection reset by peer")
 		})
 		var out, errs bytes.Buffer
-		code := execute(awssettings.WithClient(t.Context(), dead), []string{"plan", "--from-executions", nightlyARN}, &out, &errs)
+		code := runCommand(awssettings.WithClient(t.Context(), dead), []string{"plan", "--from-executions", nightlyARN}, &out, &errs)
 		require.Equal(t, exitUnknown, code, errs.String())
 		require.Equal(t, 1, calls)
 
@@ -412,7 +412,7 @@ func TestPlanShowsItsProgress(t *testing.T) {
 			return 0, ""
 		}
 		var out bytes.Buffer
-		code := execute(awssettings.WithClient(t.Context(), s), []string{"plan", "--from-executions", nightlyARN}, &out, screen)
+		code := runCommand(awssettings.WithClient(t.Context(), s), []string{"plan", "--from-executions", nightlyARN}, &out, screen)
 		require.Zero(t, code, screen.String())
 		for line := range shown {
 			var elapsed, done, left int

@@ -24,7 +24,7 @@ func TestPlanAllowsAsManyJobsHoweverManyAreAsked(t *testing.T) {
 		for _, jobs := range []string{"1", "2", "10", "1000", "25000"} {
 			var stdout, stderr bytes.Buffer
 			args := append([]string{"plan", "-o", "json", "--concurrent", jobs}, c.args...)
-			require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s", &stderr)
+			require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &stderr), "%s", &stderr)
 			var report planReport
 			require.NoError(t, json.Unmarshal(stdout.Bytes(), &report))
 			require.Equal(t, c.most, report.Load.MostJobs, "%s: %s jobs", name, jobs)

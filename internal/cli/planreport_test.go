@@ -20,7 +20,7 @@ func TestPlanShowsWhatAStrategyLoses(t *testing.T) {
 	rows := func(strategy string) (map[string]plannedSchedule, []string) {
 		var stdout, stderr bytes.Buffer
 		args := []string{"plan", "--duration", "lognormal(5m, 1.5)", "--late", "30s", "--strategy", strategy, "-o", "json"}
-		require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s", &stderr)
+		require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &stderr), "%s", &stderr)
 		var report planReport
 		require.NoError(t, json.Unmarshal(stdout.Bytes(), &report))
 		all := map[string]plannedSchedule{}
@@ -54,7 +54,7 @@ func TestPlanPricesTodaysLoopAsItIs(t *testing.T) {
 	today := func(strategy string) plannedSchedule {
 		var stdout, stderr bytes.Buffer
 		args := []string{"plan", "../../docs/example/athena/loop.asl.json", "--duration", "uniform(15m, 30m)", "--strategy", strategy, "-o", "json"}
-		require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s", &stderr)
+		require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &stderr), "%s", &stderr)
 		var report planReport
 		require.NoError(t, json.Unmarshal(stdout.Bytes(), &report))
 		require.Equal(t, todayName, report.Schedules[0].Name)

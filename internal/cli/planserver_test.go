@@ -61,7 +61,7 @@ func planOfServer(t *testing.T, s *sfntest.Server, args ...string) (*planReport,
 		return answer, nil
 	})
 	var out, errs bytes.Buffer
-	code := execute(awssettings.WithClient(t.Context(), client), append([]string{"plan", "-o", "json"}, args...), &out, &errs)
+	code := runCommand(awssettings.WithClient(t.Context(), client), append([]string{"plan", "-o", "json"}, args...), &out, &errs)
 	if code == exitUsage {
 		return nil, errs.String()
 	}

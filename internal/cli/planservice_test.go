@@ -35,7 +35,7 @@ func planFromService(t *testing.T, client respond, args ...string) (p planned) {
 		start := time.Now()
 		var stdout, stderr bytes.Buffer
 		ctx := awssettings.WithClient(t.Context(), client.client())
-		p.code = execute(ctx, append([]string{"plan", "--from-service", "--region", "eu-west-1"}, args...), &stdout, &stderr)
+		p.code = runCommand(ctx, append([]string{"plan", "--from-service", "--region", "eu-west-1"}, args...), &stdout, &stderr)
 		p.stdout, p.stderr, p.took = stdout.String(), stderr.String(), time.Since(start)
 	})
 	return p
@@ -395,7 +395,7 @@ func TestPlanFromServiceUsage(t *testing.T) {
 		"--profile dev": "--most, --profile and --endpoint-url need --from-executions or --from-service: nothing else calls AWS",
 	} {
 		var stdout, stderr bytes.Buffer
-		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"plan", "--duration", "constant(1m)"}, strings.Fields(args)...), &stdout, &stderr))
+		require.Equal(t, exitUsage, runCommand(t.Context(), append([]string{"plan", "--duration", "constant(1m)"}, strings.Fields(args)...), &stdout, &stderr))
 		require.Contains(t, stderr.String(), want)
 	}
 }
@@ -419,7 +419,7 @@ func TestInterruptedPlanFromService(t *testing.T) {
 		time.AfterFunc(10*time.Second, cancel)
 		start := time.Now()
 		var stdout, stderr bytes.Buffer
-		require.Equal(t, exitInterrupted, execute(ctx, []string{"plan", "glue", "StartJobRun", "--from-service", "--param", "JobName=x", "--region", "eu-west-1"}, &stdout, &stderr))
+		require.Equal(t, exitInterrupted, runCommand(ctx, []string{"plan", "glue", "StartJobRun", "--from-service", "--param", "JobName=x", "--region", "eu-west-1"}, &stdout, &stderr))
 		require.Equal(t, "READING 0s  0 jobs listed  last answer: ThrottlingException\njobpoller: interrupted\n", stderr.String())
 		require.Equal(t, 10*time.Second, time.Since(start))
 	})

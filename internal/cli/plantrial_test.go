@@ -186,7 +186,7 @@ func TestPrintedPlanIsWhatRunsMeasure(t *testing.T) {
 	command := func(t *testing.T, args ...string) []byte {
 		t.Helper()
 		var out, errs bytes.Buffer
-		require.Zero(t, execute(t.Context(), args, &out, &errs), errs.String())
+		require.Zero(t, runCommand(t.Context(), args, &out, &errs), errs.String())
 		return out.Bytes()
 	}
 	const durations = "uniform(15m, 30m)"

@@ -25,7 +25,7 @@ func TestPollsInVirtualTimeAreCheap(t *testing.T) { //nolint:paralleltest // it 
 	var stdout bytes.Buffer
 	allocations := testing.AllocsPerRun(1, func() {
 		stdout.Reset()
-		execute(t.Context(), longLoop, &stdout, io.Discard)
+		runCommand(t.Context(), longLoop, &stdout, io.Discard)
 	})
 	require.Contains(t, stdout.String(), "CANCELLED at 12m")
 	require.LessOrEqual(t, allocations/polls, float64(most), "allocations a poll")

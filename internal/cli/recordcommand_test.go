@@ -37,7 +37,7 @@ func TestCommandsOfAnUnknownStartFindItsRecord(t *testing.T) {
 		require.NotNil(t, found, err.Error())
 		args := append(splitShell(found[1]), more...)
 		var out, problems bytes.Buffer
-		execute(t.Context(), append(args, "--region", "eu-west-1", "--endpoint-url", a.url), &out, &problems)
+		runCommand(t.Context(), append(args, "--region", "eu-west-1", "--endpoint-url", a.url), &out, &problems)
 		require.Contains(t, problems.String(), "--yes", "nobody is there to be asked: %q", args)
 	}
 }

@@ -117,7 +117,7 @@ func TestRecordsListOfATable(t *testing.T) {
 		}).client()
 		ctx := awssettings.WithClient(t.Context(), client)
 		args := []string{"records", "list", "--table", "records", "--region", "eu-west-1", "--limit", "1000", "-o", format}
-		require.Equal(t, exitSucceeded, execute(ctx, args, &stdout, &stderr), "%s", &stderr)
+		require.Equal(t, exitSucceeded, runCommand(ctx, args, &stdout, &stderr), "%s", &stderr)
 		require.EqualValues(t, 2, client.number.Load())
 		if format == "text" {
 			require.Equal(t, 1+202, strings.Count(stdout.String(), "\n"))
@@ -202,7 +202,7 @@ func TestRecordsListWithoutEnd(t *testing.T) {
 			}).client()
 			var stdout, stderr bytes.Buffer
 			args := []string{"records", "list", c.flag, "records", "--region", "eu-west-1"}
-			require.Equal(t, c.code, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
+			require.Equal(t, c.code, runCommand(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
 			require.Contains(t, stderr.String(), c.want)
 			require.Equal(t, c.calls, calls)
 		})
@@ -221,14 +221,14 @@ func TestRecordsListOfNoStore(t *testing.T) {
 			return respondJSON(http.StatusBadRequest, `{"__type": "`+code+`", "message": "no"}`)
 		}).client()
 		args := []string{"records", "list", "--table", "records", "--region", "eu-west-1"}
-		require.Equal(t, exitUnknown, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr))
+		require.Equal(t, exitUnknown, runCommand(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr))
 		require.Equal(t, "jobpoller: "+want+"\n", stderr.String())
 	}
 	a := &account{server: newRecordServer(t, nil)}
 	a.url = a.server.URL()
 	var stdout, stderr bytes.Buffer
 	args := []string{"records", "list", "--bucket", "missing", "--region", "eu-west-1", "--endpoint-url", a.url}
-	require.Equal(t, exitUnknown, execute(t.Context(), args, &stdout, &stderr))
+	require.Equal(t, exitUnknown, runCommand(t.Context(), args, &stdout, &stderr))
 	require.Equal(t, "jobpoller: bucket missing does not exist in this account and region: check its name, and pass --region\n", stderr.String())
 }
 
@@ -297,7 +297,7 @@ func TestInterruptedOperatorCommands(t *testing.T) {
 			defer silent.Close()
 			var stdout, stderr bytes.Buffer
 			command = append(command, "--bucket", "records", "--region", "eu-west-1", "--endpoint-url", silent.URL)
-			require.Equal(t, exitInterrupted, execute(ctx, command, &stdout, &stderr), "%s%s", &stdout, &stderr)
+			require.Equal(t, exitInterrupted, runCommand(ctx, command, &stdout, &stderr), "%s%s", &stdout, &stderr)
 			require.Empty(t, stdout.String())
 		})
 	}

@@ -23,7 +23,7 @@ import (
 func runJSON(t *testing.T, args ...string) (report, int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := execute(t.Context(), append([]string{"run", "-o", "json"}, args...), &stdout, &stderr)
+	code := runCommand(t.Context(), append([]string{"run", "-o", "json"}, args...), &stdout, &stderr)
 	require.Empty(t, stderr.String(), "a virtual run shows no progress")
 	decoder := json.NewDecoder(&stdout)
 	decoder.DisallowUnknownFields()
@@ -102,7 +102,7 @@ func TestInterruptWithASilentStore(t *testing.T) {
 		}
 	}()
 	var stdout, stderr bytes.Buffer
-	code := execute(ctx, []string{"run", "-q", "--s3-endpoint", "http://" + listener.Addr().String(), "--bucket", "silent"}, &stdout, &stderr)
+	code := runCommand(ctx, []string{"run", "-q", "--s3-endpoint", "http://" + listener.Addr().String(), "--bucket", "silent"}, &stdout, &stderr)
 	require.Equal(t, exitInterrupted, code)
 	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
 }
@@ -127,7 +127,7 @@ func TestInterrupt(t *testing.T) {
 	defer cancel()
 	stderr := &cancelOn{text: "poll 1", cancel: cancel}
 	var stdout bytes.Buffer
-	code := execute(ctx, []string{"run", "--job-seconds", "3600"}, &stdout, stderr)
+	code := runCommand(ctx, []string{"run", "--job-seconds", "3600"}, &stdout, stderr)
 	require.Equal(t, exitInterrupted, code)
 	require.Contains(t, stdout.String(), "ABORTED")
 	require.Contains(t, stderr.String(), "RUNNING", "the last status is shown")
@@ -141,10 +141,10 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stderr := &cancelOn{text: "poll 1", cancel: cancel}
-	require.Equal(t, exitInterrupted, execute(ctx, args, io.Discard, stderr))
+	require.Equal(t, exitInterrupted, runCommand(ctx, args, io.Discard, stderr))
 
 	var stdout, progress bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &progress))
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &progress))
 	require.Contains(t, progress.String(), "continues the execution with its start record s3://jobpoller/")
 	require.Contains(t, stdout.String(), `"workedSeconds": 2`)
 }
@@ -155,16 +155,16 @@ func TestResumeOfSimulatedJob(t *testing.T) {
 	folder := t.TempDir()
 	var definition bytes.Buffer
 	compiled := []string{"compile", "athena", "StartQueryExecution", "--start", "--strategy", "lambda-loop", "--max-wait", "20m"}
-	require.Equal(t, exitSucceeded, execute(t.Context(), compiled, &definition, io.Discard))
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), compiled, &definition, io.Discard))
 	file := filepath.Join(folder, "m.asl.json")
 	require.NoError(t, os.WriteFile(file, definition.Bytes(), 0o600))
 	args := []string{"run", file, "--data", filepath.Join(folder, "data"), "--name", "nightly", "--simulate", "1h", "--input", `{"QueryString": "SELECT 1"}`}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	require.Equal(t, exitInterrupted, execute(ctx, args, io.Discard, &cancelOn{text: "the job has started", cancel: cancel}))
+	require.Equal(t, exitInterrupted, runCommand(ctx, args, io.Discard, &cancelOn{text: "the job has started", cancel: cancel}))
 
 	var stdout, progress bytes.Buffer
-	require.Equal(t, exitFailed, execute(t.Context(), append(args, "-o", "json"), &stdout, &progress))
+	require.Equal(t, exitFailed, runCommand(t.Context(), append(args, "-o", "json"), &stdout, &progress))
 	require.Contains(t, stdout.String(), "the simulated job is gone", progress.String())
 }
 
@@ -190,7 +190,7 @@ func runHTTPJob(t *testing.T, flags ...string) {
 	require.NoError(t, os.WriteFile(input, fmt.Appendf(nil, `{"job": "http:Request", "maxWaitSeconds": 60, "arguments": {
 		"Start": {"Url": "%[1]s/jobs"}, "Describe": {"Url": "%[1]s/jobs/{Body.id}"}}}`, server.URL), 0o600))
 	var stdout, stderr bytes.Buffer
-	code := execute(t.Context(), append([]string{"run", "--input", input}, flags...), &stdout, &stderr)
+	code := runCommand(t.Context(), append([]string{"run", "--input", input}, flags...), &stdout, &stderr)
 	require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
 	require.Contains(t, stderr.String(), "http:Request calls the real service")
 }
@@ -201,6 +201,6 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	require.Equal(t, exitInterrupted, execute(ctx, []string{"run", "--processes"}, io.Discard, &stderr))
+	require.Equal(t, exitInterrupted, runCommand(ctx, []string{"run", "--processes"}, io.Discard, &stderr))
 	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
 }

@@ -24,7 +24,7 @@ func TestE2ERunWithDynamoDB(t *testing.T) {
 	run := func(code int, args ...string) string {
 		var stdout, stderr bytes.Buffer
 		args = append([]string{"run", "--endpoint-url", "dynamodb=" + server.URL()}, args...)
-		require.Equal(t, code, execute(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
+		require.Equal(t, code, runCommand(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
 		return stdout.String() + stderr.String()
 	}
 	sample := []string{"--store", "dynamodb", "--table", "records", "--data", t.TempDir(), "--name", "nightly", "--job-seconds", "1"}

@@ -44,7 +44,7 @@ func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) { //nolint:para
 			})
 		})
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), append([]string{"run", "-q", "--job-seconds", "1"}, flags...), &stdout, &stderr)
+		code := runCommand(t.Context(), append([]string{"run", "-q", "--job-seconds", "1"}, flags...), &stdout, &stderr)
 		require.Equal(t, exitFailed, code, "%s%s", &stdout, &stderr)
 		require.Contains(t, stdout.String()+stderr.String(), "the store ignores the condition of a write ("+ignored+")")
 		require.Zero(t, jobs.Load(), "no job was started")
@@ -79,7 +79,7 @@ func TestRunsOfOneNameStartOneJob(t *testing.T) { //nolint:paralleltest // sets 
 	for i := range runs {
 		all.Go(func() {
 			args := append([]string{"run", "--name", "nightly", "--job-seconds", "1", "-o", "json"}, flags...)
-			runs[i].code = execute(t.Context(), args, &runs[i].stdout, &runs[i].stderr)
+			runs[i].code = runCommand(t.Context(), args, &runs[i].stdout, &runs[i].stderr)
 		})
 	}
 	all.Wait()
@@ -99,7 +99,7 @@ func TestFilesOfARunAreTheirOwners(t *testing.T) {
 	require.NoError(t, os.WriteFile(history, []byte("old"), 0o644))
 	require.NoError(t, os.Chmod(history, 0o644))
 	var stdout, stderr bytes.Buffer
-	code := execute(t.Context(), []string{"run", "--virtual", "--html", html, "--history", history, "--data", data}, &stdout, &stderr)
+	code := runCommand(t.Context(), []string{"run", "--virtual", "--html", html, "--history", history, "--data", data}, &stdout, &stderr)
 	require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
 	for file, want := range map[string]os.FileMode{html: 0o600, history: 0o600, filepath.Join(data, "s3.bolt"): 0o600, data: 0o700 | os.ModeDir} {
 		info, err := os.Stat(file)
@@ -131,7 +131,7 @@ func TestJobIsNotedBeforeItIsRecorded(t *testing.T) { //nolint:paralleltest // s
 	for range 4 {
 		writes = nil
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), append([]string{"run", "-q", "--job-seconds", "0"}, flags...), &stdout, &stderr)
+		code := runCommand(t.Context(), append([]string{"run", "-q", "--job-seconds", "0"}, flags...), &stdout, &stderr)
 		require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
 		require.GreaterOrEqual(t, len(writes), 5)
 		started := slices.Index(writes[1:], "record") + 1
@@ -148,7 +148,7 @@ func TestDataFolderThatCannotBeUsed(t *testing.T) {
 	folder := t.TempDir()
 	args := []string{"run", "--virtual", "--name", "n", "--data", folder}
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), args, &stdout, &stderr), "%s", &stderr)
 	file := filepath.Join(folder, "s3.bolt")
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestDataFolderThatCannotBeUsed(t *testing.T) {
 		args[len(args)-1], file = folder, filepath.Join(folder, "s3.bolt")
 		require.NoError(t, os.WriteFile(file, text, 0o600))
 		stderr.Reset()
-		require.Equal(t, exitUsage, execute(t.Context(), args, &stdout, &stderr), name)
+		require.Equal(t, exitUsage, runCommand(t.Context(), args, &stdout, &stderr), name)
 		require.Contains(t, stderr.String(), "jobpoller: --data: S3 objects in "+file+" cannot be read: ", name)
 		require.Contains(t, stderr.String(), "choose another folder, or delete the file if its content is not needed", name)
 		left, err := os.ReadFile(file)

@@ -226,7 +226,7 @@ func (c screenCase) look(t *testing.T, title string, to io.Writer) {
 func (c screenCase) run(t *testing.T, stdout, stderr io.Writer) int {
 	t.Helper()
 	client := &answering{answers: strings.Split(c.answers, "\n")}
-	return execute(awssettings.WithClient(t.Context(), client), c.args, stdout, stderr)
+	return runCommand(awssettings.WithClient(t.Context(), client), c.args, stdout, stderr)
 }
 
 // A live line never wraps, and leaves nothing behind.

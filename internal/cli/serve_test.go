@@ -183,7 +183,7 @@ func TestServeOptions(t *testing.T) {
 		"--substitute a --watch x":            "--substitute must be Name=value",
 	} {
 		var out, errs bytes.Buffer
-		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"serve"}, strings.Fields(args)...), &out, &errs), args)
+		require.Equal(t, exitUsage, runCommand(t.Context(), append([]string{"serve"}, strings.Fields(args)...), &out, &errs), args)
 		require.Contains(t, errs.String(), want, args)
 		require.Empty(t, out.String(), args)
 	}

@@ -16,7 +16,7 @@ func compileTo(t *testing.T, args ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "m.asl.json")
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitSucceeded, execute(t.Context(), append([]string{"compile", "--max-wait", "1h"}, args...), &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), append([]string{"compile", "--max-wait", "1h"}, args...), &stdout, &stderr), "%s", &stderr)
 	require.NoError(t, os.WriteFile(file, stdout.Bytes(), 0o600))
 	return file
 }
@@ -25,7 +25,7 @@ func compileTo(t *testing.T, args ...string) string {
 func runFile(t *testing.T, file string, args ...string) (simulation, int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := execute(t.Context(), append([]string{"run", file, "-q", "-o", "json"}, args...), &stdout, &stderr)
+	code := runCommand(t.Context(), append([]string{"run", file, "-q", "-o", "json"}, args...), &stdout, &stderr)
 	var r simulation
 	require.NoError(t, json.Unmarshal(stdout.Bytes(), &r), "%s%s", &stdout, &stderr)
 	if r.Output != nil {

@@ -52,12 +52,12 @@ func TestAdvisedWaitTakesEveryID(t *testing.T) {
 	}).client()
 	var stdout, stderr bytes.Buffer
 	args := []string{"start", "athena", "StartQueryExecution", "--param", "QueryString=SELECT 1", "--region", "eu-west-1"}
-	require.Equal(t, exitSucceeded, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitSucceeded, runCommand(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
 	_, command, _ := strings.Cut(strings.TrimSpace(stderr.String()), "Wait for it: jobpoller ")
 	require.Equal(t, "wait athena StartQueryExecution --region eu-west-1 -- -v", command)
 	stdout.Reset()
 	words := strings.Fields(strings.Replace(command, " -- ", " --dry-run -- ", 1))
-	require.Equal(t, exitSucceeded, execute(t.Context(), words, &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitSucceeded, runCommand(t.Context(), words, &stdout, &stderr), "%s", &stderr)
 	require.Contains(t, stdout.String(), `GetQueryExecution {"QueryExecutionId":"-v"}`)
 }
 
@@ -80,7 +80,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 			}).client()
 			var stderr bytes.Buffer
 			args := append([]string{"start", "glue", "StartJobRun", "--param", "JobName=nightly", "--region", "eu-west-1"}, c.more...)
-			require.Equal(t, exitUnknown, execute(awssettings.WithClient(t.Context(), client), args, fullDisk{}, &stderr))
+			require.Equal(t, exitUnknown, runCommand(awssettings.WithClient(t.Context(), client), args, fullDisk{}, &stderr))
 			require.Contains(t, stderr.String(), c.want)
 			require.Equal(t, c.calls, client.number.Load())
 		})
@@ -101,7 +101,7 @@ func TestStartWithoutAnswer(t *testing.T) {
 				return saySilent(r)
 			}).client()
 			var stdout, stderr bytes.Buffer
-			code := execute(awssettings.WithClient(ctx, client), []string{
+			code := runCommand(awssettings.WithClient(ctx, client), []string{
 				"start", "glue", "StartJobRun", "--param", "JobName=nightly", "--region", "eu-west-1",
 			}, &stdout, &stderr)
 			want, reason := exitUnknown, "no answer within 1m. Check the region, --endpoint-url and the network"

@@ -31,7 +31,7 @@ func TestInterruptedLint(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, complaints bytes.Buffer
-	require.Equal(t, exitInterrupted, execute(ctx, []string{"lint", "../../docs/example"}, &out, &complaints))
+	require.Equal(t, exitInterrupted, runCommand(ctx, []string{"lint", "../../docs/example"}, &out, &complaints))
 	require.Empty(t, out.String())
 	require.Equal(t, "jobpoller: interrupted\n", complaints.String())
 }

@@ -186,7 +186,7 @@ func (a *answerers) answer(t *testing.T, want, definition, testCase string, flag
 	t.Helper()
 	var shown bytes.Buffer
 	file := writeTemporary(t, "m.asl.json", definition)
-	code := execute(t.Context(), slices.Concat([]string{"run", file, "--input", "{}", "-o", "json"}, flags, run), &shown, &shown)
+	code := runCommand(t.Context(), slices.Concat([]string{"run", file, "--input", "{}", "-o", "json"}, flags, run), &shown, &shown)
 	require.Equal(t, want, a.takeAsked(code == exitSucceeded, shown.String()), "run, %v: %d, %s", flags, code, &shown)
 	s := startServing(t, io.Discard, slices.Concat([]string{"--region", "us-east-1"}, flags, serve)...)
 	status, output, cause := s.execute(t, "m", definition, testCase, "{}")

@@ -26,7 +26,7 @@ func TestTextOfJobsIsQuoted(t *testing.T) {
 	require.NoError(t, os.WriteFile(mocks, []byte(`{"A": {"fail": {"error": "Evil`+evil+`", "cause": "`+evil+`"}}}`), 0o600))
 	for _, args := range [][]string{{"--trace"}, {"-o", "json"}, {"-o", "jsonl", "--trace"}} {
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), append([]string{"run", definition, "--mocks", mocks, "--virtual"}, args...), &stdout, &stderr)
+		code := runCommand(t.Context(), append([]string{"run", definition, "--mocks", mocks, "--virtual"}, args...), &stdout, &stderr)
 		require.Equal(t, exitFailed, code, "%s%s", &stdout, &stderr)
 		shown := stdout.String() + stderr.String()
 		require.Contains(t, shown, "title")
@@ -46,7 +46,7 @@ func TestTextOfFilesIsQuoted(t *testing.T) {
 		{"run", "--name", "no\x1b[2J\nSUCCEEDED"},
 	} {
 		var stdout, stderr bytes.Buffer
-		require.NotZero(t, execute(t.Context(), args, &stdout, &stderr))
+		require.NotZero(t, runCommand(t.Context(), args, &stdout, &stderr))
 		shown := stdout.String() + stderr.String()
 		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f]", shown)
 		require.NotRegexp(t, `(?m)^SUCCEEDED`, shown)
@@ -62,7 +62,7 @@ func TestNamesInPlacesAreQuoted(t *testing.T) {
 	require.NoError(t, os.WriteFile(definition, []byte(`{"StartAt": "`+evil+`", "States": {"`+evil+`": {"Type": "Pass", "Next": "B`+evil+`"}}}`), 0o600))
 	for _, command := range [][]string{{"lint"}, {"graph"}, {"run"}, {"run", "--virtual"}, {"lint", "-o", "json"}} {
 		var stdout, stderr bytes.Buffer
-		require.NotZero(t, execute(t.Context(), append(command, definition), &stdout, &stderr), command)
+		require.NotZero(t, runCommand(t.Context(), append(command, definition), &stdout, &stderr), command)
 		shown := stdout.String() + stderr.String()
 		require.Contains(t, shown, "title", command)
 		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u202e]", shown, command)

@@ -52,7 +52,7 @@ func TestInterruptedWait(t *testing.T) {
 			defer cancel()
 			stderr := &cancelOn{text: "poll 1", cancel: cancel}
 			var stdout bytes.Buffer
-			require.Equal(t, exitInterrupted, execute(ctx, clusterWait(t, tt.answers), &stdout, stderr), "%s", &stdout)
+			require.Equal(t, exitInterrupted, runCommand(ctx, clusterWait(t, tt.answers), &stdout, stderr), "%s", &stdout)
 			require.Regexp(t, `^INTERRUPTED after [0-9.]+m?s and 1 poll\n  last seen `+tt.seen+`\n$`, stdout.String())
 		})
 	}
@@ -64,7 +64,7 @@ func TestInterruptedWaitWithoutACall(t *testing.T) {
 	cancel()
 	var stdout, stderr bytes.Buffer
 	args := clusterWait(t, `200 {}`, "--initial-delay", "59m", "-o", "json")
-	require.Equal(t, exitInterrupted, execute(ctx, args, &stdout, &stderr), "%s", &stderr)
+	require.Equal(t, exitInterrupted, runCommand(ctx, args, &stdout, &stderr), "%s", &stderr)
 	require.Equal(t, "jobpoller: interrupted before the first call\n", stderr.String())
 	require.Empty(t, stdout.String())
 }
@@ -77,7 +77,7 @@ func TestCheckAgreesWithWait(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			var stdout, stderr bytes.Buffer
-			code := execute(t.Context(), clusterWait(t, `200 {"cluster": {"status": "`+status+`"}}`, "--max-attempts", "1", "-o", "json"), &stdout, &stderr)
+			code := runCommand(t.Context(), clusterWait(t, `200 {"cluster": {"status": "`+status+`"}}`, "--max-attempts", "1", "-o", "json"), &stdout, &stderr)
 			var waited waitReport
 			require.NoError(t, json.Unmarshal(stdout.Bytes(), &waited), "%s", &stderr)
 
@@ -85,7 +85,7 @@ func TestCheckAgreesWithWait(t *testing.T) {
 			require.NoError(t, err)
 			file := writeTemp(t, output)
 			stdout.Reset()
-			require.Equal(t, code, execute(t.Context(), []string{"check", "eks", "ClusterActive", "--response", file, "-o", "json"}, &stdout, &stderr))
+			require.Equal(t, code, runCommand(t.Context(), []string{"check", "eks", "ClusterActive", "--response", file, "-o", "json"}, &stdout, &stderr))
 			var judgement struct {
 				Reason   string `json:"reason"`
 				Acceptor int    `json:"acceptor"`
@@ -138,13 +138,13 @@ func TestFailedWaitSaysWhy(t *testing.T) {
 			client := respond(func(*http.Request, int) (*http.Response, error) { return respondJSON(c.status, c.body) }).client()
 			var stdout, stderr bytes.Buffer
 			args := append(append([]string{"wait"}, c.args...), "--region", "eu-west-1")
-			require.Equal(t, c.code, execute(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
+			require.Equal(t, c.code, runCommand(awssettings.WithClient(t.Context(), client), args, &stdout, &stderr), "%s", &stderr)
 			require.Contains(t, stdout.String(), c.want)
 		})
 	}
 	var stdout, stderr bytes.Buffer
 	answer := writeTemp(t, []byte(`{"Stacks": [{"StackStatus": "ROLLBACK_COMPLETE", "StackStatusReason": "bad role"}]}`))
-	require.Equal(t, exitFailed, execute(t.Context(), []string{"check", "cloudformation", "StackCreateComplete", "--response", answer}, &stdout, &stderr))
+	require.Equal(t, exitFailed, runCommand(t.Context(), []string{"check", "cloudformation", "StackCreateComplete", "--response", answer}, &stdout, &stderr))
 	require.Equal(t, `failure: any of Stacks[].StackStatus == "ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role`+"\n", stdout.String())
 }
 
@@ -237,7 +237,7 @@ func TestMaxWaitBoundsCalls(t *testing.T) {
 				ctx := awssettings.WithClient(t.Context(), tt.respond.client())
 				began := time.Now()
 				args := []string{"wait", "eks", "ClusterActive", "prod", "--region", "eu-west-1", "--max-wait", tt.maxWait, "-q"}
-				require.Equal(t, tt.code, execute(ctx, args, &stdout, &stderr), "%s%s", &stdout, &stderr)
+				require.Equal(t, tt.code, runCommand(ctx, args, &stdout, &stderr), "%s%s", &stdout, &stderr)
 				require.Regexp(t, tt.said, stdout.String())
 				require.LessOrEqual(t, time.Since(began), tt.longest)
 			})

@@ -60,7 +60,7 @@ func TestExitCodeOfSeveralWaits(t *testing.T) {
 				args = append(args, "--any")
 			}
 			began := time.Now()
-			require.Equal(t, tt.code, execute(ctx, args, &stdout, &stderr), "%s %s", tt.ids, &stderr)
+			require.Equal(t, tt.code, runCommand(ctx, args, &stdout, &stderr), "%s %s", tt.ids, &stderr)
 			var report manyReport
 			require.NoError(t, json.Unmarshal(stdout.Bytes(), &report))
 			require.Equal(t, tt.status, report.Status, tt.ids)
@@ -77,7 +77,7 @@ func TestInterruptedWaits(t *testing.T) {
 		time.AfterFunc(time.Minute, cancel)
 		var stdout, stderr bytes.Buffer
 		args := []string{"wait", "eks", "ClusterActive", "good", "slow1", "slow2", "bad", "--region", "eu-west-1"}
-		require.Equal(t, exitInterrupted, execute(ctx, args, &stdout, &stderr))
+		require.Equal(t, exitInterrupted, runCommand(ctx, args, &stdout, &stderr))
 		require.Contains(t, stdout.String(), "INTERRUPTED after 1m0s: 1 of 4 succeeded\n")
 		require.Contains(t, stderr.String(), "2 of 4 ended\n")
 		require.Equal(t, 2, strings.Count(stderr.String(), "\n"), &stderr)
