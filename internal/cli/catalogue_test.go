@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -139,13 +137,6 @@ func fitted(t testing.TB, text string, shape *catalog.Shape, input bool) (value 
 }
 
 // writeTemp returns the name of a file with the text.
-func writeTemp(t testing.TB, text []byte) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "value.json")
-	require.NoError(t, os.WriteFile(file, text, 0o600))
-	return file
-}
-
 // orderService has a shape of every type.
 const orderService = `{"key": "orders", "operations": {"DescribeOrder": {"input": "In", "output": "Out"}}, "shapes": {
 	"In": {"type": "structure", "members": {"orderId": {"target": "string", "required": true}, "parts": "Parts", "choice": "Choice"}},

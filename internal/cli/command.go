@@ -1,27 +1,5 @@
-// Package cli is the command jobpoller: a file for each of its subcommands.
+// Package cli is the command jobpoller: it wires its commands, each of which has a package.
 package cli
 
-import (
-	"context"
-	"os"
-	"os/signal"
-	"runtime/debug"
-)
-
-// Main runs the command line of the process, and ends the process with its exit
-// code.
-func Main() {
-	collectRarely()
-	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	os.Exit(execute(ctx, newRootCommand(), os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// collectRarely lets the heap grow to five times what is live before it is
-// collected: the command ends soon, and little of its memory lives. GOGC has the
-// last word.
-func collectRarely() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-}
+// Main runs the command line of the process, and ends the process with its exit code.
+func Main() { runProcess(newRootCommand()) }

@@ -3,9 +3,20 @@ package cli
 import (
 	"context"
 	"io"
+	"testing"
 )
 
 // runCommand runs a command line, and returns the exit code.
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return execute(ctx, newRootCommand(), args, stdout, stderr)
+}
+
+func TestMain(m *testing.M) {
+	mainOfTests(m, map[string]func(){"stranger": stranger}, newRootCommand)
+}
+
+// The command as people and scripts use it.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "../../tests/scripts")
 }

@@ -340,7 +340,7 @@ func TestPlanChecksNoExecutionTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPastService(t, 25)
 		dir := t.TempDir()
-		earlier, schedule := filepath.Join(dir, "past.jsonl"), writeTemp(t, []byte(`{"delays": [600], "then": 10}`))
+		earlier, schedule := filepath.Join(dir, "past.jsonl"), writeTemporary(t, "value.json", `{"delays": [600], "then": 10}`)
 		code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN, "--keep", earlier)
 		require.Zero(t, code, errs)
 		text, err := os.ReadFile(earlier)

@@ -428,7 +428,7 @@ func TestInterruptedPlanFromService(t *testing.T) {
 // A plan is checked against what the service lists since.
 func TestCheckPlanFromService(t *testing.T) {
 	t.Parallel()
-	schedule := writeTemp(t, []byte(`{"delays": [60], "then": 60}`))
+	schedule := writeTemporary(t, "value.json", `{"delays": [60], "then": 60}`)
 	runs := func(seconds int) respond {
 		return func(*http.Request, int) (*http.Response, error) {
 			var all []string

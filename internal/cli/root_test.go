@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -134,12 +133,6 @@ func TestHelpTopics(t *testing.T) {
 	require.Contains(t, refused.String(), `there is no command "lst" (did you mean "list"?)`)
 }
 
-// fullDisk is an output that takes nothing.
-type fullDisk struct{}
-
-func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
-
-// Output that could not be written is no success.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"version"}, {"help"}, {"list", "glue"}, {"report", "testdata/screens/history.json"}} {

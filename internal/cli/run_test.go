@@ -107,20 +107,6 @@ func TestInterruptWithASilentStore(t *testing.T) {
 	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
 }
 
-// cancelOn ends a context when a text is written.
-type cancelOn struct {
-	bytes.Buffer
-	text   string
-	cancel context.CancelFunc
-}
-
-func (c *cancelOn) Write(p []byte) (int, error) {
-	if strings.Contains(string(p), c.text) {
-		c.cancel()
-	}
-	return c.Buffer.Write(p)
-}
-
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

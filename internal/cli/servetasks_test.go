@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -72,13 +71,6 @@ func (s *serving) execute(t *testing.T, name, definition, testCase, input string
 	var described struct{ Status, Output, Cause string }
 	require.NoError(t, api.call(t.Context(), "DescribeExecution", map[string]any{"executionArn": started.ARN}, &described))
 	return described.Status, described.Output, described.Cause
-}
-
-func writeTemporary(t *testing.T, name, text string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	return file
 }
 
 const (

@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/url"
-	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,7 +78,7 @@ func TestCheckAgreesWithWait(t *testing.T) {
 
 			output, err := json.Marshal(waited.Output)
 			require.NoError(t, err)
-			file := writeTemp(t, output)
+			file := writeTemporary(t, "value.json", string(output))
 			stdout.Reset()
 			require.Equal(t, code, runCommand(t.Context(), []string{"check", "eks", "ClusterActive", "--response", file, "-o", "json"}, &stdout, &stderr))
 			var judgement struct {
@@ -143,36 +138,9 @@ func TestFailedWaitSaysWhy(t *testing.T) {
 		})
 	}
 	var stdout, stderr bytes.Buffer
-	answer := writeTemp(t, []byte(`{"Stacks": [{"StackStatus": "ROLLBACK_COMPLETE", "StackStatusReason": "bad role"}]}`))
+	answer := writeTemporary(t, "value.json", `{"Stacks": [{"StackStatus": "ROLLBACK_COMPLETE", "StackStatusReason": "bad role"}]}`)
 	require.Equal(t, exitFailed, runCommand(t.Context(), []string{"check", "cloudformation", "StackCreateComplete", "--response", answer}, &stdout, &stderr))
 	require.Equal(t, `failure: any of Stacks[].StackStatus == "ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role`+"\n", stdout.String())
-}
-
-// respond is an HTTP client: it answers the requests of a test, each with its number.
-type respond func(r *http.Request, number int) (*http.Response, error)
-
-func (f respond) client() *countingClient { return &countingClient{respond: f} }
-
-type countingClient struct {
-	respond respond
-	number  atomic.Int32
-}
-
-func (c *countingClient) Do(r *http.Request) (*http.Response, error) {
-	return c.respond(r, int(c.number.Add(1)))
-}
-
-func respondJSON(status int, body string) (*http.Response, error) {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
-}
-
-func refuseConnection(r *http.Request) (*http.Response, error) {
-	return nil, &url.Error{Op: r.Method, URL: r.URL.String(), Err: syscall.ECONNREFUSED}
-}
-
-func saySilent(r *http.Request) (*http.Response, error) {
-	<-r.Context().Done()
-	return nil, r.Context().Err()
 }
 
 // Max wait bounds the tries that are made within a call, and the outcome says what the

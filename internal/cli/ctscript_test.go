@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
@@ -25,7 +27,9 @@ var localCredentials = map[string]string{
 	"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
 }
 
-func TestMain(m *testing.M) {
+// mainOfTests is TestMain: it runs the tests, and in a process of a script the command
+// jobpoller, or one of others.
+func mainOfTests(m *testing.M, others map[string]func(), root func() *cobra.Command) {
 	if filepath.Base(os.Args[0]) != "jobpoller" { // the command of a script, which sets its environment itself
 		debug.SetGCPercent(400) // what the tests make is much garbage in little memory
 		for name, value := range localCredentials {
@@ -34,22 +38,16 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
-	testscript.Main(m, map[string]func(){"jobpoller": Main, "stranger": stranger})
-}
-
-// The command as people and scripts use it.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	runScripts(t, "../../tests/scripts")
+	programs := map[string]func(){"jobpoller": func() { runProcess(root()) }}
+	maps.Copy(programs, others)
+	testscript.Main(m, programs)
 }
 
 // runScripts runs the scripts of a folder. Each gets an S3 server with the bucket
 // "there" at $S3, and the module's folder as $MODULE.
 func runScripts(t *testing.T, folder string) {
 	t.Helper()
-	module, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
+	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	values := strings.Split(strings.TrimSpace(string(environment)), "\n")
 	testscript.Run(t, testscript.Params{
@@ -60,10 +58,10 @@ func runScripts(t *testing.T, folder string) {
 				return err
 			}
 			e.Defer(func() { _ = server.Close() })
-			e.Setenv("MODULE", module)
+			e.Setenv("MODULE", filepath.Dir(values[0]))
 			e.Setenv("S3", server.URL())
 			for i, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
-				e.Setenv(name, values[i])
+				e.Setenv(name, values[1+i])
 			}
 			for name, value := range localCredentials {
 				e.Setenv(name, value)

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"syscall"
+)
+
+// fullDisk is an output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// Output that could not be written is no success.
+// cancelOn ends a context when a text is written.
+type cancelOn struct {
+	bytes.Buffer
+	text   string
+	cancel context.CancelFunc
+}
+
+func (c *cancelOn) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), c.text) {
+		c.cancel()
+	}
+	return c.Buffer.Write(p)
+}
