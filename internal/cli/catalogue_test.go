@@ -231,11 +231,3 @@ func FuzzModelFit(f *testing.F) {
 		require.Equal(t, value, again)
 	})
 }
-
-// The help says how many waiters and jobs jobpoller knows.
-func TestHelpCountsEntries(t *testing.T) {
-	t.Parallel()
-	count := 0
-	entries(t, func(*catalog.Entry) { count++ })
-	require.Contains(t, newRootCommand().Long, fmt.Sprintf("when %d AWS\njobs and resources are done", count))
-}

@@ -47,7 +47,7 @@ func mainOfTests(m *testing.M, others map[string]func(), root func() *cobra.Comm
 // "there" at $S3, and the module's folder as $MODULE.
 func runScripts(t *testing.T, folder string) {
 	t.Helper()
-	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
+	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	values := strings.Split(strings.TrimSpace(string(environment)), "\n")
 	testscript.Run(t, testscript.Params{
@@ -58,10 +58,10 @@ func runScripts(t *testing.T, folder string) {
 				return err
 			}
 			e.Defer(func() { _ = server.Close() })
-			e.Setenv("MODULE", filepath.Dir(values[0]))
+			e.Setenv("MODULE", moduleFolder(t))
 			e.Setenv("S3", server.URL())
 			for i, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
-				e.Setenv(name, values[1+i])
+				e.Setenv(name, values[i])
 			}
 			for name, value := range localCredentials {
 				e.Setenv(name, value)
@@ -102,4 +102,17 @@ func bigJSON(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	text := `{"big":"` + strings.Repeat("x", size) + `"}`
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// moduleFolder is the folder of the module.
+func moduleFolder(t testing.TB) string {
+	t.Helper()
+	folder, err := filepath.Abs(".")
+	require.NoError(t, err)
+	for ; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		require.NotEqual(t, folder, filepath.Dir(folder), "no go.mod above")
+	}
 }

@@ -3,7 +3,10 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -77,4 +80,31 @@ func TestStatusHistoryIsBounded(t *testing.T) {
 	require.Equal(t, time.Minute, between.endsAfter(65400*time.Millisecond))
 	require.Zero(t, between[:1].endsAfter(time.Minute), "the job may have ended at once")
 	require.Equal(t, "A at 0s, B at 1m5s", statusHistory{}.add("A", 0).add("A", time.Second).add("", 2).add("B", 65400*time.Millisecond).text())
+}
+
+// A live line never wraps, and leaves nothing behind.
+func TestScreenHasOneLiveLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		screen := &testScreen{t: t}
+		known := make(chan struct{})
+		l := newLive(terminal.NewWriter(screen), false, func() standing {
+			select {
+			case <-known:
+			default:
+				return standing{} // nothing yet
+			}
+			return standing{status: "RUNNING", polls: 1, seen: strings.Repeat("界", screenColumns)}
+		})
+		<-time.After(2 * refresh) // of virtual time
+		require.Equal(t, "\n", screen.String())
+		close(known)
+		<-time.After(2 * refresh) // of virtual time
+		require.Equal(t, 1, strings.Count(screen.String(), "\n"), screen)
+		l.above(func(out io.Writer) { terminal.Fprintf(out, "a line\n") })
+		<-time.After(2 * refresh) // of virtual time
+		require.True(t, strings.HasPrefix(screen.String(), "a line\nRUNNING 0s  poll 1: 界"), screen)
+		l.close()
+		require.Equal(t, "a line\n", screen.String())
+	})
 }

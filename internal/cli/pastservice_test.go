@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 )
 
 const (
@@ -41,7 +42,8 @@ type pastService struct {
 
 func newPastService(t *testing.T, runs int) *pastService {
 	t.Helper()
-	stepFunctionsModel(t) // read once, outside of virtual time
+	_, err := models.Load("stepfunctions") // read once, outside of virtual time
+	require.NoError(t, err)
 	return &pastService{t: t, runs: runs, pageSize: 1000, took: 10 * time.Minute, at: map[string][]time.Duration{}}
 }
 

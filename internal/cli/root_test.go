@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
@@ -31,35 +33,25 @@ func TestFlagsOfTimes(t *testing.T) {
 	withMaxWait := map[string]bool{}
 	walk(newRootCommand(), func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			_, isDuration := f.Value.(*duration)
-			require.Equal(t, f.Value.Type() == "duration", isDuration, "%s --%s", c.Name(), f.Name)
 			require.NotContains(t, []string{"timeout", "interval", "total"}, f.Name, c.Name())
 			if f.Name == "max-wait" {
 				withMaxWait[c.Name()] = true
 			}
-			if !isDuration {
+			if f.Value.Type() != "duration" {
 				return
 			}
 			for text, want := range map[string]time.Duration{"2h": 2 * time.Hour, "90s": 90 * time.Second, "300": 5 * time.Minute, "1h30m": 90 * time.Minute} {
 				require.NoError(t, f.Value.Set(text))
-				require.Equal(t, want, time.Duration(*f.Value.(*duration)), text)
+				got, err := time.ParseDuration(f.Value.String())
+				require.NoError(t, err)
+				require.Equal(t, want, got, text)
 			}
 			for _, text := range []string{"", "soon", "5 m", "1e3", "9223372036855", "0x10"} {
-				require.ErrorIs(t, f.Value.Set(text), errDuration, text)
+				require.ErrorContains(t, f.Value.Set(text), "expected a time such as 2h", text)
 			}
 		})
 	})
 	require.Equal(t, map[string]bool{"run": true, "wait": true, "start": true, "compile": true, "fix": true}, withMaxWait)
-}
-
-func TestShortDuration(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		0: "0", time.Second: "1s", time.Minute: "1m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h", 100 * time.Minute: "1h40m",
-		10 * time.Minute: "10m", time.Hour + 5*time.Second: "1h0m5s", -time.Minute: "-1m", 1500 * time.Millisecond: "1.5s",
-	} {
-		require.Equal(t, want, shortDuration(d))
-	}
 }
 
 // Each value of a flag that is not a file completes to words or to nothing.
@@ -181,4 +173,16 @@ func TestHelpIsNarrow(t *testing.T) {
 			require.LessOrEqual(t, terminal.Width(strings.TrimSuffix(line, "\n")), 100, "%s: %s", c.CommandPath(), line)
 		}
 	})
+}
+
+// The help says how many waiters and jobs jobpoller knows.
+func TestHelpCountsEntries(t *testing.T) {
+	t.Parallel()
+	count := 0
+	services, err := catalog.AWS().List()
+	require.NoError(t, err)
+	for _, s := range services {
+		count += len(s.Entries)
+	}
+	require.Contains(t, newRootCommand().Long, fmt.Sprintf("when %d AWS\njobs and resources are done", count))
 }

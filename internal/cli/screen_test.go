@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
-	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // screenCase is a command whose screens are kept.
@@ -123,31 +122,4 @@ func (c screenCase) run(t *testing.T, stdout, stderr io.Writer) int {
 	t.Helper()
 	client := &answering{answers: strings.Split(c.answers, "\n")}
 	return runCommand(awssettings.WithClient(t.Context(), client), c.args, stdout, stderr)
-}
-
-// A live line never wraps, and leaves nothing behind.
-func TestScreenHasOneLiveLine(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		screen := &testScreen{t: t}
-		known := make(chan struct{})
-		l := newLive(terminal.NewWriter(screen), false, func() standing {
-			select {
-			case <-known:
-			default:
-				return standing{} // nothing yet
-			}
-			return standing{status: "RUNNING", polls: 1, seen: strings.Repeat("界", screenColumns)}
-		})
-		<-time.After(2 * refresh) // of virtual time
-		require.Empty(t, screen.rows)
-		close(known)
-		<-time.After(2 * refresh) // of virtual time
-		require.Equal(t, 1, strings.Count(screen.String(), "\n"), screen)
-		l.above(func(out io.Writer) { terminal.Fprintf(out, "a line\n") })
-		<-time.After(2 * refresh) // of virtual time
-		require.True(t, strings.HasPrefix(screen.String(), "a line\nRUNNING 0s  poll 1: 界"), screen)
-		l.close()
-		require.Equal(t, "a line\n", screen.String())
-	})
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -23,15 +22,4 @@ func TestInputThatNeverEndsIsInterrupted(t *testing.T) {
 	text, err := io.ReadAll(&interruptible{t.Context(), strings.NewReader(strings.Repeat("text", 1000))})
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("text", 1000), string(text))
-}
-
-// An interrupt while files are read is no finding and no usage error.
-func TestInterruptedLint(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var out, complaints bytes.Buffer
-	require.Equal(t, exitInterrupted, runCommand(ctx, []string{"lint", "../../docs/example"}, &out, &complaints))
-	require.Empty(t, out.String())
-	require.Equal(t, "jobpoller: interrupted\n", complaints.String())
 }

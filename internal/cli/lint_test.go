@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An interrupt while files are read is no finding and no usage error.
+func TestInterruptedLint(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, complaints bytes.Buffer
+	require.Equal(t, exitInterrupted, runCommand(ctx, []string{"lint", "../../docs/example"}, &out, &complaints))
+	require.Empty(t, out.String())
+	require.Equal(t, "jobpoller: interrupted\n", complaints.String())
+}
