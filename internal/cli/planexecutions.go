@@ -88,7 +88,7 @@ func (o *planOptions) executionProblems() (problems []error) {
 	if _, err := stepfunctions.ParseOrigin(e.arn); err != nil {
 		problems = append(problems, fmt.Errorf("--from-executions: %w", err))
 	}
-	if err := checkOutputs([]outputFile{{"keep", e.keep}}, o.schedule, o.earlier); err != nil {
+	if err := checkOutputs([]outputFile{{flag: "keep", name: e.keep}}, o.schedule, o.earlier); err != nil {
 		problems = append(problems, err)
 	}
 	return problems

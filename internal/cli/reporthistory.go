@@ -72,7 +72,7 @@ func (o *reportOptions) addTo(c *cobra.Command) {
 }
 
 func runReport(c *cobra.Command, name string, o reportOptions) error {
-	if err := checkOutputs([]outputFile{{"html", o.html}}, name, o.definition); err != nil {
+	if err := checkOutputs([]outputFile{{flag: "html", name: o.html}}, name, o.definition); err != nil {
 		return usage("%w", err)
 	}
 	e, err := o.execution(c, name)

@@ -89,7 +89,7 @@ func TestE2EOwnerReachesTheS3ServerOfARun(t *testing.T) {
 	first, err := run.stdout.ReadBytes('\n')
 	require.NoError(t, err)
 	var line struct {
-		S3 s3Access `json:"s3"`
+		S3 runAccess `json:"s3"`
 	}
 	require.NoError(t, json.Unmarshal(first, &line))
 	require.Contains(t, run.stderr.String(), line.S3.SecretAccessKey)

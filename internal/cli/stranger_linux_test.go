@@ -91,7 +91,21 @@ func startCommand(t *testing.T, text string, args ...string) *startedRun {
 	return &startedRun{process, process.Process.Pid, bufio.NewReader(stdout), stderr}
 }
 
-func (r *startedRun) wait(t *testing.T) (result report) {
+// runResult is what run writes of an execution, as far as the tests read it.
+type runResult struct {
+	Status string          `json:"status"`
+	Output json.RawMessage `json:"output"`
+	S3     runAccess       `json:"s3"`
+}
+
+// runAccess is how its owner reaches the S3 server of a run.
+type runAccess struct {
+	Endpoint        string `json:"endpoint"`
+	AccessKeyID     string `json:"accessKeyId"`
+	SecretAccessKey string `json:"secretAccessKey"`
+}
+
+func (r *startedRun) wait(t *testing.T) (result runResult) {
 	t.Helper()
 	text, err := io.ReadAll(r.stdout)
 	require.NoError(t, err)
@@ -225,7 +239,7 @@ func attempts(execution string) (all []*http.Request) {
 				panic(err)
 			}
 			if path == "/" && method == http.MethodPost {
-				r.Header.Set(targetHeader, targetPrefix+"ListStateMachines")
+				r.Header.Set("X-Amz-Target", "AWSStepFunctions.ListStateMachines")
 			}
 			set(r)
 			all = append(all, r)
@@ -298,7 +312,7 @@ func (l *loot) call(port int) {
 	if _, err := s3.NewFromConfig(config).ListBuckets(context.Background(), nil); err == nil {
 		l.broke("port %d lists buckets", port)
 	}
-	invocation := &lambda.InvokeInput{FunctionName: aws.String(sampleJobFunction)}
+	invocation := &lambda.InvokeInput{FunctionName: aws.String("jobpoller-sample-job")}
 	if _, err := lambda.NewFromConfig(config).Invoke(context.Background(), invocation); err == nil {
 		l.broke("port %d invokes", port)
 	}

@@ -53,7 +53,7 @@ Exit codes: 0 the execution succeeded, 1 failed or was stopped, 2 wrong usage,
 }
 
 func runWatch(c *cobra.Command, arn string, o reportOptions) error {
-	if err := checkOutputs([]outputFile{{"html", o.html}}); err != nil {
+	if err := checkOutputs([]outputFile{{flag: "html", name: o.html}}); err != nil {
 		return usage("%w", err)
 	}
 	record, err := o.record(c.Context(), arn)
