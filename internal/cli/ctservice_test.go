@@ -13,8 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 )
 
 // scriptService is a service of AWS's on the loopback interface that says what a
@@ -147,4 +149,19 @@ func untimed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	text := elapsedMember.ReplaceAll([]byte(ts.ReadFile("stdout")), []byte(`"$1": 0`))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.TrimLeft(text, "\n"), 0o600))
+}
+
+// clusterWait are the arguments of a wait for a cluster at a scripted service.
+func clusterWait(t *testing.T, answers string, more ...string) []string {
+	t.Helper()
+	parsed, err := parseAnswers(answers)
+	require.NoError(t, err)
+	s := newScriptService(parsed)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return append([]string{
+		"wait", "eks", "ClusterActive", "--input", `{"name": "prod"}`, "--region", "eu-west-1", "--endpoint-url", s.URL, "--max-wait", "1h",
+	}, more...)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -13,21 +12,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 )
-
-// clusterWait are the arguments of a wait for a cluster at a scripted service.
-func clusterWait(t *testing.T, answers string, more ...string) []string {
-	t.Helper()
-	parsed, err := parseAnswers(answers)
-	require.NoError(t, err)
-	s := newScriptService(parsed)
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return append([]string{
-		"wait", "eks", "ClusterActive", "--input", `{"name": "prod"}`, "--region", "eu-west-1", "--endpoint-url", s.URL, "--max-wait", "1h",
-	}, more...)
-}
 
 // Whoever interrupts is told at once how far the wait came, and its exit code is
 // that of an interrupt.
@@ -62,36 +46,6 @@ func TestInterruptedWaitWithoutACall(t *testing.T) {
 	require.Equal(t, exitInterrupted, runCommand(ctx, args, &stdout, &stderr), "%s", &stderr)
 	require.Equal(t, "jobpoller: interrupted before the first call\n", stderr.String())
 	require.Empty(t, stdout.String())
-}
-
-// A job that ends is seen in the same way by wait and, from wait's output, by
-// check.
-func TestCheckAgreesWithWait(t *testing.T) {
-	t.Parallel()
-	for _, status := range []string{"CREATING", "ACTIVE", "DELETING", "FAILED", "UPDATING", "PENDING", "SOMETHING_NEW"} {
-		t.Run(status, func(t *testing.T) {
-			t.Parallel()
-			var stdout, stderr bytes.Buffer
-			code := runCommand(t.Context(), clusterWait(t, `200 {"cluster": {"status": "`+status+`"}}`, "--max-attempts", "1", "-o", "json"), &stdout, &stderr)
-			var waited waitReport
-			require.NoError(t, json.Unmarshal(stdout.Bytes(), &waited), "%s", &stderr)
-
-			output, err := json.Marshal(waited.Output)
-			require.NoError(t, err)
-			file := writeTemporary(t, "value.json", string(output))
-			stdout.Reset()
-			require.Equal(t, code, runCommand(t.Context(), []string{"check", "eks", "ClusterActive", "--response", file, "-o", "json"}, &stdout, &stderr))
-			var judgement struct {
-				Reason   string `json:"reason"`
-				Acceptor int    `json:"acceptor"`
-				Seen     any    `json:"seen"`
-			}
-			require.NoError(t, json.Unmarshal(stdout.Bytes(), &judgement))
-			require.Equal(t, waited.Reason, judgement.Reason)
-			require.Equal(t, waited.Acceptor, judgement.Acceptor)
-			require.Equal(t, waited.Seen, judgement.Seen)
-		})
-	}
 }
 
 // What ends a wait says why, in the words of the service: the message of an error that
