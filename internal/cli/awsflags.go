@@ -53,7 +53,7 @@ func (a *awsFlags) configuration(ctx context.Context, verbose bool) (aws.Config,
 // credentials nothing can be reached, and the rest is wrong usage.
 func configurationError(err error) error {
 	if _, lacking := errors.AsType[*awssettings.NoCredentialsError](err); lacking {
-		return &exitError{exitUnknown, err}
+		return withCode(exitUnknown, err)
 	}
 	return usage("%w", err)
 }

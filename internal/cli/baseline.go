@@ -173,7 +173,7 @@ func (b baseline) write(files []string, before []knownFinding, found []finding) 
 		return nil, baselineUse{}, err
 	}
 	if err := replaceFile(b.file, append(text, '\n')); err != nil {
-		return nil, baselineUse{}, &exitError{exitFailed, errorf("--baseline %s is not written: %w", b.file, err)}
+		return nil, baselineUse{}, withCode(exitFailed, errorf("--baseline %s is not written: %w", b.file, err))
 	}
 	return errs, baselineUse{file: b.file, hidden: len(known), written: true}, nil
 }

@@ -138,7 +138,7 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 		_, err = io.WriteString(c.OutOrStdout(), found.text())
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if code := verdictCode(r); code != exitSucceeded {
 		return &exitError{code: code}

@@ -123,7 +123,7 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	compiled, err := compile.Compile(w, call, options)
 	switch {
 	case errors.Is(err, compile.ErrNotCompiled):
-		return &exitError{exitFailed, fmt.Errorf("%w%s%s", err, fitHint(err), o.remedy(err, call))}
+		return withCode(exitFailed, fmt.Errorf("%w%s%s", err, fitHint(err), o.remedy(err, call)))
 	case err != nil:
 		return usage("%w", compile.Relabel(err, optionFlag))
 	}

@@ -105,10 +105,10 @@ func (o *compileOptions) validate(changed func(flag string) bool) error {
 // checkMeaning refuses flags that would change nothing beside the others.
 func (o *compileOptions) checkMeaning(changed func(flag string) bool) []error {
 	problems := meaningless(changed, []meaning{
-		{[]string{"run-job", "check-status"}, o.throughLambda(), "is for the strategies lambda-loop, lambda-retry and events"},
-		{[]string{"cause", "unmodeled"}, !o.throughLambda(), "is not for lambda-loop, lambda-retry and events: the Lambda functions see the codes of errors"},
-		{[]string{"job-from", "job-to"}, o.report, "needs --report"},
-		{[]string{"no-stop"}, o.start || o.throughLambda(), "needs --start: without it the machine stops no job"},
+		{flags: []string{"run-job", "check-status"}, means: o.throughLambda(), why: "is for the strategies lambda-loop, lambda-retry and events"},
+		{flags: []string{"cause", "unmodeled"}, means: !o.throughLambda(), why: "is not for lambda-loop, lambda-retry and events: the Lambda functions see the codes of errors"},
+		{flags: []string{"job-from", "job-to"}, means: o.report, why: "needs --report"},
+		{flags: []string{"no-stop"}, means: o.start || o.throughLambda(), why: "needs --start: without it the machine stops no job"},
 	})
 	if o.waiter != "" && o.start {
 		problems = append(problems, errors.New("--start is for jobs that jobpoller knows, not for WAITER.json"))

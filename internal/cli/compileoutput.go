@@ -41,10 +41,10 @@ func (o *compileOptions) write(c *cobra.Command, compiled *compile.Compiled) err
 		text, err = toYAML(text)
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if _, err := c.OutOrStdout().Write(text); err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 	var got []byte
 	if d.YAML && d.ID == "" { // the difference is shown in YAML
 		if want, err = toYAML(want); err != nil {
-			return &exitError{exitFailed, err}
+			return withCode(exitFailed, err)
 		}
 		got, err = os.ReadFile(d.File)
 		if err == nil {
@@ -144,10 +144,10 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 		got, err = printDefinition(d)
 	}
 	if err != nil {
-		return &exitError{exitFailed, errorf("%s: %w", o.check, err)}
+		return withCode(exitFailed, errorf("%s: %w", o.check, err))
 	}
 	if !bytes.Equal(got, want) {
-		return &exitError{exitFailed, errorf("%s: %s", o.check, terminal.Lines(difference(string(got), string(want))))}
+		return withCode(exitFailed, errorf("%s: %s", o.check, terminal.Lines(difference(string(got), string(want)))))
 	}
 	terminal.Fprintf(c.ErrOrStderr(), "%s is up to date\n", o.check)
 	return nil

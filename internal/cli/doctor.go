@@ -101,7 +101,7 @@ func runDoctor(c *cobra.Command, o doctorOptions) error {
 	d := &doctor{store: store, dates: dates, retentionDays: o.retentionDays}
 	d.examine(c.Context())
 	if c.Context().Err() != nil {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted after %s", plural(len(d.found), "check"))}
+		return withCode(exitInterrupted, fmt.Errorf("interrupted after %s", plural(len(d.found), "check")))
 	}
 	if o.output == "json" {
 		err = writeJSON(c.OutOrStdout(), d.found)
@@ -109,7 +109,7 @@ func runDoctor(c *cobra.Command, o doctorOptions) error {
 		_, err = io.WriteString(c.OutOrStdout(), healthText(d.found))
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if d.unreached {
 		return &exitError{code: exitUnknown}

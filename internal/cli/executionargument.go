@@ -30,12 +30,12 @@ func recordError(arn string, err error) error {
 	}
 	refused, ok := errors.AsType[*stepfunctions.CallError](err)
 	if !ok {
-		return &exitError{exitUnknown, err}
+		return withCode(exitUnknown, err)
 	}
 	if newCallError(refused.Err).Code == "ExecutionDoesNotExist" {
-		return &exitError{exitUnknown, errorf("%s: there is no such execution: check the account and the region. Step Functions keeps executions for 90 days", arn)}
+		return withCode(exitUnknown, errorf("%s: there is no such execution: check the account and the region. Step Functions keeps executions for 90 days", arn))
 	}
-	return &exitError{exitUnknown, fmt.Errorf("%s: %s", terminal.Quote(arn), endReason([]string{refused.Action}, refused.Err))}
+	return withCode(exitUnknown, fmt.Errorf("%s: %s", terminal.Quote(arn), endReason([]string{refused.Action}, refused.Err)))
 }
 
 // oneArgument is the check of a command with one argument.

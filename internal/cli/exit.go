@@ -34,6 +34,9 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// withCode is an error that ends the program with a code.
+func withCode(code int, err error) error { return &exitError{code, err} }
+
 // codeOf is the exit code that an error has; false if it has none.
 func codeOf(err error) (code int, ok bool) {
 	if coded, ok := errors.AsType[*exitError](err); ok {

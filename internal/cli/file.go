@@ -73,7 +73,7 @@ func readInput(given string, in io.Reader) ([]byte, error) {
 // answers, so the file is its owner's alone, one that was there included.
 func writeFile(flag, name string, text []byte) error {
 	if err := writePrivately(name, text); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("--%s: %w", flag, err)}
+		return withCode(exitFailed, fmt.Errorf("--%s: %w", flag, err))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (o *runOptions) checkInput(out io.Writer, m *source.Machine, input []byte) 
 	}
 	misfits, err := typecheck.CheckInput(m.StateMachine, typecheck.Options{Models: models.Load, Input: typecheck.Literal(value)})
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	list := func(findings []typecheck.Finding) terminal.Lines {
 		var b strings.Builder

@@ -163,10 +163,10 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	out := fixed{File: e.Definition.File, Resource: e.Definition.ID, Loops: e.loops, Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after)}
 	if o.write && out.Diff != "" {
 		if now, err := os.ReadFile(e.Definition.File); err != nil || !bytes.Equal(now, e.text) {
-			return &exitError{exitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.Definition.File))}
+			return withCode(exitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.Definition.File)))
 		}
 		if err := replaceFile(e.Definition.File, e.after); err != nil {
-			return &exitError{exitFailed, err}
+			return withCode(exitFailed, err)
 		}
 		out.Written = true
 	}
@@ -176,7 +176,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 		err = e.print(c, out.Diff, o.simulate)
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if slices.ContainsFunc(e.loops, func(l fix.Loop) bool { return l.Refused != "" }) {
 		return &exitError{code: exitFailed}

@@ -266,20 +266,20 @@ func (r *jobLister) showTrouble(err error) {
 func (r *jobLister) callProblem(ctx context.Context, op *catalog.Operation, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted")}
+		return withCode(exitInterrupted, errors.New("interrupted"))
 	case errors.Is(err, jobs.ErrArguments):
 		return usage("input of %s: %w", op.Name, err)
 	case op == r.op && len(r.params) > 0 && isRefused(err): // most often no such name
-		return &exitError{exitUnknown, errorf("%s:%s: %s. Check %s, the account and the region",
-			r.entry.Service.Key, op.Name, errorText(err), strings.Join(quoteAll(r.params.spell()), " "))}
+		return withCode(exitUnknown, errorf("%s:%s: %s. Check %s, the account and the region",
+			r.entry.Service.Key, op.Name, errorText(err), strings.Join(quoteAll(r.params.spell()), " ")))
 	default:
-		return &exitError{exitUnknown, errorf("%s:%s: %s", r.entry.Service.Key, op.Name, endReason(op.Actions, err))}
+		return withCode(exitUnknown, errorf("%s:%s: %s", r.entry.Service.Key, op.Name, endReason(op.Actions, err)))
 	}
 }
 
 // wrongAnswer is the error of an answer that cannot be right.
 func (r *jobLister) wrongAnswer(op *catalog.Operation, err error) error {
-	return &exitError{exitUnknown, errorf("%s:%s: unexpected answer: %w", r.entry.Service.Key, op.Name, err)}
+	return withCode(exitUnknown, errorf("%s:%s: unexpected answer: %w", r.entry.Service.Key, op.Name, err))
 }
 
 // show notes how far the reading is.

@@ -132,7 +132,7 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(tables))
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if (o.output == "text" || o.output == "github") && (unread == nil || len(read.files) > 0) {
 		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files)), known, read.tellPassed())
@@ -141,7 +141,7 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 		return unread
 	}
 	if o.opinion != nil && o.opinion.failure != nil {
-		return &exitError{exitUnknown, fmt.Errorf("lint --aws: %w", o.opinion.failure)}
+		return withCode(exitUnknown, fmt.Errorf("lint --aws: %w", o.opinion.failure))
 	}
 	if slices.ContainsFunc(found, func(f finding) bool { return f.problem.Severity != diag.Note }) {
 		return &exitError{code: exitFailed}

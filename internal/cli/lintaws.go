@@ -38,7 +38,7 @@ func newAWSOpinion(ctx context.Context, flags awsFlags) (*awsOpinion, error) {
 	}
 	cfg, err := flags.configuration(ctx, false)
 	if err != nil {
-		return nil, &exitError{exitUnknown, err}
+		return nil, withCode(exitUnknown, err)
 	}
 	return &awsOpinion{client: stepfunctions.New(service, awsjob.New(cfg).Call)}, nil
 }

@@ -106,7 +106,7 @@ func printLoops(c *cobra.Command, names []string, o lintOptions) error {
 	}
 	if o.output == "json" {
 		if err := writeJSON(c.OutOrStdout(), found); err != nil {
-			return &exitError{exitFailed, err}
+			return withCode(exitFailed, err)
 		}
 		return unread
 	}

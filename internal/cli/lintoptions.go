@@ -59,17 +59,17 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 		}
 	}
 	problems = append(problems, meaningless(changed, []meaning{
-		{[]string{"loops", "express", "substitute", "integration"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
-		{[]string{"rule", "off", "severity", "express", "baseline", "aws"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
-		{[]string{"region", "profile", "endpoint-url", "test-states"}, o.askAWS, "needs --aws"},
-		{[]string{"input"}, o.testStates, "needs --test-states"},
-		{[]string{"aws"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
+		{flags: []string{"loops", "express", "substitute", "integration"}, means: o.service == "", why: "is for definitions, and --service is for waiters: remove one of them"},
+		{flags: []string{"rule", "off", "severity", "express", "baseline", "aws"}, means: !o.loops, why: "is not for --loops, which checks nothing: remove one of them"},
+		{flags: []string{"region", "profile", "endpoint-url", "test-states"}, means: o.askAWS, why: "needs --aws"},
+		{flags: []string{"input"}, means: o.testStates, why: "needs --test-states"},
+		{flags: []string{"aws"}, means: o.service == "", why: "is for definitions, and --service is for waiters: remove one of them"},
 		{
-			[]string{"output"},
-			!o.loops && !o.rules || !slices.Contains(lintFormats, o.output),
-			"sarif and github are for findings: --loops and --rules have text and json",
+			flags: []string{"output"},
+			means: !o.loops && !o.rules || !slices.Contains(lintFormats, o.output),
+			why:   "sarif and github are for findings: --loops and --rules have text and json",
 		},
-		{[]string{"update-baseline"}, o.baseline != "", "needs --baseline FILE"},
+		{flags: []string{"update-baseline"}, means: o.baseline != "", why: "needs --baseline FILE"},
 	})...)
 	known := ruleNames()
 	for _, flag := range []struct {

@@ -85,17 +85,17 @@ func runList(c *cobra.Command, args []string, o listOptions) error {
 	if o.output == "json" {
 		entries := flat(services)
 		if err := addSignals(entries); err != nil {
-			return &exitError{exitFailed, err}
+			return withCode(exitFailed, err)
 		}
 		err = writeJSON(c.OutOrStdout(), entries)
 	} else {
 		err = printList(c.OutOrStdout(), services)
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if len(services) == 0 {
-		return &exitError{exitFailed, o.nothing(args)}
+		return withCode(exitFailed, o.nothing(args))
 	}
 	return nil
 }

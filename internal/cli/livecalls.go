@@ -120,7 +120,7 @@ func (l *liveCalls) begin(state, name string, changes bool) (liveCall, error) {
 	made := liveCall{l.now().UTC().Truncate(time.Second), state, name}
 	if l.file != "" && changes {
 		if err := l.keep(made); err != nil {
-			return made, &exitError{exitFailed, fmt.Errorf("--data: the call %s is not sent, for it cannot be kept: %w", made, err)}
+			return made, withCode(exitFailed, fmt.Errorf("--data: the call %s is not sent, for it cannot be kept: %w", made, err))
 		}
 	}
 	l.states[state] = true
@@ -163,7 +163,7 @@ func (l *liveCalls) breakOff(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if code, ok := codeOf(err); ok && code == exitUsage && len(l.states) > 0 {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	return err
 }

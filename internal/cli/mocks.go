@@ -57,7 +57,7 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 			}
 			text, err := plan.JSON()
 			if err != nil {
-				return &exitError{exitFailed, err}
+				return withCode(exitFailed, err)
 			}
 			if file == "" {
 				_, err = c.OutOrStdout().Write(text)
@@ -65,7 +65,7 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 				return usage("--output %s: the file exists: remove it, or write to another", file)
 			}
 			if err != nil {
-				return &exitError{exitFailed, err}
+				return withCode(exitFailed, err)
 			}
 			return nil
 		},

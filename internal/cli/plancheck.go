@@ -122,7 +122,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	now, err := source.read(c, subject)
 	switch {
 	case errors.Is(err, errNoDurations):
-		return &exitError{exitUnknown, err}
+		return withCode(exitUnknown, err)
 	case err != nil:
 		return err
 	}
@@ -130,7 +130,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		return err
 	}
 	if n := len(now.jobs); n < leastChecked {
-		return &exitError{exitUnknown, errorf("%s: it has %s that ended: a check needs %d at least", now.source, plural(n, "job"), leastChecked)}
+		return withCode(exitUnknown, errorf("%s: it has %s that ended: a check needs %d at least", now.source, plural(n, "job"), leastChecked))
 	}
 	k := &planCheck{Notes: slices.Concat(then.notes, now.notes)}
 	cost := plan.MeasurePlanned(then.distribution, *delays.schedule)
@@ -138,7 +138,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		then.source, roundTo(then.distribution.Quantile(0.5).Seconds(), 1000), roundTo(cost.Mean.Seconds(), 10), roundTo(cost.P95.Seconds(), 10),
 	}
 	if err := k.measure(now, *delays.schedule, cost); err != nil {
-		return &exitError{exitUnknown, errorf("%s: %w", now.source, err)}
+		return withCode(exitUnknown, errorf("%s: %w", now.source, err))
 	}
 	if err := k.test(then, now); err != nil {
 		return usage("--%s: %w", source.flag, err)
@@ -159,7 +159,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	}
 	switch {
 	case err != nil:
-		return &exitError{exitFailed, fmt.Errorf("write the check: %w", err)}
+		return withCode(exitFailed, fmt.Errorf("write the check: %w", err))
 	case !k.Holds:
 		return &exitError{code: exitFailed}
 	}

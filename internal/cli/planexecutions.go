@@ -155,14 +155,14 @@ func (o *planOptions) refuseExpress() error {
 // callProblem is the error of a call.
 func (o *planOptions) callProblem(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted")}
+		return withCode(exitInterrupted, errors.New("interrupted"))
 	}
 	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok {
 		switch newCallError(refused.Err).Code {
 		case "StateMachineTypeNotSupported":
 			return o.refuseExpress()
 		case "StateMachineDoesNotExist", "ResourceNotFound":
-			return &exitError{exitUnknown, errorf("%s: there is no such state machine or Map Run: check the account and the region", o.executions.arn)}
+			return withCode(exitUnknown, errorf("%s: there is no such state machine or Map Run: check the account and the region", o.executions.arn))
 		}
 	}
 	return recordError(o.executions.arn, err)
@@ -313,9 +313,9 @@ func (r *executionReader) breakOff(err error) error {
 	}
 	what := fmt.Sprintf("Read %d of %s.", r.done, plural(r.all, "history"))
 	if r.kept.out != nil {
-		return &exitError{coded.code, errorf("%w\n%s They are kept in %s: run the same command to go on", coded.err, terminal.Lines(what), r.kept.name)}
+		return withCode(coded.code, errorf("%w\n%s They are kept in %s: run the same command to go on", coded.err, terminal.Lines(what), r.kept.name))
 	}
-	return &exitError{coded.code, errorf("%w\n%s Nothing is kept: with --keep FILE the next command goes on", coded.err, terminal.Lines(what))}
+	return withCode(coded.code, errorf("%w\n%s Nothing is kept: with --keep FILE the next command goes on", coded.err, terminal.Lines(what)))
 }
 
 // show notes how many histories are read.

@@ -195,7 +195,7 @@ func (k *keptFile) add(e *keptExecution) error {
 		_, err = k.out.Write(append(line, '\n'))
 	}
 	if err != nil {
-		return &exitError{exitFailed, errorf("--keep %s: %w", k.name, err)}
+		return withCode(exitFailed, errorf("--keep %s: %w", k.name, err))
 	}
 	return nil
 }

@@ -156,8 +156,8 @@ func learn(source string, jobs *pastJobs) (*knowledge, error) {
 	samples := jobs.samples()
 	summary, err := plan.Summarize(samples)
 	if errors.Is(err, plan.ErrNoSamples) {
-		return nil, &exitError{exitUsage, fmt.Errorf("%s: it has %w that ended. Wait until some have ended, or state how long they take with --duration%s",
-			source, errNoDurations, describeLeft(jobs))}
+		return nil, withCode(exitUsage, fmt.Errorf("%s: it has %w that ended. Wait until some have ended, or state how long they take with --duration%s",
+			source, errNoDurations, describeLeft(jobs)))
 	}
 	if err != nil {
 		return nil, usage("%s: %w", source, err)

@@ -30,7 +30,7 @@ func (o *planOptions) print(c *cobra.Command, p *planReport) error {
 		_, err = io.WriteString(out, p.text(columnsOf(out), terminal.ColoursOf(out)))
 	}
 	if err != nil {
-		return &exitError{exitFailed, fmt.Errorf("write the plan: %w", err)}
+		return withCode(exitFailed, fmt.Errorf("write the plan: %w", err))
 	}
 	return nil
 }

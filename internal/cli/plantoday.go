@@ -199,7 +199,7 @@ func (s *planSubject) run(ctx context.Context, known *knowledge) error {
 	}
 	err := s.measure(ctx, known.distribution)
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted")}
+		return withCode(exitInterrupted, errors.New("interrupted"))
 	}
 	switch {
 	case err == nil:

@@ -72,7 +72,7 @@ func runAdopt(c *cobra.Command, args []string, o mendOptions) error {
 	rec := found.stored.Record
 	q, err := requestOf(rec)
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	ref, err := o.readRef(q.Job, args)
 	if err != nil {
@@ -85,7 +85,7 @@ func runAdopt(c *cobra.Command, args []string, o mendOptions) error {
 	now := askJob(c.Context(), store.executionAWS(args[0]), rec)
 	terminal.Fprintf(c.ErrOrStderr(), "  now       %s\n", now.text())
 	if now.missing {
-		return &exitError{exitFailed, fmt.Errorf("the service does not know this job: nothing was written")}
+		return withCode(exitFailed, fmt.Errorf("the service does not know this job: nothing was written"))
 	}
 	rec.Status, rec.LeaseSeconds = startrecord.StatusStarted, 0
 	return o.write(c, store, found, rec, "Adopt this job?",
@@ -182,14 +182,14 @@ func checkMendable(store *recordStore, f foundRecord) error {
 	lease := time.Duration(rec.LeaseSeconds+1) * time.Second
 	switch {
 	case rec.MovedTo != "":
-		return &exitError{exitFailed, fmt.Errorf("the record has moved to %s: pass --bucket or --table of that place", rec.MovedTo)}
+		return withCode(exitFailed, fmt.Errorf("the record has moved to %s: pass --bucket or --table of that place", rec.MovedTo))
 	case rec.JobRef != nil:
-		return &exitError{exitFailed, fmt.Errorf("%s has a job already (%s): there is nothing to settle", store.Location(f.key), rec.JobRef)}
+		return withCode(exitFailed, fmt.Errorf("%s has a job already (%s): there is nothing to settle", store.Location(f.key), rec.JobRef))
 	case rec.Status == startrecord.StatusStarting && f.stored.Age <= lease:
-		return &exitError{exitFailed, fmt.Errorf("a function may be starting the job right now: try again in %s", shortDuration(lease-f.stored.Age+time.Second))}
+		return withCode(exitFailed, fmt.Errorf("a function may be starting the job right now: try again in %s", shortDuration(lease-f.stored.Age+time.Second)))
 	case rec.Status != startrecord.StatusUnknown && rec.Status != startrecord.StatusStarting:
-		return &exitError{exitFailed, fmt.Errorf("%s has the status %s: only UNKNOWN records, and STARTING ones whose function has died, can be settled",
-			store.Location(f.key), rec.Status)}
+		return withCode(exitFailed, fmt.Errorf("%s has the status %s: only UNKNOWN records, and STARTING ones whose function has died, can be settled",
+			store.Location(f.key), rec.Status))
 	default:
 		return nil
 	}
@@ -201,18 +201,18 @@ func (o *mendOptions) write(c *cobra.Command, store *recordStore, f foundRecord,
 		terminal.Fprintf(c.ErrOrStderr(), "%s Type yes: ", question)
 		line, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n') // what was typed counts
 		if c.Context().Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
+			return withCode(exitInterrupted, errors.New("interrupted: nothing was written"))
 		}
 		if text := strings.ToLower(strings.TrimSpace(line)); text != "yes" && text != "y" {
-			return &exitError{exitFailed, errors.New("nothing was written")}
+			return withCode(exitFailed, errors.New("nothing was written"))
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), stopTimeout)
 	defer cancel()
 	_, err := store.Replace(ctx, f.key, rec, f.stored.Version)
 	if errors.Is(err, startrecord.ErrChanged) {
-		return &exitError{exitFailed, fmt.Errorf("nothing was written: somebody has changed the record meanwhile. "+
-			"Look again: jobpoller records show %s%s", nameOfKey(f.key), store.given)}
+		return withCode(exitFailed, fmt.Errorf("nothing was written: somebody has changed the record meanwhile. "+
+			"Look again: jobpoller records show %s%s", nameOfKey(f.key), store.given))
 	}
 	if err != nil {
 		return storeError(ctx, err)

@@ -129,13 +129,13 @@ func runRecordsList(c *cobra.Command, args []string, o recordsListOptions) error
 		return storeError(c.Context(), err)
 	}
 	if err := cmp.Or(unwritten, list.close()); err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if more {
 		terminal.Fprintf(c.ErrOrStderr(), "There are more records: pass a higher --limit than %d\n", o.limit)
 	}
 	if list.count == 0 {
-		return &exitError{exitFailed, fmt.Errorf("found no such record in %s under %s", store.name(), store.flags.prefix)}
+		return withCode(exitFailed, fmt.Errorf("found no such record in %s under %s", store.name(), store.flags.prefix))
 	}
 	return nil
 }

@@ -171,10 +171,10 @@ func storeError(ctx context.Context, err error) error {
 		return &exitError{code: exitInterrupted}
 	}
 	if errors.Is(err, startrecord.ErrNotFound) {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if errors.Is(err, startrecord.ErrInvalidKey) {
 		return usage("%w", err)
 	}
-	return &exitError{exitUnknown, err}
+	return withCode(exitUnknown, err)
 }

@@ -133,7 +133,7 @@ func (r *reporter) result(p interface{ text(terminal.Colours) string }) error {
 		_, err = io.WriteString(r.out, p.text(terminal.ColoursOf(r.out)))
 	}
 	if err != nil {
-		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+		return withCode(exitFailed, fmt.Errorf("write the result: %w", err))
 	}
 	return nil
 }

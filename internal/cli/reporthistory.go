@@ -158,7 +158,7 @@ func (o *reportOptions) record(ctx context.Context, arn string) (*stepfunctions.
 	}
 	cfg, err := flags.configuration(ctx, false)
 	if err != nil {
-		return nil, &exitError{exitUnknown, err}
+		return nil, withCode(exitUnknown, err)
 	}
 	return stepfunctions.New(service, awsjob.New(cfg).Call).Record(arn), nil
 }
@@ -167,7 +167,7 @@ func (o *reportOptions) record(ctx context.Context, arn string) (*stepfunctions.
 func readExecution(record *stepfunctions.Record) (*history.Execution, error) {
 	e, err := record.Execution()
 	if err != nil {
-		return nil, &exitError{exitUnknown, err}
+		return nil, withCode(exitUnknown, err)
 	}
 	for _, lacking := range record.Lacking() {
 		e.Notes = append(e.Notes, fmt.Sprintf("without %s: %s",
@@ -189,7 +189,7 @@ func (o *reportOptions) write(c *cobra.Command, e *history.Execution) error {
 	}
 	page, err := htmlreport.HTML(e)
 	if err != nil {
-		return &exitError{exitFailed, fmt.Errorf("--html: %w", err)}
+		return withCode(exitFailed, fmt.Errorf("--html: %w", err))
 	}
 	return writeFile("html", o.html, page)
 }

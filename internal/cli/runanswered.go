@@ -49,7 +49,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
 	if err := a.addTo(c.Context(), &options, input, c.InOrStdin()); err != nil {
 		if c.Context().Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted")}
+			return withCode(exitInterrupted, errors.New("interrupted"))
 		}
 		return err
 	}

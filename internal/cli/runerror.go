@@ -27,5 +27,5 @@ func runError(m *source.Machine, err error) error {
 		}
 		return usage("%w%s", err, substituteHint(openPlaceholders(m.StateMachine, true)))
 	}
-	return &exitError{exitFailed, err}
+	return withCode(exitFailed, err)
 }

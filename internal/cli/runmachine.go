@@ -78,7 +78,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	if code := exitCode(result); code != exitSucceeded {
-		return &exitError{code, openArguments(machine.StateMachine)}
+		return withCode(code, openArguments(machine.StateMachine))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func joinFailures(errs ...error) error {
 	if own, ok := codeOf(all); ok {
 		code = own
 	}
-	return &exitError{code, all}
+	return withCode(code, all)
 }
 
 // openArguments is a hint for a run that did not succeed: placeholders without a

@@ -118,7 +118,7 @@ func (o *serveOptions) findAccess() error {
 	case err == nil:
 		o.access = &access{Access: found}
 	case !errors.Is(err, fs.ErrNotExist):
-		return &exitError{exitFailed, fmt.Errorf("the keys of the server: %w", err)}
+		return withCode(exitFailed, fmt.Errorf("the keys of the server: %w", err))
 	case os.Getenv(secretVariable) != "":
 		o.access = &access{Access: loopback.Access{Keys: newKeys(os.Getenv)}}
 	}
@@ -140,7 +140,7 @@ func (o *serveOptions) saveAccess(log *serveLog) (remove func() error, err error
 		log.warn("--print-env will not find this server's keys: %v", err)
 		return func() error { return nil }, nil
 	}
-	return nil, &exitError{exitFailed, err}
+	return nil, withCode(exitFailed, err)
 }
 
 // keysFor are what a client signs with. An access key of twelve digits is its account, so

@@ -56,7 +56,7 @@ func runClient(arguments, env []string, in io.Reader, out, errs io.Writer) error
 		}
 		return &exitError{code: exitFailed}
 	case err != nil:
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	return nil
 }

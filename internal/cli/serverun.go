@@ -135,7 +135,7 @@ func (s *serving) open(settings server.Options) (err error) {
 	}
 	settings.Journal = s.journal
 	if s.server, err = server.Open(settings); err != nil {
-		return errors.Join(&exitError{exitFailed, errorf("--data %s: %w", s.options.data, err)}, s.journal.Close())
+		return errors.Join(withCode(exitFailed, errorf("--data %s: %w", s.options.data, err)), s.journal.Close())
 	}
 	return nil
 }
@@ -229,9 +229,9 @@ func (o *serveOptions) listenOn(ctx context.Context) (net.Listener, error) {
 	listener, err := loopback.Listen(ctx, net.JoinHostPort(o.host(), strconv.Itoa(o.port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &exitError{exitFailed, fmt.Errorf("port %d is in use, perhaps by another jobpoller serve: end that, or pass --port 0 for a free port", o.port)}
+		return nil, withCode(exitFailed, fmt.Errorf("port %d is in use, perhaps by another jobpoller serve: end that, or pass --port 0 for a free port", o.port))
 	case err != nil:
-		return nil, &exitError{exitFailed, err}
+		return nil, withCode(exitFailed, err)
 	}
 	return listener, nil
 }

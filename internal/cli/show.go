@@ -78,7 +78,7 @@ func runShow(c *cobra.Command, args []string, o showOptions) error {
 		_, err = io.WriteString(c.OutOrStdout(), newSheet(entry).String())
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (s *start) print(r *startReport) error {
 		terminal.Fprintf(s.command.ErrOrStderr(), "%s has started. Wait for it: %s\n", s.entry.Name, r.Wait)
 	}
 	if err != nil {
-		return &exitError{exitUnknown, s.unwritten(r, err)}
+		return withCode(exitUnknown, s.unwritten(r, err))
 	}
 	return nil
 }

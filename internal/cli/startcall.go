@@ -182,18 +182,18 @@ func (s *start) fail(ctx context.Context, err error, uncertain bool) error {
 	case errors.Is(err, jobs.ErrArguments):
 		return usage("%w", err)
 	case uncertain && s.isRepeatable(time.Now()) && s.named:
-		return &exitError{code, fmt.Errorf("%s may have started the job: %s\nRepeat the same command%s: it starts no second job",
-			s.op.Name, reason, s.window())}
+		return withCode(code, fmt.Errorf("%s may have started the job: %s\nRepeat the same command%s: it starts no second job",
+			s.op.Name, reason, s.window()))
 	case uncertain && s.isRepeatable(time.Now()):
-		return &exitError{code, fmt.Errorf("%s may have started the job: %s\nRepeat the command with --token %s%s: it starts no second job",
-			s.op.Name, reason, s.request.Token, s.window())}
+		return withCode(code, fmt.Errorf("%s may have started the job: %s\nRepeat the command with --token %s%s: it starts no second job",
+			s.op.Name, reason, s.request.Token, s.window()))
 	case uncertain:
-		return &exitError{code, fmt.Errorf("%s may have started the job: %s\nLook for the job before you start it again: "+
-			"%s takes no token, so a second call may start a second job", s.op.Name, reason, s.op.Name)}
+		return withCode(code, fmt.Errorf("%s may have started the job: %s\nLook for the job before you start it again: "+
+			"%s takes no token, so a second call may start a second job", s.op.Name, reason, s.op.Name))
 	case goerror.Classify(err) == awserror.Refused && code != exitInterrupted && !isAccess(err):
-		return &exitError{exitFailed, fmt.Errorf("%s was refused, nothing has started: %s", s.op.Name, errorText(err))}
+		return withCode(exitFailed, fmt.Errorf("%s was refused, nothing has started: %s", s.op.Name, errorText(err)))
 	default:
-		return &exitError{code, fmt.Errorf("nothing has started: %s", reason)}
+		return withCode(code, fmt.Errorf("nothing has started: %s", reason))
 	}
 }
 
@@ -227,7 +227,7 @@ func (s *start) report() (*startReport, error) {
 	describe := callInput{op: s.entry.Operation}
 	input, err := describe.fit(object)
 	if err != nil {
-		return nil, &exitError{exitUnknown, fmt.Errorf("%s has started a job, but its answer cannot be used: %w", s.op.Name, err)}
+		return nil, withCode(exitUnknown, fmt.Errorf("%s has started a job, but its answer cannot be used: %w", s.op.Name, err))
 	}
 	r := &startReport{Service: s.entry.Service.Key, Name: s.entry.Name, ID: inputID(s.entry, input), Input: input}
 	if tokenOf(s.entry.Job) != "" {

@@ -100,14 +100,14 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 		_, err = io.WriteString(c.OutOrStdout(), s.text())
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	if more {
 		terminal.Fprintf(c.ErrOrStderr(), "The execution has more than %d records: jobpoller records list %s%s\n", mostPollers, execution, store.given)
 	}
 	if len(found) == 0 {
-		return &exitError{exitFailed, fmt.Errorf("the execution has no start record in %s under %s: run-job has not begun, or keeps its records elsewhere",
-			store.name(), flags.prefix)}
+		return withCode(exitFailed, fmt.Errorf("the execution has no start record in %s under %s: run-job has not begun, or keeps its records elsewhere",
+			store.name(), flags.prefix))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (v views) write(m *asl.StateMachine, r *sim.Result) error {
 	if v.html != "" {
 		page, err := htmlreport.HTML(history.FromRun(m, r))
 		if err != nil {
-			return &exitError{exitFailed, fmt.Errorf("--html: %w", err)}
+			return withCode(exitFailed, fmt.Errorf("--html: %w", err))
 		}
 		return writeFile("html", v.html, page)
 	}

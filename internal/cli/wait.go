@@ -133,7 +133,7 @@ func newWaits(c *cobra.Command, o waitOptions, e *catalog.Entry) (*waits, error)
 	}
 	if w.aws, err = o.aws.configuration(c.Context(), o.verbose); err != nil {
 		if c.Context().Err() != nil {
-			return nil, &exitError{exitInterrupted, errors.New("interrupted before the first call")}
+			return nil, withCode(exitInterrupted, errors.New("interrupted before the first call"))
 		}
 		return nil, configurationError(err)
 	}
@@ -176,7 +176,7 @@ func (w *waits) finish(result any, text string, code int) error {
 		_, err = io.WriteString(out, text)
 	}
 	if err != nil {
-		return &exitError{cmp.Or(code, exitUnknown), fmt.Errorf("write the result: %w", err)}
+		return withCode(cmp.Or(code, exitUnknown), fmt.Errorf("write the result: %w", err))
 	}
 	if code != exitSucceeded {
 		return &exitError{code: code}

@@ -129,7 +129,7 @@ func (o *waitOptions) printPlan(out io.Writer, e *catalog.Entry, targets []waitT
 		_, err = io.WriteString(out, plan.text())
 	}
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return withCode(exitFailed, err)
 	}
 	return nil
 }
