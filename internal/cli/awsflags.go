@@ -17,6 +17,7 @@ type awsFlags struct {
 	region, profile, endpoint string
 }
 
+// addTo gives a command the flags.
 func (a *awsFlags) addTo(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&a.region, "region", "", "AWS `REGION`, instead of the configured one")

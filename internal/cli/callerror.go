@@ -18,6 +18,7 @@ type callError struct {
 	Message string `json:"message"`
 }
 
+// newCallError reads an error.
 func newCallError(err error) *callError {
 	if coded, ok := errors.AsType[smithy.APIError](err); ok {
 		return &callError{coded.ErrorCode(), coded.ErrorMessage()}

@@ -27,6 +27,7 @@ type checkOptions struct {
 	output          string
 }
 
+// newCheckCommand is "jobpoller check".
 func newCheckCommand() *cobra.Command {
 	var o checkOptions
 	c := &cobra.Command{

@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
+// newCompileCommand is "jobpoller compile".
 func newCompileCommand() *cobra.Command {
 	var o compileOptions
 	names := strategyNames(compile.Strategies())

@@ -12,7 +12,6 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// Output that could not be written is no success.
 // cancelOn ends a context when a text is written.
 type cancelOn struct {
 	bytes.Buffer

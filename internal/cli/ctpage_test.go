@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// filled sets all that v points to, so that its JSON has every member.
-func filled(v reflect.Value) {
+// fill sets all that v points to, so that its JSON has every member.
+func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		filled(v.Elem())
+		fill(v.Elem())
 	case reflect.Struct:
 		for _, field := range v.Fields() {
 			if field.CanSet() || field.Kind() == reflect.Struct { // an embedded struct has fields that can be set
-				filled(field)
+				fill(field)
 			}
 		}
 	case reflect.Slice:
@@ -32,11 +32,11 @@ func filled(v reflect.Value) {
 			return
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		filled(v.Index(0))
+		fill(v.Index(0))
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		filled(key)
-		filled(value)
+		fill(key)
+		fill(value)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
 	case reflect.Interface:
@@ -60,7 +60,7 @@ func filled(v reflect.Value) {
 func members[T any](t *testing.T, of func(T) any) []string {
 	t.Helper()
 	var value T
-	filled(reflect.ValueOf(&value).Elem())
+	fill(reflect.ValueOf(&value).Elem())
 	text, err := json.Marshal(of(value))
 	require.NoError(t, err)
 	var object map[string]any
@@ -76,10 +76,11 @@ func members[T any](t *testing.T, of func(T) any) []string {
 	return names
 }
 
+// itself is for members of a type whose JSON is its own.
 func itself[T any](value T) any { return value }
 
-// jsonPage are the sections of docs/reference/json.md by the command of their heading.
-func jsonPage(t *testing.T) map[string]string {
+// readJSONPage are the sections of docs/reference/json.md by the command of their heading.
+func readJSONPage(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(moduleFolder(t), "docs", "reference", "json.md"))
 	require.NoError(t, err)
@@ -94,14 +95,15 @@ func jsonPage(t *testing.T) map[string]string {
 // pageTable are the names in a list of members of a command's section.
 func pageTable(t *testing.T, command string, i int) []string {
 	t.Helper()
-	found := tables(jsonPage(t)["jobpoller "+command+" -o json"])
+	found := tables(readJSONPage(t)["jobpoller "+command+" -o json"])
 	require.Greater(t, len(found), i, command)
 	return found[i]
 }
 
 var quoted = regexp.MustCompile("`([A-Za-z0-9.]+)`")
 
-func quotedIn(text string) []string {
+// findQuoted are the words in backquotes.
+func findQuoted(text string) []string {
 	var words []string
 	for _, match := range quoted.FindAllStringSubmatch(text, -1) {
 		words = append(words, match[1])
@@ -119,7 +121,7 @@ func tables(section string) [][]string {
 		var names []string
 		for line := range strings.Lines(strings.TrimSpace(block)) {
 			first, _, _ := strings.Cut(line, "`: ")
-			names = append(names, quotedIn(first+"`")...)
+			names = append(names, findQuoted(first+"`")...)
 		}
 		all = append(all, names)
 	}

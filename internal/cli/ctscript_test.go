@@ -20,6 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
+// update is the flag -update.
 var update = flag.Bool("update", false, "write the golden files of the scripts")
 
 // localCredentials satisfy every server, so that nobody looks for others.
@@ -69,7 +70,7 @@ func runScripts(t *testing.T, folder string) {
 			return server.CreateBucket("there")
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "bigjson": bigJSON, "serve": serve, "requests": requests, "untimed": untimed,
+			"exits": exits, "bigjson": bigJSON, "serve": serve, "requests": requests, "untimed": writeUntimed,
 		},
 	})
 }

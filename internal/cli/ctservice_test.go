@@ -98,7 +98,7 @@ func (s *scriptService) wait(requests int) {
 	}
 }
 
-func (s *scriptService) requested() string {
+func (s *scriptService) readRequests() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.got.String()
@@ -136,14 +136,14 @@ func requests(ts *testscript.TestScript, neg bool, args []string) {
 		service.wait(n)
 		return
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(service.requested()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(service.readRequests()), 0o600))
 }
 
 var elapsedMember = regexp.MustCompile(`"(elapsedSeconds|afterSeconds|untilSeconds)": [0-9.e-]+`)
 
-// untimed writes the last standard output to a file, without the time that
+// writeUntimed writes the last standard output to a file, without the time that
 // passed: untimed FILE.
-func untimed(ts *testscript.TestScript, neg bool, args []string) {
+func writeUntimed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: untimed FILE")
 	}

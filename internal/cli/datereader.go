@@ -18,6 +18,7 @@ type dateReader struct {
 	seen bool
 }
 
+// newDateReader reads the dates of answers to an HTTP client.
 func newDateReader(client aws.HTTPClient) *dateReader {
 	if client == nil {
 		client = awshttp.NewBuildableClient()

@@ -72,6 +72,7 @@ func readMachines(ctx context.Context, names []string, in io.Reader, s substitut
 	return machines, errors.Join(problems...)
 }
 
+// parseMachine parses a definition. Its error is one of wrong usage.
 func parseMachine(d *source.Definition) (*source.Machine, error) {
 	m, err := d.Parse()
 	if err != nil && isRequest(d.Text) {

@@ -22,6 +22,7 @@ type doctorOptions struct {
 	output        string
 }
 
+// newDoctorCommand is "jobpoller doctor".
 func newDoctorCommand() *cobra.Command {
 	var o doctorOptions
 	c := &cobra.Command{

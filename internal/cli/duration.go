@@ -90,6 +90,7 @@ type delayFlags struct {
 	schedule *pollcore.Planned
 }
 
+// addTo gives a command the flags.
 func (d *delayFlags) addTo(f *pflag.FlagSet) {
 	addDuration(f, &d.min, "min-delay", 0, "shortest delay between polls, instead of the waiter's")
 	addDuration(f, &d.max, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
@@ -97,6 +98,7 @@ func (d *delayFlags) addTo(f *pflag.FlagSet) {
 	d.addSchedule(f)
 }
 
+// addSchedule gives a command the flag --schedule.
 func (d *delayFlags) addSchedule(f *pflag.FlagSet) {
 	f.StringVar(&d.file, "schedule", "", "`FILE` with all delays, in seconds: {\"delays\": [900, 45, 45], \"then\": 60}")
 }

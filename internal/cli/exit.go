@@ -46,8 +46,8 @@ func codeOf(err error) (code int, ok bool) {
 	return exitUsage, isWrong
 }
 
-// failed is an error that says that something failed, if it does not say more.
-func failed(err error) error {
+// asFailure is an error that says that something failed, if it does not say more.
+func asFailure(err error) error {
 	if _, ok := codeOf(err); ok || err == nil {
 		return err
 	}

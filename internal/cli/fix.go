@@ -40,6 +40,7 @@ type fixOptions struct {
 	output      string
 }
 
+// newFixCommand is "jobpoller fix".
 func newFixCommand() *cobra.Command {
 	var o fixOptions
 	c := &cobra.Command{

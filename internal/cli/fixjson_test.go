@@ -12,9 +12,9 @@ import (
 
 func TestJSONPageOfFix(t *testing.T) {
 	t.Parallel()
-	section := jsonPage(t)["jobpoller fix -o json"]
+	section := readJSONPage(t)["jobpoller fix -o json"]
 	var words []string
-	for _, word := range quotedIn(section) {
+	for _, word := range findQuoted(section) {
 		words = append(words, strings.Split(word, ".")...)
 	}
 	all := slices.Concat(members(t, itself[fixed]), members(t, itself[fix.Loop]), members(t, itself[fix.Route]), members(t, itself[fix.Fragment]), members(t, itself[fix.Trial]))

@@ -22,6 +22,7 @@ type graphOptions struct {
 
 var graphFormats = []string{"svg", "mermaid"}
 
+// newGraphCommand is "jobpoller graph".
 func newGraphCommand() *cobra.Command {
 	var o graphOptions
 	c := &cobra.Command{

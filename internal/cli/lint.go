@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
+// newLintCommand is "jobpoller lint".
 func newLintCommand() *cobra.Command {
 	var o lintOptions
 	c := &cobra.Command{

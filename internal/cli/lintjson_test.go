@@ -16,7 +16,7 @@ import (
 // What lint writes of definitions and of waiters is in one table.
 func TestJSONPageOfLint(t *testing.T) {
 	t.Parallel()
-	section := jsonPage(t)["jobpoller lint -o json"]
+	section := readJSONPage(t)["jobpoller lint -o json"]
 	all := members(t, func(f waiterlint.Finding) any {
 		f.Acceptor = 0
 		return finding{file: "x", machine: "x", body: f}
@@ -33,14 +33,14 @@ func TestJSONPageOfLint(t *testing.T) {
 		}
 	}
 	inner = append(inner, members(t, itself[waiterlint.Value])...)
-	require.Subset(t, quotedIn(section), inner)
+	require.Subset(t, findQuoted(section), inner)
 	for _, verdict := range []pollcore.Verdict{pollcore.Success, pollcore.Failure, pollcore.Retry} {
 		require.Contains(t, section, "`"+string(verdict)+"`")
 	}
 
 	_, others, ok := strings.Cut(section, "With `--rules`")
 	require.True(t, ok)
-	words := slices.DeleteFunc(quotedIn(others), func(word string) bool { return word == "definition" || word == "waiter" })
+	words := slices.DeleteFunc(findQuoted(others), func(word string) bool { return word == "definition" || word == "waiter" })
 	require.ElementsMatch(t, members(t, itself[listedRule]), words)
 	for _, r := range allRules() {
 		require.Contains(t, []string{"definition", "waiter"}, r.Of)
@@ -49,7 +49,7 @@ func TestJSONPageOfLint(t *testing.T) {
 
 func TestJSONPageOfLoops(t *testing.T) {
 	t.Parallel()
-	section := jsonPage(t)["jobpoller lint --loops -o json"]
+	section := readJSONPage(t)["jobpoller lint --loops -o json"]
 	lists := tables(section)
 	require.Len(t, lists, 2)
 	requireDocumented(t, members(t, itself[pollLoop]), lists[0])

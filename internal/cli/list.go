@@ -20,6 +20,7 @@ type listOptions struct {
 	output string
 }
 
+// newListCommand is "jobpoller list".
 func newListCommand() *cobra.Command {
 	var o listOptions
 	c := &cobra.Command{

@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/answers"
 )
 
+// newMocksCommand is "jobpoller mocks".
 func newMocksCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mocks",

@@ -118,7 +118,7 @@ func (a *account) command(t *testing.T, args ...string) (code int, stdout, stder
 // typing is a terminal at which somebody types.
 type typing struct{ io.Reader }
 
-func (typing) isTerminal() bool { return true }
+func (typing) IsTerminal() bool { return true }
 
 // typed runs a command about records at a terminal, and returns what it says.
 func (a *account) typed(t *testing.T, text string, args ...string) (string, error) {

@@ -41,6 +41,7 @@ func checkOutput(format string, more ...string) error {
 	return nil
 }
 
+// writeJSON writes a value as a text of several lines.
 func writeJSON(out io.Writer, value any) error { return writeJSONWithin(out, "", value) }
 
 // writeJSONWithin writes a value that stands so deep in another.
@@ -51,6 +52,7 @@ func writeJSONWithin(out io.Writer, indent string, value any) error {
 	return encoder.Encode(value)
 }
 
+// plural is a number with its noun: 1 job, 2 jobs.
 func plural(n int, noun string) string {
 	stem, isRY := strings.CutSuffix(noun, "ry")
 	switch {

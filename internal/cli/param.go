@@ -135,6 +135,7 @@ func (s *paramSetter) setValue(object map[string]any, name string, shape *catalo
 	return nil
 }
 
+// isPart tells whether a value of the shape can be the text of one --param.
 func isPart(shape *catalog.Shape) bool {
 	return shape.Type == catalog.Structure || shape.Type == catalog.Union || shape.Type == catalog.Map
 }

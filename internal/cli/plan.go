@@ -68,6 +68,7 @@ Exit codes: 0 printed, or with --check the plan holds; 1 it does not; 2 wrong us
 such as a file without durations; 4 could not ask AWS, or too few jobs to check; 130
 interrupted.`
 
+// newPlanCommand is "jobpoller plan".
 func newPlanCommand() *cobra.Command {
 	var o planOptions
 	c := &cobra.Command{

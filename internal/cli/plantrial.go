@@ -286,7 +286,7 @@ func (t *trial) answer(ctx context.Context, simulated answers.Simulated, options
 	own, err := newBenchFor(ctx, t.machine.StateMachine, t.input,
 		benchOptions{name: options.Execution, seed: options.Seed, quiet: true, simulated: simulated}, options, io.Discard)
 	if err != nil {
-		return nil, failed(err)
+		return nil, asFailure(err)
 	}
 	stop = func() error { return nil }
 	if own != nil {
@@ -294,7 +294,7 @@ func (t *trial) answer(ctx context.Context, simulated answers.Simulated, options
 		router.AddOwn(own.own(func(string, handler.Result, error) {}))
 	}
 	if _, err = router.Resolve(ctx, t.machine, "", options); err != nil {
-		return nil, errors.Join(failed(err), stop())
+		return nil, errors.Join(asFailure(err), stop())
 	}
 	return stop, nil
 }

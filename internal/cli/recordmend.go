@@ -169,8 +169,8 @@ Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store
 
 // checkAsking refuses to ask where nobody is: a program that answers does not look.
 func (o *mendOptions) checkAsking(c *cobra.Command) error {
-	asked, ok := c.InOrStdin().(interface{ isTerminal() bool })
-	if o.yes || ok && asked.isTerminal() {
+	asked, ok := c.InOrStdin().(interface{ IsTerminal() bool })
+	if o.yes || ok && asked.IsTerminal() {
 		return nil
 	}
 	return usage("%s asks before it writes, and standard input is not a terminal: pass --yes to write without asking", c.CommandPath())

@@ -21,6 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
+// newRecordsCommand is "jobpoller records".
 func newRecordsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "records",

@@ -27,6 +27,7 @@ type reportOptions struct {
 	quiet       bool
 }
 
+// newReportCommand is "jobpoller report".
 func newReportCommand() *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{

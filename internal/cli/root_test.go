@@ -125,6 +125,7 @@ func TestHelpTopics(t *testing.T) {
 	require.Contains(t, refused.String(), `there is no command "lst" (did you mean "list"?)`)
 }
 
+// Output that could not be written is no success.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"version"}, {"help"}, {"list", "glue"}, {"report", "testdata/screens/history.json"}} {

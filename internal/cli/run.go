@@ -85,6 +85,7 @@ where the status changes; --virtual shows none. The result goes to stdout.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 
+// newRunCommand is "jobpoller run".
 func newRunCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{

@@ -57,7 +57,7 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 	}
 	called, err := router.Resolve(ctx, a.machine, o.testCase, options)
 	if err != nil {
-		return failed(err)
+		return asFailure(err)
 	}
 	if err := a.refusePlaceholders(called.States); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (a *taskAnswers) start(
 	if !o.usesMocks() || o.mocks == "" {
 		var err error
 		if b, err = newBenchFor(ctx, a.machine.StateMachine, input, o.benchOptions(), options, a.stderr); err != nil {
-			return nil, failed(err)
+			return nil, asFailure(err)
 		}
 	}
 	if b != nil {

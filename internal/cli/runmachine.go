@@ -36,13 +36,13 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	with.job = requestJob(input)
 	bench, err := newBench(c.Context(), with, clock, c.ErrOrStderr())
 	if err != nil {
-		return failed(err)
+		return asFailure(err)
 	}
 	defer func() { err = errors.Join(err, bench.Close()) }()
 
 	began, err := bench.claimStart(c.Context(), c.ErrOrStderr())
 	if err != nil {
-		return failed(err)
+		return asFailure(err)
 	}
 	r := newReporter(c.OutOrStdout(), o)
 	r.begin(accessOf(bench))

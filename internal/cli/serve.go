@@ -75,6 +75,7 @@ lost.
 
 Exit codes: 0 ended by a signal; 1 failed; 2 wrong usage; that of the command.`
 
+// newServeCommand is "jobpoller serve".
 func newServeCommand() *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{

@@ -22,6 +22,7 @@ type showOptions struct {
 	output string
 }
 
+// newShowCommand is "jobpoller show".
 func newShowCommand() *cobra.Command {
 	var o showOptions
 	c := &cobra.Command{

@@ -26,6 +26,7 @@ type startOptions struct {
 	stopOnInterrupt bool
 }
 
+// newStartCommand is "jobpoller start".
 func newStartCommand() *cobra.Command {
 	var o startOptions
 	c := &cobra.Command{

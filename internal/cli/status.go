@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
+// newStatusCommand is "jobpoller status".
 func newStatusCommand() *cobra.Command {
 	var store storeFlags
 	var output string

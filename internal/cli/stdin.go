@@ -36,8 +36,8 @@ func (r *interruptible) Read(p []byte) (int, error) {
 	}
 }
 
-// isTerminal tells whether somebody types the input.
-func (r *interruptible) isTerminal() bool { return terminal.IsTerminal(r.in) }
+// IsTerminal tells whether somebody types the input.
+func (r *interruptible) IsTerminal() bool { return terminal.IsTerminal(r.in) }
 
 // endingSignals are those that end the program.
 func endingSignals() []os.Signal {

@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
+// newWaitCommand is "jobpoller wait".
 func newWaitCommand() *cobra.Command {
 	var o waitOptions
 	c := &cobra.Command{

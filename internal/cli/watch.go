@@ -25,6 +25,7 @@ const (
 	watchRefused = time.Minute
 )
 
+// newWatchCommand is "jobpoller watch".
 func newWatchCommand() *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
