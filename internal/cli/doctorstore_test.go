@@ -27,13 +27,18 @@ func TestDoctorNamesTheMissingPermissionOnABucket(t *testing.T) {
 		want    string
 		code    int
 	}{
-		"list":  {func(r *http.Request) bool { return list(r) || read(r) }, "Access Denied", "do: grant s3:ListBucket to yourself and to the roles", exitFailed},
-		"read":  {read, "Access Denied", "do: grant s3:GetObject to yourself and to the roles", exitFailed},
-		"write": {func(r *http.Request) bool { return r.Method == http.MethodPut }, "Access Denied", "do: grant s3:PutObject to yourself and to the roles", exitFailed},
+		"list":  {func(r *http.Request) bool { return list(r) || read(r) }, "Access Denied", "do: grant your identity and the roles of the functions s3:ListBucket", exitFailed},
+		"read":  {read, "Access Denied", "do: grant your identity and the roles of the functions s3:GetObject", exitFailed},
+		"write": {func(r *http.Request) bool { return r.Method == http.MethodPut }, "Access Denied", "do: grant your identity and the roles of the functions s3:PutObject", exitFailed},
 		"key": {
 			func(r *http.Request) bool { return r.Method == http.MethodPut },
 			"User: arn:aws:iam::123456789012:user/me is not authorized to perform: kms:GenerateDataKey on resource: k",
-			"do: grant kms:GenerateDataKey to yourself and to the roles", exitFailed,
+			"do: grant your identity and the roles of the functions kms:GenerateDataKey", exitFailed,
+		},
+		"policy": {
+			func(r *http.Request) bool { return r.Method == http.MethodPut },
+			"User: arn:aws:iam::123456789012:user/me is not authorized to perform: s3:PutObject on resource: k with an explicit deny in a resource-based policy",
+			"do: a resource-based policy denies your identity and the roles of the functions s3:PutObject: change that policy, a grant does not help", exitFailed,
 		},
 		"remove": {
 			func(r *http.Request) bool { return r.Method == http.MethodDelete }, "Access Denied",
@@ -154,11 +159,11 @@ func TestDoctorTriesTransactions(t *testing.T) {
 			map[string]string{"TransactWriteItems": `{"__type": "UnknownOperationException"}`},
 			"do: keep the records in another table: with this one no Task can wait for a callback (.waitForTaskToken)", exitFailed, 0,
 		},
-		"transactions are denied": {map[string]string{"TransactWriteItems": denied("dynamodb:PutItem")}, "do: grant dynamodb:PutItem to yourself", exitFailed, 0},
-		"writes are denied":       {map[string]string{"PutItem": `{"__type": "AccessDeniedException"}`}, "do: grant dynamodb:PutItem to yourself", exitFailed, 0},
+		"transactions are denied": {map[string]string{"TransactWriteItems": denied("dynamodb:PutItem")}, "do: grant your identity and the roles of the functions dynamodb:PutItem", exitFailed, 0},
+		"writes are denied":       {map[string]string{"PutItem": `{"__type": "AccessDeniedException"}`}, "do: grant your identity and the roles of the functions dynamodb:PutItem", exitFailed, 0},
 		"writes and removal are denied": {
 			map[string]string{"PutItem": denied("dynamodb:PutItem"), "DeleteItem": denied("dynamodb:DeleteItem")},
-			"do: grant dynamodb:PutItem to yourself", exitFailed, 0,
+			"do: grant your identity and the roles of the functions dynamodb:PutItem", exitFailed, 0,
 		},
 		"removal is denied": {
 			map[string]string{"DeleteItem": denied("dynamodb:DeleteItem")},

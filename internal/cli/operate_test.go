@@ -585,7 +585,7 @@ func TestDoctorOfABadTable(t *testing.T) {
                      do: aws dynamodb create-table --table-name Orders --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=key,AttributeType=S ` +
 			"--key-schema AttributeName=key,KeyType=HASH --region eu-west-1\n",
 		"ValidationException":   "do: aws dynamodb create-table --table-name NEW_TABLE --billing-mode",
-		"AccessDeniedException": "do: grant dynamodb:GetItem to yourself and to the roles of the functions\n",
+		"AccessDeniedException": "do: grant your identity and the roles of the functions dynamodb:GetItem\n",
 	} {
 		var out, problems bytes.Buffer
 		client := respond(func(*http.Request, int) (*http.Response, error) {

@@ -102,7 +102,7 @@ func TestLoggedReasons(t *testing.T) {
 		},
 		"an unknown job":  {payload: bare(`{"job": "test:Jib", "maxWaitSeconds": 1800}`), want: `unknown job: "test:Jib" is not a job of this function; its jobs: test:Job (did you mean "test:Job"?)`},
 		"a waiter":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 1800, "waiter": {"acceptors": "hunter2"}}`), want: "waiter of the request: /acceptors: expected an array, found a string"},
-		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "test:Job was refused: AccessDeniedException; grant the function's role test:StartJob"},
+		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "test:Job was refused: AccessDeniedException; grant the function's role test:StartJob, unless the Cause names another permission"},
 		"throttled":       {payload: bare(request), fates: map[string]fate{"Start": throttled}, want: "test:Job was throttled: ThrottlingException"},
 		"store is silent": {payload: bare(request), fates: map[string]fate{"Create": lostBefore}, want: "start record store unavailable"},
 	} {
@@ -151,7 +151,7 @@ func TestLogOfADescribeCallThatIsRefused(t *testing.T) {
 	require.EqualValues(t, "FAILED", result.Status)
 	require.Equal(t, []map[string]any{{
 		"level": "WARN", "msg": "check-status", "execution": arn, "poller": "default", "scope": "", "job": "test:Job", "id": "job-1",
-		"status": "FAILED", "elapsedSeconds": 0.0, "reason": "AccessDeniedException; grant the function's role test:DescribeJob",
+		"status": "FAILED", "elapsedSeconds": 0.0, "reason": "AccessDeniedException; grant the function's role test:DescribeJob, unless the Cause names another permission",
 	}}, records(t, log))
 }
 
