@@ -120,9 +120,22 @@ func serviceAnswer(err error) string {
 	return strings.Join(words, " ")
 }
 
-// refusal is causeOf the error of a driver's call, and says what to do if access was denied.
+// causeInDriver is causeOf the error of a driver's call. Of an error that says nothing in
+// words of ours it has the Go type.
+func causeInDriver(err error) string {
+	if err == nil {
+		return ""
+	}
+	kind := fmt.Sprintf("%T", err)
+	for inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(kind, "*fmt."); inner = errors.Unwrap(inner) {
+		kind = fmt.Sprintf("%T", inner)
+	}
+	return cmp.Or(causeOf(err), "the driver's error has no code (Go type "+kind+")")
+}
+
+// refusal is causeInDriver, and says what to do if access was denied.
 func refusal(err error, driver jobs.Driver, purpose access.Purpose) string {
-	cause := causeOf(err)
+	cause := causeInDriver(err)
 	denial, ok := goerror.ReadDenial(err)
 	if !ok && !awserror.IsPermissionCode(goerror.Code(err)) {
 		return cause

@@ -396,6 +396,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 		failure = failBecause(ErrorServiceUnavailable, cause, "%s was throttled", job)
 	default:
 		failure = failBecause(ErrorServiceUnavailable, cause, "%s may or may not have started", job)
+		failure.ownWords = fmt.Sprintf("%s may or may not have started: %s", job, causeInDriver(cause))
 	}
 	rec := stored.Record
 	switch {
