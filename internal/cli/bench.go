@@ -26,6 +26,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -357,6 +358,10 @@ func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 	cfg := handler.Config{
 		Store: localloop.Index(b.store), Queue: b.collector, Tasks: b.collector,
 		Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
+		StoreFlags: b.recordsFlags(),
+	}
+	if b.options.s3Endpoint != "" {
+		cfg.StoreVariables = endpointVariable + "_S3=" + shell.Quote(b.options.s3Endpoint) + " "
 	}
 	if b.clock.Virtual() {
 		var mu sync.Mutex

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 )
 
@@ -17,7 +18,7 @@ import (
 // of a template name what is deployed, which a function on this machine leaves alone.
 var storeVariables = []string{
 	handler.EnvBucket, handler.EnvTable, handler.EnvPrefix, handler.EnvEncryption, handler.EnvKMSKey, handler.EnvBucketKey,
-	handler.EnvPreviousBucket, handler.EnvPreviousTable, handler.EnvPreviousPrefix, handler.EnvQueueURL,
+	handler.EnvPreviousBucket, handler.EnvPreviousTable, handler.EnvPreviousPrefix, handler.EnvQueueURL, handler.EnvStoreFlags,
 }
 
 // valueIn is the value of a variable. The last of a name counts, as for os/exec.
@@ -31,14 +32,15 @@ func valueIn(env []string, name string) string {
 }
 
 // setStore lets functions keep their start records in a table, else in a bucket, whatever
-// their environment names. The URL is that of an S3 server; empty for AWS's.
-func setStore(env []string, url, bucket, table string) []string {
+// their environment names. The URL is that of an S3 server; empty for AWS's. The flags are
+// those of jobpoller records.
+func setStore(env []string, url, bucket, table, flags string) []string {
 	for _, name := range storeVariables {
 		if name != handler.EnvQueueURL {
 			env = append(env, name+"=")
 		}
 	}
-	env = append(env, handler.EnvBucket+"="+bucket, handler.EnvPrefix+"="+prefix, handler.EnvTable+"="+table)
+	env = append(env, handler.EnvBucket+"="+bucket, handler.EnvPrefix+"="+prefix, handler.EnvTable+"="+table, handler.EnvStoreFlags+"="+flags)
 	if url == "" {
 		return env
 	}
@@ -80,7 +82,27 @@ func (b *bench) addStore(_ context.Context, env []string) ([]string, error) {
 	if b.server != nil {
 		url = b.server.SecretURL()
 	}
-	return setStore(slices.Concat(env, b.functionEnv), url, b.bucket, b.options.table), nil
+	return setStore(slices.Concat(env, b.functionEnv), url, b.bucket, b.options.table, b.recordsFlags()), nil
+}
+
+// recordsFlags are the flags with which jobpoller records opens the store of the run; empty
+// for those of its place.
+func (b *bench) recordsFlags() string {
+	if b.server == nil || b.options.table != "" {
+		return ""
+	}
+	return dataFlags(b.options.data)
+}
+
+// dataFlags are the flags with which jobpoller records opens the store in a folder.
+func dataFlags(folder string) string {
+	if folder == "" {
+		return "none" // see handler.Config.StoreFlags
+	}
+	if whole, err := filepath.Abs(folder); err == nil {
+		folder = whole
+	}
+	return "--data " + shell.Quote(folder)
 }
 
 // setStore lets functions use the store of the run.
@@ -89,7 +111,7 @@ func (b *bench) setStore(env []string) []string {
 	if b.server != nil {
 		url = b.server.URL()
 	}
-	return setStore(env, url, b.bucket, b.options.table)
+	return setStore(env, url, b.bucket, b.options.table, b.recordsFlags())
 }
 
 // addStore starts the S3 server of the start records, once, and gives functions that store
@@ -107,7 +129,7 @@ func (t *serveTasks) addStore(ctx context.Context, env []string) ([]string, erro
 			return nil, err
 		}
 	}
-	return setStore(slices.Concat(env, variables), t.records.server.SecretURL(), localBucket, ""), nil
+	return setStore(slices.Concat(env, variables), t.records.server.SecretURL(), localBucket, "", dataFlags(t.options.data)), nil
 }
 
 // startRecords is the folder of start records in that of --data.

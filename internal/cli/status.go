@@ -37,6 +37,7 @@ store.`,
 		},
 	}
 	store.addTo(c)
+	store.addDataTo(c)
 	addOutput(c, &output)
 	return c
 }
@@ -78,6 +79,7 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 	if err != nil {
 		return err
 	}
+	defer store.close()
 	var found []foundRecord
 	more := false
 	err = store.list(c.Context(), execution, "", func(f foundRecord) (bool, error) {
