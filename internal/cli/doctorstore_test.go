@@ -83,6 +83,38 @@ func TestDoctorLeavesNoObject(t *testing.T) {
 	require.Empty(t, left.Contents)
 }
 
+// Also a store that takes no write or removal with a condition is left as it was.
+func TestDoctorLeavesNoObjectWhereConditionsAreDenied(t *testing.T) {
+	t.Parallel()
+	bucket := "records"
+	for _, condition := range []string{"If-Match", "If-None-Match"} {
+		for status, code := range map[int]string{http.StatusForbidden: "AccessDenied", http.StatusNotImplemented: "NotImplemented"} {
+			a := newAccount(t)
+			a.server = newRecordServer(t, func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Header.Get(condition) == "" {
+						next.ServeHTTP(w, r)
+						return
+					}
+					w.WriteHeader(status)
+					_, err := fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no conditions here</Message></Error>", code)
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			})
+			a.url = a.server.URL()
+			exit, stdout, _ := a.command(t, "doctor")
+			require.NotEqual(t, exitSucceeded, exit, stdout)
+			require.Contains(t, stdout, "conditions")
+			require.NotContains(t, stdout, "removal")
+			left, err := a.server.Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
+			require.NoError(t, err)
+			require.Empty(t, left.Contents, "%s %s", condition, code)
+		}
+	}
+}
+
 // table answers as DynamoDB with a table of one string key, but for what it refuses.
 type table struct {
 	items map[string]json.RawMessage

@@ -201,7 +201,11 @@ func (p *pollerStatus) text() string {
 		poller += ", scope " + p.Record.Scope
 	}
 	row("poller", "%s", poller)
-	row("record", "%s since %s, %s", p.Record.Status, shortDuration(time.Duration(p.AgeSeconds*float64(time.Second)).Round(time.Second)), p.Location)
+	written := "just now"
+	if age := time.Duration(p.AgeSeconds * float64(time.Second)).Round(time.Second); age > 0 {
+		written = shortDuration(age) + " ago"
+	}
+	row("record", "%s, written %s, %s", p.Record.Status, written, p.Location)
 	if p.Job != "" {
 		row("job", "%s %s", p.Job, p.Record.JobRef)
 	}
@@ -213,7 +217,11 @@ func (p *pollerStatus) text() string {
 		row("next poll", "within %s", shortDuration(time.Duration(p.NextPollSeconds*float64(time.Second)).Round(time.Second)))
 	}
 	if p.Record.Status == startrecord.StatusUnknown {
-		row("do", "look for the job in the service. It runs: jobpoller records adopt %s JOB_ID. It does not: jobpoller records abandon %s", p.name, p.name)
+		id := `--ref '{"NAME": "VALUE"}'`
+		if _, err := catalog.AWS().Resolve(p.Job); err == nil {
+			id = "JOB_ID"
+		}
+		row("do", "look for the job in the service. It runs: jobpoller records adopt %s %s. It does not: jobpoller records abandon %s", p.name, id, p.name)
 	}
 	return b.String()
 }
