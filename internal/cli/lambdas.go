@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,7 +142,11 @@ func (s *functionStarter) start(ctx context.Context, name string, functions loca
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		result, err := invoke(ctx, payload)
 		if failure, ok := errors.AsType[*sim.FunctionError](err); ok && slices.Contains(outputTells, failure.Type) {
-			s.above(s.stderr, func(out io.Writer) { said.show(out, name) })
+			s.above(s.stderr, func(out io.Writer) {
+				said.show(out, name)
+				_, what, _ := strings.Cut(failure.Message, " Error: ") // behind the id of the request
+				terminal.Fprintf(out, "%s: %s\n", name, cmp.Or(what, failure.Message))
+			})
 		}
 		return result, err
 	}, nil
@@ -301,5 +306,9 @@ func (a *taskAnswers) invoke(ctx context.Context, name string, handler sim.Handl
 			return sim.Reply{}, err
 		}
 	}
-	return handler(ctx, call)
+	reply, err := handler(ctx, call)
+	if failure, ok := errors.AsType[*sim.TaskError](err); ok && slices.Contains(outputTells, failure.Name) {
+		a.progress.noteCrash(call.State, failure.Cause)
+	}
+	return reply, err
 }
