@@ -95,7 +95,7 @@ func TestCommandsOfAnUnknownStartOfAnOwnDriver(t *testing.T) { //nolint:parallel
 	own := func(jobs.Environment) (jobs.Driver, error) { return unclearJob{}, nil }
 	server := newRecordServer(t, nil)
 	for name, value := range map[string]string{
-		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_ENDPOINT_URL_S3": server.URL(), handler.EnvBucket: "records",
+		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_ENDPOINT_URL_S3": server.URL(), handler.EnvBucket: "records", handler.EnvMetrics: "none", handler.EnvLogLevel: "error",
 	} {
 		t.Setenv(name, value)
 	}
