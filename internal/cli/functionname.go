@@ -69,35 +69,48 @@ func functionArgument(s *asl.State) string {
 
 // checkFunctions refuses functions of --lambda that no Task invokes.
 func (a *taskAnswers) checkFunctions() error {
-	known, used := map[string]bool{}, map[string]bool{}
-	for s := range a.machine.All {
-		if s.Task == nil {
-			continue
-		}
-		name, invokes := a.machine.functionOf(s)
-		if invokes && name == "" {
-			return nil // any may be the one
-		}
-		known[name] = invokes
-		used[a.options.functions.find(name)] = invokes
-	}
-	delete(known, "")
-	names := slices.Sorted(maps.Keys(known))
 	var problems []error
-	for _, name := range a.options.functions.names() {
-		if used[name] {
-			continue
-		}
-		there := "the definition invokes no function"
-		if len(names) > 0 {
-			there = "there are " + strings.Join(names, ", ")
-		}
-		problems = append(problems, fmt.Errorf("--lambda %s: no Task invokes %s%s; %s", name, name, nearest.DidYouMean(name, names), there))
+	for _, problem := range a.options.functions.findUnused(a.machine) {
+		problems = append(problems, errors.New(problem))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return usage("%s: %w", cmp.Or(a.machine.definition.File, stateMachineName), err)
 	}
 	return nil
+}
+
+// findUnused says which functions of --lambda no Task of the machines invokes. Where the run
+// alone says what a Task invokes, any may be the one.
+func (l localFunctions) findUnused(machines ...*machine) (problems []string) {
+	known, used := map[string]bool{}, map[string]bool{}
+	for _, m := range machines {
+		for s := range m.All {
+			if s.Task == nil {
+				continue
+			}
+			name, invokes := m.functionOf(s)
+			switch {
+			case invokes && name == "":
+				return nil
+			case invokes:
+				known[name], used[l.find(name)] = true, true
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(known))
+	there := "it invokes no function"
+	if len(machines) > 1 {
+		there = "they invoke no function"
+	}
+	if len(names) > 0 {
+		there = "there are " + strings.Join(names, ", ")
+	}
+	for _, name := range l.names() {
+		if !used[name] {
+			problems = append(problems, fmt.Sprintf("--lambda %s: no Task invokes %s%s; %s", name, name, nearest.DidYouMean(name, names), there))
+		}
+	}
+	return problems
 }
 
 // checkPollers refuses run-job without check-status, and the other way round: both work on

@@ -45,7 +45,10 @@ func readLambdas(texts []string) (localFunctions, error) {
 		if !isURL(what) {
 			f.what, f.handler, named = strings.Cut(what, "#")
 		}
+		short, _ := sim.FunctionName(name)
 		switch {
+		case ok && short != name && lambdaName().MatchString(short):
+			problems = append(problems, fmt.Errorf("--lambda: a function runs here for all its versions and aliases: pass its name alone, --lambda %s=%s", short, what))
 		case !ok || !lambdaName().MatchString(name) || f.what == "" || f.what == goPackage || named && f.handler == "":
 			problems = append(problems, fmt.Errorf("--lambda must be %s, is %q", lambdaForms, text))
 		case l.has(name):

@@ -141,6 +141,9 @@ func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, inpu
 	}
 	a.closers = append(a.closers, b.Close)
 	a.bench = b
+	if access := b.access(); access != nil && o.data != "" && !o.quiet {
+		terminal.Fprintf(a.stderr, "%s\n", access.text())
+	}
 	if !o.functions.runPollers() {
 		a.collector = b.collector
 	}

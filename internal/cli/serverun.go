@@ -175,7 +175,7 @@ func (s *serving) follow(ctx context.Context, getenv func(string) string) {
 	}
 	values, _ := substitutions(s.options.substitutes).values() // validate has checked them
 	w := &watcher{
-		names: s.options.watch, values: values, express: s.options.express,
+		names: s.options.watch, values: values, express: s.options.express, functions: s.options.functions,
 		api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{},
 	}
 	ready := make(chan struct{})
