@@ -91,7 +91,7 @@ func runCommand(t *testing.T, command string, more ...string) (code int, output 
 
 // The commands of a start of one's own driver work as they are printed: for a store behind
 // an endpoint of its own, and for one in the folder of run or serve.
-func TestCommandsOfAnUnknownStartOfAnOwnDriver(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestCommandsOfAnUnknownStartOfAnOwnDriver(t *testing.T) {
 	own := func(jobs.Environment) (jobs.Driver, error) { return unclearJob{}, nil }
 	server := newRecordServer(t, nil)
 	for name, value := range map[string]string{

@@ -116,7 +116,7 @@ func (f *storeFlags) openStore(ctx context.Context) (*recordStore, error) {
 	if err != nil && f.data == "" { // else only the job needs AWS
 		return nil, configurationError(err)
 	}
-	r, err := f.storeOf(cfg)
+	r, err := f.storeOf(cfg) //nolint:contextcheck // the server of --data lives until close
 	if err != nil {
 		return nil, err
 	}

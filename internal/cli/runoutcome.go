@@ -49,7 +49,11 @@ func newRunOutcome(m *asl.StateMachine, r *sim.Result, output string) runOutcome
 	e := history.FromRun(m, r)
 	visits := e.FindVisits()
 	for _, culprit := range visits.FindCulprits(e) {
-		if at := culprit.State + " " + culprit.Describe(); len(o.at) < mostAt && !slices.Contains(o.at, at) {
+		at := culprit.State
+		if what := culprit.Describe(); what != "failed: "+r.Error { // which has a row
+			at += " " + what
+		}
+		if len(o.at) < mostAt && !slices.Contains(o.at, at) {
 			o.at = append(o.at, at)
 		}
 	}

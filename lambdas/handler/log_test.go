@@ -160,18 +160,18 @@ func TestLogOfADescribeCallThatIsRefused(t *testing.T) {
 	}}, records(t, log))
 }
 
-// errNotReady is an error of a driver that says nothing in words of ours.
-type errNotReady struct{ text string }
+// notReadyError is an error of a driver that says nothing in words of ours.
+type notReadyError struct{ text string }
 
-func (e errNotReady) Error() string { return e.text }
+func (e notReadyError) Error() string { return e.text }
 
 // A plain error of a driver ends the wait, as everywhere; the log names its type, and a
 // redrive asks again.
 func TestLogOfADescribeCallThatFailsWithoutACode(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"the driver's error has no code (Go type *errors.errorString)":      fmt.Errorf("describe: %w", errors.New("hunter2")),
-		"the driver's error has no code (Go type handler_test.errNotReady)": fmt.Errorf("describe: %w", errNotReady{"hunter2"}),
+		"the driver's error has no code (Go type *errors.errorString)":        fmt.Errorf("describe: %w", errors.New("hunter2")),
+		"the driver's error has no code (Go type handler_test.notReadyError)": fmt.Errorf("describe: %w", notReadyError{"hunter2"}),
 	} {
 		w, log := loggedWorld(t, slog.LevelInfo)
 		w.runJob(t, bare(request))

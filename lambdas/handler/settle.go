@@ -48,13 +48,13 @@ func endpointVariables(location string) string {
 		return ""
 	}
 	scheme, _, _ := strings.Cut(location, "://")
-	var text string
+	var text strings.Builder
 	for _, name := range []string{envEndpoint, envEndpoint + "_" + strings.ToUpper(scheme)} {
 		if url := os.Getenv(name); url != "" {
-			text += name + "=" + shell.Quote(withoutSecrets(url)) + " "
+			text.WriteString(name + "=" + shell.Quote(withoutSecrets(url)) + " ")
 		}
 	}
-	return text
+	return text.String()
 }
 
 // storeFlags are the command's flags for the store in which a record has a location; empty
