@@ -360,8 +360,14 @@ func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 		Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
 		StoreFlags: b.recordsFlags(),
 	}
-	if b.options.s3Endpoint != "" {
-		cfg.StoreVariables = endpointVariable + "_S3=" + shell.Quote(b.options.s3Endpoint) + " "
+	at := place{b.options.s3Endpoint}
+	service := "_S3="
+	if b.options.table != "" {
+		at, _ = b.options.services.places.of("dynamodb")
+		service = "_DYNAMODB="
+	}
+	if !at.isAWS() {
+		cfg.StoreVariables = endpointVariable + service + shell.Quote(at.url) + " "
 	}
 	if b.clock.Virtual() {
 		var mu sync.Mutex

@@ -147,7 +147,7 @@ func (w *watcher) load(ctx context.Context) {
 		}
 	}
 	if err == nil {
-		for _, problem := range w.unusedFunctions(definitions) {
+		for _, problem := range w.findUnusedFunctions(definitions) {
 			tell(problem)
 		}
 	}
@@ -175,9 +175,9 @@ func (w *watcher) load(ctx context.Context) {
 	}
 }
 
-// unusedFunctions says which functions of --lambda no definition invokes. A machine that a
+// findUnusedFunctions says which functions of --lambda no definition invokes. A machine that a
 // client creates may.
-func (w *watcher) unusedFunctions(definitions []*source.Definition) (problems []string) {
+func (w *watcher) findUnusedFunctions(definitions []*source.Definition) (problems []string) {
 	var all []*machine
 	for _, d := range definitions {
 		parsed, err := d.Parse()
