@@ -67,14 +67,21 @@ func TestE2EDriverOfOnesOwn(t *testing.T) {
 	// The command of a start without an answer works as it is printed, and the run goes on.
 	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	t.Cleanup(silent.Close)
-	unclear := []string{"run", "statemachines/lambda-loop.asl.json", "--input", request, "-q", "--data", filepath.Join(t.TempDir(), "it's"), "--name", "unclear", "-o", "json",
-		"--lambda", "jobpoller-runjob=go:./docs/example", "--lambda", "jobpoller-checkstatus=go:./docs/example", "--endpoint-url", "codedeploy=" + silent.URL}
+	unclear := []string{
+		"run", "statemachines/lambda-loop.asl.json", "--input", request, "-q", "--data", filepath.Join(t.TempDir(), "it's"), "--name", "unclear", "-o", "json",
+		"--lambda", "jobpoller-runjob=go:./docs/example", "--lambda", "jobpoller-checkstatus=go:./docs/example", "--endpoint-url", "codedeploy=" + silent.URL,
+	}
 	var answered, problems bytes.Buffer
 	require.Equal(t, exitFailed, execute(t.Context(), unclear, &answered, &problems), "%s%s", &answered, &problems)
-	var failed struct{ Error, Cause string }
+	var failed struct {
+		Error string `json:"error"`
+		Cause string `json:"cause"`
+	}
 	require.NoError(t, json.Unmarshal(answered.Bytes(), &failed))
 	require.Equal(t, handler.ErrorJobStartUnknown, failed.Error)
-	var cause struct{ ErrorMessage string }
+	var cause struct {
+		ErrorMessage string `json:"errorMessage"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(failed.Cause), &cause))
 	adopt := regexp.MustCompile(`(?m)^If it runs: (.*)$`).FindStringSubmatch(cause.ErrorMessage)
 	require.NotNil(t, adopt, cause.ErrorMessage)
