@@ -2,17 +2,19 @@ package pollcore
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 // Reason says in words why the result is what it is: what was expected and
 // what was seen, and by which acceptor. The arguments are those of Check.
 func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 	if r.Acceptor == NoAcceptor {
-		if permission := missingPermission(opErr); permission != "" {
-			return fmt.Sprintf("access denied: grant %s (%s)", permission, opErr)
+		if advice := denial(opErr); advice != "" {
+			return fmt.Sprintf("access denied: %s (%s)", advice, opErr)
 		}
 		if opErr != nil {
 			return fmt.Sprintf("unexpected error: %s", opErr)
@@ -30,19 +32,21 @@ func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 	return reason
 }
 
-// denied is how AWS's services name the permission that a caller lacks.
-var denied = regexp.MustCompile(`is not authorized to perform: ([a-z0-9-]+:[A-Za-z0-9*]+)`)
-
-// missingPermission is the permission that a refused call needs, or empty.
-func missingPermission(err error) string {
-	if err == nil {
+// denial is the advice about a call that a service denies, if it names the permission;
+// else empty.
+func denial(err error) string {
+	answer, ok := errors.AsType[interface {
+		error
+		ErrorCode() string
+		ErrorMessage() string
+	}](err)
+	if !ok {
 		return ""
 	}
-	found := denied.FindStringSubmatch(err.Error())
-	if found == nil {
-		return ""
+	if d, ok := awserror.ReadDenial(answer.ErrorCode(), answer.ErrorMessage()); ok && d.Permission != "" {
+		return d.Advice("", "")
 	}
-	return found[1]
+	return ""
 }
 
 // describeSeen lists the values of the paths that the waiter reads.

@@ -53,7 +53,7 @@ var homes = []home{
 		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": "mocks answer as services do", "statemachines/server/throttle": "it answers as AWS does"},
 	},
 	{
-		fact: "which statuses pass", pattern: `\bStatusTooManyRequests\b|\bStatusTooEarly\b`, home: "pollcore/awserror",
+		fact: "which statuses pass", pattern: `\bStatusTooManyRequests\b|\bStatusTooEarly\b|\btooEarly\b`, home: "pollcore/awserror",
 		also: map[string]string{"lambdas/jobs/jobstest": testKit},
 	},
 	{fact: "which codes refuse credentials", pattern: `(?i)"(expiredtoken|unrecognizedclient|invalidclienttokenid|authfailure)\w*"`, home: "pollcore/awserror"},

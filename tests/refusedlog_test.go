@@ -35,7 +35,7 @@ type refusing struct{}
 func (refusing) Do(r *http.Request) (*http.Response, error) {
 	status, body := http.StatusOK, `{"QueryExecutionId": "6d0d3f2c"}`
 	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetQueryExecution") {
-		status, body = http.StatusBadRequest, `{"__type": "AccessDeniedException", "Message": "User: arn:aws:sts::123456789012:assumed-role/poller/f is not authorized"}`
+		status, body = http.StatusBadRequest, `{"__type": "AccessDeniedException", "Message": "User: arn:aws:sts::123456789012:assumed-role/poller/f is not authorized to perform: athena:GetQueryExecution on resource: arn:aws:athena:us-east-1:123456789012:workgroup/primary"}`
 	}
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}},
@@ -116,6 +116,10 @@ func TestLogOfARefusedPollOfEachKindOfDriver(t *testing.T) {
 	}
 	function, err := builtin.LambdaInvoke(jobs.Environment{AWS: cfg, S3: s3.NewFromConfig(cfg), Bucket: "records", Prefix: "jobpoller"})
 	require.NoError(t, err)
+	denied := cfg
+	denied.HTTPClient = answers{"202 ", `403 <Error><Code>AccessDenied</Code><Message>You are not authorized to perform this operation. User: arn:aws:sts::123456789012:assumed-role/poller/f is not authorized to perform: kms:Decrypt on resource: hunter2 with an explicit deny in a service control policy. Encoded authorization failure message: hunter2</Message></Error>`}
+	guarded, err := builtin.LambdaInvoke(jobs.Environment{AWS: denied, S3: s3.NewFromConfig(denied), Bucket: "records", Prefix: "jobpoller"})
+	require.NoError(t, err)
 	server, err := httpjob.New(httpjob.Config{
 		Hosts: []string{"jobs.example.com"},
 		Wrap: func(http.RoundTripper) http.RoundTripper {
@@ -133,11 +137,15 @@ func TestLogOfARefusedPollOfEachKindOfDriver(t *testing.T) {
 			"AccessDenied (HTTP 403); grant the function's role kms:Decrypt",
 		},
 		{
+			guarded, `{"FunctionName": "guarded", "Payload": {"Password": "hunter2"}}`, "guarded records jobpoller/jobs/",
+			"AccessDenied (HTTP 403); a service control policy denies the function's role kms:Decrypt: change that policy, a grant does not help",
+		},
+		{
 			server, `{"Start": {"Method": "POST", "Url": "https://jobs.example.com/jobs", "Body": "hunter2"}, "Describe": {"Url": "https://jobs.example.com/jobs/{Body.id}"}}`,
 			"https://jobs.example.com/jobs/7", "answered 403 Forbidden; give the call's Headers, or the function's transport, credentials that the server takes; Http.StatusCode.403",
 		},
 	} {
-		t.Run(tt.driver.Name(), func(t *testing.T) {
+		t.Run(tt.driver.Name()+" "+tt.wantID, func(t *testing.T) {
 			t.Parallel()
 			registry, err := jobs.NewRegistry(tt.driver)
 			require.NoError(t, err)

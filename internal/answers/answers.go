@@ -67,6 +67,8 @@ type Hooks struct {
 	// Invokes is told of a function of --lambda that one machine invokes. Its error fails
 	// the Task instead.
 	Invokes func(state, function string) error
+	// Crashed is told of a function's process that died or hung, and why.
+	Crashed func(state, cause string)
 	// Unknown is told of the Tasks of one machine whose answer nobody can know, where jobs
 	// are simulated. If it returns no error they get a skeleton.
 	Unknown func(tasks []simulate.Unknown) error
@@ -87,6 +89,9 @@ func (h *Hooks) complete() {
 	}
 	if h.Invokes == nil {
 		h.Invokes = func(string, string) error { return nil }
+	}
+	if h.Crashed == nil {
+		h.Crashed = func(string, string) {}
 	}
 	if h.Unknown == nil {
 		h.Unknown = func([]simulate.Unknown) error { return nil }

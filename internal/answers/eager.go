@@ -240,7 +240,11 @@ func (r *Router) invoke(ctx context.Context, name string, handler sim.Handler, c
 			return sim.Reply{}, err
 		}
 	}
-	return handler(ctx, call)
+	reply, err := handler(ctx, call)
+	if failure, ok := errors.AsType[*sim.TaskError](err); ok && slices.Contains(outputTells, failure.Name) {
+		r.hooks.Crashed(call.State, failure.Cause)
+	}
+	return reply, err
 }
 
 // isCollected tells whether the collector answers the Tasks of a resource.

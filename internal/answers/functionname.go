@@ -63,35 +63,48 @@ func functionArgument(s *asl.State) string {
 
 // CheckUsed refuses functions of --lambda that no Task invokes.
 func (l Functions) CheckUsed(m *source.Machine) error {
-	known, used := map[string]bool{}, map[string]bool{}
-	for s := range m.All {
-		if s.Task == nil {
-			continue
-		}
-		name, invokes := FunctionOf(m, s)
-		if invokes && name == "" {
-			return nil // any may be the one
-		}
-		known[name] = invokes
-		used[l.Find(name)] = invokes
-	}
-	delete(known, "")
-	names := slices.Sorted(maps.Keys(known))
 	var problems []error
-	for _, name := range l.Names() {
-		if used[name] {
-			continue
-		}
-		there := "the definition invokes no function"
-		if len(names) > 0 {
-			there = "there are " + strings.Join(names, ", ")
-		}
-		problems = append(problems, fmt.Errorf("--lambda %s: no Task invokes %s%s; %s", name, name, nearest.DidYouMean(name, names), there))
+	for _, problem := range l.FindUnused(m) {
+		problems = append(problems, errors.New(problem))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return commandline.Errorf("%s: %w", cmp.Or(m.Definition.File, StateMachine), err)
 	}
 	return nil
+}
+
+// FindUnused says which functions of --lambda no Task of the machines invokes. Where the run
+// alone says what a Task invokes, any may be the one.
+func (l Functions) FindUnused(machines ...*source.Machine) (problems []string) {
+	known, used := map[string]bool{}, map[string]bool{}
+	for _, m := range machines {
+		for s := range m.All {
+			if s.Task == nil {
+				continue
+			}
+			name, invokes := FunctionOf(m, s)
+			switch {
+			case invokes && name == "":
+				return nil
+			case invokes:
+				known[name], used[l.Find(name)] = true, true
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(known))
+	there := "it invokes no function"
+	if len(machines) > 1 {
+		there = "they invoke no function"
+	}
+	if len(names) > 0 {
+		there = "there are " + strings.Join(names, ", ")
+	}
+	for _, name := range l.Names() {
+		if !used[name] {
+			problems = append(problems, fmt.Sprintf("--lambda %s: no Task invokes %s%s; %s", name, name, nearest.DidYouMean(name, names), there))
+		}
+	}
+	return problems
 }
 
 // CheckPollers refuses run-job without check-status, and the other way round: both work on
@@ -122,7 +135,8 @@ func (l Functions) CheckPollers(m *source.Machine, answered []string) error {
 		return l.CheckRecords(given)
 	}
 	other := slices.Sorted(maps.Keys(lacks))[0]
-	return commandline.Errorf("--lambda %s: the Tasks of %s work on the same start records: pass --lambda %s=%s, too", given[0], other, other, l.ByName[given[0]].What)
+	return commandline.Errorf("--lambda %s: the Tasks of %s work on the same start records: pass --lambda %s=%s, too",
+		given[0], other, other, l.ByName[given[0]].What)
 }
 
 // LambdaHint tells how the function of a state would run here; empty for a state that

@@ -50,7 +50,10 @@ func ReadFunctions(texts []string) (Functions, error) {
 		if !IsURL(what) {
 			f.What, f.Handler, named = strings.Cut(what, "#")
 		}
+		short, _ := sim.FunctionName(name)
 		switch {
+		case ok && short != name && IsFunctionName(short):
+			problems = append(problems, fmt.Errorf("--lambda: a function runs here for all its versions and aliases: pass its name alone, --lambda %s=%s", short, what))
 		case !ok || !functionName().MatchString(name) || f.What == "" || f.What == goPackage || named && f.Handler == "":
 			problems = append(problems, fmt.Errorf("--lambda must be %s, is %q", lambdaForms, text))
 		case l.Has(name):

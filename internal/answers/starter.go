@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,11 @@ func (s *starter) start(ctx context.Context, name string, functions Functions) (
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		result, err := invoke(ctx, payload)
 		if failure, ok := errors.AsType[*sim.FunctionError](err); ok && slices.Contains(outputTells, failure.Type) {
-			s.above(s.stderr, func(out io.Writer) { said.show(out, name) })
+			s.above(s.stderr, func(out io.Writer) {
+				said.show(out, name)
+				_, what, _ := strings.Cut(failure.Message, " Error: ") // behind the id of the request
+				terminal.Fprintf(out, "%s: %s\n", name, cmp.Or(what, failure.Message))
+			})
 		}
 		return result, err
 	}, nil
@@ -132,11 +137,17 @@ func (s *starter) build(ctx context.Context, what string) (string, error) {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	err = lambdabuild.Executable(ctx, ".", pkg, lambdabuild.Host(), binary)
+	module, path, local := ".", pkg, strings.HasPrefix(pkg, ".") || filepath.IsAbs(pkg)
+	if own := moduleOf(pkg); local && own != "" && own != moduleOf(".") {
+		module, path = own, withinModule(own, pkg)
+	}
+	err = lambdabuild.Executable(ctx, module, path, lambdabuild.Host(), binary)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("%s needs the go command in the PATH: install Go, or pass a program that is built: ./bootstrap", what)
-	case err != nil && (strings.HasPrefix(pkg, ".") || filepath.IsAbs(pkg)) && !isFolder(pkg):
+	case err != nil && !local && isFolder(pkg):
+		return "", fmt.Errorf("go:%s is a package of Go's library or of a module: for the folder here, pass go:./%s (%w)", pkg, filepath.ToSlash(pkg), err)
+	case err != nil && local && !isFolder(pkg):
 		return "", fmt.Errorf("there is no folder %s here: pass the folder of a package main, from the current folder", pkg)
 	case err != nil:
 		return "", err
@@ -146,6 +157,35 @@ func (s *starter) build(ctx context.Context, what string) (string, error) {
 	}
 	s.built[pkg] = binary
 	return binary, nil
+}
+
+// moduleOf is the folder of the module of Go that a folder is in; empty if it is in none.
+func moduleOf(folder string) string {
+	folder, err := filepath.Abs(folder)
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(folder, "go.mod")); missing == nil {
+			return folder
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			break
+		}
+		folder = above
+	}
+	return ""
+}
+
+// withinModule is a folder of a module as go build takes it in that of the module.
+func withinModule(module, folder string) string {
+	whole, err := filepath.Abs(folder)
+	if err != nil {
+		return folder
+	}
+	within, err := filepath.Rel(module, whole)
+	if err != nil {
+		return whole
+	}
+	return "./" + filepath.ToSlash(within)
 }
 
 // isFolder tells whether a name is that of a folder.

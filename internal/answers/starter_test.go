@@ -25,16 +25,16 @@ func TestEnvironmentOfLocalFunctions(t *testing.T) {
 		require.Equal(t, want, valueIn(env, name), name)
 	}
 
-	set := SetStore([]string{"JOBPOLLER_ENCRYPTION=aws:kms", "JOBPOLLER_PREVIOUS_TABLE=old", "AWS_ENDPOINT_URL_S3=http://elsewhere"}, "http://here", "bucket", "jobpoller", "")
+	set := SetStore([]string{"JOBPOLLER_ENCRYPTION=aws:kms", "JOBPOLLER_PREVIOUS_TABLE=old", "AWS_ENDPOINT_URL_S3=http://elsewhere"}, Store{URL: "http://here", Bucket: "bucket", Flags: "--data d"})
 	for name, want := range map[string]string{
 		"JOBPOLLER_BUCKET": "bucket", "JOBPOLLER_TABLE": "", "JOBPOLLER_PREFIX": "jobpoller", "JOBPOLLER_ENCRYPTION": "", "JOBPOLLER_PREVIOUS_TABLE": "",
-		"AWS_ENDPOINT_URL_S3": "http://here",
+		"AWS_ENDPOINT_URL_S3": "http://here", "JOBPOLLER_STORE_FLAGS": "--data d",
 	} {
 		require.Equal(t, want, valueIn(set, name), name)
 	}
 
 	// Whose endpoints are to be ignored calls the store of the run all the same.
-	set = SetStore([]string{"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true", "AWS_ENDPOINT_URL=http://elsewhere"}, "http://here", "bucket", "jobpoller", "")
+	set = SetStore([]string{"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true", "AWS_ENDPOINT_URL=http://elsewhere"}, Store{URL: "http://here", Bucket: "bucket", Flags: "--data d"})
 	require.Equal(t, "false", valueIn(set, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
 	require.Empty(t, valueIn(set, "AWS_ENDPOINT_URL"))
 	require.Equal(t, "http://here", valueIn(set, "AWS_ENDPOINT_URL_S3"))

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 )
 
@@ -16,7 +18,7 @@ import (
 // of a template name what is deployed, which a function on this machine leaves alone.
 var storeVariables = []string{
 	handler.EnvBucket, handler.EnvTable, handler.EnvPrefix, handler.EnvEncryption, handler.EnvKMSKey, handler.EnvBucketKey,
-	handler.EnvPreviousBucket, handler.EnvPreviousTable, handler.EnvPreviousPrefix, handler.EnvQueueURL,
+	handler.EnvPreviousBucket, handler.EnvPreviousTable, handler.EnvPreviousPrefix, handler.EnvQueueURL, handler.EnvStoreFlags,
 }
 
 // valueIn is the value of a variable. The last of a name counts, as for os/exec.
@@ -29,22 +31,29 @@ func valueIn(env []string, name string) string {
 	return ""
 }
 
-// SetStore lets functions keep their start records in a table, else in a bucket, whatever
-// their environment names. The URL is that of an S3 server; empty for AWS's.
-func SetStore(env []string, url, bucket, prefix, table string) []string {
+// Store is where functions keep their start records.
+type Store struct {
+	URL           string // of an S3 server; empty for AWS's
+	Bucket, Table string // the table, if there is one, else the bucket
+	Flags         string // with which jobpoller records opens it: see handler.Config
+}
+
+// SetStore lets functions keep their start records in a store, whatever their environment
+// names.
+func SetStore(env []string, s Store) []string {
 	for _, name := range storeVariables {
 		if name != handler.EnvQueueURL {
 			env = append(env, name+"=")
 		}
 	}
-	env = append(env, handler.EnvBucket+"="+bucket, handler.EnvPrefix+"="+prefix, handler.EnvTable+"="+table)
-	if url == "" {
+	env = append(env, handler.EnvBucket+"="+s.Bucket, handler.EnvPrefix+"="+handler.DefaultPrefix, handler.EnvTable+"="+s.Table, handler.EnvStoreFlags+"="+s.Flags)
+	if s.URL == "" {
 		return env
 	}
 	if strings.EqualFold(valueIn(env, IgnoreEndpointsVariable), "true") { // those of the user, not this one
 		env = slices.DeleteFunc(env, func(variable string) bool { return strings.HasPrefix(variable, EndpointVariable) })
 	}
-	return append(env, IgnoreEndpointsVariable+"=false", EndpointVariable+"_S3="+url)
+	return append(env, IgnoreEndpointsVariable+"=false", EndpointVariable+"_S3="+s.URL)
 }
 
 // FunctionKeys are the keys with which functions sign what they send: those of their
@@ -71,4 +80,16 @@ func (s *Services) FunctionKeys(ctx context.Context, env []string, drawn loopbac
 		"AWS_REGION=" + cfg.Region, "AWS_ACCESS_KEY_ID=" + keys.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + keys.SecretAccessKey,
 		"AWS_SESSION_TOKEN=" + keys.SessionToken,
 	}, nil
+}
+
+// FolderFlags are the flags with which jobpoller records opens the store of a run or a
+// server in a folder; in memory, what says so.
+func FolderFlags(folder string) string {
+	if folder == "" {
+		return "none" // see handler.Config.StoreFlags
+	}
+	if whole, err := filepath.Abs(folder); err == nil {
+		folder = whole
+	}
+	return "--data " + shell.Quote(folder)
 }

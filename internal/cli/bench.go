@@ -26,6 +26,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -395,6 +396,15 @@ func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 	cfg := handler.Config{
 		Store: localloop.Index(b.store), Queue: b.collector, Tasks: b.collector,
 		Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
+		StoreFlags: b.recordsFlags(),
+	}
+	url, service := b.options.records.s3Endpoint, "_S3="
+	if b.options.records.table != "" {
+		at, _ := b.options.services.Places.Of("dynamodb")
+		url, service = at.URL(), "_DYNAMODB="
+	}
+	if url != "" {
+		cfg.StoreVariables = answers.EndpointVariable + service + shell.Quote(url) + " "
 	}
 	if b.clock.Virtual() {
 		var mu sync.Mutex
@@ -446,7 +456,21 @@ func (b *bench) addStore(_ context.Context, env []string) ([]string, error) {
 	if b.server != nil {
 		url = b.server.SecretURL()
 	}
-	return answers.SetStore(slices.Concat(env, b.functionEnv), url, b.bucket, handler.DefaultPrefix, b.options.records.table), nil
+	return answers.SetStore(slices.Concat(env, b.functionEnv), b.storeAt(url)), nil
+}
+
+// storeAt is the store of the run for functions, with its S3 server at a URL.
+func (b *bench) storeAt(url string) answers.Store {
+	return answers.Store{URL: url, Bucket: b.bucket, Table: b.options.records.table, Flags: b.recordsFlags()}
+}
+
+// recordsFlags are the flags with which jobpoller records opens the store of the run; empty
+// for those of its place.
+func (b *bench) recordsFlags() string {
+	if b.server == nil || b.options.records.table != "" {
+		return ""
+	}
+	return answers.FolderFlags(b.options.records.data)
 }
 
 // own are the functions for a router of Tasks.

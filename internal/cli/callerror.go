@@ -82,7 +82,8 @@ func endReason(actions []string, err error) string {
 		}
 		return errorText(err)
 	case awserror.IsPermissionCode(code):
-		return fmt.Sprintf("access denied: grant %s (%s)", strings.Join(actions, ", "), errorText(err))
+		denial, _ := goerror.ReadDenial(err)
+		return fmt.Sprintf("access denied: %s (%s)", denial.Advice("", strings.Join(actions, ", ")), errorText(err))
 	case awserror.IsCredentialsCode(code):
 		return "the credentials are not valid: sign in again, or give --profile (" + errorText(err) + ")"
 	case goerror.Classify(err).Passes():

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -116,4 +117,14 @@ func moduleFolder(t testing.TB) string {
 		}
 		require.NotEqual(t, folder, filepath.Dir(folder), "no go.mod above")
 	}
+}
+
+// splitShell splits a command line into words as a shell does.
+func splitShell(line string) []string {
+	var words []string
+	for _, word := range regexp.MustCompile(`(\\'|[^\s'\\]|'[^']*')+`).FindAllString(line, -1) {
+		word = strings.ReplaceAll(word, `'\''`, "\x00")
+		words = append(words, strings.ReplaceAll(strings.ReplaceAll(word, "'", ""), "\x00", "'"))
+	}
+	return words
 }

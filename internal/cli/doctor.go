@@ -37,7 +37,7 @@ func newDoctorCommand() *cobra.Command {
   removal     a record of doctor that is left, if it could not remove it
   lifecycle   old records go away, and not before they may
   clock       this machine's clock agrees with AWS's
-  quota       Lambda has room for the functions
+  quota       Lambda has room for the functions; not of an emulator
 
 Permissions are checked for you, not for the roles of the functions, which need
 s3:GetObject, s3:PutObject and s3:ListBucket, or dynamodb:GetItem and

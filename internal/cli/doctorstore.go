@@ -63,10 +63,8 @@ func (d *doctor) mend(err error, permission string) string {
 	case code == "ValidationException":
 		return "aws dynamodb create-table --table-name NEW_TABLE" + table
 	case awserror.IsPermissionCode(code):
-		if named := goerror.LackingPermission(err); named != "" {
-			permission = named
-		}
-		return "grant " + permission + " to yourself and to the roles of the functions"
+		denial, _ := goerror.ReadDenial(err)
+		return denial.Advice("your identity and the roles of the functions", permission)
 	default:
 		return ""
 	}

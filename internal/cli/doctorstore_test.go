@@ -28,13 +28,18 @@ func TestDoctorNamesTheMissingPermissionOnABucket(t *testing.T) {
 		want    string
 		code    int
 	}{
-		"list":  {func(r *http.Request) bool { return list(r) || read(r) }, "Access Denied", "do: grant s3:ListBucket to yourself and to the roles", exitFailed},
-		"read":  {read, "Access Denied", "do: grant s3:GetObject to yourself and to the roles", exitFailed},
-		"write": {func(r *http.Request) bool { return r.Method == http.MethodPut }, "Access Denied", "do: grant s3:PutObject to yourself and to the roles", exitFailed},
+		"list":  {func(r *http.Request) bool { return list(r) || read(r) }, "Access Denied", "do: grant your identity and the roles of the functions s3:ListBucket", exitFailed},
+		"read":  {read, "Access Denied", "do: grant your identity and the roles of the functions s3:GetObject", exitFailed},
+		"write": {func(r *http.Request) bool { return r.Method == http.MethodPut }, "Access Denied", "do: grant your identity and the roles of the functions s3:PutObject", exitFailed},
 		"key": {
 			func(r *http.Request) bool { return r.Method == http.MethodPut },
 			"User: arn:aws:iam::123456789012:user/me is not authorized to perform: kms:GenerateDataKey on resource: k",
-			"do: grant kms:GenerateDataKey to yourself and to the roles", exitFailed,
+			"do: grant your identity and the roles of the functions kms:GenerateDataKey", exitFailed,
+		},
+		"policy": {
+			func(r *http.Request) bool { return r.Method == http.MethodPut },
+			"User: arn:aws:iam::123456789012:user/me is not authorized to perform: s3:PutObject on resource: k with an explicit deny in a resource-based policy",
+			"do: a resource-based policy denies your identity and the roles of the functions s3:PutObject: change that policy, a grant does not help", exitFailed,
 		},
 		"remove": {
 			func(r *http.Request) bool { return r.Method == http.MethodDelete }, "Access Denied",
@@ -77,6 +82,38 @@ func TestDoctorLeavesNoObject(t *testing.T) {
 	left, err := a.server.Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
 	require.NoError(t, err)
 	require.Empty(t, left.Contents)
+}
+
+// Also a store that takes no write or removal with a condition is left as it was.
+func TestDoctorLeavesNoObjectWhereConditionsAreDenied(t *testing.T) {
+	t.Parallel()
+	bucket := "records"
+	for _, condition := range []string{"If-Match", "If-None-Match"} {
+		for status, code := range map[int]string{http.StatusForbidden: "AccessDenied", http.StatusNotImplemented: "NotImplemented"} {
+			a := newAccount(t)
+			a.server = newRecordServer(t, func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Header.Get(condition) == "" {
+						next.ServeHTTP(w, r)
+						return
+					}
+					w.WriteHeader(status)
+					_, err := fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no conditions here</Message></Error>", code)
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			})
+			a.url = a.server.URL()
+			exit, stdout, _ := a.command(t, "doctor")
+			require.NotEqual(t, exitSucceeded, exit, stdout)
+			require.Contains(t, stdout, "conditions")
+			require.NotContains(t, stdout, "removal")
+			left, err := a.server.Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
+			require.NoError(t, err)
+			require.Empty(t, left.Contents, "%s %s", condition, code)
+		}
+	}
 }
 
 // table answers as DynamoDB with a table of one string key, but for what it refuses.
@@ -155,11 +192,11 @@ func TestDoctorTriesTransactions(t *testing.T) {
 			map[string]string{"TransactWriteItems": `{"__type": "UnknownOperationException"}`},
 			"do: keep the records in another table: with this one no Task can wait for a callback (.waitForTaskToken)", exitFailed, 0,
 		},
-		"transactions are denied": {map[string]string{"TransactWriteItems": denied("dynamodb:PutItem")}, "do: grant dynamodb:PutItem to yourself", exitFailed, 0},
-		"writes are denied":       {map[string]string{"PutItem": `{"__type": "AccessDeniedException"}`}, "do: grant dynamodb:PutItem to yourself", exitFailed, 0},
+		"transactions are denied": {map[string]string{"TransactWriteItems": denied("dynamodb:PutItem")}, "do: grant your identity and the roles of the functions dynamodb:PutItem", exitFailed, 0},
+		"writes are denied":       {map[string]string{"PutItem": `{"__type": "AccessDeniedException"}`}, "do: grant your identity and the roles of the functions dynamodb:PutItem", exitFailed, 0},
 		"writes and removal are denied": {
 			map[string]string{"PutItem": denied("dynamodb:PutItem"), "DeleteItem": denied("dynamodb:DeleteItem")},
-			"do: grant dynamodb:PutItem to yourself", exitFailed, 0,
+			"do: grant your identity and the roles of the functions dynamodb:PutItem", exitFailed, 0,
 		},
 		"removal is denied": {
 			map[string]string{"DeleteItem": denied("dynamodb:DeleteItem")},

@@ -123,7 +123,19 @@ func TestFunctionThatDiesSaysWhy(t *testing.T) {
 	require.NoError(t, os.WriteFile(plain, nil, 0o600))
 	var stderr bytes.Buffer
 	require.Equal(t, exitFailed, runCommand(t.Context(), []string{"run", machine, "--lambda", "notify=" + program, "-q"}, io.Discard, &stderr))
-	require.Contains(t, stderr.String(), "notify: boom: no module foo\n")
+	require.Equal(t, "notify: boom: no module foo\nnotify: Runtime exited with error: exit status 3\n", stderr.String())
+	stderr.Reset()
+
+	// A Task that is tried again says when, of each try.
+	retrying := writeTemporary(t, "retrying.asl.json", `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "End": true, "Branches": [
+		{"StartAt": "Notify", "States": {"Notify": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "notify"},
+			"Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 2, "IntervalSeconds": 1, "BackoffRate": 1}], "End": true}}},
+		{"StartAt": "Other", "States": {"Other": {"Type": "Wait", "Seconds": 60, "End": true}}}]}}}`)
+	var stdout bytes.Buffer
+	require.Equal(t, exitFailed, runCommand(t.Context(), []string{"run", retrying, "--lambda", "notify=" + program}, &stdout, &stderr))
+	require.Equal(t, 3, strings.Count(stderr.String(), "notify: Runtime exited with error: exit status 3\n"), &stderr)
+	require.Equal(t, 2, strings.Count(stderr.String(), "Notify: its function failed; next try in 1s\n"), &stderr)
+	require.Contains(t, stdout.String(), "Runtime exited with error: exit status 3")
 	stderr.Reset()
 	require.Equal(t, exitUsage, runCommand(t.Context(), []string{"run", machine, "--lambda", "notify=" + plain}, io.Discard, &stderr))
 	require.Contains(t, stderr.String(), "expected a program that speaks the Lambda Runtime API")

@@ -7,11 +7,15 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 )
 
 // codeDeploy is CodeDeploy with a deployment that has ended, as docs/example calls it. It
@@ -59,6 +63,35 @@ func TestE2EDriverOfOnesOwn(t *testing.T) {
 	code, said := try("run", "statemachines/lambda-loop.asl.json", "--input", request, "-q", "--endpoint-url", "codedeploy="+url,
 		"--lambda", "jobpoller-runjob=go:./docs/example#run-job", "--lambda", "jobpoller-checkstatus=go:./docs/example")
 	require.Equal(t, exitSucceeded, code, said)
+
+	// The command of a start without an answer works as it is printed, and the run goes on.
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	t.Cleanup(silent.Close)
+	unclear := []string{
+		"run", "statemachines/lambda-loop.asl.json", "--input", request, "-q", "--data", filepath.Join(t.TempDir(), "it's"), "--name", "unclear", "-o", "json",
+		"--lambda", "jobpoller-runjob=go:./docs/example", "--lambda", "jobpoller-checkstatus=go:./docs/example", "--endpoint-url", "codedeploy=" + silent.URL,
+	}
+	var answered, problems bytes.Buffer
+	require.Equal(t, exitFailed, runCommand(t.Context(), unclear, &answered, &problems), "%s%s", &answered, &problems)
+	var failed struct {
+		Error string `json:"error"`
+		Cause string `json:"cause"`
+	}
+	require.NoError(t, json.Unmarshal(answered.Bytes(), &failed))
+	require.Equal(t, handler.ErrorJobStartUnknown, failed.Error)
+	var cause struct {
+		ErrorMessage string `json:"errorMessage"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(failed.Cause), &cause))
+	adopt := regexp.MustCompile(`(?m)^If it runs: (.*)$`).FindStringSubmatch(cause.ErrorMessage)
+	require.NotNil(t, adopt, cause.ErrorMessage)
+	words := splitShell(strings.NewReplacer("NAME", "DeploymentId", "VALUE", "d-1").Replace(adopt[1]))
+	code, said = try(append(words[1:], "--yes")...)
+	require.Equal(t, exitSucceeded, code, said)
+	unclear[len(unclear)-1] = "codedeploy=" + url
+	code, said = try(append(unclear, "--redrive")...)
+	require.Equal(t, exitSucceeded, code, said)
+	require.EqualValues(t, 2, starts.Load(), "the job was not started again")
 
 	// Without the handler the error says what to pass.
 	code, said = try("run", "statemachines/lambda-loop.asl.json", "--input", request, "-q",

@@ -50,6 +50,9 @@ func TestPackagesOfGoThatCannotRun(t *testing.T) {
 		"m.asl.json": `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke",
 			"Parameters": {"FunctionName": "enrich"}, "End": true}}}`,
 		"library/a.go": "package library\n",
+		"own/go.mod":   "module example.com/own\n",
+		"own/cmd/a.go": "package main\n\nimport \"example.com/own/end\"\n\nfunc main() { end.End() }\n",
+		"own/end/a.go": "package end\n\nimport \"os\"\n\nfunc End() { os.Exit(4) }\n",
 		"broken/a.go":  "package main\n\nfunc main() { missing() }\n",
 		"ends/a.go":    "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"SHOP_URL is not set\\n\"); os.Exit(3) }\n",
 	} {
@@ -67,6 +70,8 @@ func TestPackagesOfGoThatCannotRun(t *testing.T) {
 		"go:./library": "./library is package library, which cannot run: name a package main, such as one that calls handler.Main",
 		"go:./broken":  "broken/a.go:3:15: undefined: missing",
 		"go:shop/none": "package shop/none is not in std",
+		"go:library":   "for the folder here, pass go:./library",
+		"go:./own/end": "end is package end, which cannot run",
 		"./library":    "./library is a folder: pass go:./library to build its package of Go, or a program in it",
 		"./none":       `no executable at "./none"`,
 	} {
@@ -77,6 +82,10 @@ func TestPackagesOfGoThatCannotRun(t *testing.T) {
 	said := try(exitFailed, "--lambda", "enrich=go:./ends")
 	require.Contains(t, said, "enrich: SHOP_URL is not set\n")
 	require.Contains(t, said, "Runtime exited with error: exit status 3")
+	require.Contains(t, try(exitFailed, "--lambda", "enrich=go:./own/cmd"), "exit status 4", "a module of its own")
+	for name, own := range map[string]string{"arn:aws:lambda:us-east-1:123456789012:function:enrich": "enrich", "enrich:live": "enrich", "arn:aws:lambda:us-east-1:123456789012:function:enrich:7": "enrich"} {
+		require.Contains(t, try(exitUsage, "--lambda", name+"=./none"), "pass its name alone, --lambda "+own+"=./none")
+	}
 	require.Contains(t, try(exitUsage, "--lambda", "enrih=go:./ends"), `no Task invokes enrih (did you mean "enrich"?); there are enrich`)
 
 	t.Setenv("PATH", folder)

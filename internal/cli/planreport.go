@@ -92,8 +92,8 @@ func backoff() pollcore.Planned {
 	return p
 }
 
-// roughJobs is how many jobs it takes that a learned plan is seldom a fifth later than asked:
-// of eight kinds of jobs 41 in 320 plans from 30 jobs are, 18 from 50 and 5 from 100.
+// roughJobs is from how many jobs on a learned plan has no note: fewer do not tell well how
+// far others spread.
 const roughJobs = 100
 
 func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *knowledge) (*planReport, error) {

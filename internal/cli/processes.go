@@ -13,7 +13,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
-	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -93,5 +92,5 @@ func (b *bench) environment() ([]string, error) {
 	if b.server != nil {
 		url = b.server.URL()
 	}
-	return answers.SetStore(env, url, b.bucket, handler.DefaultPrefix, b.options.records.table), nil
+	return answers.SetStore(env, b.storeAt(url)), nil
 }

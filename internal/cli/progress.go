@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -33,6 +34,8 @@ type progress struct {
 	next     time.Time             // when a Wait state ends
 	asking   map[int64]*polledTask // the Tasks that ask now, by the number of their last event
 	statuses statusHistory
+	crashed  map[string]string // states whose function has crashed, by the cause that its event will have
+	retrying string            // state of the last event, if that is of a crash
 }
 
 // polledTask is a Task that asks for the status of a job.
@@ -114,6 +117,9 @@ const taskEntered = sim.EventType("TaskStateEntered")
 
 // event follows which state the execution is in, and what its polls see.
 func (p *progress) event(e sim.Event) {
+	if p.live != nil {
+		p.followCrash(e)
+	}
 	if e.Type == taskEntered || p.live != nil && strings.HasSuffix(string(e.Type), "StateEntered") {
 		p.enter(e)
 		return
@@ -156,10 +162,44 @@ func (p *progress) enter(e sim.Event) {
 	})
 }
 
-// wait notes until when a Wait state, or a retry, waits.
+// noteCrash notes that the function of a Task has crashed.
+func (p *progress) noteCrash(state, cause string) {
+	if p.live == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.crashed == nil {
+		p.crashed = map[string]string{}
+	}
+	p.crashed[cause] = state
+}
+
+// followCrash follows whether the last event is of a crash.
+func (p *progress) followCrash(e sim.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retrying = ""
+	if e.Type == sim.TaskFailed || e.Type == sim.LambdaFunctionFailed {
+		cause := e.Details().Cause
+		p.retrying = p.crashed[cause]
+		delete(p.crashed, cause)
+	}
+}
+
+// wait notes until when a Wait state, or a retry, waits. It says when a function is invoked
+// again that has crashed.
 func (p *progress) wait(until time.Time) {
 	if p.live == nil {
 		return
+	}
+	p.mu.Lock()
+	crashed := p.retrying
+	p.mu.Unlock()
+	if crashed != "" {
+		p.live.above(func(out io.Writer) {
+			terminal.Fprintf(out, "%s: its function failed; next try in %s\n", crashed, shortDuration(until.Sub(p.clock.Now()).Round(time.Second)))
+		})
 	}
 	p.update(func() bool {
 		p.next = until

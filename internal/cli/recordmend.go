@@ -66,6 +66,7 @@ func runAdopt(c *cobra.Command, args []string, o mendOptions) error {
 	if err != nil {
 		return err
 	}
+	defer store.close()
 	if err := checkMendable(store, found); err != nil {
 		return err
 	}
@@ -152,6 +153,7 @@ Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store
 			if err != nil {
 				return err
 			}
+			defer store.close()
 			if err := checkMendable(store, found); err != nil {
 				return err
 			}

@@ -64,6 +64,7 @@ store (network, credentials, permissions).`,
 	f.StringVar(&o.status, "status", "", "list only records with this `STATUS`: "+orList(recordStatuses))
 	f.IntVar(&o.limit, "limit", 100, "list at most this many records") //nolint:mnd // a page
 	o.store.addTo(c)
+	o.store.addDataTo(c)
 	addOutput(c, &o.output)
 	completeWords(c, "status", recordStatuses...)
 	completeNothing(c, "limit")
@@ -118,6 +119,7 @@ func runRecordsList(c *cobra.Command, args []string, o recordsListOptions) error
 	if err != nil {
 		return err
 	}
+	defer store.close()
 	list := recordWriter{out: c.OutOrStdout(), json: o.output == "json", store: store}
 	more, unwritten := false, error(nil)
 	err = store.list(c.Context(), execution, o.status, func(f foundRecord) (bool, error) {
@@ -221,6 +223,7 @@ func (k *keyFlags) addTo(c *cobra.Command) {
 	c.Flags().StringVar(&k.poller, "poller", handler.DefaultPoller, "`NAME` of the poller")
 	c.Flags().StringVar(&k.scope, "scope", "", "`SCOPE` of the poller, such as the index of a Map iteration")
 	k.store.addTo(c)
+	k.store.addDataTo(c)
 	completeNothing(c, "poller", "scope")
 }
 
@@ -250,6 +253,7 @@ func (k *keyFlags) load(c *cobra.Command, execution string) (*recordStore, found
 		err = fmt.Errorf("%w%s", err, terminal.Lines(store.otherRecords(c.Context(), execution)))
 	}
 	if err != nil {
+		defer store.close()
 		return nil, foundRecord{}, storeError(c.Context(), store.loadError(err))
 	}
 	return store, foundRecord{key: key, stored: stored}, nil
@@ -287,6 +291,7 @@ func newRecordsShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			defer store.close()
 			return writeJSON(c.OutOrStdout(), newListedRecord(store, found))
 		},
 	}

@@ -6,24 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
 // storeFlags say where the Lambda functions keep their start records. What is not
 // given is that of the functions' environment variables.
 type storeFlags struct {
 	bucket, table, prefix string
+	data                  string // folder of run or serve --data
 	aws                   awsFlags
 }
 
@@ -36,8 +41,21 @@ func (f *storeFlags) addTo(c *cobra.Command) {
 	completeNothing(c, "bucket", "table", "prefix")
 }
 
+// addDataTo adds the flag for the records of run and serve.
+func (f *storeFlags) addDataTo(c *cobra.Command) {
+	c.Flags().StringVar(&f.data, "data", "", "`FOLDER` of --data of a jobpoller run or serve that has ended")
+	must(c.MarkFlagDirname("data"))
+}
+
 // validate reads the environment for what is not given, and returns what is wrong.
 func (f *storeFlags) validate() error {
+	if f.data != "" {
+		if f.bucket != "" || f.table != "" {
+			return errors.New("--data excludes --bucket and --table: remove one")
+		}
+		f.bucket, f.prefix = localloop.Bucket, cmp.Or(f.prefix, handler.DefaultPrefix)
+		return f.aws.validate()
+	}
 	if f.bucket == "" && f.table == "" {
 		f.table = os.Getenv(handler.EnvTable)
 		if f.bucket = os.Getenv(handler.EnvBucket); f.table != "" {
@@ -62,6 +80,7 @@ func (f *storeFlags) spell() string {
 		{"bucket", f.bucket},
 		{"table", f.table},
 		{"prefix", f.prefix},
+		{"data", f.data},
 	} {
 		if flag.value != "" {
 			b.WriteString(" --" + flag.name + " " + shell.Quote(flag.value))
@@ -78,6 +97,14 @@ type recordStore struct {
 	given string // the flags as they were given, for commands that are advised
 	aws   aws.Config
 	s3    *s3.Client
+	local *embeddeds3.Server // of --data
+}
+
+// close releases the folder of --data.
+func (r *recordStore) close() {
+	if r.local != nil {
+		_ = r.local.Close() // what was written is in the file
+	}
 }
 
 // openStore opens the store. Nothing is sent to it yet.
@@ -87,10 +114,10 @@ func (f *storeFlags) openStore(ctx context.Context) (*recordStore, error) {
 		return nil, usage("%w", err)
 	}
 	cfg, err := f.aws.configuration(ctx, false)
-	if err != nil {
+	if err != nil && f.data == "" { // else only the job needs AWS
 		return nil, configurationError(err)
 	}
-	r, err := f.storeOf(cfg)
+	r, err := f.storeOf(cfg) //nolint:contextcheck // the server of --data lives until close
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +128,9 @@ func (f *storeFlags) openStore(ctx context.Context) (*recordStore, error) {
 // storeOf opens the store by a configuration of AWS.
 func (f *storeFlags) storeOf(cfg aws.Config) (*recordStore, error) {
 	r := &recordStore{flags: *f, aws: cfg}
+	if f.data != "" {
+		return r, r.openFolder()
+	}
 	r.s3 = s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
 		o.DisableLogOutputChecksumValidationSkipped = true
@@ -119,6 +149,22 @@ func (f *storeFlags) storeOf(cfg aws.Config) (*recordStore, error) {
 		return nil, usage("%s", terminal.Lines(flagsForVariables().Replace(err.Error())))
 	}
 	return r, nil
+}
+
+// openFolder opens the store in the folder of --data: that of run, or in that of serve.
+func (r *recordStore) openFolder() (err error) {
+	for _, folder := range []string{r.flags.data, filepath.Join(r.flags.data, localloop.RecordsFolder)} {
+		if !embeddeds3.IsFolder(folder) {
+			continue
+		}
+		if r.local, err = embeddeds3.Start(embeddeds3.Options{Dir: folder}); err != nil {
+			return usage("--data: %w", err)
+		}
+		r.s3 = r.local.DirectClient()
+		r.Store, err = s3store.New(r.s3, localloop.Bucket, r.flags.prefix)
+		return err
+	}
+	return usage("--data: no start records in %s: pass the folder of a run or serve with --data", r.flags.data)
 }
 
 // flagsForVariables names the flags beside the variables that stand for them.

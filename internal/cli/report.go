@@ -141,7 +141,7 @@ func (r *reporter) result(p interface{ text(terminal.Colours) string }) error {
 func (p report) text(c terminal.Colours) string {
 	elapsed := time.Duration(p.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
 	s := newSummary(c, p.Status, elapsed, p.Virtual)
-	s.end(p.Error, message(p.Cause), p.Output)
+	s.end(p.at, p.Error, message(p.Cause), p.Output)
 	s.history(p.Statuses)
 	s.row("attempts", "%d", p.Attempts)
 	s.use(p.Transitions, p.CostUSD, p.Events)

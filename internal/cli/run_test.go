@@ -190,3 +190,19 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 	require.Equal(t, exitInterrupted, runCommand(ctx, []string{"run", "--processes"}, io.Discard, &stderr))
 	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
 }
+
+// The text of a run that failed names the state: of a Map or Parallel that inside.
+func TestRunNamesTheStateAtWhichItEnded(t *testing.T) {
+	t.Parallel()
+	for definition, want := range map[string]string{
+		`{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "Small?", "States": {
+			"Small?": {"Type": "Choice", "Choices": [{"Variable": "$", "NumericLessThan": 2, "Next": "Done"}]}, "Done": {"Type": "Succeed"}}}}}}`: "FAILED after 0s of virtual time\n  at            Small?\n  error         States.Runtime\n",
+		`{"TimeoutSeconds": 5, "StartAt": "Both", "States": {"Both": {"Type": "Parallel", "End": true, "Branches": [
+			{"StartAt": "One", "States": {"One": {"Type": "Wait", "Seconds": 9, "End": true}}}, {"StartAt": "Two", "States": {"Two": {"Type": "Pass", "End": true}}}]}}}`: "TIMED_OUT after 5s of virtual time\n  at            One timed out with the execution\n",
+		`{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 1, "End": true}}}`: "SUCCEEDED after 1s of virtual time\n  output        [1,2]\n",
+	} {
+		var out, problems bytes.Buffer
+		runCommand(t.Context(), []string{"run", writeTemporary(t, "m.asl.json", definition), "--simulate", "1m", "--virtual", "--input", "[1,2]"}, &out, &problems)
+		require.True(t, strings.HasPrefix(out.String(), want), "%s%s", &out, &problems)
+	}
+}

@@ -50,6 +50,7 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 			_, err := a.calls.begin(state, "lambda "+function, true)
 			return err
 		},
+		Crashed: a.progress.noteCrash,
 		Unknown: func(tasks []simulate.Unknown) error { return o.unknown(a.machine, tasks) },
 	})
 	if err != nil {
@@ -92,6 +93,9 @@ func (a *taskAnswers) start(
 	}
 	if b != nil {
 		a.closers = append(a.closers, b.Close)
+		if access := accessOf(b); access != nil && o.records.data != "" && !o.quiet {
+			terminal.Fprintf(a.stderr, "%s\n", access.text())
+		}
 		hooks.Store = b.addStore
 	}
 	hooks.Log, hooks.Above = a.stderr, a.progress.above

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -14,7 +15,12 @@ type runOutcome struct {
 	StopDate  time.Time               `json:"stopDate"`
 	Outcomes  map[string]stateOutcome `json:"outcomes,omitempty"`
 	Jobs      []polledJob             `json:"polledJobs,omitempty"`
+
+	at []string // the states at which the run ended, if it did not succeed, and what came of them
 }
+
+// mostAt is how many of these states a run names.
+const mostAt = 5
 
 // stateOutcome is the worst that came of a state.
 type stateOutcome struct {
@@ -33,15 +39,27 @@ type polledJob struct {
 	LatenessSeconds *float64   `json:"latenessSeconds,omitempty"`
 }
 
-// newRunOutcome reads what became of a run. The text of a run does not need its states
-// and jobs, which take time to find.
+// newRunOutcome reads what became of a run. The text of one that succeeded does not need its
+// states and jobs, which take time to find. One whose history is full has ended anywhere.
 func newRunOutcome(m *asl.StateMachine, r *sim.Result, output string) runOutcome {
 	o := runOutcome{StartDate: r.Start.UTC(), StopDate: r.Stop.UTC()}
-	if output == "text" {
+	if output == "text" && (r.Status == sim.StatusSucceeded || len(r.Events) >= asl.MaxEvents) {
 		return o
 	}
 	e := history.FromRun(m, r)
 	visits := e.FindVisits()
+	for _, culprit := range visits.FindCulprits(e) {
+		at := culprit.State
+		if what := culprit.Describe(); what != "failed: "+r.Error { // which has a row
+			at += " " + what
+		}
+		if len(o.at) < mostAt && !slices.Contains(o.at, at) {
+			o.at = append(o.at, at)
+		}
+	}
+	if output == "text" {
+		return o
+	}
 	o.Outcomes = map[string]stateOutcome{}
 	for state, ending := range visits.FindEndings() {
 		o.Outcomes[state] = stateOutcome{string(ending.Outcome), ending.Text}

@@ -22,6 +22,31 @@ import (
 
 const waiting = `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 60, "End": true}}}`
 
+// A function that no watched Task invokes is named, once. Where a Task computes the name, any
+// may be the one.
+func TestFunctionsThatNoWatchedTaskInvokes(t *testing.T) {
+	t.Parallel()
+	functions, err := answers.ReadFunctions([]string{"enrich=./a", "enrih=./b"})
+	require.NoError(t, err)
+	for definition, want := range map[string]string{
+		invoking("enrich"): "--watch: --lambda enrih: no Task invokes enrih (did you mean \"enrich\"?); there are enrich. Only a machine that a client creates can invoke it",
+		waiting:            "--lambda enrich: no Task invokes enrich; it invokes no function.",
+		`{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName.$": "$.f"}, "End": true}}}`: "",
+	} {
+		var logged bytes.Buffer
+		w := &watcher{
+			names: []string{writeTemporary(t, "m.asl.json", definition)}, api: localAPI{server: server.New(server.Options{})},
+			functions: functions, log: &serveLog{out: &logged}, loaded: map[string]string{},
+		}
+		for range 2 {
+			w.load(t.Context())
+		}
+		require.Equal(t, want != "", strings.Contains(logged.String(), "no Task invokes"), logged.String())
+		require.LessOrEqual(t, strings.Count(logged.String(), "no Task invokes enrih"), 1)
+		require.Contains(t, logged.String(), want)
+	}
+}
+
 // The server has the machines of the files, and keeps one whose file is broken.
 func TestWatchedMachines(t *testing.T) {
 	t.Parallel()
@@ -135,6 +160,7 @@ func TestWatchedExpress(t *testing.T) {
 }
 
 // Clients see the machines of files, whose account and region are those of their calls.
+
 func TestWatchedMachinesOfARegion(t *testing.T) {
 	t.Parallel()
 	file := writeTemporary(t, "m.yaml", `

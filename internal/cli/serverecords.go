@@ -8,9 +8,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
-// startRecords is the folder of start records in that of --data.
-const startRecords = "start-records"
-
 // recordServer is the S3 server of the start records of functions.
 type recordServer struct {
 	drawn  loopback.Keys
@@ -21,7 +18,7 @@ type recordServer struct {
 func (r *recordServer) start(data string, keys loopback.Keys) (err error) {
 	o := embeddeds3.Options{Known: []loopback.Keys{keys}}
 	if data != "" {
-		o.Dir = filepath.Join(data, startRecords)
+		o.Dir = filepath.Join(data, localloop.RecordsFolder)
 	}
 	if r.server, err = embeddeds3.Start(o); err != nil {
 		return err

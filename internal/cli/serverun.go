@@ -20,6 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/eventpost"
 	"github.com/jobpoller/jobpoller/internal/forward"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/server"
@@ -127,7 +128,7 @@ func (s *serving) open(settings server.Options) (err error) {
 		s.server = server.New(settings)
 		return nil
 	}
-	if err := loopback.CheckFolder(s.options.data, "journal.jsonl", "journal.jsonl.new", "lock", startRecords); err != nil {
+	if err := loopback.CheckFolder(s.options.data, "journal.jsonl", "journal.jsonl.new", "lock", localloop.RecordsFolder); err != nil {
 		return usage("--data: %w", err)
 	}
 	if s.journal, err = journal.Open(s.options.data, "jobpoller "+version()); err != nil {
@@ -175,7 +176,7 @@ func (s *serving) follow(ctx context.Context, getenv func(string) string) {
 	}
 	values, _ := substitutions(s.options.substitutes).values() // validate has checked them
 	w := &watcher{
-		names: s.options.watch, values: values, express: s.options.express,
+		names: s.options.watch, values: values, express: s.options.express, functions: s.options.functions,
 		api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{},
 	}
 	ready := make(chan struct{})

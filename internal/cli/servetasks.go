@@ -10,7 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
-	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -138,5 +137,7 @@ func (t *serveTasks) addStore(ctx context.Context, env []string) ([]string, erro
 			return nil, err
 		}
 	}
-	return answers.SetStore(slices.Concat(env, variables), t.records.server.SecretURL(), localloop.Bucket, handler.DefaultPrefix, ""), nil
+	return answers.SetStore(slices.Concat(env, variables), answers.Store{
+		URL: t.records.server.SecretURL(), Bucket: localloop.Bucket, Flags: answers.FolderFlags(t.options.data),
+	}), nil
 }

@@ -40,8 +40,10 @@ type watcher struct {
 	values map[string]string
 	// express are the names of definitions without a template that are Express workflows.
 	express []string
-	api     localAPI
-	log     *serveLog
+	// functions are those of --lambda.
+	functions answers.Functions
+	api       localAPI
+	log       *serveLog
 
 	loaded map[string]string // where each machine stands, by its name
 	said   map[string]bool   // problems and findings that the log has
@@ -145,6 +147,11 @@ func (w *watcher) load(ctx context.Context) {
 			tell(terminal.Sprintf("--express=%s: --watch has no state machine %s%s", name, name, nearest.DidYouMean(name, slices.Sorted(maps.Keys(machines)))))
 		}
 	}
+	if err == nil {
+		for _, problem := range w.findUnusedFunctions(definitions) {
+			tell(problem)
+		}
+	}
 	delete(w.files, "")
 	done := map[string]bool{}
 	for _, d := range definitions {
@@ -167,6 +174,26 @@ func (w *watcher) load(ctx context.Context) {
 			tell(terminal.Sprintf("%s has no definition of the state machine %s now, or one that cannot be read: the server keeps what it has", file, name))
 		}
 	}
+}
+
+// findUnusedFunctions says which functions of --lambda no definition invokes. A machine that a
+// client creates may.
+func (w *watcher) findUnusedFunctions(definitions []*source.Definition) (problems []string) {
+	var all []*source.Machine
+	for _, d := range definitions {
+		parsed, err := d.Parse()
+		if err != nil {
+			return nil // it may invoke any
+		}
+		all = append(all, &source.Machine{StateMachine: parsed, Definition: d})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	for _, problem := range w.functions.FindUnused(all...) {
+		problems = append(problems, terminal.Sprintf("--watch: %s. Only a machine that a client creates can invoke it", problem))
+	}
+	return problems
 }
 
 // kind is the type of a definition: that of its template, or by --express.

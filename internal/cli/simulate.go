@@ -81,7 +81,7 @@ func newSimulation(m *asl.StateMachine, r *sim.Result, p *progress, o *runOption
 func (s simulation) text(colours terminal.Colours) string {
 	elapsed := time.Duration(s.ElapsedSeconds * float64(time.Second)).Round(time.Millisecond)
 	text := newSummary(colours, string(s.Status), elapsed, s.Virtual)
-	text.end(s.Error, s.Cause, s.Output)
+	text.end(s.at, s.Error, s.Cause, s.Output)
 	text.history(s.Statuses)
 	text.use(s.Transitions, s.CostUSD, s.Events)
 	c := s.Coverage

@@ -38,6 +38,7 @@ store.`,
 		},
 	}
 	store.addTo(c)
+	store.addDataTo(c)
 	addOutput(c, &output)
 	return c
 }
@@ -79,6 +80,7 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 	if err != nil {
 		return err
 	}
+	defer store.close()
 	var found []foundRecord
 	more := false
 	err = store.list(c.Context(), execution, "", func(f foundRecord) (bool, error) {
@@ -200,7 +202,11 @@ func (p *pollerStatus) text() string {
 		poller += ", scope " + p.Record.Scope
 	}
 	row("poller", "%s", poller)
-	row("record", "%s since %s, %s", p.Record.Status, shortDuration(time.Duration(p.AgeSeconds*float64(time.Second)).Round(time.Second)), p.Location)
+	written := "just now"
+	if age := time.Duration(p.AgeSeconds * float64(time.Second)).Round(time.Second); age > 0 {
+		written = shortDuration(age) + " ago"
+	}
+	row("record", "%s, written %s, %s", p.Record.Status, written, p.Location)
 	if p.Job != "" {
 		row("job", "%s %s", p.Job, p.Record.JobRef)
 	}
@@ -212,7 +218,11 @@ func (p *pollerStatus) text() string {
 		row("next poll", "within %s", shortDuration(time.Duration(p.NextPollSeconds*float64(time.Second)).Round(time.Second)))
 	}
 	if p.Record.Status == startrecord.StatusUnknown {
-		row("do", "look for the job in the service. It runs: jobpoller records adopt %s JOB_ID. It does not: jobpoller records abandon %s", p.name, p.name)
+		id := `--ref '{"NAME": "VALUE"}'`
+		if _, err := catalog.AWS().Resolve(p.Job); err == nil {
+			id = "JOB_ID"
+		}
+		row("do", "look for the job in the service. It runs: jobpoller records adopt %s %s. It does not: jobpoller records abandon %s", p.name, id, p.name)
 	}
 	return b.String()
 }

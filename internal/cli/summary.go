@@ -28,8 +28,11 @@ func (s *summary) row(name, format string, args ...any) {
 	terminal.Fprintf(s, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// end writes an error or an output, as far as there is one.
-func (s *summary) end(name, cause string, output json.RawMessage) {
+// end writes the states at which a run ended, an error and an output, as far as there are.
+func (s *summary) end(at []string, name, cause string, output json.RawMessage) {
+	for _, state := range at {
+		s.row("at", "%s", state)
+	}
 	if name != "" {
 		s.row("error", "%s", name)
 	}

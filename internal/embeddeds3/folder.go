@@ -30,6 +30,12 @@ var (
 // folder is a backend that keeps its objects in a file.
 type folder struct{ db *bbolt.DB }
 
+// IsFolder tells whether a folder holds the objects of a server.
+func IsFolder(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, fileName))
+	return err == nil
+}
+
 func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("folder for S3 objects cannot be created: %w", err)
@@ -38,7 +44,7 @@ func openFolder(dir string) (*folder, error) {
 	db, err := openFile(file)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("folder %s is in use by another process; stop it or choose another folder", dir)
+		return nil, fmt.Errorf("folder %s is in use by another process, such as jobpoller serve: stop it, or choose another folder", dir)
 	case err != nil:
 		return nil, failToRead(file, err)
 	}

@@ -272,7 +272,7 @@ func TestFolderInUse(t *testing.T) {
 	dir := t.TempDir()
 	first := start(t, embeddeds3.Options{Dir: dir})
 	_, err := embeddeds3.Start(embeddeds3.Options{Dir: dir})
-	require.EqualError(t, err, "folder "+dir+" is in use by another process; stop it or choose another folder")
+	require.EqualError(t, err, "folder "+dir+" is in use by another process, such as jobpoller serve: stop it, or choose another folder")
 	require.NoError(t, first.Close())
 	start(t, embeddeds3.Options{Dir: dir})
 }

@@ -7,3 +7,6 @@ const ClaimPoller = "jobpoller run"
 
 // Bucket has the start records on this machine.
 const Bucket = "jobpoller"
+
+// RecordsFolder has the start records of a server's functions, in the folder of its data.
+const RecordsFolder = "start-records"

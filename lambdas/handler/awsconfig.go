@@ -56,7 +56,7 @@ func awsConfig() (aws.Config, error) {
 		}
 	}
 	settings := clientSettings{
-		ignoreEndpoints:   choice(&env, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", booleans),
+		ignoreEndpoints:   choice(&env, envIgnoreEndpoints, booleans),
 		endpointDiscovery: choice(&env, "AWS_ENABLE_ENDPOINT_DISCOVERY", endpointDiscovery),
 		dualStack:         choice(&env, "AWS_USE_DUALSTACK_ENDPOINT", dualStack),
 		fips:              choice(&env, "AWS_USE_FIPS_ENDPOINT", fips),
@@ -74,7 +74,10 @@ func awsConfig() (aws.Config, error) {
 	return cfg, errors.Join(env.problems...)
 }
 
-const envEndpoint = "AWS_ENDPOINT_URL" // and, for one service, with an underscore and its name behind
+const (
+	envEndpoint        = "AWS_ENDPOINT_URL" // and, for one service, with an underscore and its name behind
+	envIgnoreEndpoints = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"
+)
 
 // The values of the SDK's variables, in lower case. The zero value stands for a
 // variable that is not set.

@@ -1,7 +1,6 @@
 package handler
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,7 +20,7 @@ import (
 func (c *check) cause(judged pollcore.Result, opErr error, status pollcore.Status, elapsed time.Duration) string {
 	switch {
 	case judged.Acceptor == pollcore.NoAcceptor && opErr != nil:
-		return cmp.Or(refusal(opErr, c.driver, access.ForDescribe), "no acceptor matched the error of the describe call")
+		return refusal(opErr, c.driver, access.ForDescribe)
 	case status == pollcore.TimedOut:
 		return fmt.Sprintf("not finished after %s (max wait %d s)", elapsed.Round(time.Second), c.request.MaxWaitSeconds)
 	case judged.Acceptor == pollcore.NoAcceptor:

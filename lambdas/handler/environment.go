@@ -16,6 +16,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // The environment variables of the Lambda functions. Drivers may have some of
@@ -32,6 +33,7 @@ const (
 	EnvQueueURL      = "JOBPOLLER_QUEUE_URL"            // of the queue of the collector, in SQS; for Tasks that wait for a callback
 	EnvMetrics       = "JOBPOLLER_METRICS_NAMESPACE"    // of the CloudWatch metrics; default "JobPoller", "none" for no metrics
 	EnvDeployment    = "JOBPOLLER_DEPLOYMENT"           // see Metrics.Deployment
+	EnvStoreFlags    = "JOBPOLLER_STORE_FLAGS"          // see Config.StoreFlags; run and serve set it
 )
 
 const (
@@ -52,6 +54,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 		Retention:   time.Duration(env.number(EnvRetentionDays, 15, 3650)) * 24 * time.Hour,
 		MaxWait:     time.Duration(env.number(EnvMaxWait, 1, int(maxWaitLimit/time.Second))) * time.Second,
 		OutputLimit: env.number(EnvOutputLimit, 1024, maxOutputLimit),
+		StoreFlags:  env.get(EnvStoreFlags),
 		Log:         env.logger(),
 	}
 	if namespace := env.text(EnvMetrics, defaultNamespace); namespace != noMetrics {
@@ -74,6 +77,9 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 		env.report("%w", err)
 	} else {
 		cfg.Store = env.movingStore(cfg.Store, of, open)
+		if cfg.StoreFlags == "" {
+			cfg.StoreVariables = endpointVariables(cfg.Store.Location(startrecord.Key{}))
+		}
 	}
 	cfg.Jobs = env.registry(of, drivers)
 	env.callbacks(&cfg, settings)

@@ -59,6 +59,11 @@ type Config struct {
 	// must exceed the longest maxWaitSeconds by 14 days, the time in which an
 	// execution can be redriven.
 	Retention time.Duration
+	// StoreFlags are the flags with which "jobpoller records" opens the store, for errors
+	// that name the command: empty for those of the store's location, "none" if the store is
+	// in the memory of a process. StoreVariables stand before the command, such as
+	// "AWS_ENDPOINT_URL=http://localhost:4566 ".
+	StoreFlags, StoreVariables string
 	// MaxWait is the longest maxWaitSeconds that a request may ask for; 0
 	// leaves only the bound that Retention sets.
 	MaxWait time.Duration

@@ -3,6 +3,8 @@ package handler_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"strings"
@@ -13,6 +15,9 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/access"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 const secret = "hunter2"
@@ -102,7 +107,7 @@ func TestLoggedReasons(t *testing.T) {
 		},
 		"an unknown job":  {payload: bare(`{"job": "test:Jib", "maxWaitSeconds": 1800}`), want: `unknown job: "test:Jib" is not a job of this function; its jobs: test:Job (did you mean "test:Job"?)`},
 		"a waiter":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 1800, "waiter": {"acceptors": "hunter2"}}`), want: "waiter of the request: /acceptors: expected an array, found a string"},
-		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "test:Job was refused: AccessDeniedException; grant the function's role test:StartJob"},
+		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "test:Job was refused: AccessDeniedException; grant the function's role test:StartJob, unless the Cause names another permission"},
 		"throttled":       {payload: bare(request), fates: map[string]fate{"Start": throttled}, want: "test:Job was throttled: ThrottlingException"},
 		"store is silent": {payload: bare(request), fates: map[string]fate{"Create": lostBefore}, want: "start record store unavailable"},
 	} {
@@ -151,8 +156,37 @@ func TestLogOfADescribeCallThatIsRefused(t *testing.T) {
 	require.EqualValues(t, "FAILED", result.Status)
 	require.Equal(t, []map[string]any{{
 		"level": "WARN", "msg": "check-status", "execution": arn, "poller": "default", "scope": "", "job": "test:Job", "id": "job-1",
-		"status": "FAILED", "elapsedSeconds": 0.0, "reason": "AccessDeniedException; grant the function's role test:DescribeJob",
+		"status": "FAILED", "elapsedSeconds": 0.0, "reason": "AccessDeniedException; grant the function's role test:DescribeJob, unless the Cause names another permission",
 	}}, records(t, log))
+}
+
+// notReadyError is an error of a driver that says nothing in words of ours.
+type notReadyError struct{ text string }
+
+func (e notReadyError) Error() string { return e.text }
+
+// A plain error of a driver ends the wait, as everywhere; the log names its type, and a
+// redrive asks again.
+func TestLogOfADescribeCallThatFailsWithoutACode(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"the driver's error has no code (Go type *errors.errorString)":        fmt.Errorf("describe: %w", errors.New("hunter2")),
+		"the driver's error has no code (Go type handler_test.notReadyError)": fmt.Errorf("describe: %w", notReadyError{"hunter2"}),
+	} {
+		w, log := loggedWorld(t, slog.LevelInfo)
+		w.runJob(t, bare(request))
+		log.Reset()
+		w.service.says(nil, err)
+		result, failure := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
+		require.NoError(t, failure)
+		require.EqualValues(t, "FAILED", result.Status)
+		require.Equal(t, "unexpected error: describe: hunter2", result.Reason)
+		require.Equal(t, want, records(t, log)[0]["reason"])
+		require.Equal(t, startrecord.StatusStarted, w.record(t, key).Status)
+		w.service.says(nil, goerror.Mark(awserror.Unclear, err))
+		_, failure = w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
+		requireError(t, failure, handler.ErrorServiceUnavailable)
+	}
 }
 
 // A job that runs and that no record knows is in the log and in the metrics.

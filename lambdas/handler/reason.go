@@ -120,22 +120,35 @@ func serviceAnswer(err error) string {
 	return strings.Join(words, " ")
 }
 
-// refusal is causeOf the error of a driver's call, and says which permission it lacks if
-// access was denied.
+// causeInDriver is causeOf the error of a driver's call. Of an error that says nothing in
+// words of ours it has the Go type.
+func causeInDriver(err error) string {
+	if err == nil {
+		return ""
+	}
+	kind := fmt.Sprintf("%T", err)
+	for inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(kind, "*fmt."); inner = errors.Unwrap(inner) {
+		kind = fmt.Sprintf("%T", inner)
+	}
+	return cmp.Or(causeOf(err), "the driver's error has no code (Go type "+kind+")")
+}
+
+// refusal is causeInDriver, and says what to do if access was denied.
 func refusal(err error, driver jobs.Driver, purpose access.Purpose) string {
-	cause := causeOf(err)
-	if err != nil && awserror.IsPermissionCode(goerror.Code(err)) {
-		cause += "; grant the function's role " + lackingPermission(err, driver, purpose)
+	cause := causeInDriver(err)
+	denial, ok := goerror.ReadDenial(err)
+	if !ok && !awserror.IsPermissionCode(goerror.Code(err)) {
+		return cause
+	}
+	cause += "; " + denial.Advice("the function's role", permissionsFor(driver, purpose))
+	if denial.Permission == "" {
+		cause += ", unless the Cause names another permission"
 	}
 	return cause
 }
 
-// lackingPermission is the permission that a service names, else those that the driver
-// says its call needs.
-func lackingPermission(err error, driver jobs.Driver, purpose access.Purpose) string {
-	if named := goerror.LackingPermission(err); named != "" {
-		return named
-	}
+// permissionsFor are those that the driver says its call needs.
+func permissionsFor(driver jobs.Driver, purpose access.Purpose) string {
 	var actions []string
 	for _, p := range driver.Permissions() {
 		if p.For == purpose && !p.Dependent && !p.Optional && !slices.Contains(actions, p.Action) {

@@ -348,7 +348,10 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 func (s *starter) reportOrphan(ctx context.Context, cause error) error {
 	adopt, _ := s.settleCommands()
 	failure := failBecause(storeError(cause).Name, cause, "%s has started, but its start record could not be written (the log has its id)", word(s.request.Job))
-	failure.add(". Mend the store, then retry, or give the job to the record with: " + adopt)
+	failure.add(". Mend the store, then retry")
+	if adopt != "" {
+		failure.add(", or give the job to the record with: " + adopt)
+	}
 	attrs := append(namesOf(s.event.Key), jobAttrs(s.request.Job, s.id)...)
 	s.Log.ErrorContext(ctx, "a job has started, but its start record could not be written", append(attrs, "reason", reason(failure))...)
 	if failure.Name == ErrorConfiguration || !s.canRepeat(startrecord.Record{StartedAt: s.Now()}) {
@@ -396,6 +399,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 		failure = failBecause(ErrorServiceUnavailable, cause, "%s was throttled", job)
 	default:
 		failure = failBecause(ErrorServiceUnavailable, cause, "%s may or may not have started", job)
+		failure.ownWords = fmt.Sprintf("%s may or may not have started: %s", job, causeInDriver(cause))
 	}
 	rec := stored.Record
 	switch {
@@ -466,6 +470,10 @@ func (s *starter) unknown(cause error) *Error {
 		failure = failBecause(ErrorJobStartUnknown, cause, "a call may have started the job, and %s %s", word(s.request.Job), word(protection))
 	}
 	adopt, abandon := s.settleCommands()
+	if adopt == "" {
+		failure.add(". " + noCommand)
+		return failure
+	}
 	failure.add(fmt.Sprintf(". Find out whether it runs, tell the start record %s, and redrive the execution.\nIf it runs: %s\nIf it does not: %s",
 		s.place(s.event.Key), adopt, abandon))
 	return failure

@@ -1,25 +1,60 @@
 package handler
 
 import (
+	"os"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/shell"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
-// settleCommands are those by which a person says what became of a start.
+// unreachable are the StoreFlags of a store that is in the memory of a process.
+const unreachable = "none"
+
+// noCommand says what to do about a record that no command reaches.
+const noCommand = "No command reaches the record, which is in the memory of jobpoller: start another execution. With --data FOLDER it can be settled."
+
+// settleCommands are those by which a person says what became of a start; empty if there
+// are none.
 func (s *starter) settleCommands() (adopt, abandon string) {
+	if s.StoreFlags == unreachable {
+		return "", ""
+	}
 	key := s.event.Key
 	flags := storeFlags(s.Store.Location(key), key)
+	if s.StoreFlags != "" {
+		flags = " " + s.StoreFlags
+	}
 	if key.Poller != DefaultPoller {
 		flags += " --poller " + shell.Quote(key.Poller)
 	}
 	if key.Scope != "" {
 		flags += " --scope " + shell.Quote(key.Scope)
 	}
-	const command = "jobpoller records "
+	job := ` --ref '{"NAME": "VALUE"}'`
+	if listed, ok := s.driver.(jobs.Listed); ok && listed.IsInCatalogue() {
+		job = " JOB_ID"
+	}
+	command := s.StoreVariables + "jobpoller records "
 	execution := shell.Quote(key.ExecutionARN)
-	return command + "adopt " + execution + " JOB_ID" + flags, command + "abandon " + execution + flags
+	return command + "adopt " + execution + job + flags, command + "abandon " + execution + flags
+}
+
+// endpointVariables are the variables that name where the store of a location is, as a
+// shell reads them before a command, each with a space behind.
+func endpointVariables(location string) string {
+	if strings.EqualFold(os.Getenv(envIgnoreEndpoints), "true") {
+		return ""
+	}
+	scheme, _, _ := strings.Cut(location, "://")
+	var text strings.Builder
+	for _, name := range []string{envEndpoint, envEndpoint + "_" + strings.ToUpper(scheme)} {
+		if url := os.Getenv(name); url != "" {
+			text.WriteString(name + "=" + shell.Quote(withoutSecrets(url)) + " ")
+		}
+	}
+	return text.String()
 }
 
 // storeFlags are the command's flags for the store in which a record has a location; empty

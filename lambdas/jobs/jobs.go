@@ -85,6 +85,10 @@ type StopTeller interface {
 	WasStopped(output any) (stopped, known bool)
 }
 
+// Listed is a Driver that may be made of the catalogue: "jobpoller records adopt" then
+// makes its reference from the job's ID.
+type Listed interface{ IsInCatalogue() bool }
+
 // Announcer is a Driver whose service tells Amazon EventBridge when a job has ended.
 type Announcer interface {
 	// JobIDs returns the ids that the service's events have for the job: one, or one for

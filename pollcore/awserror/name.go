@@ -1,7 +1,6 @@
 package awserror
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 )
@@ -33,7 +32,7 @@ func ClassifyName(name, cause string) Class {
 		return class
 	}
 	if ofService(prefix, code) || name == "States.TaskFailed" {
-		if code = hidden; code == "" && (status == http.StatusBadRequest || status == http.StatusForbidden) {
+		if code = hidden; code == "" && (status == badRequest || status == forbidden) {
 			return Unknown // with these, services throttle too
 		}
 	}

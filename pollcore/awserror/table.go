@@ -1,7 +1,6 @@
 package awserror
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -86,17 +85,28 @@ func canonical(code string) string {
 	}
 }
 
+// Statuses of HTTP, without net/http: package pollcore links no network.
+const (
+	badRequest          = 400
+	forbidden           = 403
+	requestTimeout      = 408
+	tooEarly            = 425
+	tooManyRequests     = 429
+	notImplemented      = 501
+	versionNotSupported = 505
+)
+
 // classifyStatus returns the class of an HTTP status.
 func classifyStatus(status int) Class {
 	switch {
-	case status == http.StatusTooManyRequests:
+	case status == tooManyRequests:
 		return Throttled
-	case status == http.StatusTooEarly:
+	case status == tooEarly:
 		// RFC 8470: the server will not risk to process a request that may be a replay.
 		return Throttled
-	case status == http.StatusRequestTimeout:
+	case status == requestTimeout:
 		return Unclear
-	case status == http.StatusNotImplemented, status == http.StatusHTTPVersionNotSupported:
+	case status == notImplemented, status == versionNotSupported:
 		// RFC 9110: the server cannot do what the request asks for, now and later. The
 		// SDKs do not try again.
 		return Refused

@@ -88,6 +88,9 @@ type described struct {
 // Name implements jobs.Driver.
 func (d *described) Name() string { return d.name }
 
+// IsInCatalogue implements jobs.Listed.
+func (*described) IsInCatalogue() bool { return true }
+
 // Permissions implements jobs.Driver. They are those of every call: an argument such as
 // a key may need more.
 func (d *described) Permissions() []access.Permission {

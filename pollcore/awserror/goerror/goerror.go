@@ -14,8 +14,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"regexp"
-	"sync"
 
 	"github.com/aws/smithy-go"
 
@@ -169,24 +167,14 @@ func Code(err error) string {
 	return ""
 }
 
-// LackingPermission returns the IAM action that the caller lacks, such as s3:PutObject, if a
-// service's error names it, else the empty string.
-func LackingPermission(err error) string {
+// ReadDenial is [awserror.ReadDenial] of a service's error. It reports false for others.
+func ReadDenial(err error) (awserror.Denial, bool) {
 	said, ok := errors.AsType[smithy.APIError](err)
-	if !ok || !awserror.IsPermissionCode(Code(err)) {
-		return ""
+	if !ok {
+		return awserror.Denial{}, false
 	}
-	if found := denied().FindStringSubmatch(said.ErrorMessage() + " "); found != nil {
-		return found[1]
-	}
-	return ""
+	return awserror.ReadDenial(Code(err), said.ErrorMessage())
 }
-
-// denied is how AWS's services begin a message that names the action. Whatever they quote
-// of a request comes later.
-var denied = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^User: \S+ is not authorized to perform: ([a-z0-9-]+:[A-Za-z0-9*]+) `)
-})
 
 // codes returns the codes of an error. Services that spoke the query protocol once
 // have two for one error.

@@ -66,6 +66,10 @@ func TestAnswers(t *testing.T) {
 		{"nested without end", 200, nil, strings.Repeat(`{"Item":`, 1<<20), startrecord.ErrUnavailable, "the service's answer cannot be used"},
 		{"too long", 200, nil, strings.Repeat(" ", 8<<20) + `{}`, startrecord.ErrUnavailable, "it is longer than"},
 		{"refused", 400, nil, `{"__type": "x#AccessDeniedException", "Message": "no"}`, startrecord.ErrConfiguration, "access denied; grant dynamodb:GetItem"},
+		{
+			"a policy denies", 400, nil, `{"__type": "x#AccessDeniedException", "Message": "User: arn:aws:sts::123456789012:assumed-role/poller/f is not authorized to perform: dynamodb:GetItem on resource: t with an explicit deny in a service control policy"}`,
+			startrecord.ErrConfiguration, "access denied; a service control policy denies dynamodb:GetItem: change that policy, a grant does not help",
+		},
 		{"refused without a word", 400, nil, ``, startrecord.ErrConfiguration, "UnknownError: Bad Request"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

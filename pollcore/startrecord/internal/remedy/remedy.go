@@ -45,6 +45,9 @@ func find(err error, refused func(code string, status int) string) string {
 	case code == "RequestTimeTooSkewed":
 		return "the clock of this machine is wrong; correct it"
 	}
+	if denial, ok := goerror.ReadDenial(err); ok && (denial.Explicit || denial.Policy != "") { // no grant helps
+		return "access denied; " + denial.Advice("", "the call")
+	}
 	switch status := response.HTTPStatusCode(); {
 	case status < http.StatusMultipleChoices: // a good answer that cannot be read
 		return ""
