@@ -178,7 +178,7 @@ func (r *Router) noteCall(ctx context.Context, called *Called, at Place, service
 	if err != nil {
 		return err
 	}
-	base, err := awssettings.BaseOf(&to.cfg, s.Name)
+	base, err := awssettings.BaseOf(&to.cfg, s.Name) //nolint:contextcheck // it calls nothing
 	if err != nil {
 		return err
 	}

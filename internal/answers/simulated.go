@@ -40,6 +40,18 @@ func (s *Simulated) PlanCalls(m *asl.StateMachine, polls map[string]*catalog.Ent
 	return all.planWith(m, simulate.Options{Polls: polls})
 }
 
+func (s *Simulated) Flags() string {
+	var b strings.Builder
+	for _, spec := range s.Specs {
+		b.WriteString(" --simulate " + terminal.Quote(shell.Quote(spec)))
+	}
+	if s.Ends != "" {
+		b.WriteString(" --ends " + terminal.Quote(shell.Quote(s.Ends)))
+	}
+	return b.String()
+}
+
+// states are those of the jobs that are simulated by the name of a state.
 func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate.Plan, error) {
 	o.Ends, o.Times, o.Models = s.Ends, true, models.Load
 	var problems []error
@@ -60,7 +72,7 @@ func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate
 	return plan, nil
 }
 
-// states are those of the jobs that are simulated by the name of a state.
+// Flags are the flags as they were given.
 func (s *Simulated) states(m *asl.StateMachine) ([]string, error) {
 	o := simulate.Options{Models: models.Load}
 	for _, text := range s.Specs {
@@ -72,18 +84,6 @@ func (s *Simulated) states(m *asl.StateMachine) ([]string, error) {
 		return nil, nil
 	}
 	return simulate.StatesOf(m, o)
-}
-
-// Flags are the flags as they were given.
-func (s *Simulated) Flags() string {
-	var b strings.Builder
-	for _, spec := range s.Specs {
-		b.WriteString(" --simulate " + terminal.Quote(shell.Quote(spec)))
-	}
-	if s.Ends != "" {
-		b.WriteString(" --ends " + terminal.Quote(shell.Quote(s.Ends)))
-	}
-	return b.String()
 }
 
 // only are the simulated jobs of a machine: a spec of a state is for machines that have

@@ -9,19 +9,15 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
-	"github.com/jobpoller/jobpoller/internal/awssettings"
-	"github.com/jobpoller/jobpoller/internal/commandline"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
@@ -30,34 +26,13 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/direct"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
-
-// recordPlace says where start records go: to the embedded S3 server, else to a bucket, or
-// to a table.
-type recordPlace struct {
-	data       string // the folder of the embedded server; empty for memory
-	s3Endpoint string // of another S3 server than AWS's
-	bucket     string
-	table      string
-}
-
-// external tells whether start records go to a store that is not ours.
-func (r *recordPlace) external() bool { return r.usesS3() || r.table != "" }
-
-// usesS3 tells whether an S3 server that is not ours is used.
-func (r *recordPlace) usesS3() bool { return r.s3Endpoint != "" || r.bucket != "" }
 
 // benchOptions say which functions are wanted, and what they work with.
 type benchOptions struct {
@@ -236,47 +211,6 @@ func (b *bench) admitProcesses(ctx context.Context) (err error) {
 	return nil
 }
 
-// openS3 starts the embedded server, or prepares for the user's.
-func (b *bench) openS3() error {
-	if b.options.records.usesS3() {
-		b.client = s3.NewFromConfig(b.aws, func(o *s3.Options) {
-			if b.options.records.s3Endpoint != "" {
-				o.BaseEndpoint = aws.String(b.options.records.s3Endpoint)
-			}
-			o.UsePathStyle = o.BaseEndpoint != nil
-			o.DisableLogOutputChecksumValidationSkipped = true
-		})
-		return nil
-	}
-	o := embeddeds3.Options{Dir: b.options.records.data, Keys: b.signers, Known: b.known}
-	if b.clock.Virtual() {
-		o.Now = b.clock.Now
-	}
-	server, err := embeddeds3.Start(o)
-	if err != nil && b.options.records.data != "" {
-		return commandline.Errorf("--data: %w", err)
-	}
-	if err != nil {
-		return err
-	}
-	b.closers = append(b.closers, server.Close)
-	b.server, b.client, b.bucket = server, server.Client(), localloop.Bucket
-	if b.clock.Virtual() {
-		b.client = server.DirectClient()
-	}
-	return server.CreateBucket(localloop.Bucket)
-}
-
-// openStore opens the store of the start records.
-func (b *bench) openStore() (err error) {
-	if b.options.records.table == "" {
-		b.store, err = s3store.New(b.client, b.bucket, handler.DefaultPrefix)
-		return err
-	}
-	b.store, err = direct.New(b.aws, b.options.records.table, handler.DefaultPrefix)
-	return err
-}
-
 // serveLambda serves the Lambda service's Invoke operation on the loopback
 // interface, with the sample job as its function.
 func (b *bench) serveLambda(ctx context.Context) error {
@@ -303,91 +237,6 @@ func (b *bench) serveLambda(ctx context.Context) error {
 		b.job.stop()
 		return err
 	})
-	return nil
-}
-
-const noVirtualTime = "it calls a real service, which has no virtual time: remove --virtual"
-
-// withoutAWS has no driver of the catalogue's jobs, for a reason.
-func withoutAWS(lack string) jobs.Maker {
-	return jobs.ByName(func(_ jobs.Environment, name string) (jobs.Driver, error) {
-		if _, err := catalog.AWS().Resolve(name); err != nil {
-			return nil, fmt.Errorf("%w: %w", jobs.ErrUnknownJob, err)
-		}
-		return nil, &jobs.NotConfiguredError{Job: name, Lack: lack}
-	})
-}
-
-// drivers returns those of the Lambda functions, as far as there is what they
-// need, and warns of a job that leaves this machine.
-func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
-	invoker := builtin.Invoker(aws.Config{
-		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
-		Credentials: credentials.NewStaticCredentialsProvider(b.signers[0].AccessKeyID, b.signers[0].SecretAccessKey, ""),
-	})
-	makers := []jobs.Maker{
-		func(jobs.Environment) (jobs.Driver, error) {
-			return lambdajob.New(invoker, b.client, b.bucket, handler.DefaultPrefix+"/jobs"), nil
-		},
-		func(e jobs.Environment) (jobs.Driver, error) {
-			if b.clock.Virtual() {
-				return nil, &jobs.NotConfiguredError{Job: httpjob.Name, Lack: noVirtualTime}
-			}
-			return httpjob.FromEnvironment(e)
-		},
-		awsjob.Catalogue,
-	}
-	switch {
-	case b.options.simulated.IsGiven():
-		makers[2] = b.simulateDrivers()
-	case b.clock.Virtual():
-		makers[2] = withoutAWS(noVirtualTime)
-	case b.awsErr != nil:
-		makers[2] = withoutAWS("AWS configuration: " + b.awsErr.Error())
-	}
-	job := b.options.job
-	registry, err := jobs.Build(jobs.Environment{
-		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: handler.DefaultPrefix, Jobs: append(slices.Clone(b.options.jobs), job), Getenv: os.Getenv,
-	}, makers...)
-	if err != nil {
-		return nil, commandline.Errorf("%w", err)
-	}
-	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
-		return nil, commandline.Errorf("%w", err)
-	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(b.options.jobs), job)))) {
-		if _, err := registry.Driver(name); err == nil && name != lambdajob.Name {
-			if err := b.announce(stderr, name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return registry, nil
-}
-
-// announce says where the calls of a job go, unless the flags name a URL.
-func (b *bench) announce(stderr io.Writer, job string) error {
-	if b.options.simulated.IsGiven() {
-		return nil
-	}
-	base := ""
-	if key, _, _ := strings.Cut(job, ":"); job != httpjob.Name {
-		service, err := models.Load(key)
-		if err != nil {
-			return err
-		}
-		if at, named := b.options.services.Places.Of(service.Key); named && !at.IsAWS() {
-			return nil
-		}
-		if base, err = awssettings.BaseOf(&b.aws, service.Name); err != nil {
-			return commandline.Errorf("%w", err)
-		}
-	}
-	if base == "" {
-		terminal.Fprintf(stderr, "%s calls the real service\n", job)
-	} else {
-		terminal.Fprintf(stderr, "%s calls %s instead of AWS, as AWS_ENDPOINT_URL or the AWS configuration says\n", job, base)
-	}
 	return nil
 }
 
@@ -450,29 +299,6 @@ func (b *bench) follow(
 	}
 }
 
-// addStore gives functions of --lambda the store of the run in their environment.
-func (b *bench) addStore(_ context.Context, env []string) ([]string, error) {
-	url := b.options.records.s3Endpoint
-	if b.server != nil {
-		url = b.server.SecretURL()
-	}
-	return answers.SetStore(slices.Concat(env, b.functionEnv), b.storeAt(url)), nil
-}
-
-// storeAt is the store of the run for functions, with its S3 server at a URL.
-func (b *bench) storeAt(url string) answers.Store {
-	return answers.Store{URL: url, Bucket: b.bucket, Table: b.options.records.table, Flags: b.recordsFlags()}
-}
-
-// recordsFlags are the flags with which jobpoller records opens the store of the run; empty
-// for those of its place.
-func (b *bench) recordsFlags() string {
-	if b.server == nil || b.options.records.table != "" {
-		return ""
-	}
-	return answers.FolderFlags(b.options.records.data)
-}
-
 // own are the functions for a router of Tasks.
 func (b *bench) own(polled func(function string, result handler.Result, err error)) answers.Own {
 	own := answers.Own{
@@ -519,51 +345,3 @@ func (b *bench) countPolls() int {
 	defer b.mu.Unlock()
 	return b.polls
 }
-
-// reachableServer is the S3 server of the start records; nil if it is not ours, or if the
-// run is virtual and so over before anybody could use it.
-func (b *bench) reachableServer() *embeddeds3.Server {
-	if b.clock.Virtual() {
-		return nil
-	}
-	return b.server
-}
-
-// startRecords names the start records that the run has written.
-func (b *bench) startRecords(ctx context.Context) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	locations := []string{}
-	for _, key := range b.keys {
-		if _, err := b.store.Load(ctx, key); err == nil {
-			locations = append(locations, b.store.Location(key))
-		}
-	}
-	return locations
-}
-
-// requestJob is the job that the input asks for; an input that is not a request
-// is for the sample job or for no job at all.
-func requestJob(input []byte) string {
-	request := struct {
-		Job string `json:"job"`
-	}{lambdajob.Name}
-	if json.Unmarshal(input, &request) != nil {
-		return lambdajob.Name
-	}
-	return request.Job
-}
-
-// jobsIn are the jobs that a definition asks the functions for by name.
-func jobsIn(definition string) []string {
-	var found []string
-	for _, match := range jobMember().FindAllStringSubmatch(definition, -1) {
-		found = append(found, match[1])
-	}
-	return found
-}
-
-// jobMember is the member of a request that names a job of the catalogue.
-var jobMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"job":\s*"([\w-]+:\w+)"`) })

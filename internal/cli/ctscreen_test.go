@@ -20,6 +20,7 @@ type testScreen struct {
 	style  string
 }
 
+// What the screen has room for.
 const (
 	screenColumns = 80
 	screenRows    = 24
@@ -29,8 +30,10 @@ var styleNames = map[terminal.Style]string{
 	"0": "", terminal.Good: "green", terminal.Bad: "red", terminal.Caution: "yellow", terminal.Active: "cyan", terminal.Strong: "bold", terminal.Faint: "faint",
 }
 
+// Columns implements terminal.Display.
 func (*testScreen) Columns() int { return screenColumns }
 
+// Write implements io.Writer.
 func (s *testScreen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,6 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
+// sampleJobFunction is what definitions call the function of the sample job.
 const sampleJobFunction = "jobpoller-sample-job"
 
 // sampleJobInput is what a request's Payload says to the sample job.

@@ -264,7 +264,6 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 	if err != nil {
 		return nil, err
 	}
-	m := &source.Machine{StateMachine: parsed, Definition: d}
 	values := maps.Clone(w.values)
 	if values == nil {
 		values = map[string]string{}
@@ -275,7 +274,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 		if _, ok := values[name]; ok {
 			continue
 		}
-		id, attribute, _ := strings.Cut(m.Definition.Reference(name), ".")
+		id, attribute, _ := strings.Cut(d.Reference(name), ".")
 		function := answers.IDIn(d.Functions(), id)
 		value := ""
 		switch {

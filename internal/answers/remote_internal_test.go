@@ -17,7 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// silent is a server that never
+// silent is a server that never answers.
 type silent struct{}
 
 // RoundTrip implements http.RoundTripper.
