@@ -99,9 +99,8 @@ func (l Functions) HandlerOf(function string) string {
 	return cmp.Or(l.ByName[function].Handler, l.Templates[function].Handler, l.handlerByName(function))
 }
 
-// handlerByName is the handler setting by which a function is named. A name may end with
-// it, as the CDK names orders-run-job, where --lambda has functions by their handlers, and
-// not this one: any other orders-run-job, and a collector alone, is somebody else's.
+// Find returns the NAME of the --lambda flag that runs a function. NAME is the function's
+// own name, or its handler setting. Empty if no flag runs it.
 func (l Functions) Find(function string) string {
 	if l.Has(function) {
 		return function
@@ -121,8 +120,8 @@ func IDIn(templates map[string]source.Function, id string) string {
 	return cmp.Or(templates[id].ID, id)
 }
 
-// Find returns the NAME of the --lambda flag that runs a function. NAME is the function's
-// own name, or its handler setting. Empty if no flag runs it.
+// WithTemplates has what templates say of functions. What cannot be read, the watcher
+// says. The error names two templates that give a function of --lambda different settings.
 func (l Functions) WithTemplates(ctx context.Context, names []string) (Functions, error) {
 	l.Templates = map[string]source.Function{}
 	files := map[string]string{}
@@ -146,8 +145,8 @@ func (l Functions) WithTemplates(ctx context.Context, names []string) (Functions
 	return l, nil
 }
 
-// resolve returns the function that runs a function here; nil for none. The functions are
-// those of --lambda by its names, and others by theirs.
+// CheckRecords refuses functions of which some run here and others behind a URL: they would
+// not work on the same start records.
 func (l Functions) CheckRecords(names []string) error {
 	here, behind := map[string]bool{}, map[string]bool{}
 	for _, name := range names {
@@ -170,13 +169,15 @@ func (l Functions) CheckRecords(names []string) error {
 	return nil
 }
 
-// invoker lets functions answer the Tasks that invoke them by name.
+// RunPollers tells whether run-job, check-status or the collector are among the functions
+// that run on this machine.
 func (l Functions) RunPollers() bool {
 	return slices.ContainsFunc(l.Names(), func(name string) bool { return IsPoller(l.HandlerOf(name)) && !IsURL(l.ByName[name].What) })
 }
 
-// WithTemplates has what templates say of functions. What cannot be read, the watcher
-// says. The error names two templates that give a function of --lambda different settings.
+// handlerByName is the handler setting by which a function is named. A name may end with
+// it, as the CDK names orders-run-job, where --lambda has functions by their handlers, and
+// not this one: any other orders-run-job, and a collector alone, is somebody else's.
 func (l Functions) handlerByName(function string) string {
 	byHandler := l.Has(RunJob) || l.Has(CheckStatus)
 	for _, handler := range []string{RunJob, CheckStatus, Collector} {
@@ -190,14 +191,13 @@ func (l Functions) handlerByName(function string) string {
 	return ""
 }
 
-// CheckRecords refuses functions of which some run here and others behind a URL: they would
-// not work on the same start records.
+// resolve returns the function that runs a function here; nil for none. The functions are
+// those of --lambda by its names, and others by theirs.
 func (l Functions) resolve(functions map[string]sim.LambdaFunction, name string) sim.LambdaFunction {
 	return functions[cmp.Or(l.Find(name), name)]
 }
 
-// RunPollers tells whether run-job, check-status or the collector are among the functions
-// that run on this machine.
+// invoker lets functions answer the Tasks that invoke them by name.
 func (l Functions) invoker(functions map[string]sim.LambdaFunction) sim.Handler {
 	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		name := functionOfCall(LambdaInvoke, call)

@@ -40,6 +40,7 @@ func (s *Simulated) PlanCalls(m *asl.StateMachine, polls map[string]*catalog.Ent
 	return all.planWith(m, simulate.Options{Polls: polls})
 }
 
+// Flags are the flags as they were given.
 func (s *Simulated) Flags() string {
 	var b strings.Builder
 	for _, spec := range s.Specs {
@@ -51,7 +52,6 @@ func (s *Simulated) Flags() string {
 	return b.String()
 }
 
-// states are those of the jobs that are simulated by the name of a state.
 func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate.Plan, error) {
 	o.Ends, o.Times, o.Models = s.Ends, true, models.Load
 	var problems []error
@@ -72,7 +72,7 @@ func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate
 	return plan, nil
 }
 
-// Flags are the flags as they were given.
+// states are those of the jobs that are simulated by the name of a state.
 func (s *Simulated) states(m *asl.StateMachine) ([]string, error) {
 	o := simulate.Options{Models: models.Load}
 	for _, text := range s.Specs {

@@ -106,7 +106,10 @@ func (o *compileOptions) validate(changed func(flag string) bool) error {
 func (o *compileOptions) checkMeaning(changed func(flag string) bool) []error {
 	problems := meaningless(changed, []meaning{
 		{flags: []string{"run-job", "check-status"}, means: o.throughLambda(), why: "is for the strategies lambda-loop, lambda-retry and events"},
-		{flags: []string{"cause", "unmodeled"}, means: !o.throughLambda(), why: "is not for lambda-loop, lambda-retry and events: the Lambda functions see the codes of errors"},
+		{
+			flags: []string{"cause", "unmodeled"}, means: !o.throughLambda(),
+			why: "is not for lambda-loop, lambda-retry and events: the Lambda functions see the codes of errors",
+		},
 		{flags: []string{"job-from", "job-to"}, means: o.report, why: "needs --report"},
 		{flags: []string{"no-stop"}, means: o.start || o.throughLambda(), why: "needs --start: without it the machine stops no job"},
 	})

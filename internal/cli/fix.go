@@ -90,7 +90,8 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	f.StringArrayVar(&o.only, "only", nil, "replace only the loop of this `TASK`, which polls; repeatable")
 	f.StringVar(&o.strategy, "strategy", "", orList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file")
-	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones, at most 24h without a bound")
+	addDuration(f, &o.maxWait, "max-wait", 0,
+		"how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones, at most 24h without a bound")
 	addDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	o.delays.addSchedule(f)
 	addDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")

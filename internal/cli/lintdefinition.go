@@ -18,7 +18,8 @@ import (
 // it finds no ERROR.
 func lintDefinition(ctx context.Context, d *source.Definition, o lintOptions) (found []finding, hint terminal.Lines, err error) {
 	if isRequest(d.Text) {
-		return nil, "", usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s", d.File, d.File)
+		return nil, "", usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s",
+			d.File, d.File)
 	}
 	as := asl.Standard
 	if o.express || d.Type == asl.Express {

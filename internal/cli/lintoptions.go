@@ -59,8 +59,14 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 		}
 	}
 	problems = append(problems, meaningless(changed, []meaning{
-		{flags: []string{"loops", "express", "substitute", "integration"}, means: o.service == "", why: "is for definitions, and --service is for waiters: remove one of them"},
-		{flags: []string{"rule", "off", "severity", "express", "baseline", "aws"}, means: !o.loops, why: "is not for --loops, which checks nothing: remove one of them"},
+		{
+			flags: []string{"loops", "express", "substitute", "integration"}, means: o.service == "",
+			why: "is for definitions, and --service is for waiters: remove one of them",
+		},
+		{
+			flags: []string{"rule", "off", "severity", "express", "baseline", "aws"}, means: !o.loops,
+			why: "is not for --loops, which checks nothing: remove one of them",
+		},
 		{flags: []string{"region", "profile", "endpoint-url", "test-states"}, means: o.askAWS, why: "needs --aws"},
 		{flags: []string{"input"}, means: o.testStates, why: "needs --test-states"},
 		{flags: []string{"aws"}, means: o.service == "", why: "is for definitions, and --service is for waiters: remove one of them"},

@@ -8,7 +8,7 @@ import (
 
 // runCommand runs a command line, and returns the exit code.
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return execute(ctx, newRootCommand(), args, stdout, stderr)
+	return execute(ctx, newRootCommand(), args, stdout, stderr) //nolint:contextcheck // a command carries its context
 }
 
 func TestMain(m *testing.M) {

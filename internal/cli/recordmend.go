@@ -188,7 +188,8 @@ func checkMendable(store *recordStore, f foundRecord) error {
 	case rec.JobRef != nil:
 		return withCode(exitFailed, fmt.Errorf("%s has a job already (%s): there is nothing to settle", store.Location(f.key), rec.JobRef))
 	case rec.Status == startrecord.StatusStarting && f.stored.Age <= lease:
-		return withCode(exitFailed, fmt.Errorf("a function may be starting the job right now: try again in %s", shortDuration(lease-f.stored.Age+time.Second)))
+		return withCode(exitFailed, fmt.Errorf("a function may be starting the job right now: try again in %s",
+			shortDuration(lease-f.stored.Age+time.Second)))
 	case rec.Status != startrecord.StatusUnknown && rec.Status != startrecord.StatusStarting:
 		return withCode(exitFailed, fmt.Errorf("%s has the status %s: only UNKNOWN records, and STARTING ones whose function has died, can be settled",
 			store.Location(f.key), rec.Status))

@@ -110,7 +110,8 @@ func (o *runOptions) replay(ctx context.Context, m *source.Machine, options sim.
 		return nil, err
 	}
 	if slices.ContainsFunc(before.Events, func(e history.Event) bool { return e.Type == string(sim.MapRunStarted) }) {
-		return nil, usage("--redrive: the run before entered a distributed Map, and the history that is kept has no child executions: run it again without --redrive")
+		return nil, usage("--redrive: the run before entered a distributed Map, and the history that is kept has no child executions: " +
+			"run it again without --redrive")
 	}
 	r := newRecording(before)
 	options.Handlers, options.StateHandlers, options.OnEvent, options.OnWait = maps.Clone(options.Handlers), nil, nil, nil

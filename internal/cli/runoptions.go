@@ -94,7 +94,8 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 		template = ""
 	}
 	problems = append(problems, checkOutputs(
-		[]outputFile{{flag: "history", name: o.views.history}, {flag: "html", name: o.views.html}}, o.definition, template, o.mocks, strings.TrimPrefix(o.input, "@"),
+		[]outputFile{{flag: "history", name: o.views.history}, {flag: "html", name: o.views.html}},
+		o.definition, template, o.mocks, strings.TrimPrefix(o.input, "@"),
 	))
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)

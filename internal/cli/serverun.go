@@ -230,7 +230,8 @@ func (o *serveOptions) listenOn(ctx context.Context) (net.Listener, error) {
 	listener, err := loopback.Listen(ctx, net.JoinHostPort(o.host(), strconv.Itoa(o.port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, withCode(exitFailed, fmt.Errorf("port %d is in use, perhaps by another jobpoller serve: end that, or pass --port 0 for a free port", o.port))
+		return nil, withCode(exitFailed, fmt.Errorf("port %d is in use, perhaps by another jobpoller serve: end that, or pass --port 0 for a free port",
+			o.port))
 	case err != nil:
 		return nil, withCode(exitFailed, err)
 	}
