@@ -26,7 +26,7 @@ var (
 	// conformance suites and what users import.
 	testKits = []string{
 		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./lambdas/handler/handlertest/...", "./statemachines/simtest/...", "./statemachines/sfntest/...",
-		"./internal/dynalite", "./internal/elasticmq", "./internal/npm", "./internal/pypi", "./internal/jmespath/jmespathtest", "./tests/...",
+		"./internal/cli/clitest", "./internal/terminal/terminaltest", "./internal/dynalite", "./internal/elasticmq", "./internal/npm", "./internal/pypi", "./internal/jmespath/jmespathtest", "./tests/...",
 	}
 )
 
@@ -53,8 +53,8 @@ var rules = []rule{
 	{
 		reason:       "internal packages are the ground floor",
 		packages:     []string{"./internal/..."},
-		except:       []string{"./internal/cli", "./internal/catalogimport/...", "./internal/answers", "./internal/localloop", "./internal/servicetask", "./internal/stepfunctions"}, // the last four know definitions
-		mustNotReach: append([]string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."}, pollcores...),
+		except:       []string{"./internal/cli/...", "./internal/catalogimport/...", "./internal/answers", "./internal/localloop", "./internal/shipped", "./internal/servicetask", "./internal/stepfunctions"}, // the last five know definitions
+		mustNotReach: append([]string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli/...", "./cmd/..."}, pollcores...),
 	},
 	{
 		reason:   "every language tells its problems by them",
@@ -69,8 +69,8 @@ var rules = []rule{
 	{
 		reason:       "the command stands at the top: it wires the others",
 		packages:     []string{"./..."},
-		except:       []string{"./cmd/...", "./internal/cli", "./tests/..."},
-		mustNotReach: []string{"./internal/cli", "./cmd/..."},
+		except:       []string{"./cmd/...", "./internal/cli/...", "./tests/..."},
+		mustNotReach: []string{"./internal/cli/...", "./cmd/..."},
 	},
 	{
 		reason:   "the waiter engine needs no SDK, no file and no network",
@@ -90,7 +90,7 @@ var rules = []rule{
 	{
 		reason:       "polling does not know what it is used for",
 		packages:     []string{"./pollcore/..."},
-		mustNotReach: []string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
+		mustNotReach: []string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli/...", "./cmd/..."},
 	},
 	{
 		reason:       "who keeps records in S3 links no other client",
@@ -116,7 +116,7 @@ var rules = []rule{
 	{
 		reason:       "only the command and the kits for tests carry the models of all services",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/cli", "./cmd/...", "./internal/answers", "./internal/servicetask", "./statemachines/sim/mock", "./statemachines/sim/simulate", "./statemachines/fix", "./statemachines/server/...", "./statemachines/simtest/...", "./statemachines/sfntest", "./lambdas/handler/handlertest", "./tests/..."},
+		except:       []string{"./internal/cli/...", "./cmd/...", "./internal/answers", "./internal/servicetask", "./statemachines/sim/mock", "./statemachines/sim/simulate", "./statemachines/fix", "./statemachines/server/...", "./statemachines/simtest/...", "./statemachines/sfntest", "./lambdas/handler/handlertest", "./tests/..."},
 		mustNotReach: []string{"./pollcore/catalog/models"},
 	},
 	{
@@ -158,13 +158,13 @@ var rules = []rule{
 	{
 		reason:       "state machines name Lambda functions and do not contain them",
 		packages:     []string{"./statemachines/..."},
-		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
+		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./internal/cli/...", "./cmd/..."},
 	},
 	{
 		reason:       "a Lambda function carries no state machine, no command and no CDK",
 		packages:     []string{"./lambdas/..."},
 		except:       []string{"./lambdas/handler/handlertest"},
-		mustNotReach: []string{"./statemachines/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
+		mustNotReach: []string{"./statemachines/...", "./cdkapp/...", "./internal/cli/...", "./cmd/..."},
 	},
 	{
 		reason:       "the CDK needs Node, which stays out of the command and the functions",
@@ -175,7 +175,7 @@ var rules = []rule{
 	{
 		reason:       "an app of the CDK is made of definitions and the catalogue, and calls nothing",
 		packages:     []string{"./cdkapp/..."},
-		mustNotReach: append([]string{"./lambdas/...", "./statemachines/sim/...", "./internal/cli", "./cmd/..."}, awsSDK...),
+		mustNotReach: append([]string{"./lambdas/...", "./statemachines/sim/...", "./internal/cli/...", "./cmd/..."}, awsSDK...),
 	},
 	{
 		reason:       "constructs are for apps",
@@ -186,7 +186,7 @@ var rules = []rule{
 	{
 		reason:       "the Go toolchain is for those who build the functions",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/lambdabuild/...", "./internal/release/...", "./cdkapp/...", "./tests/cdk/signals", "./internal/answers", "./internal/cli", "./cmd/..."},
+		except:       []string{"./internal/lambdabuild/...", "./internal/release/...", "./cdkapp/...", "./tests/cdk/signals", "./internal/answers", "./internal/cli/...", "./cmd/..."},
 		mustNotReach: []string{"./internal/lambdabuild"},
 	},
 	{
@@ -207,7 +207,7 @@ var rules = []rule{
 	{
 		reason:       "the server is an HTTP handler, which programs use without the command and what deploys",
 		packages:     []string{"./statemachines/server/..."},
-		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/...", "./statemachines/fix", "./statemachines/compile"},
+		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./internal/cli/...", "./cmd/...", "./statemachines/fix", "./statemachines/compile"},
 	},
 	{
 		reason:       "test code does not reach users' binaries",
@@ -218,7 +218,7 @@ var rules = []rule{
 	{
 		reason:       "the embedded S3 is for the command and for tests",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/cli", "./cmd/...", "./internal/embeddeds3", "./tests/soak/..."},
+		except:       []string{"./internal/cli/...", "./cmd/...", "./internal/embeddeds3", "./tests/soak/..."},
 		mustNotReach: []string{"go.etcd.io/bbolt/...", "./internal/embeddeds3"},
 	},
 	{
