@@ -42,3 +42,12 @@ func TestCheckAgreesWithWait(t *testing.T) {
 		})
 	}
 }
+
+// A job that has failed says why, in the words of the service.
+func TestFailedCheckSaysWhy(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	answer := writeTemporary(t, "value.json", `{"Stacks": [{"StackStatus": "ROLLBACK_COMPLETE", "StackStatusReason": "bad role"}]}`)
+	require.Equal(t, exitFailed, runCommand(t.Context(), []string{"check", "cloudformation", "StackCreateComplete", "--response", answer}, &stdout, &stderr))
+	require.Equal(t, `failure: any of Stacks[].StackStatus == "ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role`+"\n", stdout.String())
+}

@@ -91,10 +91,6 @@ func TestFailedWaitSaysWhy(t *testing.T) {
 			require.Contains(t, stdout.String(), c.want)
 		})
 	}
-	var stdout, stderr bytes.Buffer
-	answer := writeTemporary(t, "value.json", `{"Stacks": [{"StackStatus": "ROLLBACK_COMPLETE", "StackStatusReason": "bad role"}]}`)
-	require.Equal(t, exitFailed, runCommand(t.Context(), []string{"check", "cloudformation", "StackCreateComplete", "--response", answer}, &stdout, &stderr))
-	require.Equal(t, `failure: any of Stacks[].StackStatus == "ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role`+"\n", stdout.String())
 }
 
 // Max wait bounds the tries that are made within a call, and the outcome says what the
