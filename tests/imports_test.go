@@ -186,7 +186,7 @@ var rules = []rule{
 	{
 		reason:       "the Go toolchain is for those who build the functions",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/lambdabuild/...", "./internal/release/...", "./cdkapp/...", "./tests/cdk/signals", "./internal/answers", "./internal/cli/...", "./cmd/..."},
+		except:       []string{"./internal/lambdabuild/...", "./internal/release/...", "./cdkapp/...", "./tests/cdk/signals", "./internal/answers", "./internal/shipped", "./internal/cli/...", "./cmd/..."},
 		mustNotReach: []string{"./internal/lambdabuild"},
 	},
 	{
