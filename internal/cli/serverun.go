@@ -240,8 +240,8 @@ const (
 	// ownPaths begins the paths of the page and of the control endpoint. Others are
 	// those of S3 and of other services, with --forward.
 	ownPaths = "/_jobpoller/"
-	// maxOwnBody is that of requests that are not forwarded; the server refuses less.
-	maxOwnBody  = 16 << 20
+	// maxOwnBody is that of requests that are not forwarded: the largest that the server takes.
+	maxOwnBody  = 8 << 20
 	bodyTimeout = time.Minute
 )
 

@@ -76,8 +76,9 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		header.Set("Referrer-Policy", "no-referrer")
 		if status, problem := g.refuse(w, r); problem != "" {
 			header.Set("Connection", "close") // the body has not been read
-			limitBody(w, r, maxForm, formTimeout)
-			http.Error(w, problem, status)
+			LimitBody(maxForm, formTimeout, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, problem, status)
+			})).ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
