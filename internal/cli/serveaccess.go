@@ -118,6 +118,7 @@ func checkSecret(getenv func(string) string) error {
 // findAccess reads the access to the server that runs where the flags say; nil for one
 // that asks for none.
 func (o *serveOptions) findAccess() error {
+	o.access = nil
 	found, err := loopback.FindAccess(o.address())
 	switch {
 	case err == nil:
