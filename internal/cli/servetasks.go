@@ -94,13 +94,17 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 // server, where no flag says otherwise, and others as those of Tasks. Functions get the
 // environment of clients, too, unless they call AWS with the user's own settings. Where a
 // flag names another place they have one pair of keys for all: the user's, so that this
-// server knows them by the path.
+// server knows them by the path. They sign that path, so what --forward sends on they send
+// to the other server themselves.
 func (o *serveOptions) functionPlaces(ctx context.Context) (places, []string) {
 	const stepFunctions = "stepfunctions"
 	to, env := o.services.places, os.Environ()
 	url, access := o.url(), o.access
 	if access != nil && len(to.all()) > 0 {
 		url, access = url+"/"+access.functions, nil
+		if o.forward != "" && to.others == nil {
+			to.others = &place{o.forward}
+		}
 	}
 	if !slices.ContainsFunc(to.all(), place.isAWS) {
 		env = addVariables(env, o.environmentAt(ctx, os.Getenv, url, access))
