@@ -100,7 +100,7 @@ func TestStrangersHoldLittleMemory(t *testing.T) {
 		require.Positive(t, held)
 		for _, c := range sent {
 			if c.Code == http.StatusServiceUnavailable {
-				require.Equal(t, "SlowDown\n", c.Body.String())
+				require.Equal(t, "ServiceUnavailable\n", c.Body.String())
 				refused++
 			}
 		}

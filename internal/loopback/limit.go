@@ -237,7 +237,7 @@ type drainingWriter struct {
 }
 
 // maxDrained is as much as net/http reads.
-const maxDrained = 256 << 10
+const maxDrained = 1 << 18
 
 // WriteHeader implements http.ResponseWriter.
 func (w *drainingWriter) WriteHeader(status int) {

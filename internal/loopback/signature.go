@@ -225,7 +225,7 @@ func (s Signed) readBody(r *http.Request, held *heldBody) (body io.ReadCloser, h
 }
 
 func busy() *Refusal {
-	return &Refusal{http.StatusServiceUnavailable, "SlowDown", "too many bodies of requests come at once: send the request again"}
+	return &Refusal{http.StatusServiceUnavailable, "ServiceUnavailable", "too many bodies of requests come at once: send the request again"}
 }
 
 func tooLarge(most int64) *Refusal {
