@@ -72,7 +72,11 @@ func (e *Execution) Snapshot() Snapshot {
 	r, o := x.result, &x.run.options
 	s := Snapshot{
 		Progress: x.progress(), ARN: r.ExecutionARN, StateMachine: o.StateMachine, Express: x.express(), Output: r.Output, Error: r.Error, Cause: r.Cause,
-		Input: newPayload(r.context["Input"]).JSON(),
+	}
+	if given := x.run.given; given != nil && x == x.run.root {
+		s.Input = given.JSON()
+	} else {
+		s.Input = newPayload(r.context["Input"]).JSON()
 	}
 	s.Name, _ = r.context["Name"].(string)
 	s.RedriveStatus, s.RedriveStatusReason = x.redriveStatus(now)
