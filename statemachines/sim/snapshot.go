@@ -64,6 +64,19 @@ func (x *execution) progress() Progress {
 	return Progress{x.standing(), x.lastEvent()}
 }
 
+// MapRuns are the ARNs of the Map Runs of the execution, the oldest first.
+func (e *Execution) MapRuns() []string {
+	defer e.lock()()
+	return e.x.mapRunARNs()
+}
+
+func (x *execution) mapRunARNs() (all []string) {
+	for _, run := range x.result.MapRuns {
+		all = append(all, run.ARN)
+	}
+	return all
+}
+
 // Snapshot returns the execution as it is now.
 func (e *Execution) Snapshot() Snapshot {
 	now := e.world.clock.Now()
@@ -81,9 +94,7 @@ func (e *Execution) Snapshot() Snapshot {
 	s.Name, _ = r.context["Name"].(string)
 	s.RedriveStatus, s.RedriveStatusReason = x.redriveStatus(now)
 	s.Transitions = r.Transitions
-	for _, run := range r.MapRuns {
-		s.MapRuns = append(s.MapRuns, run.ARN)
-	}
+	s.MapRuns = x.mapRunARNs()
 	if x.mapRun != nil {
 		s.MapRunARN, s.Items = x.mapRun.arn, x.branch.items
 	}
