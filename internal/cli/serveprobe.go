@@ -67,7 +67,7 @@ func (o *serveOptions) probe(ctx context.Context) (starts bool, err error) {
 	if err != nil {
 		return true, fmt.Errorf("no server answers at %s: start it with jobpoller serve, or name its port with --port (%w)", o.url(), err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was only read
+	defer answer.Body.Close()
 	var health struct {
 		Operations int `json:"operations"`
 	}
@@ -77,7 +77,8 @@ func (o *serveOptions) probe(ctx context.Context) (starts bool, err error) {
 	case err != nil:
 		return false, err
 	case answer.StatusCode == http.StatusForbidden:
-		return true, fmt.Errorf("the server at %s does not take the keys that are kept for you: run this as the user who started it, with the same XDG_RUNTIME_DIR and cache folder", o.url())
+		const format = "the server at %s does not take the keys that are kept for you: run this as the user who started it, with the same XDG_RUNTIME_DIR"
+		return true, fmt.Errorf(format, o.url())
 	case json.Unmarshal(text, &health) != nil || health.Operations == 0:
 		return false, fmt.Errorf("what answers at %s is not jobpoller serve: name the port of the server with --port", o.url())
 	}

@@ -45,8 +45,8 @@ const (
 // in memory to compare it with its signed hash.
 const MaxBody = 64 << 20
 
-// bodyTimeout is how long a body may take to come.
-const bodyTimeout = time.Minute
+// BodyTimeout is how long a body may take to come.
+const BodyTimeout = time.Minute
 
 // Refusal is why a request is refused: AWS's name of the error, its HTTP status
 // and a message that quotes nothing of the request's secrets.
@@ -102,7 +102,7 @@ func (s Signed) Require(next http.Handler) http.Handler {
 		s.Unverified = NewBudget()
 	}
 	s.MaxBody = cmp.Or(s.MaxBody, MaxBody)
-	return LimitBody(s.MaxBody, bodyTimeout, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return LimitBody(s.MaxBody, BodyTimeout, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, refusal := s.verify(r)
 		if refusal != nil {
 			w.Header().Set("Connection", "close") // the body may not have been read

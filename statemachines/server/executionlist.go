@@ -153,7 +153,8 @@ func (r *request) listOfMapRun(run *sim.LiveMapRun, behind *sim.ListPlace, n int
 	for i := range children {
 		c := &children[i]
 		if k, found := a.findChild(c.Execution); found {
-			page = append(page, listed{known: k, ListPlace: c.Standing.ListPlace(c.Number), standing: c.Standing, mapRunARN: run.ARN(), items: c.Items, childName: c.Name})
+			at := c.Standing.ListPlace(c.Number)
+			page = append(page, listed{known: k, ListPlace: at, standing: c.Standing, mapRunARN: run.ARN(), items: c.Items, childName: c.Name})
 		}
 	}
 	return page
