@@ -45,8 +45,13 @@ type Places struct {
 	others    *Place
 }
 
-// OrElse lets the calls of a service go to a URL where they have no place of their own.
+// OrElse lets the calls of a service, or without a name those of all others, go to a URL
+// where they have no place of their own.
 func (p Places) OrElse(service, url string) Places {
+	if service == "" {
+		p.others = cmp.Or(p.others, &Place{url})
+		return p
+	}
 	if _, named := p.byService[service]; named {
 		return p
 	}

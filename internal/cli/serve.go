@@ -103,7 +103,7 @@ func newServeCommand() *cobra.Command {
 				return err
 			}
 			if o.printEnv {
-				if err := o.findAccess(); err != nil {
+				if err := o.awaitServer(c.Context()); err != nil {
 					return err
 				}
 				printEnvironment(c.OutOrStdout(), o.clientEnvironment(c.Context(), os.Getenv))

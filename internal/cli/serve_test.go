@@ -7,8 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 )
 
@@ -256,8 +259,75 @@ func TestClientEnvironment(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	printEnvironment(&out, []variable{{"A", "it's $HOME"}})
-	require.Equal(t, "export A='it'\\''s $HOME'\n", out.String())
+	printEnvironment(&out, []variable{{name: "A", value: "it's $HOME"}, {name: "B", unset: true}})
+	require.Equal(t, "export A='it'\\''s $HOME'\nunset B\n", out.String())
+	require.Equal(t, []string{"BC=c", "A=a"}, addVariables([]string{"B=b", "BC=c"}, []variable{{name: "A", value: "a"}, {name: "B", unset: true}}))
+}
+
+// The SDK for JavaScript takes the profile before the keys, so it goes with the user's
+// own keys; its region stays. boto3 knows no profile without a name.
+func TestClientsHaveNoProfileBesideTheServersKeys(t *testing.T) {
+	t.Parallel()
+	file := writeTemporary(t, "config", `
+[profile work]
+region = eu-west-3
+[profile keyed]
+region = eu-west-2
+aws_access_key_id = AKIAMINE
+aws_secret_access_key = s
+`)
+	server := &access{Access: loopback.Access{Keys: loopback.NewKeys()}}
+	region := []variable{{name: "AWS_REGION", value: "eu-west-3"}, {name: "AWS_DEFAULT_REGION", value: "eu-west-3"}}
+	for name, test := range map[string]struct {
+		profile, token string
+		access         *access
+		want, not      []variable
+	}{
+		"the server's keys":            {"work", "old", server, append([]variable{{name: "AWS_PROFILE", unset: true}, {name: "AWS_SESSION_TOKEN", unset: true}}, region...), nil},
+		"made-up keys":                 {"work", "", nil, append([]variable{{name: "AWS_PROFILE", unset: true}}, region...), nil},
+		"the user's keys":              {"keyed", "", nil, nil, []variable{{name: "AWS_PROFILE", unset: true}}},
+		"in place of the user's":       {"keyed", "", server, []variable{{name: "AWS_PROFILE", unset: true}, {name: "AWS_REGION", value: "eu-west-2"}}, nil},
+		"no profile, the server's own": {"", "", server, nil, []variable{{name: "AWS_PROFILE", unset: true}}},
+	} {
+		env := map[string]string{"AWS_PROFILE": test.profile, "AWS_SESSION_TOKEN": test.token, "AWS_CONFIG_FILE": file, "AWS_SHARED_CREDENTIALS_FILE": file + ".none"}
+		o := serveOptions{access: test.access}
+		got := o.clientEnvironment(t.Context(), func(name string) string { return env[name] })
+		require.Subset(t, got, test.want, name)
+		for _, v := range test.not {
+			require.NotContains(t, got, v, name)
+		}
+	}
+}
+
+// The file of a server that was killed stays: its keys are not a server's.
+func TestPrintEnvAsksTheServer(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	s := startServing(t, io.Discard, "--data", t.TempDir())
+	o := &serveOptions{port: s.options.port}
+	_, err := loopback.SaveAccess(o.address(), s.options.access.Access)
+	require.NoError(t, err)
+	require.NoError(t, o.awaitServer(t.Context()))
+	require.Equal(t, s.options.access.Keys, o.access.Keys)
+
+	o.access = &access{Access: loopback.Access{Keys: loopback.NewKeys()}}
+	for name, keys := range map[string]*access{"of another server": o.access, "none": nil} {
+		o.access = keys
+		starts, err := o.probe(t.Context())
+		require.ErrorContains(t, err, "does not take the keys that are kept for you", name)
+		require.True(t, starts, "it has not written the file yet: %s", name)
+	}
+	require.NoError(t, s.http.Close())
+	starts, err := o.probe(t.Context())
+	require.ErrorContains(t, err, "no server answers at http://127.0.0.1:")
+	require.True(t, starts)
+
+	others := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(others.Close)
+	to, err := url.Parse(others.URL)
+	require.NoError(t, err)
+	o.port, err = strconv.Atoi(to.Port())
+	require.NoError(t, err)
+	require.ErrorContains(t, o.awaitServer(t.Context()), "is not jobpoller serve: name the port of the server with --port")
 }
 
 // What is not for Step Functions goes on, and a client that waits for work does not keep

@@ -113,6 +113,7 @@ func checkSecret(getenv func(string) string) error {
 // findAccess reads the access to the server that runs where the flags say; nil for one
 // that asks for none.
 func (o *serveOptions) findAccess() error {
+	o.access = nil
 	found, err := loopback.FindAccess(o.address())
 	switch {
 	case err == nil:
@@ -157,12 +158,13 @@ func (a *access) keysFor(own string) loopback.Keys {
 // service.
 func (a *access) protect(o *serveOptions, next http.Handler) http.Handler {
 	signed := loopback.Signed{
+		Unverified: loopback.NewBudget(), MaxBody: maxOwnBody,
 		Service: loopback.StepFunctions, Keys: []loopback.Keys{a.Keys}, TakesID: server.IsAccount, Refuse: refuseStranger,
 		Source: fmt.Sprintf(`who started it gets them by eval "$(jobpoller serve --print-env --port %d)"`, o.port),
 	}
-	own := loopback.LimitBody(maxOwnBody, bodyTimeout, signed.Require(next))
-	signed.Service = loopback.AnyService
-	others := loopback.LimitBody(loopback.MaxBody, bodyTimeout, signed.Require(next))
+	own := signed.Require(next)
+	signed.Service, signed.MaxBody = loopback.AnyService, loopback.MaxBody
+	others := signed.Require(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case a.hasSession(r) && strings.HasPrefix(r.URL.Path, a.page):

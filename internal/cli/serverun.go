@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -242,9 +241,8 @@ const (
 	// ownPaths begins the paths of the page and of the control endpoint. Others are
 	// those of S3 and of other services, with --forward.
 	ownPaths = "/_jobpoller/"
-	// maxOwnBody is that of requests that are not forwarded; the server refuses less.
-	maxOwnBody  = 16 << 20
-	bodyTimeout = time.Minute
+	// maxOwnBody is that of requests that are not forwarded: the largest that the server takes.
+	maxOwnBody = 8 << 20
 )
 
 // route tells the requests of the API, of the page and the control endpoint, and of
@@ -253,10 +251,10 @@ func (o *serveOptions) route(draining context.Context, api, own http.Handler, lo
 	var others http.Handler
 	if o.forward != "" {
 		to, _ := awscall.ParseEndpoint(o.forward) // validate has checked it
-		others = loopback.LimitBody(math.MaxInt64, bodyTimeout, forward.New(to, log.newLines()))
+		others = loopback.LimitBody(math.MaxInt64, loopback.BodyTimeout, forward.New(to, log.newLines()))
 	}
-	api = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, api))
-	own = loopback.LimitBody(maxOwnBody, bodyTimeout, endLongPolls(draining, own))
+	api = loopback.LimitBody(maxOwnBody, loopback.BodyTimeout, endLongPolls(draining, api))
+	own = loopback.LimitBody(maxOwnBody, loopback.BodyTimeout, endLongPolls(draining, own))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, ownPaths):

@@ -57,12 +57,16 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 // server, where no flag says otherwise, and others as those of Tasks. Functions get the
 // environment of clients, too, unless they call AWS with the user's own settings. Where a
 // flag names another place they have one pair of keys for all: the user's, so that this
-// server knows them by the path.
+// server knows them by the path. They sign that path, so what --forward sends on they send
+// to the other server themselves.
 func (o *serveOptions) functionPlaces(ctx context.Context) (answers.Places, []string) {
 	to, env := o.services.Places, os.Environ()
 	url, access := o.url(), o.access
 	if access != nil && len(to.All()) > 0 {
 		url, access = url+"/"+access.functions, nil
+		if o.forward != "" {
+			to = to.OrElse("", o.forward)
+		}
 	}
 	if !slices.ContainsFunc(to.All(), answers.Place.IsAWS) {
 		env = addVariables(env, o.environmentAt(ctx, os.Getenv, url, access))

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -208,9 +209,39 @@ func TestServedFunctionsHaveTheKeys(t *testing.T) {
 			signRequest(t, r, "{}", "states", keys)
 			require.Equal(t, http.StatusForbidden, send(t, r).status, name)
 		}
-		if s.options.forward != "" {
-			require.True(t, strings.HasPrefix(got["AWS_ENDPOINT_URL"], s.http.URL()), name)
+		switch {
+		case s.options.forward == "":
+		case test.own:
+			require.Equal(t, s.options.forward, got["AWS_ENDPOINT_URL"], name)
+		default:
+			require.Equal(t, s.http.URL(), got["AWS_ENDPOINT_URL"], name)
 		}
+	}
+}
+
+// A server behind --forward once got requests of functions whose signature was of another
+// path: the one by which this server knows the functions.
+func TestServedFunctionsSignForTheOtherServer(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAOWN")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "own")
+	own := loopback.Keys{AccessKeyID: "AKIAOWN", SecretAccessKey: "own"}
+	for name, flags := range map[string][]string{
+		"an emulator of one service": {"--data", t.TempDir(), "--endpoint-url", "sqs=http://127.0.0.1:9"},
+		"AWS for one service":        {"--aws=athena"},
+	} {
+		other, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{own}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, other.Close()) })
+		require.NoError(t, other.CreateBucket("bucket"))
+		s := startServing(t, io.Discard, append(flags, "--forward", other.URL())...)
+		to, env := s.options.functionPlaces(t.Context())
+		env, err = to.Environ(env)
+		require.NoError(t, err)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, lastValue(env, "AWS_ENDPOINT_URL_S3")+"/bucket/key", strings.NewReader("in"))
+		require.NoError(t, err)
+		signRequest(t, r, "in", "s3", own)
+		answer := send(t, r)
+		require.Equal(t, http.StatusOK, answer.status, "%s: %s", name, answer.text)
 	}
 }
 
@@ -313,4 +344,14 @@ func TestServedMockOfARequest(t *testing.T) {
 	<-x.Done()
 	require.Equal(t, sim.StatusSucceeded, x.Status())
 	require.JSONEq(t, `"came back"`, string(x.Result().Output))
+}
+
+// lastValue is the value of a variable as processes see it: the last of a name.
+func lastValue(env []string, name string) (value string) {
+	for _, variable := range env {
+		if text, ok := strings.CutPrefix(variable, name+"="); ok {
+			value = text
+		}
+	}
+	return value
 }

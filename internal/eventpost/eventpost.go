@@ -17,7 +17,10 @@ import (
 )
 
 const (
-	queueLength = 1000
+	// queueLength and queueBytes bound what waits: a burst of ordinary executions, but not
+	// one of the largest inputs and outputs.
+	queueLength = 1 << 14
+	queueBytes  = 64 << 20
 	tries       = 4
 	firstPause  = 200 * time.Millisecond // it doubles
 	sendTimeout = 10 * time.Second
@@ -44,6 +47,7 @@ type Poster struct {
 
 	mu    sync.Mutex
 	ended bool
+	bytes int // of the events in the queue
 	gap   int // events that were lost behind the last one in the queue
 }
 
@@ -64,18 +68,19 @@ func New(o Options) *Poster {
 	return p
 }
 
-var errFull = fmt.Errorf("%d events wait already: the server is too slow, or away", queueLength)
+var errFull = fmt.Errorf("%d events, or %d MiB of them, wait already: the server is too slow, or away", queueLength, queueBytes>>20)
 
 // Post sends an event soon. It never waits.
 func (p *Poster) Post(e Event) {
 	p.mu.Lock()
-	ended, full := p.ended, false
-	if !ended {
+	full := !p.ended
+	if !p.ended && p.bytes+len(e.Detail) <= queueBytes {
 		select {
 		case p.queue <- queued{e, p.gap}:
+			p.bytes += len(e.Detail)
 			p.gap = 0
+			full = false
 		default:
-			full = true
 		}
 	}
 	p.mu.Unlock()
@@ -144,6 +149,9 @@ func (s *sender) next(ctx context.Context) (next queued, more bool) {
 		s.tellLost(ctx)
 		next, more = <-s.queue
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes -= len(next.event.Detail)
 	return next, more
 }
 

@@ -186,17 +186,44 @@ func TestNobodyWaits(t *testing.T) {
 			return 0, ""
 		})
 		e := newEvent(t)
-		for range 1500 {
+		const events = 17_000
+		for range events {
 			p.Post(e)
 		}
-		require.GreaterOrEqual(t, lost.events, 499)
+		require.GreaterOrEqual(t, lost.events, events-16_385)
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		p.Close(ctx)
 		require.Equal(t, 5*time.Second, time.Since(began))
-		require.Equal(t, 1500, lost.events)
-		require.Contains(t, lost.why, "1000 events wait already: the server is too slow, or away\n")
+		require.Equal(t, events, lost.events)
+		require.Contains(t, lost.why, "16384 events, or 64 MiB of them, wait already: the server is too slow, or away\n")
+	})
+}
+
+// Events with the largest inputs and outputs do not fill the memory.
+func TestWaitingEventsAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told tally
+		p, lost := start(t, false, func(_ *http.Request, body string) (int, string) {
+			<-time.After(100 * time.Millisecond) // of the bubble
+			told.add(t, body)
+			return 204, ""
+		})
+		e := newEvent(t)
+		e.Detail = json.RawMessage(`"` + strings.Repeat("x", 1<<20-2) + `"`)
+		for n := range 70 {
+			p.Post(e)
+			if n == 0 {
+				synctest.Wait() // it is sent already
+			}
+		}
+		require.Equal(t, 5, lost.events)
+		<-time.After(time.Hour)
+		p.Post(e)
+		p.Close(t.Context())
+		require.Equal(t, "65 events, 5 lost, 1 events", told.text())
 	})
 }
 
@@ -245,11 +272,9 @@ func TestASlowServerIsTold(t *testing.T) {
 		lost   int           // noted elsewhere, before the first burst
 		want   string
 	}{
-		"in time":               {[]int{1000}, 0, 0, "1000 events"},
-		"too many":              {[]int{1400}, 0, 0, "1001 events, 399 lost"},
-		"more when it rests":    {[]int{1400, 2}, time.Hour, 0, "1001 events, 399 lost, 2 events"},
-		"more while it works":   {[]int{1400, 2}, 10 * time.Second, 0, "1001 events, 399 lost, 2 events"},
-		"twice":                 {[]int{1100, 1101}, time.Hour, 0, "1001 events, 99 lost, 1001 events, 100 lost"},
+		"a burst in time":       {[]int{1200}, 0, 0, "1200 events"},
+		"more while it works":   {[]int{16_784, 2}, 10 * time.Second, 0, "16385 events, 399 lost, 2 events"},
+		"twice":                 {[]int{16_484, 16_485}, time.Hour, 0, "16385 events, 99 lost, 16385 events, 100 lost"},
 		"lost on the way to it": {[]int{1, 1}, 0, 7, "7 lost, 2 events"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,19 +282,20 @@ func TestASlowServerIsTold(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told tally
 				p, lost := start(t, false, func(_ *http.Request, body string) (int, string) {
-					<-time.After(time.Second) // of the bubble
+					<-time.After(100 * time.Millisecond) // of the bubble
 					told.add(t, body)
 					return 204, ""
 				})
 				if test.lost > 0 {
 					p.Lose(test.lost, errors.New("too much happened"))
 				}
+				e := newEvent(t)
 				for i, burst := range test.bursts {
 					if i > 0 {
 						<-time.After(test.pause)
 					}
 					for n := range burst {
-						p.Post(newEvent(t))
+						p.Post(e)
 						if n == 0 {
 							synctest.Wait() // it is sent already
 						}

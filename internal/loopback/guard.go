@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Guard lets only requests through that a program of this machine sends, or a page of
@@ -46,9 +45,6 @@ const syncPrefix = "sync-"
 // maxForm is the size of the largest form of a page in bytes.
 const maxForm = 2 << 20
 
-// formTimeout is how long a form may take to come.
-const formTimeout = time.Minute
-
 // NewGuard returns a Guard with a token of its own.
 func NewGuard(o GuardOptions) *Guard {
 	g := &Guard{port: o.Port, own: o.Own, token: NewSecret()}
@@ -76,8 +72,9 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		header.Set("Referrer-Policy", "no-referrer")
 		if status, problem := g.refuse(w, r); problem != "" {
 			header.Set("Connection", "close") // the body has not been read
-			limitBody(w, r, maxForm, formTimeout)
-			http.Error(w, problem, status)
+			LimitBody(maxForm, BodyTimeout, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, problem, status)
+			})).ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -156,7 +153,7 @@ func (g *Guard) checkToken(w http.ResponseWriter, r *http.Request) (status int, 
 	}
 	given := r.Header.Get(TokenHeader)
 	if given == "" && form {
-		limitBody(w, r, maxForm, formTimeout)
+		limitBody(w, r, maxForm, BodyTimeout)
 		if err := r.ParseForm(); err != nil {
 			return http.StatusBadRequest, fmt.Sprintf("expected a form of at most %d bytes, as application/x-www-form-urlencoded, or JSON as application/json", maxForm)
 		}

@@ -3,6 +3,7 @@ package loopback
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,6 +24,7 @@ func TestHalfSentRequestsHoldNoPlaces(t *testing.T) {
 		"half a head": "POST / HTTP/1.1\r\nHost: localhost\r\n",
 		"refused":     "POST / HTTP/1.1\r\nHost: elsewhere\r\nContent-Length: 100\r\n\r\nhalf",
 		"half a body": "POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100\r\n\r\nhalf",
+		"unread":      "POST /unread HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100\r\n\r\nhalf",
 		"half a form": "POST /_own/act HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nhalf",
 		"kept":        "GET / HTTP/1.1\r\nHost: HOST\r\n\r\n",
 	} {
@@ -31,7 +33,13 @@ func TestHalfSentRequestsHoldNoPlaces(t *testing.T) {
 			listener, err := Listen(t.Context(), "127.0.0.1:0")
 			require.NoError(t, err)
 			const most = 8
-			read := LimitBody(MaxBody, time.Hour, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+			read := LimitBody(MaxBody, time.Hour, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/unread" { // as a stream of events
+					_ = http.NewResponseController(w).Flush()
+					<-r.Context().Done()
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+			}))
 			_, port, err := net.SplitHostPort(listener.Addr().String())
 			require.NoError(t, err)
 			guard := NewGuard(GuardOptions{Port: port, Own: "/_own/"})
@@ -57,17 +65,39 @@ func TestHalfSentRequestsHoldNoPlaces(t *testing.T) {
 	}
 }
 
-// A connection whose request is worked on keeps its place.
+// A connection whose request is worked on keeps its place, and no deadline of its body
+// ends the work, whether the handler reads the body or not.
 func TestRequestsThatAreWorkedOnKeepTheirPlaces(t *testing.T) {
 	t.Parallel()
+	for name, body := range map[string]string{"no body": "", "unread body": "unread", "body in memory": "read"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requirePlaceKept(t, body)
+		})
+	}
+}
+
+func requirePlaceKept(t *testing.T, body string) {
+	t.Helper()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)
 	begun, proceed := make(chan struct{}), make(chan struct{})
-	server := serve(newLimitedListener(listener, 2), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			begun <- struct{}{}
 			<-proceed
+			if r.Context().Err() != nil {
+				http.Error(w, "the work was ended", http.StatusInternalServerError)
+			}
 		}
+	})
+	limited := LimitBody(MaxBody, time.Nanosecond, work)
+	server := serve(newLimitedListener(listener, 2), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body == "read" { // as a Signed does
+			text, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(strings.NewReader(string(text)))
+		}
+		limited.ServeHTTP(w, r)
 	}), nil)
 	t.Cleanup(func() {
 		require.NoError(t, server.Close())
@@ -75,7 +105,7 @@ func TestRequestsThatAreWorkedOnKeepTheirPlaces(t *testing.T) {
 	})
 	answered := make(chan error)
 	go func() {
-		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL()+"/slow", http.NoBody)
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, server.URL()+"/slow", strings.NewReader(body))
 		if err != nil {
 			answered <- err
 			return
@@ -83,6 +113,9 @@ func TestRequestsThatAreWorkedOnKeepTheirPlaces(t *testing.T) {
 		answer, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
 		if err == nil {
 			err = answer.Body.Close()
+		}
+		if err == nil && answer.StatusCode != http.StatusOK {
+			err = errors.New(answer.Status)
 		}
 		answered <- err
 	}()

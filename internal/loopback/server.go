@@ -88,7 +88,7 @@ func serve(listener net.Listener, handler http.Handler, errorLog *log.Logger) *S
 				s.connections.Add(1)
 			case http.StateIdle:
 				if place, limited := c.(*limitedConn); limited {
-					place.waitForClient()
+					place.waitForClient(time.Now())
 				}
 			case http.StateClosed:
 				s.connections.Done()

@@ -1,7 +1,6 @@
 package loopback
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -10,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,6 +45,9 @@ const (
 // in memory to compare it with its signed hash.
 const MaxBody = 64 << 20
 
+// BodyTimeout is how long a body may take to come.
+const BodyTimeout = time.Minute
+
 // Refusal is why a request is refused: AWS's name of the error, its HTTP status
 // and a message that quotes nothing of the request's secrets.
 type Refusal struct {
@@ -74,6 +77,11 @@ type Signed struct {
 	// since clients of the SDK correct the time that they sign by the server's
 	// Date.
 	AnyTime bool
+	// MaxBody is the largest body in bytes; 0: the constant.
+	MaxBody int64
+	// Unverified bounds the bodies that are read before it is known who sends them; nil
+	// stands for a budget of these requests alone.
+	Unverified *Budget
 	// Refuse answers a request that is not let through.
 	Refuse func(http.ResponseWriter, *http.Request, *Refusal)
 }
@@ -84,9 +92,17 @@ type Signed struct {
 // signed, or of a kind that only S3 and AnyService take: an unsigned one. Presigned
 // URLs are refused, and so are payloads in chunks, but for AnyService, which sends
 // them on.
+//
+// Whatever the headers tell is checked before the body is read, so a stranger's body is
+// not. Most clients send its hash in no header: then the body has to come first, and
+// takes part of the budget Unverified.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 func (s Signed) Require(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if s.Unverified == nil {
+		s.Unverified = NewBudget()
+	}
+	s.MaxBody = cmp.Or(s.MaxBody, MaxBody)
+	return LimitBody(s.MaxBody, BodyTimeout, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, refusal := s.verify(r)
 		if refusal != nil {
 			w.Header().Set("Connection", "close") // the body may not have been read
@@ -95,7 +111,7 @@ func (s Signed) Require(next http.Handler) http.Handler {
 		}
 		r.Body = body
 		next.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // verify returns the body of a request whose signature is right.
@@ -117,34 +133,45 @@ func (s Signed) verify(r *http.Request) (io.ReadCloser, *Refusal) {
 		return nil, &Refusal{http.StatusNotImplemented, "NotImplemented", "payloads in signed chunks are not served here; sign the whole payload"}
 	case given == unsigned && s.Service != AnyService && s.Service != S3:
 		return nil, &Refusal{http.StatusForbidden, "AccessDenied", "the payload is not signed: sign its hash"}
-	}
-	var body []byte
-	hash := given
-	if given == "" { // then the signature tells whether the body is right
-		if body, refusal = readBody(r); refusal != nil {
-			return nil, refusal
-		}
-		hash = hexSHA256(body)
-	}
-	if !s.matches(a, r, hash) {
-		// As with a wrong key: who guesses learns nothing.
-		return nil, &Refusal{http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with this server's keys: " + s.source()}
-	}
-	if chunked || given == unsigned && s.Service == AnyService {
+	case given == "":
+		return s.verifyBody(a, r)
+	case !s.matches(a, r, given):
+		return nil, s.mismatch()
+	case chunked || given == unsigned && s.Service == AnyService:
 		return r.Body, nil
 	}
-	if given != "" {
-		if body, refusal = readBody(r); refusal != nil {
-			return nil, refusal
-		}
-		if given != unsigned && subtle.ConstantTimeCompare([]byte(given), []byte(hexSHA256(body))) != 1 {
-			return nil, &Refusal{http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one whose hash is signed in x-amz-content-sha256"}
-		}
+	body, hash, refusal := s.readBody(r, nil)
+	switch {
+	case refusal != nil:
+		return nil, refusal
+	case given != unsigned && subtle.ConstantTimeCompare([]byte(given), []byte(hash)) != 1:
+		return nil, &Refusal{http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one whose hash is signed in x-amz-content-sha256"}
 	}
-	if len(body) == 0 {
-		return http.NoBody, nil
+	return body, nil
+}
+
+// verifyBody returns the body of a request that has its hash in no header: the signature
+// tells whether the body is right.
+func (s Signed) verifyBody(a *authorization, r *http.Request) (io.ReadCloser, *Refusal) {
+	if !slices.ContainsFunc(s.Keys, func(k Keys) bool { return s.takesID(k, a.accessKeyID) == 1 }) {
+		return nil, s.mismatch()
 	}
-	return io.NopCloser(bytes.NewReader(body)), nil
+	held := s.Unverified.hold(r.Body)
+	defer held.release()
+	body, hash, refusal := s.readBody(r, held)
+	switch {
+	case refusal != nil:
+		return nil, refusal
+	case !s.matches(a, r, hash):
+		return nil, s.mismatch()
+	}
+	return body, nil
+}
+
+// mismatch is the same for a wrong key ID as for a wrong signature: who guesses learns
+// nothing.
+func (s Signed) mismatch() *Refusal {
+	return &Refusal{http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with this server's keys: " + s.source()}
 }
 
 // source says where clients get the keys.
@@ -152,21 +179,53 @@ func (s Signed) source() string {
 	return cmp.Or(s.Source, "each run draws its own and prints them with --data or -o json")
 }
 
-func readBody(r *http.Request) ([]byte, *Refusal) {
-	if r.ContentLength > MaxBody {
-		return nil, tooLarge(MaxBody)
+// bodyPiece is how much of a body is read at a time.
+const bodyPiece = 64 << 10
+
+// readBody reads a body, whose pieces count as held where that is not nil, and its hash.
+func (s Signed) readBody(r *http.Request, held *heldBody) (body io.ReadCloser, hash string, refusal *Refusal) {
+	if r.ContentLength > s.MaxBody {
+		return nil, "", tooLarge(s.MaxBody)
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
-	large, limited := errors.AsType[*http.MaxBytesError](err)
-	switch {
-	case limited:
-		return nil, tooLarge(large.Limit)
-	case err != nil:
-		return nil, &Refusal{http.StatusBadRequest, "IncompleteBody", "the request ended before its body was complete"}
-	case len(body) > MaxBody:
-		return nil, tooLarge(MaxBody)
+	if r.ContentLength == 0 || r.Body == nil {
+		return http.NoBody, hexSHA256(nil), nil
 	}
-	return body, nil
+	var pieces net.Buffers
+	var piece []byte
+	sum := sha256.New()
+	for left := r.ContentLength; ; {
+		if len(piece) == cap(piece) {
+			pieces = append(pieces, piece)
+			size := int64(bodyPiece)
+			if 0 <= left && left < size {
+				size = left + 1 // in which the end is found
+			}
+			if held != nil && !held.grow(size) {
+				return nil, "", busy()
+			}
+			piece = make([]byte, 0, size)
+		}
+		n, err := r.Body.Read(piece[len(piece):cap(piece)])
+		sum.Write(piece[len(piece) : len(piece)+n])
+		piece, left = piece[:len(piece)+n], left-int64(n)
+		large, limited := errors.AsType[*http.MaxBytesError](err)
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, io.EOF):
+			pieces = append(pieces, piece)
+			return io.NopCloser(&pieces), hex.EncodeToString(sum.Sum(nil)), nil
+		case limited:
+			return nil, "", tooLarge(large.Limit)
+		case held != nil && held.isCut():
+			return nil, "", busy()
+		}
+		return nil, "", &Refusal{http.StatusBadRequest, "IncompleteBody", "the request ended before its body was complete"}
+	}
+}
+
+func busy() *Refusal {
+	return &Refusal{http.StatusServiceUnavailable, "ServiceUnavailable", "too many bodies of requests come at once: send the request again"}
 }
 
 func tooLarge(most int64) *Refusal {
@@ -262,13 +321,17 @@ func (s Signed) matches(a *authorization, r *http.Request, payloadHash string) b
 			mac.Write([]byte(part))
 			key = mac.Sum(nil)
 		}
-		taken := subtle.ConstantTimeCompare([]byte(k.AccessKeyID), []byte(a.accessKeyID))
-		if s.TakesID != nil && s.TakesID(a.accessKeyID) {
-			taken = 1
-		}
-		found |= subtle.ConstantTimeCompare([]byte(hex.EncodeToString(key)), []byte(a.signature)) & taken
+		found |= subtle.ConstantTimeCompare([]byte(hex.EncodeToString(key)), []byte(a.signature)) & s.takesID(k, a.accessKeyID)
 	}
 	return found == 1
+}
+
+// takesID is 1 if an access key ID goes with the secret of the keys.
+func (s Signed) takesID(k Keys, id string) int {
+	if s.TakesID != nil && s.TakesID(id) {
+		return 1
+	}
+	return subtle.ConstantTimeCompare([]byte(k.AccessKeyID), []byte(id))
 }
 
 // canonical is the request in the form that is signed.

@@ -56,6 +56,7 @@ type account struct {
 	machineNames, activityNames *ordered.List[string]
 
 	executions executions
+	starts     *starts // those of the server
 }
 
 // maxAccounts bounds the pairs of accounts and regions: whoever can reach the server
@@ -73,7 +74,7 @@ func (s *Server) accountOf(who caller) (*account, error) {
 		}
 		who = caller{strings.Clone(who.accountID), strings.Clone(who.region)} // not the header that they are parts of
 		a = &account{
-			caller: who, machines: map[string]*machine{}, activities: map[string]*activity{}, executions: newExecutions(),
+			caller: who, machines: map[string]*machine{}, activities: map[string]*activity{}, executions: newExecutions(), starts: s.starts,
 			machineNames: ordered.New(strings.Compare), activityNames: ordered.New(strings.Compare),
 		}
 		s.accounts[who] = a

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -29,6 +28,7 @@ type execution struct {
 	extra     *startExtra   // nil if there is none: most executions have none
 	redrives  []redrive
 	standing  sim.Standing // by which lists have it; zero: none has
+	started   time.Time    // never changes once a list has it
 	bytes     int64        // that it keeps; counted while it is among those that have ended
 }
 
@@ -356,18 +356,3 @@ func (s *Server) allAccounts() []*account {
 
 // isChild tells whether a Map Run has started the execution.
 func (k known) isChild() bool { return k.run != k.execution.run.Load() }
-
-// allExecutions yields what all accounts know, the newest of each first.
-func (s *Server) allExecutions(yield func(*execution) bool) {
-	for _, a := range s.allAccounts() {
-		a.mu.Lock()
-		all := slices.Collect(maps.Values(a.executions.byARN))
-		a.mu.Unlock()
-		slices.SortFunc(all, func(x, y *execution) int { return cmp.Compare(y.number, x.number) })
-		for _, x := range all {
-			if !yield(x) {
-				return
-			}
-		}
-	}
-}

@@ -42,7 +42,7 @@ type executionItem struct {
 // listed is an execution in a list.
 type listed struct {
 	known
-	place
+	sim.ListPlace
 
 	standing  sim.Standing
 	mapRunARN string // of a child execution, as what follows
@@ -57,23 +57,23 @@ func listExecutions(r *request, in *listExecutionsInput) (*listExecutionsOutput,
 	if err != nil {
 		return nil, err
 	}
-	var behind *place
+	var behind *sim.ListPlace
 	if in.NextToken != "" {
 		token, err := r.openToken(query, in.NextToken)
 		if err != nil {
 			return nil, err
 		}
 		at, number, _ := strings.Cut(token, " ")
-		behind = &place{}
-		behind.at, _ = strconv.ParseInt(at, 10, 64) // as sealed below
-		behind.number, _ = strconv.ParseUint(number, 10, 64)
+		behind = &sim.ListPlace{}
+		behind.At, _ = strconv.ParseInt(at, 10, 64) // as sealed below
+		behind.Number, _ = strconv.Atoi(number)
 	}
 	page := list(behind, most+1)
 	out := &listExecutionsOutput{}
 	if len(page) > most {
 		page = page[:most]
-		last := page[most-1].place
-		if out.NextToken, err = r.sealToken(query, strconv.FormatInt(last.at, 10)+" "+strconv.FormatUint(last.number, 10)); err != nil {
+		last := page[most-1].ListPlace
+		if out.NextToken, err = r.sealToken(query, strconv.FormatInt(last.At, 10)+" "+strconv.Itoa(last.Number)); err != nil {
 			return nil, err
 		}
 	}
@@ -85,20 +85,20 @@ func listExecutions(r *request, in *listExecutionsInput) (*listExecutionsOutput,
 }
 
 // takes tells whether the request asks for executions of a group.
-func (in *listExecutionsInput) takes(g group) bool {
-	return (in.StatusFilter == "" || string(g.status) == in.StatusFilter) &&
-		(in.RedriveFilter == "" || (in.RedriveFilter == "REDRIVEN") == g.redriven)
+func (in *listExecutionsInput) takes(g sim.ListGroup) bool {
+	return (in.StatusFilter == "" || string(g.Status) == in.StatusFilter) &&
+		(in.RedriveFilter == "" || (in.RedriveFilter == "REDRIVEN") == g.Redriven)
 }
 
 // listOf returns what gives the first n executions of a request behind a place, the newest
 // first; nil: from the beginning.
-func (r *request) listOf(in *listExecutionsInput) (func(behind *place, n int) []listed, error) {
+func (r *request) listOf(in *listExecutionsInput) (func(behind *sim.ListPlace, n int) []listed, error) {
 	switch {
 	case (in.StateMachineArn == "") == (in.MapRunArn == ""):
 		return nil, refuse(validation, "Exactly one of stateMachineArn and mapRunArn must be specified")
 	case in.MapRunArn != "":
 		run, err := r.findMapRun(in.MapRunArn)
-		return func(behind *place, n int) []listed { return r.listOfMapRun(run, behind, n, in.takes) }, err
+		return func(behind *sim.ListPlace, n int) []listed { return r.listOfMapRun(run, behind, n, in.takes) }, err
 	case in.StatusFilter == "PENDING_REDRIVE":
 		return nil, refuse(validation, "A statusFilter of %s needs a mapRunArn", in.StatusFilter)
 	}
@@ -116,11 +116,13 @@ func (r *request) listOf(in *listExecutionsInput) (func(behind *place, n int) []
 	if t.version != nil {
 		qualifier = in.StateMachineArn
 	}
-	return func(behind *place, n int) []listed { return a.listOfMachine(t.machine, qualifier, behind, n, in.takes) }, nil
+	return func(behind *sim.ListPlace, n int) []listed {
+		return a.listOfMachine(t.machine, qualifier, behind, n, in.takes)
+	}, nil
 }
 
 // listOfMachine lists executions of a state machine, or of one of its versions or aliases.
-func (a *account) listOfMachine(m *machine, qualifier string, behind *place, n int, takes func(group) bool) []listed {
+func (a *account) listOfMachine(m *machine, qualifier string, behind *sim.ListPlace, n int, takes func(sim.ListGroup) bool) []listed {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := m.rosters[qualifier]
@@ -129,25 +131,21 @@ func (a *account) listOfMachine(m *machine, qualifier string, behind *place, n i
 	}
 	var last **execution
 	if behind != nil {
-		at := time.UnixMilli(behind.at)
-		x := &execution{number: behind.number, standing: sim.Standing{Status: sim.StatusRunning, Start: at}}
+		at := time.UnixMilli(behind.At)
+		x := &execution{number: uint64(behind.Number), standing: sim.Standing{Status: sim.StatusRunning, Start: at}} //nolint:gosec // as it was sealed
 		last = &x
 	}
 	found := r.After(last, n, takes)
 	page := make([]listed, len(found))
 	for i, x := range found {
-		page[i] = listed{known: known{x, x.run.Load()}, place: x.place(), standing: x.standing}
+		page[i] = listed{known: known{x, x.run.Load()}, ListPlace: x.place(), standing: x.standing}
 	}
 	return page
 }
 
 // listOfMapRun lists the child executions of a Map Run that have started.
-func (r *request) listOfMapRun(run *sim.LiveMapRun, behind *place, n int, takes func(group) bool) []listed {
-	var last *sim.MapRunPlace
-	if behind != nil {
-		last = &sim.MapRunPlace{At: behind.at, Number: int(behind.number)} //nolint:gosec // as it was sealed
-	}
-	children := run.List(last, n, func(status sim.Status, redriven bool) bool { return takes(group{status, redriven}) })
+func (r *request) listOfMapRun(run *sim.LiveMapRun, behind *sim.ListPlace, n int, takes func(sim.ListGroup) bool) []listed {
+	children := run.List(behind, n, takes)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -155,8 +153,8 @@ func (r *request) listOfMapRun(run *sim.LiveMapRun, behind *place, n int, takes 
 	for i := range children {
 		c := &children[i]
 		if k, found := a.findChild(c.Execution); found {
-			at := place{c.Standing.At().UnixMilli(), uint64(c.Number)} //nolint:gosec // it is an index
-			page = append(page, listed{known: k, place: at, standing: c.Standing, mapRunARN: run.ARN(), items: c.Items, childName: c.Name})
+			at := c.Standing.ListPlace(c.Number)
+			page = append(page, listed{known: k, ListPlace: at, standing: c.Standing, mapRunARN: run.ARN(), items: c.Items, childName: c.Name})
 		}
 	}
 	return page

@@ -131,6 +131,27 @@ func TestPagesStayShort(t *testing.T) { //nolint:paralleltest // it takes the ti
 	}
 }
 
+// The page went through all executions, and sorted them, before it had the newest.
+func TestThePageBeginsWithTheNewest(t *testing.T) { //nolint:paralleltest // it takes the time of the process
+	const pages, shown = 200, 50
+	growthtest.Flat(t, func(n int) func() {
+		e := startServer(t, manual(), nil)
+		startSome(e, n)
+		world := e.PageWorld()
+		return func() {
+			for range pages {
+				left := shown
+				for r := range world.Runs {
+					require.Equal(t, fmt.Sprint(n-1-(shown-left)), r.Name)
+					if left--; left == 0 {
+						break
+					}
+				}
+			}
+		}
+	})
+}
+
 // publish makes a state machine of n versions.
 func publish(e *endpoint, n int) (machine string) {
 	machine = e.create("m", pass)

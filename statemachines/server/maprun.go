@@ -46,7 +46,7 @@ func listMapRuns(r *request, in *listMapRunsInput) (*listMapRunsOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	arns := x.run.Snapshot().MapRuns
+	arns := x.run.MapRuns()
 	numbers := make([]int, len(arns))
 	for i := range numbers {
 		numbers[i] = len(arns) - 1 - i

@@ -23,23 +23,24 @@ type pageWorld struct{ server *Server }
 
 // Runs implements page.World.
 func (w *pageWorld) Runs(yield func(page.Run) bool) {
-	var all []page.Run
-	for x := range w.server.allExecutions {
-		if k, ok := x.findRun(); ok {
-			all = append(all, newRun(x, k.run.Progress()))
+	const atOnce = 100
+	for behind := (*execution)(nil); ; {
+		some := w.server.starts.after(behind, atOnce)
+		for _, x := range some {
+			if !yield(newRun(x, x.run.Load().Progress().Standing)) {
+				return
+			}
 		}
-	}
-	slices.SortStableFunc(all, func(a, b page.Run) int { return b.Start.Compare(a.Start) })
-	for _, r := range all {
-		if !yield(r) {
+		if len(some) < atOnce {
 			return
 		}
+		behind = some[atOnce-1]
 	}
 }
 
-func newRun(x *execution, p sim.Progress) page.Run {
+func newRun(x *execution, s sim.Standing) page.Run {
 	return page.Run{
-		ARN: x.arn, Name: x.name, Machine: x.machine.name, MachineARN: x.machine.arn, Status: string(p.Status), Start: p.Start, Stop: p.Stop,
+		ARN: x.arn, Name: x.name, Machine: x.machine.name, MachineARN: x.machine.arn, Status: string(s.Status), Start: s.Start, Stop: s.Stop,
 		Express: x.machine.kind == asl.Express,
 	}
 }
@@ -70,7 +71,7 @@ func (w *pageWorld) Run(text string) (*page.Detail, bool) {
 	}
 	w.addChildren(e, x, now.MapRuns)
 	d := &page.Detail{
-		Run: newRun(x.execution, now.Progress), History: e, Definition: x.revision.definition, Version: versionOf(now.Progress),
+		Run: newRun(x.execution, now.Standing), History: e, Definition: x.revision.definition, Version: versionOf(now.Progress),
 		Redrivable: now.RedriveStatus == sim.Redrivable, Reason: now.RedriveStatusReason,
 	}
 	d.ARN, d.Name = text, now.Name

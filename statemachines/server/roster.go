@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/ordered"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -9,31 +10,54 @@ import (
 )
 
 // roster lists executions, the newest first, those of a status apart from others.
-type roster = ordered.Groups[group, *execution]
+type roster = ordered.Groups[sim.ListGroup, *execution]
 
-// group is what executions have in common that a request selects.
-type group struct {
-	status   sim.Status
-	redriven bool
-}
-
-func groupOf(s *sim.Standing) group { return group{s.Status, s.Redriven()} }
-
-// place is where a list has an execution: the time in milliseconds, and a number that
-// makes the order a total one.
-type place struct {
-	at     int64
-	number uint64
-}
-
-func (x *execution) place() place { return place{x.standing.At().UnixMilli(), x.number} }
+func (x *execution) place() sim.ListPlace { return x.standing.ListPlace(int(x.number)) } //nolint:gosec // it counts starts
 
 // newRoster returns a list in the order of ListExecutions.
 func newRoster() *roster {
-	return ordered.NewGroups[group](func(a, b *execution) int {
-		p, q := a.place(), b.place()
-		return cmp.Or(cmp.Compare(q.at, p.at), cmp.Compare(q.number, p.number))
-	})
+	return ordered.NewGroups[sim.ListGroup](func(a, b *execution) int { return a.place().Compare(b.place()) })
+}
+
+// starts lists the executions of all accounts by their starts, the newest first. A start
+// never changes.
+type starts struct {
+	mu   sync.Mutex
+	list *ordered.List[*execution]
+}
+
+func newStarts() *starts {
+	return &starts{list: ordered.New(func(a, b *execution) int {
+		return cmp.Or(b.started.Compare(a.started), cmp.Compare(b.number, a.number), cmp.Compare(a.arn, b.arn))
+	})}
+}
+
+func (s *starts) add(x *execution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list.Add(x)
+}
+
+func (s *starts) remove(x *execution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list.Remove(x)
+}
+
+// after returns at most n executions behind one; nil: the newest.
+func (s *starts) after(x *execution, n int) (page []*execution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rest := s.list.All()
+	if x != nil {
+		rest = s.list.After(x)
+	}
+	for x := range rest {
+		if page = append(page, x); len(page) == n {
+			break
+		}
+	}
+	return page
 }
 
 // newEnded returns a list in the order of ends: the oldest first.
@@ -68,9 +92,17 @@ func (a *account) list(x *execution, now sim.Standing) {
 			x.machine.unlist(qualifier, x)
 		}
 	}
+	wasThere := x.standing.Status != ""
 	x.standing = now
 	if now.Status == "" {
+		if wasThere {
+			a.starts.remove(x)
+		}
 		return
+	}
+	if !wasThere {
+		x.started = now.Start
+		a.starts.add(x)
 	}
 	if hasEnded {
 		a.executions.ended.Add(x)
@@ -107,12 +139,12 @@ func (m *machine) list(qualifier string, x *execution) {
 		r = newRoster()
 		m.rosters[qualifier] = r
 	}
-	r.Add(groupOf(&x.standing), x)
+	r.Add(x.standing.ListGroup(), x)
 }
 
 func (m *machine) unlist(qualifier string, x *execution) {
 	r := m.rosters[qualifier]
-	if r.Remove(groupOf(&x.standing), x); r.Len() == 0 {
+	if r.Remove(x.standing.ListGroup(), x); r.Len() == 0 {
 		delete(m.rosters, qualifier)
 	}
 }

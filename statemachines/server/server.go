@@ -93,6 +93,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	accounts map[caller]*account
+	starts   *starts
 }
 
 // New returns a server without state machines. Close it. Options with a Journal are for
@@ -102,7 +103,7 @@ func New(o Options) *Server {
 		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
 		keep:       limits{cmp.Or(o.KeepExecutions, DefaultKeepExecutions), cmp.Or(o.KeepBytes, DefaultKeepBytes)},
 		mostOpen:   cmp.Or(o.MaxOpenExecutions, DefaultMaxOpenExecutions),
-		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
+		operations: allOperations(), accounts: map[caller]*account{}, starts: newStarts(), sealer: newSealer(),
 	}
 	if s.clock == nil {
 		s.clock = sim.NewRealClock()

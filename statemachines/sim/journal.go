@@ -73,14 +73,20 @@ type startData struct {
 	MaxEvents    int             `json:"maxEvents,omitempty"`
 	KeepEvents   int             `json:"keepEvents,omitempty"`
 	Input        json.RawMessage `json:"input,omitempty"`
+	Text         string          `json:"text,omitempty"` // of the input, if it was written otherwise
 	Note         json.RawMessage `json:"note,omitempty"`
 }
 
-func startOf(o *Options, arn string, input *Payload) *startData {
+func (r *run) startOf(arn string, input *Payload) *startData {
+	o := &r.options
+	text := ""
+	if r.given != nil {
+		text = string(r.given.JSON())
+	}
 	return &startData{
 		ARN: arn, Execution: o.Execution, StateMachine: o.StateMachine, Region: o.Region, Account: o.Account, Role: o.Role,
 		VersionARN: o.VersionARN, AliasARN: o.AliasARN, Express: o.Express, Sync: o.Sync, Lenient: o.Lenient, Seed: o.Seed,
-		StartTime: o.StartTime, MaxEvents: o.MaxEvents, KeepEvents: o.KeepEvents, Input: input.JSON(), Note: o.Note,
+		StartTime: o.StartTime, MaxEvents: o.MaxEvents, KeepEvents: o.KeepEvents, Input: input.JSON(), Text: text, Note: o.Note,
 	}
 }
 

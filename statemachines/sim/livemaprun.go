@@ -99,27 +99,16 @@ type MapRunExecution struct {
 }
 
 // List returns the first n child executions that have started and that takes wants, the
-// newest first by their Standing.At in milliseconds, then by their numbers: those behind
-// a place, or, if that is nil, from the beginning.
-func (m *LiveMapRun) List(behind *MapRunPlace, n int, takes func(status Status, redriven bool) bool) []MapRunExecution {
+// newest first by their places: those behind one, or, if that is nil, from the beginning.
+func (m *LiveMapRun) List(behind *ListPlace, n int, takes func(ListGroup) bool) []MapRunExecution {
 	defer m.run.lock()()
-	var last *listed
-	if behind != nil {
-		last = &listed{behind.At, behind.Number}
-	}
 	var all []MapRunExecution
-	for _, place := range m.run.list.After(last, n, func(g group) bool { return g.status != "" && takes(g.status, g.redriven) }) {
-		x := m.run.children[place.number]
+	for _, place := range m.run.list.After(behind, n, func(g ListGroup) bool { return g.Status != "" && takes(g) }) {
+		x := m.run.children[place.Number]
 		name, _ := x.result.context["Name"].(string)
-		all = append(all, MapRunExecution{x.handle, x.standing(), name, x.branch.items, place.number})
+		all = append(all, MapRunExecution{x.handle, x.standing(), name, x.branch.items, place.Number})
 	}
 	return all
-}
-
-// MapRunPlace is a place in the list of a Map Run: the time in milliseconds, and the number.
-type MapRunPlace struct {
-	At     int64
-	Number int
 }
 
 // Update changes how the Map Run goes on. More child executions start at once; fewer

@@ -22,7 +22,7 @@ type mapRun struct {
 	written          int // results, by a ResultWriter
 	items            MapRunCounts
 	executions       MapRunCounts
-	list             *ordered.Groups[group, listed]
+	list             *ordered.Groups[ListGroup, ListPlace]
 	status           Status
 	started, stopped time.Time
 	redrivenAt       time.Time

@@ -94,15 +94,16 @@ func requireList(t *testing.T, run *sim.LiveMapRun, when string) {
 				want = append(want, sim.MapRunExecution{Execution: child, Standing: s.Standing, Name: s.Name, Items: s.Items})
 			}
 		}
-		takes := func(s sim.Status, _ bool) bool { return status == "" || s == status }
+		takes := func(g sim.ListGroup) bool { return status == "" || g.Status == status }
 		var got []sim.MapRunExecution
-		for behind := (*sim.MapRunPlace)(nil); ; {
+		for behind := (*sim.ListPlace)(nil); ; {
 			page := run.List(behind, 3, takes)
 			if len(page) == 0 {
 				break
 			}
 			last := page[len(page)-1]
-			behind = &sim.MapRunPlace{At: last.Standing.At().UnixMilli(), Number: last.Number}
+			place := last.Standing.ListPlace(last.Number)
+			behind = &place
 			got = append(got, page...)
 		}
 		require.True(t, slices.IsSortedFunc(got, func(a, b sim.MapRunExecution) int {

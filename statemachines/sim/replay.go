@@ -80,7 +80,11 @@ func (w *World) replayStart(rec *record, restore func(*Options) (*asl.StateMachi
 	o.Handler, o.Handlers, o.StateHandlers, o.Models = given.Handler, given.Handlers, given.StateHandlers, given.Models
 	o.OnMisfit, o.Repeat, o.Resume, o.OnStanding = given.OnMisfit, given.Repeat, given.Resume, given.OnStanding
 	o.Clock = NewVirtualClock(rec.At)
-	r, x, payload, err := w.newRun(m, rec.Start.Input, o)
+	input := []byte(rec.Start.Input)
+	if rec.Start.Text != "" {
+		input = []byte(rec.Start.Text)
+	}
+	r, x, payload, err := w.newRun(m, input, o)
 	if err != nil {
 		return err
 	}

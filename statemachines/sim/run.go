@@ -41,8 +41,9 @@ type run struct {
 	over     bool
 	timers   []*timer // that wait
 	burst    burst
-	packer   *packer // nil: payloads are kept as values
-	bytes    int64   // that its executions keep, about
+	packer   *packer  // nil: payloads are kept as values
+	given    *Payload // the input as it was written; nil where that is the compact text
+	bytes    int64    // that its executions keep, about
 }
 
 // burst are the timers of a run of a World while a worker runs its functions: the clock

@@ -64,6 +64,19 @@ func (x *execution) progress() Progress {
 	return Progress{x.standing(), x.lastEvent()}
 }
 
+// MapRuns are the ARNs of the Map Runs of the execution, the oldest first.
+func (e *Execution) MapRuns() []string {
+	defer e.lock()()
+	return e.x.mapRunARNs()
+}
+
+func (x *execution) mapRunARNs() (all []string) {
+	for _, run := range x.result.MapRuns {
+		all = append(all, run.ARN)
+	}
+	return all
+}
+
 // Snapshot returns the execution as it is now.
 func (e *Execution) Snapshot() Snapshot {
 	now := e.world.clock.Now()
@@ -72,14 +85,16 @@ func (e *Execution) Snapshot() Snapshot {
 	r, o := x.result, &x.run.options
 	s := Snapshot{
 		Progress: x.progress(), ARN: r.ExecutionARN, StateMachine: o.StateMachine, Express: x.express(), Output: r.Output, Error: r.Error, Cause: r.Cause,
-		Input: newPayload(r.context["Input"]).JSON(),
+	}
+	if given := x.run.given; given != nil && x == x.run.root {
+		s.Input = given.JSON()
+	} else {
+		s.Input = newPayload(r.context["Input"]).JSON()
 	}
 	s.Name, _ = r.context["Name"].(string)
 	s.RedriveStatus, s.RedriveStatusReason = x.redriveStatus(now)
 	s.Transitions = r.Transitions
-	for _, run := range r.MapRuns {
-		s.MapRuns = append(s.MapRuns, run.ARN)
-	}
+	s.MapRuns = x.mapRunARNs()
 	if x.mapRun != nil {
 		s.MapRunARN, s.Items = x.mapRun.arn, x.branch.items
 	}

@@ -29,9 +29,6 @@ func (s Standing) At() time.Time {
 	}
 }
 
-// Redriven tells whether there was a redrive.
-func (s Standing) Redriven() bool { return s.RedriveCount > 0 }
-
 func (x *execution) standing() Standing {
 	r := x.result
 	return Standing{x.status(), r.Start, r.Stop, r.redriveCount, r.redriveDate}
@@ -44,29 +41,36 @@ func (x *execution) tellStanding() {
 	}
 }
 
-// listed is a place in the list of the child executions of a Map Run.
-type listed struct {
-	at     int64 // in milliseconds
-	number int   // of the child execution
+// ListPlace is where a list has an execution: Standing.At in milliseconds, and a number
+// that makes the order a total one.
+type ListPlace struct {
+	At     int64
+	Number int
 }
 
-// newestFirst is the order of lists of executions.
-func newestFirst(a, b listed) int {
-	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.number, a.number))
+// ListPlace is the place of an execution that has the number.
+func (s Standing) ListPlace(number int) ListPlace { return ListPlace{s.At().UnixMilli(), number} }
+
+// Compare orders lists of executions: the newest first.
+func (p ListPlace) Compare(q ListPlace) int {
+	return cmp.Or(cmp.Compare(q.At, p.At), cmp.Compare(q.Number, p.Number))
 }
+
+// ListGroup is what executions have in common that one list selects.
+type ListGroup struct {
+	Status   Status
+	Redriven bool
+}
+
+// ListGroup is the group of an execution.
+func (s Standing) ListGroup() ListGroup { return ListGroup{s.Status, s.RedriveCount > 0} }
 
 // counted is the entry of a child execution in the counts and the list of a Map Run.
 type counted struct {
-	group
-	listed
+	ListGroup // without a Status it has not started
+	ListPlace
 
 	full bool // a redrive cannot go on with it
-}
-
-// group is what child executions have in common that one list selects.
-type group struct {
-	status   Status // empty: it has not started
-	redriven bool
 }
 
 // count counts and lists the child execution of a branch as what it is now.
@@ -74,8 +78,7 @@ func (r *mapRun) count(b *branch) {
 	var now counted
 	if x := r.children[b.index]; x != nil {
 		s := x.standing()
-		now.group = group{s.Status, s.Redriven()}
-		now.listed = listed{s.At().UnixMilli(), b.index}
+		now.ListGroup, now.ListPlace = s.ListGroup(), s.ListPlace(b.index)
 		now.full = x.over && s.Status != StatusSucceeded && s.Status != StatusPendingRedrive && x.history.last() >= int64(x.limit)-1
 	}
 	if now == b.counted {
@@ -85,10 +88,10 @@ func (r *mapRun) count(b *branch) {
 	r.executions.add(b.counted, -1)
 	r.items.add(now, b.items)
 	r.executions.add(now, 1)
-	if b.counted.status != "" {
-		r.list.Remove(b.counted.group, b.counted.listed)
+	if b.counted.Status != "" {
+		r.list.Remove(b.counted.ListGroup, b.counted.ListPlace)
 	}
-	r.list.Add(now.group, now.listed)
+	r.list.Add(now.ListGroup, now.ListPlace)
 	b.counted = now
 }
 
@@ -99,14 +102,16 @@ func (r *mapRun) countAll() {
 	}
 }
 
-func newList() *ordered.Groups[group, listed] { return ordered.NewGroups[group](newestFirst) }
+func newList() *ordered.Groups[ListGroup, ListPlace] {
+	return ordered.NewGroups[ListGroup](ListPlace.Compare)
+}
 
 // add counts n child executions, or items.
 func (c *MapRunCounts) add(as counted, n int) {
 	if as.full {
 		c.FailuresNotRedrivable += n
 	}
-	switch as.status {
+	switch as.Status {
 	case "":
 		c.Pending += n
 	case StatusPendingRedrive:

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -223,6 +224,7 @@ func (x *execution) begin(flow *asl.Flow, input *Payload) {
 	started := Details{Input: input, RoleArn: o.Role}
 	if x == x.run.root {
 		started.VersionArn, started.AliasArn = o.VersionARN, o.AliasARN
+		started.Input = cmp.Or(x.run.given, input)
 	}
 	x.tellStanding()
 	x.record(ExecutionStarted, 0, started)

@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,7 +126,7 @@ func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution,
 		if e, err = w.add(x); err != nil {
 			return
 		}
-		if !r.keep(record{Kind: startRecord, Start: startOf(&r.options, x.result.ExecutionARN, payload)}) {
+		if !r.keep(record{Kind: startRecord, Start: r.startOf(x.result.ExecutionARN, payload)}) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			delete(w.executions, x.result.ExecutionARN)
@@ -190,7 +192,24 @@ func (w *World) newRun(m *asl.StateMachine, input []byte, o Options) (*run, *exe
 	}
 	r := newRun(m, o, newRandom(o.Seed))
 	r.world, r.shared, r.others, r.ctx, r.caller, r.packer = w, shared, &w.calls, w.ctx, w.ctx, &packer{}
+	r.keepText(input, payload)
 	return r, r.newRoot(payload), payload, nil
+}
+
+// keepText keeps an input as it was written, as the service does: it shows it where the
+// execution starts.
+func (r *run) keepText(text []byte, input *Payload) {
+	if len(text) == 0 || bytes.Equal(text, input.JSON()) {
+		return
+	}
+	text = slices.Clone(text)
+	r.given = &Payload{value: input.value, size: len(text)}
+	r.given.text.Store(&text)
+	if len(text) > leastPacked {
+		var added int
+		r.given, added = r.packer.pack(r.given)
+		r.bytes += int64(added)
+	}
 }
 
 // add makes an execution known.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -131,7 +132,11 @@ func (j *Journal) Append(record []byte) error {
 // is whole at any time: the new one takes the place of the old.
 func (j *Journal) Rewrite(keep func(record []byte) bool, last []byte) error {
 	next := j.path + ".new"
-	file, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600) //nolint:gosec // the folder is the user's choice
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
+		return err
+	}
+	// A link that somebody else has put there would lead elsewhere.
+	file, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600) //nolint:gosec // the folder is the user's choice
 	if err != nil {
 		return err
 	}

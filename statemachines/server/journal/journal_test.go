@@ -95,3 +95,25 @@ func TestOneProcessAFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 }
+
+// The new file takes the place of whatever a killed process, or somebody else, has left
+// under its name: a link to another file is not followed.
+func TestRewriteFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, []byte("mine"), 0o600))
+	require.NoError(t, os.Symlink(other, filepath.Join(folder, "journal.jsonl.new")))
+	j, err := journal.Open(folder, "v1")
+	require.NoError(t, err)
+	require.NoError(t, j.Append([]byte(`{"a":1}`)))
+	require.NoError(t, j.Rewrite(func([]byte) bool { return true }, []byte(`{"b":2}`)))
+	require.Equal(t, []string{`{"a":1}`, `{"b":2}`}, records(t, j))
+	require.NoError(t, j.Close())
+	kept, err := os.ReadFile(other)
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(kept))
+	info, err := os.Lstat(filepath.Join(folder, "journal.jsonl"))
+	require.NoError(t, err)
+	require.True(t, info.Mode().IsRegular())
+}
