@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"log"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/forward"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
 // start serves a forwarder to the handler, below a path of its URL.
@@ -25,7 +27,7 @@ func start(t *testing.T, path string, to http.HandlerFunc) (front *httptest.Serv
 	address, err := url.Parse(back.URL + path)
 	require.NoError(t, err)
 	logged = &bytes.Buffer{}
-	front = httptest.NewServer(forward.New(address, log.New(logged, "", 0)))
+	front = httptest.NewServer(loopback.LimitBody(math.MaxInt64, loopback.BodyTimeout, forward.New(address, log.New(logged, "", 0)))) // as serve does
 	t.Cleanup(front.Close)
 	return front, logged
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Budget bounds the bytes of bodies that are held before it is known who sends them. If
-// it is used up, the oldest body is dropped for the next one: whoever sends his body
+// it is used up, the oldest body is dropped for the next one: a client that sends its body
 // slowly cannot keep others out.
 type Budget struct {
 	mu     sync.Mutex
