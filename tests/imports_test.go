@@ -218,7 +218,7 @@ var rules = []rule{
 	{
 		reason:       "the embedded S3 is for the command and for tests",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/cli/...", "./cmd/...", "./internal/embeddeds3", "./tests/soak/..."},
+		except:       []string{"./internal/cli/...", "./internal/shipped", "./cmd/...", "./internal/embeddeds3", "./tests/soak/..."},
 		mustNotReach: []string{"go.etcd.io/bbolt/...", "./internal/embeddeds3"},
 	},
 	{

@@ -40,7 +40,7 @@ func (o *serveOptions) awaitServer(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case !starts || time.Since(began) > startTime || ctx.Err() != nil:
-			return &exitError{exitFailed, err}
+			return withCode(exitFailed, err)
 		}
 		select {
 		case <-time.After(probePause):

@@ -36,8 +36,10 @@ const (
 	EnvStoreFlags    = "JOBPOLLER_STORE_FLAGS"          // see Config.StoreFlags; run and serve set it
 )
 
+// DefaultPrefix begins the keys of start records where EnvPrefix is not set.
+const DefaultPrefix = "jobpoller"
+
 const (
-	DefaultPrefix    = "jobpoller"
 	defaultNamespace = "JobPoller"
 	noMetrics        = "none"
 )
