@@ -107,7 +107,7 @@ soak: ## Run 1500 executions and 50000 waits in faults of all kinds, model a mil
 	go test -count=1 -v -timeout 30m -run '^TestModel' ./tests/soak -steps 1000000 -seed $(SEED)
 	cd tests/clients && go vet . && go test -vet=off -count=1 -v -timeout 30m -run '^TestKilled$$' . -kills 50 -seed $(SEED)
 	go test -count=1 -v -timeout 30m -run '^TestNoAnswerIsCutOff$$' ./internal/forward -posts 100000
-	go test -race -count=1 -v -timeout 30m -run '^TestManyClients$$' ./internal/cli -clients 3m
+	go test -race -count=1 -v -timeout 30m -run '^TestManyClients$$' ./internal/cli/serve -clients 3m
 
 WAITING ?= 100000
 

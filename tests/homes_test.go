@@ -91,7 +91,7 @@ var homes = []home{
 	{fact: "the size of a Lambda event", pattern: `\b6 ?<< ?20\b`, home: "internal/runtimeapi"},
 	{
 		fact: "the names of the functions' variables", pattern: `"JOBPOLLER_[A-Z]`, home: "lambdas/handler",
-		also: map[string]string{"internal/cli": "that of serve, which no function reads", "lambdas/jobs/httpjob": "variables of that driver", "cdkapp": "an app links no functions, and TestFunctionsUnderstandTheirEnvironment holds them equal"},
+		also: map[string]string{"internal/cli/serve": "that of serve, which no function reads", "lambdas/jobs/httpjob": "variables of that driver", "cdkapp": "an app links no functions, and TestFunctionsUnderstandTheirEnvironment holds them equal"},
 	},
 	{fact: "how long a service remembers a token", pattern: `\bWindow: +([0-9]|time\.)|j\.TokenWindow\) \* time\.Second`, home: "pollcore/catalog"},
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/cli/clitest"
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 )
 
@@ -56,13 +58,13 @@ func TestE2EDriverOfOnesOwn(t *testing.T) {
 	data := t.TempDir()
 	for range 2 { // the second goes on with the job of the first
 		code, said := try(append([]string{"run", "--input", request, "-q", "--data", data, "--name", "release"}, own...)...)
-		require.Equal(t, exitSucceeded, code, said)
+		require.Equal(t, kit.ExitSucceeded, code, said)
 		require.Contains(t, said, `"job":{"DeploymentId":"d-1"}`)
 		require.EqualValues(t, 1, starts.Load())
 	}
 	code, said := try("run", "statemachines/lambda-loop.asl.json", "--input", request, "-q", "--endpoint-url", "codedeploy="+url,
 		"--lambda", "jobpoller-runjob=go:./docs/example#run-job", "--lambda", "jobpoller-checkstatus=go:./docs/example")
-	require.Equal(t, exitSucceeded, code, said)
+	require.Equal(t, kit.ExitSucceeded, code, said)
 
 	// The command of a start without an answer works as it is printed, and the run goes on.
 	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
@@ -72,7 +74,7 @@ func TestE2EDriverOfOnesOwn(t *testing.T) {
 		"--lambda", "jobpoller-runjob=go:./docs/example", "--lambda", "jobpoller-checkstatus=go:./docs/example", "--endpoint-url", "codedeploy=" + silent.URL,
 	}
 	var answered, problems bytes.Buffer
-	require.Equal(t, exitFailed, runCommand(t.Context(), unclear, &answered, &problems), "%s%s", &answered, &problems)
+	require.Equal(t, kit.ExitFailed, runCommand(t.Context(), unclear, &answered, &problems), "%s%s", &answered, &problems)
 	var failed struct {
 		Error string `json:"error"`
 		Cause string `json:"cause"`
@@ -85,24 +87,24 @@ func TestE2EDriverOfOnesOwn(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(failed.Cause), &cause))
 	adopt := regexp.MustCompile(`(?m)^If it runs: (.*)$`).FindStringSubmatch(cause.ErrorMessage)
 	require.NotNil(t, adopt, cause.ErrorMessage)
-	words := splitShell(strings.NewReplacer("NAME", "DeploymentId", "VALUE", "d-1").Replace(adopt[1]))
+	words := clitest.SplitShell(strings.NewReplacer("NAME", "DeploymentId", "VALUE", "d-1").Replace(adopt[1]))
 	code, said = try(append(words[1:], "--yes")...)
-	require.Equal(t, exitSucceeded, code, said)
+	require.Equal(t, kit.ExitSucceeded, code, said)
 	unclear[len(unclear)-1] = "codedeploy=" + url
 	code, said = try(append(unclear, "--redrive")...)
-	require.Equal(t, exitSucceeded, code, said)
+	require.Equal(t, kit.ExitSucceeded, code, said)
 	require.EqualValues(t, 2, starts.Load(), "the job was not started again")
 
 	// Without the handler the error says what to pass.
 	code, said = try("run", "statemachines/lambda-loop.asl.json", "--input", request, "-q",
 		"--lambda", "jobpoller-runjob=go:./docs/example#main", "--lambda", "jobpoller-checkstatus=go:./docs/example")
-	require.Equal(t, exitFailed, code, said)
+	require.Equal(t, kit.ExitFailed, code, said)
 	require.Contains(t, said, `is \"main\": correct its setting Handler; for jobpoller run and serve, pass --lambda NAME=go:./functions#run-job`)
 
 	// An environment that the functions refuse, by the names of its variables.
 	t.Setenv("JOBPOLLER_LOG_LEVEL", "loud")
 	code, said = try(append([]string{"run", "--input", request, "-q"}, own...)...)
-	require.Equal(t, exitFailed, code, said)
+	require.Equal(t, kit.ExitFailed, code, said)
 	require.Contains(t, said, "JobPoller.Configuration")
 	require.Contains(t, said, "JOBPOLLER_LOG_LEVEL")
 }

@@ -2,15 +2,28 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/compile"
+	"github.com/jobpoller/jobpoller/internal/cli/fix"
+	"github.com/jobpoller/jobpoller/internal/cli/graph"
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/cli/lint"
+	"github.com/jobpoller/jobpoller/internal/cli/plan"
+	"github.com/jobpoller/jobpoller/internal/cli/records"
+	"github.com/jobpoller/jobpoller/internal/cli/report"
+	"github.com/jobpoller/jobpoller/internal/cli/run"
+	"github.com/jobpoller/jobpoller/internal/cli/serve"
+	"github.com/jobpoller/jobpoller/internal/cli/show"
+	"github.com/jobpoller/jobpoller/internal/cli/wait"
 )
 
 // newRootCommand is jobpoller with all its commands.
 func newRootCommand() *cobra.Command {
-	root := newRoot(append(helpTopics(),
-		newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand(),
-		newServeCommand(), newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand(),
-		newStartCommand(), newStatusCommand(), newRecordsCommand(), newDoctorCommand(),
-		newReportCommand(), newWatchCommand(), newPlanCommand(), newVersionCommand(),
+	root := kit.NewRoot(append(helpTopics(),
+		lint.New(), graph.New(), show.NewList(), show.NewCheck(),
+		serve.New(), run.New(), show.New(), compile.New(), wait.New(), run.NewMocks(), fix.New(),
+		wait.NewStart(), records.NewStatus(), records.New(), records.NewDoctor(),
+		report.New(), report.NewWatch(), plan.New(), newVersionCommand(),
 	)...)
 	root.Short = "Check, test and build Step Functions poll loops"
 	root.Long = `jobpoller checks, tests and builds Step Functions poll loops. It knows when 528 AWS

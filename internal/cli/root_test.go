@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/cli/clitest"
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -88,13 +90,13 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			}
 		}
 		var asked, helped bytes.Buffer
-		require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{c.Name(), "--help"}, &asked, &asked))
-		require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{"help", c.Name()}, &helped, &helped))
+		require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), []string{c.Name(), "--help"}, &asked, &asked))
+		require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), []string{"help", c.Name()}, &helped, &helped))
 		require.Equal(t, asked.String(), helped.String())
 		_, flags, found := strings.Cut(asked.String(), "\nFlags:\n")
 		require.True(t, found, c.Name())
 		for line := range strings.Lines(flags) {
-			require.LessOrEqual(t, len(line), helpWidth+1, "%s: %s", c.Name(), line)
+			require.LessOrEqual(t, len(line), kit.HelpWidth+1, "%s: %s", c.Name(), line)
 		}
 	}
 }
@@ -104,24 +106,24 @@ func TestHelpTopics(t *testing.T) {
 	t.Parallel()
 	for _, topic := range helpTopics() {
 		var helped, named, all bytes.Buffer
-		require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{"help", topic.Name()}, &helped, &helped))
-		require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{topic.Name()}, &named, &named))
+		require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), []string{"help", topic.Name()}, &helped, &helped))
+		require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), []string{topic.Name()}, &named, &named))
 		require.Equal(t, helped.String(), named.String())
 		for line := range strings.Lines(helped.String()) {
 			require.LessOrEqual(t, len(line), 100, line)
 		}
-		require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{"help"}, &all, &all))
+		require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), []string{"help"}, &all, &all))
 		require.Contains(t, all.String(), topic.Short)
 	}
 	var strategies bytes.Buffer
-	require.Equal(t, exitSucceeded, runCommand(t.Context(), []string{"help", "strategies"}, &strategies, &strategies))
+	require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), []string{"help", "strategies"}, &strategies, &strategies))
 	for _, s := range compile.Strategies() {
 		require.Contains(t, strategies.String(), s.Summary())
 	}
 	var refused bytes.Buffer
-	require.Equal(t, exitUsage, runCommand(t.Context(), []string{"help", "strategie"}, &refused, &refused))
+	require.Equal(t, kit.ExitUsage, runCommand(t.Context(), []string{"help", "strategie"}, &refused, &refused))
 	require.Contains(t, refused.String(), `there is no command or topic "strategie" (did you mean "strategies"?)`)
-	require.Equal(t, exitUsage, runCommand(t.Context(), []string{"help", "records", "lst"}, &refused, &refused))
+	require.Equal(t, kit.ExitUsage, runCommand(t.Context(), []string{"help", "records", "lst"}, &refused, &refused))
 	require.Contains(t, refused.String(), `there is no command "lst" (did you mean "list"?)`)
 }
 
@@ -132,7 +134,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
 			var stderr bytes.Buffer
-			require.Equal(t, exitFailed, runCommand(t.Context(), args, fullDisk{}, &stderr))
+			require.Equal(t, kit.ExitFailed, runCommand(t.Context(), args, clitest.FullDisk{}, &stderr))
 			require.Regexp(t, "^jobpoller: .*no space left on device\n$", stderr.String())
 		})
 	}
@@ -151,7 +153,7 @@ func TestWithoutCredentials(t *testing.T) {
 		{"records", "list", "--bucket", "records"},
 	} {
 		var stdout, stderr bytes.Buffer
-		require.Equal(t, exitUnknown, runCommand(t.Context(), append(args, "--region", "eu-west-1"), &stdout, &stderr))
+		require.Equal(t, kit.ExitUnknown, runCommand(t.Context(), append(args, "--region", "eu-west-1"), &stdout, &stderr))
 		require.Contains(t, stderr.String(), "jobpoller: no AWS credentials: pass --profile")
 	}
 }

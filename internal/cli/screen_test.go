@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
+	"github.com/jobpoller/jobpoller/internal/cli/clitest"
+	"github.com/jobpoller/jobpoller/internal/terminal/terminaltest"
 )
 
 // screenCase is a command whose screens are kept.
@@ -88,7 +90,7 @@ func TestScreens(t *testing.T) {
 				fmt.Fprintf(&all, "== pipe, exit code %d\n-- stdout\n%s-- stderr\n%s", code, &stdout, &stderr)
 			})
 			file := filepath.Join("testdata", "screens", c.name+".txt")
-			if *update {
+			if *clitest.Update {
 				require.NoError(t, os.WriteFile(file, []byte(all.String()), 0o600))
 			}
 			want, err := os.ReadFile(file)
@@ -101,7 +103,7 @@ func TestScreens(t *testing.T) {
 // look writes what a terminal shows at each moment and in the end.
 func (c screenCase) look(t *testing.T, title string, to io.Writer) {
 	t.Helper()
-	screen := &testScreen{t: t}
+	screen := &terminaltest.Screen{T: t}
 	var looks sync.WaitGroup
 	shots := make([]string, len(c.at))
 	for i, at := range c.at {

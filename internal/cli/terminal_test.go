@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
 )
 
 // What a job says is shown on the line of its reason: it moves no cursor, sets no
@@ -28,7 +30,7 @@ func TestTextOfJobsIsQuoted(t *testing.T) {
 	for _, args := range [][]string{{"--trace"}, {"-o", "json"}, {"-o", "jsonl", "--trace"}} {
 		var stdout, stderr bytes.Buffer
 		code := runCommand(t.Context(), append([]string{"run", definition, "--mocks", mocks, "--virtual"}, args...), &stdout, &stderr)
-		require.Equal(t, exitFailed, code, "%s%s", &stdout, &stderr)
+		require.Equal(t, kit.ExitFailed, code, "%s%s", &stdout, &stderr)
 		shown := stdout.String() + stderr.String()
 		require.Contains(t, shown, "title")
 		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u202e]", shown)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
@@ -19,7 +20,7 @@ func newVersionCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
-			terminal.Fprintf(c.OutOrStdout(), "jobpoller %s\n", describeBuild(version(), info))
+			terminal.Fprintf(c.OutOrStdout(), "jobpoller %s\n", describeBuild(kit.Version(), info))
 			return nil
 		},
 	}

@@ -1,0 +1,145 @@
+package clitest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fill sets all that v points to, so that its JSON has every member.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if field.CanSet() || field.Kind() == reflect.Struct { // an embedded struct has fields that can be set
+				fill(field)
+			}
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte("1"))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key)
+		fill(value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("x"))
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(1)
+	case reflect.Int:
+		v.SetInt(1)
+	case reflect.Int64:
+		v.SetInt(int64(time.Second)) // a time, in JSON of whole seconds
+	default: // of enumerations and arrays, zero is a value
+	}
+}
+
+// Members are those of the JSON of a T with all its fields set, those of objects
+// within it as "outer.inner".
+func Members[T any](t *testing.T, of func(T) any) []string {
+	t.Helper()
+	var value T
+	fill(reflect.ValueOf(&value).Elem())
+	text, err := json.Marshal(of(value))
+	require.NoError(t, err)
+	var object map[string]any
+	require.NoError(t, json.Unmarshal(text, &object))
+	var names []string
+	for name, value := range object {
+		names = append(names, name)
+		inner, _ := value.(map[string]any)
+		for within := range inner {
+			names = append(names, name+"."+within)
+		}
+	}
+	return names
+}
+
+// Itself is for members of a type whose JSON is its own.
+func Itself[T any](value T) any { return value }
+
+// ReadPage are the sections of docs/reference/json.md by the command of their heading.
+func ReadPage(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(moduleFolder(t), "docs", "reference", "json.md"))
+	require.NoError(t, err)
+	sections := map[string]string{}
+	for part := range strings.SplitSeq(string(text), "\n## ") {
+		heading, section, _ := strings.Cut(part, "\n")
+		sections[strings.Trim(heading, "`")] = section
+	}
+	return sections
+}
+
+// PageTable are the names in a list of members of a command's section.
+func PageTable(t *testing.T, command string, i int) []string {
+	t.Helper()
+	found := Tables(ReadPage(t)["jobpoller "+command+" -o json"])
+	require.Greater(t, len(found), i, command)
+	return found[i]
+}
+
+var quoted = regexp.MustCompile("`([A-Za-z0-9.]+)`")
+
+// FindQuoted are the words in backquotes.
+func FindQuoted(text string) []string {
+	var words []string
+	for _, match := range quoted.FindAllStringSubmatch(text, -1) {
+		words = append(words, match[1])
+	}
+	return words
+}
+
+// Tables are the names before the colon in each list of members.
+func Tables(section string) [][]string {
+	var all [][]string
+	for block := range strings.SplitSeq(section, "\n\n") {
+		if !strings.HasPrefix(strings.TrimSpace(block), "- `") {
+			continue
+		}
+		var names []string
+		for line := range strings.Lines(strings.TrimSpace(block)) {
+			first, _, _ := strings.Cut(line, "`: ")
+			names = append(names, FindQuoted(first+"`")...)
+		}
+		all = append(all, names)
+	}
+	return all
+}
+
+// RequireDocumented compares the members of JSON with the names that a page has of
+// them. An object may stand for its members, or its members for it.
+func RequireDocumented(t *testing.T, members, page []string) {
+	t.Helper()
+	require.NotEmpty(t, page)
+	for _, name := range page {
+		require.Contains(t, members, name, "the page has a member that the output has not")
+	}
+	for _, name := range members {
+		outer, _, isInner := strings.Cut(name, ".")
+		documented := slices.Contains(page, name) || isInner && slices.Contains(page, outer) ||
+			slices.ContainsFunc(page, func(s string) bool { return strings.HasPrefix(s, name+".") })
+		require.True(t, documented, "the output has the member %s, and the page has not", name)
+	}
+}

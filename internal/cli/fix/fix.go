@@ -1,0 +1,448 @@
+// Package fix is "jobpoller fix": it repairs the poll loops of a definition.
+package fix
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+// fixOptions are the flags of "jobpoller fix".
+type fixOptions struct {
+	only        []string
+	strategy    string
+	write       bool
+	maxWait     time.Duration
+	maxDelay    time.Duration
+	delays      kit.DelayFlags // the schedule alone
+	simulate    time.Duration
+	express     bool
+	substitutes []string
+	output      string
+}
+
+// New is "jobpoller fix".
+func New() *cobra.Command {
+	var o fixOptions
+	c := &cobra.Command{
+		Use:   "fix FILE",
+		Short: "Replace hand-written poll loops by compiled ones",
+		Long: `Fix replaces the poll loops of a definition in JSON or YAML: in a file of its own
+or in a template. A loop on an operation of the catalogue becomes one that knows
+every status, waits up to a deadline, and retries throttled calls, in place of the
+Retry that the Task had. The states around it stay, with the data that they read.
+Fix tries both loops with every status of the job, and leaves a loop alone if a
+success would lead elsewhere or with other data.
+
+It prints both loops as tables, what each costs on a job of the time of --simulate,
+and a unified diff. It changes the file with --write alone. For a definition in a
+string of a template, and for cdk.out, it prints the new states and where they go.
+"-" reads standard input.
+
+A loop waits as long as the old one did, unless --max-wait says otherwise: 24h at
+most where only a full history ended it, and less than the machine's TimeoutSeconds.
+A note says so. Delays grow up to the waiter's longest, at most 1m: for fewer
+seconds of lateness and more calls, pass --max-delay. --schedule has all delays, as
+"jobpoller plan -o schedule" prints them.
+
+Strategies:
+` + kit.StrategyHelp(fix.Strategies()) + `
+By default fix takes sync where it can replace the loop and the Task that starts the
+job, and variables elsewhere, with a note that says why. The Lambda strategies start
+the job themselves: take them for a new machine, with jobpoller compile.
+
+Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
+2 wrong usage.`,
+		Example: `  jobpoller fix poller.asl.json
+  jobpoller fix poller.asl.json --only GetStatus --max-wait 2h --write
+  jobpoller fix template.yaml#Poller --strategy retry-task --max-delay 10s
+  jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
+  jobpoller fix poller.asl.json --schedule schedule.json
+  jobpoller fix poller.asl.json | patch -p0`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return kit.Usage("fix needs one definition, such as: jobpoller fix poller.asl.json")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return runFix(c, args[0], o) },
+	}
+	f := c.Flags()
+	f.StringArrayVar(&o.only, "only", nil, "replace only the loop of this `TASK`, which polls; repeatable")
+	f.StringVar(&o.strategy, "strategy", "", kit.OrList(fixStrategies())+"; default sync where possible, else variables")
+	f.BoolVar(&o.write, "write", false, "change the file")
+	kit.AddDuration(f, &o.maxWait, "max-wait", 0,
+		"how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones, at most 24h without a bound")
+	kit.AddDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
+	o.delays.AddSchedule(f)
+	kit.AddDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
+	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
+	kit.Must(c.MarkFlagFilename("schedule", "json"))
+	kit.AddSubstitutes(f, &o.substitutes)
+	kit.AddOutput(c, &o.output)
+	kit.CompleteWords(c, "strategy", fixStrategies()...)
+	kit.CompleteNothing(c, "only", "max-wait", "max-delay", "simulate", "substitute")
+	return c
+}
+
+// readSchedule reads the file of --schedule.
+func (o *fixOptions) readSchedule(c *cobra.Command, name string, strategy compile.Strategy) error {
+	switch {
+	case o.delays.File == "":
+		return nil
+	case c.Flags().Changed("max-delay"):
+		return kit.Usage("--schedule has all delays: leave --max-delay out")
+	case o.strategy != "" && !fix.TakesSchedule(strategy):
+		return kit.Usage("--schedule: the strategy %s takes none; take %s or %s", strategy, compile.Variables, compile.RetryTask)
+	case name == kit.Stdin && o.delays.File == kit.Stdin:
+		return kit.Usage("only one file can be the standard input")
+	}
+	return o.delays.ReadSchedule(c.InOrStdin())
+}
+
+// fixStrategies are the names of the strategies that fix takes.
+func fixStrategies() []string { return kit.StrategyNames(fix.Strategies()) }
+
+// fixed is the result of fix. Its JSON members are a contract: see
+// docs/reference/json.md.
+type fixed struct {
+	File string `json:"file"`
+	// Resource is the logical ID of the state machine in a template.
+	Resource string     `json:"resource,omitempty"`
+	Written  bool       `json:"written"`
+	Loops    []fix.Loop `json:"loops"`
+	Diff     string     `json:"diff"`
+}
+
+func runFix(c *cobra.Command, name string, o fixOptions) error {
+	if err := kit.CheckOutput(o.output); err != nil {
+		return kit.Usage("%w", err)
+	}
+	strategy := compile.Strategy(o.strategy)
+	switch {
+	case strategy.UsesFunctions():
+		return kit.Usage("--strategy %s: its Lambda functions start the job, which your machine starts itself; take %s", o.strategy, kit.OrList(fixStrategies()))
+	case o.strategy != "" && !strategy.Valid():
+		return kit.Usage("--strategy must be %s, is %q%s", kit.OrList(fixStrategies()), o.strategy, nearest.DidYouMean(o.strategy, fixStrategies()))
+	}
+	if c.Flags().Changed("max-delay") {
+		switch {
+		case o.maxDelay < time.Second || o.maxDelay%time.Second != 0:
+			return kit.Usage("--max-delay must be whole seconds, at least 1s, is %s", kit.ShortDuration(o.maxDelay))
+		case strategy.Language() == asl.JSONPath:
+			return kit.Usage("--max-delay: the strategy %s keeps the delay of your loop; take %s", strategy, compile.Variables)
+		}
+	}
+	if err := o.readSchedule(c, name, strategy); err != nil {
+		return err
+	}
+	if o.write && name == kit.Stdin {
+		return kit.Usage("--write needs a file: - is the standard input")
+	}
+	e, err := o.edit(c, name)
+	if err != nil {
+		return err
+	}
+	out := fixed{File: e.Definition.File, Resource: e.Definition.ID, Loops: e.loops, Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after)}
+	if o.write && out.Diff != "" {
+		if now, err := os.ReadFile(e.Definition.File); err != nil || !bytes.Equal(now, e.text) {
+			return kit.WithCode(kit.ExitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.Definition.File)))
+		}
+		if err := kit.ReplaceFile(e.Definition.File, e.after); err != nil {
+			return kit.WithCode(kit.ExitFailed, err)
+		}
+		out.Written = true
+	}
+	if o.output == "json" {
+		err = kit.WriteJSON(c.OutOrStdout(), out)
+	} else {
+		err = e.print(c, out.Diff, o.simulate)
+	}
+	if err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
+	if slices.ContainsFunc(e.loops, func(l fix.Loop) bool { return l.Refused != "" }) {
+		return &kit.ExitError{Code: kit.ExitFailed}
+	}
+	return nil
+}
+
+// edited is a definition whose loops are replaced.
+type edited struct {
+	*source.Machine // before
+
+	text, after []byte            // of its file; nil if the file stays
+	fixed       *asl.StateMachine // after
+	loops       []fix.Loop
+}
+
+// edit replaces the loops of a definition: in its file, if that has it as a value,
+// else in the definition as it is read out of there.
+func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
+	values, err := kit.Substitutions(o.substitutes).Values()
+	if err != nil {
+		return nil, err
+	}
+	in := c.InOrStdin()
+	var text []byte
+	if name == kit.Stdin {
+		if text, err = kit.ReadText(name, in); err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(text)
+	}
+	d, err := source.LoadOne(c.Context(), name, source.Options{Values: values, Stdin: in})
+	if err != nil {
+		return nil, kit.Usage("%w", kit.SourceError(err))
+	}
+	m, err := kit.ParseMachine(d)
+	if err != nil {
+		return nil, err
+	}
+	options := fix.Options{
+		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.Schedule,
+		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express,
+	}
+	for _, task := range o.only {
+		if !slices.ContainsFunc(lint.Loops(m.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
+			return nil, kit.Usage("--only %s: no poll loop of %s has this Task", task, name)
+		}
+	}
+	e := &edited{Machine: m}
+	if reason := o.staysInFile(d); reason != "" {
+		if o.write {
+			return nil, kit.Usage("--write: fix does not change %s: %s. Without --write it prints the new states", name, reason)
+		}
+		return e, o.editText(c, name, e, options)
+	}
+	if name != kit.Stdin {
+		if text, err = os.ReadFile(d.File); err != nil {
+			return nil, kit.Usage("%w", err)
+		}
+	}
+	read := func(file []byte) (*source.Definition, error) {
+		left := maps.Clone(values)
+		for {
+			d, err := source.LoadOne(c.Context(), name, source.Options{Values: left, FS: overlay{d.File, file}, Stdin: bytes.NewReader(file)})
+			unused, ok := errors.AsType[*source.ValueError](err)
+			if !ok {
+				return d, err
+			}
+			delete(left, unused.Name) // it was for the loop that is gone
+		}
+	}
+	e.text = text
+	if e.after, e.loops, err = fix.ApplyFile(c.Context(), text, read, options); err != nil {
+		return nil, kit.Usage("%s: %w", name, err)
+	}
+	after, err := read(e.after)
+	if err != nil {
+		return nil, err
+	}
+	e.fixed, err = after.Parse()
+	return e, err
+}
+
+// staysInFile says why the file of a definition is not changed; empty if it is.
+func (o *fixOptions) staysInFile(d *source.Definition) string {
+	made := func(name string) bool { return slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "cdk.out") }
+	switch {
+	case made(d.File) || made(d.Template):
+		return "cdk synth makes it, so the change belongs into the app"
+	case d.Form != source.FormFile && d.Form != source.FormInline:
+		return "the definition is a text in a string there"
+	default:
+		return ""
+	}
+}
+
+// editText replaces loops in the text of a definition that stays in its file. The new
+// states name what the template gives as it does, unless a loop cannot be read so.
+func (o *fixOptions) editText(c *cobra.Command, name string, e *edited, options fix.Options) error {
+	text := e.Definition.Text
+	if named, err := source.LoadOne(c.Context(), name, source.Options{Unresolved: true}); err == nil {
+		_, loops, err := fix.Apply(c.Context(), named.Text, options)
+		if err == nil && !slices.ContainsFunc(loops, func(l fix.Loop) bool { return l.Refused != "" }) {
+			text = named.Text
+		}
+	}
+	after, loops, err := fix.Apply(c.Context(), text, options)
+	if err != nil {
+		return kit.Usage("%s: %w", name, err)
+	}
+	e.loops = loops
+	e.fixed, err = asl.Parse(after)
+	return err
+}
+
+// overlay is the disk, with another text in one file.
+type overlay struct {
+	name string
+	text []byte
+}
+
+// Open implements fs.FS.
+func (o overlay) Open(name string) (fs.File, error) {
+	f, err := os.Open(name) //nolint:gosec // the user names it
+	if err != nil || name != o.name {
+		return f, err
+	}
+	return &replaced{f, bytes.NewReader(o.text)}, nil
+}
+
+// replaced is a file with another text.
+type replaced struct {
+	fs.File
+
+	text *bytes.Reader
+}
+
+func (r *replaced) Read(p []byte) (int, error) { return r.text.Read(p) }
+
+// print writes the loops, and the diff or the new states, for people.
+func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error {
+	var b strings.Builder
+	for _, l := range e.loops {
+		if l.Refused != "" {
+			terminal.Fprintf(&b, "%s stays: %s\n\n", l.Poll, l.Refused)
+			continue
+		}
+		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
+			l.Entry, kit.ShortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)))
+		for _, note := range l.Notes {
+			terminal.Fprintf(&b, "note: %s\n", note)
+		}
+		if service, job, _ := strings.Cut(l.Entry, ":"); l.Strategy.Waits() {
+			terminal.Fprintf(&b, "note: the role needs more permissions: jobpoller compile %s %s --start --strategy %s --no-stop --max-wait %s --iam\n",
+				service, job, l.Strategy, kit.ShortDuration(l.MaxWait))
+		}
+		terminal.Fprintf(&b, "\n%s\n", terminal.Lines(trialTable(l.Trials, runs)))
+		if e.text == nil {
+			e.printFragment(&b, l)
+		}
+	}
+	if len(e.loops) == 0 {
+		b.WriteString("no hand-written loop polls an operation that the catalogue knows\n")
+	}
+	b.WriteString(terminal.Sprintf("%s", terminal.Lines(diff)))
+	_, err := c.OutOrStdout().Write([]byte(b.String()))
+	return err
+}
+
+// printFragment writes the states of a loop, and where they go.
+func (e *edited) printFragment(b *strings.Builder, l fix.Loop) {
+	var members bytes.Buffer
+	if json.Indent(&members, l.Fragment.Members, "", "  ") != nil {
+		return // it is JSON
+	}
+	for s := range e.All {
+		if s.Name == l.Poll {
+			terminal.Fprintf(b, "in %s, line %d, put these states into %s:\n", e.Definition.Name, e.Definition.LocatePosition(s.Position).Line, l.Fragment.States)
+		}
+	}
+	terminal.Fprintf(b, "%s\n", terminal.Lines(members.String()))
+	terminal.Fprintf(b, "in the place of: %s\n", strings.Join(l.Fragment.Replaces, ", "))
+	leads := l.Fragment.Leads
+	if l.Fragment.Begins {
+		leads = append([]string{"StartAt"}, leads...)
+	}
+	terminal.Fprintf(b, "and lead to %s from: %s\n\n", l.Fragment.StartAt, strings.Join(leads, ", "))
+}
+
+// tableOf is the table of the loop of a Task.
+func tableOf(m *asl.StateMachine, poll string) string {
+	for _, l := range lint.Loops(m, lint.Options{}) {
+		if l.Poll != nil && l.Poll.Name == poll {
+			return l.String()
+		}
+	}
+	return ""
+}
+
+// newTable is the table of a new loop. One whose turns are retries of its Task has no
+// loop of states that lint reads, and one behind a ".sync" Task polls only where that
+// ends too early.
+func newTable(m *asl.StateMachine, l fix.Loop) string {
+	how := "by its Retry"
+	if l.Strategy.Waits() {
+		how = "once, when a .sync Task says that the job has ended"
+	} else if table := tableOf(m, l.Poll); table != "" {
+		return table
+	}
+	width := 0
+	for _, r := range l.Routes {
+		width = max(width, len(r.Status))
+	}
+	var b strings.Builder
+	terminal.Fprintf(&b, "%s   polls %s %s\n", l.Poll, l.Operation, how)
+	for _, r := range l.Routes {
+		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, l.Poll))
+	}
+	return b.String()
+}
+
+// trialTable compares two loops on jobs that last for a time.
+func trialTable(trials []fix.Trial, runs time.Duration) string {
+	var b strings.Builder
+	terminal.Fprintf(&b, "on a job of %s:\n", kit.ShortDuration(runs))
+	rows := [][]string{{"", "ends after", "late", "calls", "transitions", "cost", "leads to"}}
+	for _, t := range trials {
+		rows = append(rows, trialRow(t.Status+" before", t.Before), trialRow("after", t.After))
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			space := strings.Repeat(" ", widths[i]-len([]rune(cell)))
+			switch i {
+			case 0:
+				if cell == "after" {
+					b.WriteString("  " + space + cell)
+				} else {
+					b.WriteString("  " + cell + space)
+				}
+			case len(row) - 1:
+				b.WriteString("  " + cell)
+			default:
+				b.WriteString("  " + space + cell)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func trialRow(name string, m fix.Measure) []string {
+	late, exit := "-", "nowhere: "+m.Error
+	if m.Exit != "" {
+		late, exit = kit.ShortDuration(m.Late.Round(time.Second)), m.Exit
+	}
+	return []string{
+		name, kit.ShortDuration(m.Lasts.Round(time.Second)), late, fmt.Sprint(m.Calls), fmt.Sprint(m.Transitions), fmt.Sprintf("$%.4f", m.USD), exit,
+	}
+}

@@ -1,0 +1,76 @@
+// Package kit is what the commands of jobpoller share: exit codes, files, output, flags.
+package kit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/commandline"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+)
+
+// Exit codes, for scripts.
+const (
+	ExitSucceeded   = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitTimedOut    = 3
+	ExitUnknown     = 4 // the job could not be reached
+	ExitInterrupted = 130
+)
+
+// ExitError ends the program with a code; a nil err has been reported already.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// WithCode is an error that ends the program with a code.
+func WithCode(code int, err error) error { return &ExitError{code, err} }
+
+// CodeOf is the exit code that an error has; false if it has none.
+func CodeOf(err error) (code int, ok bool) {
+	if coded, ok := errors.AsType[*ExitError](err); ok {
+		return coded.Code, true
+	}
+	_, isWrong := errors.AsType[*commandline.Error](err)
+	return ExitUsage, isWrong
+}
+
+// AsFailure is an error that says that something failed, if it does not say more.
+func AsFailure(err error) error {
+	if _, ok := CodeOf(err); ok || err == nil {
+		return err
+	}
+	return &ExitError{ExitFailed, err}
+}
+
+// Usage returns an error in the command line, or in a file that it names.
+func Usage(format string, args ...any) error {
+	return &ExitError{ExitUsage, Errorf(format, args...)}
+}
+
+// Errorf is fmt.Errorf whose strings are quoted, for the name of a file may have a
+// newline and forge a line. What may have lines is of the type terminal.Lines.
+func Errorf(format string, args ...any) error {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = terminal.Quote(text)
+		}
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// helpHint is for a command line that is wrong.
+const helpHint = "\nRun '%s --help' for usage"

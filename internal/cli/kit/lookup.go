@@ -1,0 +1,211 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// Lookup finds a waiter or a job by the arguments of a command.
+func Lookup(args []string) (*catalog.Entry, error) {
+	service, name := splitName(args)
+	entry, err := catalog.AWS().Lookup(service, name)
+	if err != nil {
+		return nil, NotFound(err, service, name)
+	}
+	return entry, nil
+}
+
+// NotFound is an error of the catalogue as one of what the user typed, with what
+// was meant and what to do next.
+func NotFound(err error, service, name string) error {
+	missing, ok := errors.AsType[*catalog.NotFoundError](err)
+	if !ok {
+		return Usage("%w", err)
+	}
+	hint := ""
+	if missing.Suggestion != "" {
+		hint = fmt.Sprintf(" Did you mean %s?", missing.Suggestion)
+	}
+	if missing.What == "service" {
+		if hint == "" {
+			hint = servicesWith(service)
+		}
+		return Usage("there is no service %q.%s List them: jobpoller list", missing.Name, hint)
+	}
+	list := service
+	if s, err := catalog.AWS().Service(service); err == nil {
+		list = s.Key
+		if hint == "" {
+			hint = entriesWith(s.Key, name)
+		}
+	}
+	return Usage("%s has no waiter or job %q.%s List them: jobpoller list %s", list, missing.Name, hint, list)
+}
+
+// entriesWith suggests the entries of a service whose names have all of a word that
+// was typed, such as StartJobRun for JobRun.
+func entriesWith(service, word string) string {
+	listing, err := catalog.AWS().Find(service)
+	if err != nil || len(word) < 3 {
+		return ""
+	}
+	var found []string
+	for _, e := range listing.Entries {
+		if strings.Contains(strings.ToLower(e.Name), strings.ToLower(word)) {
+			found = append(found, e.Name)
+		}
+	}
+	const most = 3 // that still help
+	if len(found) == 0 || len(found) > most {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %s?", OrList(found))
+}
+
+// servicesWith says which services have an entry of a name that was typed without
+// its service; empty if none has.
+func servicesWith(name string) string {
+	all, err := catalog.AWS().List()
+	if err != nil {
+		return ""
+	}
+	var found []string
+	for _, s := range all {
+		for _, e := range s.Entries {
+			if strings.EqualFold(e.Name, name) || strings.EqualFold(e.Waiter, name) {
+				found = append(found, s.Key+" "+e.Name)
+				break
+			}
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %s?", OrList(found))
+}
+
+// CompleteEntries completes the first arguments of a command: a service and, for
+// a command that takes one, the name of a waiter or job.
+func CompleteEntries(c *cobra.Command, names bool) {
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		switch {
+		case len(args) == 0:
+			found = CompleteService(typed)
+		case len(args) == 1 && names:
+			found = completeName(args[0], typed)
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// CompleteService completes the key of a service.
+func CompleteService(typed string) []cobra.Completion {
+	list, err := catalog.AWS().List()
+	if err != nil {
+		return nil
+	}
+	var found []cobra.Completion
+	for _, s := range list {
+		if hasPrefixFold(s.Key, typed) {
+			found = append(found, cobra.CompletionWithDesc(s.Key, s.Name))
+		}
+	}
+	return found
+}
+
+// completeName completes the names of a service's waiters and jobs.
+func completeName(service, typed string) []cobra.Completion {
+	listing, err := catalog.AWS().Find(service)
+	if err != nil {
+		return nil
+	}
+	var found []cobra.Completion
+	for _, e := range listing.Entries {
+		if hasPrefixFold(e.Name, typed) {
+			found = append(found, cobra.CompletionWithDesc(e.Name, fmt.Sprintf("%s, polls %s", e.Kind, e.Operation)))
+		}
+		if e.Waiter != e.Name && hasPrefixFold(e.Waiter, typed) {
+			found = append(found, cobra.CompletionWithDesc(e.Waiter, fmt.Sprintf("waiter of the job %s", e.Name)))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// CompleteParams completes the names of --param: members of a call's input.
+func CompleteParams(c *cobra.Command, input func(*catalog.Entry) *catalog.Shape) {
+	Must(c.RegisterFlagCompletionFunc("param", func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		if name, _ := SplitIDs(args); HasName(name) {
+			if entry, err := Lookup(name); err == nil && input(entry) != nil {
+				for _, m := range input(entry).Members {
+					if hasPrefixFold(m.Name, typed) {
+						found = append(found, m.Name+"=")
+					}
+				}
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}))
+}
+
+func hasPrefixFold(name, prefix string) bool {
+	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+}
+
+// splitName reads SERVICE NAME, or SERVICE:NAME as a request of the functions spells it.
+func splitName(args []string) (service, name string) {
+	if len(args) == 1 {
+		service, name, _ = strings.Cut(args[0], ":")
+		return service, name
+	}
+	return args[0], args[1]
+}
+
+// HasName tells whether the arguments are SERVICE NAME or SERVICE:NAME.
+func HasName(args []string) bool {
+	return len(args) == 2 || len(args) == 1 && strings.Contains(args[0], ":")
+}
+
+// RequireName wants the arguments SERVICE NAME or SERVICE:NAME.
+func RequireName(_ *cobra.Command, args []string) error {
+	if HasName(args) {
+		return nil
+	}
+	expected := fmt.Sprintf("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", Plural(len(args), "argument"))
+	if len(args) == 1 {
+		if hint := servicesWith(args[0]); hint != "" {
+			expected += "." + hint
+		}
+	}
+	return Usage("%s", expected)
+}
+
+// SplitIDs cuts the arguments behind SERVICE NAME, or SERVICE:NAME.
+func SplitIDs(args []string) (name, ids []string) {
+	n := min(len(args), 2) //nolint:mnd // SERVICE NAME
+	if len(args) > 0 && strings.Contains(args[0], ":") {
+		n = 1
+	}
+	return args[:n], args[n:]
+}
+
+// Kebab spells a name as the AWS CLI does: DBInstanceAvailable is
+// db-instance-available.
+func Kebab(name string) string {
+	return strings.ToLower(afterWord().ReplaceAllString(beforeWord().ReplaceAllString(name, "$1-$2"), "$1-$2"))
+}
+
+var (
+	beforeWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(.)([A-Z][a-z]+)`) })
+	afterWord  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
+)

@@ -1,0 +1,21 @@
+package kit
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/answers"
+)
+
+// AddServices gives a command the flags that say where calls of AWS services go.
+func AddServices(c *cobra.Command, s *answers.Services) {
+	f := c.Flags()
+	f.StringArrayVar(&s.Endpoints, "endpoint-url", nil, "`[SERVICE=]URL` that calls of AWS services go to; repeatable")
+	f.StringSliceVar(&s.AWS, "aws", nil, "call AWS, for all services or those of the list, which AWS charges for (--aws or --aws=`SERVICES`)")
+	f.Lookup("aws").NoOptDefVal = answers.EveryService
+	f.StringVar(&s.Region, "region", "", "AWS `REGION`, instead of the configured one")
+	f.StringVar(&s.Profile, "profile", "", "`PROFILE` of the AWS configuration files")
+	CompleteNothing(c, "endpoint-url", "region", "profile")
+	Must(c.RegisterFlagCompletionFunc("aws", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return CompleteService(typed), cobra.ShellCompDirectiveNoFileComp
+	}))
+}

@@ -1,0 +1,65 @@
+package lint
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// CheckDefinition returns the findings of a definition, and what to do about
+// placeholders if they are the reason. It asks AWS only about a definition in which
+// it finds no ERROR.
+func CheckDefinition(ctx context.Context, d *source.Definition, o Options) (found []Finding, hint terminal.Lines, err error) {
+	if kit.IsRequest(d.Text) {
+		return nil, "", kit.Usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s",
+			d.File, d.File)
+	}
+	as := asl.Standard
+	if o.Express || d.Type == asl.Express {
+		as = asl.Express
+	}
+	report := func(f lint.Finding) {
+		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
+			found = append(found, Finding{file: d.File, machine: d.ID, Rule: f.Rule, Problem: f.Problem, body: f})
+		}
+	}
+	for _, p := range d.Validate(as, o.integrations...) {
+		rule := definitionRule
+		if p.Severity != diag.Error {
+			rule = suspiciousRule
+		}
+		if p.Severity == diag.Error || !slices.Contains(o.off, suspiciousRule) {
+			report(lint.Finding{Problem: p, Rule: rule})
+		}
+	}
+	m, err := d.Parse(o.integrations...)
+	if err != nil {
+		return found, kit.QuotesHint(d, err), nil
+	}
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	if err != nil {
+		return nil, "", err
+	}
+	options := lint.Options{Off: o.off, Express: as == asl.Express, Types: types}
+	for _, f := range lint.Check(m, options) {
+		f.Problem = d.Locate(f.Problem)
+		report(f)
+	}
+	o.tables.add(d.Name, m, options)
+	if o.opinion == nil {
+		return found, "", nil
+	}
+	said, hint, err := o.opinion.of(ctx, d.Name, m, d.Text, as)
+	for _, p := range said {
+		report(lint.Finding{Problem: d.Locate(p), Rule: awsRule})
+	}
+	return found, hint, err
+}

@@ -1,0 +1,100 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+)
+
+// Finding is what lint found in a file.
+type Finding struct {
+	file    string
+	machine string // of a template: its logical ID
+	Rule    string
+	Problem diag.Problem
+	body    any // the finding with all its members
+}
+
+// MarshalJSON writes the finding and where it is.
+func (f Finding) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(f.body)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	members["file"] = f.file
+	if f.machine != "" {
+		members["stateMachine"] = f.machine
+	}
+	return json.Marshal(members)
+}
+
+// Place is where a finding is, in front of what it says.
+func (f Finding) Place() string {
+	if f.Problem.Line > 0 {
+		return fmt.Sprintf("%s:%d:%d", f.file, f.Problem.Line, f.Problem.Column)
+	}
+	return f.file
+}
+
+// Message is what the finding says, without its place and severity.
+func (f Finding) Message() string {
+	p := f.Problem
+	p.Line, p.Severity, p.Pointer = 0, diag.Error, ""
+	return p.String()
+}
+
+// pointer is where the finding is in the definition, behind the state machine of a
+// template that it is of.
+func (f Finding) pointer() string {
+	if strings.HasPrefix(f.Problem.Pointer, "/Resources/") { // in the template
+		return f.Problem.Pointer
+	}
+	return f.machine + f.Problem.Pointer
+}
+
+// nameInRepository is the name of the finding's file for a program that shows it beside
+// the repository: GitHub takes names relative to its root, wherever a step runs.
+func (f Finding) nameInRepository() string {
+	name := filepath.ToSlash(filepath.Clean(f.file))
+	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
+		if relative := kit.RelativeName(root, f.file); filepath.IsLocal(filepath.FromSlash(relative)) {
+			return relative
+		}
+	}
+	return name
+}
+
+func printFindings(out io.Writer, format string, found []Finding) error {
+	switch format {
+	case "json":
+		return kit.WriteJSON(out, found)
+	case "sarif":
+		return kit.WriteJSON(out, sarifOf(found))
+	case "github":
+		return printAnnotations(out, found)
+	}
+	var b strings.Builder
+	colours := terminal.ColoursOf(out)
+	for _, f := range found {
+		p := f.Problem
+		p.Line, p.Severity, p.Pointer = 0, diag.Error, f.pointer() // line and severity stand before the rule
+		severity := f.Problem.Severity.String()
+		terminal.Fprintf(&b, "%s: %s %s: %s\n", f.Place(), colours.Paint(kit.StyleOf(severity), strings.ToLower(severity)), f.Rule, p.String())
+		if s := f.Problem.Snippet(); s != "" {
+			terminal.Fprintf(&b, "%s\n", terminal.Lines(s)) // of one line of the source
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,228 @@
+// Package lint is "jobpoller lint": it checks definitions and waiters.
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+// New is "jobpoller lint".
+func New() *cobra.Command {
+	var o Options
+	c := &cobra.Command{
+		Use:   "lint FILE...",
+		Short: "Check state machine definitions and waiters",
+		Long: `Lint checks definitions of state machines and waiters. It reports each finding
+with its place in the file.
+
+A FILE is a definition in JSON or YAML, a template of SAM, CloudFormation or the CDK
+with any number of them (one: template.yaml#LogicalId), a folder with such files, a
+glob, or "-" for standard input. A template gives its values and types. What only AWS
+can fill in stays unknown and gives no finding.
+
+Findings:
+  ERROR    AWS rejects the definition, or no program can read the waiter
+  DANGER   it deploys but cannot work
+  WARNING  it deploys and can go wrong
+  NOTE     worth knowing
+
+A file with waiters has the Smithy form or botocore's: one waiter, several by
+name, a waiters-2.json, a Smithy model, or a request of the Lambda functions. Lint
+checks paths, values and errors against the operation that the waiter polls. Where
+the file does not name the operation, pass --service and --operation.
+
+--rules lists the rules, for --rule and --off.
+
+-o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
+scanning.
+
+Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
+4 could not ask AWS; 130 interrupted.`,
+		Example: `  jobpoller lint poller.asl.json
+  jobpoller lint template.yaml
+  jobpoller lint -o json statemachines/ cdk.out
+  jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
+  jobpoller lint waiter.json --service dynamodb --operation DescribeExport
+  jobpoller lint waiters-2.json --service rds
+  jobpoller lint --severity danger -o github statemachines/*.asl.json
+  jobpoller lint --baseline lint.json --update-baseline statemachines/*.asl.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && !o.rules {
+				return kit.Usage("lint needs a file, or \"-\" for standard input")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return runLint(c, args, o) },
+	}
+	f := c.Flags()
+	f.BoolVar(&o.Express, "express", false, "check definitions as Express workflows")
+	f.StringSliceVar(&o.only, "rule", nil, "check only these `RULES`, separated by commas")
+	f.StringSliceVar(&o.off, "off", nil, "leave out these `RULES`, separated by commas")
+	f.StringVar(&o.severity, "severity", "note", "the least `SEVERITY` to report: "+kit.OrList(severityNames()))
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` with findings that are known: lint reports the others")
+	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
+	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
+	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run with TestState; Tasks call nothing (with --aws)")
+	f.StringVar(&o.inputFile, "input", "", "`INPUT` of the simulated run, instead of {}: JSON, a file, or - (with --test-states)")
+	o.aws.AddTo(c)
+	kit.CompleteWords(c, "severity", severityNames()...)
+	f.BoolVar(&o.rules, "rules", false, "list the rules")
+	f.BoolVar(&o.loops, "loops", false, "print only the tables of the poll loops: what each status does, what ends the loop, what it costs")
+	kit.AddSubstitutes(f, &o.substitutes)
+	f.StringArrayVar(&o.integrations, "integration", nil,
+		"`SERVICE:ACTION` of an integration that is newer than this program, such as dynamodb:query; repeatable")
+	f.StringVar(&o.service, "service", "", "`SERVICE` that the waiters poll, as the AWS CLI calls it")
+	f.StringVar(&o.operation, "operation", "", "`OPERATION` that the waiters poll, such as DescribeExport")
+	kit.Must(c.RegisterFlagCompletionFunc("service", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return kit.CompleteService(typed), cobra.ShellCompDirectiveNoFileComp
+	}))
+	kit.CompleteWords(c, "rule", ruleNames()...)
+	kit.CompleteWords(c, "off", ruleNames()...)
+	kit.CompleteNothing(c, "substitute", "integration", "operation")
+	kit.AddOutput(c, &o.output, lintFormats...)
+	return c
+}
+
+func runLint(c *cobra.Command, names []string, o Options) error {
+	if err := o.validate(c.Flags().Changed); err != nil {
+		return kit.Usage("%w", err)
+	}
+	switch {
+	case o.inputFile == kit.Stdin && slices.Contains(names, kit.Stdin):
+		return kit.Usage("only one of the definition and --input can be -, the standard input")
+	case o.rules:
+		return printRules(c.OutOrStdout(), o.output)
+	case o.loops:
+		return printLoops(c, names, o)
+	}
+	if o.askAWS {
+		var err error
+		if o.opinion, err = newAWSOpinion(c.Context(), o.aws); err != nil {
+			return err
+		}
+		o.opinion.testStates = o.testStates
+		if o.inputFile != "" {
+			if o.opinion.input, err = kit.ReadInput(o.inputFile, c.InOrStdin()); err != nil {
+				return err
+			}
+		}
+	}
+	if o.output == "text" && len(o.only) == 0 && o.severity == "note" && o.baseline == "" {
+		o.tables = &loopTables{}
+	}
+	read, unread := lintFiles(c, names, o)
+	if err := c.Context().Err(); err != nil {
+		return err
+	}
+	if unread != nil && o.update {
+		return unread // a baseline of some files would lose the findings of the others
+	}
+	found, known, err := baseline{o.baseline, o.update}.apply(read.files, read.found, o.checks)
+	if err != nil {
+		return err
+	}
+	found = atLeast(found, severities[o.severity])
+	if tables := o.tables.String(); tables != "" {
+		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(tables))
+	}
+	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
+	if (o.output == "text" || o.output == "github") && (unread == nil || len(read.files) > 0) {
+		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files)), known, read.tellPassed())
+	}
+	if unread != nil {
+		return unread
+	}
+	if o.opinion != nil && o.opinion.failure != nil {
+		return kit.WithCode(kit.ExitUnknown, fmt.Errorf("lint --aws: %w", o.opinion.failure))
+	}
+	if slices.ContainsFunc(found, func(f Finding) bool { return f.Problem.Severity != diag.Note }) {
+		return &kit.ExitError{Code: kit.ExitFailed}
+	}
+	return nil
+}
+
+// linted is what lint read, and found there.
+type linted struct {
+	found  []Finding
+	files  []string
+	has    map[string]bool // files
+	passed int             // files of folders and globs that have no definition
+}
+
+func (l *linted) read(name string) {
+	if !l.has[name] {
+		l.has[name] = true
+		l.files = append(l.files, name)
+	}
+}
+
+// tellPassed says how many files are something else.
+func (l *linted) tellPassed() string {
+	switch l.passed {
+	case 0:
+		return ""
+	case 1:
+		return "; passed over 1 file without a definition"
+	default:
+		return fmt.Sprintf("; passed over %d files without a definition", l.passed)
+	}
+}
+
+// lintFiles reads the files that the names match.
+func lintFiles(c *cobra.Command, names []string, o Options) (l *linted, unread error) {
+	l = &linted{found: []Finding{}, has: map[string]bool{}}
+	values, err := kit.Substitutions(o.substitutes).Values()
+	if err != nil {
+		return l, err
+	}
+	var problems []error
+	definitions, err := source.Load(c.Context(), names, source.Options{
+		Values: values, Stdin: c.InOrStdin(),
+		Skip: func(name string, text []byte) bool {
+			if o.service == "" && !waiterlint.IsWaiters(text) {
+				return false
+			}
+			findings, err := lintWaiters(name, text, o)
+			if l.found = append(l.found, findings...); err == nil {
+				l.read(name)
+			}
+			problems = append(problems, err)
+			return true
+		},
+		Passed: func(string) { l.passed++ },
+	})
+	if err != nil {
+		problems = append(problems, kit.SourceError(err))
+	}
+	seen := map[string]bool{} // one that several names give counts once
+	for _, d := range definitions {
+		key := kit.RelativeName(".", d.Template) + "#" + kit.RelativeName(".", d.File) + "#" + d.ID
+		if c.Context().Err() != nil || seen[key] {
+			continue // the caller asks whether the command was interrupted
+		}
+		seen[key] = true
+		findings, hint, err := CheckDefinition(c.Context(), d, o)
+		if l.found = append(l.found, findings...); err == nil {
+			l.read(d.File)
+		}
+		problems = append(problems, err)
+		if hint != "" {
+			terminal.Fprintf(c.ErrOrStderr(), "%s:%s\n", d.Name, hint)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return l, kit.Usage("%w", err)
+	}
+	return l, nil
+}

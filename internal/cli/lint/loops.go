@@ -1,0 +1,167 @@
+package lint
+
+import (
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+// pollLoop is a poll loop of a file. Its JSON members are a contract: see
+// docs/reference/json.md.
+type pollLoop struct {
+	File        string    `json:"file"`
+	Machine     string    `json:"stateMachine,omitempty"` // of a template
+	States      []string  `json:"states"`
+	Pointer     string    `json:"pointer"`
+	Operation   string    `json:"operation,omitempty"`
+	Entry       string    `json:"entry,omitempty"`
+	Start       string    `json:"start,omitempty"`
+	StatusPath  string    `json:"statusPath,omitempty"`
+	Rows        []loopRow `json:"rows,omitempty"`
+	Bound       loopBound `json:"bound"`
+	Rules       []string  `json:"rules,omitempty"`
+	WaitSeconds float64   `json:"waitSeconds"`
+	Events      int       `json:"events"`
+	Transitions int       `json:"transitions"`
+	Turns       int       `json:"turnsInHistory"`
+	LastSeconds float64   `json:"secondsInHistory"`
+	USDPerDay   float64   `json:"costUSDPerDay"`
+}
+
+// loopRow is what a loop does with values of the status.
+type loopRow struct {
+	Values   []string `json:"values"` // empty: any other
+	Meaning  string   `json:"meaning"`
+	Routes   []string `json:"routes"`
+	Ends     string   `json:"ends"`
+	Rule     string   `json:"rule,omitempty"`
+	Severity string   `json:"severity,omitempty"`
+}
+
+// loopBound is what ends a loop whose job never ends.
+type loopBound struct {
+	Kind        string  `json:"kind"`
+	Polls       int     `json:"polls,omitempty"`
+	Events      int     `json:"events,omitempty"`
+	Transitions int     `json:"transitions,omitempty"`
+	Seconds     float64 `json:"seconds,omitempty"`
+	USD         float64 `json:"costUSD,omitempty"`
+}
+
+func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
+	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
+	out := pollLoop{
+		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
+		Bound:       loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
+		WaitSeconds: l.Turn.Wait.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
+	}
+	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
+		if s != nil && out.Pointer == "" {
+			out.Pointer = s.Position.Pointer
+		}
+	}
+	if l.Entry != nil {
+		out.Entry = l.Entry.FullName()
+	}
+	if l.Start != nil {
+		out.Start = l.Start.Name
+	}
+	for _, r := range l.Rows {
+		row := loopRow{Values: r.Values, Meaning: string(r.Meaning), Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule}
+		if r.Rule != "" {
+			row.Severity = r.Severity.String()
+		}
+		if row.Values == nil {
+			row.Values = []string{}
+		}
+		if row.Routes == nil {
+			row.Routes = []string{}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	for _, f := range l.Findings {
+		out.Rules = append(out.Rules, f.Rule)
+	}
+	return out
+}
+
+// printLoops prints the poll loops of the files as tables.
+func printLoops(c *cobra.Command, names []string, o Options) error {
+	found := []pollLoop{}
+	var tables loopTables
+	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes)
+	for _, m := range machines {
+		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.Express || m.Definition.Type == asl.Express})
+		for i := range loops {
+			found = append(found, newPollLoop(m.Definition, &loops[i]))
+		}
+		tables.addLoops(m.Definition.Name, loops)
+	}
+	if o.output == "json" {
+		if err := kit.WriteJSON(c.OutOrStdout(), found); err != nil {
+			return kit.WithCode(kit.ExitFailed, err)
+		}
+		return unread
+	}
+	terminal.Fprintf(c.OutOrStdout(), "%s", kit.PaintVerdicts(terminal.ColoursOf(c.OutOrStdout()), tables.String()))
+	return unread
+}
+
+// loopTables are the tables of loops to print, by the state machines that have
+// them.
+type loopTables struct {
+	machines []string
+	tables   [][]string
+}
+
+// String returns the tables, under the names of the state machines if there are
+// several.
+func (t *loopTables) String() string {
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	for i, name := range t.machines {
+		for _, table := range t.tables[i] {
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			if len(t.machines) > 1 {
+				terminal.Fprintf(&b, "%s\n", name)
+			}
+			b.WriteString(table)
+		}
+	}
+	return b.String()
+}
+
+// add writes the tables of the loops of a machine whose operations are known. A nil
+// loopTables takes none.
+func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
+	if t == nil {
+		return
+	}
+	var known []lint.Loop
+	for _, l := range lint.Loops(m, o) {
+		if len(l.Rows) > 0 {
+			known = append(known, l)
+		}
+	}
+	t.addLoops(name, known)
+}
+
+func (t *loopTables) addLoops(name string, loops []lint.Loop) {
+	tables := make([]string, len(loops))
+	for i := range loops {
+		tables[i] = loops[i].String()
+	}
+	t.machines, t.tables = append(t.machines, name), append(t.tables, tables)
+}

@@ -1,0 +1,98 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// lintFormats are the formats of findings beside text and JSON.
+var lintFormats = []string{"sarif", "github"}
+
+// Options are the flags of "jobpoller lint".
+type Options struct {
+	Express     bool
+	only, off   []string
+	severity    string // the least that is reported
+	baseline    string // file of findings that are known
+	update      bool   // writes the baseline
+	output      string
+	rules       bool
+	loops       bool
+	tables      *loopTables // printed before the findings; nil: none
+	substitutes []string
+	// integrations are those that AWS added after this program was made.
+	integrations []string
+
+	service, operation string // that the waiters poll
+
+	askAWS     bool
+	testStates bool // with TestState
+	inputFile  string
+	aws        kit.AwsFlags
+	opinion    *awsOpinion // nil unless askAWS
+}
+
+// validate reports what is wrong with the flags, all at once.
+func (o *Options) validate(changed func(flag string) bool) error {
+	problems := []error{kit.CheckOutput(o.output, lintFormats...), o.aws.Validate()}
+	if _, ok := severities[o.severity]; !ok {
+		names := severityNames()
+		problems = append(problems, fmt.Errorf("--severity must be %s, is %q%s", kit.OrList(names), o.severity, nearest.DidYouMean(o.severity, names)))
+	}
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.service != "" {
+		if _, err := catalog.AWS().Service(o.service); err != nil {
+			problems = append(problems, kit.NotFound(err, o.service, ""))
+		}
+	}
+	if o.operation != "" && o.service == "" {
+		report("--operation %s needs --service", o.operation)
+	}
+	for _, name := range o.integrations {
+		if service, action, _ := strings.Cut(name, ":"); service == "" || service == "arn" || action == "" {
+			report("--integration must be SERVICE:ACTION, the end of a Resource such as arn:aws:states:::dynamodb:query, is %q", name)
+		}
+	}
+	problems = append(problems, kit.Meaningless(changed, []kit.Meaning{
+		{
+			Flags: []string{"loops", "express", "substitute", "integration"}, Means: o.service == "",
+			Why: "is for definitions, and --service is for waiters: remove one of them",
+		},
+		{
+			Flags: []string{"rule", "off", "severity", "express", "baseline", "aws"}, Means: !o.loops,
+			Why: "is not for --loops, which checks nothing: remove one of them",
+		},
+		{Flags: []string{"region", "profile", "endpoint-url", "test-states"}, Means: o.askAWS, Why: "needs --aws"},
+		{Flags: []string{"input"}, Means: o.testStates, Why: "needs --test-states"},
+		{Flags: []string{"aws"}, Means: o.service == "", Why: "is for definitions, and --service is for waiters: remove one of them"},
+		{
+			Flags: []string{"output"},
+			Means: !o.loops && !o.rules || !slices.Contains(lintFormats, o.output),
+			Why:   "sarif and github are for findings: --loops and --rules have text and json",
+		},
+		{Flags: []string{"update-baseline"}, Means: o.baseline != "", Why: "needs --baseline FILE"},
+	})...)
+	known := ruleNames()
+	for _, flag := range []struct {
+		name  string
+		rules []string
+	}{{"rule", o.only}, {"off", o.off}} {
+		for _, name := range flag.rules {
+			if !slices.Contains(known, name) {
+				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, nearest.DidYouMean(name, known))
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checks tells whether lint checks a rule.
+func (o *Options) checks(rule string) bool {
+	return (len(o.only) == 0 || slices.Contains(o.only, rule)) && !slices.Contains(o.off, rule)
+}

@@ -1,0 +1,22 @@
+package lint
+
+import (
+	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+)
+
+// lintWaiters returns the findings of the waiters of a file.
+func lintWaiters(name string, text []byte, o Options) ([]Finding, error) {
+	findings, err := waiterlint.File(text, waiterlint.FileOptions{
+		Options: waiterlint.Options{Only: o.only, Off: o.off}, Service: o.service, Operation: o.operation,
+	})
+	if err != nil {
+		return nil, kit.Usage("%s: %w", name, err)
+	}
+	var found []Finding
+	for _, f := range findings {
+		found = append(found, Finding{file: name, Rule: f.Rule, Problem: f.Problem, body: f})
+	}
+	return found, nil
+}

@@ -1,0 +1,210 @@
+// Package report is "jobpoller report" and "jobpoller watch": what became of executions.
+package report
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
+)
+
+// reportOptions are the flags of "jobpoller report" and "jobpoller watch".
+type reportOptions struct {
+	html        string
+	definition  string
+	substitutes []string
+	aws         kit.AwsFlags
+	quiet       bool
+}
+
+// New is "jobpoller report".
+func New() *cobra.Command {
+	var o reportOptions
+	c := &cobra.Command{
+		Use:   "report HISTORY.json|EXECUTION_ARN",
+		Short: "Show what an execution did: its polls, its cost, every state",
+		Long: `Report shows an execution as text, and with --html as a page: the polls of each
+job on one time line, with the status history and how late the end was seen; what the
+execution cost; and what happened, with equal turns of loops folded.
+
+HISTORY.json is one of these, and "-" is standard input:
+  - the output of "aws stepfunctions get-execution-history"
+  - a file of "jobpoller run --history", or the output of "run -o jsonl"
+  - the log of an Express workflow, as lines or as "aws logs filter-log-events" prints it
+The outputs of "aws stepfunctions describe-execution" and
+"describe-state-machine-for-execution" may follow in the same file.
+
+With an EXECUTION_ARN the command CALLS AWS with your credentials:
+GetExecutionHistory, DescribeExecution and DescribeStateMachineForExecution. It
+changes nothing.
+
+The picture of the state machine and the tables of its loops need the definition:
+--definition, where the history alone is there.
+
+"jobpoller run --html" writes the page of a run.`,
+		Example: `  aws stepfunctions get-execution-history --execution-arn arn:aws:states:... >history.json
+  jobpoller report history.json --definition poller.asl.json --html report.html
+  jobpoller report arn:aws:states:us-east-1:123456789012:execution:nightly:run-7`,
+		Args: kit.OneArgument("a history or the ARN of an execution, such as history.json"),
+		RunE: func(c *cobra.Command, args []string) error { return runReport(c, args[0], o) },
+	}
+	o.addTo(c)
+	f := c.Flags()
+	f.StringVar(&o.definition, "definition", "", "`FILE` with the definition of the state machine")
+	kit.AddSubstitutes(f, &o.substitutes)
+	kit.CompleteNothing(c, "substitute")
+	return c
+}
+
+// addTo gives a command the flags that report and watch share.
+func (o *reportOptions) addTo(c *cobra.Command) {
+	c.Flags().StringVar(&o.html, "html", "", "write the report as a page to this `FILE`")
+	o.aws.AddTo(c)
+}
+
+func runReport(c *cobra.Command, name string, o reportOptions) error {
+	if err := kit.CheckOutputs([]kit.OutputFile{{Flag: "html", Name: o.html}}, name, o.definition); err != nil {
+		return kit.Usage("%w", err)
+	}
+	e, err := o.execution(c, name)
+	if err != nil {
+		return err
+	}
+	if o.definition != "" {
+		machine, err := kit.ReadMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes)
+		if err != nil {
+			return err
+		}
+		e.Machine = machine.StateMachine
+		e.Express = e.Express || machine.Definition.Type == asl.Express
+	}
+	return o.write(c, e)
+}
+
+// execution reads a history, or fetches it.
+func (o *reportOptions) execution(c *cobra.Command, name string) (*history.Execution, error) {
+	if isARN(name) {
+		record, err := o.record(c.Context(), name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := record.Update(c.Context()); err != nil {
+			return nil, kit.RecordError(name, err)
+		}
+		if err := record.Describe(c.Context()); c.Context().Err() != nil {
+			return nil, kit.RecordError(name, err)
+		}
+		return readExecution(record)
+	}
+	if err := o.refuseAWSFlags(c); err != nil {
+		return nil, err
+	}
+	text, err := kit.ReadText(name, c.InOrStdin())
+	if err != nil {
+		return nil, err
+	}
+	e, err := history.Read(text)
+	if err != nil {
+		return nil, kit.Usage("%s: %w", name, err)
+	}
+	if e.Title == "" && name != kit.Stdin {
+		e.Title = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	}
+	return e, nil
+}
+
+// refuseAWSFlags refuses flags about AWS where AWS is not called.
+func (o *reportOptions) refuseAWSFlags(c *cobra.Command) error {
+	for _, flag := range []string{"region", "profile", "endpoint-url"} {
+		if c.Flags().Changed(flag) {
+			return kit.Usage("--%s needs the ARN of an execution: a file is read without calls of AWS", flag)
+		}
+	}
+	return nil
+}
+
+// isARN tells whether an argument is no file.
+func isARN(name string) bool { return strings.HasPrefix(name, "arn:") }
+
+// record is the record of an execution at AWS. Its region is that of the ARN, if the
+// flags do not name one.
+func (o *reportOptions) record(ctx context.Context, arn string) (*stepfunctions.Record, error) {
+	parts := strings.Split(arn, ":")
+	switch {
+	case len(parts) > 5 && parts[2] == "states" && parts[5] == "express":
+		return nil, kit.Usage("%s: Step Functions keeps no history of Express executions. Pass the file of their log", arn)
+	case len(parts) < 8 || parts[2] != "states" || parts[5] != "execution":
+		return nil, kit.NoExecution(arn)
+	}
+	if err := o.aws.Validate(); err != nil {
+		return nil, kit.Usage("%w", err)
+	}
+	flags := o.aws
+	if flags.Region == "" {
+		flags.Region = parts[3]
+	}
+	service, err := models.Load("stepfunctions")
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := flags.Configuration(ctx, false)
+	if err != nil {
+		return nil, kit.WithCode(kit.ExitUnknown, err)
+	}
+	return stepfunctions.New(service, awsjob.New(cfg).Call).Record(arn), nil
+}
+
+// readExecution is the execution of a record, with notes about what could not be read.
+func readExecution(record *stepfunctions.Record) (*history.Execution, error) {
+	e, err := record.Execution()
+	if err != nil {
+		return nil, kit.WithCode(kit.ExitUnknown, err)
+	}
+	for _, lacking := range record.Lacking() {
+		e.Notes = append(e.Notes, fmt.Sprintf("without %s: %s",
+			strings.TrimPrefix(lacking.Action, "states:"), kit.EndReason([]string{lacking.Action}, lacking.Err)))
+	}
+	return e, nil
+}
+
+// write writes the report: the text on standard output, and the page.
+func (o *reportOptions) write(c *cobra.Command, e *history.Execution) error {
+	colours := terminal.ColoursOf(c.OutOrStdout())
+	options := htmlreport.TextOptions{Paint: func(word, text string) string { return string(colours.Paint(kit.StyleOf(word), text)) }}
+	if display := terminal.DisplayOf(c.OutOrStdout()); display != nil {
+		options.Columns = display.Columns()
+	}
+	terminal.Fprintf(c.OutOrStdout(), "%s", kit.PaintVerdicts(terminal.ColoursOf(c.OutOrStdout()), htmlreport.Text(e, options)))
+	if o.html == "" {
+		return nil
+	}
+	page, err := htmlreport.HTML(e)
+	if err != nil {
+		return kit.WithCode(kit.ExitFailed, fmt.Errorf("--html: %w", err))
+	}
+	return kit.WriteFile("html", o.html, page)
+}
+
+// endOf is the exit code of an execution.
+func endOf(e *history.Execution) error {
+	switch {
+	case e.Status == history.StatusSucceeded || !e.HasEnded():
+		return nil
+	case e.Status == history.StatusTimedOut || e.Error == handler.ErrorTimedOut:
+		return &kit.ExitError{Code: kit.ExitTimedOut}
+	default:
+		return &kit.ExitError{Code: kit.ExitFailed}
+	}
+}

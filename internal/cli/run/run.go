@@ -1,0 +1,198 @@
+// Package run is "jobpoller run" and "jobpoller mocks": state machines on this machine.
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/shipped"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+const runHelp = `Run executes a state machine on this machine. Without FILE it runs the shipped
+poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
+run here, and the start records go to an embedded S3 server. You need no AWS
+account. "-" reads standard input.
+
+Functions with drivers of your own take the place of the shipped ones, by the handler
+that each is, also without FILE (with --input):
+  --lambda run-job=go:./functions --lambda check-status=go:./functions
+They answer the Tasks whose function has that Handler in the template, or a name such
+as orders-run-job. A function by its own name needs the handler, too, if no template
+has it: orders-run-job=go:./functions#run-job.
+Each gets the template's variables, those of your shell, and the store of the run:
+the embedded S3 server, or that of --data, --bucket or --table. Their calls of S3 go
+there, too.
+
+FILE is a definition of yours in JSON or YAML, or in a template: of several, name one
+as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
+jobpoller-checkstatus and jobpoller-sample-job. The collector runs here, too: it
+answers Tasks that wait for jobpoller-runjob with a token. The input is that of
+--input, JSON or a file, or the request of the sample job.
+
+A request can name any job of the Lambda functions. Except for lambda:Invoke and
+http:Request, these CALL AWS with your credentials, as the AWS CLI does, and AWS
+charges for them. lambda:Invoke reaches only jobpoller-sample-job. http:Request
+reaches the hosts of JOBPOLLER_HTTP_HOSTS (and this machine with
+JOBPOLLER_HTTP_LOOPBACK=true). With --virtual only lambda:Invoke works.
+
+Tasks of your definition go where the flags say. The most specific name wins: the
+state, then the function, the resource, the service, and all services:
+  --endpoint-url [SERVICE=]URL  an emulator such as moto, or a service's own URL
+  --aws[=SERVICES]              AWS, with your credentials; run says so first
+  --lambda NAME=WHAT            a function, by its name or its logical ID in the
+                                template: ./bootstrap or go:./cmd/x runs here, if it
+                                speaks the Lambda Runtime API, as Go, Rust and custom
+                                runtimes do; http://... is a server that invokes it.
+                                One without a path gets signed requests: with your
+                                keys on this machine and over https, else with made-up
+                                ones
+  --simulate, --mocks           no call at all, see below
+A .sync Task asks for its job until it ends, and stops it if the Task is given up.
+No call sends a placeholder ${Name}: run asks for --substitute Name=VALUE first. It
+knows AWS::Region, AWS::Partition and the functions of --lambda.
+
+With --name and --data, --redrive goes on with the run of that name where it failed,
+as a redrive at AWS does: states that succeeded do not run again. A run that was
+killed goes on with the jobs of jobpoller-runjob if you run it again. If its Tasks
+called services or functions of yours, run refuses that name and lists the calls.
+
+--simulate SPEC answers the Tasks of your definition without a file: jobs that
+jobpoller knows run for a time and end in a status, and other calls of AWS get a
+response that fits the model. Jobs of jobpoller-runjob also run so, and send their
+EventBridge event to the collector. SPEC is
+` + kit.SpecHelp + `
+
+--mocks FILE answers Tasks as you say: by state or by resource, with what they
+return, how they fail, or how long a job runs. FILE can also be AWS's
+MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or that
+of --input. The duration of a mocked call ("after") passes in virtual time
+only.
+
+Run checks the input before it starts: a state that it enters for sure must be able
+to use it. Later it checks arguments and responses against the models of the
+services, and stops where they do not fit; of what a service answered, it only warns.
+--lenient turns that off.
+
+Output: progress goes to stderr, as one live line on a terminal, else as a line
+where the status changes; --virtual shows none. The result goes to stdout.
+
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
+
+// New is "jobpoller run".
+func New() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [FILE]",
+		Short: "Run a state machine on this machine, in real or virtual time",
+		Long:  runHelp,
+		Example: `  jobpoller run --job-seconds 6
+  jobpoller run --virtual --job-seconds 86400 --max-wait 30h -o json
+  jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
+  jobpoller run poller.asl.json --endpoint-url http://127.0.0.1:5000 --input '{"sql": "SELECT 1"}'
+  jobpoller run poller.asl.json --lambda enrich=go:./cmd/enrich --simulate 0s
+  jobpoller run --lambda run-job=go:./functions --lambda check-status=go:./functions --input request.json
+  jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
+  jobpoller run --virtual --input request.json - <poller.asl.json
+  jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return kit.Usage("expected one definition at most, found %s", kit.Plural(len(args), "argument"))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.definition = args[0]
+			}
+			if err := o.validate(c.Flags().Changed); err != nil {
+				return err
+			}
+			if o.answersTasks() {
+				return runAnswered(c, o)
+			}
+			return runMachine(c, o)
+		},
+	}
+	o.addTo(c)
+	return c
+}
+
+// addTo gives the command its flags.
+func (o *runOptions) addTo(c *cobra.Command) {
+	f := c.Flags()
+	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
+	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
+	kit.AddMaxWait(f, &o.maxWait, 5*time.Minute)
+	f.StringVar(&o.input, "input", "", "`INPUT` of the execution, instead of the sample job's request: JSON, a file, or - for standard input")
+	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
+	kit.AddSimulated(f, &o.simulated)
+	kit.AddServices(c, &o.services)
+	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
+	f.BoolVar(&o.lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
+	f.Uint64Var(&o.seed, "seed", kit.DefaultSeed, "seed of all that is drawn: a run with the same seed is the same")
+	f.StringVar(&o.testCase, "test-case", "", "test `CASE` of a MockConfigFile.json: \"machine#case\" or \"case\"")
+	kit.AddSubstitutes(f, &o.substitutes)
+	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow")
+	f.BoolVar(&o.views.Trace, "trace", false, "print every event on stderr as it happens")
+	f.StringVar(&o.views.HTML, "html", "", "write a report with pictures to this `FILE`")
+	f.StringVar(&o.views.History, "history", "", "write the history to this `FILE`, in the form of GetExecutionHistory")
+	f.BoolVar(&o.virtual, "virtual", false, "use virtual time: jump from timer to timer")
+	f.BoolVar(&o.processes, "processes", false, "build the Lambda functions and run them as processes (needs the go command)")
+	f.StringVar(&o.name, "name", "", "`NAME` of the execution; with --data or --bucket, a second run of the name goes on with jobs of jobpoller-runjob")
+	f.BoolVar(&o.redrive, "redrive", false, "go on with the run of --name and --data that failed, where it failed")
+	f.StringVar(&o.records.Data, "data", "", "`FOLDER` of the embedded S3 server, instead of memory; run prints the server's URL and keys")
+	f.StringVar(&o.records.S3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
+	f.StringVar(&o.records.Bucket, "bucket", "", "`BUCKET` that exists, instead of one on the embedded S3 server")
+	f.StringVar(&o.store, "store", storeS3, "where start records go: s3, or dynamodb with --table")
+	f.StringVar(&o.records.Table, "table", "", "`TABLE` of DynamoDB that exists, for --store dynamodb")
+	f.StringVarP(&o.output, "output", "o", "text", "text, json, or jsonl (every event, then the result)")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the functions' logs on stderr")
+	kit.CompleteWords(c, "output", "text", "json", "jsonl")
+	kit.CompleteWords(c, "store", storeS3, storeDynamoDB)
+	kit.Must(c.MarkFlagDirname("data"))
+	kit.CompleteNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket", "table", "lambda")
+}
+
+func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*source.Machine, error) {
+	if o.definition != "" {
+		return kit.ReadMachine(ctx, o.definition, in, o.substitutes)
+	}
+	return parseShipped()
+}
+
+// parseShipped reads the shipped poller.
+func parseShipped() (*source.Machine, error) {
+	m, err := asl.Parse([]byte(statemachines.LambdaPoller()))
+	if err != nil {
+		return nil, fmt.Errorf("the shipped definition: %w", err)
+	}
+	return &source.Machine{StateMachine: m, Definition: &source.Definition{}}, nil
+}
+
+// readInput returns the execution input: of the file, or a request for the
+// sample job.
+func (o *runOptions) readInput(in io.Reader) ([]byte, error) {
+	if o.input != "" {
+		return kit.ReadInput(o.input, in)
+	}
+	return json.Marshal(map[string]any{
+		"job": lambdajob.Name,
+		"arguments": map[string]any{
+			"FunctionName": shipped.SampleJobFunction,
+			"Payload":      shipped.SampleJobInput{Seconds: o.jobSeconds, Fail: o.jobFails},
+		},
+		"maxWaitSeconds": int(o.maxWait / time.Second),
+		"initialDelay":   1, // no job has ended before
+	})
+}

@@ -1,0 +1,108 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+)
+
+// compileTo compiles a job to a file.
+func compileTo(t *testing.T, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "m.asl.json")
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), append([]string{"compile", "--max-wait", "1h"}, args...), &stdout, &stderr), "%s", &stderr)
+	require.NoError(t, os.WriteFile(file, stdout.Bytes(), 0o600))
+	return file
+}
+
+// runFile runs a definition.
+func runFile(t *testing.T, file string, args ...string) (simulation, int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := runCommand(t.Context(), append([]string{"run", file, "-q", "-o", "json"}, args...), &stdout, &stderr)
+	var r simulation
+	require.NoError(t, json.Unmarshal(stdout.Bytes(), &r), "%s%s", &stdout, &stderr)
+	if r.Output != nil {
+		var output bytes.Buffer
+		require.NoError(t, json.Compact(&output, r.Output))
+		r.Output = output.Bytes()
+	}
+	return r, code
+}
+
+// Machines with the Lambda functions run with simulated jobs, those of the strategy events
+// with the collector, which is told of the end where AWS sends an event.
+func TestRunSimulatesJobsOfFunctions(t *testing.T) {
+	t.Parallel()
+	const query = `{"QueryString": "SELECT 1"}`
+	for name, tt := range map[string]struct {
+		service, job, strategy, input, simulate string
+		code                                    int
+		says                                    string // the output or the cause
+		transitions                             int
+		most                                    float64 // seconds
+	}{
+		"told":         {"athena", "StartQueryExecution", "events", query, "12m", kit.ExitSucceeded, `"lateSeconds":0`, 3, 720},
+		"named":        {"transcribe", "StartTranscriptionJob", "events", `{"LanguageCode": "en-US", "Media": {"MediaFileUri": "s3://b/k"}}`, "12m", kit.ExitSucceeded, `"lateSeconds":0`, 3, 720},
+		"in parts":     {"ecs", "RunTask", "events", `{"Cluster": "c", "TaskDefinition": "d"}`, "12m", kit.ExitSucceeded, `"Tasks":`, 3, 720},
+		"of the input": {"glue", "StartJobRun", "events", `{"JobName": "nightly"}`, "12m", kit.ExitSucceeded, `"JobName":"nightly"`, 3, 720},
+		"polled":       {"dynamodb", "ExportTableToPointInTime", "events", `{"TableArn": "arn:t", "S3Bucket": "b"}`, "12m", kit.ExitSucceeded, `"ExportStatus":"COMPLETED"`, 3, 780},
+		"in a loop":    {"athena", "StartQueryExecution", "lambda-loop", query, "12m", kit.ExitSucceeded, `"status":"SUCCEEDED"`, 118, 780},
+		"failed":       {"athena", "StartQueryExecution", "events", query, "12m:FAILED", kit.ExitFailed, `QueryExecution.Status.State == "FAILED"`, 3, 720},
+		"throttled":    {"athena", "StartQueryExecution", "events", query, "12m,throttle=30%", kit.ExitSucceeded, `"status":"SUCCEEDED"`, 3, 780},
+		"too long":     {"athena", "StartQueryExecution", "events", query, "3h", kit.ExitTimedOut, "; the job was told to stop", 3, 3600},
+		"never asked":  {"athena", "StartQueryExecution", "events", query, "12m,throttle=100%", kit.ExitFailed, "JobPoller.ServiceUnavailable", 10, 90 * 60},
+		"bad input":    {"athena", "StartQueryExecution", "events", `{}`, "12m", kit.ExitFailed, `needs the member \"QueryString\"`, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := compileTo(t, tt.service, tt.job, "--strategy", tt.strategy)
+			r, code := runFile(t, file, "--virtual", "--simulate", tt.simulate, "--input", tt.input)
+			require.Equal(t, tt.code, code, r.Cause)
+			require.Contains(t, string(r.Output)+r.Error+r.Cause, tt.says)
+			require.LessOrEqual(t, r.Transitions, tt.transitions)
+			require.LessOrEqual(t, r.ElapsedSeconds, tt.most)
+			again, _ := runFile(t, file, "--virtual", "--simulate", tt.simulate, "--input", tt.input)
+			require.Equal(t, r, again)
+		})
+	}
+}
+
+// Jobs that end at the same moment are answered in the same order each time.
+func TestRunSimulatesManyJobs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(compileTo(t, "athena", "StartQueryExecution", "--strategy", "events", "--scope", "{% $states.input.QueryString %}"))
+	require.NoError(t, err)
+	item := strings.NewReplacer(`"QueryLanguage": "JSONata",`, "", `"TimeoutSeconds": 10800,`, "").Replace(string(text))
+	file := filepath.Join(t.TempDir(), "map.asl.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"QueryLanguage": "JSONata", "StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true,
+		"Items": "{% [1..12].{'QueryString': $string($)} %}", "ItemProcessor": `+item+`}}}`), 0o600))
+	run := func() simulation {
+		r, code := runFile(t, file, "--virtual", "--simulate", "12m,throttle=50%", "--input", "{}")
+		require.Equal(t, kit.ExitSucceeded, code, r.Cause)
+		return r
+	}
+	first := run()
+	require.Equal(t, first, run())
+}
+
+// On a real clock the collector polls the service that the flags name.
+func TestRunCollects(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	var targets []string
+	url := queryService(t, func(target string) { targets = append(targets, target) })
+	r, code := runFile(t, compileTo(t, "athena", "StartQueryExecution", "--strategy", "events"), "--endpoint-url", url, "--input", `{"QueryString": "SELECT 1"}`)
+	require.Equal(t, kit.ExitSucceeded, code, r.Cause)
+	require.Equal(t, 3, r.Transitions)
+	require.Contains(t, string(r.Output), `"State":"SUCCEEDED"`)
+	require.Equal(t, []string{"AmazonAthena.StartQueryExecution", "AmazonAthena.GetQueryExecution"}, targets)
+}

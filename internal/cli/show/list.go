@@ -1,0 +1,199 @@
+package show
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// listOptions are the flags of "jobpoller list".
+type listOptions struct {
+	jobs   bool
+	search string
+	output string
+}
+
+// NewList is "jobpoller list".
+func NewList() *cobra.Command {
+	var o listOptions
+	c := &cobra.Command{
+		Use:   "list [SERVICE]",
+		Short: "List the AWS waiters and jobs that jobpoller knows",
+		Long: `List prints the waiters and jobs that jobpoller knows. AWS publishes the waiters.
+For the jobs AWS has no waiter; jobpoller has its own. A job has the name of the
+operation that starts it.
+
+SERVICE is the name in the AWS CLI, the SDKs, Step Functions or IAM.
+
+Exit codes: 0 found something, 1 found nothing, 2 wrong usage, such as an unknown
+service.`,
+		Example: `  jobpoller list dynamodb
+  jobpoller list --jobs
+  jobpoller list --search export
+  jobpoller list -o json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return kit.Usage("expected one service at most, found %s; quote a name of several words", kit.Plural(len(args), "argument"))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return runList(c, args, o) },
+	}
+	f := c.Flags()
+	f.BoolVar(&o.jobs, "jobs", false, "list only jobs, which AWS has no waiter for")
+	f.StringVar(&o.search, "search", "", "list only entries with this `WORD` in a name: service, waiter, job or operation")
+	kit.CompleteEntries(c, false)
+	kit.CompleteNothing(c, "search")
+	kit.AddOutput(c, &o.output)
+	return c
+}
+
+// listEntry is an entry of the list. Its JSON members are a contract: see
+// docs/reference/json.md.
+type listEntry struct {
+	Service     string       `json:"service"`
+	ServiceName string       `json:"serviceName"`
+	Name        string       `json:"name"`
+	Kind        catalog.Kind `json:"kind"`
+	Waiter      string       `json:"waiter"`
+	Operation   string       `json:"operation"`
+	Signals     *signals     `json:"signals,omitempty"`
+}
+
+// signals are what can tell of the end of a job, and what describes many.
+type signals struct {
+	Sync  string         `json:"sync,omitempty"`
+	Event *catalog.Event `json:"event,omitempty"`
+	Topic string         `json:"topic,omitempty"`
+	Batch *catalog.Batch `json:"batch,omitempty"`
+}
+
+func runList(c *cobra.Command, args []string, o listOptions) error {
+	if err := kit.CheckOutput(o.output); err != nil {
+		return kit.Usage("%w", err)
+	}
+	services, err := o.find(args)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		entries := flat(services)
+		if err := addSignals(entries); err != nil {
+			return kit.WithCode(kit.ExitFailed, err)
+		}
+		err = kit.WriteJSON(c.OutOrStdout(), entries)
+	} else {
+		err = printList(c.OutOrStdout(), services)
+	}
+	if err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
+	if len(services) == 0 {
+		return kit.WithCode(kit.ExitFailed, o.nothing(args))
+	}
+	return nil
+}
+
+// find returns what the arguments and flags ask for.
+func (o *listOptions) find(args []string) ([]catalog.Listing, error) {
+	services, err := catalog.AWS().Search(o.search)
+	if err != nil {
+		return nil, kit.Usage("%w", err)
+	}
+	if len(args) == 1 {
+		one, err := catalog.AWS().Find(args[0])
+		if err != nil {
+			return nil, kit.NotFound(err, args[0], "")
+		}
+		services = slices.DeleteFunc(services, func(s catalog.Listing) bool { return s.Key != one.Key })
+	}
+	for i := range services {
+		services[i].Entries = slices.DeleteFunc(services[i].Entries, func(e catalog.Listed) bool {
+			return o.jobs && e.Kind != catalog.AWSJob
+		})
+	}
+	return slices.DeleteFunc(services, func(s catalog.Listing) bool { return len(s.Entries) == 0 }), nil
+}
+
+// nothing says that there is nothing of what the arguments and flags ask for.
+func (o *listOptions) nothing(args []string) error {
+	text := "there are no waiters or jobs"
+	if o.jobs {
+		text = "there are no jobs"
+	}
+	if len(args) == 1 {
+		text += " of " + args[0]
+	}
+	if o.search != "" {
+		text += fmt.Sprintf(" with %q in a name", o.search)
+	}
+	return errors.New(text)
+}
+
+func flat(services []catalog.Listing) []listEntry {
+	list := []listEntry{}
+	for _, s := range services {
+		for _, e := range s.Entries {
+			list = append(list, listEntry{s.Key, s.Name, e.Name, e.Kind, e.Waiter, e.Operation, nil})
+		}
+	}
+	return list
+}
+
+// addSignals reads the jobs of the list.
+func addSignals(entries []listEntry) error {
+	for i := range entries {
+		if entries[i].Kind != catalog.AWSJob {
+			continue
+		}
+		found, err := catalog.Lookup(entries[i].Service, entries[i].Name)
+		if err != nil {
+			return err
+		}
+		j := found.Job
+		if all := (signals{j.Sync, j.Event, j.Topic, j.Batch}); all != (signals{}) {
+			entries[i].Signals = &all
+		}
+	}
+	return nil
+}
+
+// printList prints the entries of each service under its name, in columns as
+// wide as the list needs them.
+func printList(out io.Writer, services []catalog.Listing) error {
+	entries := flat(services)
+	nameWidth, operationWidth, jobs := 0, 0, 0
+	for _, e := range entries {
+		nameWidth = max(nameWidth, len(e.Name))
+		operationWidth = max(operationWidth, len(e.Operation))
+		if e.Kind == catalog.AWSJob {
+			jobs++
+		}
+	}
+	var b strings.Builder
+	service := ""
+	for _, e := range entries {
+		if e.Service != service {
+			service = e.Service
+			terminal.Fprintf(&b, "%s (%s)\n", e.Service, e.ServiceName)
+		}
+		line := fmt.Sprintf("  %-*s  %-6s  %-*s", nameWidth, e.Name, e.Kind, operationWidth, e.Operation)
+		if e.Kind == catalog.AWSJob {
+			line += "  " + e.Waiter
+		}
+		b.WriteString(terminal.Quote(strings.TrimRight(line, " ")) + "\n")
+	}
+	if len(services) > 0 {
+		terminal.Fprintf(&b, "%s and %s of %s\n", kit.Plural(len(entries)-jobs, "waiter"), kit.Plural(jobs, "job"), kit.Plural(len(services), "service"))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
