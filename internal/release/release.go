@@ -22,7 +22,7 @@ import (
 const Checksums = "checksums.txt"
 
 // released is the variable that tells the command its version.
-const released = lambdabuild.Module + "/internal/cli.released"
+const released = lambdabuild.Module + "/internal/cli/kit.released"
 
 // Machines are those that a release is built for.
 func Machines() []lambdabuild.Machine {
