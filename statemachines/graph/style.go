@@ -131,6 +131,8 @@ var style = func() string {
 	}
 	ruleOutcome("bad", Failed, TimedOut)
 	ruleOutcome("amber", Caught)
+	rule(".retried > .shape", "stroke-width:3", "stroke", "amber-line")
+	rule(".legend .retried > .shape", "", "fill", "amber-in")
 	rule(".aborted > .shape", "stroke-width:3;stroke-dasharray:7 4", "stroke", "ink")
 	rule(".wire.caught path", "stroke-width:2.75", "stroke", "amber-line")
 	rule(".wire.caught .arrow", "", "fill", "amber-line")

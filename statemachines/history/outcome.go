@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -16,6 +17,10 @@ type course struct {
 	// this one which it is part of.
 	parent *Visit
 	try    int
+	// place is the index of the item in that Map, or of the branch in that Parallel; -1 if
+	// it is not known. branches counts those of the try under way.
+	place    int
+	branches int
 	// tries is how often a Map or Parallel has begun, and restarted when it last did.
 	tries     int
 	restarted time.Time
@@ -42,9 +47,18 @@ func (v *Visit) around(holds func(*Visit) bool) *Visit {
 	return nil
 }
 
+// isBeside tells whether the visit is in another branch or item of a state around another
+// visit, however deep.
+func (v *Visit) isBeside(other *Visit) bool {
+	isAround := func(outer *Visit) bool { return v.around(func(own *Visit) bool { return own == outer }) != nil }
+	shared := other.around(isAround)
+	return shared != nil && shared != v
+}
+
 // begin begins a try of a Map or Parallel.
 func (v *Visit) begin(at time.Time) {
 	v.tries++
+	v.branches = 0
 	v.restarted, v.failing, v.Error, v.Cause = at, false, "", ""
 }
 
@@ -159,6 +173,9 @@ func (v *Visit) Describe() string {
 		text = "failed, and the Map tolerates it"
 	case v.Outcome == graph.Caught && v.Catcher != v.State:
 		text += " by the Catch of " + v.Catcher
+		if catcher := v.around(func(outer *Visit) bool { return outer.State == v.Catcher }); catcher != nil && catcher.next != nil {
+			text += " to " + catcher.next.State
+		}
 	case v.Outcome == graph.Caught && v.next != nil:
 		text += " by the Catch to " + v.next.State
 	case v.Outcome == graph.TimedOut && !v.failing:
@@ -172,10 +189,32 @@ func (v *Visit) Describe() string {
 		name = v.lastFailure()
 		text = "retried after " + count(n, "failed call")
 	}
+	if n := len(v.Attempts); v.failing && v.Failures() > 1 && (isEnd(v.Outcome) || v.Outcome == graph.Caught) {
+		text += " after " + count(n, "call")
+	}
 	if name != "" {
 		text += ": " + name
 	}
 	return text
+}
+
+// Place says in which item of a Map or branch of a Parallel the visit was: "index 2 of
+// Each, branch 1 of Both"; empty outside of them. Both count from 0, as AWS and the picture do.
+func (v *Visit) Place() string {
+	var all []string
+	for ; v.parent != nil; v = v.parent {
+		switch {
+		case v.place < 0 && v.Execution != v.parent.Execution:
+			all = append(all, "execution "+v.Execution.Title+" of "+v.parent.State)
+		case v.place < 0:
+			all = append(all, "in "+v.parent.State)
+		case v.parent.Type == asl.TypeParallel:
+			all = append(all, fmt.Sprintf("branch %d of %s", v.place, v.parent.State))
+		default:
+			all = append(all, fmt.Sprintf("index %d of %s", v.place, v.parent.State))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // errorName is the error of the visit: where its failure has no event of its own, that of
@@ -253,6 +292,36 @@ func (v *Visits) FindCulprits(e *Execution) []*Visit {
 		}
 	}
 	return all
+}
+
+// FindCaught are the visits that failed and whose failure a Catch took, the last first,
+// without those of the states around them.
+func (v *Visits) FindCaught() []*Visit {
+	around := map[*Visit]bool{}
+	var all []*Visit
+	for _, visit := range slices.Backward(v.All) { // what is inside comes later
+		if visit.Outcome != graph.Caught || visit.Catcher == "" {
+			continue
+		}
+		if !around[visit] {
+			all = append(all, visit)
+		}
+		for outer := visit; outer.State != visit.Catcher && outer.parent != nil; outer = outer.parent {
+			around[outer.parent] = true
+		}
+	}
+	return all
+}
+
+// FailureOf is the place of the event with which a visit failed; its last event if none
+// of its own tells.
+func (v *Visits) FailureOf(visit *Visit) int {
+	for i := visit.Last; i > visit.First && visit.First >= 0; i-- {
+		if event := &visit.Execution.Events[i]; i < len(v.Of) && v.Of[i] == visit && event.IsFailure() && !event.isOfContainer() {
+			return i
+		}
+	}
+	return visit.Last
 }
 
 // count writes a number of things.

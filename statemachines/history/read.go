@@ -271,7 +271,7 @@ func (n *flexible) UnmarshalJSON(text []byte) error {
 }
 
 // timestamp is a time as the versions of the AWS CLI and the API write it: RFC 3339,
-// or seconds since 1970, or milliseconds.
+// or seconds since 1970, or milliseconds, or as Python prints it.
 type timestamp struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -295,9 +295,17 @@ func parseTime(text string) (time.Time, error) {
 		}
 		return time.UnixMilli(int64(math.Round(seconds * 1000))).UTC(), nil
 	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("expected a time such as 2026-01-01T00:00:00Z, found %.40q", text)
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC(), nil
+		}
 	}
-	return at.UTC(), nil
+	return time.Time{}, fmt.Errorf("expected a time such as 2026-01-01T00:00:00Z, found %.40q", text)
+}
+
+// layouts are how programs write times as text: RFC 3339, and Python's str and isoformat
+// of a datetime, with a zone or, in UTC, without one.
+var layouts = []string{
+	time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999Z0700",
+	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
 }

@@ -254,3 +254,22 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Times as Python prints a datetime were refused. Each way in which people write down a
+// history gives the same time.
+func TestTimesOfAHistory(t *testing.T) {
+	t.Parallel()
+	want := time.Date(2026, 11, 28, 14, 0, 0, 123000000, time.UTC)
+	for _, written := range []string{
+		`"2026-11-28 14:00:00.123000+00:00"`, `"2026-11-28 15:00:00.123000+01:00"`, `"2026-11-28 14:00:00.123000"`, // json.dumps(default=str)
+		`"2026-11-28T14:00:00.123000+00:00"`, `"2026-11-28T14:00:00.123000"`, // isoformat
+		`"2026-11-28T14:00:00.123Z"`, `"2026-11-28T15:00:00.123+0100"`, // the aws command, and JavaScript
+		`1795874400.123`, `"1795874400.123"`, `1795874400123`, `"1795874400123"`, // seconds and milliseconds
+	} {
+		e, err := history.Read([]byte(`{"events": [{"id": 1, "type": "ExecutionStarted", "timestamp": ` + written + `}]}`))
+		require.NoError(t, err, written)
+		require.Equal(t, want, e.Events[0].Time, written)
+	}
+	_, err := history.Read([]byte(`{"events": [{"id": 1, "type": "ExecutionStarted", "timestamp": "yesterday"}]}`))
+	require.ErrorContains(t, err, "expected a time such as 2026-01-01T00:00:00Z")
+}

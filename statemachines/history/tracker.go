@@ -12,9 +12,11 @@ import (
 type tracker struct {
 	visits *Visits
 	e      *Execution
-	of     map[int64]*Visit    // by the ID of an event
-	kinds  map[int64]string    // types of events, by ID
-	open   map[string][]*Visit // by state
+	of     map[int64]*Visit // by the ID of an event
+	kinds  map[int64]string // types of events, by ID
+	// indexes are those of items, by the ID of an event; -1 for other events.
+	indexes map[int64]int
+	open    map[string][]*Visit // by state
 	// halted are the visits by their states that a redrive enters anew inside of a Map or
 	// Parallel.
 	halted map[string][]*Visit
@@ -36,7 +38,8 @@ type mapRun struct {
 func (e *Execution) newTracker() *tracker {
 	t := &tracker{
 		visits: &Visits{Of: make([]*Visit, len(e.Events)), polled: map[int]bool{}}, e: e,
-		of: make(map[int64]*Visit, len(e.Events)), kinds: make(map[int64]string, len(e.Events)), open: map[string][]*Visit{},
+		of: make(map[int64]*Visit, len(e.Events)), kinds: make(map[int64]string, len(e.Events)), indexes: make(map[int64]int, len(e.Events)),
+		open:       map[string][]*Visit{},
 		containers: map[asl.Type][]*Visit{},
 	}
 	if e.Machine != nil {
@@ -48,7 +51,7 @@ func (e *Execution) newTracker() *tracker {
 		if v != nil {
 			t.of[event.ID], t.visits.Of[i], v.Last = v, v, i
 		}
-		t.kinds[event.ID] = event.Type
+		t.kinds[event.ID], t.indexes[event.ID] = event.Type, event.Index
 	}
 	for _, v := range t.visits.All {
 		if v.pollsOn() {
@@ -78,7 +81,7 @@ func (t *tracker) close(v *Visit) {
 func (t *tracker) placeIn(run mapRun) {
 	for _, v := range t.visits.All {
 		if v.parent == nil && v.Execution == t.e {
-			v.parent, v.try = run.visit, run.try
+			v.parent, v.try, v.place = run.visit, run.try, -1
 		}
 	}
 }
@@ -92,7 +95,7 @@ func (t *tracker) follow(event *Event, i int) *Visit {
 	case event.isExit():
 		return t.exit(event, i, v)
 	case strings.HasSuffix(event.Type, "StateAborted"):
-		if v != nil && v.Open {
+		if v = t.findStopped(event, v); v != nil {
 			v.leave(event.Time)
 			t.forget(v)
 		}
@@ -115,6 +118,23 @@ func (t *tracker) follow(event *Event, i int) *Visit {
 		return t.followEvaluation(event, i, v)
 	}
 	return v
+}
+
+// findStopped is the visit that an abort ends. The event names none and comes after the one
+// that failed, be it for that one itself or for the states beside it.
+func (t *tracker) findStopped(event *Event, v *Visit) *Visit {
+	kind := asl.Type(strings.TrimSuffix(event.Type, "StateAborted"))
+	if v == nil || v.Open && v.Type == kind {
+		return v
+	}
+	var first *Visit
+	for _, visits := range t.open { // each in the order in which they were entered
+		i := slices.IndexFunc(visits, func(beside *Visit) bool { return beside.Type == kind && beside.isBeside(v) })
+		if i >= 0 && (first == nil || visits[i].First < first.First) {
+			first = visits[i]
+		}
+	}
+	return first
 }
 
 // exit ends a visit: that of the event before, or one around it.
@@ -316,14 +336,18 @@ func (t *tracker) enter(event *Event, i int, before *Visit) *Visit {
 	}
 	switch {
 	case halted != nil:
-		v.Strand, v.parent, v.try = halted.Strand, halted.parent, halted.parent.tries
+		v.Strand, v.parent, v.try, v.place = halted.Strand, halted.parent, halted.parent.tries, halted.place
 	case starts:
 		v.Strand = event.ID
 		if before != nil {
-			v.parent, v.try = before, before.tries
+			v.parent, v.try, v.place = before, before.tries, t.indexes[event.Previous]
+		}
+		if before != nil && kind == "ParallelStateStarted" {
+			v.place = before.branches
+			before.branches++
 		}
 	case before != nil:
-		v.Strand, v.parent, v.try = before.Strand, before.parent, before.try
+		v.Strand, v.parent, v.try, v.place = before.Strand, before.parent, before.try, before.place
 		if before.left {
 			before.next = v
 			before.failing = before.failing || t.mustHaveFailed(before)

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"slices"
@@ -136,7 +137,7 @@ func newView(e *history.Execution, live *Live) *view {
 		Style:   template.CSS(ribbonStyle + pageStyle), Marks: template.HTML(marks), Script: template.JS(script), //nolint:gosec // our own
 		ScriptHash: base64.StdEncoding.EncodeToString(hash[:]),
 		Title:      cut(cmp.Or(e.Title, untitled), mostName), Status: cut(e.Status, mostName), Mood: Mood(e.Status),
-		Error: cut(e.Error, mostPayload), Cause: cut(e.Cause, mostPayload),
+		Error: cut(e.Error, mostPayload), Cause: cut(ExplainCause(e.Cause), mostPayload),
 		Input: cut(e.Input, mostPayload), Output: cut(e.Output, mostPayload),
 		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName), Times: formatTimes(e), Marked: map[string]bool{},
 	}
@@ -198,16 +199,25 @@ const mostEnds = 5
 func (v *view) addEnds(e *history.Execution, visits *history.Visits, rows map[string]*row) {
 	known := map[string]bool{}
 	for _, visit := range listEnds(e, visits) {
-		if known[visit.State] || len(v.Ends) == mostEnds {
+		if known[endKey(visit)] || len(v.Ends) == mostEnds {
 			continue
 		}
-		known[visit.State] = true
-		end := endView{stateLink{Name: nameOf(visit)}, cut(visit.Describe(), mostName), outcomeMood(visit.Outcome), eventID(e, visit, visit.Last)}
+		known[endKey(visit)] = true
+		end := endView{stateLink{Name: nameOf(visit)}, cut(describeVisit(visit), mostName), outcomeMood(visit.Outcome), eventID(e, visit, visits.FailureOf(visit))}
 		if r := rows[end.Name]; r != nil {
 			end.Number = r.number
 		}
 		v.Ends = append(v.Ends, end)
 	}
+}
+
+// endKey tells the ends that the head names apart: failures of several items of a Map are
+// several, but all that was stopped in a state is one.
+func endKey(visit *history.Visit) string {
+	if visit.Outcome == graph.Failed {
+		return visit.State + "\x00" + visit.Place()
+	}
+	return visit.State
 }
 
 // listEnds are the visits that say why an execution did not succeed: those at which
@@ -217,12 +227,37 @@ func listEnds(e *history.Execution, visits *history.Visits) []*history.Visit {
 	if len(all) == 0 {
 		return nil
 	}
-	for _, visit := range slices.Backward(visits.All) {
-		if visit.Outcome == graph.Caught && visit.Catcher == visit.State {
-			all = append(all, visit)
-		}
+	return slices.Concat(all, visits.FindCaught())
+}
+
+// describeVisit says what came of a visit, and in which item or branch that was.
+func describeVisit(visit *history.Visit) string {
+	if place := visit.Place(); place != "" {
+		return "(" + place + ") " + visit.Describe()
 	}
-	return all
+	return visit.Describe()
+}
+
+// ExplainCause puts the failure of a nested execution, which AWS gives as the JSON text
+// of its description, into words; other causes stay as they are.
+func ExplainCause(cause string) string {
+	var nested struct {
+		ARN    string `json:"ExecutionArn"`
+		Status string `json:"Status"`
+		Error  string `json:"Error"`
+		Cause  string `json:"Cause"`
+	}
+	if json.Unmarshal([]byte(cause), &nested) != nil || nested.ARN == "" || nested.Status == "" {
+		return cause
+	}
+	text := "nested execution " + nested.ARN + " " + nested.Status
+	if nested.Error != "" {
+		text += ": " + nested.Error
+	}
+	if nested.Cause != "" {
+		text += ": " + ExplainCause(nested.Cause)
+	}
+	return text
 }
 
 // formatTimes says when the execution began and ended.

@@ -147,16 +147,16 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 	w.paintLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cut(cmp.Or(e.Title, untitled), mostName)), w.options.Columns))
 	known := map[string]bool{}
 	for _, v := range listEnds(e, visits) {
-		if !known[v.State] && len(known) < mostEnds {
-			w.row("at", "%s %s", nameOf(v), cut(v.Describe(), mostName))
+		if key := endKey(v); !known[key] && len(known) < mostEnds {
+			w.row("at", "%s %s", nameOf(v), cut(describeVisit(v), mostName))
+			known[key] = true
 		}
-		known[v.State] = true
 	}
 	if e.Error != "" {
 		w.row("error", "%s", cut(e.Error, mostPayload))
 	}
 	if e.Cause != "" {
-		w.row("cause", "%s", cut(e.Cause, mostPayload))
+		w.row("cause", "%s", cut(ExplainCause(e.Cause), mostPayload))
 	}
 	if e.Output != "" {
 		w.row("output", "%s", cut(e.Output, mostCause))

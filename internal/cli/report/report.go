@@ -40,7 +40,8 @@ job on one time line, with the status history and how late the end was seen; wha
 execution cost; and what happened, with equal turns of loops folded.
 
 HISTORY.json is one of these, and "-" is standard input:
-  - the output of "aws stepfunctions get-execution-history"
+  - the output of "aws stepfunctions get-execution-history", or what boto3 returned, written
+    with json.dumps(history, default=str)
   - a file of "jobpoller run --history", or the output of "run -o jsonl"
   - the log of an Express workflow, as lines or as "aws logs filter-log-events" prints it
 The outputs of "aws stepfunctions describe-execution" and

@@ -118,6 +118,17 @@ func TestSearchByMachine(t *testing.T) {
 	require.NotContains(t, text, "▲", "4 runs have ended")
 }
 
+// The list did not say why executions failed: each has its error, and its cause as a hint.
+func TestListSaysErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	failed := w.runs[1]
+	failed.History.Error, failed.History.Cause = "States.TaskFailed", `{"ExecutionArn": "arn:inner", "Status": "FAILED", "Error": "QueryFailed"}`
+	_, text := get(t, newPage(w), "")
+	require.Contains(t, text, `<td data-name="Error" class="bad" title="nested execution arn:inner FAILED: QueryFailed">States.TaskFailed</td>`)
+	require.Equal(t, 1, strings.Count(text, "States.TaskFailed"), "the others did not fail")
+}
+
 // Only the loop of one job that succeeded within a day is compared, and only what failed
 // can be said not to be redrivable.
 func TestNothingToCompare(t *testing.T) {

@@ -10,9 +10,11 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/report"
 )
 
-// summary is what the list says of the polls of a run.
+// summary is what the list says of the polls of a run, and of its failure.
 type summary struct {
 	Verdict, Next, Polls, Late, Cost string
+	// Error is that of a run that failed; Cause says more, where there is more.
+	Error, Cause string
 
 	next time.Time
 }
@@ -69,7 +71,7 @@ func (s *summaries) of(w World, arn string, budget *int) summary {
 // summarize reads the polls of a run.
 func summarize(d *Detail) summary {
 	e := d.History
-	s := summary{}
+	s := summary{Error: e.Error, Cause: report.ExplainCause(e.Cause)}
 	if !e.Express {
 		usd, _ := e.CostUSD()
 		s.Cost = fmt.Sprintf("$%.4f", usd)
