@@ -173,6 +173,10 @@ bench: bench-command ## Print how what has a budget compares with its peer
 bench-page: bench-command bench-functions ## Measure what bench and bench-lambda do, and write it into docs/bench.md
 	$(BENCH) -ratios -command '$(abspath $(DIST))/bench' -lambdas '$(abspath $(DIST))' -page
 
+.PHONY: bench-suites
+bench-suites: ## Measure the tests of each package, alone and under the race detector, and write it into docs/bench.md; takes a quarter of an hour
+	$(BENCH) -suites
+
 .PHONY: bench-schedule
 bench-schedule: ## Print how late, and in how many calls, schedules find the end of a job
 	$(BENCH) -schedules

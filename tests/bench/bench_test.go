@@ -62,6 +62,13 @@ func measure() int {
 	}
 	r := newReport(os.Stdout)
 	ctx := context.Background()
+	if *suites {
+		if err := measureSuites(ctx, os.Stdout, benchPage); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
 	var failed error
 	if *ratios {
 		r.measureRatios()

@@ -49,14 +49,26 @@ func RunTests(m *testing.M, others map[string]func(), root func() *cobra.Command
 }
 
 // RunScripts runs the scripts of a folder. Each gets an S3 server with the bucket
-// "there" at $S3, and the module's folder as $MODULE.
+// "there" at $S3, and the module's folder as $MODULE. The race detector sees one in four:
+// each command of a script is a process that starts anew.
 func RunScripts(t *testing.T, folder string) {
 	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	if UnderRace {
+		const share = 4
+		some := files[:0]
+		for i := 0; i < len(files); i += share {
+			some = append(some, files[i])
+		}
+		files = some
+	}
 	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	values := strings.Split(strings.TrimSpace(string(environment)), "\n")
 	testscript.Run(t, testscript.Params{
-		Dir: folder, UpdateScripts: *Update,
+		Files: files, UpdateScripts: *Update,
 		Setup: func(e *testscript.Env) error {
 			server, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 			if err != nil {
