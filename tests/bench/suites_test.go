@@ -20,7 +20,7 @@ const sectionSuites = "suites"
 // suite is what the tests of a package take: seconds of processor time, alone and under
 // the race detector, with the programs that they run.
 type suite struct {
-	name       string
+	name        string
 	alone, race float64
 }
 
