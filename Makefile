@@ -175,7 +175,7 @@ bench-page: bench-command bench-functions ## Measure what bench and bench-lambda
 
 .PHONY: bench-suites
 bench-suites: ## Measure the tests of each package, alone and under the race detector, and write it into docs/bench.md; takes a quarter of an hour
-	$(BENCH) -suites
+	$(subst go test,go test -tags e2e,$(BENCH)) -suites
 
 .PHONY: bench-schedule
 bench-schedule: ## Print how late, and in how many calls, schedules find the end of a job
