@@ -232,7 +232,6 @@ var rules = []rule{
 type node struct {
 	ImportPath string   `json:"ImportPath"`
 	Imports    []string `json:"Imports"`
-	Name       string   `json:"Name"`
 	Standard   bool     `json:"Standard"`
 	Doc        string   `json:"Doc"`
 	GoFiles    []string `json:"GoFiles"`
@@ -306,7 +305,7 @@ func (g graph) chain(from string, is func(node) bool) []string {
 // load returns the packages of this module and all that they depend on.
 func load(t *testing.T) graph {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Name,Imports,Standard,Doc,GoFiles", "./...")
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,Standard,Doc,GoFiles", "./...")
 	command.Dir = ".."
 	output, err := command.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -352,17 +351,6 @@ func TestEveryPackageHasADocComment(t *testing.T) {
 	for path, n := range load(t) {
 		if n.matches("./...") && len(n.GoFiles) > 0 {
 			require.NotEmpty(t, n.Doc, "%s: say in a package comment what it is for", path)
-		}
-	}
-}
-
-// "poller" is one wait loop of one state machine: no package is called that.
-func TestNoPackageIsNamedPoller(t *testing.T) {
-	t.Parallel()
-	for path, n := range load(t) {
-		if n.matches("./...") {
-			require.NotEqual(t, "poller", n.Name, path)
-			require.NotContains(t, strings.Split(path, "/"), "poller", path)
 		}
 	}
 }

@@ -58,8 +58,8 @@ func publicPackages(t *testing.T) map[string]*public {
 	return all
 }
 
-// go doc of each package starts with a sentence that says what it is for, and shows
-// an example whose output is checked.
+// go doc shows a comment of each package, from one file, and an example whose output
+// is checked.
 func TestPublicPackagesHaveACommentAndAnExample(t *testing.T) {
 	t.Parallel()
 	all := publicPackages(t)
@@ -74,9 +74,7 @@ func TestPublicPackagesHaveACommentAndAnExample(t *testing.T) {
 				}
 			}
 			require.Len(t, comments, 1, "one file has the package comment")
-			sentence := new(doc.Package).Synopsis(comments[0])
-			require.Regexp(t, `^Package `+p.name+` .+\.$`, sentence)
-			require.LessOrEqual(t, len(strings.Fields(sentence)), 30, "say it in fewer words: %s", sentence)
+			require.True(t, strings.HasPrefix(comments[0], "Package "+p.name+" "), comments[0])
 			require.True(t, slices.ContainsFunc(doc.Examples(p.tests...), func(e *doc.Example) bool {
 				return e.Output != "" || e.EmptyOutput
 			}), "no test file has an Example with an Output")

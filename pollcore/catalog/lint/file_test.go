@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -154,14 +155,13 @@ func TestFindingsInJSON(t *testing.T) {
 
 // No text makes lint panic, and what it places is in the text.
 func FuzzFile(f *testing.F) {
-	for _, folder := range []string{"testdata/rules", "testdata/handwritten"} {
-		entries, err := os.ReadDir(folder)
+	files, err := filepath.Glob("testdata/*/*.json")
+	require.NoError(f, err)
+	require.NotEmpty(f, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
 		require.NoError(f, err)
-		for _, e := range entries {
-			text, err := os.ReadFile(folder + "/" + e.Name())
-			require.NoError(f, err)
-			f.Add(string(text))
-		}
+		f.Add(string(text))
 	}
 	catalogue := press()
 	f.Fuzz(func(t *testing.T, text string) {
