@@ -53,7 +53,7 @@ func TestFlagsOfTimes(t *testing.T) {
 			}
 		})
 	})
-	require.Equal(t, map[string]bool{"run": true, "wait": true, "start": true, "compile": true, "fix": true}, withMaxWait)
+	require.Equal(t, map[string]bool{"demo": true, "run": true, "wait": true, "start": true, "compile": true, "fix": true}, withMaxWait)
 }
 
 // Each value of a flag that is not a file completes to words or to nothing.

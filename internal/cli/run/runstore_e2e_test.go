@@ -28,7 +28,7 @@ func TestE2ERunWithDynamoDB(t *testing.T) {
 		require.Equal(t, code, runCommand(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
 		return stdout.String() + stderr.String()
 	}
-	sample := []string{"--store", "dynamodb", "--table", "records", "--data", t.TempDir(), "--name", "nightly", "--job-seconds", "1"}
+	sample := []string{"--store", "dynamodb", "--table", "records", "--data", t.TempDir(), "--name", "nightly", "--input", sampleRequest(t, 1)}
 	first := run(kit.ExitSucceeded, sample...)
 	require.Contains(t, first, "start record  dynamodb://")
 	require.Contains(t, first, `"workedSeconds":1`)
