@@ -52,11 +52,12 @@ func NameOf(title string) string {
 func (o *Options) AddTo(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&o.Views.Trace, "trace", false, "print every event on stderr as it happens")
-	f.StringVar(&o.Views.HTML, "html", "", "write a report with pictures to this `FILE`")
-	f.StringVar(&o.Views.History, "history", "", "write the history to this `FILE`, in the form of GetExecutionHistory")
+	f.StringVar(&o.Views.HTML, "html", "", "`FILE` for a report with pictures")
+	f.StringVar(&o.Views.History, "history", "", "`FILE` for the history, in the form of GetExecutionHistory")
 	f.BoolVar(&o.Virtual, "virtual", false, "use virtual time: jump from timer to timer")
 	f.BoolVar(&o.Processes, "processes", false, "build the Lambda functions and run them as processes (needs the go command)")
-	f.StringVar(&o.Name, "name", "", "`NAME` of the execution; with a store that is kept, a second run of the name goes on with jobs of jobpoller-runjob")
+	f.StringVar(&o.Name, "name", "", "`NAME` of the execution; with a store that is kept, such as --data, "+
+		"a second run of the name goes on with jobs of jobpoller-runjob")
 	f.StringVar(&o.Records.Data, "data", "", "`FOLDER` of the embedded S3 server, instead of memory; the server's URL and keys are printed")
 	f.StringVarP(&o.Output, "output", "o", "text", "text, json, or jsonl (every event, then the result)")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "show no progress")
