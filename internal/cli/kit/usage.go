@@ -24,7 +24,7 @@ var flagGroups = []struct {
 	{"What answers the Tasks", []string{"simulate", "ends", "mocks", "mock-config", "lambda", "lambda-endpoint", "aws"}},
 	{"When it polls", []string{"max-wait", "delay", "initial-delay", "min-delay", "max-delay", "max-attempts", "schedule"}},
 	{"How it runs", []string{"virtual", "time", "seed", "processes", "name", "redrive"}},
-	{"Start records", []string{"data", "store", "bucket", "prefix", "table", "s3-endpoint"}},
+	{"Start records", []string{"data", "bucket", "prefix", "table", "s3-endpoint"}},
 	{"AWS", []string{"region", "profile", "endpoint-url"}},
 	{"Output", []string{"output", "quiet", "verbose", "trace", "html", "history"}},
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/cli/localrun"
-	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
@@ -22,7 +21,6 @@ type runOptions struct {
 
 	input  string
 	sample localrun.Sample
-	store  string
 
 	mocks       string
 	simulated   answers.Simulated
@@ -50,7 +48,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 			report("--bucket: %w", err)
 		}
 	}
-	problems = append(problems, o.services.Parse(), o.readLambdas(), o.checkStore(), o.checkMocked(changed))
+	problems = append(problems, o.services.Parse(), o.readLambdas(), o.checkMocked(changed))
 	problems = append(problems, o.conflicts(changed)...)
 	if err := errors.Join(problems...); err != nil {
 		return kit.Usage("%w", err)
@@ -81,6 +79,9 @@ func (o *runOptions) conflicts(changed func(flag string) bool) (problems []error
 	if o.Records.Data != "" && o.Records.UsesS3() {
 		report("--data is for the embedded S3 server, and --s3-endpoint and --bucket are for another: remove one of them")
 	}
+	if o.Records.Table != "" && o.Records.Bucket != "" {
+		report("--table and --bucket are two stores: remove one of them")
+	}
 	if o.Records.S3Endpoint != "" && o.Records.Bucket == "" {
 		report("--s3-endpoint needs --bucket")
 	}
@@ -96,27 +97,6 @@ func (o *runOptions) usesMocks() bool {
 func (o *runOptions) answersTasks() bool {
 	return o.mocks != "" || o.simulated.IsGiven() || len(o.lambdas) > 0 || o.definition != "" && o.services.IsGiven()
 }
-
-// checkStore reports what is wrong with the flags about the store.
-func (o *runOptions) checkStore() error {
-	switch {
-	case o.store == storeDynamoDB && o.Records.Table == "":
-		return errors.New("--store dynamodb needs --table")
-	case o.store == storeDynamoDB && o.Records.Bucket != "":
-		return errors.New("--table and --bucket are two stores: remove one of them")
-	case o.store != storeDynamoDB && o.Records.Table != "":
-		return errors.New("--table needs --store dynamodb")
-	case o.store != storeDynamoDB && o.store != storeS3:
-		return fmt.Errorf("--store must be s3 or dynamodb, is %q%s", o.store, nearest.DidYouMean(o.store, []string{storeS3, storeDynamoDB}))
-	}
-	return nil
-}
-
-// The stores of start records.
-const (
-	storeS3       = "s3"
-	storeDynamoDB = "dynamodb"
-)
 
 // checkMocked reports what is wrong with the flags about mocks.
 func (o *runOptions) checkMocked(changed func(flag string) bool) error {
@@ -158,7 +138,7 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if !o.usesMocks() {
 		return errors.Join(problems...)
 	}
-	for _, flag := range []string{"processes", "s3-endpoint", "bucket", "store", "table"} {
+	for _, flag := range []string{"processes", "s3-endpoint", "bucket", "table"} {
 		if changed(flag) {
 			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and %s replaces them: remove one of them", flag, by))
 		}

@@ -141,9 +141,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.BoolVar(&o.Redrive, "redrive", false, "go on with the run of --name and --data that failed, where it failed")
 	f.StringVar(&o.Records.S3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
 	f.StringVar(&o.Records.Bucket, "bucket", "", "`BUCKET` that exists, instead of one on the embedded S3 server")
-	f.StringVar(&o.store, "store", storeS3, "where start records go: s3, or dynamodb with --table")
-	f.StringVar(&o.Records.Table, "table", "", "`TABLE` of DynamoDB that exists, for --store dynamodb")
-	kit.CompleteWords(c, "store", storeS3, storeDynamoDB)
+	f.StringVar(&o.Records.Table, "table", "", "`TABLE` of DynamoDB that exists, for start records")
 	kit.CompleteNothing(c, "simulate", "ends", "seed", "test-case", "substitute", "s3-endpoint", "bucket", "table", "lambda")
 }
 
