@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/compile"
+	"github.com/jobpoller/jobpoller/internal/cli/demo"
 	"github.com/jobpoller/jobpoller/internal/cli/fix"
 	"github.com/jobpoller/jobpoller/internal/cli/graph"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
@@ -21,7 +22,7 @@ import (
 func newRootCommand() *cobra.Command {
 	root := kit.NewRoot(append(helpTopics(),
 		lint.New(), graph.New(), show.NewList(), show.NewCheck(),
-		serve.New(), run.New(), show.New(), compile.New(), wait.New(), run.NewMocks(), fix.New(),
+		serve.New(), run.New(), demo.New(), show.New(), compile.New(), wait.New(), run.NewMocks(), fix.New(),
 		wait.NewStart(), records.NewStatus(), records.New(), records.NewDoctor(),
 		report.New(), report.NewWatch(), plan.New(), newVersionCommand(),
 	)...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -53,7 +54,7 @@ func TestFlagsOfTimes(t *testing.T) {
 			}
 		})
 	})
-	require.Equal(t, map[string]bool{"run": true, "wait": true, "start": true, "compile": true, "fix": true}, withMaxWait)
+	require.Equal(t, map[string]bool{"demo": true, "run": true, "wait": true, "start": true, "compile": true, "fix": true}, withMaxWait)
 }
 
 // Each value of a flag that is not a file completes to words or to nothing.
@@ -99,6 +100,40 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			require.LessOrEqual(t, len(line), kit.HelpWidth+1, "%s: %s", c.Name(), line)
 		}
 	}
+}
+
+// A help has each flag once, in the group of its kind, and its placeholder once.
+func TestFlagsAreGroupedInHelp(t *testing.T) {
+	t.Parallel()
+	walk(newRootCommand(), func(c *cobra.Command) {
+		help := c.UsageString()
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			flag := regexp.MustCompile(`(?m)^ {2}(?:-\w, |    )--` + f.Name + `(?: (\S+))?(?:   .*(?:\n {12}.*)*)?$`)
+			found := flag.FindAllStringSubmatch(help, -1)
+			if f.Hidden {
+				require.Empty(t, found, "%s --%s", c.CommandPath(), f.Name)
+				return
+			}
+			require.Len(t, found, 1, "%s --%s:\n%s", c.CommandPath(), f.Name, help)
+			if value := found[0][1]; value != "" && strings.ToUpper(value) == value {
+				require.Len(t, regexp.MustCompile(`(?:^|\s)`+regexp.QuoteMeta(value)+`(?:\s|$)`).FindAllString(found[0][0], -1), 1, found[0][0])
+			}
+		})
+	})
+	for flag, title := range map[string]string{
+		"mocks": "What answers the Tasks", "bucket": "Start records", "html": "Output", "region": "AWS", "virtual": "How it runs", "input": "Input",
+	} {
+		run, _, err := newRootCommand().Find([]string{"run"})
+		require.NoError(t, err)
+		_, group, found := strings.Cut(run.UsageString(), "\n\n"+title+":\n")
+		require.True(t, found, title)
+		group, _, _ = strings.Cut(group, "\n\n")
+		require.Contains(t, group, " --"+flag+" ")
+	}
+	graph, _, err := newRootCommand().Find([]string{"graph"})
+	require.NoError(t, err)
+	_, output, _ := strings.Cut(graph.UsageString(), "Output:\n")
+	require.NotContains(t, output, "--history", "it reads that file")
 }
 
 // A topic is explained by help and by its name, and named where help is given.

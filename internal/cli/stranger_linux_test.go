@@ -65,7 +65,7 @@ func (w *waitFor) String() string {
 
 func startRun(t *testing.T, args ...string) *startedRun {
 	t.Helper()
-	return startCommand(t, "  RunJob  ", append([]string{"run"}, args...)...)
+	return startCommand(t, "  RunJob  ", append([]string{"demo"}, args...)...)
 }
 
 // startCommand starts the command, and waits until it writes a text to stderr.

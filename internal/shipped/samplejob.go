@@ -30,6 +30,16 @@ type SampleJobInput struct {
 	Fail    bool `json:"fail,omitempty"`
 }
 
+// SampleRequest is the input of an execution of the shipped poller that runs the sample job.
+func SampleRequest(input SampleJobInput, maxWait time.Duration) ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"job":            lambdajob.Name,
+		"arguments":      map[string]any{"FunctionName": SampleJobFunction, "Payload": input},
+		"maxWaitSeconds": int(maxWait / time.Second),
+		"initialDelay":   1, // no job has ended before
+	})
+}
+
 // sampleJob is an asynchronous Lambda function: it writes the status running,
 // works for a while on the clock, then writes succeeded or failed. What it works on is
 // noted in the bucket first, so that a later run of the same name goes on with it if

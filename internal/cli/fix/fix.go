@@ -89,7 +89,7 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 		RunE: func(c *cobra.Command, args []string) error { return runFix(c, args[0], o) },
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.only, "only", nil, "replace only the loop of this `TASK`, which polls; repeatable")
+	f.StringArrayVar(&o.only, "only", nil, "`TASK` that polls, to replace its loop alone; repeatable")
 	f.StringVar(&o.strategy, "strategy", "", kit.OrList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file")
 	kit.AddDuration(f, &o.maxWait, "max-wait", 0,
@@ -97,6 +97,7 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	kit.AddDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	o.delays.AddSchedule(f)
 	kit.AddDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
+	kit.SetOwn(c, "simulate")
 	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
 	kit.AddSubstitutes(f, &o.substitutes)

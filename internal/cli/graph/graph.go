@@ -52,6 +52,7 @@ stepfunctions get-execution-history".`,
 	f := c.Flags()
 	f.StringVarP(&o.output, "output", "o", "svg", kit.OrList(graphFormats))
 	f.StringVar(&o.history, "history", "", "`FILE` with the history of a run")
+	kit.SetOwn(c, "history")
 	kit.AddSubstitutes(f, &o.substitutes)
 	kit.CompleteWords(c, "output", graphFormats...)
 	kit.CompleteNothing(c, "substitute")

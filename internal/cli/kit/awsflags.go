@@ -20,7 +20,7 @@ type AwsFlags struct {
 // AddTo gives a command the flags.
 func (a *AwsFlags) AddTo(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&a.Region, "region", "", "AWS `REGION`, instead of the configured one")
+	f.StringVar(&a.Region, "region", "", "`REGION` of AWS, instead of the configured one")
 	f.StringVar(&a.Profile, "profile", "", "`PROFILE` of the AWS configuration files")
 	f.StringVar(&a.Endpoint, "endpoint-url", "", "`URL` of the service, instead of AWS's")
 	CompleteNothing(c, "region", "profile", "endpoint-url")

@@ -52,6 +52,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, stdout, st
 func NewRoot(commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{Use: "jobpoller", Version: Version(), SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(printUsage)
 	root.AddCommand(commands...)
 	root.SetHelpCommand(newHelpCommand(root))
 	for _, c := range append(root.Commands(), root) {
@@ -59,7 +60,6 @@ func NewRoot(commands ...*cobra.Command) *cobra.Command {
 			refuseOtherCommands(c)
 		}
 	}
-	wrapFlags(root)
 	return root
 }
 

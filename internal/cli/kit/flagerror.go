@@ -43,6 +43,10 @@ func describeFlagError(c *cobra.Command, err error) error {
 // flagMeant is the flag of the command that an unknown name is near to.
 func flagMeant(c *cobra.Command, name string) string {
 	var known []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	})
 	return nearest.DidYouMean("--"+name, known)
 }

@@ -2,42 +2,9 @@ package kit
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
-
-// HelpWidth is how many columns the help has.
-const HelpWidth = 86
-
-// wrapFlags breaks the lines about flags of a command and those below it. A template
-// of Cobra's, which could do so, makes the program a megabyte larger.
-func wrapFlags(c *cobra.Command) {
-	column := 0
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		value, _ := pflag.UnquoteUsage(f)
-		column = max(column, len("      --"+f.Name+" "+value+"   "))
-	})
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		words := strings.Fields(f.Usage)
-		if !slices.Contains([]string{"", "0", "0s", "[]", "false"}, f.DefValue) {
-			words = append(words, fmt.Sprintf("(default %q)", f.DefValue)) // as pflag adds it
-		}
-		at := column
-		for i, word := range words {
-			if at += len(word) + 1; at > HelpWidth && i > 0 {
-				words[i-1] += "\n"
-				at = column + len(word) + 1
-			}
-		}
-		f.Usage = strings.ReplaceAll(strings.Join(words[:len(strings.Fields(f.Usage))], " "), "\n ", "\n")
-	})
-	for _, below := range c.Commands() {
-		wrapFlags(below)
-	}
-}
 
 // Must is for what fails only if a flag has no such name.
 func Must(err error) {

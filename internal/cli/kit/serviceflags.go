@@ -10,9 +10,9 @@ import (
 func AddServices(c *cobra.Command, s *answers.Services) {
 	f := c.Flags()
 	f.StringArrayVar(&s.Endpoints, "endpoint-url", nil, "`[SERVICE=]URL` that calls of AWS services go to; repeatable")
-	f.StringSliceVar(&s.AWS, "aws", nil, "call AWS, for all services or those of the list, which AWS charges for (--aws or --aws=`SERVICES`)")
+	f.StringSliceVar(&s.AWS, "aws", nil, "`SERVICES` to call at AWS, which AWS charges for, as in --aws=s3,sqs; all with --aws alone")
 	f.Lookup("aws").NoOptDefVal = answers.EveryService
-	f.StringVar(&s.Region, "region", "", "AWS `REGION`, instead of the configured one")
+	f.StringVar(&s.Region, "region", "", "`REGION` of AWS, instead of the configured one")
 	f.StringVar(&s.Profile, "profile", "", "`PROFILE` of the AWS configuration files")
 	CompleteNothing(c, "endpoint-url", "region", "profile")
 	Must(c.RegisterFlagCompletionFunc("aws", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

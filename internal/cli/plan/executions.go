@@ -45,9 +45,9 @@ const (
 // addExecutions adds the flags.
 func (o *planOptions) addExecutions(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&o.executions.arn, "from-executions", "", "read the histories of past executions: `ARN` of a state machine, version, alias, Map Run or execution")
+	f.StringVar(&o.executions.arn, "from-executions", "", "`ARN` of a state machine, version, alias, Map Run or execution: read the histories of past executions")
 	f.IntVar(&o.executions.most, "most", defaultExecutions, "read the newest executions, or the first jobs that --from-service lists: so many at most")
-	f.StringVar(&o.executions.keep, "keep", "", "keep what each execution says in this `FILE`, and read the executions that it lacks alone")
+	f.StringVar(&o.executions.keep, "keep", "", "`FILE` that keeps what each execution says, to read only the executions that it lacks")
 	kit.CompleteNothing(c, "from-executions", "most")
 }
 

@@ -100,11 +100,11 @@ func (o *planOptions) addTo(c *cobra.Command) {
 	kit.AddDuration(f, &o.jitter, "jitter", 0, "spread the polls of jobs that start together over this time")
 	f.StringVar(&o.strategy, "strategy", string(compile.Variables), "of the table's costs: "+kit.OrList(kit.StrategyNames(pollingStrategies())))
 	o.aws.AddTo(c)
-	f.Lookup("region").Usage = "AWS `REGION` of prices and quotas (default that of --from-executions or --from-service, or " + asl.DefaultRegion + ")"
+	f.Lookup("region").Usage = "`REGION` of the prices and quotas (default that of --from-executions or --from-service, or " + asl.DefaultRegion + ")"
 	o.addExecutions(c)
 	o.addService(c)
 	f.IntVar(&o.concurrent, "concurrent", 0, "how many jobs run at once: check every quota that they need")
-	f.StringVar(&o.only, "only", "", "plan the loop of this `TASK`, and count its jobs alone, where a definition polls with several")
+	f.StringVar(&o.only, "only", "", "`TASK` whose loop to plan, and whose jobs alone to count, where a definition polls with several")
 	f.StringVar(&o.input, "input", "", "`INPUT` of the definition, JSON or a file: plan runs it on simulated jobs to see when it polls")
 	f.BoolVar(&o.check, "check", false, "say whether the plan in --schedule still holds")
 	f.StringVar(&o.schedule, "schedule", "", "`FILE` with the schedule to check, as -o schedule prints it")

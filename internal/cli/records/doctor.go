@@ -53,7 +53,7 @@ wrong; 2 wrong usage; 4 could not reach the store.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runDoctor(c, o) },
 	}
-	c.Flags().IntVar(&o.retentionDays, "retention-days", 0, "how many `DAYS` the functions keep records (else "+handler.EnvRetentionDays+", or 60)")
+	c.Flags().IntVar(&o.retentionDays, "retention-days", 0, "`DAYS` that the functions keep records (else "+handler.EnvRetentionDays+", or 60)")
 	o.store.addTo(c)
 	kit.AddOutput(c, &o.output)
 	kit.CompleteNothing(c, "retention-days")

@@ -51,7 +51,7 @@ Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store
 	}
 	o.key.addTo(c)
 	kit.AddParams(c.Flags(), &o.params, "describe")
-	c.Flags().StringVar(&o.ref, "ref", "", "the job's reference as `JSON`, for a job that the catalogue does not have")
+	c.Flags().StringVar(&o.ref, "ref", "", "`JSON` of the job's reference, for a job that the catalogue does not have")
 	c.Flags().BoolVar(&o.yes, "yes", false, "write without asking")
 	kit.CompleteNothing(c, "param", "ref")
 	return c

@@ -64,7 +64,7 @@ store (network, credentials, permissions).`,
 		RunE:    func(c *cobra.Command, args []string) error { return runRecordsList(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.status, "status", "", "list only records with this `STATUS`: "+kit.OrList(recordStatuses))
+	f.StringVar(&o.status, "status", "", "`STATUS` of the records to list: "+kit.OrList(recordStatuses))
 	f.IntVar(&o.limit, "limit", 100, "list at most this many records") //nolint:mnd // a page
 	o.store.addTo(c)
 	o.store.addDataTo(c)

@@ -36,7 +36,7 @@ type storeFlags struct {
 func (f *storeFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.bucket, "bucket", "", "`BUCKET` of the start records (else "+handler.EnvBucket+")")
-	flags.StringVar(&f.table, "table", "", "DynamoDB `TABLE` of the start records (else "+handler.EnvTable+")")
+	flags.StringVar(&f.table, "table", "", "`TABLE` of DynamoDB with the start records (else "+handler.EnvTable+")")
 	flags.StringVar(&f.prefix, "prefix", "", "`PREFIX` of the records' keys (else "+handler.EnvPrefix+", or "+handler.DefaultPrefix+")")
 	f.aws.AddTo(c)
 	kit.CompleteNothing(c, "bucket", "table", "prefix")

@@ -71,7 +71,7 @@ The picture of the state machine and the tables of its loops need the definition
 
 // addTo gives a command the flags that report and watch share.
 func (o *reportOptions) addTo(c *cobra.Command) {
-	c.Flags().StringVar(&o.html, "html", "", "write the report as a page to this `FILE`")
+	c.Flags().StringVar(&o.html, "html", "", "`FILE` for the report as a page")
 	o.aws.AddTo(c)
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/cli/localrun"
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -27,10 +27,10 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 			return err
 		}
 	}
-	if !o.named && o.usesMocks() {
-		o.name = executionOf(machine.Definition.Title())
+	if !o.Named && o.usesMocks() {
+		o.Name = localrun.NameOf(machine.Definition.Title())
 	}
-	clock, err := o.newClock()
+	clock, err := o.NewClock()
 	if err != nil {
 		return err
 	}
@@ -38,15 +38,13 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	options := sim.Options{
-		Execution: o.name, StateMachine: answers.StateMachine, Seed: o.seed, Clock: clock, Models: models.Load,
-		Lenient: o.lenient, Express: o.express || machine.Definition.Type == asl.Express,
-	}
+	o.Express = o.Express || machine.Definition.Type == asl.Express
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
 		return err
 	}
-	p := newProgress(machine.StateMachine, options.Clock, kit.WaitLimit(input))
-	a := &taskAnswers{options: &o, machine: machine, progress: p, calls: calls, stderr: c.ErrOrStderr()}
+	r := localrun.New(c, &o.Options, machine, input, clock)
+	options := r.NewSimOptions()
+	a := &taskAnswers{options: &o, machine: machine, run: r, calls: calls, stderr: c.ErrOrStderr()}
 	defer func() { err = errors.Join(err, a.close()) }()
 	if err := a.addTo(c.Context(), &options, input, c.InOrStdin()); err != nil {
 		if c.Context().Err() != nil {
@@ -54,40 +52,16 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		}
 		return err
 	}
-	reporter := newReporter(c.OutOrStdout(), o)
-	start := options.Clock.Now()
-	options.OnEvent = func(e sim.Event) {
-		p.event(e)
-		p.trace(c.ErrOrStderr(), o.views, start, e)
-		reporter.event(e)
-	}
-	options.OnWait, options.OnMisfit = p.wait, a.passMisfit
-	p.begin(c.ErrOrStderr(), o)
-	result, err := o.execute(c.Context(), machine, input, options)
-	p.close()
-	if err != nil {
-		err = calls.breakOff(mockError(o, machine, err))
-	}
-	if result == nil {
-		return err
-	}
-	kept := a.keep(result)
-	if err == nil {
-		err = reporter.result(newSimulation(machine.StateMachine, result, p, &o))
-	}
-	if err := joinFailures(err, kept, o.views.Write(machine.StateMachine, result)); err != nil {
-		return err
-	}
-	if code := exitCode(result); code != kit.ExitSucceeded {
-		return &kit.ExitError{Code: code}
-	}
-	return nil
+	options.OnMisfit = a.passMisfit
+	return r.Execute(c.Context(), input, options, localrun.Ends{
+		Explain: func(err error) error { return calls.breakOff(mockError(o, machine, err)) },
+		Kept:    a.endCalls, Report: r.ReportSimulation,
+	})
 }
 
-// keep keeps the history of a run, and forgets its calls. Of one that was cut off it
+// endCalls forgets the calls of a run whose history is kept. Of one that was cut off it
 // tells the jobs that may run on.
-func (a *taskAnswers) keep(result *sim.Result) error {
-	err := a.options.keepHistory(result)
+func (a *taskAnswers) endCalls(result *sim.Result, err error) error {
 	if err == nil {
 		err = a.calls.end()
 	}
@@ -102,7 +76,7 @@ func (a *taskAnswers) keep(result *sim.Result) error {
 func (a *taskAnswers) passMisfit(misfit *sim.ModelError) bool {
 	problems, ok := a.calls.pass(misfit)
 	for _, problem := range problems {
-		a.progress.above(a.stderr, func(out io.Writer) {
+		a.run.Above(a.stderr, func(out io.Writer) {
 			terminal.Fprintf(out, "warning: %s answered what its model does not have: %s\n", answers.CallName(misfit.Resource), problem)
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/cli/localrun"
 	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/shipped"
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -21,12 +22,12 @@ import (
 
 // taskAnswers are what answers the Tasks of a run.
 type taskAnswers struct {
-	options  *runOptions
-	machine  *source.Machine
-	progress *progress
-	calls    *liveCalls
-	stderr   io.Writer
-	closers  []func() error
+	options *runOptions
+	machine *source.Machine
+	run     *localrun.Run
+	calls   *liveCalls
+	stderr  io.Writer
+	closers []func() error
 }
 
 // close ends what was started for the run.
@@ -47,12 +48,12 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 		return err
 	}
 	router, err := a.start(ctx, options, input, mocks, answers.Hooks{
-		Polled: a.progress.followPoll, Left: a.warnOfJob, Calls: a.calls.of,
+		Polled: a.run.FollowPoll, Left: a.warnOfJob, Calls: a.calls.of,
 		Invokes: func(state, function string) error {
 			_, err := a.calls.begin(state, "lambda "+function, true)
 			return err
 		},
-		Crashed: a.progress.noteCrash,
+		Crashed: a.run.NoteCrash,
 		Unknown: func(tasks []simulate.Unknown) error { return o.unknown(a.machine, tasks) },
 	})
 	if err != nil {
@@ -89,28 +90,28 @@ func (a *taskAnswers) start(
 	var b *shipped.Functions
 	if !o.usesMocks() || o.mocks == "" {
 		var err error
-		if b, err = shipped.StartFor(ctx, a.machine.StateMachine, input, o.benchOptions(), options, a.stderr); err != nil {
+		if b, err = shipped.StartFor(ctx, a.machine.StateMachine, input, o.functionOptions(), options, a.stderr); err != nil {
 			return nil, kit.AsFailure(err)
 		}
 	}
 	if b != nil {
 		a.closers = append(a.closers, b.Close)
-		if access := accessOf(b); access != nil && o.records.Data != "" && !o.quiet {
-			terminal.Fprintf(a.stderr, "%s\n", access.text())
+		if o.Records.Data != "" {
+			o.TellAccess(a.stderr, b)
 		}
 		hooks.Store = b.AddStore
 	}
-	hooks.Log, hooks.Above = a.stderr, a.progress.above
+	hooks.Log, hooks.Above = a.stderr, a.run.Above
 	router, err := answers.New(ctx, answers.Options{
 		Services: o.services, Functions: o.functions, Simulated: o.simulated, Mocks: mocks,
-		Verbose: o.verbose, Environ: os.Environ(), Places: o.services.Places,
+		Verbose: o.Verbose, Environ: os.Environ(), Places: o.services.Places,
 	}, hooks)
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, router.Close)
 	if b != nil {
-		router.AddOwn(b.Own(a.progress.record))
+		router.AddOwn(b.Own(a.run.Record))
 	}
 	return router, nil
 }
@@ -146,7 +147,7 @@ func (a *taskAnswers) announce(calls map[string][]string) {
 
 // warnOfJob tells of a job that a Task has left.
 func (a *taskAnswers) warnOfJob(state string, why error) {
-	a.progress.above(a.stderr, func(out io.Writer) {
+	a.run.Above(a.stderr, func(out io.Writer) {
 		terminal.Fprintf(out, "warning: the job of %q may run on: %v\n", state, why)
 	})
 }
@@ -162,13 +163,13 @@ func (o *runOptions) unknown(m *source.Machine, tasks []simulate.Unknown) error 
 		return kit.Usage("%sAdd mocks of %s to %s", terminal.Lines(b.String()), kit.Plural(len(tasks), "Task"), o.mocks)
 	}
 	again := terminal.Lines("")
-	if o.virtual {
+	if o.Virtual {
 		again += " --virtual"
 	}
 	if o.input != "" {
 		again += terminal.Lines(" --input " + terminal.Quote(shell.Quote(o.input)))
 	}
-	definition, file := terminal.Quote(shell.Quote(m.Definition.Name)), executionOf(m.Definition.Title())+".mocks.json"
+	definition, file := terminal.Quote(shell.Quote(m.Definition.Name)), localrun.NameOf(m.Definition.Title())+".mocks.json"
 	return kit.Usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller mocks init %s%s -o %s\n  jobpoller run %s --mocks %s%s",
 		terminal.Lines(b.String()), kit.Plural(len(tasks), "Task"), definition, terminal.Lines(o.simulated.Flags()), file, definition, file, again)
 }

@@ -16,7 +16,7 @@ import (
 // checkInput says, before the run, which fields cannot use the input. If a state that
 // the run enters for sure has one, nothing runs; else it may end before it gets there.
 func (o *runOptions) checkInput(out io.Writer, m *source.Machine, input []byte) error {
-	if o.lenient {
+	if o.Lenient {
 		return nil
 	}
 	if len(input) == 0 {

@@ -52,10 +52,10 @@ func (c liveCall) String() string {
 // cut off.
 func newLiveCalls(o *runOptions, now func() time.Time) (*liveCalls, error) {
 	c := &liveCalls{now: now, states: map[string]bool{}, misfits: map[string]bool{}}
-	if o.records.Data == "" || !o.named || o.usesMocks() {
+	if o.Records.Data == "" || !o.Named || o.usesMocks() {
 		return c, nil
 	}
-	c.file = filepath.Join(filepath.Dir(o.historyFile()), o.name+".calls")
+	c.file = filepath.Join(filepath.Dir(o.HistoryFile()), o.Name+".calls")
 	text, err := os.ReadFile(c.file)
 	if errors.Is(err, os.ErrNotExist) {
 		return c, nil
@@ -64,7 +64,7 @@ func newLiveCalls(o *runOptions, now func() time.Time) (*liveCalls, error) {
 		return nil, kit.Usage("--data: %w", err)
 	}
 	return nil, kit.Usage("the run %q of %s did not end: it was killed, or it still runs. It may have started jobs with these calls:\n%s"+
-		"Look at these jobs first. To start the definition again, with new jobs, pass another --name", o.name, o.records.Data, terminal.Lines(listCalls(text)))
+		"Look at these jobs first. To start the definition again, with new jobs, pass another --name", o.Name, o.Records.Data, terminal.Lines(listCalls(text)))
 }
 
 // listCalls shows the calls that a file keeps.

@@ -73,7 +73,7 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 		},
 	}
 	kit.AddSimulated(c.Flags(), &jobs)
-	c.Flags().StringVarP(&file, "output", "o", "", "write to this new `FILE` instead of standard output")
+	c.Flags().StringVarP(&file, "output", "o", "", "`FILE` to write, which must be new, instead of standard output")
 	kit.AddSubstitutes(c.Flags(), &substitutes)
 	kit.CompleteNothing(c, "simulate", "ends", "substitute")
 	kit.Must(c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -3,111 +3,57 @@ package run
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
-	"github.com/jobpoller/jobpoller/internal/nearest"
-	"github.com/jobpoller/jobpoller/internal/shipped"
+	"github.com/jobpoller/jobpoller/internal/cli/localrun"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
 // runOptions are the flags of "jobpoller run".
 type runOptions struct {
+	localrun.Options
+
 	definition string // file, "-", or empty for the shipped poller
 
-	input      string
-	jobSeconds int
-	jobFails   bool
-	maxWait    time.Duration
-
-	virtual   bool
-	processes bool
-	name      string
-	named     bool // by --name
-	redrive   bool
-
-	records shipped.Store
-	store   string
-
-	output  string
-	quiet   bool
-	verbose bool
+	input  string
+	sample localrun.Sample
 
 	mocks       string
 	simulated   answers.Simulated
 	services    answers.Services
 	lambdas     []string
 	functions   answers.Functions // of --lambda
-	seed        uint64
 	testCase    string
 	substitutes []string
-	express     bool
-	lenient     bool
-	views       kit.Views
 }
-
-// executionName is what names of executions are made of here; AWS allows a
-// little more.
-var executionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w.-]{1,80}$`) })
-
-// maxWaitLimit keeps a start record's retention above the wait and the 14 days
-// in which an execution can be redriven.
-const maxWaitLimit = 45 * 24 * time.Hour
 
 // validate reports what is wrong with the flags, all at once.
 func (o *runOptions) validate(changed func(flag string) bool) error {
 	var problems []error
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if !slices.Contains([]string{"text", "json", "jsonl"}, o.output) {
-		report("--output must be text, json or jsonl, is %q", o.output)
-	}
-	if o.jobSeconds < 0 || o.jobSeconds > shipped.MaxJobSeconds {
-		report("--job-seconds must be from 0 to %d, is %d", shipped.MaxJobSeconds, o.jobSeconds)
-	}
-	if err := kit.CheckMaxWait(o.maxWait); err != nil {
-		problems = append(problems, err)
-	} else if o.maxWait > maxWaitLimit {
-		report("--max-wait must be at most %s (45 days), is %s", kit.ShortDuration(maxWaitLimit), kit.ShortDuration(o.maxWait))
-	} else if o.maxWait%time.Second != 0 {
-		report("--max-wait must be whole seconds, as all times of Step Functions are, is %s", o.maxWait)
-	}
-	if o.name != "" && !executionName().MatchString(o.name) {
-		report("--name must have 1 to 80 letters, digits, dots, hyphens and underscores, is %q", o.name)
-	}
-	if o.records.S3Endpoint != "" {
-		problems = append(problems, awssettings.CheckEndpoint("s3-endpoint", o.records.S3Endpoint))
-	}
-	if o.records.Bucket != "" {
-		if _, err := s3store.New(nil, o.records.Bucket, handler.DefaultPrefix); err != nil {
-			report("--bucket: %w", err)
-		}
-	}
-	problems = append(problems, o.services.Parse(), o.readLambdas(), o.checkStore(), o.redriveProblem(), o.checkMocked(changed))
-	problems = append(problems, o.conflicts(changed)...)
 	template, _, named := strings.Cut(o.definition, "#")
 	if !named {
 		template = ""
 	}
-	problems = append(problems, kit.CheckOutputs(
-		[]kit.OutputFile{{Flag: "history", Name: o.views.History}, {Flag: "html", Name: o.views.HTML}},
-		o.definition, template, o.mocks, strings.TrimPrefix(o.input, "@"),
-	))
+	problems = append(problems, o.sample.Check(), o.Check(o.definition, template, o.mocks, strings.TrimPrefix(o.input, "@")))
+	if o.Records.S3Endpoint != "" {
+		problems = append(problems, awssettings.CheckEndpoint("s3-endpoint", o.Records.S3Endpoint))
+	}
+	if o.Records.Bucket != "" {
+		if _, err := s3store.New(nil, o.Records.Bucket, handler.DefaultPrefix); err != nil {
+			report("--bucket: %w", err)
+		}
+	}
+	problems = append(problems, o.services.Parse(), o.readLambdas(), o.checkMocked(changed))
+	problems = append(problems, o.conflicts(changed)...)
 	if err := errors.Join(problems...); err != nil {
 		return kit.Usage("%w", err)
 	}
-	if o.named = o.name != ""; !o.named {
-		o.name = "local"
-		if !o.virtual || o.records.Data != "" || o.records.External() {
-			o.name = "local-" + time.Now().UTC().Format("20060102T150405.000")
-		}
-	}
+	o.SetName()
 	return nil
 }
 
@@ -121,7 +67,7 @@ func (o *runOptions) readLambdas() (err error) {
 func (o *runOptions) conflicts(changed func(flag string) bool) (problems []error) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.input != "" {
-		for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
+		for _, flag := range localrun.SampleFlags() {
 			if changed(flag) {
 				report("--%s is for the sample job, and --input has another request: remove one of them", flag)
 			}
@@ -130,24 +76,16 @@ func (o *runOptions) conflicts(changed func(flag string) bool) (problems []error
 	if o.definition == kit.Stdin && o.input == kit.Stdin {
 		report("only one of the definition and --input can be -, the standard input")
 	}
-	if o.virtual && o.processes {
-		report("--virtual and --processes exclude each other: a process runs in real time")
-	}
-	if o.records.Data != "" && o.records.UsesS3() {
+	if o.Records.Data != "" && o.Records.UsesS3() {
 		report("--data is for the embedded S3 server, and --s3-endpoint and --bucket are for another: remove one of them")
 	}
-	if o.records.S3Endpoint != "" && o.records.Bucket == "" {
+	if o.Records.Table != "" && o.Records.Bucket != "" {
+		report("--table and --bucket are two stores: remove one of them")
+	}
+	if o.Records.S3Endpoint != "" && o.Records.Bucket == "" {
 		report("--s3-endpoint needs --bucket")
 	}
 	return problems
-}
-
-// benchOptions are those of the functions that the command has itself.
-func (o *runOptions) benchOptions() shipped.Options {
-	return shipped.Options{
-		Name: o.name, Seed: o.seed, Quiet: o.quiet, Verbose: o.verbose, Processes: o.processes, Records: o.records,
-		Services: o.services, Simulated: o.simulated, Functions: o.functions,
-	}
 }
 
 // usesMocks tells whether mocks alone answer the Tasks.
@@ -160,27 +98,6 @@ func (o *runOptions) answersTasks() bool {
 	return o.mocks != "" || o.simulated.IsGiven() || len(o.lambdas) > 0 || o.definition != "" && o.services.IsGiven()
 }
 
-// checkStore reports what is wrong with the flags about the store.
-func (o *runOptions) checkStore() error {
-	switch {
-	case o.store == storeDynamoDB && o.records.Table == "":
-		return errors.New("--store dynamodb needs --table")
-	case o.store == storeDynamoDB && o.records.Bucket != "":
-		return errors.New("--table and --bucket are two stores: remove one of them")
-	case o.store != storeDynamoDB && o.records.Table != "":
-		return errors.New("--table needs --store dynamodb")
-	case o.store != storeDynamoDB && o.store != storeS3:
-		return fmt.Errorf("--store must be s3 or dynamodb, is %q%s", o.store, nearest.DidYouMean(o.store, []string{storeS3, storeDynamoDB}))
-	}
-	return nil
-}
-
-// The stores of start records.
-const (
-	storeS3       = "s3"
-	storeDynamoDB = "dynamodb"
-)
-
 // checkMocked reports what is wrong with the flags about mocks.
 func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	var problems []error
@@ -191,7 +108,7 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 		problems = append(problems, errors.New("--ends needs --simulate: say how long jobs run, such as --simulate 12m"))
 	}
 	if !o.answersTasks() {
-		if o.express {
+		if o.Express {
 			problems = append(problems, errors.New("--express needs a definition and its answers, such as --simulate: the shipped poller is a Standard workflow"))
 		}
 		return errors.Join(problems...)
@@ -210,10 +127,10 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	case o.input == "":
 		problems = append(problems, errors.New("--lambda run-job needs a request for one of your jobs: pass --input request.json"))
 	}
-	if o.virtual && !o.usesMocks() {
+	if o.Virtual && !o.usesMocks() {
 		problems = append(problems, errors.New("--virtual is for simulated jobs and mocks: what is called has no virtual time"))
 	}
-	for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
+	for _, flag := range localrun.SampleFlags() {
 		if changed(flag) {
 			problems = append(problems, fmt.Errorf("--%s is for the sample job, and this definition has its own: remove the flag", flag))
 		}
@@ -221,7 +138,7 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if !o.usesMocks() {
 		return errors.Join(problems...)
 	}
-	for _, flag := range []string{"processes", "s3-endpoint", "bucket", "store", "table"} {
+	for _, flag := range []string{"processes", "s3-endpoint", "bucket", "table"} {
 		if changed(flag) {
 			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and %s replaces them: remove one of them", flag, by))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/cli/localrun"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -20,7 +21,7 @@ import (
 // or functions are called, placeholders get the values that the run has for them.
 func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*source.Machine, error) {
 	if o.definition == "" { // with run-job and check-status of --lambda
-		return parseShipped()
+		return localrun.ReadShipped()
 	}
 	if o.usesMocks() {
 		return kit.ReadMachine(ctx, o.definition, in, o.substitutes)

@@ -3,25 +3,19 @@ package run
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
-	"github.com/jobpoller/jobpoller/internal/shipped"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
-	"github.com/jobpoller/jobpoller/statemachines"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/internal/cli/localrun"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 const runHelp = `Run executes a state machine on this machine. Without FILE it runs the shipped
-poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
-run here, and the start records go to an embedded S3 server. You need no AWS
-account. "-" reads standard input.
+poller (RunJob, Wait, CheckStatus, Choice) on the request of --input; jobpoller demo
+runs it on a sample job. The Lambda functions run here, and the start records go to
+an embedded S3 server. You need no AWS account. "-" reads standard input.
 
 Functions with drivers of your own take the place of the shipped ones, by the handler
 that each is, also without FILE (with --input):
@@ -37,7 +31,7 @@ FILE is a definition of yours in JSON or YAML, or in a template: of several, nam
 as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. The collector runs here, too: it
 answers Tasks that wait for jobpoller-runjob with a token. The input is that of
---input, JSON or a file, or the request of the sample job.
+--input: JSON or a file.
 
 A request can name any job of the Lambda functions. Except for lambda:Invoke and
 http:Request, these CALL AWS with your credentials, as the AWS CLI does, and AWS
@@ -95,9 +89,7 @@ func New() *cobra.Command {
 		Use:   "run [FILE]",
 		Short: "Run a state machine on this machine, in real or virtual time",
 		Long:  runHelp,
-		Example: `  jobpoller run --job-seconds 6
-  jobpoller run --virtual --job-seconds 86400 --max-wait 30h -o json
-  jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
+		Example: `  jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
   jobpoller run poller.asl.json --endpoint-url http://127.0.0.1:5000 --input '{"sql": "SELECT 1"}'
   jobpoller run poller.asl.json --lambda enrich=go:./cmd/enrich --simulate 0s
   jobpoller run --lambda run-job=go:./functions --lambda check-status=go:./functions --input request.json
@@ -117,10 +109,11 @@ func New() *cobra.Command {
 			if err := o.validate(c.Flags().Changed); err != nil {
 				return err
 			}
+			nameDemo(c, &o)
 			if o.answersTasks() {
 				return runAnswered(c, o)
 			}
-			return runMachine(c, o)
+			return runFunctions(c, o)
 		},
 	}
 	o.addTo(c)
@@ -130,54 +123,33 @@ func New() *cobra.Command {
 // addTo gives the command its flags.
 func (o *runOptions) addTo(c *cobra.Command) {
 	f := c.Flags()
-	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
-	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
-	kit.AddMaxWait(f, &o.maxWait, 5*time.Minute)
-	f.StringVar(&o.input, "input", "", "`INPUT` of the execution, instead of the sample job's request: JSON, a file, or - for standard input")
+	o.sample.AddTo(c)
+	for _, flag := range localrun.SampleFlags() {
+		f.Lookup(flag).Hidden = true // for one release: demo has the sample job
+	}
+	o.AddTo(c)
+	f.StringVar(&o.input, "input", "", "`INPUT` of the execution: JSON, a file, or - for standard input")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	kit.AddSimulated(f, &o.simulated)
 	kit.AddServices(c, &o.services)
-	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
-	f.BoolVar(&o.lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
-	f.Uint64Var(&o.seed, "seed", kit.DefaultSeed, "seed of all that is drawn: a run with the same seed is the same")
-	f.StringVar(&o.testCase, "test-case", "", "test `CASE` of a MockConfigFile.json: \"machine#case\" or \"case\"")
+	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` of a Lambda function to run: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
+	f.BoolVar(&o.Lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
+	f.Uint64Var(&o.Seed, "seed", kit.DefaultSeed, "seed of all that is drawn: a run with the same seed is the same")
+	f.StringVar(&o.testCase, "test-case", "", "`CASE` of a MockConfigFile.json to test: \"machine#case\" or \"case\"")
 	kit.AddSubstitutes(f, &o.substitutes)
-	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow")
-	f.BoolVar(&o.views.Trace, "trace", false, "print every event on stderr as it happens")
-	f.StringVar(&o.views.HTML, "html", "", "write a report with pictures to this `FILE`")
-	f.StringVar(&o.views.History, "history", "", "write the history to this `FILE`, in the form of GetExecutionHistory")
-	f.BoolVar(&o.virtual, "virtual", false, "use virtual time: jump from timer to timer")
-	f.BoolVar(&o.processes, "processes", false, "build the Lambda functions and run them as processes (needs the go command)")
-	f.StringVar(&o.name, "name", "", "`NAME` of the execution; with --data or --bucket, a second run of the name goes on with jobs of jobpoller-runjob")
-	f.BoolVar(&o.redrive, "redrive", false, "go on with the run of --name and --data that failed, where it failed")
-	f.StringVar(&o.records.Data, "data", "", "`FOLDER` of the embedded S3 server, instead of memory; run prints the server's URL and keys")
-	f.StringVar(&o.records.S3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
-	f.StringVar(&o.records.Bucket, "bucket", "", "`BUCKET` that exists, instead of one on the embedded S3 server")
-	f.StringVar(&o.store, "store", storeS3, "where start records go: s3, or dynamodb with --table")
-	f.StringVar(&o.records.Table, "table", "", "`TABLE` of DynamoDB that exists, for --store dynamodb")
-	f.StringVarP(&o.output, "output", "o", "text", "text, json, or jsonl (every event, then the result)")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the functions' logs on stderr")
-	kit.CompleteWords(c, "output", "text", "json", "jsonl")
-	kit.CompleteWords(c, "store", storeS3, storeDynamoDB)
-	kit.Must(c.MarkFlagDirname("data"))
-	kit.CompleteNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket", "table", "lambda")
+	f.BoolVar(&o.Express, "express", false, "run the definition as an Express workflow")
+	f.BoolVar(&o.Redrive, "redrive", false, "go on with the run of --name and --data that failed, where it failed")
+	f.StringVar(&o.Records.S3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
+	f.StringVar(&o.Records.Bucket, "bucket", "", "`BUCKET` that exists, instead of one on the embedded S3 server")
+	f.StringVar(&o.Records.Table, "table", "", "`TABLE` of DynamoDB that exists, for start records")
+	kit.CompleteNothing(c, "simulate", "ends", "seed", "test-case", "substitute", "s3-endpoint", "bucket", "table", "lambda")
 }
 
 func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*source.Machine, error) {
 	if o.definition != "" {
 		return kit.ReadMachine(ctx, o.definition, in, o.substitutes)
 	}
-	return parseShipped()
-}
-
-// parseShipped reads the shipped poller.
-func parseShipped() (*source.Machine, error) {
-	m, err := asl.Parse([]byte(statemachines.LambdaPoller()))
-	if err != nil {
-		return nil, fmt.Errorf("the shipped definition: %w", err)
-	}
-	return &source.Machine{StateMachine: m, Definition: &source.Definition{}}, nil
+	return localrun.ReadShipped()
 }
 
 // readInput returns the execution input: of the file, or a request for the
@@ -186,13 +158,5 @@ func (o *runOptions) readInput(in io.Reader) ([]byte, error) {
 	if o.input != "" {
 		return kit.ReadInput(o.input, in)
 	}
-	return json.Marshal(map[string]any{
-		"job": lambdajob.Name,
-		"arguments": map[string]any{
-			"FunctionName": shipped.SampleJobFunction,
-			"Payload":      shipped.SampleJobInput{Seconds: o.jobSeconds, Fail: o.jobFails},
-		},
-		"maxWaitSeconds": int(o.maxWait / time.Second),
-		"initialDelay":   1, // no job has ended before
-	})
+	return o.sample.Request()
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -18,71 +17,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
-
-// runJSON runs the command in process and decodes the one document it prints.
-func runJSON(t *testing.T, args ...string) (report, int) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := runCommand(t.Context(), append([]string{"run", "-o", "json"}, args...), &stdout, &stderr)
-	require.Empty(t, stderr.String(), "a virtual run shows no progress")
-	decoder := json.NewDecoder(&stdout)
-	decoder.DisallowUnknownFields()
-	var r report
-	require.NoError(t, decoder.Decode(&r))
-	_, err := decoder.Token()
-	require.ErrorIs(t, err, io.EOF, "one document and no more")
-	return r, code
-}
-
-func TestVirtualDay(t *testing.T) {
-	t.Parallel()
-	r, code := runJSON(t, "--virtual", "--job-seconds", "86400", "--max-wait", "100000")
-	require.Equal(t, kit.ExitSucceeded, code)
-	require.Equal(t, "SUCCEEDED", r.Status)
-	require.True(t, r.Virtual)
-	require.GreaterOrEqual(t, r.ElapsedSeconds, 86400.0)
-	require.LessOrEqual(t, r.ElapsedSeconds, 86400.0+120, "noticed within a maxDelay")
-	// Delays between 2 and 120 s.
-	require.Greater(t, r.Attempts, 86400/120)
-	require.Less(t, r.Attempts, 86400/2)
-	// RunJob, InitialWait and JobSucceeded; Wait, Check and Choice a poll, but
-	// no Wait before the first.
-	require.Equal(t, 3+3*r.Attempts-1, r.Transitions)
-	require.InDelta(t, asl.TransitionCost(float64(r.Transitions)), r.CostUSD, 1e-9)
-}
-
-func TestVirtualRunIsRepeatable(t *testing.T) {
-	t.Parallel()
-	args := []string{"--virtual", "--job-seconds", "5000", "--max-wait", "9000"}
-	first, _ := runJSON(t, args...)
-	second, _ := runJSON(t, args...)
-	require.Equal(t, first, second)
-}
-
-func TestVirtualVerdicts(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, status, cause string
-		code                int
-		args                []string
-	}{
-		{"fails", "FAILED", `Status == "failed" (acceptor 2 of 3)`, kit.ExitFailed, []string{"--job-seconds", "100", "--job-fails"}},
-		{"times out", "TIMED_OUT", `not finished after 1m0s (max wait 1m0s): Status = "running"`, kit.ExitTimedOut, []string{"--job-seconds", "61", "--max-wait", "60"}},
-		{"finishes at the deadline", "SUCCEEDED", "", kit.ExitSucceeded, []string{"--job-seconds", "60", "--max-wait", "60"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			r, code := runJSON(t, append(tt.args, "--virtual")...)
-			require.Equal(t, tt.code, code)
-			require.Equal(t, tt.status, r.Status)
-			require.Contains(t, r.Cause, tt.cause)
-			require.Len(t, r.StartRecords, 1)
-		})
-	}
-}
 
 // A store that never answers does not keep the program from ending.
 func TestInterruptWithASilentStore(t *testing.T) {
@@ -104,37 +39,9 @@ func TestInterruptWithASilentStore(t *testing.T) {
 		}
 	}()
 	var stdout, stderr bytes.Buffer
-	code := runCommand(ctx, []string{"run", "-q", "--s3-endpoint", "http://" + listener.Addr().String(), "--bucket", "silent"}, &stdout, &stderr)
+	code := runCommand(ctx, []string{"run", "-q", "--input", "../../../docs/example/request.json", "--s3-endpoint", "http://" + listener.Addr().String(), "--bucket", "silent"}, &stdout, &stderr)
 	require.Equal(t, kit.ExitInterrupted, code)
 	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
-}
-
-func TestInterrupt(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	stderr := &clitest.CancelOn{Text: "poll 1", Cancel: cancel}
-	var stdout bytes.Buffer
-	code := runCommand(ctx, []string{"run", "--job-seconds", "3600"}, &stdout, stderr)
-	require.Equal(t, kit.ExitInterrupted, code)
-	require.Contains(t, stdout.String(), "ABORTED")
-	require.Contains(t, stderr.String(), "RUNNING", "the last status is shown")
-}
-
-// The sample job goes on in a run that takes up the start record, and ends when it
-// would have ended.
-func TestResumeAfterInterrupt(t *testing.T) {
-	t.Parallel()
-	args := []string{"run", "--data", t.TempDir(), "--name", "nightly", "--job-seconds", "2", "-o", "json"}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	stderr := &clitest.CancelOn{Text: "poll 1", Cancel: cancel}
-	require.Equal(t, kit.ExitInterrupted, runCommand(ctx, args, io.Discard, stderr))
-
-	var stdout, progress bytes.Buffer
-	require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), args, &stdout, &progress))
-	require.Contains(t, progress.String(), "continues the execution with its start record s3://jobpoller/")
-	require.Contains(t, stdout.String(), `"workedSeconds": 2`)
 }
 
 // A simulated job ends with the run that started it.
@@ -181,16 +88,6 @@ func runHTTPJob(t *testing.T, flags ...string) {
 	code := runCommand(t.Context(), append([]string{"run", "--input", input}, flags...), &stdout, &stderr)
 	require.Equal(t, kit.ExitSucceeded, code, "%s%s", &stdout, &stderr)
 	require.Contains(t, stderr.String(), "http:Request calls the real service")
-}
-
-// Whoever interrupts the build of the functions is not told that it failed.
-func TestInterruptBeforeTheRun(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stderr bytes.Buffer
-	require.Equal(t, kit.ExitInterrupted, runCommand(ctx, []string{"run", "--processes"}, io.Discard, &stderr))
-	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
 }
 
 // The text of a run that failed names the state: of a Map or Parallel that inside.

@@ -28,14 +28,14 @@ func TestE2ERunWithDynamoDB(t *testing.T) {
 		require.Equal(t, code, runCommand(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
 		return stdout.String() + stderr.String()
 	}
-	sample := []string{"--store", "dynamodb", "--table", "records", "--data", t.TempDir(), "--name", "nightly", "--job-seconds", "1"}
+	sample := []string{"--table", "records", "--data", t.TempDir(), "--name", "nightly", "--input", sampleRequest(t, 1)}
 	first := run(kit.ExitSucceeded, sample...)
 	require.Contains(t, first, "start record  dynamodb://")
 	require.Contains(t, first, `"workedSeconds":1`)
 	again := run(kit.ExitSucceeded, sample...)
 	require.Contains(t, again, "continues the execution with its start record dynamodb://")
 	require.Contains(t, again, "attempts      1\n")
-	require.Contains(t, run(kit.ExitFailed, append(sample[:2:2], "--table", "none", "--name", "other")...), `cannot claim the name "other" of the execution`)
+	require.Contains(t, run(kit.ExitFailed, append(sample[2:4:4], "--input", sampleRequest(t, 1), "--table", "none", "--name", "other")...), `cannot claim the name "other" of the execution`)
 
 	file := filepath.Join(t.TempDir(), "m.asl.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"StartAt": "Put", "States": {

@@ -3,18 +3,18 @@ package run
 import (
 	"bytes"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/shipped"
 )
 
 // storeBehindAnEndpoint is an S3 server that is not the run's own. The returned
@@ -28,6 +28,14 @@ func storeBehindAnEndpoint(t *testing.T, middleware func(http.Handler) http.Hand
 	t.Setenv("AWS_ACCESS_KEY_ID", server.Keys().AccessKeyID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", server.Keys().SecretAccessKey)
 	return []string{"--s3-endpoint", server.URL(), "--bucket", "records"}
+}
+
+// sampleRequest is a request for the sample job.
+func sampleRequest(t *testing.T, seconds int) string {
+	t.Helper()
+	input, err := shipped.SampleRequest(shipped.SampleJobInput{Seconds: seconds}, 5*time.Minute)
+	require.NoError(t, err)
+	return string(input)
 }
 
 // A store that takes two creations of one record would let two runs start one
@@ -45,7 +53,7 @@ func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) { //nolint:para
 			})
 		})
 		var stdout, stderr bytes.Buffer
-		code := runCommand(t.Context(), append([]string{"run", "-q", "--job-seconds", "1"}, flags...), &stdout, &stderr)
+		code := runCommand(t.Context(), append([]string{"run", "-q", "--input", sampleRequest(t, 1)}, flags...), &stdout, &stderr)
 		require.Equal(t, kit.ExitFailed, code, "%s%s", &stdout, &stderr)
 		require.Contains(t, stdout.String()+stderr.String(), "the store ignores the condition of a write ("+ignored+")")
 		require.Zero(t, jobs.Load(), "no job was started")
@@ -71,6 +79,7 @@ func TestRunsOfOneNameStartOneJob(t *testing.T) { //nolint:paralleltest // sets 
 			}
 		})
 	})
+	input := sampleRequest(t, 1)
 	type outcome struct {
 		code           int
 		stdout, stderr bytes.Buffer
@@ -79,7 +88,7 @@ func TestRunsOfOneNameStartOneJob(t *testing.T) { //nolint:paralleltest // sets 
 	var all sync.WaitGroup
 	for i := range runs {
 		all.Go(func() {
-			args := append([]string{"run", "--name", "nightly", "--job-seconds", "1", "-o", "json"}, flags...)
+			args := append([]string{"run", "--name", "nightly", "--input", input, "-o", "json"}, flags...)
 			runs[i].code = runCommand(t.Context(), args, &runs[i].stdout, &runs[i].stderr)
 		})
 	}
@@ -89,24 +98,6 @@ func TestRunsOfOneNameStartOneJob(t *testing.T) { //nolint:paralleltest // sets 
 		require.Contains(t, runs[i].stdout.String(), `"workedSeconds": 1`)
 	}
 	require.EqualValues(t, 1, started.Load())
-}
-
-// A report and a history hold inputs and answers: nobody else may read them, also
-// where there was a file that everybody could.
-func TestFilesOfARunAreTheirOwners(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	html, history, data := filepath.Join(dir, "report.html"), filepath.Join(dir, "history.json"), filepath.Join(dir, "data")
-	require.NoError(t, os.WriteFile(history, []byte("old"), 0o644))
-	require.NoError(t, os.Chmod(history, 0o644))
-	var stdout, stderr bytes.Buffer
-	code := runCommand(t.Context(), []string{"run", "--virtual", "--html", html, "--history", history, "--data", data}, &stdout, &stderr)
-	require.Equal(t, kit.ExitSucceeded, code, "%s%s", &stdout, &stderr)
-	for file, want := range map[string]os.FileMode{html: 0o600, history: 0o600, filepath.Join(data, "s3.bolt"): 0o600, data: 0o700 | os.ModeDir} {
-		info, err := os.Stat(file)
-		require.NoError(t, err)
-		require.Equal(t, want, info.Mode(), file)
-	}
 }
 
 // The job has begun, and is noted, before the record says that it was started: a run
@@ -132,44 +123,12 @@ func TestJobIsNotedBeforeItIsRecorded(t *testing.T) { //nolint:paralleltest // s
 	for range 4 {
 		writes = nil
 		var stdout, stderr bytes.Buffer
-		code := runCommand(t.Context(), append([]string{"run", "-q", "--job-seconds", "0"}, flags...), &stdout, &stderr)
+		code := runCommand(t.Context(), append([]string{"run", "-q", "--input", sampleRequest(t, 0)}, flags...), &stdout, &stderr)
 		require.Equal(t, kit.ExitSucceeded, code, "%s%s", &stdout, &stderr)
 		require.GreaterOrEqual(t, len(writes), 5)
 		started := slices.Index(writes[1:], "record") + 1
 		require.Equal(t, "record", writes[0], "STARTING")
 		require.Less(t, slices.Index(writes, "note"), started)
 		require.Less(t, slices.Index(writes, "status"), started)
-	}
-}
-
-// A data folder that another run uses, or that is damaged, is refused with a word, and
-// stays as it is.
-func TestDataFolderThatCannotBeUsed(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	args := []string{"run", "--virtual", "--name", "n", "--data", folder}
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, kit.ExitSucceeded, runCommand(t.Context(), args, &stdout, &stderr), "%s", &stderr)
-	file := filepath.Join(folder, "s3.bolt")
-	whole, err := os.ReadFile(file)
-	require.NoError(t, err)
-	for name, text := range map[string][]byte{
-		"cut":    whole[:5000],
-		"short":  whole[:10],
-		"text":   []byte(strings.Repeat("no database ", 5000)),
-		"meta":   append(bytes.Repeat([]byte{0xff}, 8192), whole[8192:]...),
-		"pages":  append(bytes.Clone(whole[:8192]), bytes.Repeat([]byte{0xff}, len(whole)-8192)...),
-		"object": bytes.ReplaceAll(whole, []byte(`{"`), []byte(`{x`)),
-	} {
-		folder := t.TempDir()
-		args[len(args)-1], file = folder, filepath.Join(folder, "s3.bolt")
-		require.NoError(t, os.WriteFile(file, text, 0o600))
-		stderr.Reset()
-		require.Equal(t, kit.ExitUsage, runCommand(t.Context(), args, &stdout, &stderr), name)
-		require.Contains(t, stderr.String(), "jobpoller: --data: S3 objects in "+file+" cannot be read: ", name)
-		require.Contains(t, stderr.String(), "choose another folder, or delete the file if its content is not needed", name)
-		left, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.Equal(t, text, left, name)
 	}
 }

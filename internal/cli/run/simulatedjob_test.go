@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/cli/localrun"
 )
 
 // compileTo compiles a job to a file.
@@ -24,11 +25,11 @@ func compileTo(t *testing.T, args ...string) string {
 }
 
 // runFile runs a definition.
-func runFile(t *testing.T, file string, args ...string) (simulation, int) {
+func runFile(t *testing.T, file string, args ...string) (localrun.Simulation, int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := runCommand(t.Context(), append([]string{"run", file, "-q", "-o", "json"}, args...), &stdout, &stderr)
-	var r simulation
+	var r localrun.Simulation
 	require.NoError(t, json.Unmarshal(stdout.Bytes(), &r), "%s%s", &stdout, &stderr)
 	if r.Output != nil {
 		var output bytes.Buffer
@@ -85,7 +86,7 @@ func TestRunSimulatesManyJobs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "map.asl.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"QueryLanguage": "JSONata", "StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true,
 		"Items": "{% [1..12].{'QueryString': $string($)} %}", "ItemProcessor": `+item+`}}}`), 0o600))
-	run := func() simulation {
+	run := func() localrun.Simulation {
 		r, code := runFile(t, file, "--virtual", "--simulate", "12m,throttle=50%", "--input", "{}")
 		require.Equal(t, kit.ExitSucceeded, code, r.Cause)
 		return r

@@ -49,7 +49,7 @@ service.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.jobs, "jobs", false, "list only jobs, which AWS has no waiter for")
-	f.StringVar(&o.search, "search", "", "list only entries with this `WORD` in a name: service, waiter, job or operation")
+	f.StringVar(&o.search, "search", "", "`WORD` in a name of the entries to list: service, waiter, job or operation")
 	kit.CompleteEntries(c, false)
 	kit.CompleteNothing(c, "search")
 	kit.AddOutput(c, &o.output)

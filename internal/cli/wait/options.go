@@ -14,7 +14,7 @@ import (
 type waitOptions struct {
 	input       string
 	params      kit.Params
-	all, any    bool
+	any         bool
 	dryRun      bool
 	maxWait     time.Duration
 	delay       time.Duration // of all polls
@@ -47,11 +47,8 @@ func (o *waitOptions) addWaitFlags(c *cobra.Command) {
 func (o *waitOptions) validate(changed func(flag string) bool, ids int) error {
 	problems := []error{kit.CheckOutput(o.output), kit.CheckMaxWait(o.maxWait), o.aws.Validate()}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.all && o.any {
-		report("--all and --any exclude each other: remove one")
-	}
-	if (o.all || o.any) && ids == 0 {
-		report("--all and --any are for several IDs, found none")
+	if o.any && ids == 0 {
+		report("--any is for several IDs, found none")
 	}
 	if changed("delay") && o.delay <= 0 {
 		report("--delay must be above 0, is %s", kit.ShortDuration(o.delay))

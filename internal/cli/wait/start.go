@@ -68,7 +68,7 @@ could not be written; 130 interrupted.`,
 		RunE: func(c *cobra.Command, args []string) error { return runStart(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.input, "input", "", "input of the start call: `JSON`, @FILE or -")
+	f.StringVar(&o.input, "input", "", "`JSON` of the start call's input, or @FILE, or -")
 	kit.AddParams(f, &o.params, "start")
 	f.StringVar(&o.token, "token", "", "`TOKEN` of an earlier start call, to repeat it and start no second job")
 	f.BoolVar(&o.wait, "wait", false, "wait until the job has ended")

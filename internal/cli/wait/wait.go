@@ -64,10 +64,9 @@ answered with an error that the waiter does not expect, 130 interrupted.`,
 		RunE: func(c *cobra.Command, args []string) error { return runWait(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.input, "input", "", "input of the describe call: `JSON`, @FILE or -")
+	f.StringVar(&o.input, "input", "", "`JSON` of the describe call's input, or @FILE, or -")
 	kit.AddParams(f, &o.params, "describe")
-	f.BoolVar(&o.all, "all", false, "of several IDs: wait until all have ended (the default)")
-	f.BoolVar(&o.any, "any", false, "of several IDs: wait until one has succeeded")
+	f.BoolVar(&o.any, "any", false, "of several IDs: wait until one has succeeded, not until all have ended")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show the input and when the polls would be, and call nothing")
 	o.addWaitFlags(c)
 	kit.CompleteEntries(c, true)

@@ -1,4 +1,4 @@
-package run
+package localrun
 
 import (
 	"slices"
@@ -13,11 +13,11 @@ import (
 func TestJSONPageOfRun(t *testing.T) {
 	t.Parallel()
 	run := clitest.PageTable(t, "run", 0)
-	clitest.RequireDocumented(t, clitest.Members(t, clitest.Itself[report]), run)
+	clitest.RequireDocumented(t, clitest.Members(t, clitest.Itself[Report]), run)
 	mocks := clitest.ReadPage(t)["jobpoller run --mocks FILE -o json"]
 	_, without, ok := strings.Cut(mocks, "As above, without ")
 	require.True(t, ok)
 	without, _, _ = strings.Cut(without, ", and with:")
 	ofMocks := slices.DeleteFunc(slices.Clone(run), func(name string) bool { return slices.Contains(clitest.FindQuoted(without), name) })
-	clitest.RequireDocumented(t, clitest.Members(t, clitest.Itself[simulation]), append(ofMocks, clitest.Tables(mocks)[0]...))
+	clitest.RequireDocumented(t, clitest.Members(t, clitest.Itself[Simulation]), append(ofMocks, clitest.Tables(mocks)[0]...))
 }

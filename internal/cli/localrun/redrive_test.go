@@ -1,4 +1,4 @@
-package run
+package localrun
 
 import (
 	"context"
@@ -63,12 +63,12 @@ func FuzzRedriveOfDamagedHistory(f *testing.F) {
 		f.Add([]byte{6, byte(i), byte(i)})
 	}
 	f.Fuzz(func(t *testing.T, damage []byte) {
-		o := &runOptions{name: "r", records: shipped.Store{Data: t.TempDir()}}
+		o := &Options{Name: "r", Records: shipped.Store{Data: t.TempDir()}}
 		damaged := damageEvents(events, damage)
 		text, err := json.Marshal(map[string]any{"events": damaged})
 		require.NoError(t, err)
-		require.NoError(t, os.MkdirAll(filepath.Dir(o.historyFile()), 0o700))
-		require.NoError(t, os.WriteFile(o.historyFile(), text, 0o600))
+		require.NoError(t, os.MkdirAll(filepath.Dir(o.HistoryFile()), 0o700))
+		require.NoError(t, os.WriteFile(o.HistoryFile(), text, 0o600))
 		result, err := o.replay(t.Context(), m, options)
 		if err == nil {
 			require.Len(t, result.Events, len(damaged))
@@ -118,8 +118,8 @@ func damageEvents(events []map[string]any, damage []byte) []map[string]any {
 // A history that is no regular file is not read: that might never end.
 func TestRedriveReadsRegularFilesAlone(t *testing.T) {
 	t.Parallel()
-	o := &runOptions{name: "r", records: shipped.Store{Data: t.TempDir()}}
-	require.NoError(t, os.MkdirAll(o.historyFile(), 0o700))
+	o := &Options{Name: "r", Records: shipped.Store{Data: t.TempDir()}}
+	require.NoError(t, os.MkdirAll(o.HistoryFile(), 0o700))
 	_, err := o.readRun()
 	require.ErrorContains(t, err, "r.json is not a regular file: remove it, and run again without --redrive")
 }

@@ -1,4 +1,4 @@
-package run
+package localrun
 
 import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"

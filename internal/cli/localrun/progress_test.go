@@ -1,9 +1,7 @@
-package run
+package localrun
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"testing"
 	"time"
 
@@ -13,29 +11,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// longLoop polls 2,777 times, for its loop does not end for CANCELLED.
-var longLoop = []string{
-	"run", "../../../docs/example/athena/loop.asl.json", "--simulate", "12m", "--ends", "CANCELLED", "--virtual",
-	"--input", "../../../docs/example/athena/input.json",
-}
-
-// A poll in virtual time is cheap: it once took 265 allocations, and progress that nobody
-// saw took a quarter of the time.
-func TestPollsInVirtualTimeAreCheap(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
-	const polls, most = 2777, 115
-	var stdout bytes.Buffer
-	allocations := testing.AllocsPerRun(1, func() {
-		stdout.Reset()
-		runCommand(t.Context(), longLoop, &stdout, io.Discard)
-	})
-	require.Contains(t, stdout.String(), "CANCELLED at 12m")
-	require.LessOrEqual(t, allocations/polls, float64(most), "allocations a poll")
-}
-
 // A poll with the same answer as before is not read again where nobody sees the progress.
 // A changed answer is kept, with its time.
 func TestUnseenProgress(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
-	m, err := kit.ReadMachine(t.Context(), longLoop[1], nil, nil)
+	m, err := kit.ReadMachine(t.Context(), "../../../docs/example/athena/loop.asl.json", nil, nil)
 	require.NoError(t, err)
 	status := "RUNNING"
 	handlers := map[string]sim.Handler{

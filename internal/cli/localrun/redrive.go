@@ -1,4 +1,4 @@
-package run
+package localrun
 
 import (
 	"bytes"
@@ -19,15 +19,15 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// historyFile is where the history of a run of a name is kept, for a redrive.
-func (o *runOptions) historyFile() string {
-	return filepath.Join(o.records.Data, "runs", o.name+".json")
+// HistoryFile is where the history of a run of a name is kept, for a redrive.
+func (o *Options) HistoryFile() string {
+	return filepath.Join(o.Records.Data, "runs", o.Name+".json")
 }
 
 // execute runs the machine, or goes on with the run of the name before. An error that
 // ends the run on its way comes with the result so far.
-func (o *runOptions) execute(ctx context.Context, m *source.Machine, input []byte, options sim.Options) (*sim.Result, error) {
-	if !o.redrive {
+func (o *Options) execute(ctx context.Context, m *source.Machine, input []byte, options sim.Options) (*sim.Result, error) {
+	if !o.Redrive {
 		return sim.Run(ctx, m.StateMachine, input, options)
 	}
 	failed, err := o.replay(ctx, m, options)
@@ -42,38 +42,38 @@ func (o *runOptions) execute(ctx context.Context, m *source.Machine, input []byt
 }
 
 // keepHistory keeps the history of a run where there is a folder for it.
-func (o *runOptions) keepHistory(result *sim.Result) error {
-	if o.records.Data == "" || !o.named {
+func (o *Options) keepHistory(result *sim.Result) error {
+	if o.Records.Data == "" || !o.Named {
 		return nil
 	}
 	text := sim.AppendHistory(nil, result.Events, sim.EventFormat{})
-	if err := os.MkdirAll(filepath.Dir(o.historyFile()), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(o.HistoryFile()), 0o700); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
 	// A run that is killed here leaves the whole history, or the one before.
-	written := o.historyFile() + ".new"
+	written := o.HistoryFile() + ".new"
 	if err := kit.WriteFile("data", written, text); err != nil {
 		return err
 	}
-	if err := os.Rename(written, o.historyFile()); err != nil {
+	if err := os.Rename(written, o.HistoryFile()); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
 	return nil
 }
 
 // readRun reads the run before.
-func (o *runOptions) readRun() (*history.Execution, error) {
-	info, err := os.Stat(o.historyFile())
+func (o *Options) readRun() (*history.Execution, error) {
+	info, err := os.Stat(o.HistoryFile())
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, kit.Usage("--redrive: %s keeps no run %q that ended", o.records.Data, o.name)
+		return nil, kit.Usage("--redrive: %s keeps no run %q that ended", o.Records.Data, o.Name)
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file: remove it, and run again without --redrive", o.historyFile()) // reading it might never end
+		err = fmt.Errorf("%s is not a regular file: remove it, and run again without --redrive", o.HistoryFile()) // reading it might never end
 	}
 	if err != nil {
 		return nil, kit.Usage("--redrive: %w", err)
 	}
-	text, err := os.ReadFile(o.historyFile())
+	text, err := os.ReadFile(o.HistoryFile())
 	if err != nil {
 		return nil, kit.Usage("--redrive: %w", err)
 	}
@@ -82,18 +82,18 @@ func (o *runOptions) readRun() (*history.Execution, error) {
 		err = fmt.Errorf("the history begins with %s, expected %s: the file is damaged", before.Events[0].Type, sim.ExecutionStarted)
 	}
 	if err != nil {
-		return nil, kit.Usage("--redrive: %s: %w", o.historyFile(), err)
+		return nil, kit.Usage("--redrive: %s: %w", o.HistoryFile(), err)
 	}
 	return before, nil
 }
 
-// newClock is the clock of the run. A virtual one goes on where the run before
+// NewClock is the clock of the run. A virtual one goes on where the run before
 // stopped.
-func (o *runOptions) newClock() (*sim.Clock, error) {
+func (o *Options) NewClock() (*sim.Clock, error) {
 	switch {
-	case !o.virtual:
+	case !o.Virtual:
 		return sim.NewRealClock(), nil
-	case !o.redrive:
+	case !o.Redrive:
 		return sim.NewVirtualClock(sim.DefaultStart()), nil
 	}
 	before, err := o.readRun()
@@ -105,7 +105,7 @@ func (o *runOptions) newClock() (*sim.Clock, error) {
 
 // replay brings the run before back as its history tells it: in virtual time, with the
 // recorded answers at their times.
-func (o *runOptions) replay(ctx context.Context, m *source.Machine, options sim.Options) (*sim.Result, error) {
+func (o *Options) replay(ctx context.Context, m *source.Machine, options sim.Options) (*sim.Result, error) {
 	before, err := o.readRun()
 	if err != nil {
 		return nil, err
@@ -267,8 +267,8 @@ func (r *recording) compare(result *sim.Result) error {
 }
 
 // redriveProblem is what is wrong with the flags about a redrive.
-func (o *runOptions) redriveProblem() error {
-	if o.redrive && (o.name == "" || o.records.Data == "") {
+func (o *Options) redriveProblem() error {
+	if o.Redrive && (o.Name == "" || o.Records.Data == "") {
 		return errors.New("--redrive goes on with a run that --name and --data have kept: pass both, as in " +
 			"jobpoller run poller.asl.json --name nightly --data runs --redrive")
 	}

@@ -1,4 +1,4 @@
-package run
+package localrun
 
 import (
 	"cmp"
@@ -19,9 +19,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// report is the result of a run. Its JSON members are a contract: see
+// Report is the result of a run. Its JSON members are a contract: see
 // docs/reference/json.md.
-type report struct {
+type Report struct {
 	// Status is the execution's, but TIMED_OUT if it failed because the
 	// poller's deadline passed.
 	Status          string            `json:"status"`
@@ -71,14 +71,14 @@ func (a *s3Access) text() string {
 }
 
 // newReport sums a run up.
-func newReport(ctx context.Context, b *shipped.Functions, o *runOptions, m *asl.StateMachine, r *sim.Result, p *progress) report {
-	out := report{
-		runOutcome: newRunOutcome(m, r, o.output),
+func newReport(ctx context.Context, b *shipped.Functions, o *Options, m *asl.StateMachine, r *sim.Result, p *progress) Report {
+	out := Report{
+		runOutcome: newRunOutcome(m, r, o.Output),
 		Status:     string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
 		Attempts: b.CountPolls(), ElapsedSeconds: r.Duration().Seconds(),
-		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: o.virtual, Statuses: p.statuses,
-		StartRecords: b.StartRecords(ctx), Data: o.records.Data, S3: accessOf(b), inMemory: o.records.Data == "" && !o.records.External(),
+		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: o.Virtual, Statuses: p.statuses,
+		StartRecords: b.StartRecords(ctx), Data: o.Records.Data, S3: accessOf(b), inMemory: o.Records.Data == "" && !o.Records.External(),
 	}
 	if exitCode(r) == kit.ExitTimedOut {
 		out.Status = string(pollcore.TimedOut)
@@ -106,7 +106,7 @@ type reporter struct {
 	err    error // of the first event that could not be written
 }
 
-func newReporter(out io.Writer, o runOptions) *reporter { return &reporter{out: out, format: o.output} }
+func newReporter(out io.Writer, o *Options) *reporter { return &reporter{out: out, format: o.Output} }
 
 // begin writes, in the format jsonl, how to reach the run's S3 server.
 func (r *reporter) begin(a *s3Access) {
@@ -123,7 +123,7 @@ func (r *reporter) event(e sim.Event) {
 }
 
 // result writes what a run came to.
-func (r *reporter) result(p interface{ text(terminal.Colours) string }) error {
+func (r *reporter) result(p Text) error {
 	err := r.err
 	switch {
 	case err != nil:
@@ -140,7 +140,7 @@ func (r *reporter) result(p interface{ text(terminal.Colours) string }) error {
 	return nil
 }
 
-func (p report) text(c terminal.Colours) string {
+func (p Report) text(c terminal.Colours) string {
 	elapsed := time.Duration(p.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
 	s := newSummary(c, p.Status, elapsed, p.Virtual)
 	s.end(p.at, p.Error, message(p.Cause), p.Output)

@@ -1,4 +1,4 @@
-package run
+package localrun
 
 import (
 	"cmp"
@@ -92,11 +92,70 @@ func newProgress(m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *pr
 	return p
 }
 
+// NoteCrash notes that the function of a Task has crashed.
+func (p *progress) NoteCrash(state, cause string) {
+	if p.live == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.crashed == nil {
+		p.crashed = map[string]string{}
+	}
+	p.crashed[cause] = state
+}
+
+// Record follows what the two functions return.
+func (p *progress) Record(function string, result handler.Result, err error) {
+	seen, message := string(result.Status), result.Reason
+	if failure, ok := errors.AsType[*sim.FunctionError](err); ok {
+		seen, message = failure.Type, failure.Message
+	} else if err != nil {
+		seen, message = "error", err.Error()
+	}
+	p.update(func() bool {
+		switch {
+		case function != statemachines.CheckStatusFunction:
+			p.now.Message = message
+			return true
+		case err == nil:
+			p.statuses = p.statuses.Add(seen, p.clock.Now().Sub(p.start))
+		}
+		p.see(seen, message)
+		return true
+	})
+}
+
+// FollowPoll follows a Task that ends with its job: what a poll was answered.
+func (p *progress) FollowPoll(e *catalog.Entry, answer any, err error) {
+	status, message := kit.NewJobReader(e).Read(answer)
+	if err != nil {
+		failed := kit.NewCallError(err)
+		status, message = cmp.Or(failed.Code, "no answer"), failed.Message
+	}
+	p.update(func() bool {
+		if err == nil {
+			p.statuses = p.statuses.Add(status, p.clock.Now().Sub(p.start))
+		}
+		p.see(status, message)
+		return true
+	})
+}
+
+// Above writes whole lines, on a terminal above the live line.
+func (p *progress) Above(out io.Writer, write func(out io.Writer)) {
+	if p.live == nil {
+		write(out)
+		return
+	}
+	p.live.Above(write)
+}
+
 // begin starts the display, when the run begins.
-func (p *progress) begin(out io.Writer, o runOptions) {
+func (p *progress) begin(out io.Writer, o *Options) {
 	p.start = p.clock.Now()
-	if !o.quiet && !o.virtual {
-		p.live = kit.NewLive(out, o.verbose, p.standing)
+	if !o.Quiet && !o.Virtual {
+		p.live = kit.NewLive(out, o.Verbose, p.standing)
 	}
 }
 
@@ -163,19 +222,6 @@ func (p *progress) enter(e sim.Event) {
 	})
 }
 
-// noteCrash notes that the function of a Task has crashed.
-func (p *progress) noteCrash(state, cause string) {
-	if p.live == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.crashed == nil {
-		p.crashed = map[string]string{}
-	}
-	p.crashed[cause] = state
-}
-
 // followCrash follows whether the last event is of a crash.
 func (p *progress) followCrash(e sim.Event) {
 	p.mu.Lock()
@@ -208,27 +254,6 @@ func (p *progress) wait(until time.Time) {
 	})
 }
 
-// record follows what the two functions return.
-func (p *progress) record(function string, result handler.Result, err error) {
-	seen, message := string(result.Status), result.Reason
-	if failure, ok := errors.AsType[*sim.FunctionError](err); ok {
-		seen, message = failure.Type, failure.Message
-	} else if err != nil {
-		seen, message = "error", err.Error()
-	}
-	p.update(func() bool {
-		switch {
-		case function != statemachines.CheckStatusFunction:
-			p.now.Message = message
-			return true
-		case err == nil:
-			p.statuses = p.statuses.Add(seen, p.clock.Now().Sub(p.start))
-		}
-		p.see(seen, message)
-		return true
-	})
-}
-
 // see notes what a poll saw.
 func (p *progress) see(status, message string) {
 	p.now.Polls++
@@ -249,36 +274,11 @@ func (p *progress) update(change func() (show bool)) {
 	}
 }
 
-// followPoll follows a Task that ends with its job: what a poll was answered.
-func (p *progress) followPoll(e *catalog.Entry, answer any, err error) {
-	status, message := kit.NewJobReader(e).Read(answer)
-	if err != nil {
-		failed := kit.NewCallError(err)
-		status, message = cmp.Or(failed.Code, "no answer"), failed.Message
-	}
-	p.update(func() bool {
-		if err == nil {
-			p.statuses = p.statuses.Add(status, p.clock.Now().Sub(p.start))
-		}
-		p.see(status, message)
-		return true
-	})
-}
-
 // trace shows an event.
-func (p *progress) trace(out io.Writer, v kit.Views, start time.Time, e sim.Event) {
+func (p *progress) trace(out io.Writer, v kit.Views, e sim.Event) {
 	if v.Trace {
-		p.above(out, func(out io.Writer) { v.Event(out, start, e) })
+		p.Above(out, func(out io.Writer) { v.Event(out, p.start, e) })
 	}
-}
-
-// above writes whole lines, on a terminal above the live line.
-func (p *progress) above(out io.Writer, write func(out io.Writer)) {
-	if p.live == nil {
-		write(out)
-		return
-	}
-	p.live.Above(write)
 }
 
 // close ends the display.
