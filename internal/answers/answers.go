@@ -78,6 +78,9 @@ type Hooks struct {
 
 // complete has something that does nothing for what is nil.
 func (h *Hooks) complete() {
+	if h.Log == nil {
+		h.Log = io.Discard
+	}
 	if h.Above == nil {
 		h.Above = func(out io.Writer, write func(io.Writer)) { write(out) }
 	}
@@ -157,7 +160,7 @@ func (r *Router) AddOwn(own Own) {
 		}
 	}
 	for _, name := range r.options.Functions.Names() {
-		if shipped := shippedNames[r.options.Functions.HandlerOf(name)]; shipped != "" {
+		if shipped := shippedNames[r.options.Functions.handlerOf(name)]; shipped != "" {
 			r.functions[name] = own.Follow(shipped, r.functions[name])
 		}
 	}
@@ -179,7 +182,7 @@ func (r *Router) caller(ctx context.Context, at Place) (*caller, error) {
 	if known != nil {
 		return known, nil
 	}
-	cfg, err := r.options.Services.Configuration(ctx, at, r.options.Verbose)
+	cfg, err := r.options.Services.configuration(ctx, at, r.options.Verbose)
 	if err != nil {
 		return nil, err
 	}
