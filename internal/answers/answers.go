@@ -151,7 +151,8 @@ type Own struct {
 	Follow func(name string, function sim.LambdaFunction) sim.LambdaFunction
 }
 
-// AddOwn adds the command's own functions. Those of --lambda win.
+// AddOwn adds the command's own functions, before the first Task is answered. Those of
+// --lambda win.
 func (r *Router) AddOwn(own Own) {
 	r.collector = own.Collector
 	for name, function := range own.Functions {
