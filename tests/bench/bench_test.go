@@ -11,7 +11,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime"
@@ -23,9 +22,6 @@ import (
 )
 
 var suites = flag.Bool("suites", false, "write the processor time of the tests of each package into docs/bench.md; with the tag e2e")
-
-// measureSuites writes it into a page; nil without the tag.
-var measureSuites func(ctx context.Context, out io.Writer, page string) error
 
 var ratios = flag.Bool("ratios", false, "measure all pairs and print their ratios")
 
@@ -68,7 +64,7 @@ func measure() int {
 	}
 	r := newReport(os.Stdout)
 	ctx := context.Background()
-	if *suites && measureSuites != nil {
+	if *suites {
 		if err := measureSuites(ctx, os.Stdout, benchPage); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
