@@ -78,6 +78,9 @@ type Hooks struct {
 
 // complete has something that does nothing for what is nil.
 func (h *Hooks) complete() {
+	if h.Log == nil {
+		h.Log = io.Discard
+	}
 	if h.Above == nil {
 		h.Above = func(out io.Writer, write func(io.Writer)) { write(out) }
 	}
@@ -148,7 +151,8 @@ type Own struct {
 	Follow func(name string, function sim.LambdaFunction) sim.LambdaFunction
 }
 
-// AddOwn adds the command's own functions. Those of --lambda win.
+// AddOwn adds the command's own functions, before the first Task is answered. Those of
+// --lambda win.
 func (r *Router) AddOwn(own Own) {
 	r.collector = own.Collector
 	for name, function := range own.Functions {
@@ -157,7 +161,7 @@ func (r *Router) AddOwn(own Own) {
 		}
 	}
 	for _, name := range r.options.Functions.Names() {
-		if shipped := shippedNames[r.options.Functions.HandlerOf(name)]; shipped != "" {
+		if shipped := shippedNames[r.options.Functions.handlerOf(name)]; shipped != "" {
 			r.functions[name] = own.Follow(shipped, r.functions[name])
 		}
 	}
@@ -179,7 +183,7 @@ func (r *Router) caller(ctx context.Context, at Place) (*caller, error) {
 	if known != nil {
 		return known, nil
 	}
-	cfg, err := r.options.Services.Configuration(ctx, at, r.options.Verbose)
+	cfg, err := r.options.Services.configuration(ctx, at, r.options.Verbose)
 	if err != nil {
 		return nil, err
 	}

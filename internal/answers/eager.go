@@ -105,7 +105,7 @@ func resourcesOf(m *asl.StateMachine) map[string][]*asl.State {
 // callServices lets the Tasks that nothing else answers call the services where the
 // flags say so.
 func (r *Router) callServices(ctx context.Context, m *source.Machine, o *sim.Options, answered []string) (*Called, error) {
-	if err := r.options.Services.Reach(ctx); err != nil {
+	if err := r.options.Services.reach(ctx); err != nil {
 		return nil, err
 	}
 	var lacking strings.Builder
@@ -118,7 +118,7 @@ func (r *Router) callServices(ctx context.Context, m *source.Machine, o *sim.Opt
 		if len(states) == 0 {
 			continue
 		}
-		lambda := IsInvoke(resource) || IsFunction(resource) || r.isCollected(resource)
+		lambda := isInvoke(resource) || isFunction(resource) || r.isCollected(resource)
 		if lambda && len(r.functions) > 0 {
 			called.States = append(called.States, namesOf(states)...)
 		}
@@ -215,7 +215,7 @@ func (r *Router) functionHandler(o *sim.Options, resource string) sim.Handler {
 	switch {
 	case r.isCollected(resource):
 		return r.collector.Handler(invoke)
-	case IsInvoke(resource):
+	case isInvoke(resource):
 		return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
 			name := functionOfCall(resource, call)
 			if others := o.Handlers[resource]; of.resolve(r.functions, name) == nil && others != nil {
@@ -223,7 +223,7 @@ func (r *Router) functionHandler(o *sim.Options, resource string) sim.Handler {
 			}
 			return r.invoke(ctx, name, invoke, call)
 		}
-	case IsFunction(resource) && of.resolve(r.functions, name) != nil:
+	case isFunction(resource) && of.resolve(r.functions, name) != nil:
 		direct := sim.LambdaDirect(of.resolve(r.functions, name))
 		return func(ctx context.Context, call sim.Call) (sim.Reply, error) { return r.invoke(ctx, name, direct, call) }
 	default:
@@ -235,7 +235,7 @@ func (r *Router) functionHandler(o *sim.Options, resource string) sim.Handler {
 // a name begins, and check-status starts none: nobody is told of them.
 func (r *Router) invoke(ctx context.Context, name string, handler sim.Handler, call sim.Call) (sim.Reply, error) {
 	of := r.options.Functions
-	if own := of.Find(name); own != "" && !IsPoller(of.HandlerOf(own)) {
+	if own := of.Find(name); own != "" && !isPoller(of.handlerOf(own)) {
 		if err := r.hooks.Invokes(call.State, name); err != nil {
 			return sim.Reply{}, err
 		}

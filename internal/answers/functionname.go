@@ -15,10 +15,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// FunctionOf is the NAME of --lambda for the function that a Task invokes: its own, or
+// functionOf is the NAME of --lambda for the function that a Task invokes: its own, or
 // its logical ID in the template. It is empty where only the run says it, and for any
 // other Task; invokes tells the two apart.
-func FunctionOf(m *source.Machine, s *asl.State) (name string, invokes bool) {
+func functionOf(m *source.Machine, s *asl.State) (name string, invokes bool) {
 	return functionIn(m, s, s.Task.Resource)
 }
 
@@ -26,9 +26,9 @@ func FunctionOf(m *source.Machine, s *asl.State) (name string, invokes bool) {
 func functionIn(m *source.Machine, s *asl.State, resource string) (name string, invokes bool) {
 	text := resource
 	switch {
-	case IsInvoke(text):
+	case isInvoke(text):
 		text = functionArgument(s)
-	case !IsFunction(text) && !asl.IsPlaceholderText(text):
+	case !isFunction(text) && !asl.IsPlaceholderText(text):
 		return "", false
 	}
 	if i := strings.Index(text, "}"); strings.HasPrefix(text, "${") && i > 0 { // also with an alias behind it
@@ -82,7 +82,7 @@ func (l Functions) FindUnused(machines ...*source.Machine) (problems []string) {
 			if s.Task == nil {
 				continue
 			}
-			name, invokes := FunctionOf(m, s)
+			name, invokes := functionOf(m, s)
 			switch {
 			case invokes && name == "":
 				return nil
@@ -92,9 +92,9 @@ func (l Functions) FindUnused(machines ...*source.Machine) (problems []string) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(known))
-	there := "it invokes no function"
+	there := "the definition invokes no function"
 	if len(machines) > 1 {
-		there = "they invoke no function"
+		there = "the definitions invoke no function"
 	}
 	if len(names) > 0 {
 		there = "there are " + strings.Join(names, ", ")
@@ -116,12 +116,12 @@ func (l Functions) CheckPollers(m *source.Machine, answered []string) error {
 		if s.Task == nil || slices.Contains(answered, s.Name) || slices.Contains(answered, s.Task.Resource) {
 			continue
 		}
-		resource, waits := strings.CutSuffix(s.Task.Resource, TokenPattern)
+		resource, waits := strings.CutSuffix(s.Task.Resource, tokenPattern)
 		name, _ := functionIn(m, s, resource)
-		handler := l.HandlerOf(name)
+		handler := l.handlerOf(name)
 		by := l.Find(name)
 		switch {
-		case !IsPoller(handler) || name == "":
+		case !isPoller(handler) || name == "":
 		case by == "":
 			lacks[handler] = true
 		case waits:
@@ -146,7 +146,7 @@ func LambdaHint(m *source.Machine, state string) string {
 		if s.Task == nil || s.Name != state {
 			continue
 		}
-		if name, _ := FunctionOf(m, s); name != "" {
+		if name, _ := functionOf(m, s); name != "" {
 			return ": to invoke a function here, pass --lambda " + name + "=./bootstrap or --lambda " + name + "=http://..."
 		}
 	}
@@ -155,7 +155,7 @@ func LambdaHint(m *source.Machine, state string) string {
 
 // functionOfCall is the name of the function that a Task invokes.
 func functionOfCall(resource string, call sim.Call) string {
-	if IsInvoke(resource) {
+	if isInvoke(resource) {
 		arguments, _ := call.Arguments.(map[string]any)
 		resource, _ = arguments["FunctionName"].(string)
 	}

@@ -88,15 +88,9 @@ const (
 // shippedNames are what the shipped definitions call the functions, by handler.
 var shippedNames = map[string]string{RunJob: statemachines.RunJobFunction, CheckStatus: statemachines.CheckStatusFunction}
 
-// IsPoller tells whether the handler setting is one of package lambdas/handler.
-func IsPoller(handler string) bool {
+// isPoller tells whether the handler setting is one of package lambdas/handler.
+func isPoller(handler string) bool {
 	return slices.Contains([]string{RunJob, CheckStatus, Collector}, handler)
-}
-
-// HandlerOf is the handler setting of a function: as --lambda or the template says, else
-// that by which it is named. Empty if nothing says it.
-func (l Functions) HandlerOf(function string) string {
-	return cmp.Or(l.ByName[function].Handler, l.Templates[function].Handler, l.handlerByName(function))
 }
 
 // Find returns the NAME of the --lambda flag that runs a function. NAME is the function's
@@ -108,7 +102,7 @@ func (l Functions) Find(function string) string {
 	if id := IDIn(l.Templates, function); l.Has(id) {
 		return id
 	}
-	if handler := l.HandlerOf(function); IsPoller(handler) && l.Has(handler) {
+	if handler := l.handlerOf(function); isPoller(handler) && l.Has(handler) {
 		return handler
 	}
 	return ""
@@ -150,7 +144,7 @@ func (l Functions) WithTemplates(ctx context.Context, names []string) (Functions
 func (l Functions) CheckRecords(names []string) error {
 	here, behind := map[string]bool{}, map[string]bool{}
 	for _, name := range names {
-		if handler := l.HandlerOf(name); !IsPoller(handler) {
+		if handler := l.handlerOf(name); !isPoller(handler) {
 			continue
 		} else if IsURL(l.ByName[name].What) {
 			behind[handler] = true
@@ -172,7 +166,13 @@ func (l Functions) CheckRecords(names []string) error {
 // RunPollers tells whether run-job, check-status or the collector are among the functions
 // that run on this machine.
 func (l Functions) RunPollers() bool {
-	return slices.ContainsFunc(l.Names(), func(name string) bool { return IsPoller(l.HandlerOf(name)) && !IsURL(l.ByName[name].What) })
+	return slices.ContainsFunc(l.Names(), func(name string) bool { return isPoller(l.handlerOf(name)) && !IsURL(l.ByName[name].What) })
+}
+
+// handlerOf is the handler setting of a function: as --lambda or the template says, else
+// that by which it is named. Empty if nothing says it.
+func (l Functions) handlerOf(function string) string {
+	return cmp.Or(l.ByName[function].Handler, l.Templates[function].Handler, l.handlerByName(function))
 }
 
 // handlerByName is the handler setting by which a function is named. A name may end with

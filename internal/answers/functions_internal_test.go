@@ -50,9 +50,9 @@ func TestHandlersOfLocalFunctions(t *testing.T) {
 		require.NoError(t, err, name)
 		l.Templates = templates
 		require.Equal(t, test.runs, l.Find(test.function), name)
-		handler := l.HandlerOf(test.function)
+		handler := l.handlerOf(test.function)
 		if test.runs != "" {
-			handler = l.HandlerOf(test.runs)
+			handler = l.handlerOf(test.runs)
 		}
 		require.Equal(t, test.handler, handler, name)
 	}

@@ -65,7 +65,7 @@ func (r *Router) functionOr(handler sim.Handler) sim.Handler {
 
 // findFunction returns the function of --lambda that a Task invokes; nil for any other Task.
 func (r *Router) findFunction(call sim.Call) sim.LambdaFunction {
-	if IsInvoke(call.Resource) || IsFunction(call.Resource) {
+	if isInvoke(call.Resource) || isFunction(call.Resource) {
 		return r.options.Functions.resolve(r.functions, functionOfCall(call.Resource, call))
 	}
 	return nil
@@ -130,13 +130,13 @@ func (r *Router) plan(m *asl.StateMachine) (*mock.Config, error) {
 
 // reaches tells whether a Task calls a function or a service that a flag names.
 func (r *Router) reaches(s *asl.State) bool {
-	resource := strings.TrimSuffix(s.Task.Resource, TokenPattern)
-	if IsInvoke(resource) || IsFunction(resource) {
+	resource := strings.TrimSuffix(s.Task.Resource, tokenPattern)
+	if isInvoke(resource) || isFunction(resource) {
 		if r.options.LambdaEndpoint != "" {
 			return true
 		}
 		reference := resource
-		if IsInvoke(resource) {
+		if isInvoke(resource) {
 			reference = functionArgument(s)
 		}
 		if name, _ := sim.FunctionName(reference); r.options.Functions.Find(name) != "" {
@@ -156,7 +156,7 @@ var errUnanswered = errors.New("nothing answers the Task")
 
 // answer calls the function or the service of a Task.
 func (r *Router) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
-	resource, waits := strings.CutSuffix(call.Resource, TokenPattern)
+	resource, waits := strings.CutSuffix(call.Resource, tokenPattern)
 	handler, err := r.handler(ctx, resource, call)
 	if waits && errors.Is(err, errUnanswered) {
 		r.hooks.Waits(call.State, call.Resource)
@@ -174,7 +174,7 @@ func (r *Router) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
 
 // handler is what answers the Tasks of a resource.
 func (r *Router) handler(ctx context.Context, resource string, call sim.Call) (sim.Handler, error) {
-	if IsInvoke(resource) || IsFunction(resource) {
+	if isInvoke(resource) || isFunction(resource) {
 		if function, ok, err := r.function(resource, call); ok || err != nil {
 			return function, err
 		}
@@ -210,7 +210,7 @@ func (r *Router) function(resource string, call sim.Call) (sim.Handler, bool, er
 			return nil, false, err
 		}
 	}
-	if IsFunction(resource) {
+	if isFunction(resource) {
 		return sim.LambdaDirect(function), true, nil
 	}
 	return sim.LambdaInvoke(map[string]sim.LambdaFunction{name: function}), true, nil
@@ -228,7 +228,7 @@ func (r *Router) remoteFunction(name string) (sim.LambdaFunction, error) {
 func hint(resource, service string, call sim.Call) string {
 	mocks := fmt.Sprintf("--mocks with a file such as {%q: {\"return\": {}}}", call.State)
 	switch {
-	case IsInvoke(resource) || IsFunction(resource):
+	case isInvoke(resource) || isFunction(resource):
 		name := functionOfCall(resource, call)
 		return fmt.Sprintf("start the server with --lambda %s=./bootstrap, --lambda-endpoint, or %s", name, mocks)
 	case service == "":

@@ -135,8 +135,8 @@ func (s *Services) Parse() error {
 	return errors.Join(problems...)
 }
 
-// Reach finds out whether anybody listens at the URLs.
-func (s *Services) Reach(ctx context.Context) error {
+// reach finds out whether anybody listens at the URLs.
+func (s *Services) reach(ctx context.Context) error {
 	addresses := map[string]bool{}
 	for _, at := range s.Places.All() {
 		addresses[at.url] = !at.IsAWS()

@@ -10,17 +10,17 @@ import (
 const (
 	// LambdaInvoke is the resource that invokes a function by its name.
 	LambdaInvoke = "arn:aws:states:::lambda:invoke"
-	// TokenPattern ends the resource of a Task that waits until its token comes back.
-	TokenPattern = ".waitForTaskToken"
+	// tokenPattern ends the resource of a Task that waits until its token comes back.
+	tokenPattern = ".waitForTaskToken"
 	// InvokeForToken is the resource that invokes a function, and waits for the token.
-	InvokeForToken = LambdaInvoke + TokenPattern
+	InvokeForToken = LambdaInvoke + tokenPattern
 )
 
-// IsFunction tells whether a resource is the ARN of a function.
-func IsFunction(resource string) bool { return asl.ParseResource(resource).IsFunction() }
+// isFunction tells whether a resource is the ARN of a function.
+func isFunction(resource string) bool { return asl.ParseResource(resource).IsFunction() }
 
-// IsInvoke tells whether a resource invokes functions by name, in any partition.
-func IsInvoke(resource string) bool {
+// isInvoke tells whether a resource invokes functions by name, in any partition.
+func isInvoke(resource string) bool {
 	return asl.ParseResource(resource) == asl.Resource{Service: "lambda", Action: "invoke"}
 }
 

@@ -10,17 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// Configuration is that for calls that go to a place. A URL needs neither a region
-// nor credentials: made-up ones sign for it where there are none.
-func (s *Services) Configuration(ctx context.Context, at Place, verbose bool) (aws.Config, error) {
-	if at.IsAWS() {
-		return awssettings.Load(ctx, awssettings.Options{Region: s.Region, Profile: s.Profile, Verbose: verbose})
-	}
-	cfg, err := s.Local(ctx)
-	cfg.BaseEndpoint, cfg.ConfigSources = &at.url, nil // the flag counts more than a variable
-	return cfg, err
-}
-
 // Local is the user's configuration for servers that are not AWS's.
 func (s *Services) Local(ctx context.Context) (aws.Config, error) {
 	return awssettings.LoadLocal(ctx, awssettings.Options{Region: s.Region, Profile: s.Profile}, sim.DefaultRegion)
@@ -60,7 +49,7 @@ func (l *localSettings) load(ctx context.Context) (aws.Config, error) {
 // call services of several places.
 func (s *Services) OfFunctions(ctx context.Context, verbose bool) (aws.Config, error) {
 	if slices.ContainsFunc(s.Places.All(), Place.IsAWS) {
-		cfg, err := s.Configuration(ctx, Place{}, verbose)
+		cfg, err := s.configuration(ctx, Place{}, verbose)
 		cfg.ConfigSources = slices.Insert(cfg.ConfigSources, 0, any(s.Places))
 		return cfg, err
 	}
@@ -69,5 +58,16 @@ func (s *Services) OfFunctions(ctx context.Context, verbose bool) (aws.Config, e
 	if s.Places.others != nil {
 		cfg.BaseEndpoint = &s.Places.others.url
 	}
+	return cfg, err
+}
+
+// configuration is that for calls that go to a place. A URL needs neither a region
+// nor credentials: made-up ones sign for it where there are none.
+func (s *Services) configuration(ctx context.Context, at Place, verbose bool) (aws.Config, error) {
+	if at.IsAWS() {
+		return awssettings.Load(ctx, awssettings.Options{Region: s.Region, Profile: s.Profile, Verbose: verbose})
+	}
+	cfg, err := s.Local(ctx)
+	cfg.BaseEndpoint, cfg.ConfigSources = &at.url, nil // the flag counts more than a variable
 	return cfg, err
 }

@@ -90,11 +90,11 @@ func (s *starter) start(ctx context.Context, name string, functions Functions) (
 	if s.verbose {
 		log = s.stderr
 	}
-	config := runtimeapi.Config{Name: name, Binary: binary, Handler: functions.HandlerOf(name), Timeout: longestInvocation, Log: log}
+	config := runtimeapi.Config{Name: name, Binary: binary, Handler: functions.handlerOf(name), Timeout: longestInvocation, Log: log}
 	if config.Env, err = s.environment(ctx, functions.Templates[name], config.Handler); err != nil {
 		return nil, err
 	}
-	if IsPoller(config.Handler) {
+	if isPoller(config.Handler) {
 		config.Timeout = localloop.Timeout
 	}
 	function, err := runtimeapi.New(config)
@@ -199,13 +199,13 @@ func isFolder(name string) bool {
 func (s *starter) environment(ctx context.Context, of source.Function, handler string) ([]string, error) {
 	var env []string
 	for name, value := range of.Environment {
-		if !IsPoller(handler) || !slices.Contains(storeVariables, name) {
+		if !isPoller(handler) || !slices.Contains(storeVariables, name) {
 			env = append(env, name+"="+value)
 		}
 	}
 	slices.Sort(env)
 	env, err := s.places.Environ(append(env, s.env...)) // the last of a name counts
-	if err != nil || !IsPoller(handler) || s.addStore == nil {
+	if err != nil || !isPoller(handler) || s.addStore == nil {
 		return env, err
 	}
 	return s.addStore(ctx, env)

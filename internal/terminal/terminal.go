@@ -170,6 +170,18 @@ func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(format, quoted...)
 }
 
+// Errorf is fmt.Errorf whose strings are quoted: the name of a file may have a newline,
+// and forge a line. What may have lines is of the type Lines.
+func Errorf(format string, args ...any) error {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = Quote(text)
+		}
+	}
+	return fmt.Errorf(format, args...)
+}
+
 // quotedArgument formats a value and quotes the outcome.
 type quotedArgument struct{ value any }
 

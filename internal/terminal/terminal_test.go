@@ -101,3 +101,12 @@ func FuzzWriter(f *testing.F) {
 		require.NotContains(t, terminal.Quote(string(text)), "\n")
 	})
 }
+
+// The name of a file forges no line of an error, and the error in it stays one.
+func TestErrorf(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("is missing")
+	err := terminal.Errorf("%s: %w%s (%d)", "a\nb\x1b", cause, terminal.Lines("\nlook"), 2)
+	require.EqualError(t, err, `a\nb\u001b: is missing`+"\nlook (2)")
+	require.ErrorIs(t, err, cause)
+}

@@ -145,10 +145,10 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 		got, err = printDefinition(d)
 	}
 	if err != nil {
-		return kit.WithCode(kit.ExitFailed, kit.Errorf("%s: %w", o.check, err))
+		return kit.WithCode(kit.ExitFailed, terminal.Errorf("%s: %w", o.check, err))
 	}
 	if !bytes.Equal(got, want) {
-		return kit.WithCode(kit.ExitFailed, kit.Errorf("%s: %s", o.check, terminal.Lines(difference(string(got), string(want)))))
+		return kit.WithCode(kit.ExitFailed, terminal.Errorf("%s: %s", o.check, terminal.Lines(difference(string(got), string(want)))))
 	}
 	terminal.Fprintf(c.ErrOrStderr(), "%s is up to date\n", o.check)
 	return nil

@@ -33,7 +33,8 @@ func RecordError(arn string, err error) error {
 		return WithCode(ExitUnknown, err)
 	}
 	if NewCallError(refused.Err).Code == "ExecutionDoesNotExist" {
-		return WithCode(ExitUnknown, Errorf("%s: there is no such execution: check the account and the region. Step Functions keeps executions for 90 days", arn))
+		return WithCode(ExitUnknown, terminal.Errorf("%s: there is no such execution: check the account and the region. "+
+			"Step Functions keeps executions for 90 days", arn))
 	}
 	return WithCode(ExitUnknown, fmt.Errorf("%s: %s", terminal.Quote(arn), EndReason([]string{refused.Action}, refused.Err)))
 }

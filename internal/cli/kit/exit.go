@@ -4,7 +4,6 @@ package kit
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/commandline"
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -57,19 +56,7 @@ func AsFailure(err error) error {
 
 // Usage returns an error in the command line, or in a file that it names.
 func Usage(format string, args ...any) error {
-	return &ExitError{ExitUsage, Errorf(format, args...)}
-}
-
-// Errorf is fmt.Errorf whose strings are quoted, for the name of a file may have a
-// newline and forge a line. What may have lines is of the type terminal.Lines.
-func Errorf(format string, args ...any) error {
-	args = slices.Clone(args)
-	for i, arg := range args {
-		if text, ok := arg.(string); ok {
-			args[i] = terminal.Quote(text)
-		}
-	}
-	return fmt.Errorf(format, args...)
+	return &ExitError{ExitUsage, terminal.Errorf(format, args...)}
 }
 
 // helpHint is for a command line that is wrong.

@@ -160,7 +160,7 @@ func checkWritable(name string) error {
 	return errors.Join(f.Close(), os.Remove(name))
 }
 
-// ErrExists is the error of writeNew for a file that is there.
+// ErrExists is the error of WriteNew for a file that is there.
 var ErrExists = errors.New("the file exists")
 
 // WriteNew writes a file of its owner's alone that is not there yet, so that nothing

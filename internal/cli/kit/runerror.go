@@ -3,6 +3,7 @@ package kit
 import (
 	"errors"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/source"
@@ -23,7 +24,7 @@ func RunError(m *source.Machine, err error) error {
 	}
 	if _, ok := errors.AsType[diag.Problems](err); ok {
 		if m.Definition.File != "" { // not the shipped one
-			err = Errorf("%s: %w", m.Definition.File, err)
+			err = terminal.Errorf("%s: %w", m.Definition.File, err)
 		}
 		return Usage("%w%s", err, SubstituteHint(OpenPlaceholders(m.StateMachine, true)))
 	}

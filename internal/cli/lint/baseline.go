@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -174,7 +175,7 @@ func (b baseline) write(files []string, before []knownFinding, found []Finding) 
 		return nil, baselineUse{}, err
 	}
 	if err := kit.ReplaceFile(b.file, append(text, '\n')); err != nil {
-		return nil, baselineUse{}, kit.WithCode(kit.ExitFailed, kit.Errorf("--baseline %s is not written: %w", b.file, err))
+		return nil, baselineUse{}, kit.WithCode(kit.ExitFailed, terminal.Errorf("--baseline %s is not written: %w", b.file, err))
 	}
 	return errs, baselineUse{file: b.file, hidden: len(known), written: true}, nil
 }

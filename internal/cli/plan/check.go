@@ -131,7 +131,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		return err
 	}
 	if n := len(now.jobs); n < leastChecked {
-		return kit.WithCode(kit.ExitUnknown, kit.Errorf("%s: it has %s that ended: a check needs %d at least", now.source, kit.Plural(n, "job"), leastChecked))
+		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s: it has %s that ended: a check needs %d at least", now.source, kit.Plural(n, "job"), leastChecked))
 	}
 	k := &planCheck{Notes: slices.Concat(then.notes, now.notes)}
 	cost := plan.MeasurePlanned(then.distribution, *delays.Schedule)
@@ -139,7 +139,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 		then.source, roundTo(then.distribution.Quantile(0.5).Seconds(), 1000), roundTo(cost.Mean.Seconds(), 10), roundTo(cost.P95.Seconds(), 10),
 	}
 	if err := k.measure(now, *delays.Schedule, cost); err != nil {
-		return kit.WithCode(kit.ExitUnknown, kit.Errorf("%s: %w", now.source, err))
+		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s: %w", now.source, err))
 	}
 	if err := k.test(then, now); err != nil {
 		return kit.Usage("--%s: %w", source.flag, err)

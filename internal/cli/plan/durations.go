@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -145,7 +146,7 @@ func readDurations(name string, in io.Reader, e *catalog.Entry, only string) (*p
 	p := &pastJobs{only: only}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if err := checkText(text); err != nil {
-		return nil, kit.Errorf("%s: %w", name, err)
+		return nil, terminal.Errorf("%s: %w", name, err)
 	}
 	switch first := bytes.TrimLeft(text, " \t\r\n"); {
 	case len(first) == 0:
@@ -156,7 +157,7 @@ func readDurations(name string, in io.Reader, e *catalog.Entry, only string) (*p
 		err = p.readLines(text)
 	}
 	if err != nil {
-		return nil, kit.Errorf("%s: %w", name, err)
+		return nil, terminal.Errorf("%s: %w", name, err)
 	}
 	return p, nil
 }
@@ -192,13 +193,13 @@ func readAtMost(name string, in io.Reader, most int64) (text []byte, err error) 
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return nil, kit.Errorf("%s is a folder: pass a file", name)
+			return nil, terminal.Errorf("%s is a folder: pass a file", name)
 		}
 		in = f
 	}
 	text, err = io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = kit.Errorf("%s has more than %d MiB: pass fewer durations", name, most>>20) //nolint:mnd // a MiB
+		err = terminal.Errorf("%s has more than %d MiB: pass fewer durations", name, most>>20) //nolint:mnd // a MiB
 	}
 	return text, err
 }

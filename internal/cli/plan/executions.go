@@ -163,7 +163,7 @@ func (o *planOptions) callProblem(ctx context.Context, err error) error {
 		case "StateMachineTypeNotSupported":
 			return o.refuseExpress()
 		case "StateMachineDoesNotExist", "ResourceNotFound":
-			return kit.WithCode(kit.ExitUnknown, kit.Errorf("%s: there is no such state machine or Map Run: check the account and the region", o.executions.arn))
+			return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s: there is no such state machine or Map Run: check the account and the region", o.executions.arn))
 		}
 	}
 	return kit.RecordError(o.executions.arn, err)
@@ -314,9 +314,9 @@ func (r *executionReader) breakOff(err error) error {
 	}
 	what := fmt.Sprintf("Read %d of %s.", r.done, kit.Plural(r.all, "history"))
 	if r.kept.out != nil {
-		return kit.WithCode(coded.Code, kit.Errorf("%w\n%s They are kept in %s: run the same command to go on", coded.Err, terminal.Lines(what), r.kept.name))
+		return kit.WithCode(coded.Code, terminal.Errorf("%w\n%s They are kept in %s: run the same command to go on", coded.Err, terminal.Lines(what), r.kept.name))
 	}
-	return kit.WithCode(coded.Code, kit.Errorf("%w\n%s Nothing is kept: with --keep FILE the next command goes on", coded.Err, terminal.Lines(what)))
+	return kit.WithCode(coded.Code, terminal.Errorf("%w\n%s Nothing is kept: with --keep FILE the next command goes on", coded.Err, terminal.Lines(what)))
 }
 
 // show notes how many histories are read.

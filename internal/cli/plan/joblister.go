@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -271,16 +272,16 @@ func (r *jobLister) callProblem(ctx context.Context, op *catalog.Operation, err 
 	case errors.Is(err, jobs.ErrArguments):
 		return kit.Usage("input of %s: %w", op.Name, err)
 	case op == r.op && len(r.params) > 0 && kit.IsRefused(err): // most often no such name
-		return kit.WithCode(kit.ExitUnknown, kit.Errorf("%s:%s: %s. Check %s, the account and the region",
+		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s:%s: %s. Check %s, the account and the region",
 			r.entry.Service.Key, op.Name, kit.ErrorText(err), strings.Join(quoteAll(r.params.Spell()), " ")))
 	default:
-		return kit.WithCode(kit.ExitUnknown, kit.Errorf("%s:%s: %s", r.entry.Service.Key, op.Name, kit.EndReason(op.Actions, err)))
+		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s:%s: %s", r.entry.Service.Key, op.Name, kit.EndReason(op.Actions, err)))
 	}
 }
 
 // wrongAnswer is the error of an answer that cannot be right.
 func (r *jobLister) wrongAnswer(op *catalog.Operation, err error) error {
-	return kit.WithCode(kit.ExitUnknown, kit.Errorf("%s:%s: unexpected answer: %w", r.entry.Service.Key, op.Name, err))
+	return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s:%s: unexpected answer: %w", r.entry.Service.Key, op.Name, err))
 }
 
 // show notes how far the reading is.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
@@ -196,7 +197,7 @@ func (k *keptFile) add(e *keptExecution) error {
 		_, err = k.out.Write(append(line, '\n'))
 	}
 	if err != nil {
-		return kit.WithCode(kit.ExitFailed, kit.Errorf("--keep %s: %w", k.name, err))
+		return kit.WithCode(kit.ExitFailed, terminal.Errorf("--keep %s: %w", k.name, err))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func TestFunctionsThatNoWatchedTaskInvokes(t *testing.T) {
 	require.NoError(t, err)
 	for definition, want := range map[string]string{
 		invoking("enrich"): "--watch: --lambda enrih: no Task invokes enrih (did you mean \"enrich\"?); there are enrich. Only a machine that a client creates can invoke it",
-		waiting:            "--lambda enrich: no Task invokes enrich; it invokes no function.",
+		waiting:            "--lambda enrich: no Task invokes enrich; the definition invokes no function.",
 		`{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName.$": "$.f"}, "End": true}}}`: "",
 	} {
 		var logged bytes.Buffer

@@ -22,6 +22,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/forward"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/server/control"
@@ -136,7 +137,7 @@ func (s *serving) open(settings server.Options) (err error) {
 	}
 	settings.Journal = s.journal
 	if s.server, err = server.Open(settings); err != nil {
-		return errors.Join(kit.WithCode(kit.ExitFailed, kit.Errorf("--data %s: %w", s.options.data, err)), s.journal.Close())
+		return errors.Join(kit.WithCode(kit.ExitFailed, terminal.Errorf("--data %s: %w", s.options.data, err)), s.journal.Close())
 	}
 	return nil
 }

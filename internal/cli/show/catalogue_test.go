@@ -137,7 +137,6 @@ func fitted(t testing.TB, text string, shape *catalog.Shape, input bool) (value 
 	return value, problems
 }
 
-// writeTemp returns the name of a file with the text.
 // orderService has a shape of every type.
 const orderService = `{"key": "orders", "operations": {"DescribeOrder": {"input": "In", "output": "Out"}}, "shapes": {
 	"In": {"type": "structure", "members": {"orderId": {"target": "string", "required": true}, "parts": "Parts", "choice": "Choice"}},

@@ -62,8 +62,13 @@ func NewPace(s pollcore.Schedule) Pace {
 	return p
 }
 
-// PollsText says when the schedule polls.
-func (p Pace) PollsText() string {
+// Late says how late the schedule sees the end of a job.
+func (p Pace) Late() string {
+	return fmt.Sprintf("sees the end of a job %s later on average, %s at most", roundSeconds(p.MeanSeconds), roundSeconds(p.MaxSeconds))
+}
+
+// pollsText says when the schedule polls.
+func (p Pace) pollsText() string {
 	s, text := p.schedule, "at once"
 	if low, high := s.FirstBounds(); high > low {
 		text = fmt.Sprintf("after %s to %s, drawn once", kit.ShortDuration(low), kit.ShortDuration(high))
@@ -81,11 +86,6 @@ func (p Pace) PollsText() string {
 		text += ", then every " + kit.ShortDuration(s.Min)
 	}
 	return fmt.Sprintf("%s: about %s in %s", text, kit.Plural(p.Polls, "poll"), kit.ShortDuration(s.Total))
-}
-
-// Late says how late the schedule sees the end of a job.
-func (p Pace) Late() string {
-	return fmt.Sprintf("sees the end of a job %s later on average, %s at most", roundSeconds(p.MeanSeconds), roundSeconds(p.MaxSeconds))
 }
 
 // roundSeconds writes a time with as many digits as help.
@@ -146,7 +146,7 @@ func (p *waitPlan) text() string {
 		}
 		row("call", p.Operation+" "+string(text))
 	}
-	row("polls", p.PollsText())
+	row("polls", p.pollsText())
 	row("late", p.Late())
 	return b.String()
 }
