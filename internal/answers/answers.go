@@ -2,8 +2,8 @@
 // services, or simulated jobs. What is named for a state wins over a function, that over
 // what is named for a resource or its service, and that over what is named for all.
 //
-// A Router may serve one state machine, of which it says before a run what nothing
-// answers, or all that are still to come, whose Tasks it looks at when they call.
+// A Router serves one state machine or many. Of one it looks at all Tasks before the run,
+// and finds those that have no answer. Of many it looks at a Task when that calls.
 package answers
 
 import (

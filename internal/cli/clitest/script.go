@@ -3,8 +3,10 @@
 package clitest
 
 import (
+	"context"
 	"errors"
 	"flag"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -30,6 +32,13 @@ var Update = flag.Bool("update", false, "write the golden files of the scripts")
 // localCredentials satisfy every server, so that nobody looks for others.
 var localCredentials = map[string]string{
 	"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+// NewRunner returns what runs a command line of some commands, and returns the exit code.
+func NewRunner(root func() *cobra.Command) func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return kit.Execute(ctx, root(), args, stdout, stderr)
+	}
 }
 
 // RunTests is TestMain: it runs the tests, and in a process of a script the command

@@ -23,8 +23,8 @@ func Lookup(args []string) (*catalog.Entry, error) {
 	return entry, nil
 }
 
-// NotFound is an error of the catalogue as one of what the user typed, with what
-// was meant and what to do next.
+// NotFound makes an error of wrong usage from one of the catalogue. It suggests a similar
+// name and the next command.
 func NotFound(err error, service, name string) error {
 	missing, ok := errors.AsType[*catalog.NotFoundError](err)
 	if !ok {

@@ -39,7 +39,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// Place is where a finding is, in front of what it says.
+// Place is the file, line and column of a finding, which stand before its text.
 func (f Finding) Place() string {
 	if f.Problem.Line > 0 {
 		return fmt.Sprintf("%s:%d:%d", f.file, f.Problem.Line, f.Problem.Column)

@@ -18,8 +18,8 @@ func TestPlanComparesAFixedDelayForTheGoal(t *testing.T) {
 	d, err := plan.Parse("lognormal(15m, 0.5)")
 	require.NoError(t, err)
 	var spread, two []plan.Sample
-	for i := range 150 {
-		spread = append(spread, plan.Exactly(d.Quantile((float64(i)+0.5)/150).Truncate(time.Second)))
+	for i := range 400 {
+		spread = append(spread, plan.Exactly(d.Quantile((float64(i)+0.5)/400).Truncate(time.Second)))
 	}
 	for i := range 40 {
 		two = append(two, plan.Exactly([]time.Duration{time.Minute, time.Minute, time.Minute, time.Hour}[i%4]))

@@ -71,8 +71,8 @@ func (a *taskAnswers) endCalls(result *sim.Result, err error) error {
 	return err
 }
 
-// passMisfit lets the run go on with what a service answered, and tells of what its
-// model does not have.
+// passMisfit lets the run go on if a service answered in a way that its model does not
+// have, and prints a warning.
 func (a *taskAnswers) passMisfit(misfit *sim.ModelError) bool {
 	problems, ok := a.calls.pass(misfit)
 	for _, problem := range problems {

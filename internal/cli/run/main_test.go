@@ -1,8 +1,6 @@
 package run
 
 import (
-	"context"
-	"io"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -15,9 +13,7 @@ import (
 func newRoot() *cobra.Command { return kit.NewRoot(New(), NewMocks(), compile.New()) }
 
 // runCommand runs a command line, and returns the exit code.
-func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return kit.Execute(ctx, newRoot(), args, stdout, stderr) //nolint:contextcheck // a command carries its context
-}
+var runCommand = clitest.NewRunner(newRoot)
 
 func TestMain(m *testing.M) { clitest.RunTests(m, nil, newRoot) }
 
