@@ -1,0 +1,215 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// fieldFolder has what must be said of each machine of the corpus; its README has the
+// form.
+const fieldFolder = "../field"
+
+// fieldMachine is what must be said of a machine.
+type fieldMachine struct {
+	Machine  string
+	About    string
+	Findings []string
+	Allowed  []string
+	Loops    *[]fieldLoop // nil: not compared
+	Repairs  []fieldRepair
+	Keeps    []string
+}
+
+// fieldLoop is a poll loop of a machine.
+type fieldLoop struct {
+	States []string
+	Polls  string
+	Entry  string // empty: not compared
+	Rows   []string
+	Bound  string
+}
+
+// fieldRepair is how a finding is repaired.
+type fieldRepair struct {
+	Finding string
+	Class   string
+	Edit    string
+	Why     string
+	Frame   []string
+}
+
+// fieldRow is a row of a table.
+type fieldRow struct {
+	values  []string // "any other", or "error" and a name, is one
+	meaning string
+	ways    []fieldWay
+	on      string // what the way depends on, if there are several
+}
+
+// fieldWay is a way that a row goes.
+type fieldWay struct {
+	ends  lint.End
+	state string // empty: it polls on
+}
+
+// fieldPair is the frame of a pair, for some answers.
+type fieldPair struct{ pair, rule, answers, before, after string }
+
+const anyOther = "any other"
+
+var (
+	rowForm     = regexp.MustCompile(`^(.+?) = (success|failure|running|ending|unclear|unknown|-): (.+?)(?: \((.+)\))?$`)
+	wayForm     = regexp.MustCompile(`^(?:polls on|(success|failure|goes on) -> (.+))$`)
+	boundForm   = regexp.MustCompile(`^(?:none|time|timeout \d+ s|count \d+ polls)$`)
+	findingForm = regexp.MustCompile(`^(?:ERROR|DANGER|WARNING|NOTE) [a-z-]+ .+$`)
+	frameForm   = regexp.MustCompile(`^.+?: .+ => .+$`)
+)
+
+// unrepaired are the rules whose findings fix need not repair.
+var unrepaired = []string{lint.PollNeedless, lint.EventBudget, lint.RepeatedStart}
+
+// parseRow reads a row: values = meaning: ways.
+func parseRow(t *testing.T, text string) fieldRow {
+	t.Helper()
+	parts := rowForm.FindStringSubmatch(text)
+	require.NotNil(t, parts, text)
+	row := fieldRow{values: strings.Split(parts[1], ", "), meaning: parts[2], on: parts[4]}
+	for way := range strings.SplitSeq(parts[3], " or ") {
+		w := wayForm.FindStringSubmatch(way)
+		require.NotNil(t, w, text)
+		ends := lint.PollsOn
+		if w[1] != "" {
+			ends = lint.End(strings.ReplaceAll(w[1], " ", "-"))
+		}
+		row.ways = append(row.ways, fieldWay{ends, w[2]})
+	}
+	require.Equal(t, len(row.ways) > 1, row.on != "", "%s: what do several ways depend on?", text)
+	return row
+}
+
+// readField reads all expectations, by the names of their files.
+func readField(t *testing.T) map[string]*fieldMachine {
+	t.Helper()
+	files, err := filepath.Glob(fieldFolder + "/*.json")
+	require.NoError(t, err)
+	out := map[string]*fieldMachine{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		d := json.NewDecoder(strings.NewReader(string(text)))
+		d.DisallowUnknownFields()
+		m := &fieldMachine{}
+		require.NoError(t, d.Decode(m), file)
+		out[strings.TrimSuffix(filepath.Base(file), ".json")] = m
+	}
+	return out
+}
+
+// readTable reads a file of values between tabs, without its first line.
+func readTable(t *testing.T, file string, columns int) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var out [][]string
+	for i, line := range strings.Split(strings.TrimRight(string(text), "\n"), "\n") {
+		values := strings.Split(line, "\t")
+		require.Len(t, values, columns, "%s:%d", file, i+1)
+		if i > 0 {
+			out = append(out, values)
+		}
+	}
+	return out
+}
+
+// readPairs reads the frames of the pairs.
+func readPairs(t *testing.T) []fieldPair {
+	t.Helper()
+	var out []fieldPair
+	for _, v := range readTable(t, fieldFolder+"/repairs.tsv", 5) {
+		out = append(out, fieldPair{v[0], v[1], v[2], v[3], v[4]})
+	}
+	return out
+}
+
+// What must be said of the machines in the field is complete: each finding that fix
+// repairs has a repair, each repair a finding, and a frame or a reason.
+func TestFieldExpectations(t *testing.T) {
+	t.Parallel()
+	all := readField(t)
+	require.NotEmpty(t, all)
+	for name, m := range all {
+		require.NotEmpty(t, m.Machine, name)
+		require.NotEmpty(t, m.About, name)
+		repairs := map[string]bool{}
+		for _, r := range m.Repairs {
+			repairs[r.Finding] = true
+			requireRepair(t, name, r)
+		}
+		for _, f := range slices.Concat(m.Findings, m.Allowed) {
+			require.Regexp(t, findingForm, f, name)
+		}
+		for _, f := range m.Findings {
+			_, what, _ := strings.Cut(f, " ")
+			rule, _, _ := strings.Cut(what, " ")
+			require.Equal(t, !slices.Contains(unrepaired, rule), repairs[what], "%s: the repair of %s", name, what)
+			delete(repairs, what)
+		}
+		require.Empty(t, repairs, "%s: repairs without a finding", name)
+		if m.Loops == nil {
+			continue
+		}
+		for _, l := range *m.Loops {
+			require.NotEmpty(t, l.States, name)
+			require.Regexp(t, boundForm, l.Bound, name)
+			seen := map[string]bool{}
+			for _, text := range l.Rows {
+				for _, value := range parseRow(t, text).values {
+					require.False(t, seen[value], "%s: %s stands twice", name, value)
+					seen[value] = true
+				}
+			}
+		}
+	}
+	for _, p := range readPairs(t) {
+		require.NotEqual(t, p.before, p.after, p.pair)
+	}
+}
+
+func requireRepair(t *testing.T, name string, r fieldRepair) {
+	t.Helper()
+	at := fmt.Sprintf("%s: %s", name, r.Finding)
+	require.Contains(t, []string{"sure", "offered", "refused"}, r.Class, at)
+	refused := r.Class == "refused"
+	require.Equal(t, refused, r.Why != "", at)
+	require.Equal(t, refused, r.Edit == "", at)
+	require.Equal(t, refused, len(r.Frame) == 0, at)
+	for _, line := range r.Frame {
+		require.Regexp(t, frameForm, line, at)
+	}
+}
+
+// requirePairs makes sure that each pair of the corpus has a frame, and no other.
+func requirePairs(t *testing.T, folder string) {
+	t.Helper()
+	kinds := map[string]string{}
+	for _, v := range readTable(t, folder+"/repairs/index.tsv", 5) {
+		require.Contains(t, []string{"mend", "ask", "wrong"}, v[1])
+		kinds[v[0]] = v[1]
+	}
+	framed := map[string]bool{}
+	for _, p := range readPairs(t) {
+		framed[p.pair] = true
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(framed)), "pairs and their frames")
+}
