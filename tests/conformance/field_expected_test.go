@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,9 +61,6 @@ type fieldWay struct {
 	ends  lint.End
 	state string // empty: it polls on
 }
-
-// fieldPair is the frame of a pair, for some answers.
-type fieldPair struct{ pair, rule, answers, before, after string }
 
 const anyOther = "any other"
 
@@ -132,16 +128,6 @@ func readTable(t *testing.T, file string, columns int) [][]string {
 	return out
 }
 
-// readPairs reads the frames of the pairs.
-func readPairs(t *testing.T) []fieldPair {
-	t.Helper()
-	var out []fieldPair
-	for _, v := range readTable(t, fieldFolder+"/repairs.tsv", 5) {
-		out = append(out, fieldPair{v[0], v[1], v[2], v[3], v[4]})
-	}
-	return out
-}
-
 // What must be said of the machines in the field is complete: each finding that fix
 // repairs has a repair, each repair a finding, and a frame or a reason.
 func TestFieldExpectations(t *testing.T) {
@@ -181,8 +167,8 @@ func TestFieldExpectations(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range readPairs(t) {
-		require.NotEqual(t, p.before, p.after, p.pair)
+	for _, f := range readFrames(t) {
+		require.NotEqual(t, f.before, f.after, f.pair)
 	}
 }
 
@@ -197,19 +183,4 @@ func requireRepair(t *testing.T, name string, r fieldRepair) {
 	for _, line := range r.Frame {
 		require.Regexp(t, frameForm, line, at)
 	}
-}
-
-// requirePairs makes sure that each pair of the corpus has a frame, and no other.
-func requirePairs(t *testing.T, folder string) {
-	t.Helper()
-	kinds := map[string]string{}
-	for _, v := range readTable(t, folder+"/repairs/index.tsv", 5) {
-		require.Contains(t, []string{"mend", "ask", "wrong"}, v[1])
-		kinds[v[0]] = v[1]
-	}
-	framed := map[string]bool{}
-	for _, p := range readPairs(t) {
-		framed[p.pair] = true
-	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(framed)), "pairs and their frames")
 }
