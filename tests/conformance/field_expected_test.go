@@ -21,31 +21,31 @@ const fieldFolder = "../field"
 
 // fieldMachine is what must be said of a machine.
 type fieldMachine struct {
-	Machine  string
-	About    string
-	Findings []string
-	Allowed  []string
-	Loops    *[]fieldLoop // nil: not compared
-	Repairs  []fieldRepair
-	Keeps    []string
+	Machine  string        `json:"machine"`
+	About    string        `json:"about"`
+	Findings []string      `json:"findings"`
+	Allowed  []string      `json:"allowed"`
+	Loops    *[]fieldLoop  `json:"loops"` // nil: not compared
+	Repairs  []fieldRepair `json:"repairs"`
+	Keeps    []string      `json:"keeps"`
 }
 
 // fieldLoop is a poll loop of a machine.
 type fieldLoop struct {
-	States []string
-	Polls  string
-	Entry  string // empty: not compared
-	Rows   []string
-	Bound  string
+	States []string `json:"states"`
+	Polls  string   `json:"polls"`
+	Entry  string   `json:"entry"` // empty: not compared
+	Rows   []string `json:"rows"`
+	Bound  string   `json:"bound"`
 }
 
 // fieldRepair is how a finding is repaired.
 type fieldRepair struct {
-	Finding string
-	Class   string
-	Edit    string
-	Why     string
-	Frame   []string
+	Finding string   `json:"finding"`
+	Class   string   `json:"class"`
+	Edit    string   `json:"edit"`
+	Why     string   `json:"why"`
+	Frame   []string `json:"frame"`
 }
 
 // fieldRow is a row of a table.
