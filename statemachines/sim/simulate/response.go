@@ -1,0 +1,212 @@
+package simulate
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Response is what a Task can be answered with, in the spelling of its integration.
+type Response struct {
+	// Usual is the answer of a call that goes well, and of a job that has succeeded.
+	Usual any
+	// Statuses are the answers of a call that describes a job or a resource, by its
+	// status; nil for any other call.
+	Statuses []StatusResponse
+	// Running is the number of the status of a job that runs.
+	Running int
+	// Members are those by which the answers differ: the status, and what else tells how
+	// a job ended.
+	Members []Member
+}
+
+// StatusResponse is the answer about a job that has a status.
+type StatusResponse struct {
+	Status
+
+	Answer any
+}
+
+// Member is a text in an answer that says how a job is.
+type Member struct {
+	Values []string // of the model; nil where it has none
+
+	at place
+}
+
+// Of returns what an answer has as the member.
+func (m Member) Of(answer any) (text string, ok bool) {
+	text, ok = m.at.get(answer).(string)
+	return text, ok
+}
+
+// Put returns an answer whose member is another, or is missing if that is empty.
+func (m Member) Put(answer any, text string) any {
+	answer = clone(answer)
+	if text == "" {
+		m.at.remove(answer)
+		return answer
+	}
+	return m.at.put(answer, text)
+}
+
+func (m Member) String() string { return m.at.spell() }
+
+// findMembers finds the texts by which the answers differ.
+func (r *Response) findMembers(output *catalog.Shape) {
+	var walk func(at place, answers []any)
+	walk = func(at place, answers []any) {
+		texts, names, items := map[string]bool{}, map[string]bool{}, 0
+		for _, a := range answers {
+			switch a := a.(type) {
+			case string:
+				texts[a] = true
+			case map[string]any:
+				for name := range a {
+					names[name] = true
+				}
+			case []any:
+				items = max(items, len(a))
+			}
+		}
+		if len(texts) > 1 {
+			m := Member{at: at}
+			if s := spelledShape(output, at); s != nil {
+				m.Values = s.Enum
+			}
+			named := slices.ContainsFunc(r.Statuses, func(s StatusResponse) bool { return texts[s.Name] })
+			if m.Values != nil || named {
+				r.Members = append(r.Members, m)
+			}
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			p := append(slices.Clip(at), name)
+			inner := make([]any, len(answers))
+			for i, a := range answers {
+				inner[i] = place{name}.get(a)
+			}
+			walk(p, inner)
+		}
+		for item := range min(items, 1) {
+			inner := make([]any, len(answers))
+			for i, a := range answers {
+				inner[i] = place{item}.get(a)
+			}
+			walk(append(slices.Clip(at), item), inner)
+		}
+	}
+	var answers []any
+	for _, s := range r.Statuses {
+		answers = append(answers, s.Answer)
+	}
+	walk(nil, answers)
+}
+
+// spelledShape is the shape at a place in the spelling of an integration; nil if there is
+// none.
+func spelledShape(s *catalog.Shape, at place) *catalog.Shape {
+	for _, part := range at {
+		if s == nil {
+			return nil
+		}
+		name, isName := part.(string)
+		switch {
+		case !isName && s.Element != nil:
+			s = s.Element.Shape
+		case isName && s.Type == catalog.Map && s.Element != nil:
+			s = s.Element.Shape
+		case isName:
+			i := slices.IndexFunc(s.Members, func(m catalog.Member) bool { return javasdk.MemberName(m.Name) == name })
+			if i < 0 {
+				return nil
+			}
+			s = s.Members[i].Shape
+		default:
+			return nil
+		}
+	}
+	return s
+}
+
+// Responses returns what the Tasks of a machine can be answered with, by state, and those
+// that nobody knows an answer of, which get the envelope of their call. The answers have the
+// members that the machine reads, or one of the others does.
+func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map[string]*Response, []Unknown, error) {
+	tasks, err := tasksOf(m, o.Models)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := findJobs(tasks, o.Polls, wordsOf(m))
+	if err != nil {
+		return nil, nil, err
+	}
+	a := newAnswers(m)
+	for _, other := range others {
+		for name := range newAnswers(other).named {
+			a.named[name] = true
+		}
+	}
+	all := map[string]*Response{}
+	for _, j := range jobs {
+		if err := j.prepare(a, o.Models); err != nil {
+			return nil, nil, err
+		}
+		if j.simulatable() {
+			j.respond(a, all)
+		}
+	}
+	var unknown []Unknown
+	for _, t := range tasks {
+		switch what := t.unknown(); {
+		case all[t.name()] != nil:
+		case what != "":
+			all[t.name()] = &Response{Usual: t.skeleton()}
+			unknown = append(unknown, t.untold(what))
+		default:
+			all[t.name()] = &Response{Usual: spellAnswer(a.of(t.operation.Output), t.operation.Output)}
+		}
+	}
+	return all, unknown, nil
+}
+
+// respond adds the answers of the Tasks of a job.
+func (j *job) respond(a *answers, all map[string]*Response) {
+	output, id := j.entry.Operation.Output, strings.ReplaceAll(j.identity.form, "{n}", strconv.Itoa(1))
+	success := j.behaviour.end("")
+	if j.sync != nil {
+		all[j.sync.name()] = &Response{Usual: resultOf(j.sync.parsed, clone(success.answer), output)}
+	}
+	for _, t := range j.describes {
+		r := &Response{}
+		for _, s := range j.behaviour.statuses {
+			answer := clone(s.answer)
+			if j.identity.told != nil && id != "" {
+				answer = j.identity.told.put(answer, id)
+			}
+			r.Statuses = append(r.Statuses, StatusResponse{Status{s.name, s.verdict}, spellAnswer(answer, output)})
+		}
+		number := func(of *status) int {
+			return slices.IndexFunc(j.behaviour.statuses, func(s status) bool { return s.name == of.name })
+		}
+		r.Usual, r.Running = r.Statuses[number(success)].Answer, number(j.behaviour.running())
+		r.findMembers(output)
+		all[t.name()] = r
+	}
+	for _, t := range j.starts {
+		if j.waits {
+			all[t.name()] = &Response{Usual: resultOf(t.parsed, clone(success.answer), output)}
+			continue
+		}
+		answer := a.of(t.operation.Output)
+		if j.identity.started != nil && id != "" {
+			answer = j.identity.started.put(answer, id)
+		}
+		all[t.name()] = &Response{Usual: spellAnswer(answer, t.operation.Output)}
+	}
+}

@@ -1,0 +1,190 @@
+package trial
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// answer is what a call gets.
+type answer struct {
+	kind    Kind // the zero Kind is that of the usual answer
+	value   any
+	failure *sim.TaskError
+	runs    bool // the job goes on, as far as the catalogue knows
+	ended   bool // the job has ended, as far as the catalogue knows
+}
+
+// callee is a Task with the answers that it can get.
+type callee struct {
+	state   *asl.State
+	usual   answer
+	running *answer // of a poll: the job goes on
+	answers []answer
+	errors  []answer
+}
+
+// words are what conditions compare with.
+type words struct{ texts []string }
+
+var (
+	comparedText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`"(?:StringEquals|StringMatches|StringLessThan\w*|StringGreaterThan\w*)":\s*("(?:[^"\\]|\\.)*")`)
+	})
+	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']*)'|\\"([^"\\]*)\\"|"([^"\\]*)"`) })
+)
+
+// unknownValue is a value that no machine knows.
+const unknownValue = "SOMETHING_NEW"
+
+// read adds the texts that a Choice, or the Output of a Task, compares with.
+func (w *words) read(text []byte, language asl.QueryLanguage) {
+	add := func(word string) {
+		if word = strings.NewReplacer(`\*`, "*", "*", "x").Replace(word); word != "" && len(word) < 64 && !slices.Contains(w.texts, word) {
+			w.texts = append(w.texts, word)
+		}
+	}
+	if language == asl.JSONPath {
+		for _, m := range comparedText().FindAllSubmatch(text, -1) {
+			var word string
+			if json.Unmarshal(m[1], &word) == nil {
+				add(word)
+			}
+		}
+		return
+	}
+	for _, expression := range expressionText().FindAllString(string(text), -1) {
+		for _, m := range quotedText().FindAllStringSubmatch(expression, -1) {
+			add(m[1] + m[2] + m[3])
+		}
+	}
+}
+
+var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{%(?:[^%]|%[^}])*%\}`) })
+
+// newCallee makes the answers of a Task.
+func newCallee(s *asl.State, r *simulate.Response, w *words, models typecheck.Models) (*callee, error) {
+	c := &callee{state: s, usual: answer{value: r.Usual}}
+	if r.Statuses != nil {
+		status := r.Statuses[r.Running]
+		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, value: status.Answer, runs: true}
+	}
+	c.addStatuses(r, w)
+	op, err := typecheck.FindOperation(s.Task.Resource, models)
+	if err != nil {
+		return nil, err
+	}
+	c.addErrors(op)
+	return c, nil
+}
+
+// addStatuses adds an answer for each status, for each value of the members that tell, and
+// for those that the machine compares with.
+func (c *callee) addStatuses(r *simulate.Response, w *words) {
+	seen := map[string]bool{}
+	add := func(value string, body any, runs, ended bool) {
+		text := textOf(body)
+		if !seen[text] {
+			seen[text] = true
+			c.answers = append(c.answers, answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: value}, value: body, runs: runs, ended: ended})
+		}
+	}
+	for _, s := range r.Statuses {
+		add(s.Name, s.Answer, s.Verdict == pollcore.Retry, s.Verdict != pollcore.Retry)
+	}
+	if len(r.Statuses) == 0 {
+		return
+	}
+	bases := []any{r.Statuses[0].Answer}
+	if c.running != nil {
+		bases[0] = c.running.value
+	}
+	if len(r.Members) > 1 {
+		bases = append(bases, r.Usual)
+	}
+	for _, m := range r.Members {
+		values := slices.Concat(m.Values, []string{unknownValue, ""})
+		if len(r.Members) == 1 || m.Values == nil {
+			values = append(values, w.texts...)
+		}
+		for _, base := range bases {
+			for _, value := range values {
+				add(value, m.Put(base, value), false, isEnd(r, value))
+			}
+		}
+	}
+}
+
+// isEnd tells whether a status is the end of a job.
+func isEnd(r *simulate.Response, value string) bool {
+	return slices.ContainsFunc(r.Statuses, func(s simulate.StatusResponse) bool { return s.Name == value && s.Verdict != pollcore.Retry })
+}
+
+// addErrors adds the errors that a call can end with: those of the model, a throttled and a
+// refused call, a fault, one that reaches nothing, and those that the state names.
+func (c *callee) addErrors(op *catalog.Operation) {
+	seen := map[string]bool{}
+	add := func(failure *sim.TaskError) {
+		if failure != nil && !seen[failure.Name] {
+			seen[failure.Name] = true
+			c.errors = append(c.errors, answer{kind: Kind{Task: c.state.Name, Sort: Fails, Value: failure.Name}, failure: failure})
+		}
+	}
+	resource := c.state.Task.Resource
+	if op != nil {
+		for _, e := range op.Errors {
+			if e.Shape != "" {
+				code := e.Shape
+				if e.Code != "" {
+					code = e.Code
+				}
+				add(mock.ServiceFailure(resource, op, mock.Answer{Code: code, Message: "tried", Status: e.Status}))
+			}
+		}
+		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "ThrottlingException", Message: "Rate exceeded"}))
+		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Message: "tried", Status: http.StatusInternalServerError}))
+		add(mock.ClientFailure(resource, op, "tried"))
+	}
+	if r := asl.ParseResource(resource); r.IsFunction() || r.Service == "lambda" {
+		for _, name := range []string{"Lambda.TooManyRequestsException", "Lambda.ServiceException", "Lambda.SdkClientException", "FunctionFailed"} {
+			add(&sim.TaskError{Name: name, Cause: "tried"})
+		}
+	}
+	add(&sim.TaskError{Name: asl.ErrorTimeout, Cause: ""})
+	for _, names := range c.named() {
+		if !strings.HasPrefix(names, "States.") {
+			add(&sim.TaskError{Name: names, Cause: "tried"})
+		}
+	}
+}
+
+// named are the errors that the state catches or retries.
+func (c *callee) named() []string {
+	var names []string
+	for _, r := range c.state.Retry {
+		names = append(names, r.ErrorEquals...)
+	}
+	for _, k := range c.state.Catch {
+		names = append(names, k.ErrorEquals...)
+	}
+	return names
+}
+
+func textOf(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,177 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// differ returns what two runs of one script differ in; false if they do not. again is the
+// first machine once more under other circumstances: what it does otherwise then is
+// volatile, and only its type counts. nil says that nothing is.
+func differ(a, b, again *observed) (what, before, after string, differs bool) {
+	if again == nil {
+		again = a
+	}
+	for _, c := range []struct {
+		what        string
+		a, b, again any
+	}{
+		{"end", a.status, b.status, again.status}, {"error", a.err, b.err, again.err}, {"cause", a.cause, b.cause, again.cause},
+		{"output", a.output, b.output, again.output},
+	} {
+		if !same(c.a, c.b, c.again) {
+			if c.what == "end" {
+				return c.what, a.end(), b.end(), true
+			}
+			return c.what, textOf(c.a), textOf(c.b), true
+		}
+	}
+	if before, after, differs := differInCalls(a, b, again); differs {
+		return "call", before, after, true
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.polls)) {
+		x, y, z := a.polls[key], b.polls[key], again.polls[key]
+		for i := range min(len(x), len(y)) {
+			volatile := x[i]
+			if i < len(z) {
+				volatile = z[i]
+			}
+			if !same(x[i], y[i], volatile) {
+				return "poll", textOf(x[i]), textOf(y[i]), true
+			}
+		}
+	}
+	return "", "", "", false
+}
+
+// end is how a run ended, for people.
+func (o *observed) end() string {
+	text := o.status
+	if o.err != "" {
+		text += " " + o.err
+	}
+	return fmt.Sprintf("%s after %s and %d polls", text, o.lasts, o.count)
+}
+
+// differInCalls compares the calls of each flow in their order.
+func differInCalls(a, b, again *observed) (before, after string, differs bool) {
+	x, y, z := byFlow(a.calls), byFlow(b.calls), byFlow(again.calls)
+	flows := map[string]bool{}
+	for _, all := range []map[string][]call{x, y} {
+		for flow := range all {
+			flows[flow] = true
+		}
+	}
+	for _, flow := range slices.Sorted(maps.Keys(flows)) {
+		calls := max(len(x[flow]), len(y[flow]))
+		if a.status == pollsOn { // so does the other: laps may have been counted differently
+			calls = min(len(x[flow]), len(y[flow]))
+		}
+		for i := range calls {
+			switch {
+			case i >= len(x[flow]):
+				return "not made", y[flow][i].String(), true
+			case i >= len(y[flow]):
+				return x[flow][i].String(), "not made", true
+			}
+			volatile := x[flow][i]
+			if len(z[flow]) > i {
+				volatile = z[flow][i]
+			}
+			one, two := x[flow][i], y[flow][i]
+			if one.task != two.task || !same(one.arguments, two.arguments, volatile.arguments) {
+				return one.String(), two.String(), true
+			}
+		}
+	}
+	return "", "", false
+}
+
+func byFlow(calls []call) map[string][]call {
+	flows := map[string][]call{}
+	for _, c := range calls {
+		flows[c.flow] = append(flows[c.flow], c)
+	}
+	return flows
+}
+
+// same tells whether two values are equal but for what differs between a value and itself
+// at another time. Texts of JSON are compared as values.
+func same(a, b, again any) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	switch x := a.(type) {
+	case map[string]any:
+		y, isObject := b.(map[string]any)
+		z, _ := again.(map[string]any)
+		if !isObject || len(x) != len(y) {
+			return false
+		}
+		for name, value := range x {
+			other, there := y[name]
+			if !there || !same(value, other, orSame(z, name, value)) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, isArray := b.([]any)
+		z, _ := again.([]any)
+		if !isArray || len(x) != len(y) {
+			return false
+		}
+		for i, value := range x {
+			volatile := value
+			if len(z) == len(x) {
+				volatile = z[i]
+			}
+			if !same(value, y[i], volatile) {
+				return false
+			}
+		}
+		return true
+	case string:
+		y, isText := b.(string)
+		z, _ := again.(string)
+		if !isText {
+			return false
+		}
+		if inner, otherInner, ok := bothJSON(x, y); ok {
+			volatile, _, _ := bothJSON(z, z)
+			return same(inner, otherInner, volatile)
+		}
+		return x != z
+	default:
+		return !reflect.DeepEqual(a, again) && reflect.TypeOf(a) == reflect.TypeOf(b)
+	}
+}
+
+func orSame(object map[string]any, name string, value any) any {
+	if volatile, there := object[name]; there {
+		return volatile
+	}
+	return value
+}
+
+// bothJSON reads two texts that hold an object or an array.
+func bothJSON(a, b string) (x, y any, ok bool) {
+	if !strings.HasPrefix(a, "{") && !strings.HasPrefix(a, "[") {
+		return nil, nil, false
+	}
+	x, y = readJSON(a), readJSON(b)
+	return x, y, x != nil && y != nil
+}
+
+// readJSON reads a text as encoding/json does; nil if it is no JSON.
+func readJSON(text string) any {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return nil
+	}
+	return value
+}

@@ -1,0 +1,246 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// pair is two machines to compare.
+type pair struct {
+	options       Options
+	before, after *subject
+	changed       map[string]bool // states, by name
+	tasks         []string        // to vary, by their role
+	loops         map[string]bool // Tasks in loops
+	report        *Report
+}
+
+func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
+	p := &pair{options: o, changed: map[string]bool{}, loops: map[string]bool{}, report: &Report{}}
+	if err := p.findChanges(before, after); err != nil {
+		return nil, err
+	}
+	w := &words{}
+	texts, err := textsOf(before)
+	if err != nil {
+		return nil, err
+	}
+	for s := range before.All {
+		w.read([]byte(texts[s.Name]), s.QueryLanguage)
+	}
+	if p.before, err = newSubject(before, after, w, o); err != nil {
+		return nil, err
+	}
+	if p.after, err = newSubject(after, before, w, o); err != nil {
+		return nil, err
+	}
+	p.nameRoles()
+	p.chooseTasks()
+	return p, nil
+}
+
+func newSubject(m, other *asl.StateMachine, w *words, o Options) (*subject, error) {
+	responses, _, err := simulate.Responses(m, simulate.Options{Models: o.Models}, other)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{machine: m, callees: map[string]*callee{}, roles: map[string]string{}, readsClock: clock().Match(asl.Print(m))}
+	for state := range m.All {
+		if state.Task == nil {
+			continue
+		}
+		if s.callees[state.Name], err = newCallee(state, responses[state.Name], w, o.Models); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// textsOf are the states of a machine as text, without those of flows inside of them.
+func textsOf(m *asl.StateMachine) (map[string]string, error) {
+	document, err := jsontree.Parse(asl.Print(m))
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for s := range m.All {
+		node := document.Root
+		for step := range strings.SplitSeq(strings.TrimPrefix(s.Position.Pointer, "/"), "/") {
+			if node = node.Child(strings.NewReplacer("~1", "/", "~0", "~").Replace(step)); node == nil {
+				break
+			}
+		}
+		if node == nil {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(node.Raw(), &members); err != nil {
+			return nil, err
+		}
+		for _, name := range []string{"Branches", "ItemProcessor", "Iterator"} {
+			delete(members, name)
+		}
+		text, err := json.Marshal(members)
+		if err != nil {
+			return nil, err
+		}
+		texts[s.Name] = string(text)
+	}
+	return texts, nil
+}
+
+// findChanges finds the states that differ, or that one machine has alone.
+func (p *pair) findChanges(before, after *asl.StateMachine) error {
+	old, err := textsOf(before)
+	if err != nil {
+		return err
+	}
+	new, err := textsOf(after)
+	if err != nil {
+		return err
+	}
+	for name, text := range old {
+		if new[name] != text {
+			p.changed[name] = true
+		}
+	}
+	for name := range new {
+		if _, there := old[name]; !there {
+			p.changed[name] = true
+		}
+	}
+	return nil
+}
+
+// nameRoles gives a Task that is new the role of the one that called the same before.
+func (p *pair) nameRoles() {
+	for name, c := range p.after.callees {
+		if p.before.callees[name] != nil {
+			continue
+		}
+		for _, old := range sortedCallees(p.before) {
+			if old.state.Task.Resource == c.state.Task.Resource && p.changed[old.state.Name] {
+				p.after.roles[name] = old.state.Name
+				break
+			}
+		}
+	}
+}
+
+func sortedCallees(s *subject) []*callee {
+	var all []*callee
+	for state := range s.machine.All {
+		if c := s.callees[state.Name]; c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// chooseTasks chooses the Tasks to vary: those of the loops that changes are in or next to,
+// those that changed, and the first behind them.
+func (p *pair) chooseTasks() {
+	near := map[string]bool{}
+	for _, s := range []*subject{p.before, p.after} {
+		g := newGraph(s.machine)
+		for name := range p.changed {
+			near[name] = true
+			for _, next := range slices.Concat(g.after[name], g.before[name]) {
+				near[next] = true
+			}
+		}
+		for _, component := range g.components() {
+			loop := len(component) > 1 || slices.Contains(g.after[component[0]], component[0])
+			for _, name := range component {
+				p.loops[name] = p.loops[name] || loop
+			}
+			if loop && slices.ContainsFunc(component, func(name string) bool { return near[name] }) {
+				for _, name := range component {
+					near[name] = true
+					for _, next := range g.after[name] {
+						near[next] = true
+					}
+				}
+			}
+		}
+	}
+	for _, c := range sortedCallees(p.before) {
+		if near[c.state.Name] {
+			p.tasks = append(p.tasks, c.state.Name)
+		}
+	}
+	for _, c := range sortedCallees(p.after) {
+		if name := c.state.Name; near[name] && !slices.Contains(p.tasks, p.after.role(name)) {
+			p.tasks = append(p.tasks, name)
+		}
+	}
+}
+
+// compare runs all scripts on all inputs.
+func (p *pair) compare(ctx context.Context) (*Report, error) {
+	inputs, err := p.inputs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scripts := p.scripts()
+	p.report.Of = len(scripts) * len(inputs)
+	for _, input := range inputs {
+		for _, s := range scripts {
+			if err := p.try(ctx, s, input); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p.report, nil
+}
+
+// scripts are those of all Tasks that vary, and the one of which none does.
+func (p *pair) scripts() []*script {
+	all := []*script{{title: "all goes well"}}
+	for _, name := range p.tasks {
+		c := p.before.callees[name]
+		if c == nil {
+			c = p.after.callees[name]
+		}
+		all = append(all, c.scripts(name, p.loops[name], p.options.Polls)...)
+	}
+	return all
+}
+
+// try runs a script in both machines.
+func (p *pair) try(ctx context.Context, s *script, input []byte) error {
+	a, err := p.before.run(ctx, s, input, usual, p.options)
+	if err != nil {
+		return err
+	}
+	b, err := p.after.run(ctx, s, input, usual, p.options)
+	if err != nil {
+		return err
+	}
+	p.report.Scripts++
+	if _, _, _, differs := differ(a, b, nil); !differs {
+		return nil
+	}
+	again, err := p.before.run(ctx, s, input, other, p.options)
+	if err != nil {
+		return err
+	}
+	if what, before, after, differs := differ(a, b, again); differs {
+		p.report.Differences = append(p.report.Differences, Difference{Script: s.title, Kinds: s.kinds, What: what, Before: before, After: after})
+	}
+	return nil
+}
+
+// inputs are those with which a run gets to what changed.
+func (p *pair) inputs(context.Context) ([][]byte, error) {
+	if p.options.Input != nil {
+		return [][]byte{p.options.Input}, nil
+	}
+	return [][]byte{[]byte("{}")}, nil
+}

@@ -1,0 +1,294 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// script is what the Tasks of one run are answered.
+type script struct {
+	task    string   // that varies; empty if none does
+	answers []answer // of its calls, in order; usual ones follow
+	forever bool     // the last one is that of all later calls instead
+	kinds   []Kind
+	title   string
+}
+
+// subject is a machine with the answers of its Tasks.
+type subject struct {
+	machine *asl.StateMachine
+	callees map[string]*callee
+	// roles are the names that Tasks have in scripts, where it is not their own.
+	roles map[string]string
+	// readsClock tells that the machine may do otherwise at another time.
+	readsClock bool
+}
+
+// clock is what reads the time, or what differs from lap to lap.
+var clock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|\$\$\.(?:State|Execution\.(?:Start|Redrive))|\$states\.context(?:\.State|\.Execution\.(?:Start|Redrive)|[^.])|States\.(?:UUID|MathRandom)|"Timestamp`)
+})
+
+func (s *subject) role(state string) string {
+	if role := s.roles[state]; role != "" {
+		return role
+	}
+	return state
+}
+
+// inMap tells whether the Task of a role is in a Map, whose items take turns.
+func (s *subject) inMap(role string) bool {
+	for name, c := range s.callees {
+		if s.role(name) == role && (strings.Contains(c.state.Position.Pointer, "/ItemProcessor/") || strings.Contains(c.state.Position.Pointer, "/Iterator/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// call is a call that a run made, but for polls.
+type call struct {
+	flow      string // the indices of the Maps and branches around it
+	task      string
+	arguments any
+}
+
+func (c call) String() string { return c.task + " with " + textOf(c.arguments) }
+
+// observed is what a run did.
+type observed struct {
+	status, err, cause string
+	output             any
+	calls              []call
+	polls              map[string][]any // arguments, by task and flow
+	count              int              // of polls
+	lasts              time.Duration
+	visits             map[string]int
+	first              map[string]any // input of each state where it was entered first
+}
+
+// circumstances are those of a run that the machine must not depend on.
+type circumstances struct {
+	seed      uint64
+	execution string
+	later     time.Duration
+}
+
+var (
+	usual = circumstances{seed: 1, execution: "execution-1"}
+	other = circumstances{seed: 2, execution: "another-2", later: 40 * 24 * time.Hour}
+)
+
+const (
+	// endless is the status of a run whose loop takes no time.
+	endless = "ENDLESS"
+	// pollsOn is the status of a run that would poll until its history is full, or the time
+	// of the machine is over.
+	pollsOn = "POLLS_ON"
+)
+
+// errSteady ends a run that would poll on for ever.
+var errSteady = errors.New("the laps of the loop are equal")
+
+// watch calls steady when the Task that a script varies is entered with the same input and
+// the same variables as before: if the machine reads no clock, all laps are equal from then
+// on. It is nil where laps cannot show that.
+func (s *subject) watch(sc *script, steady func()) func(sim.Event) {
+	if !sc.forever && len(sc.answers) > 0 && !sc.answers[len(sc.answers)-1].ended || s.readsClock || s.inMap(sc.task) {
+		return nil
+	}
+	var last string
+	left := len(sc.answers) + 1
+	variables := map[string]string{}
+	changed := false
+	return func(e sim.Event) {
+		d := e.Details()
+		for name, value := range d.AssignedVariables {
+			text := string(value.JSON())
+			changed = changed || variables[name] != text
+			variables[name] = text
+		}
+		if e.Type != "TaskStateEntered" || s.role(d.Name) != sc.task {
+			return
+		}
+		input := string(d.Input.JSON())
+		if left--; left < 0 && !changed && input == last {
+			steady()
+		}
+		last, changed = input, false
+	}
+}
+
+// engineCause is the part of a cause that names a state and an event.
+var engineCause = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`the state '[^']*' \(entered at the event id #\d+\)`)
+})
+
+// player answers the calls of a run.
+type player struct {
+	subject *subject
+	script  *script
+	counts  map[string]int
+	varied  string // the flow that the script is for
+	seen    observed
+}
+
+// run runs the machine on a script.
+func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumstances, o Options) (*observed, error) {
+	p := &player{subject: s, script: sc, counts: map[string]int{}, seen: observed{polls: map[string][]any{}}}
+	start := sim.DefaultStart().Add(at.later)
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watch := s.watch(sc, func() { stop(errSteady) })
+	r, err := sim.Run(running, s.machine, input, sim.Options{
+		Clock: sim.NewVirtualClock(start), Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express,
+		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: watch,
+	})
+	if errors.Is(err, sim.ErrEndless) {
+		p.seen.status = endless
+		return &p.seen, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotRun, err)
+	}
+	if context.Cause(running) == errSteady { //nolint:errorlint // it is the value itself
+		p.seen.status, p.seen.lasts, p.seen.visits = pollsOn, r.Duration(), r.Visits
+		return &p.seen, nil
+	}
+	p.seen.status, p.seen.err = string(r.Status), r.Error
+	p.seen.cause = engineCause().ReplaceAllString(r.Cause, "a state")
+	if r.Output != nil {
+		if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
+			return nil, err
+		}
+	}
+	p.seen.lasts, p.seen.visits = r.Duration(), r.Visits
+	return &p.seen, nil
+}
+
+// answer answers a call.
+func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
+	task, flow := p.subject.role(c.State), strings.Trim(fmt.Sprint(c.Iterations), "[]")
+	key := task + "\x00" + flow
+	n := p.counts[key]
+	p.counts[key]++
+	callee := p.subject.callees[c.State]
+	if callee == nil { // what reads the items of a Map
+		return sim.Reply{Output: []any{}}, nil
+	}
+	if callee.running != nil {
+		p.seen.count++
+		p.seen.polls[key] = append(p.seen.polls[key], plain(c.Arguments))
+	} else {
+		p.seen.calls = append(p.seen.calls, call{flow, task, plain(c.Arguments)})
+	}
+	a := p.choose(task, key, n, callee)
+	if a.failure != nil {
+		failure := *a.failure
+		return sim.Reply{}, &failure
+	}
+	return sim.Reply{Output: plain(a.value)}, nil
+}
+
+// choose is the answer of the n-th call of a Task in a flow. A script that goes on for ever
+// does so in all flows, and any other in the first: one item of a Map fails.
+func (p *player) choose(task, key string, n int, c *callee) answer {
+	if task != p.script.task {
+		return c.usual
+	}
+	if p.varied == "" {
+		p.varied = key
+	}
+	answers := p.script.answers
+	switch {
+	case p.varied != key && !p.script.forever:
+		return c.usual
+	case n < len(answers):
+		return answers[n]
+	case p.script.forever:
+		return answers[len(answers)-1]
+	default:
+		return c.usual
+	}
+}
+
+// plain copies a value as encoding/json reads it, for answers must not be shared.
+func plain(value any) any {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.UseNumber()
+	var copied any
+	if decoder.Decode(&copied) != nil {
+		return nil
+	}
+	return copied
+}
+
+// scripts are all that are worth a run for a Task.
+func (c *callee) scripts(role string, loops bool, polls []int) []*script {
+	name := func(value string) string {
+		if value == "" {
+			return "no status"
+		}
+		return value
+	}
+	var all []*script
+	add := func(title string, forever bool, answers ...answer) {
+		s := &script{task: role, answers: answers, forever: forever, title: title}
+		for _, a := range answers {
+			if a.kind != (Kind{}) && !slices.Contains(s.kinds, a.kind) {
+				s.kinds = append(s.kinds, a.kind)
+			}
+		}
+		all = append(all, s)
+	}
+	if c.running != nil {
+		add(fmt.Sprintf("a job at %q that ends after 1 poll", role), false, *c.running)
+		add(fmt.Sprintf("a job at %q that ends after 2 polls", role), false, *c.running, *c.running)
+	}
+	for _, a := range c.answers {
+		title := fmt.Sprintf("status %s at %q", name(a.kind.Value), role)
+		add(title, a.ended, a) // a job that has ended stays so
+		add(title+" after 1 poll", a.ended, *c.running, a)
+		add(title+" after 2 polls", a.ended, *c.running, *c.running, a)
+	}
+	for _, a := range c.errors {
+		title := fmt.Sprintf("%s at %q", a.kind.Value, role)
+		add(title, false, a)
+		if c.running == nil {
+			add(title+" for ever", true, a)
+			continue
+		}
+		add(title+" after 1 poll", false, *c.running, a)
+		add(title+" twice", false, *c.running, a, a)
+		add(title+" for ever", true, *c.running, a)
+	}
+	if c.running == nil || !loops {
+		return all
+	}
+	for i, a := range append([]answer{*c.running}, c.answers...) {
+		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == unknownValue || i == 0 {
+			add(fmt.Sprintf("a job that stays %s at %q", name(a.kind.Value), role), true, a)
+			last := all[len(all)-1]
+			last.kinds = append(slices.Clone(last.kinds), Kind{Task: role, Sort: Never, Value: a.kind.Value})
+		}
+	}
+	for _, n := range polls {
+		add(fmt.Sprintf("a job at %q that ends after %d polls", role, n), false, slices.Repeat([]answer{*c.running}, n)...)
+		all[len(all)-1].kinds = []Kind{{Task: role, Sort: Long}}
+	}
+	return all
+}
