@@ -22,9 +22,13 @@ type answer struct {
 	kind    Kind // the zero Kind is that of the usual answer
 	value   any
 	failure *sim.TaskError
+	silent  bool
 	runs    bool // the job goes on, as far as the catalogue knows
 	ended   bool // the job has ended, as far as the catalogue knows
 }
+
+// silence is the answer of a worker that never sends its token back.
+func silence(task string) answer { return answer{kind: Kind{Task: task, Sort: Silent}, silent: true} }
 
 // callee is a Task with the answers that it can get.
 type callee struct {
@@ -33,6 +37,7 @@ type callee struct {
 	running *answer // of a poll: the job goes on
 	answers []answer
 	errors  []answer
+	bare    []answer // of each status, or the usual one
 }
 
 // words are what conditions compare with.
@@ -81,6 +86,7 @@ func newCallee(s *asl.State, r *simulate.Response, w *words, models typecheck.Mo
 		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, value: status.Answer, runs: true}
 	}
 	c.addStatuses(r, w)
+	c.addBare(r)
 	op, err := typecheck.FindOperation(s.Task.Resource, models)
 	if err != nil {
 		return nil, err
@@ -123,6 +129,21 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 				add(value, m.Put(base, value), false, isEnd(r, value))
 			}
 		}
+	}
+}
+
+// addBare adds the answers that lack what the model does not require.
+func (c *callee) addBare(r *simulate.Response) {
+	add := func(usual, bare any, kinds Kind, runs bool) {
+		if textOf(usual) != textOf(bare) {
+			c.bare = append(c.bare, answer{kind: kinds, value: bare, runs: runs, ended: !runs})
+		}
+	}
+	for _, s := range r.Statuses {
+		add(s.Answer, s.Bare, Kind{Task: c.state.Name, Sort: Status, Value: s.Name}, s.Verdict == pollcore.Retry)
+	}
+	if r.Statuses == nil {
+		add(r.Usual, r.Bare, Kind{}, false)
 	}
 }
 

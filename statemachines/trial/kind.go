@@ -10,8 +10,8 @@ const (
 	Status Sort = "status" // Value is what the member says, empty where it is missing
 	Fails  Sort = "error"  // Value is the name of the error
 	Never  Sort = "never"  // the job does not end; Value is the status that it keeps
-	Long   Sort = "long"   // the job ends after so many polls as Options.Polls says
-	Ends   Sort = "end"    // Value is the status of a job that a ".sync" Task waits for
+	Bare   Sort = "bare"   // the answer has no more members than the model requires
+	Silent Sort = "silent" // nothing comes back with the task token
 )
 
 // Kind is a kind of answers of a Task. A frame is a list of them: an empty Task or Value
@@ -38,7 +38,9 @@ func (k Kind) String() string {
 		return fmt.Sprintf("%s of %q", k.Value, k.Task)
 	case Never:
 		return fmt.Sprintf("a job that stays %s at %q", k.Value, k.Task)
+	case Bare:
+		return fmt.Sprintf("an answer without optional members of %q", k.Task)
 	default:
-		return fmt.Sprintf("a job that ends late at %q", k.Task)
+		return fmt.Sprintf("no answer of %q", k.Task)
 	}
 }

@@ -2,36 +2,32 @@ package trial
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 )
 
-// differ returns what two runs of one script differ in; false if they do not. again is the
+// differ returns what two runs of one script differ in; nil if they do not. again is the
 // first machine once more under other circumstances: what it does otherwise then is
 // volatile, and only its type counts. nil says that nothing is.
-func differ(a, b, again *observed) (what, before, after string, differs bool) {
+func differ(a, b, again *observed) *Difference {
 	if again == nil {
 		again = a
+	}
+	if a.Status != b.Status {
+		return &Difference{"end", a.Outcome.String(), b.Outcome.String()}
 	}
 	for _, c := range []struct {
 		what        string
 		a, b, again any
-	}{
-		{"end", a.status, b.status, again.status}, {"error", a.err, b.err, again.err}, {"cause", a.cause, b.cause, again.cause},
-		{"output", a.output, b.output, again.output},
-	} {
+	}{{"error", a.Error, b.Error, again.Error}, {"cause", a.cause, b.cause, again.cause}, {"output", a.output, b.output, again.output}} {
 		if !same(c.a, c.b, c.again) {
-			if c.what == "end" {
-				return c.what, a.end(), b.end(), true
-			}
-			return c.what, textOf(c.a), textOf(c.b), true
+			return &Difference{c.what, textOf(c.a), textOf(c.b)}
 		}
 	}
-	if before, after, differs := differInCalls(a, b, again); differs {
-		return "call", before, after, true
+	if d := differInCalls(a, b, again); d != nil {
+		return d
 	}
 	for _, key := range slices.Sorted(maps.Keys(a.polls)) {
 		x, y, z := a.polls[key], b.polls[key], again.polls[key]
@@ -41,24 +37,15 @@ func differ(a, b, again *observed) (what, before, after string, differs bool) {
 				volatile = z[i]
 			}
 			if !same(x[i], y[i], volatile) {
-				return "poll", textOf(x[i]), textOf(y[i]), true
+				return &Difference{"poll", textOf(x[i]), textOf(y[i])}
 			}
 		}
 	}
-	return "", "", "", false
-}
-
-// end is how a run ended, for people.
-func (o *observed) end() string {
-	text := o.status
-	if o.err != "" {
-		text += " " + o.err
-	}
-	return fmt.Sprintf("%s after %s and %d polls", text, o.lasts, o.count)
+	return nil
 }
 
 // differInCalls compares the calls of each flow in their order.
-func differInCalls(a, b, again *observed) (before, after string, differs bool) {
+func differInCalls(a, b, again *observed) *Difference {
 	x, y, z := byFlow(a.calls), byFlow(b.calls), byFlow(again.calls)
 	flows := map[string]bool{}
 	for _, all := range []map[string][]call{x, y} {
@@ -68,15 +55,15 @@ func differInCalls(a, b, again *observed) (before, after string, differs bool) {
 	}
 	for _, flow := range slices.Sorted(maps.Keys(flows)) {
 		calls := max(len(x[flow]), len(y[flow]))
-		if a.status == pollsOn { // so does the other: laps may have been counted differently
+		if a.Status == PollsOn { // so does the other: laps may have been counted differently
 			calls = min(len(x[flow]), len(y[flow]))
 		}
 		for i := range calls {
 			switch {
 			case i >= len(x[flow]):
-				return "not made", y[flow][i].String(), true
+				return &Difference{"call", "not made", y[flow][i].String()}
 			case i >= len(y[flow]):
-				return x[flow][i].String(), "not made", true
+				return &Difference{"call", x[flow][i].String(), "not made"}
 			}
 			volatile := x[flow][i]
 			if len(z[flow]) > i {
@@ -84,11 +71,11 @@ func differInCalls(a, b, again *observed) (before, after string, differs bool) {
 			}
 			one, two := x[flow][i], y[flow][i]
 			if one.task != two.task || !same(one.arguments, two.arguments, volatile.arguments) {
-				return one.String(), two.String(), true
+				return &Difference{"call", one.String(), two.String()}
 			}
 		}
 	}
-	return "", "", false
+	return nil
 }
 
 func byFlow(calls []call) map[string][]call {

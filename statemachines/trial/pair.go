@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type pair struct {
 	changed       map[string]bool // states, by name
 	tasks         []string        // to vary, by their role
 	loops         map[string]bool // Tasks in loops
+	whole         bool            // the machine as a whole changed
 	report        *Report
 }
 
@@ -39,6 +41,10 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	}
 	if p.after, err = newSubject(after, before, w, o); err != nil {
 		return nil, err
+	}
+	if before.TimeoutSeconds != after.TimeoutSeconds { // a run may be cut off anywhere
+		p.whole = true
+		p.before.readsClock, p.after.readsClock = true, true
 	}
 	p.nameRoles()
 	p.chooseTasks()
@@ -171,7 +177,7 @@ func (p *pair) chooseTasks() {
 		}
 	}
 	for _, c := range sortedCallees(p.before) {
-		if near[c.state.Name] {
+		if near[c.state.Name] || p.whole {
 			p.tasks = append(p.tasks, c.state.Name)
 		}
 	}
@@ -204,37 +210,69 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 func (p *pair) scripts() []*script {
 	all := []*script{{title: "all goes well"}}
 	for _, name := range p.tasks {
-		c := p.before.callees[name]
-		if c == nil {
-			c = p.after.callees[name]
-		}
-		all = append(all, c.scripts(name, p.loops[name], p.options.Polls)...)
+		all = append(all, p.callee(name).scripts(name, p.loops[name])...)
 	}
 	return all
 }
 
-// try runs a script in both machines.
+// callee is the Task of a role.
+func (p *pair) callee(role string) *callee {
+	if c := p.before.callees[role]; c != nil {
+		return c
+	}
+	return p.after.callees[role]
+}
+
+// try runs a script in both machines, and where a new bound ends it, the longest jobs that
+// end before.
 func (p *pair) try(ctx context.Context, s *script, input []byte) error {
-	a, err := p.before.run(ctx, s, input, usual, p.options)
+	run, err := p.run(ctx, s, input)
 	if err != nil {
 		return err
+	}
+	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
+	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
+		return nil
+	}
+	for _, before := range []int{1, 2} {
+		left := min(run.Before.Polls, run.After.Polls)
+		if run.Before.Status == PollsOn {
+			left = run.After.Polls
+		}
+		if left -= before; left <= 0 {
+			break
+		}
+		p.report.Of++
+		long := &scriptsOf{role: s.task}
+		long.add(fmt.Sprintf("a job at %q that ends after %d polls", s.task, left), false, slices.Repeat(s.answers[:1], left))
+		if _, err := p.run(ctx, long.all[0], input); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs a script in both machines.
+func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, error) {
+	a, err := p.before.run(ctx, s, input, usual, p.options)
+	if err != nil {
+		return nil, err
 	}
 	b, err := p.after.run(ctx, s, input, usual, p.options)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	run := Run{Script: s.title, Kinds: s.kinds, Before: a.Outcome, After: b.Outcome, Difference: differ(a, b, nil)}
+	if run.Difference != nil {
+		again, err := p.before.run(ctx, s, input, other, p.options)
+		if err != nil {
+			return nil, err
+		}
+		run.Difference = differ(a, b, again)
 	}
 	p.report.Scripts++
-	if _, _, _, differs := differ(a, b, nil); !differs {
-		return nil
-	}
-	again, err := p.before.run(ctx, s, input, other, p.options)
-	if err != nil {
-		return err
-	}
-	if what, before, after, differs := differ(a, b, again); differs {
-		p.report.Differences = append(p.report.Differences, Difference{Script: s.title, Kinds: s.kinds, What: what, Before: before, After: after})
-	}
-	return nil
+	p.report.Runs = append(p.report.Runs, run)
+	return &run, nil
 }
 
 // inputs are those with which a run gets to what changed.

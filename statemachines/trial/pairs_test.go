@@ -49,12 +49,12 @@ func TestPairs(t *testing.T) {
 				fmt.Println(f[0], f[1], "ERR", err)
 				return
 			}
-			fmt.Printf("== %s %s: %d scripts of %d, %d differ, %s\n", f[0], f[1], r.Scripts, r.Of, len(r.Differences), time.Since(start))
+			fmt.Printf("== %s %s: %d scripts of %d, %d differ, %s\n", f[0], f[1], r.Scripts, r.Of, len(r.Outside()), time.Since(start))
 			seen := map[string]int{}
-			for _, d := range r.Differences {
-				key := fmt.Sprint(d.Kinds, d.What)
-				if seen[key]++; seen[key] == 1 {
-					fmt.Println("    ", d, d.Kinds)
+			for _, run := range r.Outside() {
+				kinds := fmt.Sprint(run.Kinds)
+				if seen[kinds]++; seen[kinds] == 1 {
+					fmt.Println("    ", run.Script, run.Difference)
 				}
 			}
 		})

@@ -67,14 +67,13 @@ func (c call) String() string { return c.task + " with " + textOf(c.arguments) }
 
 // observed is what a run did.
 type observed struct {
-	status, err, cause string
-	output             any
-	calls              []call
-	polls              map[string][]any // arguments, by task and flow
-	count              int              // of polls
-	lasts              time.Duration
-	visits             map[string]int
-	first              map[string]any // input of each state where it was entered first
+	Outcome
+
+	cause  string
+	output any
+	calls  []call
+	polls  map[string][]any // arguments, by task and flow
+	visits map[string]int
 }
 
 // circumstances are those of a run that the machine must not depend on.
@@ -89,12 +88,13 @@ var (
 	other = circumstances{seed: 2, execution: "another-2", later: 40 * 24 * time.Hour}
 )
 
+// What Outcome.Status is besides.
 const (
-	// endless is the status of a run whose loop takes no time.
-	endless = "ENDLESS"
-	// pollsOn is the status of a run that would poll until its history is full, or the time
-	// of the machine is over.
-	pollsOn = "POLLS_ON"
+	// Endless is of a run whose loop takes no time.
+	Endless = "ENDLESS"
+	// PollsOn is of a run that would poll until its history is full, or the time of the
+	// machine is over.
+	PollsOn = "POLLS_ON"
 )
 
 // errSteady ends a run that would poll on for ever.
@@ -155,24 +155,24 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: watch,
 	})
 	if errors.Is(err, sim.ErrEndless) {
-		p.seen.status = endless
+		p.seen.Status = Endless
 		return &p.seen, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotRun, err)
 	}
 	if context.Cause(running) == errSteady { //nolint:errorlint // it is the value itself
-		p.seen.status, p.seen.lasts, p.seen.visits = pollsOn, r.Duration(), r.Visits
+		p.seen.Status, p.seen.Lasts, p.seen.visits = PollsOn, r.Duration(), r.Visits
 		return &p.seen, nil
 	}
-	p.seen.status, p.seen.err = string(r.Status), r.Error
+	p.seen.Status, p.seen.Error = string(r.Status), r.Error
 	p.seen.cause = engineCause().ReplaceAllString(r.Cause, "a state")
 	if r.Output != nil {
 		if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
 			return nil, err
 		}
 	}
-	p.seen.lasts, p.seen.visits = r.Duration(), r.Visits
+	p.seen.Lasts, p.seen.visits = r.Duration(), r.Visits
 	return &p.seen, nil
 }
 
@@ -187,12 +187,15 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		return sim.Reply{Output: []any{}}, nil
 	}
 	if callee.running != nil {
-		p.seen.count++
+		p.seen.Polls++
 		p.seen.polls[key] = append(p.seen.polls[key], plain(c.Arguments))
 	} else {
 		p.seen.calls = append(p.seen.calls, call{flow, task, plain(c.Arguments)})
 	}
 	a := p.choose(task, key, n, callee)
+	if a.silent {
+		return sim.Reply{Never: true}, nil
+	}
 	if a.failure != nil {
 		failure := *a.failure
 		return sim.Reply{}, &failure
@@ -237,58 +240,82 @@ func plain(value any) any {
 	return copied
 }
 
+// scriptsOf are the scripts of one Task.
+type scriptsOf struct {
+	role string
+	all  []*script
+}
+
+// add adds a script. extra are kinds beside those of its answers.
+func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...Kind) {
+	added := &script{task: s.role, answers: answers, forever: forever, title: title, kinds: extra}
+	for _, a := range answers {
+		if a.kind != (Kind{}) && !slices.Contains(added.kinds, a.kind) {
+			added.kinds = append(added.kinds, a.kind)
+		}
+	}
+	s.all = append(s.all, added)
+}
+
 // scripts are all that are worth a run for a Task.
-func (c *callee) scripts(role string, loops bool, polls []int) []*script {
-	name := func(value string) string {
-		if value == "" {
-			return "no status"
-		}
-		return value
-	}
-	var all []*script
-	add := func(title string, forever bool, answers ...answer) {
-		s := &script{task: role, answers: answers, forever: forever, title: title}
-		for _, a := range answers {
-			if a.kind != (Kind{}) && !slices.Contains(s.kinds, a.kind) {
-				s.kinds = append(s.kinds, a.kind)
-			}
-		}
-		all = append(all, s)
-	}
-	if c.running != nil {
-		add(fmt.Sprintf("a job at %q that ends after 1 poll", role), false, *c.running)
-		add(fmt.Sprintf("a job at %q that ends after 2 polls", role), false, *c.running, *c.running)
-	}
-	for _, a := range c.answers {
-		title := fmt.Sprintf("status %s at %q", name(a.kind.Value), role)
-		add(title, a.ended, a) // a job that has ended stays so
-		add(title+" after 1 poll", a.ended, *c.running, a)
-		add(title+" after 2 polls", a.ended, *c.running, *c.running, a)
-	}
+func (c *callee) scripts(role string, loops bool) []*script {
+	s := &scriptsOf{role: role}
+	c.addLengths(s, loops)
+	c.addEnds(s)
 	for _, a := range c.errors {
 		title := fmt.Sprintf("%s at %q", a.kind.Value, role)
-		add(title, false, a)
+		s.add(title, false, []answer{a})
 		if c.running == nil {
-			add(title+" for ever", true, a)
+			s.add(title+" for ever", true, []answer{a})
 			continue
 		}
-		add(title+" after 1 poll", false, *c.running, a)
-		add(title+" twice", false, *c.running, a, a)
-		add(title+" for ever", true, *c.running, a)
+		s.add(title+" after 1 poll", false, []answer{*c.running, a})
+		s.add(title+" twice", false, []answer{*c.running, a, a})
+		s.add(title+" for ever", true, []answer{*c.running, a})
 	}
-	if c.running == nil || !loops {
-		return all
+	if asl.ParseResource(c.state.Task.Resource).WaitsForToken() || asl.ParseResource(c.state.Task.Resource).Service == "activity" {
+		s.add(fmt.Sprintf("no answer of %q", role), true, []answer{silence(role)})
+	}
+	return s.all
+}
+
+// addEnds adds what a job can say, at once and later.
+func (c *callee) addEnds(s *scriptsOf) {
+	for _, a := range c.answers {
+		title := fmt.Sprintf("%s at %q", nameOf(a.kind), s.role)
+		s.add(title, a.ended, []answer{a}) // a job that has ended stays so
+		s.add(title+" after 1 poll", a.ended, []answer{*c.running, a})
+		s.add(title+" after 2 polls", a.ended, []answer{*c.running, *c.running, a})
+	}
+	for _, a := range c.bare {
+		s.add(fmt.Sprintf("%s without optional members at %q", nameOf(a.kind), s.role), a.ended, []answer{a}, Kind{Task: s.role, Sort: Bare})
+	}
+}
+
+// addLengths adds jobs that end late, and those that do not end.
+func (c *callee) addLengths(s *scriptsOf, loops bool) {
+	if c.running == nil {
+		return
+	}
+	s.add(fmt.Sprintf("a job at %q that ends after 1 poll", s.role), false, []answer{*c.running})
+	s.add(fmt.Sprintf("a job at %q that ends after 2 polls", s.role), false, []answer{*c.running, *c.running})
+	if !loops {
+		return
 	}
 	for i, a := range append([]answer{*c.running}, c.answers...) {
 		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == unknownValue || i == 0 {
-			add(fmt.Sprintf("a job that stays %s at %q", name(a.kind.Value), role), true, a)
-			last := all[len(all)-1]
-			last.kinds = append(slices.Clone(last.kinds), Kind{Task: role, Sort: Never, Value: a.kind.Value})
+			s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
 		}
 	}
-	for _, n := range polls {
-		add(fmt.Sprintf("a job at %q that ends after %d polls", role, n), false, slices.Repeat([]answer{*c.running}, n)...)
-		all[len(all)-1].kinds = []Kind{{Task: role, Sort: Long}}
+}
+
+func nameOf(k Kind) string {
+	switch {
+	case k.Sort == "":
+		return "an answer"
+	case k.Value == "":
+		return "no status"
+	default:
+		return "status " + k.Value
 	}
-	return all
 }

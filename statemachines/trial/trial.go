@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -24,9 +25,6 @@ type Options struct {
 	Express bool // the machines run as Express workflows
 	// Input is that of the executions; nil: inputs are drawn.
 	Input []byte
-	// Polls are numbers of polls after which a job ends besides, such as those about a
-	// bound.
-	Polls []int
 	// Most is how many scripts are run; 400 if it is 0. Above it they are drawn.
 	Most int
 }
@@ -40,27 +38,59 @@ type Report struct {
 	Scripts, Of int
 	// NotTried says what no run got to.
 	NotTried []string
-	// Differences are those of the scripts, one each.
-	Differences []Difference
+	// Runs are what both machines did on each script.
+	Runs []Run
 }
 
-// Difference is what a script shows to differ.
+// Run is what both machines did on a script.
+type Run struct {
+	Script string // such as "status CANCELLED at \"Look\" after 1 poll"
+	Kinds  []Kind // of its answers that are not the usual ones
+	Before Outcome
+	After  Outcome
+	// Difference is what differs; nil if nothing does.
+	Difference *Difference
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	// Status is that of the execution, or one of PollsOn and Endless.
+	Status string
+	Error  string
+	Polls  int
+	Lasts  time.Duration
+}
+
+func (o Outcome) String() string {
+	text := o.Status
+	if o.Error != "" {
+		text += " " + o.Error
+	}
+	return fmt.Sprintf("%s after %s and %d polls", text, o.Lasts, o.Polls)
+}
+
+// Difference is what differs between two runs.
 type Difference struct {
-	Script        string // such as "Status CANCELLED of \"Look\", after 1 poll"
-	Kinds         []Kind // of its answers that are not the usual ones
 	What          string // "end", "error", "cause", "output", "call" or "poll"
 	Before, After string
 }
 
-func (d Difference) String() string {
-	return fmt.Sprintf("%s: the %s was %s, and is %s", d.Script, d.What, d.Before, d.After)
+func (d *Difference) String() string {
+	return fmt.Sprintf("the %s was %s, and is %s", d.What, d.Before, d.After)
 }
 
-// Outside returns the differences of scripts that no kind of the frame occurs in.
-func (r *Report) Outside(frame []Kind) []Difference {
-	return slices.DeleteFunc(slices.Clone(r.Differences), func(d Difference) bool {
-		return slices.ContainsFunc(d.Kinds, func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) })
-	})
+// Outside returns the runs that differ and have no kind of answer that is in the frame.
+func (r *Report) Outside(frame ...Kind) []Run {
+	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return run.Difference == nil || run.isIn(frame) })
+}
+
+// Inside returns the runs that have a kind of answer that is in the frame.
+func (r *Report) Inside(frame ...Kind) []Run {
+	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return !run.isIn(frame) })
+}
+
+func (r *Run) isIn(frame []Kind) bool {
+	return slices.ContainsFunc(r.Kinds, func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) })
 }
 
 // Compare runs two machines on the same answers. The error is that of a machine that cannot

@@ -15,6 +15,8 @@ import (
 type Response struct {
 	// Usual is the answer of a call that goes well, and of a job that has succeeded.
 	Usual any
+	// Bare is it with no more than the model requires.
+	Bare any
 	// Statuses are the answers of a call that describes a job or a resource, by its
 	// status; nil for any other call.
 	Statuses []StatusResponse
@@ -30,6 +32,7 @@ type StatusResponse struct {
 	Status
 
 	Answer any
+	Bare   any // with no more than the model requires and tells the status
 }
 
 // Member is a text in an answer that says how a job is.
@@ -152,13 +155,17 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 			a.named[name] = true
 		}
 	}
-	all := map[string]*Response{}
+	all, bare := map[string]*Response{}, &answers{}
 	for _, j := range jobs {
+		if err := j.prepare(bare, o.Models); err != nil {
+			return nil, nil, err
+		}
+		least := j.behaviour
 		if err := j.prepare(a, o.Models); err != nil {
 			return nil, nil, err
 		}
 		if j.simulatable() {
-			j.respond(a, all)
+			j.respond(a, least, all)
 		}
 	}
 	var unknown []Unknown
@@ -166,47 +173,66 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 		switch what := t.unknown(); {
 		case all[t.name()] != nil:
 		case what != "":
-			all[t.name()] = &Response{Usual: t.skeleton()}
+			all[t.name()] = &Response{Usual: t.skeleton(), Bare: t.skeleton()}
 			unknown = append(unknown, t.untold(what))
 		default:
-			all[t.name()] = &Response{Usual: spellAnswer(a.of(t.operation.Output), t.operation.Output)}
+			all[t.name()] = a.response(bare, t.operation.Output, func(answer any) any { return answer })
 		}
 	}
 	return all, unknown, nil
 }
 
-// respond adds the answers of the Tasks of a job.
-func (j *job) respond(a *answers, all map[string]*Response) {
+// response is the answer of a call that is about no status. finish completes it.
+func (a *answers) response(bare *answers, output *catalog.Shape, finish func(answer any) any) *Response {
+	return &Response{Usual: spellAnswer(finish(a.of(output)), output), Bare: spellAnswer(finish(bare.of(output)), output)}
+}
+
+// respond adds the answers of the Tasks of a job. least is its behaviour with no more than
+// the model requires.
+func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 	output, id := j.entry.Operation.Output, strings.ReplaceAll(j.identity.form, "{n}", strconv.Itoa(1))
 	success := j.behaviour.end("")
+	withID := func(at place) func(any) any {
+		return func(answer any) any {
+			if at == nil || id == "" {
+				return answer
+			}
+			return at.put(answer, id)
+		}
+	}
+	ended := func(t *task) {
+		all[t.name()] = &Response{
+			Usual: resultOf(t.parsed, clone(success.answer), output), Bare: resultOf(t.parsed, clone(least.end("").answer), output),
+		}
+	}
 	if j.sync != nil {
-		all[j.sync.name()] = &Response{Usual: resultOf(j.sync.parsed, clone(success.answer), output)}
+		ended(j.sync)
 	}
 	for _, t := range j.describes {
 		r := &Response{}
+		told := withID(j.identity.told)
 		for _, s := range j.behaviour.statuses {
-			answer := clone(s.answer)
-			if j.identity.told != nil && id != "" {
-				answer = j.identity.told.put(answer, id)
+			bare := s.answer
+			if b := least.end(s.name); b != nil {
+				bare = b.answer
 			}
-			r.Statuses = append(r.Statuses, StatusResponse{Status{s.name, s.verdict}, spellAnswer(answer, output)})
+			r.Statuses = append(r.Statuses, StatusResponse{
+				Status{s.name, s.verdict}, spellAnswer(told(clone(s.answer)), output), spellAnswer(told(clone(bare)), output),
+			})
 		}
 		number := func(of *status) int {
 			return slices.IndexFunc(j.behaviour.statuses, func(s status) bool { return s.name == of.name })
 		}
-		r.Usual, r.Running = r.Statuses[number(success)].Answer, number(j.behaviour.running())
+		r.Running = number(j.behaviour.running())
+		r.Usual, r.Bare = r.Statuses[number(success)].Answer, r.Statuses[number(success)].Bare
 		r.findMembers(output)
 		all[t.name()] = r
 	}
 	for _, t := range j.starts {
 		if j.waits {
-			all[t.name()] = &Response{Usual: resultOf(t.parsed, clone(success.answer), output)}
+			ended(t)
 			continue
 		}
-		answer := a.of(t.operation.Output)
-		if j.identity.started != nil && id != "" {
-			answer = j.identity.started.put(answer, id)
-		}
-		all[t.name()] = &Response{Usual: spellAnswer(answer, t.operation.Output)}
+		all[t.name()] = a.response(&answers{}, t.operation.Output, withID(j.identity.started))
 	}
 }
