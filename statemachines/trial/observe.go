@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// differ returns what two runs of one script differ in; nil if they do not. again is the
-// first machine once more under other circumstances: what it does otherwise then is
-// volatile, and only its type counts. nil says that nothing is.
-func differ(a, b, again *observed) *Difference {
+// differ returns what two runs of one script differ in. again is the first machine once more
+// under other circumstances: what it does otherwise then is volatile, and only its type
+// counts. nil says that nothing is.
+func differ(a, b, again *observed) []Difference {
 	if again == nil {
 		again = a
 	}
+	var all []Difference
 	if a.Status != b.Status {
-		return &Difference{"end", a.Outcome.String(), b.Outcome.String()}
+		all = append(all, Difference{End, a.Outcome.String(), b.Outcome.String()})
 	}
 	for _, c := range []struct {
-		what        string
+		what        What
 		a, b, again any
-	}{{"error", a.Error, b.Error, again.Error}, {"cause", a.cause, b.cause, again.cause}, {"output", a.output, b.output, again.output}} {
+	}{{Error, a.Error, b.Error, again.Error}, {Cause, a.cause, b.cause, again.cause}, {Output, a.output, b.output, again.output}} {
 		if !same(c.a, c.b, c.again) {
-			return &Difference{c.what, textOf(c.a), textOf(c.b)}
+			all = append(all, Difference{c.what, textOf(c.a), textOf(c.b)})
 		}
 	}
-	if d := differInCalls(a, b, again); d != nil {
-		return d
-	}
+	all = append(all, differInCalls(a, b, again)...)
 	for _, key := range slices.Sorted(maps.Keys(a.polls)) {
 		x, y, z := a.polls[key], b.polls[key], again.polls[key]
 		for i := range min(len(x), len(y)) {
@@ -37,41 +36,42 @@ func differ(a, b, again *observed) *Difference {
 				volatile = z[i]
 			}
 			if !same(x[i], y[i], volatile) {
-				return &Difference{"poll", textOf(x[i]), textOf(y[i])}
+				return append(all, Difference{Poll, textOf(x[i]), textOf(y[i])})
 			}
 		}
 	}
-	return nil
+	return all
 }
 
 // differInCalls compares the calls of each flow in their order.
-func differInCalls(a, b, again *observed) *Difference {
+func differInCalls(a, b, again *observed) []Difference {
 	x, y, z := byFlow(a.calls), byFlow(b.calls), byFlow(again.calls)
-	flows := map[string]bool{}
-	for _, all := range []map[string][]call{x, y} {
-		for flow := range all {
-			flows[flow] = true
-		}
-	}
+	flows := maps.Clone(x)
+	maps.Copy(flows, y)
 	for _, flow := range slices.Sorted(maps.Keys(flows)) {
 		calls := max(len(x[flow]), len(y[flow]))
-		if a.Status == PollsOn { // so does the other: laps may have been counted differently
+		if a.Status == PollsOn && b.Status == PollsOn { // laps may have been counted differently
 			calls = min(len(x[flow]), len(y[flow]))
+		}
+		for i := range min(len(x[flow]), len(y[flow])) {
+			if one, two := x[flow][i], y[flow][i]; one.task == two.task && one.steady && !two.steady {
+				return []Difference{{Retry, one.String(), two.String()}}
+			}
 		}
 		for i := range calls {
 			switch {
 			case i >= len(x[flow]):
-				return &Difference{"call", "not made", y[flow][i].String()}
+				return []Difference{{Calls, "not made", y[flow][i].String()}}
 			case i >= len(y[flow]):
-				return &Difference{"call", x[flow][i].String(), "not made"}
+				return []Difference{{Calls, x[flow][i].String(), "not made"}}
 			}
-			volatile := x[flow][i]
+			one, two := x[flow][i], y[flow][i]
+			volatile := one
 			if len(z[flow]) > i {
 				volatile = z[flow][i]
 			}
-			one, two := x[flow][i], y[flow][i]
 			if one.task != two.task || !same(one.arguments, two.arguments, volatile.arguments) {
-				return &Difference{"call", one.String(), two.String()}
+				return []Difference{{Calls, one.String(), two.String()}}
 			}
 		}
 	}

@@ -19,12 +19,13 @@ type pair struct {
 	changed       map[string]bool // states, by name
 	tasks         []string        // to vary, by their role
 	loops         map[string]bool // Tasks in loops
+	restarts      map[Kind]bool   // ends of a job after which the machine polls another
 	whole         bool            // the machine as a whole changed
 	report        *Report
 }
 
 func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
-	p := &pair{options: o, changed: map[string]bool{}, loops: map[string]bool{}, report: &Report{}}
+	p := &pair{options: o, changed: map[string]bool{}, loops: map[string]bool{}, restarts: map[Kind]bool{}, report: &Report{}}
 	if err := p.findChanges(before, after); err != nil {
 		return nil, err
 	}
@@ -58,6 +59,7 @@ func newSubject(m, other *asl.StateMachine, w *words, o Options) (*subject, erro
 	}
 	s := &subject{machine: m, callees: map[string]*callee{}, roles: map[string]string{}, readsClock: clock().Match(asl.Print(m))}
 	for state := range m.All {
+		s.branches = s.branches || len(state.Flows()) > 0
 		if state.Task == nil {
 			continue
 		}
@@ -230,26 +232,45 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) error {
 	if err != nil {
 		return err
 	}
+	if n := len(s.answers); n > 2 && s.answers[n-1].ended && run.Before.Polls > n { // another job began
+		p.restarts[s.answers[n-1].kind] = true
+	}
 	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
 	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
 		return nil
 	}
-	for _, before := range []int{1, 2} {
-		left := min(run.Before.Polls, run.After.Polls)
-		if run.Before.Status == PollsOn {
-			left = run.After.Polls
-		}
-		if left -= before; left <= 0 {
-			break
-		}
+	polls := min(run.Before.Polls, run.After.Polls)
+	if run.Before.Status == PollsOn {
+		polls = run.After.Polls
+	}
+	for _, long := range p.longest(s, polls) {
 		p.report.Of++
-		long := &scriptsOf{role: s.task}
-		long.add(fmt.Sprintf("a job at %q that ends after %d polls", s.task, left), false, slices.Repeat(s.answers[:1], left))
-		if _, err := p.run(ctx, long.all[0], input); err != nil {
+		if _, err := p.run(ctx, long, input); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// longest are the jobs that end one and two polls before so many are over, and those after
+// which another one runs, which a loop around may start.
+func (p *pair) longest(never *script, polls int) []*script {
+	long := &scriptsOf{role: never.task}
+	stays, c := never.answers[0], p.callee(never.task)
+	for _, left := range []int{polls - 1, polls - 2} {
+		if left <= 0 {
+			break
+		}
+		running := slices.Repeat([]answer{stays}, left)
+		long.add(fmt.Sprintf("a job at %q that ends after %d polls", never.task, left), false, running)
+		for _, a := range c.answers {
+			if p.restarts[a.kind] && stays.kind == c.running.kind {
+				title := fmt.Sprintf("%s at %q after %d polls, and a second job of 2 polls", nameOf(a.kind), never.task, left)
+				long.add(title, false, slices.Concat(running, []answer{a, stays, stays}))
+			}
+		}
+	}
+	return long.all
 }
 
 // run runs a script in both machines.
@@ -262,13 +283,13 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := Run{Script: s.title, Kinds: s.kinds, Before: a.Outcome, After: b.Outcome, Difference: differ(a, b, nil)}
-	if run.Difference != nil {
+	run := Run{Script: s.title, Kinds: s.kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil)}
+	if run.Differences != nil {
 		again, err := p.before.run(ctx, s, input, other, p.options)
 		if err != nil {
 			return nil, err
 		}
-		run.Difference = differ(a, b, again)
+		run.Differences = differ(a, b, again)
 	}
 	p.report.Scripts++
 	p.report.Runs = append(p.report.Runs, run)

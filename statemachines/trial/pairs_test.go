@@ -54,7 +54,7 @@ func TestPairs(t *testing.T) {
 			for _, run := range r.Outside() {
 				kinds := fmt.Sprint(run.Kinds)
 				if seen[kinds]++; seen[kinds] == 1 {
-					fmt.Println("    ", run.Script, run.Difference)
+					fmt.Println("    ", run.Script, run.Differences)
 				}
 			}
 		})

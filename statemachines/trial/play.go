@@ -30,8 +30,9 @@ type subject struct {
 	callees map[string]*callee
 	// roles are the names that Tasks have in scripts, where it is not their own.
 	roles map[string]string
-	// readsClock tells that the machine may do otherwise at another time.
-	readsClock bool
+	// readsClock tells that the machine may do otherwise at another time, and branches that
+	// it has flows beside each other.
+	readsClock, branches bool
 }
 
 // clock is what reads the time, or what differs from lap to lap.
@@ -46,21 +47,14 @@ func (s *subject) role(state string) string {
 	return state
 }
 
-// inMap tells whether the Task of a role is in a Map, whose items take turns.
-func (s *subject) inMap(role string) bool {
-	for name, c := range s.callees {
-		if s.role(name) == role && (strings.Contains(c.state.Position.Pointer, "/ItemProcessor/") || strings.Contains(c.state.Position.Pointer, "/Iterator/")) {
-			return true
-		}
-	}
-	return false
-}
-
 // call is a call that a run made, but for polls.
 type call struct {
 	flow      string // the indices of the Maps and branches around it
 	task      string
 	arguments any
+	// steady tells that a call that is not the first attempt has the arguments of the one
+	// before.
+	steady bool
 }
 
 func (c call) String() string { return c.task + " with " + textOf(c.arguments) }
@@ -100,33 +94,50 @@ const (
 // errSteady ends a run that would poll on for ever.
 var errSteady = errors.New("the laps of the loop are equal")
 
-// watch calls steady when the Task that a script varies is entered with the same input and
-// the same variables as before: if the machine reads no clock, all laps are equal from then
-// on. It is nil where laps cannot show that.
-func (s *subject) watch(sc *script, steady func()) func(sim.Event) {
-	if !sc.forever && len(sc.answers) > 0 && !sc.answers[len(sc.answers)-1].ended || s.readsClock || s.inMap(sc.task) {
+// lap is where a Task was entered.
+type lap struct {
+	input    string
+	changes  int  // of variables before it
+	constant bool // all answers are the same from then on
+}
+
+// watch calls steady when a Task is entered as before, and no variable and no answer changed
+// since: if the machine reads no clock, all laps are equal from then on. It is nil where
+// laps cannot show that.
+func (p *player) watch(steady func()) func(sim.Event) {
+	if p.subject.readsClock || p.subject.branches {
 		return nil
 	}
-	var last string
-	left := len(sc.answers) + 1
-	variables := map[string]string{}
-	changed := false
+	laps, variables, changes := map[string]lap{}, map[string]string{}, 0
 	return func(e sim.Event) {
 		d := e.Details()
 		for name, value := range d.AssignedVariables {
 			text := string(value.JSON())
-			changed = changed || variables[name] != text
-			variables[name] = text
+			if variables[name] != text {
+				variables[name] = text
+				changes++
+			}
 		}
-		if e.Type != "TaskStateEntered" || s.role(d.Name) != sc.task {
+		if e.Type != "TaskStateEntered" {
 			return
 		}
-		input := string(d.Input.JSON())
-		if left--; left < 0 && !changed && input == last {
+		before, again := laps[d.Name]
+		now := lap{string(d.Input.JSON()), changes, p.isConstant()}
+		laps[d.Name] = now
+		if again && before == now && now.constant {
 			steady()
 		}
-		last, changed = input, false
 	}
+}
+
+// isConstant tells whether the calls to come get the same answers. A script without Maps has
+// one flow.
+func (p *player) isConstant() bool {
+	left := len(p.script.answers)
+	if p.script.forever {
+		left--
+	}
+	return p.counts[p.script.task+"\x00"+p.flow] >= left || p.script.task == ""
 }
 
 // engineCause is the part of a cause that names a state and an event.
@@ -139,7 +150,8 @@ type player struct {
 	subject *subject
 	script  *script
 	counts  map[string]int
-	varied  string // the flow that the script is for
+	varied  string // the Task and flow that the script is for
+	flow    string // of it
 	seen    observed
 }
 
@@ -149,10 +161,9 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	start := sim.DefaultStart().Add(at.later)
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	watch := s.watch(sc, func() { stop(errSteady) })
 	r, err := sim.Run(running, s.machine, input, sim.Options{
 		Clock: sim.NewVirtualClock(start), Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express,
-		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: watch,
+		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: p.watch(func() { stop(errSteady) }),
 	})
 	if errors.Is(err, sim.ErrEndless) {
 		p.seen.Status = Endless
@@ -190,7 +201,11 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		p.seen.Polls++
 		p.seen.polls[key] = append(p.seen.polls[key], plain(c.Arguments))
 	} else {
-		p.seen.calls = append(p.seen.calls, call{flow, task, plain(c.Arguments)})
+		made := call{flow, task, plain(c.Arguments), true}
+		if last := len(p.seen.calls) - 1; c.RetryCount > 0 && last >= 0 && p.seen.calls[last].task == task {
+			made.steady = textOf(made.arguments) == textOf(p.seen.calls[last].arguments)
+		}
+		p.seen.calls = append(p.seen.calls, made)
 	}
 	a := p.choose(task, key, n, callee)
 	if a.silent {
@@ -210,7 +225,7 @@ func (p *player) choose(task, key string, n int, c *callee) answer {
 		return c.usual
 	}
 	if p.varied == "" {
-		p.varied = key
+		p.varied, p.flow = key, strings.TrimPrefix(key, task+"\x00")
 	}
 	answers := p.script.answers
 	switch {
@@ -260,7 +275,6 @@ func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...K
 // scripts are all that are worth a run for a Task.
 func (c *callee) scripts(role string, loops bool) []*script {
 	s := &scriptsOf{role: role}
-	c.addLengths(s, loops)
 	c.addEnds(s)
 	for _, a := range c.errors {
 		title := fmt.Sprintf("%s at %q", a.kind.Value, role)
@@ -276,6 +290,7 @@ func (c *callee) scripts(role string, loops bool) []*script {
 	if asl.ParseResource(c.state.Task.Resource).WaitsForToken() || asl.ParseResource(c.state.Task.Resource).Service == "activity" {
 		s.add(fmt.Sprintf("no answer of %q", role), true, []answer{silence(role)})
 	}
+	c.addLengths(s, loops)
 	return s.all
 }
 

@@ -48,8 +48,8 @@ type Run struct {
 	Kinds  []Kind // of its answers that are not the usual ones
 	Before Outcome
 	After  Outcome
-	// Difference is what differs; nil if nothing does.
-	Difference *Difference
+	// Differences are what differs, each What once.
+	Differences []Difference
 }
 
 // Outcome is how a run ended.
@@ -69,19 +69,33 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("%s after %s and %d polls", text, o.Lasts, o.Polls)
 }
 
+// What is what may differ.
+type What string
+
+// What may differ.
+const (
+	End    What = "end"
+	Error  What = "error"
+	Cause  What = "cause"
+	Output What = "output"
+	Calls  What = "call"    // a call of a Task that does not poll
+	Retry  What = "attempt" // the arguments of a call that is made again, which were those of the first
+	Poll   What = "poll"    // the arguments of a poll
+)
+
 // Difference is what differs between two runs.
 type Difference struct {
-	What          string // "end", "error", "cause", "output", "call" or "poll"
+	What          What
 	Before, After string
 }
 
-func (d *Difference) String() string {
+func (d Difference) String() string {
 	return fmt.Sprintf("the %s was %s, and is %s", d.What, d.Before, d.After)
 }
 
 // Outside returns the runs that differ and have no kind of answer that is in the frame.
 func (r *Report) Outside(frame ...Kind) []Run {
-	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return run.Difference == nil || run.isIn(frame) })
+	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return len(run.Differences) == 0 || run.isIn(frame) })
 }
 
 // Inside returns the runs that have a kind of answer that is in the frame.
