@@ -19,8 +19,8 @@ import (
 
 // answer is what a call gets.
 type answer struct {
-	kind    Kind // the zero Kind is that of the usual answer
-	value   any
+	kind    Kind   // the zero Kind is that of the usual answer
+	text    string // JSON
 	failure *sim.TaskError
 	silent  bool
 	runs    bool // the job goes on, as far as the catalogue knows
@@ -80,10 +80,10 @@ var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 
 // newCallee makes the answers of a Task.
 func newCallee(s *asl.State, r *simulate.Response, w *words, models typecheck.Models) (*callee, error) {
-	c := &callee{state: s, usual: answer{value: r.Usual}}
+	c := &callee{state: s, usual: answer{text: textOf(r.Usual)}}
 	if r.Statuses != nil {
 		status := r.Statuses[r.Running]
-		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, value: status.Answer, runs: true}
+		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, text: textOf(status.Answer), runs: true}
 	}
 	c.addStatuses(r, w)
 	c.addBare(r)
@@ -103,7 +103,7 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 		text := textOf(body)
 		if !seen[text] {
 			seen[text] = true
-			c.answers = append(c.answers, answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: value}, value: body, runs: runs, ended: ended})
+			c.answers = append(c.answers, answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: value}, text: text, runs: runs, ended: ended})
 		}
 	}
 	for _, s := range r.Statuses {
@@ -112,10 +112,7 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 	if len(r.Statuses) == 0 {
 		return
 	}
-	bases := []any{r.Statuses[0].Answer}
-	if c.running != nil {
-		bases[0] = c.running.value
-	}
+	bases := []any{r.Statuses[r.Running].Answer}
 	if len(r.Members) > 1 {
 		bases = append(bases, r.Usual)
 	}
@@ -154,7 +151,7 @@ func membersOf(r *simulate.Response, body any) string {
 func (c *callee) addBare(r *simulate.Response) {
 	add := func(usual, bare any, kinds Kind, runs bool) {
 		if textOf(usual) != textOf(bare) {
-			c.bare = append(c.bare, answer{kind: kinds, value: bare, runs: runs, ended: !runs})
+			c.bare = append(c.bare, answer{kind: kinds, text: textOf(bare), runs: runs, ended: !runs})
 		}
 	}
 	for _, s := range r.Statuses {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -25,6 +27,13 @@ type pair struct {
 }
 
 func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
+	before, err := runnable(before)
+	if err != nil {
+		return nil, err
+	}
+	if after, err = runnable(after); err != nil {
+		return nil, err
+	}
 	p := &pair{options: o, changed: map[string]bool{}, loops: map[string]bool{}, restarts: map[Kind]bool{}, report: &Report{}}
 	if err := p.findChanges(before, after); err != nil {
 		return nil, err
@@ -51,6 +60,46 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	p.chooseTasks()
 	return p, nil
 }
+
+// numberPlace is a placeholder that stands where a number does.
+var numberPlace = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`("(?:\w*Seconds|MaxAttempts|MaxConcurrency|BackoffRate|Numeric\w+)":\s*)"\$\{([^}"]+)\}"`)
+})
+
+// runnable puts a value in the place of each placeholder: a number where one stands, and
+// else its name.
+func runnable(m *asl.StateMachine) (*asl.StateMachine, error) {
+	if len(m.Placeholders) == 0 {
+		return m, nil
+	}
+	text := numberPlace().ReplaceAll(asl.Print(m), []byte(`${1}30`))
+	text = functionPlace().ReplaceAll(text, []byte(`${1}"arn:aws:lambda:us-east-1:123456789012:function:${2}"`))
+	values := map[string]string{}
+	for _, p := range asl.FindPlaceholders(text) {
+		values[p.Name] = valueOf(p.Name)
+	}
+	return asl.Parse(asl.Substitute(text, values))
+}
+
+// valueOf is what stands for a placeholder in a text.
+func valueOf(name string) string {
+	switch name {
+	case "AWS::Partition":
+		return "aws"
+	case "AWS::Region":
+		return "us-east-1"
+	case "AWS::AccountId":
+		return "123456789012"
+	default:
+		return notWord().ReplaceAllString(name, "-")
+	}
+}
+
+// functionPlace is a placeholder that is a Task's resource, which people give to functions.
+var (
+	functionPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`("Resource":\s*)"\$\{([A-Za-z0-9_-]+)[^}"]*\}"`) })
+	notWord       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]+`) })
+)
 
 func newSubject(m, other *asl.StateMachine, w *words, o Options) (*subject, error) {
 	responses, _, err := simulate.Responses(m, simulate.Options{Models: o.Models}, other)
@@ -232,7 +281,7 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) error {
 	if err != nil {
 		return err
 	}
-	if n := len(s.answers); n > 2 && s.answers[n-1].ended && run.Before.Polls > n { // another job began
+	if n := len(s.answers); n > 2 && s.answers[n-1].ended && run.Before.Status != PollsOn && run.Before.Polls > n { // another job began
 		p.restarts[s.answers[n-1].kind] = true
 	}
 	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })

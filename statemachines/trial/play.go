@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ type script struct {
 	forever bool     // the last one is that of all later calls instead
 	kinds   []Kind
 	title   string
+	events  int // after which a run is one that polls on; 0 for what a history has room for
 }
 
 // subject is a machine with the answers of its Tasks.
@@ -145,6 +147,9 @@ var engineCause = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`the state '[^']*' \(entered at the event id #\d+\)`)
 })
 
+// mostKept is how many polls of a flow are kept to be compared.
+const mostKept = 30
+
 // player answers the calls of a run.
 type player struct {
 	subject *subject
@@ -163,7 +168,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	defer stop(nil)
 	r, err := sim.Run(running, s.machine, input, sim.Options{
 		Clock: sim.NewVirtualClock(start), Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express,
-		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: p.watch(func() { stop(errSteady) }),
+		MaxEvents: sc.events, Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: p.watch(func() { stop(errSteady) }),
 	})
 	if errors.Is(err, sim.ErrEndless) {
 		p.seen.Status = Endless
@@ -177,6 +182,10 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 		return &p.seen, nil
 	}
 	p.seen.Status, p.seen.Error = string(r.Status), r.Error
+	if len(r.Events) >= cmp.Or(sc.events, asl.MaxEvents) {
+		p.seen.Status, p.seen.Error, p.seen.Lasts, p.seen.visits = PollsOn, "", r.Duration(), r.Visits
+		return &p.seen, nil
+	}
 	p.seen.cause = engineCause().ReplaceAllString(r.Cause, "a state")
 	if r.Output != nil {
 		if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
@@ -199,7 +208,9 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 	}
 	if callee.running != nil {
 		p.seen.Polls++
-		p.seen.polls[key] = append(p.seen.polls[key], plain(c.Arguments))
+		if n < mostKept {
+			p.seen.polls[key] = append(p.seen.polls[key], plain(c.Arguments))
+		}
 	} else {
 		made := call{flow, task, plain(c.Arguments), true}
 		if last := len(p.seen.calls) - 1; c.RetryCount > 0 && last >= 0 && p.seen.calls[last].task == task {
@@ -215,7 +226,7 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		failure := *a.failure
 		return sim.Reply{}, &failure
 	}
-	return sim.Reply{Output: plain(a.value)}, nil
+	return sim.Reply{Output: json.RawMessage(a.text)}, nil
 }
 
 // choose is the answer of the n-th call of a Task in a flow. A script that goes on for ever
@@ -307,6 +318,9 @@ func (c *callee) addEnds(s *scriptsOf) {
 	}
 }
 
+// fewEvents is how far a run goes that is like another one.
+const fewEvents = 2000
+
 // addLengths adds jobs that end late, and those that do not end.
 func (c *callee) addLengths(s *scriptsOf, loops bool) {
 	if c.running == nil {
@@ -320,6 +334,9 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 	for i, a := range append([]answer{*c.running}, c.answers...) {
 		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == unknownValue || i == 0 {
 			s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
+			if i > 0 { // the first shows the bound
+				s.all[len(s.all)-1].events = fewEvents
+			}
 		}
 	}
 }
