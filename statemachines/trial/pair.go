@@ -52,6 +52,7 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	if p.after, err = newSubject(after, before, w, o); err != nil {
 		return nil, err
 	}
+	p.shareAnswers()
 	if before.TimeoutSeconds != after.TimeoutSeconds { // a run may be cut off anywhere
 		p.whole = true
 		p.before.readsClock, p.after.readsClock = true, true
@@ -102,11 +103,11 @@ var (
 )
 
 func newSubject(m, other *asl.StateMachine, w *words, o Options) (*subject, error) {
-	responses, _, err := simulate.Responses(m, simulate.Options{Models: o.Models}, other)
+	responses, unknown, err := simulate.Responses(m, simulate.Options{Models: o.Models}, other)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{machine: m, callees: map[string]*callee{}, roles: map[string]string{}, readsClock: clock().Match(asl.Print(m))}
+	s := &subject{machine: m, unknown: unknown, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, readsClock: clock().Match(asl.Print(m))}
 	for state := range m.All {
 		s.branches = s.branches || len(state.Flows()) > 0
 		if state.Task == nil {
@@ -175,6 +176,29 @@ func (p *pair) findChanges(before, after *asl.StateMachine) error {
 	return nil
 }
 
+// shareAnswers gives the Tasks that both machines have the same answers.
+func (p *pair) shareAnswers() {
+	for name, c := range p.after.callees {
+		if old := p.before.callees[name]; old != nil && old.state.Task.Resource == c.state.Task.Resource {
+			shared := *old
+			shared.state = c.state
+			shared.errors = unite(old.errors, c.errors)
+			old.errors = shared.errors
+			p.after.callees[name] = &shared
+		}
+	}
+}
+
+// unite adds the answers of kinds that a list lacks.
+func unite(all, more []answer) []answer {
+	for _, a := range more {
+		if !slices.ContainsFunc(all, func(b answer) bool { return a.kind == b.kind }) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // nameRoles gives a Task that is new the role of the one that called the same before.
 func (p *pair) nameRoles() {
 	for name, c := range p.after.callees {
@@ -239,19 +263,32 @@ func (p *pair) chooseTasks() {
 	}
 }
 
-// compare runs all scripts on all inputs.
+// compare runs all scripts on the first input, and those without repeats on the others.
 func (p *pair) compare(ctx context.Context) (*Report, error) {
 	inputs, err := p.inputs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scripts := p.scripts()
-	p.report.Of = len(scripts) * len(inputs)
-	for _, input := range inputs {
+	tried := map[string]bool{}
+	for i, input := range inputs {
+		scripts := p.scripts()
+		if i > 0 {
+			scripts = slices.DeleteFunc(scripts, func(s *script) bool { return len(s.answers) > 1 || len(s.kinds) > 1 })
+		}
+		p.report.Of += len(scripts)
 		for _, s := range scripts {
-			if err := p.try(ctx, s, input); err != nil {
+			visits, err := p.try(ctx, s, input)
+			if err != nil {
 				return nil, err
 			}
+			for _, name := range p.tasks {
+				tried[name] = tried[name] || visits[name] > 0
+			}
+		}
+	}
+	for _, name := range p.tasks {
+		if !tried[name] {
+			p.report.NotTried = append(p.report.NotTried, fmt.Sprintf("%q: no drawn input and answer gets there", name))
 		}
 	}
 	return p.report, nil
@@ -276,17 +313,17 @@ func (p *pair) callee(role string) *callee {
 
 // try runs a script in both machines, and where a new bound ends it, the longest jobs that
 // end before.
-func (p *pair) try(ctx context.Context, s *script, input []byte) error {
-	run, err := p.run(ctx, s, input)
+func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[string]int, err error) {
+	run, visits, err := p.run(ctx, s, input)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if n := len(s.answers); n > 2 && s.answers[n-1].ended && run.Before.Status != PollsOn && run.Before.Polls > n { // another job began
 		p.restarts[s.answers[n-1].kind] = true
 	}
 	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
 	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
-		return nil
+		return visits, nil
 	}
 	polls := min(run.Before.Polls, run.After.Polls)
 	if run.Before.Status == PollsOn {
@@ -294,11 +331,11 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) error {
 	}
 	for _, long := range p.longest(s, polls) {
 		p.report.Of++
-		if _, err := p.run(ctx, long, input); err != nil {
-			return err
+		if _, _, err := p.run(ctx, long, input); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return visits, nil
 }
 
 // longest are the jobs that end one and two polls before so many are over, and those after
@@ -322,33 +359,25 @@ func (p *pair) longest(never *script, polls int) []*script {
 	return long.all
 }
 
-// run runs a script in both machines.
-func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, error) {
+// run runs a script in both machines. The visits are those of the first.
+func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, map[string]int, error) {
 	a, err := p.before.run(ctx, s, input, usual, p.options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b, err := p.after.run(ctx, s, input, usual, p.options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run := Run{Script: s.title, Kinds: s.kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil)}
 	if run.Differences != nil {
 		again, err := p.before.run(ctx, s, input, other, p.options)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		run.Differences = differ(a, b, again)
 	}
 	p.report.Scripts++
 	p.report.Runs = append(p.report.Runs, run)
-	return &run, nil
-}
-
-// inputs are those with which a run gets to what changed.
-func (p *pair) inputs(context.Context) ([][]byte, error) {
-	if p.options.Input != nil {
-		return [][]byte{p.options.Input}, nil
-	}
-	return [][]byte{[]byte("{}")}, nil
+	return &run, a.visits, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // script is what the Tasks of one run are answered.
@@ -30,6 +31,8 @@ type script struct {
 type subject struct {
 	machine *asl.StateMachine
 	callees map[string]*callee
+	unknown []simulate.Unknown // Tasks whose answers nobody knows
+	readers map[string]string  // what the readers of Maps return, as JSON
 	// roles are the names that Tasks have in scripts, where it is not their own.
 	roles map[string]string
 	// readsClock tells that the machine may do otherwise at another time, and branches that
@@ -204,7 +207,7 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 	p.counts[key]++
 	callee := p.subject.callees[c.State]
 	if callee == nil { // what reads the items of a Map
-		return sim.Reply{Output: []any{}}, nil
+		return sim.Reply{Output: json.RawMessage(cmp.Or(p.subject.readers[c.State], "[{}, {}]"))}, nil
 	}
 	if callee.running != nil {
 		p.seen.Polls++
