@@ -34,7 +34,10 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if err != nil {
 		return nil, 0, refuse("the change cannot be tried: %s", err)
 	}
-	j := judge{poll: f.poll.Name, sync: f.starter != nil}
+	j := judge{poll: f.poll.Name}
+	if f.starter != nil {
+		j.sync = f.starter.Name
+	}
 	for i := range report.Runs {
 		if err := j.read(&report.Runs[i]); err != nil {
 			return nil, 0, err
@@ -46,7 +49,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 // judge reads the runs of both machines.
 type judge struct {
 	poll    string // the Task that polls
-	sync    bool   // a ".sync" Task takes its place, which no script answers
+	sync    string // a ".sync" Task that takes its place, which answers at once in a trial
 	changes []Change
 }
 
@@ -57,8 +60,8 @@ func (j *judge) read(r *trial.Run) error {
 	}
 	kind, ok := j.kindOf(r)
 	switch {
-	case ok && j.sync: // the statuses are compared by themselves
-		return nil
+	case j.sync != "" && (ok || r.Differences[0].What == trial.Poll || r.Before.Status == string(sim.StatusTimedOut) || kind == trial.Kind{Task: j.sync, Sort: trial.Fails, Value: asl.ErrorTimeout}):
+		return nil // its statuses and times are compared by themselves
 	case ok && j.isMended(kind, r):
 		if !slices.ContainsFunc(j.changes, func(c Change) bool { return c.Kind == kind }) {
 			j.changes = append(j.changes, Change{kind, describeEnd(r.Before), describeEnd(r.After)})
@@ -75,7 +78,7 @@ func (j *judge) kindOf(r *trial.Run) (trial.Kind, bool) {
 		switch {
 		case k.Task != j.poll:
 			return k, false
-		case found.Sort == "", k.Sort == trial.Never, found.Sort == trial.Status && k.Sort == trial.Status, k.Sort == trial.Fails:
+		case found.Sort == "", found.Sort == trial.Bare, k.Sort == trial.Never, found.Sort == trial.Status && k.Sort == trial.Status, k.Sort == trial.Fails:
 			found = k
 		}
 	}
@@ -91,7 +94,7 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 	case kind.Sort == trial.Never:
 		return true
 	case kind.Sort == trial.Fails:
-		return r.Before.Status == failed && r.After.Status != failed
+		return r.Before.Status == failed && (r.After.Status != failed || r.Before.Error == kind.Value) // nothing caught it
 	case r.Before.Status == trial.PollsOn, r.Before.Status == trial.Endless, r.Before.Status == string(sim.StatusTimedOut):
 		return true
 	case r.Before.Status == r.After.Status:

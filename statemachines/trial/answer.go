@@ -33,6 +33,7 @@ func silence(task string) answer { return answer{kind: Kind{Task: task, Sort: Si
 // callee is a Task with the answers that it can get.
 type callee struct {
 	state   *asl.State
+	about   func(arguments any, answer string) string
 	usual   answer
 	running *answer // of a poll: the job goes on
 	answers []answer
@@ -50,8 +51,8 @@ var (
 	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']*)'|\\"([^"\\]*)\\"|"([^"\\]*)"`) })
 )
 
-// unknownValue is a value that no machine knows.
-const unknownValue = "SOMETHING_NEW"
+// UnknownValue is a status that no machine knows, for all that AWS may add.
+const UnknownValue = "SOMETHING_NEW"
 
 // read adds the texts that a Choice, or the Output of a Task, compares with.
 func (w *words) read(text []byte, language asl.QueryLanguage) {
@@ -80,7 +81,7 @@ var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 
 // newCallee makes the answers of a Task.
 func newCallee(s *asl.State, r *simulate.Response, w *words, models typecheck.Models) (*callee, error) {
-	c := &callee{state: s, usual: answer{text: textOf(r.Usual)}}
+	c := &callee{state: s, about: r.About, usual: answer{text: textOf(r.Usual)}}
 	if r.Statuses != nil {
 		status := r.Statuses[r.Running]
 		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, text: textOf(status.Answer), runs: true}
@@ -117,7 +118,7 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 		bases = append(bases, r.Usual)
 	}
 	for _, m := range r.Members {
-		values := slices.Concat(m.Values, []string{unknownValue, ""})
+		values := slices.Concat(m.Values, []string{UnknownValue, ""})
 		if len(r.Members) == 1 || m.Values == nil {
 			values = append(values, w.texts...)
 		}
@@ -188,7 +189,8 @@ func (c *callee) addErrors(op *catalog.Operation) {
 				add(mock.ServiceFailure(resource, op, mock.Answer{Code: code, Message: "tried", Status: e.Status}))
 			}
 		}
-		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "ThrottlingException", Message: "Rate exceeded"}))
+		throttled, _ := mock.ThrottleFailure(resource)
+		add(throttled)
 		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Message: "tried", Status: http.StatusInternalServerError}))
 		add(mock.ClientFailure(resource, op, "tried"))
 	}

@@ -65,3 +65,27 @@ func visit(from string, ways map[string][]string, seen map[string]bool, leave fu
 		}
 	}
 }
+
+// backTo are the states that lead to one, and those of the loops that do so through others.
+func (g *graph) backTo(name string, loopOf map[string][]string) []string {
+	var found []string
+	seen := map[string]bool{name: true}
+	queue := []string{name}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, before := range g.before[at] {
+			if seen[before] {
+				continue
+			}
+			seen[before] = true
+			if at == name || loopOf[before] != nil {
+				found = append(found, before)
+			}
+			if loopOf[before] == nil {
+				queue = append(queue, before)
+			}
+		}
+	}
+	return found
+}

@@ -62,10 +62,13 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	return p, nil
 }
 
-// numberPlace is a placeholder that stands where a number does.
-var numberPlace = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`("(?:\w*Seconds|MaxAttempts|MaxConcurrency|BackoffRate|Numeric\w+)":\s*)"\$\{([^}"]+)\}"`)
-})
+// A placeholder that stands where a number does, or a time that limits another.
+var (
+	numberPlace = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`("(?:\w*Seconds|MaxAttempts|MaxConcurrency|BackoffRate|Numeric\w+)":\s*)"\$\{[^}"]+\}"`)
+	})
+	limitPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`("TimeoutSeconds":\s*)"\$\{[^}"]+\}"`) })
+)
 
 // runnable puts a value in the place of each placeholder: a number where one stands, and
 // else its name.
@@ -73,7 +76,8 @@ func runnable(m *asl.StateMachine) (*asl.StateMachine, error) {
 	if len(m.Placeholders) == 0 {
 		return m, nil
 	}
-	text := numberPlace().ReplaceAll(asl.Print(m), []byte(`${1}30`))
+	text := limitPlace().ReplaceAll(asl.Print(m), []byte(`${1}86400`))
+	text = numberPlace().ReplaceAll(text, []byte(`${1}30`))
 	text = functionPlace().ReplaceAll(text, []byte(`${1}"arn:aws:lambda:us-east-1:123456789012:function:${2}"`))
 	values := map[string]string{}
 	for _, p := range asl.FindPlaceholders(text) {
@@ -230,21 +234,20 @@ func (p *pair) chooseTasks() {
 	near := map[string]bool{}
 	for _, s := range []*subject{p.before, p.after} {
 		g := newGraph(s.machine)
-		for name := range p.changed {
-			near[name] = true
-			for _, next := range slices.Concat(g.after[name], g.before[name]) {
-				near[next] = true
+		loopOf := map[string][]string{}
+		for _, component := range g.components() {
+			if len(component) > 1 || slices.Contains(g.after[component[0]], component[0]) {
+				for _, name := range component {
+					p.loops[name], loopOf[name] = true, component
+				}
 			}
 		}
-		for _, component := range g.components() {
-			loop := len(component) > 1 || slices.Contains(g.after[component[0]], component[0])
-			for _, name := range component {
-				p.loops[name] = p.loops[name] || loop
-			}
-			if loop && slices.ContainsFunc(component, func(name string) bool { return near[name] }) {
-				for _, name := range component {
-					near[name] = true
-					for _, next := range g.after[name] {
+		for name := range p.changed {
+			for _, at := range slices.Concat([]string{name}, g.after[name], g.backTo(name, loopOf)) {
+				near[at] = true
+				for _, inside := range loopOf[at] {
+					near[inside] = true
+					for _, next := range g.after[inside] {
 						near[next] = true
 					}
 				}
@@ -318,7 +321,7 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[str
 	if err != nil {
 		return nil, err
 	}
-	if n := len(s.answers); n > 2 && s.answers[n-1].ended && run.Before.Status != PollsOn && run.Before.Polls > n { // another job began
+	if n := len(s.answers); n > 2 && !p.before.branches && s.answers[n-1].ended && run.Before.Status != PollsOn && run.Before.Polls > n { // another job began
 		p.restarts[s.answers[n-1].kind] = true
 	}
 	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
@@ -338,22 +341,20 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[str
 	return visits, nil
 }
 
-// longest are the jobs that end one and two polls before so many are over, and those after
-// which another one runs, which a loop around may start.
+// longest are the job that ends one poll before so many are over, and that after which
+// another one runs, which a loop around may start.
 func (p *pair) longest(never *script, polls int) []*script {
-	long := &scriptsOf{role: never.task}
 	stays, c := never.answers[0], p.callee(never.task)
-	for _, left := range []int{polls - 1, polls - 2} {
-		if left <= 0 {
-			break
-		}
-		running := slices.Repeat([]answer{stays}, left)
-		long.add(fmt.Sprintf("a job at %q that ends after %d polls", never.task, left), false, running)
-		for _, a := range c.answers {
-			if p.restarts[a.kind] && stays.kind == c.running.kind {
-				title := fmt.Sprintf("%s at %q after %d polls, and a second job of 2 polls", nameOf(a.kind), never.task, left)
-				long.add(title, false, slices.Concat(running, []answer{a, stays, stays}))
-			}
+	if polls < 2 { //nolint:mnd // there is none before
+		return nil
+	}
+	long := &scriptsOf{role: never.task}
+	running := slices.Repeat([]answer{stays}, polls-1)
+	long.add(fmt.Sprintf("a job at %q that ends after %d polls", never.task, polls-1), false, running)
+	for _, a := range c.answers {
+		if p.restarts[a.kind] && stays.kind == c.running.kind {
+			title := fmt.Sprintf("%s at %q after %d polls, and a second job of 2 polls", nameOf(a.kind), never.task, polls-1)
+			long.add(title, false, slices.Concat(running, []answer{a, stays, stays}))
 		}
 	}
 	return long.all
@@ -369,8 +370,12 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, map[stri
 	if err != nil {
 		return nil, nil, err
 	}
-	run := Run{Script: s.title, Kinds: s.kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil)}
-	if run.Differences != nil {
+	kinds := s.kinds
+	if s.forever && a.Status == PollsOn && kinds[len(kinds)-1].Sort == Status {
+		kinds = append(slices.Clip(kinds), Kind{Task: s.task, Sort: Never, Value: kinds[len(kinds)-1].Value})
+	}
+	run := Run{Script: s.title, Kinds: kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil)}
+	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
 		again, err := p.before.run(ctx, s, input, other, p.options)
 		if err != nil {
 			return nil, nil, err

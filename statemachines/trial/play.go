@@ -68,6 +68,7 @@ func (c call) String() string { return c.task + " with " + textOf(c.arguments) }
 type observed struct {
 	Outcome
 
+	flow   string // that the script is for
 	cause  string
 	output any
 	calls  []call
@@ -95,6 +96,8 @@ const (
 	// machine is over.
 	PollsOn = "POLLS_ON"
 )
+
+const failed = string(sim.StatusFailed)
 
 // errSteady ends a run that would poll on for ever.
 var errSteady = errors.New("the laps of the loop are equal")
@@ -184,7 +187,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 		p.seen.Status, p.seen.Lasts, p.seen.visits = PollsOn, r.Duration(), r.Visits
 		return &p.seen, nil
 	}
-	p.seen.Status, p.seen.Error = string(r.Status), r.Error
+	p.seen.Status, p.seen.Error, p.seen.flow = string(r.Status), r.Error, p.flow
 	if len(r.Events) >= cmp.Or(sc.events, asl.MaxEvents) {
 		p.seen.Status, p.seen.Error, p.seen.Lasts, p.seen.visits = PollsOn, "", r.Duration(), r.Visits
 		return &p.seen, nil
@@ -229,7 +232,7 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		failure := *a.failure
 		return sim.Reply{}, &failure
 	}
-	return sim.Reply{Output: json.RawMessage(a.text)}, nil
+	return sim.Reply{Output: json.RawMessage(callee.about(c.Arguments, a.text))}, nil
 }
 
 // choose is the answer of the n-th call of a Task in a flow. A script that goes on for ever
@@ -335,7 +338,7 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 		return
 	}
 	for i, a := range append([]answer{*c.running}, c.answers...) {
-		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == unknownValue || i == 0 {
+		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
 			s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
 			if i > 0 { // the first shows the bound
 				s.all[len(s.all)-1].events = fewEvents

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -25,6 +26,18 @@ type Response struct {
 	// Members are those by which the answers differ: the status, and what else tells how
 	// a job ended.
 	Members []Member
+
+	id    string // of the job in the answers
+	asked place  // of the id in the arguments of a describe call; nil if it has none
+}
+
+// About returns the text of an answer as it is about the job that a describe call asks for.
+func (r *Response) About(arguments any, answer string) string {
+	asked, ok := r.asked.get(arguments).(string)
+	if r.asked == nil || !ok || r.id == "" || asked == r.id {
+		return answer
+	}
+	return strings.ReplaceAll(answer, string(jsontree.Quote(r.id)), string(jsontree.Quote(asked)))
 }
 
 // StatusResponse is the answer about a job that has a status.
@@ -200,17 +213,20 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			return at.put(answer, id)
 		}
 	}
+	told := withID(j.identity.told)
 	ended := func(t *task) {
 		all[t.name()] = &Response{
-			Usual: resultOf(t.parsed, clone(success.answer), output), Bare: resultOf(t.parsed, clone(least.end("").answer), output),
+			Usual: resultOf(t.parsed, told(clone(success.answer)), output), Bare: resultOf(t.parsed, told(clone(least.end("").answer)), output),
 		}
 	}
 	if j.sync != nil {
 		ended(j.sync)
 	}
 	for _, t := range j.describes {
-		r := &Response{}
-		told := withID(j.identity.told)
+		r := &Response{id: id}
+		if asked := j.identity.asked; asked != nil {
+			r.asked = parsePlace(asked.spell())
+		}
 		for _, s := range j.behaviour.statuses {
 			bare := s.answer
 			if b := least.end(s.name); b != nil {
