@@ -145,7 +145,8 @@ func TestData(t *testing.T) {
 func TestPollFields(t *testing.T) {
 	t.Parallel()
 	text := machine(`, "Assign": {"x.$": "$.QueryExecution"}, "Credentials": {"RoleArn.$": "$.role"},
-      "Catch": [{"ErrorEquals": ["States.Timeout"], "Assign": {"y.$": "$.Cause"}, "ResultPath": null, "Next": "Report"}]`, "", "", "")
+      "Catch": [{"ErrorEquals": ["States.Timeout"], "Assign": {"y.$": "$.Cause"}, "Next": "Report"}]`, "", "", "")
+	text = strings.ReplaceAll(text, `{"id": "q"}`, `{"id": "q", "role": "arn:aws:iam::123456789012:role/r"}`)
 	for strategy, parts := range map[compile.Strategy][]string{
 		compile.Variables: {`"x": "{% $states.result.QueryExecution %}"`, `"RoleArn": "{% $getInput.role %}"`, `"y": "{% $states.errorOutput.Cause %}"`},
 		compile.RetryTask: {`"x": "{% $states.result.QueryExecution %}"`, `"RoleArn": "{% $getInput.role %}"`, `"y": "{% $states.errorOutput.Cause %}"`},

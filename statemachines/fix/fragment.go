@@ -25,6 +25,8 @@ type object = map[string]any
 type fragment struct {
 	*loop
 
+	pollsByRetry bool // the Retry of the poll is the loop
+
 	observed *observed
 	maxWait  time.Duration
 	waitNote string // what to know of maxWait
@@ -105,7 +107,7 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 		call.Arguments, err = f.arguments()
 	}
 	result := "$states.input"
-	if options.Strategy.PollsByRetry() {
+	if f.pollsByRetry = options.Strategy.PollsByRetry(); f.pollsByRetry {
 		result += ".output" // beside the number of the acceptor
 	}
 	return func() error { return f.adaptJSONata(result) }, err

@@ -39,13 +39,13 @@ func (s *seen) route() string {
 
 // observed is what a loop does.
 type observed struct {
-	*trial
+	*bench
 
 	seen []seen
 }
 
 // trial is a machine of a loop alone.
-type trial struct {
+type bench struct {
 	machine *asl.StateMachine
 	input   []byte
 	exits   []string // states that the loop leads to
@@ -135,7 +135,7 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 	if err != nil {
 		return nil, err
 	}
-	all := &observed{trial: tried}
+	all := &observed{bench: tried}
 	waited := false
 	for _, s := range statuses {
 		most := events
@@ -155,7 +155,7 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 }
 
 // harness is a machine of states alone, and an input that has what they read.
-func (l *loop) harness(states map[string]json.RawMessage, entry string) (*trial, error) {
+func (l *loop) harness(states map[string]json.RawMessage, entry string) (*bench, error) {
 	sample := l.sample()
 	sample.tell(l.told)
 	first := map[string]any{"Type": "Pass", "Next": entry}
@@ -188,14 +188,14 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string) (*trial,
 		return nil, refuse("the loop cannot be tried alone: %s", err)
 	}
 	input, err := json.Marshal(sample.document)
-	return &trial{m, input, exits}, err
+	return &bench{m, input, exits}, err
 }
 
 // mostEvents bounds a trial: a loop that polls on reaches it, and one that ends
 // does not.
 const mostEvents = 3000
 
-func (l *loop) tryStatus(ctx context.Context, t *trial, s simulate.Status, events int, o Options) (seen, error) {
+func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, events int, o Options) (seen, error) {
 	out := seen{status: s.Name, verdict: s.Verdict}
 	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), events, o)
 	if err != nil {
@@ -225,7 +225,7 @@ type polled struct {
 }
 
 // run runs the loop on a job that lasts for a time and ends in the status.
-func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Duration, events int, o Options) (*sim.Result, *polled, error) {
+func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Duration, events int, o Options) (*sim.Result, *polled, error) {
 	plan, err := simulate.New(t.machine, simulate.Options{
 		Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
 		Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
@@ -278,7 +278,7 @@ func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Durat
 }
 
 // exit is the state that a run led to; empty if it polled on.
-func (t *trial) exit(r *sim.Result) string {
+func (t *bench) exit(r *sim.Result) string {
 	for _, name := range t.exits {
 		if r.Visits[name] > 0 {
 			return name

@@ -350,7 +350,22 @@ func (f *fragment) adaptPoll(s object) error {
 		maps.Copy(own, assign)
 		s["Assign"] = own
 	}
+	f.keepRetry(s)
 	return f.adaptCatch(s)
+}
+
+// keepRetry puts the retriers of the old poll behind those of the new one, unless these are
+// the loop.
+func (f *fragment) keepRetry(s object) {
+	kept := f.node(f.poll).Get("Retry")
+	if kept == nil || f.pollsByRetry {
+		return
+	}
+	retriers, _ := s["Retry"].([]any)
+	for _, r := range kept.Items {
+		retriers = append(retriers, r.Raw())
+	}
+	s["Retry"] = retriers
 }
 
 // adaptCredentials gives the poll the role of the old one.

@@ -75,6 +75,7 @@ func (f *fragment) adaptJSONPath() error {
 	if err := f.adaptRules(choice); err != nil {
 		return err
 	}
+	f.keepRetry(poll)
 	if err := f.catchInJSONPath(poll); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 	left := max(0, runs-time.Duration(f.first)*time.Second) // a simulated job begins with its first poll
 	limited := *before.machine                              // which its TimeoutSeconds may end
 	limited.TimeoutSeconds = f.machine.TimeoutSeconds
-	old := &trial{&limited, before.input, before.exits}
+	old := &bench{&limited, before.input, before.exits}
 	var all []Trial
 	succeeded := false
 	for i, s := range before.seen {
@@ -85,9 +85,9 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 		if err != nil {
 			return nil, err
 		}
-		replaced, askedNow, err := f.run(ctx, after.trial, s.status, left, 0, o)
+		replaced, askedNow, err := f.run(ctx, after.bench, s.status, left, 0, o)
 		if err == nil && o.Schedule != nil { // the first poll is at a time of its own
-			replaced, askedNow, err = f.run(ctx, after.trial, s.status, max(0, runs-askedNow.first), 0, o)
+			replaced, askedNow, err = f.run(ctx, after.bench, s.status, max(0, runs-askedNow.first), 0, o)
 		}
 		if err != nil {
 			return nil, err

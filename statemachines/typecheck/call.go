@@ -194,6 +194,7 @@ func kindsOf(s *catalog.Shape) kinds {
 // value checks the argument of that name.
 func (c *callCheck) value(name string, v Value, s *catalog.Shape, where spot) {
 	known := v.without(missing | null)
+	v.demandShape(s)
 	if known.IsNothing() || v.IsUnknown() {
 		return
 	}

@@ -37,6 +37,7 @@ type Checker struct {
 	errorOutput Value
 	assigned    map[string]bool // variables that some state assigns
 	findings    []Finding
+	demands     *Demands // nil but for FindDemands
 	told        map[[3]string]bool
 }
 
@@ -59,22 +60,9 @@ type stateTypes struct {
 
 // New finds the types of a state machine. Its error is that of the models.
 func New(m *asl.StateMachine, o Options) (*Checker, error) {
-	c := &Checker{
-		machine: m, models: o.Models, start: o.Input.without(missing),
-		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
-		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
-		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
-	}
-	c.queue.states = c.states
-	c.enroll(&m.Flow, nil)
-	for s := range m.All {
-		c.noteAssigned(s)
-		if s.Task == nil {
-			continue
-		}
-		if err := c.loadAPI(s.Task.Resource); err != nil {
-			return nil, err
-		}
+	c := newChecker(m, o)
+	if err := c.load(); err != nil {
+		return nil, err
 	}
 	c.enter(m.State(m.StartAt), Env{c.start, objectOf(newObject(nil))})
 	for f, types := range c.flows {
@@ -91,6 +79,32 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 		c.step(s, c.states[s].in, c.Result(s), true)
 	}
 	return c, nil
+}
+
+func newChecker(m *asl.StateMachine, o Options) *Checker {
+	c := &Checker{
+		machine: m, models: o.Models, start: o.Input.without(missing),
+		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
+		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
+		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
+	}
+	c.queue.states = c.states
+	c.enroll(&m.Flow, nil)
+	return c
+}
+
+// load finds the variables and the APIs of all states.
+func (c *Checker) load() error {
+	for s := range c.machine.All {
+		c.noteAssigned(s)
+		if s.Task == nil {
+			continue
+		}
+		if err := c.loadAPI(s.Task.Resource); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Start is the environment in which a flow starts: that of the state machine, of a
@@ -116,6 +130,8 @@ func (c *Checker) IsReachable(s *asl.State) bool {
 // service, of a Parallel or Map by the outputs of the flows inside.
 func (c *Checker) Result(s *asl.State) Value {
 	switch {
+	case s.Task != nil && c.demands != nil:
+		return c.demands.demandedResult(s)
 	case s.Task != nil:
 		if api := c.apis[s.Task.Resource]; api != nil {
 			return api.result()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -80,8 +81,47 @@ func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
 	if c.Value != nil {
 		x.checkComparison(c, value, at)
 	}
+	demandComparison(c, value, expected)
 	holds, fails := split(c, value, expected)
 	return x.narrow(c.Variable, holds), x.narrow(c.Variable, fails)
+}
+
+// demandComparison notes what a comparison takes.
+func demandComparison(c *asl.Condition, value, expected Value) {
+	switch word, isText := c.Value.(string); {
+	case c.Operator == asl.StringMatches && isText:
+		value.demandPattern(word)
+	case operandKinds(c.Operator) == every:
+		if k := testedKinds(c.Operator); c.Value == true {
+			value.demandKinds(k)
+		}
+	case c.Value != nil && operandKinds(c.Operator) == texts && !isText: // a time
+		value.demandTime()
+	case c.Value != nil:
+		value.demandLiteral(expected)
+	default:
+		for _, v := range []Value{value, expected} {
+			if v.demandKinds(operandKinds(c.Operator)); strings.HasPrefix(string(c.Operator), "Timestamp") {
+				v.demandTime()
+			}
+		}
+	}
+}
+
+// testedKinds are the types that an operator asks for.
+func testedKinds(op asl.Operator) kinds {
+	switch op {
+	case asl.IsNull:
+		return null
+	case asl.IsNumeric:
+		return numbers
+	case asl.IsBoolean:
+		return booleans
+	case asl.IsString, asl.IsTimestamp:
+		return texts
+	default:
+		return every
+	}
 }
 
 // operand is the value that a condition compares with, a time as any text.
@@ -138,6 +178,7 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 			value = Value{}
 		}
 	}
+	value.demandRead(true)
 	yes, no = x.narrow(c.Variable, value.without(missing)), x.narrow(c.Variable, value.only(missing))
 	switch c.Value {
 	case true:

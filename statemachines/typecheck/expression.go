@@ -168,7 +168,11 @@ func (x *scene) path(p *jsonata.Part, context Value) Value {
 
 // members is the member of an object, or of each object in an array.
 func (x *scene) members(v Value, p *jsonata.Part) Value {
-	out := mapItems(v, func(item Value) Value { return memberOf(item, p.Text) })
+	out := mapItems(v, func(item Value) Value {
+		member := memberOf(item, p.Text)
+		member.demandRead(x.excused > 0)
+		return member
+	})
 	if x.reports && !v.IsUnknown() && out.kinds() == missing {
 		x.reportNever(v, p)
 	}
@@ -194,9 +198,9 @@ func mapItems(v Value, step func(Value) Value) Value {
 	if rest := v.without(arrays | missing); !rest.IsNothing() {
 		out = step(rest)
 	}
-	if v.may(arrays) {
+	if d := v.demandOf(); v.may(arrays) && (d == nil || d.isList()) {
 		element := v.list().element()
-		if element.may(arrays) { // arrays in arrays: each level is gone through
+		if element.may(arrays) && element.demandOf() == nil { // arrays in arrays: each level is gone through
 			return Value{}
 		}
 		if !element.IsNothing() {
@@ -220,7 +224,7 @@ func sequence(v Value) Value {
 	if item.IsNothing() {
 		return absent
 	}
-	if item.may(arrays) {
+	if item.may(arrays) && item.demandOf() == nil {
 		item = join(item.without(arrays), item.list().element())
 	}
 	return join(join(item, absent), arrayOf(newList(item)))
@@ -249,8 +253,11 @@ func (x *scene) reportNever(v Value, p *jsonata.Part) {
 
 // filter is what a filter leaves of a value.
 func (x *scene) filter(v Value, by *jsonata.Part) Value {
+	v.demandKinds(arrays)
 	item := v.without(arrays | missing)
-	if v.may(arrays) {
+	if v.demandOf() != nil {
+		item = v.list().element()
+	} else if v.may(arrays) {
 		item = join(item, v.list().element())
 	}
 	if item.IsNothing() {

@@ -25,7 +25,9 @@ func (c *Checker) stepsOf(path *jsonpath.Path) []jsonpath.Step {
 func (c *Checker) follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) {
 	steps := c.stepsOf(path)
 	if !path.Definite() {
-		return followMany(v, steps)
+		value, stopped := followMany(v, steps)
+		value.list().element().demandRead(true)
+		return value, stopped
 	}
 	for i, step := range steps {
 		next := follow1(v, step)
@@ -34,6 +36,7 @@ func (c *Checker) follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) 
 		}
 		v = next
 	}
+	v.demandRead(false)
 	return v.without(missing), nil
 }
 
@@ -60,6 +63,7 @@ func follow1(v Value, step jsonpath.Step) Value {
 			out = join(out, absent)
 		}
 	case jsonpath.StepIndex:
+		v.demandKinds(arrays)
 		if v.may(arrays) {
 			out = v.list().get(step.Index)
 		}
@@ -67,6 +71,7 @@ func follow1(v Value, step jsonpath.Step) Value {
 			out = join(out, absent)
 		}
 	default: // from the end
+		v.demandKinds(arrays)
 		if v.may(arrays) {
 			out = v.list().element()
 		}
@@ -102,14 +107,16 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 				}
 			}
 		case jsonpath.StepSome:
+			v.demandKinds(arrays)
 			if v.may(arrays) {
 				next = v.list().element()
 			}
 		case jsonpath.StepAll, jsonpath.StepFilter:
+			v.demandKinds(arrays)
 			if v.may(arrays) {
 				next = v.list().element()
 			}
-			if v.may(objects) {
+			if v.may(objects) && v.demandOf() == nil {
 				if step.Kind == jsonpath.StepAll {
 					next = join(next, v.record().element())
 				} else {

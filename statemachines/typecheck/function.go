@@ -16,6 +16,19 @@ var functionKinds = map[string]kinds{
 	"split": arrays,
 }
 
+// operandsOf are the types that functions of JSONata take as the first argument, as far
+// as they tell something.
+var operandsOf = map[string]kinds{
+	"substring": texts, "substringBefore": texts, "substringAfter": texts, "lowercase": texts, "uppercase": texts, "trim": texts, "pad": texts,
+	"replace": texts, "split": texts, "contains": texts, "match": texts, "length": texts, "base64encode": texts, "base64decode": texts,
+	"encodeUrlComponent": texts, "encodeUrl": texts, "decodeUrlComponent": texts, "decodeUrl": texts, "parse": texts, "parseInteger": texts,
+	"number": numbers, "floor": numbers, "ceil": numbers, "round": numbers, "abs": numbers, "sqrt": numbers, "power": numbers,
+	"fromMillis": numbers, "formatNumber": numbers, "formatBase": numbers, "formatInteger": numbers,
+	"sum": arrays, "max": arrays, "min": arrays, "average": arrays, "count": arrays, "map": arrays, "filter": arrays, "reduce": arrays,
+	"sort": arrays, "reverse": arrays, "distinct": arrays, "zip": arrays, "single": arrays, "merge": arrays, "join": arrays,
+	"not": booleans, "keys": objects, "lookup": objects, "each": objects, "sift": objects,
+}
+
 // always are the functions that give a value whatever their arguments are.
 var always = map[string]bool{"count": true, "millis": true, "random": true, "now": true, "uuid": true, "exists": true}
 
@@ -33,6 +46,12 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	switch {
 	case bound || x.c.assigned[p.Text]:
 		return Value{}
+	case p.Text == "toMillis" && len(values) > 0:
+		values[0].demandTime()
+	case len(values) > 0 && operandsOf[p.Text] != 0:
+		values[0].demandKinds(operandsOf[p.Text])
+	}
+	switch {
 	case p.Text == "merge" && len(values) == 1:
 		return join(merge(values[0]), absent)
 	}

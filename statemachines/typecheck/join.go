@@ -115,7 +115,7 @@ func (j *joiner) lists(a, b *list) *list {
 	case a == nil || b == nil:
 		return nil
 	}
-	out := &list{}
+	out := &list{demand: a.demand.join(b.demand)}
 	if a.shape == b.shape && a.spelling == b.spelling {
 		out.shape, out.spelling = a.shape, a.spelling
 	}
@@ -141,7 +141,7 @@ func (j *joiner) records(a, b *record) *record {
 	if a.shape == b.shape && a.spelling == b.spelling {
 		return j.alike(a, b)
 	}
-	out := &record{rest: j.join(a.others(), b.others())}
+	out := &record{rest: j.join(a.others(), b.others()), demand: a.demand.join(b.demand)}
 	names := unite(a.allNames(), b.allNames())
 	if j.steps -= len(names); j.steps < 0 || len(names) > maxFields {
 		return nil
@@ -160,10 +160,11 @@ func (j *joiner) records(a, b *record) *record {
 // first is returned.
 func (j *joiner) alike(a, b *record) *record {
 	out := &record{shape: a.shape, spelling: a.spelling, fields: make([]field, 0, max(len(a.fields), len(b.fields)))}
-	same := true
+	out.demand = a.demand.join(b.demand)
+	same := out.demand == a.demand
 	if out.shape == nil {
 		out.rest = j.join(a.rest, b.rest)
-		same = out.rest.set == a.rest.set
+		same = same && out.rest.set == a.rest.set
 	}
 	j.steps -= len(a.fields)
 	for x, y := 0, 0; x < len(a.fields) || y < len(b.fields); {
@@ -205,14 +206,6 @@ func (j *joiner) alike(a, b *record) *record {
 	default:
 		return out.weigh()
 	}
-}
-
-// other is a member that is none of the fields.
-func (r *record) other(name string) Value {
-	if r.isStructure() {
-		return r.get(name)
-	}
-	return r.others()
 }
 
 func (r *record) fieldNames() []string {
@@ -264,7 +257,7 @@ func (e *comparison) lists(a, b *list) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || a.shape != b.shape || a.spelling != b.spelling || len(a.items) != len(b.items) || !e.equal(a.rest, b.rest) {
+	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling || len(a.items) != len(b.items) || !e.equal(a.rest, b.rest) {
 		return false
 	}
 	for i := range a.items {
@@ -279,7 +272,7 @@ func (e *comparison) records(a, b *record) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || a.shape != b.shape || a.spelling != b.spelling || len(a.fields) != len(b.fields) || !e.equal(a.rest, b.rest) {
+	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling || len(a.fields) != len(b.fields) || !e.equal(a.rest, b.rest) {
 		return false
 	}
 	for i := range a.fields {

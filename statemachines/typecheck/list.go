@@ -11,6 +11,7 @@ type list struct {
 	spelling *spelling
 	// rest is any other element, where there is no shape.
 	rest   Value
+	demand *Demand // of the others; nil for none
 	weight weight
 }
 
@@ -55,7 +56,10 @@ func (l *list) get(index int) Value {
 
 // others is any element behind those that are known one by one.
 func (l *list) others() Value {
-	if l.shape == nil {
+	switch {
+	case l.demand != nil:
+		return l.demand.element()
+	case l.shape == nil:
 		return l.rest
 	}
 	return l.spelling.optionalValue(l.shape)
@@ -80,7 +84,7 @@ func (l *list) with(index int, value Value) *list {
 	}
 	out := &list{}
 	if l != nil {
-		out = &list{shape: l.shape, spelling: l.spelling, rest: l.rest}
+		out = &list{shape: l.shape, spelling: l.spelling, rest: l.rest, demand: l.demand}
 	}
 	for i := range max(index+1, l.length()) {
 		item := l.get(i)
@@ -91,6 +95,14 @@ func (l *list) with(index int, value Value) *list {
 	}
 	out.items[index] = value
 	return out.weigh()
+}
+
+// known are the elements that are known one by one.
+func (l *list) known() []Value {
+	if l == nil {
+		return nil
+	}
+	return l.items
 }
 
 // length is how many elements are known one by one.

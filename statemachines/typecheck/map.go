@@ -56,6 +56,8 @@ func (x *scene) selectorField() string {
 func (x *scene) mapItem() Value {
 	m := x.state.Map
 	switch {
+	case m.ItemReader != nil && x.c.demands != nil:
+		return itemOf(x.c.demands.demandedResult(x.state))
 	case m.ItemReader != nil:
 		return Value{}.without(missing)
 	case !x.isJSONata():
@@ -71,6 +73,7 @@ func (x *scene) mapItem() Value {
 
 // itemOf is any element of an array.
 func itemOf(v Value) Value {
+	v.demandKinds(arrays)
 	if !v.may(arrays) {
 		return Nothing()
 	}

@@ -17,6 +17,7 @@ type record struct {
 	spelling *spelling
 	// rest is any other member, where there is no shape.
 	rest   Value
+	demand *Demand // of the members that are none of the fields; nil for none
 	weight weight
 }
 
@@ -55,7 +56,15 @@ func (r *record) get(name string) Value {
 	if i, ok := r.find(name); ok {
 		return r.fields[i].value
 	}
-	if r.shape == nil || r.shape.Type == catalog.Map {
+	return r.other(name)
+}
+
+// other is a member that is none of the fields.
+func (r *record) other(name string) Value {
+	if r.demand != nil {
+		return r.demand.member(name)
+	}
+	if !r.isStructure() {
 		return r.others()
 	}
 	m := r.spelling.member(r.shape, name)
@@ -84,7 +93,7 @@ func (r *record) with(name string, value Value) *record {
 	if r == nil {
 		r = &record{}
 	}
-	out := &record{shape: r.shape, spelling: r.spelling, rest: r.rest}
+	out := &record{shape: r.shape, spelling: r.spelling, rest: r.rest, demand: r.demand}
 	i, ok := r.find(name)
 	if ok {
 		out.fields = slices.Clone(r.fields)

@@ -153,6 +153,10 @@ func (x *scene) checkScalars(takes kinds, scalars ...*asl.Scalar) {
 		case s.Expression != nil:
 			value = x.expression(s.Expression, x.at(s.Field))
 		}
+		value.demandKinds(takes)
+		if s.Field == "Timestamp" || s.Field == "TimestampPath" {
+			value.demandTime()
+		}
 		x.checkKind(s.Field, value, takes)
 	}
 }

@@ -69,6 +69,7 @@ func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 			return values[i]
 		}
 	}
+	demandArguments(call.Function(), values)
 	switch call.Function() {
 	case "Format", "JsonToString", "Base64Encode", "Base64Decode", "Hash", "UUID":
 		return anyText
@@ -92,6 +93,32 @@ func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 		return ofKinds(objects)
 	default: // StringToJson
 		return Value{}.without(missing)
+	}
+}
+
+// demandArguments notes what an intrinsic function takes.
+func demandArguments(function string, values []Value) {
+	for i, v := range values {
+		switch function {
+		case "Format":
+			v.demandKinds(texts | numbers | booleans | null)
+		case "StringToJson":
+			v.demandKinds(texts)
+			v.demand(func(d *Demand) { d.json = true })
+		case "Base64Encode", "Base64Decode", "StringSplit":
+			v.demandKinds(texts)
+		case "MathRandom", "MathAdd", "ArrayRange":
+			v.demandKinds(numbers)
+		case "ArrayLength", "ArrayUnique", "ArrayContains", "ArrayPartition", "ArrayGetItem":
+			switch {
+			case i == 0:
+				v.demandKinds(arrays)
+			case function != "ArrayContains":
+				v.demandKinds(numbers)
+			}
+		case "JsonMerge":
+			v.demandKinds(objects)
+		}
 	}
 }
 

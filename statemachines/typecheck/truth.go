@@ -23,6 +23,7 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 		}
 	}
 	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
+	demandOperands(p, left, right)
 	switch p.Text {
 	case "=", "!=":
 		return x.equality(p, left, right)
@@ -34,6 +35,36 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 		return anyText
 	default:
 		return join(anyNumber, absent)
+	}
+}
+
+// demandOperands notes what an operator takes.
+func demandOperands(p *jsonata.Part, left, right Value) {
+	for _, side := range [][2]Value{{left, right}, {right, left}} {
+		value, other := side[0], side[1]
+		switch p.Text {
+		case "=", "!=":
+			if _, ok := other.Literals(); ok || other.kinds() == numbers || other.kinds() == booleans {
+				value.demandLiteral(other)
+			}
+		case "in":
+			for _, item := range other.list().known() {
+				value.demandLiteral(item)
+			}
+		case "<", "<=", ">", ">=":
+			if k := other.kinds() &^ missing; k&(numbers|texts) != 0 && k&^(numbers|texts) == 0 {
+				value.demandLiteral(other.without(missing))
+			} else {
+				value.demandKinds(numbers)
+			}
+		case "&":
+			value.demandKinds(texts | numbers | booleans)
+		default:
+			value.demandKinds(numbers)
+		}
+	}
+	if p.Text == "in" && right.kinds() == every {
+		right.demandKinds(arrays)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
 // fixOptions are the flags of "jobpoller fix".
@@ -339,6 +340,7 @@ func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error 
 				service, job, l.Strategy, kit.ShortDuration(l.MaxWait))
 		}
 		terminal.Fprintf(&b, "\n%s\n", terminal.Lines(trialTable(l.Trials, runs)))
+		b.WriteString(changesTable(l))
 		if e.text == nil {
 			e.printFragment(&b, l)
 		}
@@ -349,6 +351,38 @@ func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error 
 	b.WriteString(terminal.Sprintf("%s", terminal.Lines(diff)))
 	_, err := c.OutOrStdout().Write([]byte(b.String()))
 	return err
+}
+
+// changesTable is what an execution does otherwise, answers with the same change on one line.
+func changesTable(l fix.Loop) string {
+	var b strings.Builder
+	terminal.Fprintf(&b, "tried on %s of both machines with the same answers. What changes:\n", kit.Plural(l.Runs, "run"))
+	var order []string
+	answers := map[string][]string{}
+	for _, change := range l.Changes {
+		name := change.Kind.Value
+		switch {
+		case change.Kind.Sort == trial.Never:
+			name = "a job that stays " + name
+		case name == "":
+			name = "no status"
+		case name == trial.UnknownValue:
+			name = "any other status"
+		}
+		if change.Kind.Sort == trial.Fails && change.After == "succeeds" {
+			change.After = "is retried"
+		}
+		does := strings.TrimSuffix(change.Before, " "+name) + " -> " + strings.TrimSuffix(change.After, " "+name)
+		if answers[does] == nil {
+			order = append(order, does)
+		}
+		answers[does] = append(answers[does], name)
+	}
+	for _, does := range order {
+		terminal.Fprintf(&b, "  %s: %s\n", strings.Join(answers[does], ", "), does)
+	}
+	b.WriteString("\n")
+	return b.String()
 }
 
 // printFragment writes the states of a loop, and where they go.

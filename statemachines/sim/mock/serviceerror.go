@@ -220,6 +220,12 @@ var optimizedThrottling = map[string]classError{
 	"states":    {"StepFunctions.AWSStepFunctionsException", "AWSStepFunctions", "ThrottlingException", 400},
 }
 
+// ThrottleFailure returns the failure of a Task whose service is called too often, as Step
+// Functions shows it. It is false for a resource of which that is not known.
+func ThrottleFailure(resource string) (failure *sim.TaskError, ok bool) {
+	return errors.AsType[*sim.TaskError](throttleCall(sim.Call{Resource: resource}))
+}
+
 // throttleCall returns the failure of a call that came too soon after others.
 func throttleCall(call sim.Call) error {
 	const message = "Rate exceeded"

@@ -1,0 +1,121 @@
+package fix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// Change is what the machine does otherwise, for one kind of answer.
+type Change struct {
+	Kind trial.Kind `json:"answer"`
+	// Before and After are how an execution ends.
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// tryChange runs both machines on the same answers. It returns what the new loop does
+// otherwise, as it should, and refuses any other difference.
+func (f *fragment) tryChange(ctx context.Context, before, after *document, o Options) ([]Change, int, error) {
+	old, err := before.Parse()
+	if err != nil {
+		return nil, 0, err
+	}
+	replaced, err := after.Parse()
+	if err != nil {
+		return nil, 0, err
+	}
+	report, err := trial.Compare(ctx, old, replaced, trial.Options{Models: o.Models, Express: o.Express})
+	if err != nil {
+		return nil, 0, refuse("the change cannot be tried: %s", err)
+	}
+	j := judge{poll: f.poll.Name}
+	if f.starter != nil {
+		j.sync = f.starter.Name
+	}
+	for i := range report.Runs {
+		if err := j.read(&report.Runs[i]); err != nil {
+			return nil, 0, err
+		}
+	}
+	return j.changes, report.Scripts, nil
+}
+
+// judge reads the runs of both machines.
+type judge struct {
+	poll    string // the Task that polls
+	sync    string // a ".sync" Task that takes its place, which answers at once in a trial
+	changes []Change
+}
+
+// read declares the differences of a run that a new loop is for, and refuses others.
+func (j *judge) read(r *trial.Run) error {
+	if len(r.Differences) == 0 {
+		return nil
+	}
+	kind, ok := j.kindOf(r)
+	switch {
+	case j.sync != "" && (ok || r.Differences[0].What == trial.Poll || r.Before.Status == string(sim.StatusTimedOut) || kind == trial.Kind{Task: j.sync, Sort: trial.Fails, Value: asl.ErrorTimeout}):
+		return nil // its statuses and times are compared by themselves
+	case ok && j.isMended(kind, r):
+		if !slices.ContainsFunc(j.changes, func(c Change) bool { return c.Kind == kind }) {
+			j.changes = append(j.changes, Change{kind, describeEnd(r.Before), describeEnd(r.After)})
+		}
+		return nil
+	}
+	return refuse("with %s, %s", r.Script, r.Differences[0])
+}
+
+// kindOf is the kind of answer of the poll that a run is about.
+func (j *judge) kindOf(r *trial.Run) (trial.Kind, bool) {
+	var found trial.Kind
+	for _, k := range r.Kinds {
+		switch {
+		case k.Task != j.poll:
+			return k, false
+		case found.Sort == "", found.Sort == trial.Bare, k.Sort == trial.Never, found.Sort == trial.Status && k.Sort == trial.Status, k.Sort == trial.Fails:
+			found = k
+		}
+	}
+	return found, found.Sort != "" && found.Sort != trial.Bare
+}
+
+// isMended tells whether a run ends otherwise because the old loop was wrong: it polled on,
+// ended in an error of the engine, or took one end for another. A run that fails in both
+// machines, or succeeds in both, has to do the same.
+func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
+	failed := string(sim.StatusFailed)
+	switch {
+	case kind.Sort == trial.Never:
+		return true
+	case kind.Sort == trial.Fails:
+		return r.Before.Status == failed && (r.After.Status != failed || r.Before.Error == kind.Value) // nothing caught it
+	case r.Before.Status == trial.PollsOn, r.Before.Status == trial.Endless, r.Before.Status == string(sim.StatusTimedOut):
+		return true
+	case r.Before.Status == r.After.Status:
+		return r.Before.Status == failed && strings.HasPrefix(r.Before.Error, "States.") && r.Before.Error != asl.ErrorTimeout
+	default:
+		return true
+	}
+}
+
+// describeEnd says how an execution ends, for people.
+func describeEnd(o trial.Outcome) string {
+	switch o.Status {
+	case trial.PollsOn:
+		return "polls on"
+	case trial.Endless:
+		return "polls on without a wait"
+	case string(sim.StatusSucceeded):
+		return "succeeds"
+	case string(sim.StatusTimedOut):
+		return "times out"
+	default:
+		return strings.TrimSpace(fmt.Sprintf("fails %s", o.Error))
+	}
+}

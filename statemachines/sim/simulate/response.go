@@ -1,0 +1,254 @@
+package simulate
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Response is what a Task can be answered with, in the spelling of its integration.
+type Response struct {
+	// Usual is the answer of a call that goes well, and of a job that has succeeded.
+	Usual any
+	// Bare is it with no more than the model requires.
+	Bare any
+	// Statuses are the answers of a call that describes a job or a resource, by its
+	// status; nil for any other call.
+	Statuses []StatusResponse
+	// Running is the number of the status of a job that runs.
+	Running int
+	// Members are those by which the answers differ: the status, and what else tells how
+	// a job ended.
+	Members []Member
+
+	id    string // of the job in the answers
+	asked place  // of the id in the arguments of a describe call; nil if it has none
+}
+
+// About returns the text of an answer as it is about the job that a describe call asks for.
+func (r *Response) About(arguments any, answer string) string {
+	asked, ok := r.asked.get(arguments).(string)
+	if r.asked == nil || !ok || r.id == "" || asked == r.id {
+		return answer
+	}
+	return strings.ReplaceAll(answer, string(jsontree.Quote(r.id)), string(jsontree.Quote(asked)))
+}
+
+// StatusResponse is the answer about a job that has a status.
+type StatusResponse struct {
+	Status
+
+	Answer any
+	Bare   any // with no more than the model requires and tells the status
+}
+
+// Member is a text in an answer that says how a job is.
+type Member struct {
+	Values []string // of the model; nil where it has none
+
+	at place
+}
+
+// Of returns what an answer has as the member.
+func (m Member) Of(answer any) (text string, ok bool) {
+	text, ok = m.at.get(answer).(string)
+	return text, ok
+}
+
+// Put returns an answer whose member is another, or is missing if that is empty.
+func (m Member) Put(answer any, text string) any {
+	answer = clone(answer)
+	if text == "" {
+		m.at.remove(answer)
+		return answer
+	}
+	return m.at.put(answer, text)
+}
+
+func (m Member) String() string { return m.at.spell() }
+
+// findMembers finds the texts by which the answers differ.
+func (r *Response) findMembers(output *catalog.Shape) {
+	var walk func(at place, answers []any)
+	walk = func(at place, answers []any) {
+		texts, names, items := map[string]bool{}, map[string]bool{}, 0
+		for _, a := range answers {
+			switch a := a.(type) {
+			case string:
+				texts[a] = true
+			case map[string]any:
+				for name := range a {
+					names[name] = true
+				}
+			case []any:
+				items = max(items, len(a))
+			}
+		}
+		if len(texts) > 1 {
+			m := Member{at: at}
+			if s := spelledShape(output, at); s != nil {
+				m.Values = s.Enum
+			}
+			named := slices.ContainsFunc(r.Statuses, func(s StatusResponse) bool { return texts[s.Name] })
+			if m.Values != nil || named {
+				r.Members = append(r.Members, m)
+			}
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			p := append(slices.Clip(at), name)
+			inner := make([]any, len(answers))
+			for i, a := range answers {
+				inner[i] = place{name}.get(a)
+			}
+			walk(p, inner)
+		}
+		for item := range min(items, 1) {
+			inner := make([]any, len(answers))
+			for i, a := range answers {
+				inner[i] = place{item}.get(a)
+			}
+			walk(append(slices.Clip(at), item), inner)
+		}
+	}
+	var answers []any
+	for _, s := range r.Statuses {
+		answers = append(answers, s.Answer)
+	}
+	walk(nil, answers)
+}
+
+// spelledShape is the shape at a place in the spelling of an integration; nil if there is
+// none.
+func spelledShape(s *catalog.Shape, at place) *catalog.Shape {
+	for _, part := range at {
+		if s == nil {
+			return nil
+		}
+		name, isName := part.(string)
+		switch {
+		case !isName && s.Element != nil:
+			s = s.Element.Shape
+		case isName && s.Type == catalog.Map && s.Element != nil:
+			s = s.Element.Shape
+		case isName:
+			i := slices.IndexFunc(s.Members, func(m catalog.Member) bool { return javasdk.MemberName(m.Name) == name })
+			if i < 0 {
+				return nil
+			}
+			s = s.Members[i].Shape
+		default:
+			return nil
+		}
+	}
+	return s
+}
+
+// Responses returns what the Tasks of a machine can be answered with, by state, and those
+// that nobody knows an answer of, which get the envelope of their call. The answers have the
+// members that the machine reads, or one of the others does.
+func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map[string]*Response, []Unknown, error) {
+	tasks, err := tasksOf(m, o.Models)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := findJobs(tasks, o.Polls, wordsOf(m))
+	if err != nil {
+		return nil, nil, err
+	}
+	a := newAnswers(m)
+	for _, other := range others {
+		for name := range newAnswers(other).named {
+			a.named[name] = true
+		}
+	}
+	all, bare := map[string]*Response{}, &answers{}
+	for _, j := range jobs {
+		if err := j.prepare(bare, o.Models); err != nil {
+			return nil, nil, err
+		}
+		least := j.behaviour
+		if err := j.prepare(a, o.Models); err != nil {
+			return nil, nil, err
+		}
+		if j.simulatable() {
+			j.respond(a, least, all)
+		}
+	}
+	var unknown []Unknown
+	for _, t := range tasks {
+		switch what := t.unknown(); {
+		case all[t.name()] != nil:
+		case what != "":
+			all[t.name()] = &Response{Usual: t.skeleton(), Bare: t.skeleton()}
+			unknown = append(unknown, t.untold(what))
+		default:
+			all[t.name()] = a.response(bare, t.operation.Output, func(answer any) any { return answer })
+		}
+	}
+	return all, unknown, nil
+}
+
+// response is the answer of a call that is about no status. finish completes it.
+func (a *answers) response(bare *answers, output *catalog.Shape, finish func(answer any) any) *Response {
+	return &Response{Usual: spellAnswer(finish(a.of(output)), output), Bare: spellAnswer(finish(bare.of(output)), output)}
+}
+
+// respond adds the answers of the Tasks of a job. least is its behaviour with no more than
+// the model requires.
+func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
+	output, id := j.entry.Operation.Output, strings.ReplaceAll(j.identity.form, "{n}", strconv.Itoa(1))
+	success := j.behaviour.end("")
+	withID := func(at place) func(any) any {
+		return func(answer any) any {
+			if at == nil || id == "" {
+				return answer
+			}
+			return at.put(answer, id)
+		}
+	}
+	told := withID(j.identity.told)
+	ended := func(t *task) {
+		all[t.name()] = &Response{
+			Usual: resultOf(t.parsed, told(clone(success.answer)), output), Bare: resultOf(t.parsed, told(clone(least.end("").answer)), output),
+		}
+	}
+	if j.sync != nil {
+		ended(j.sync)
+	}
+	for _, t := range j.describes {
+		r := &Response{id: id}
+		if asked := j.identity.asked; asked != nil {
+			r.asked = parsePlace(asked.spell())
+		}
+		for _, s := range j.behaviour.statuses {
+			bare := s.answer
+			if b := least.end(s.name); b != nil {
+				bare = b.answer
+			}
+			r.Statuses = append(r.Statuses, StatusResponse{
+				Status{s.name, s.verdict}, spellAnswer(told(clone(s.answer)), output), spellAnswer(told(clone(bare)), output),
+			})
+		}
+		number := func(of *status) int {
+			return slices.IndexFunc(j.behaviour.statuses, func(s status) bool { return s.name == of.name })
+		}
+		r.Running = number(j.behaviour.running())
+		r.Usual, r.Bare = r.Statuses[number(success)].Answer, r.Statuses[number(success)].Bare
+		r.findMembers(output)
+		all[t.name()] = r
+	}
+	for _, t := range j.starts {
+		if j.waits {
+			ended(t)
+			continue
+		}
+		all[t.name()] = a.response(&answers{}, t.operation.Output, withID(j.identity.started))
+	}
+}

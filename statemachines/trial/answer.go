@@ -1,0 +1,228 @@
+package trial
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// answer is what a call gets.
+type answer struct {
+	kind    Kind   // the zero Kind is that of the usual answer
+	text    string // JSON
+	failure *sim.TaskError
+	silent  bool
+	runs    bool // the job goes on, as far as the catalogue knows
+	ended   bool // the job has ended, as far as the catalogue knows
+}
+
+// silence is the answer of a worker that never sends its token back.
+func silence(task string) answer { return answer{kind: Kind{Task: task, Sort: Silent}, silent: true} }
+
+// callee is a Task with the answers that it can get.
+type callee struct {
+	state   *asl.State
+	about   func(arguments any, answer string) string
+	usual   answer
+	running *answer // of a poll: the job goes on
+	answers []answer
+	errors  []answer
+	bare    []answer // of each status, or the usual one
+}
+
+// words are what conditions compare with.
+type words struct{ texts []string }
+
+var (
+	comparedText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`"(?:StringEquals|StringMatches|StringLessThan\w*|StringGreaterThan\w*)":\s*("(?:[^"\\]|\\.)*")`)
+	})
+	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']*)'|\\"([^"\\]*)\\"|"([^"\\]*)"`) })
+)
+
+// UnknownValue is a status that no machine knows, for all that AWS may add.
+const UnknownValue = "SOMETHING_NEW"
+
+// read adds the texts that a Choice, or the Output of a Task, compares with.
+func (w *words) read(text []byte, language asl.QueryLanguage) {
+	add := func(word string) {
+		if word = strings.NewReplacer(`\*`, "*", "*", "x").Replace(word); word != "" && len(word) < 64 && !slices.Contains(w.texts, word) {
+			w.texts = append(w.texts, word)
+		}
+	}
+	if language == asl.JSONPath {
+		for _, m := range comparedText().FindAllSubmatch(text, -1) {
+			var word string
+			if json.Unmarshal(m[1], &word) == nil {
+				add(word)
+			}
+		}
+		return
+	}
+	for _, expression := range expressionText().FindAllString(string(text), -1) {
+		for _, m := range quotedText().FindAllStringSubmatch(expression, -1) {
+			add(m[1] + m[2] + m[3])
+		}
+	}
+}
+
+var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{%(?:[^%]|%[^}])*%\}`) })
+
+// newCallee makes the answers of a Task.
+func newCallee(s *asl.State, r *simulate.Response, w *words, models typecheck.Models) (*callee, error) {
+	c := &callee{state: s, about: r.About, usual: answer{text: textOf(r.Usual)}}
+	if r.Statuses != nil {
+		status := r.Statuses[r.Running]
+		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, text: textOf(status.Answer), runs: true}
+	}
+	c.addStatuses(r, w)
+	c.addBare(r)
+	op, err := typecheck.FindOperation(s.Task.Resource, models)
+	if err != nil {
+		return nil, err
+	}
+	c.addErrors(op)
+	return c, nil
+}
+
+// addStatuses adds an answer for each status, for each value of the members that tell, and
+// for those that the machine compares with.
+func (c *callee) addStatuses(r *simulate.Response, w *words) {
+	seen := map[string]bool{}
+	add := func(value string, body any, runs, ended bool) {
+		text := textOf(body)
+		if !seen[text] {
+			seen[text] = true
+			c.answers = append(c.answers, answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: value}, text: text, runs: runs, ended: ended})
+		}
+	}
+	for _, s := range r.Statuses {
+		add(s.Name, s.Answer, s.Verdict == pollcore.Retry, s.Verdict != pollcore.Retry)
+	}
+	if len(r.Statuses) == 0 {
+		return
+	}
+	bases := []any{r.Statuses[r.Running].Answer}
+	if len(r.Members) > 1 {
+		bases = append(bases, r.Usual)
+	}
+	for _, m := range r.Members {
+		values := slices.Concat(m.Values, []string{UnknownValue, ""})
+		if len(r.Members) == 1 || m.Values == nil {
+			values = append(values, w.texts...)
+		}
+		for _, base := range bases {
+			for _, value := range values {
+				body := m.Put(base, value)
+				if len(r.Members) > 1 {
+					add(membersOf(r, body), body, false, false)
+				} else {
+					add(value, body, false, isEnd(r, value))
+				}
+			}
+		}
+	}
+}
+
+// membersOf names an answer by all members that tell: "RUNNING, LastCrawl.Status FAILED".
+func membersOf(r *simulate.Response, body any) string {
+	var all []string
+	for _, m := range r.Members {
+		text, there := m.Of(body)
+		if !there {
+			text = "absent"
+		}
+		all = append(all, m.String()+" "+text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// addBare adds the answers that lack what the model does not require.
+func (c *callee) addBare(r *simulate.Response) {
+	add := func(usual, bare any, kinds Kind, runs bool) {
+		if textOf(usual) != textOf(bare) {
+			c.bare = append(c.bare, answer{kind: kinds, text: textOf(bare), runs: runs, ended: !runs})
+		}
+	}
+	for _, s := range r.Statuses {
+		add(s.Answer, s.Bare, Kind{Task: c.state.Name, Sort: Status, Value: s.Name}, s.Verdict == pollcore.Retry)
+	}
+	if r.Statuses == nil {
+		add(r.Usual, r.Bare, Kind{}, false)
+	}
+}
+
+// isEnd tells whether a status is the end of a job.
+func isEnd(r *simulate.Response, value string) bool {
+	return slices.ContainsFunc(r.Statuses, func(s simulate.StatusResponse) bool { return s.Name == value && s.Verdict != pollcore.Retry })
+}
+
+// addErrors adds the errors that a call can end with: those of the model, a throttled and a
+// refused call, a fault, one that reaches nothing, and those that the state names.
+func (c *callee) addErrors(op *catalog.Operation) {
+	seen := map[string]bool{}
+	add := func(failure *sim.TaskError) {
+		if failure != nil && !seen[failure.Name] {
+			seen[failure.Name] = true
+			c.errors = append(c.errors, answer{kind: Kind{Task: c.state.Name, Sort: Fails, Value: failure.Name}, failure: failure})
+		}
+	}
+	resource := c.state.Task.Resource
+	if op != nil {
+		for _, e := range op.Errors {
+			if e.Shape != "" {
+				code := e.Shape
+				if e.Code != "" {
+					code = e.Code
+				}
+				add(mock.ServiceFailure(resource, op, mock.Answer{Code: code, Message: "tried", Status: e.Status}))
+			}
+		}
+		throttled, _ := mock.ThrottleFailure(resource)
+		add(throttled)
+		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Message: "tried", Status: http.StatusInternalServerError}))
+		add(mock.ClientFailure(resource, op, "tried"))
+	}
+	if r := asl.ParseResource(resource); r.IsFunction() || r.Service == "lambda" {
+		for _, name := range []string{"Lambda.TooManyRequestsException", "Lambda.ServiceException", "Lambda.SdkClientException", "FunctionFailed"} {
+			add(&sim.TaskError{Name: name, Cause: "tried"})
+		}
+	}
+	add(&sim.TaskError{Name: asl.ErrorTimeout, Cause: ""})
+	for _, names := range c.named() {
+		if !strings.HasPrefix(names, "States.") {
+			add(&sim.TaskError{Name: names, Cause: "tried"})
+		}
+	}
+}
+
+// named are the errors that the state catches or retries.
+func (c *callee) named() []string {
+	var names []string
+	for _, r := range c.state.Retry {
+		names = append(names, r.ErrorEquals...)
+	}
+	for _, k := range c.state.Catch {
+		names = append(names, k.ErrorEquals...)
+	}
+	return names
+}
+
+func textOf(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,112 @@
+package trial
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// mostCompared is how many of the literals that a machine compares with are drawn.
+const mostCompared = 4
+
+// mostInputs is how many inputs the scripts are run on.
+const mostInputs = 3
+
+// inputs are those with which a run gets to a Task that varies: one that has all that states
+// read, one without what need not be there, and one with what Choices compare. It draws what
+// nobody knows the answer of, too, so that runs get there.
+func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
+	m := p.before.machine
+	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, p.options.Models)
+	if err != nil {
+		return nil, err
+	}
+	draws := []typecheck.DrawOptions{{Seed: 1}, {Seed: 1, Absent: true}}
+	for n := 1; n <= mostCompared; n++ {
+		draws = append(draws, typecheck.DrawOptions{Seed: 1, Compared: n})
+	}
+	var found [][]byte
+	for _, answers := range draws {
+		p.drawAnswers(demands, answers)
+		for _, draw := range draws {
+			input := p.options.Input
+			if input == nil {
+				input = []byte(textOf(drawInput(demands, draw)))
+			}
+			if slices.ContainsFunc(found, func(text []byte) bool { return string(text) == string(input) }) {
+				continue
+			}
+			arrives, err := p.arrives(ctx, input)
+			if err != nil {
+				return nil, err
+			}
+			if arrives && len(found) < mostInputs {
+				found = append(found, input)
+			}
+			if p.options.Input != nil {
+				break
+			}
+		}
+		if len(found) > 0 {
+			return found, nil
+		}
+	}
+	p.drawAnswers(demands, draws[0])
+	if p.options.Input != nil {
+		return [][]byte{p.options.Input}, nil
+	}
+	return [][]byte{[]byte(textOf(drawInput(demands, draws[0])))}, nil
+}
+
+// drawInput draws the input of an execution: an object, unless something else is read.
+func drawInput(demands *typecheck.Demands, o typecheck.DrawOptions) any {
+	o.Name = "input"
+	drawn := typecheck.Draw(typecheck.Unknown(), demands.Input, o)
+	if _, isText := drawn.(string); isText {
+		return map[string]any{}
+	}
+	return drawn
+}
+
+// drawAnswers draws what the Tasks return whose answer nobody knows.
+func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) {
+	for _, s := range []*subject{p.before, p.after} {
+		for _, u := range s.unknown {
+			state := stateOf(p.before.machine, u.State)
+			if state == nil {
+				continue
+			}
+			o.Name = u.State
+			drawn := typecheck.Draw(typecheck.Unknown(), demands.Result(state), o)
+			if text, isText := drawn.(string); isText && text != "" {
+				drawn = u.Skeleton()
+			}
+			if c := s.callees[u.State]; c != nil {
+				c.usual.text = textOf(drawn)
+				continue
+			}
+			s.readers[u.State] = textOf(drawn)
+		}
+	}
+}
+
+// arrives tells whether a run in which all goes well gets to a Task that varies.
+func (p *pair) arrives(ctx context.Context, input []byte) (bool, error) {
+	o, err := p.before.run(ctx, &script{}, input, usual, p.options)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(p.tasks, func(name string) bool { return o.visits[name] > 0 }), nil
+}
+
+// stateOf is the state of a name in any flow; nil if there is none.
+func stateOf(m *asl.StateMachine, name string) *asl.State {
+	for s := range m.All {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}

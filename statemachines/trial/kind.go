@@ -1,0 +1,46 @@
+package trial
+
+import "fmt"
+
+// Sort is a sort of answers.
+type Sort string
+
+// The sorts.
+const (
+	Status Sort = "status" // Value is what the member says, empty where it is missing
+	Fails  Sort = "error"  // Value is the name of the error
+	Never  Sort = "never"  // the job does not end; Value is the status that it keeps
+	Bare   Sort = "bare"   // the answer has no more members than the model requires
+	Silent Sort = "silent" // nothing comes back with the task token
+)
+
+// Kind is a kind of answers of a Task. A frame is a list of them: an empty Task or Value
+// stands for all.
+type Kind struct {
+	Task  string `json:"task,omitempty"`
+	Sort  Sort   `json:"kind"`
+	Value string `json:"value,omitempty"`
+}
+
+// isIn tells whether the kind is one that a member of a frame stands for.
+func (k Kind) isIn(f Kind) bool {
+	return k.Sort == f.Sort && (f.Task == "" || f.Task == k.Task) && (f.Value == "" || f.Value == k.Value)
+}
+
+func (k Kind) String() string {
+	switch k.Sort {
+	case Status:
+		if k.Value == "" {
+			return fmt.Sprintf("no status of %q", k.Task)
+		}
+		return fmt.Sprintf("status %s of %q", k.Value, k.Task)
+	case Fails:
+		return fmt.Sprintf("%s of %q", k.Value, k.Task)
+	case Never:
+		return fmt.Sprintf("a job that stays %s at %q", k.Value, k.Task)
+	case Bare:
+		return fmt.Sprintf("an answer without optional members of %q", k.Task)
+	default:
+		return fmt.Sprintf("no answer of %q", k.Task)
+	}
+}

@@ -1,0 +1,166 @@
+package trial
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// differ returns what two runs of one script differ in. again is the first machine once more
+// under other circumstances: what it does otherwise then is volatile, and only its type
+// counts. nil says that nothing is.
+func differ(a, b, again *observed) []Difference {
+	if again == nil {
+		again = a
+	}
+	var all []Difference
+	if a.Status != b.Status {
+		all = append(all, Difference{End, a.Outcome.String(), b.Outcome.String()})
+	}
+	for _, c := range []struct {
+		what        What
+		a, b, again any
+	}{{Error, a.Error, b.Error, again.Error}, {Cause, a.cause, b.cause, again.cause}, {Output, a.output, b.output, again.output}} {
+		if !same(c.a, c.b, c.again) {
+			all = append(all, Difference{c.what, textOf(c.a), textOf(c.b)})
+		}
+	}
+	all = append(all, differInCalls(a, b, again)...)
+	for _, key := range slices.Sorted(maps.Keys(a.polls)) {
+		x, y, z := a.polls[key], b.polls[key], again.polls[key]
+		for i := range min(len(x), len(y)) {
+			volatile := x[i]
+			if i < len(z) {
+				volatile = z[i]
+			}
+			if !same(x[i], y[i], volatile) {
+				return append(all, Difference{Poll, textOf(x[i]), textOf(y[i])})
+			}
+		}
+	}
+	return all
+}
+
+// differInCalls compares the calls of each flow in their order.
+func differInCalls(a, b, again *observed) []Difference {
+	x, y, z := byFlow(a.calls), byFlow(b.calls), byFlow(again.calls)
+	flows := maps.Clone(x)
+	maps.Copy(flows, y)
+	for _, flow := range slices.Sorted(maps.Keys(flows)) {
+		calls := max(len(x[flow]), len(y[flow]))
+		if a.Status == PollsOn && b.Status == PollsOn { // laps may have been counted differently
+			calls = min(len(x[flow]), len(y[flow]))
+		}
+		for i := range min(len(x[flow]), len(y[flow])) {
+			if one, two := x[flow][i], y[flow][i]; one.task == two.task && one.steady && !two.steady {
+				return []Difference{{Retry, one.String(), two.String()}}
+			}
+		}
+		for i := range calls {
+			switch {
+			case i >= len(x[flow]) && flow != b.flow && b.Status == failed:
+				return nil // a later failure lets others do more
+			case i >= len(x[flow]):
+				return []Difference{{Calls, "not made", y[flow][i].String()}}
+			case i >= len(y[flow]):
+				return []Difference{{Calls, x[flow][i].String(), "not made"}}
+			}
+			one, two := x[flow][i], y[flow][i]
+			volatile := one
+			if len(z[flow]) > i {
+				volatile = z[flow][i]
+			}
+			if one.task != two.task || !same(one.arguments, two.arguments, volatile.arguments) {
+				return []Difference{{Calls, one.String(), two.String()}}
+			}
+		}
+	}
+	return nil
+}
+
+func byFlow(calls []call) map[string][]call {
+	flows := map[string][]call{}
+	for _, c := range calls {
+		flows[c.flow] = append(flows[c.flow], c)
+	}
+	return flows
+}
+
+// same tells whether two values are equal but for what differs between a value and itself
+// at another time. Texts of JSON are compared as values.
+func same(a, b, again any) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	switch x := a.(type) {
+	case map[string]any:
+		y, isObject := b.(map[string]any)
+		z, _ := again.(map[string]any)
+		if !isObject || len(x) != len(y) {
+			return false
+		}
+		for name, value := range x {
+			other, there := y[name]
+			if !there || !same(value, other, orSame(z, name, value)) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, isArray := b.([]any)
+		z, _ := again.([]any)
+		if !isArray || len(x) != len(y) {
+			return false
+		}
+		for i, value := range x {
+			volatile := value
+			if len(z) == len(x) {
+				volatile = z[i]
+			}
+			if !same(value, y[i], volatile) {
+				return false
+			}
+		}
+		return true
+	case string:
+		y, isText := b.(string)
+		z, _ := again.(string)
+		if !isText {
+			return false
+		}
+		if inner, otherInner, ok := bothJSON(x, y); ok {
+			volatile, _, _ := bothJSON(z, z)
+			return same(inner, otherInner, volatile)
+		}
+		return x != z
+	default:
+		return !reflect.DeepEqual(a, again) && reflect.TypeOf(a) == reflect.TypeOf(b)
+	}
+}
+
+func orSame(object map[string]any, name string, value any) any {
+	if volatile, there := object[name]; there {
+		return volatile
+	}
+	return value
+}
+
+// bothJSON reads two texts that hold an object or an array.
+func bothJSON(a, b string) (x, y any, ok bool) {
+	if !strings.HasPrefix(a, "{") && !strings.HasPrefix(a, "[") {
+		return nil, nil, false
+	}
+	x, y = readJSON(a), readJSON(b)
+	return x, y, x != nil && y != nil
+}
+
+// readJSON reads a text as encoding/json does; nil if it is no JSON.
+func readJSON(text string) any {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return nil
+	}
+	return value
+}

@@ -1,0 +1,388 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// pair is two machines to compare.
+type pair struct {
+	options       Options
+	before, after *subject
+	changed       map[string]bool // states, by name
+	tasks         []string        // to vary, by their role
+	loops         map[string]bool // Tasks in loops
+	restarts      map[Kind]bool   // ends of a job after which the machine polls another
+	whole         bool            // the machine as a whole changed
+	report        *Report
+}
+
+func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
+	before, err := runnable(before)
+	if err != nil {
+		return nil, err
+	}
+	if after, err = runnable(after); err != nil {
+		return nil, err
+	}
+	p := &pair{options: o, changed: map[string]bool{}, loops: map[string]bool{}, restarts: map[Kind]bool{}, report: &Report{}}
+	if err := p.findChanges(before, after); err != nil {
+		return nil, err
+	}
+	w := &words{}
+	texts, err := textsOf(before)
+	if err != nil {
+		return nil, err
+	}
+	for s := range before.All {
+		w.read([]byte(texts[s.Name]), s.QueryLanguage)
+	}
+	if p.before, err = newSubject(before, after, w, o); err != nil {
+		return nil, err
+	}
+	if p.after, err = newSubject(after, before, w, o); err != nil {
+		return nil, err
+	}
+	p.shareAnswers()
+	if before.TimeoutSeconds != after.TimeoutSeconds { // a run may be cut off anywhere
+		p.whole = true
+		p.before.readsClock, p.after.readsClock = true, true
+	}
+	p.nameRoles()
+	p.chooseTasks()
+	return p, nil
+}
+
+// A placeholder that stands where a number does, or a time that limits another.
+var (
+	numberPlace = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`("(?:\w*Seconds|MaxAttempts|MaxConcurrency|BackoffRate|Numeric\w+)":\s*)"\$\{[^}"]+\}"`)
+	})
+	limitPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`("TimeoutSeconds":\s*)"\$\{[^}"]+\}"`) })
+)
+
+// runnable puts a value in the place of each placeholder: a number where one stands, and
+// else its name.
+func runnable(m *asl.StateMachine) (*asl.StateMachine, error) {
+	if len(m.Placeholders) == 0 {
+		return m, nil
+	}
+	text := limitPlace().ReplaceAll(asl.Print(m), []byte(`${1}86400`))
+	text = numberPlace().ReplaceAll(text, []byte(`${1}30`))
+	text = functionPlace().ReplaceAll(text, []byte(`${1}"arn:aws:lambda:us-east-1:123456789012:function:${2}"`))
+	values := map[string]string{}
+	for _, p := range asl.FindPlaceholders(text) {
+		values[p.Name] = valueOf(p.Name)
+	}
+	return asl.Parse(asl.Substitute(text, values))
+}
+
+// valueOf is what stands for a placeholder in a text.
+func valueOf(name string) string {
+	switch name {
+	case "AWS::Partition":
+		return "aws"
+	case "AWS::Region":
+		return "us-east-1"
+	case "AWS::AccountId":
+		return "123456789012"
+	default:
+		return notWord().ReplaceAllString(name, "-")
+	}
+}
+
+// functionPlace is a placeholder that is a Task's resource, which people give to functions.
+var (
+	functionPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`("Resource":\s*)"\$\{([A-Za-z0-9_-]+)[^}"]*\}"`) })
+	notWord       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]+`) })
+)
+
+func newSubject(m, other *asl.StateMachine, w *words, o Options) (*subject, error) {
+	responses, unknown, err := simulate.Responses(m, simulate.Options{Models: o.Models}, other)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{machine: m, unknown: unknown, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, readsClock: clock().Match(asl.Print(m))}
+	for state := range m.All {
+		s.branches = s.branches || len(state.Flows()) > 0
+		if state.Task == nil {
+			continue
+		}
+		if s.callees[state.Name], err = newCallee(state, responses[state.Name], w, o.Models); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// textsOf are the states of a machine as text, without those of flows inside of them.
+func textsOf(m *asl.StateMachine) (map[string]string, error) {
+	document, err := jsontree.Parse(asl.Print(m))
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for s := range m.All {
+		node := document.Root
+		for step := range strings.SplitSeq(strings.TrimPrefix(s.Position.Pointer, "/"), "/") {
+			if node = node.Child(strings.NewReplacer("~1", "/", "~0", "~").Replace(step)); node == nil {
+				break
+			}
+		}
+		if node == nil {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(node.Raw(), &members); err != nil {
+			return nil, err
+		}
+		for _, name := range []string{"Branches", "ItemProcessor", "Iterator"} {
+			delete(members, name)
+		}
+		text, err := json.Marshal(members)
+		if err != nil {
+			return nil, err
+		}
+		texts[s.Name] = string(text)
+	}
+	return texts, nil
+}
+
+// findChanges finds the states that differ, or that one machine has alone.
+func (p *pair) findChanges(before, after *asl.StateMachine) error {
+	old, err := textsOf(before)
+	if err != nil {
+		return err
+	}
+	new, err := textsOf(after)
+	if err != nil {
+		return err
+	}
+	for name, text := range old {
+		if new[name] != text {
+			p.changed[name] = true
+		}
+	}
+	for name := range new {
+		if _, there := old[name]; !there {
+			p.changed[name] = true
+		}
+	}
+	return nil
+}
+
+// shareAnswers gives the Tasks that both machines have the same answers.
+func (p *pair) shareAnswers() {
+	for name, c := range p.after.callees {
+		if old := p.before.callees[name]; old != nil && old.state.Task.Resource == c.state.Task.Resource {
+			shared := *old
+			shared.state = c.state
+			shared.errors = unite(old.errors, c.errors)
+			old.errors = shared.errors
+			p.after.callees[name] = &shared
+		}
+	}
+}
+
+// unite adds the answers of kinds that a list lacks.
+func unite(all, more []answer) []answer {
+	for _, a := range more {
+		if !slices.ContainsFunc(all, func(b answer) bool { return a.kind == b.kind }) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// nameRoles gives a Task that is new the role of the one that called the same before.
+func (p *pair) nameRoles() {
+	for name, c := range p.after.callees {
+		if p.before.callees[name] != nil {
+			continue
+		}
+		for _, old := range sortedCallees(p.before) {
+			if old.state.Task.Resource == c.state.Task.Resource && p.changed[old.state.Name] {
+				p.after.roles[name] = old.state.Name
+				break
+			}
+		}
+	}
+}
+
+func sortedCallees(s *subject) []*callee {
+	var all []*callee
+	for state := range s.machine.All {
+		if c := s.callees[state.Name]; c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// chooseTasks chooses the Tasks to vary: those of the loops that changes are in or next to,
+// those that changed, and the first behind them.
+func (p *pair) chooseTasks() {
+	near := map[string]bool{}
+	for _, s := range []*subject{p.before, p.after} {
+		g := newGraph(s.machine)
+		loopOf := map[string][]string{}
+		for _, component := range g.components() {
+			if len(component) > 1 || slices.Contains(g.after[component[0]], component[0]) {
+				for _, name := range component {
+					p.loops[name], loopOf[name] = true, component
+				}
+			}
+		}
+		for name := range p.changed {
+			for _, at := range slices.Concat([]string{name}, g.after[name], g.backTo(name, loopOf)) {
+				near[at] = true
+				for _, inside := range loopOf[at] {
+					near[inside] = true
+					for _, next := range g.after[inside] {
+						near[next] = true
+					}
+				}
+			}
+		}
+	}
+	for _, c := range sortedCallees(p.before) {
+		if near[c.state.Name] || p.whole {
+			p.tasks = append(p.tasks, c.state.Name)
+		}
+	}
+	for _, c := range sortedCallees(p.after) {
+		if name := c.state.Name; near[name] && !slices.Contains(p.tasks, p.after.role(name)) {
+			p.tasks = append(p.tasks, name)
+		}
+	}
+}
+
+// compare runs all scripts on the first input, and those without repeats on the others.
+func (p *pair) compare(ctx context.Context) (*Report, error) {
+	inputs, err := p.inputs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tried := map[string]bool{}
+	for i, input := range inputs {
+		scripts := p.scripts()
+		if i > 0 {
+			scripts = slices.DeleteFunc(scripts, func(s *script) bool { return len(s.answers) > 1 || len(s.kinds) > 1 })
+		}
+		p.report.Of += len(scripts)
+		for _, s := range scripts {
+			visits, err := p.try(ctx, s, input)
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range p.tasks {
+				tried[name] = tried[name] || visits[name] > 0
+			}
+		}
+	}
+	for _, name := range p.tasks {
+		if !tried[name] {
+			p.report.NotTried = append(p.report.NotTried, fmt.Sprintf("%q: no drawn input and answer gets there", name))
+		}
+	}
+	return p.report, nil
+}
+
+// scripts are those of all Tasks that vary, and the one of which none does.
+func (p *pair) scripts() []*script {
+	all := []*script{{title: "all goes well"}}
+	for _, name := range p.tasks {
+		all = append(all, p.callee(name).scripts(name, p.loops[name])...)
+	}
+	return all
+}
+
+// callee is the Task of a role.
+func (p *pair) callee(role string) *callee {
+	if c := p.before.callees[role]; c != nil {
+		return c
+	}
+	return p.after.callees[role]
+}
+
+// try runs a script in both machines, and where a new bound ends it, the longest jobs that
+// end before.
+func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[string]int, err error) {
+	run, visits, err := p.run(ctx, s, input)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.answers); n > 2 && !p.before.branches && s.answers[n-1].ended && run.Before.Status != PollsOn && run.Before.Polls > n { // another job began
+		p.restarts[s.answers[n-1].kind] = true
+	}
+	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
+	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
+		return visits, nil
+	}
+	polls := min(run.Before.Polls, run.After.Polls)
+	if run.Before.Status == PollsOn {
+		polls = run.After.Polls
+	}
+	for _, long := range p.longest(s, polls) {
+		p.report.Of++
+		if _, _, err := p.run(ctx, long, input); err != nil {
+			return nil, err
+		}
+	}
+	return visits, nil
+}
+
+// longest are the job that ends one poll before so many are over, and that after which
+// another one runs, which a loop around may start.
+func (p *pair) longest(never *script, polls int) []*script {
+	stays, c := never.answers[0], p.callee(never.task)
+	if polls < 2 { //nolint:mnd // there is none before
+		return nil
+	}
+	long := &scriptsOf{role: never.task}
+	running := slices.Repeat([]answer{stays}, polls-1)
+	long.add(fmt.Sprintf("a job at %q that ends after %d polls", never.task, polls-1), false, running)
+	for _, a := range c.answers {
+		if p.restarts[a.kind] && stays.kind == c.running.kind {
+			title := fmt.Sprintf("%s at %q after %d polls, and a second job of 2 polls", nameOf(a.kind), never.task, polls-1)
+			long.add(title, false, slices.Concat(running, []answer{a, stays, stays}))
+		}
+	}
+	return long.all
+}
+
+// run runs a script in both machines. The visits are those of the first.
+func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, map[string]int, error) {
+	a, err := p.before.run(ctx, s, input, usual, p.options)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := p.after.run(ctx, s, input, usual, p.options)
+	if err != nil {
+		return nil, nil, err
+	}
+	kinds := s.kinds
+	if s.forever && a.Status == PollsOn && kinds[len(kinds)-1].Sort == Status {
+		kinds = append(slices.Clip(kinds), Kind{Task: s.task, Sort: Never, Value: kinds[len(kinds)-1].Value})
+	}
+	run := Run{Script: s.title, Kinds: kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil)}
+	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
+		again, err := p.before.run(ctx, s, input, other, p.options)
+		if err != nil {
+			return nil, nil, err
+		}
+		run.Differences = differ(a, b, again)
+	}
+	p.report.Scripts++
+	p.report.Runs = append(p.report.Runs, run)
+	return &run, a.visits, nil
+}

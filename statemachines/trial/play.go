@@ -1,0 +1,359 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// script is what the Tasks of one run are answered.
+type script struct {
+	task    string   // that varies; empty if none does
+	answers []answer // of its calls, in order; usual ones follow
+	forever bool     // the last one is that of all later calls instead
+	kinds   []Kind
+	title   string
+	events  int // after which a run is one that polls on; 0 for what a history has room for
+}
+
+// subject is a machine with the answers of its Tasks.
+type subject struct {
+	machine *asl.StateMachine
+	callees map[string]*callee
+	unknown []simulate.Unknown // Tasks whose answers nobody knows
+	readers map[string]string  // what the readers of Maps return, as JSON
+	// roles are the names that Tasks have in scripts, where it is not their own.
+	roles map[string]string
+	// readsClock tells that the machine may do otherwise at another time, and branches that
+	// it has flows beside each other.
+	readsClock, branches bool
+}
+
+// clock is what reads the time, or what differs from lap to lap.
+var clock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|\$\$\.(?:State|Execution\.(?:Start|Redrive))|\$states\.context(?:\.State|\.Execution\.(?:Start|Redrive)|[^.])|States\.(?:UUID|MathRandom)|"Timestamp`)
+})
+
+func (s *subject) role(state string) string {
+	if role := s.roles[state]; role != "" {
+		return role
+	}
+	return state
+}
+
+// call is a call that a run made, but for polls.
+type call struct {
+	flow      string // the indices of the Maps and branches around it
+	task      string
+	arguments any
+	// steady tells that a call that is not the first attempt has the arguments of the one
+	// before.
+	steady bool
+}
+
+func (c call) String() string { return c.task + " with " + textOf(c.arguments) }
+
+// observed is what a run did.
+type observed struct {
+	Outcome
+
+	flow   string // that the script is for
+	cause  string
+	output any
+	calls  []call
+	polls  map[string][]any // arguments, by task and flow
+	visits map[string]int
+}
+
+// circumstances are those of a run that the machine must not depend on.
+type circumstances struct {
+	seed      uint64
+	execution string
+	later     time.Duration
+}
+
+var (
+	usual = circumstances{seed: 1, execution: "execution-1"}
+	other = circumstances{seed: 2, execution: "another-2", later: 40 * 24 * time.Hour}
+)
+
+// What Outcome.Status is besides.
+const (
+	// Endless is of a run whose loop takes no time.
+	Endless = "ENDLESS"
+	// PollsOn is of a run that would poll until its history is full, or the time of the
+	// machine is over.
+	PollsOn = "POLLS_ON"
+)
+
+const failed = string(sim.StatusFailed)
+
+// errSteady ends a run that would poll on for ever.
+var errSteady = errors.New("the laps of the loop are equal")
+
+// lap is where a Task was entered.
+type lap struct {
+	input    string
+	changes  int  // of variables before it
+	constant bool // all answers are the same from then on
+}
+
+// watch calls steady when a Task is entered as before, and no variable and no answer changed
+// since: if the machine reads no clock, all laps are equal from then on. It is nil where
+// laps cannot show that.
+func (p *player) watch(steady func()) func(sim.Event) {
+	if p.subject.readsClock || p.subject.branches {
+		return nil
+	}
+	laps, variables, changes := map[string]lap{}, map[string]string{}, 0
+	return func(e sim.Event) {
+		d := e.Details()
+		for name, value := range d.AssignedVariables {
+			text := string(value.JSON())
+			if variables[name] != text {
+				variables[name] = text
+				changes++
+			}
+		}
+		if e.Type != "TaskStateEntered" {
+			return
+		}
+		before, again := laps[d.Name]
+		now := lap{string(d.Input.JSON()), changes, p.isConstant()}
+		laps[d.Name] = now
+		if again && before == now && now.constant {
+			steady()
+		}
+	}
+}
+
+// isConstant tells whether the calls to come get the same answers. A script without Maps has
+// one flow.
+func (p *player) isConstant() bool {
+	left := len(p.script.answers)
+	if p.script.forever {
+		left--
+	}
+	return p.counts[p.script.task+"\x00"+p.flow] >= left || p.script.task == ""
+}
+
+// engineCause is the part of a cause that names a state and an event.
+var engineCause = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`the state '[^']*' \(entered at the event id #\d+\)`)
+})
+
+// mostKept is how many polls of a flow are kept to be compared.
+const mostKept = 30
+
+// player answers the calls of a run.
+type player struct {
+	subject *subject
+	script  *script
+	counts  map[string]int
+	varied  string // the Task and flow that the script is for
+	flow    string // of it
+	seen    observed
+}
+
+// run runs the machine on a script.
+func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumstances, o Options) (*observed, error) {
+	p := &player{subject: s, script: sc, counts: map[string]int{}, seen: observed{polls: map[string][]any{}}}
+	start := sim.DefaultStart().Add(at.later)
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r, err := sim.Run(running, s.machine, input, sim.Options{
+		Clock: sim.NewVirtualClock(start), Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express,
+		MaxEvents: sc.events, Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: p.watch(func() { stop(errSteady) }),
+	})
+	if errors.Is(err, sim.ErrEndless) {
+		p.seen.Status = Endless
+		return &p.seen, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotRun, err)
+	}
+	if context.Cause(running) == errSteady { //nolint:errorlint // it is the value itself
+		p.seen.Status, p.seen.Lasts, p.seen.visits = PollsOn, r.Duration(), r.Visits
+		return &p.seen, nil
+	}
+	p.seen.Status, p.seen.Error, p.seen.flow = string(r.Status), r.Error, p.flow
+	if len(r.Events) >= cmp.Or(sc.events, asl.MaxEvents) {
+		p.seen.Status, p.seen.Error, p.seen.Lasts, p.seen.visits = PollsOn, "", r.Duration(), r.Visits
+		return &p.seen, nil
+	}
+	p.seen.cause = engineCause().ReplaceAllString(r.Cause, "a state")
+	if r.Output != nil {
+		if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
+			return nil, err
+		}
+	}
+	p.seen.Lasts, p.seen.visits = r.Duration(), r.Visits
+	return &p.seen, nil
+}
+
+// answer answers a call.
+func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
+	task, flow := p.subject.role(c.State), strings.Trim(fmt.Sprint(c.Iterations), "[]")
+	key := task + "\x00" + flow
+	n := p.counts[key]
+	p.counts[key]++
+	callee := p.subject.callees[c.State]
+	if callee == nil { // what reads the items of a Map
+		return sim.Reply{Output: json.RawMessage(cmp.Or(p.subject.readers[c.State], "[{}, {}]"))}, nil
+	}
+	if callee.running != nil {
+		p.seen.Polls++
+		if n < mostKept {
+			p.seen.polls[key] = append(p.seen.polls[key], plain(c.Arguments))
+		}
+	} else {
+		made := call{flow, task, plain(c.Arguments), true}
+		if last := len(p.seen.calls) - 1; c.RetryCount > 0 && last >= 0 && p.seen.calls[last].task == task {
+			made.steady = textOf(made.arguments) == textOf(p.seen.calls[last].arguments)
+		}
+		p.seen.calls = append(p.seen.calls, made)
+	}
+	a := p.choose(task, key, n, callee)
+	if a.silent {
+		return sim.Reply{Never: true}, nil
+	}
+	if a.failure != nil {
+		failure := *a.failure
+		return sim.Reply{}, &failure
+	}
+	return sim.Reply{Output: json.RawMessage(callee.about(c.Arguments, a.text))}, nil
+}
+
+// choose is the answer of the n-th call of a Task in a flow. A script that goes on for ever
+// does so in all flows, and any other in the first: one item of a Map fails.
+func (p *player) choose(task, key string, n int, c *callee) answer {
+	if task != p.script.task {
+		return c.usual
+	}
+	if p.varied == "" {
+		p.varied, p.flow = key, strings.TrimPrefix(key, task+"\x00")
+	}
+	answers := p.script.answers
+	switch {
+	case p.varied != key && !p.script.forever:
+		return c.usual
+	case n < len(answers):
+		return answers[n]
+	case p.script.forever:
+		return answers[len(answers)-1]
+	default:
+		return c.usual
+	}
+}
+
+// plain copies a value as encoding/json reads it, for answers must not be shared.
+func plain(value any) any {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.UseNumber()
+	var copied any
+	if decoder.Decode(&copied) != nil {
+		return nil
+	}
+	return copied
+}
+
+// scriptsOf are the scripts of one Task.
+type scriptsOf struct {
+	role string
+	all  []*script
+}
+
+// add adds a script. extra are kinds beside those of its answers.
+func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...Kind) {
+	added := &script{task: s.role, answers: answers, forever: forever, title: title, kinds: extra}
+	for _, a := range answers {
+		if a.kind != (Kind{}) && !slices.Contains(added.kinds, a.kind) {
+			added.kinds = append(added.kinds, a.kind)
+		}
+	}
+	s.all = append(s.all, added)
+}
+
+// scripts are all that are worth a run for a Task.
+func (c *callee) scripts(role string, loops bool) []*script {
+	s := &scriptsOf{role: role}
+	c.addEnds(s)
+	for _, a := range c.errors {
+		title := fmt.Sprintf("%s at %q", a.kind.Value, role)
+		s.add(title, false, []answer{a})
+		if c.running == nil {
+			s.add(title+" for ever", true, []answer{a})
+			continue
+		}
+		s.add(title+" after 1 poll", false, []answer{*c.running, a})
+		s.add(title+" twice", false, []answer{*c.running, a, a})
+		s.add(title+" for ever", true, []answer{*c.running, a})
+	}
+	if asl.ParseResource(c.state.Task.Resource).WaitsForToken() || asl.ParseResource(c.state.Task.Resource).Service == "activity" {
+		s.add(fmt.Sprintf("no answer of %q", role), true, []answer{silence(role)})
+	}
+	c.addLengths(s, loops)
+	return s.all
+}
+
+// addEnds adds what a job can say, at once and later.
+func (c *callee) addEnds(s *scriptsOf) {
+	for _, a := range c.answers {
+		title := fmt.Sprintf("%s at %q", nameOf(a.kind), s.role)
+		s.add(title, a.ended, []answer{a}) // a job that has ended stays so
+		s.add(title+" after 1 poll", a.ended, []answer{*c.running, a})
+		s.add(title+" after 2 polls", a.ended, []answer{*c.running, *c.running, a})
+	}
+	for _, a := range c.bare {
+		s.add(fmt.Sprintf("%s without optional members at %q", nameOf(a.kind), s.role), a.ended, []answer{a}, Kind{Task: s.role, Sort: Bare})
+	}
+}
+
+// fewEvents is how far a run goes that is like another one.
+const fewEvents = 2000
+
+// addLengths adds jobs that end late, and those that do not end.
+func (c *callee) addLengths(s *scriptsOf, loops bool) {
+	if c.running == nil {
+		return
+	}
+	s.add(fmt.Sprintf("a job at %q that ends after 1 poll", s.role), false, []answer{*c.running})
+	s.add(fmt.Sprintf("a job at %q that ends after 2 polls", s.role), false, []answer{*c.running, *c.running})
+	if !loops {
+		return
+	}
+	for i, a := range append([]answer{*c.running}, c.answers...) {
+		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
+			s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
+			if i > 0 { // the first shows the bound
+				s.all[len(s.all)-1].events = fewEvents
+			}
+		}
+	}
+}
+
+func nameOf(k Kind) string {
+	switch {
+	case k.Sort == "":
+		return "an answer"
+	case k.Value == "":
+		return "no status"
+	default:
+		return "status " + k.Value
+	}
+}

@@ -1,0 +1,122 @@
+// Package trial runs state machines on scripted answers, to see what they do and where two
+// of them differ. Whoever changes a definition asks it what else changes.
+//
+// The n-th call of a Task gets the same answer in both machines, whenever it is made.
+// One Task varies in a run: it gets each kind of answer that its service can give, alone
+// and after others, and the other Tasks go well.
+package trial
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// Options are the circumstances of the runs.
+type Options struct {
+	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
+	Models  typecheck.Models
+	Express bool // the machines run as Express workflows
+	// Input is that of the executions; nil: inputs are drawn.
+	Input []byte
+	// Most is how many scripts are run; 400 if it is 0. Above it they are drawn.
+	Most int
+}
+
+// mostScripts is how many scripts are run by default.
+const mostScripts = 400
+
+// Report is what the runs of two machines showed.
+type Report struct {
+	// Scripts are how many were run, of how many there are.
+	Scripts, Of int
+	// NotTried says what no run got to.
+	NotTried []string
+	// Runs are what both machines did on each script.
+	Runs []Run
+}
+
+// Run is what both machines did on a script.
+type Run struct {
+	Script string // such as "status CANCELLED at \"Look\" after 1 poll"
+	Kinds  []Kind // of its answers that are not the usual ones
+	Before Outcome
+	After  Outcome
+	// Differences are what differs, each What once.
+	Differences []Difference
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	// Status is that of the execution, or one of PollsOn and Endless.
+	Status string
+	Error  string
+	Polls  int
+	Lasts  time.Duration
+}
+
+func (o Outcome) String() string {
+	text := o.Status
+	if o.Error != "" {
+		text += " " + o.Error
+	}
+	return fmt.Sprintf("%s after %s and %d polls", text, o.Lasts, o.Polls)
+}
+
+// What is what may differ.
+type What string
+
+// What may differ.
+const (
+	End    What = "end"
+	Error  What = "error"
+	Cause  What = "cause"
+	Output What = "output"
+	Calls  What = "call"    // a call of a Task that does not poll
+	Retry  What = "attempt" // the arguments of a call that is made again, which were those of the first
+	Poll   What = "poll"    // the arguments of a poll
+)
+
+// Difference is what differs between two runs.
+type Difference struct {
+	What          What
+	Before, After string
+}
+
+func (d Difference) String() string {
+	return fmt.Sprintf("the %s was %s, and is %s", d.What, d.Before, d.After)
+}
+
+// Outside returns the runs that differ and have no kind of answer that is in the frame.
+func (r *Report) Outside(frame ...Kind) []Run {
+	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return len(run.Differences) == 0 || run.isIn(frame) })
+}
+
+// Inside returns the runs that have a kind of answer that is in the frame.
+func (r *Report) Inside(frame ...Kind) []Run {
+	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return !run.isIn(frame) })
+}
+
+func (r *Run) isIn(frame []Kind) bool {
+	return slices.ContainsFunc(r.Kinds, func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) })
+}
+
+// Compare runs two machines on the same answers. The error is that of a machine that cannot
+// be run, or of the context.
+func Compare(ctx context.Context, before, after *asl.StateMachine, o Options) (*Report, error) {
+	o.Most = cmp.Or(o.Most, mostScripts)
+	p, err := newPair(before, after, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.compare(ctx)
+}
+
+// errNotRun is of a machine that cannot be run as it is.
+var errNotRun = errors.New("the machine cannot be run")

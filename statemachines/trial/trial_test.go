@@ -1,0 +1,125 @@
+package trial_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// compare runs a definition and the same with texts replaced.
+func compare(t *testing.T, text string, edit ...string) *trial.Report {
+	t.Helper()
+	before, err := asl.Parse([]byte(text))
+	require.NoError(t, err)
+	changed := strings.NewReplacer(edit...).Replace(text)
+	require.NotEqual(t, text, changed)
+	after, err := asl.Parse([]byte(changed))
+	require.NoError(t, err)
+	report, err := trial.Compare(t.Context(), before, after, trial.Options{Models: models.Load})
+	require.NoError(t, err)
+	require.Empty(t, report.NotTried)
+	require.Equal(t, report.Of, report.Scripts)
+	require.Len(t, report.Runs, report.Scripts)
+	return report
+}
+
+// An edit that changes nothing that an execution does has no difference.
+func TestSame(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string][]string{
+		"a comment":           {`"Type": "Wait"`, `"Comment": "a", "Type": "Wait"`},
+		"the time of a Wait":  {`"Seconds": 30`, `"Seconds": 60`},
+		"the order of rules":  {`"StringEquals": "FAILED", "Next": "Tell"`, `"StringEquals": "SUCCEEDED", "Next": "Good"`, `"StringEquals": "SUCCEEDED", "Next": "Good"`, `"StringEquals": "FAILED", "Next": "Tell"`},
+		"a rule of Default":   {`"Choices": [`, `"Choices": [{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "RUNNING", "Next": "Pause"},`},
+		"a name":              {`"Good"`, `"Well"`},
+		"a value that it has": {`"Cause": "the query failed"`, `"CausePath": "States.Format('the query {}', 'failed')"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, compare(t, query, edit...).Outside())
+		})
+	}
+}
+
+// Each thing that an execution does is compared.
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	failed, errs := trial.Kind{Sort: trial.Status, Value: "FAILED"}, trial.Kind{Sort: trial.Fails}
+	for _, c := range []struct {
+		name  string
+		edit  []string
+		what  trial.What
+		frame []trial.Kind // nothing differs outside of it
+	}{
+		{"an end", []string{`{"Type": "Fail", "Error": "QueryFailed", "Cause": "the query failed"}`, `{"Type": "Succeed"}`}, trial.End, []trial.Kind{failed}},
+		{"an error", []string{`"Error": "QueryFailed"`, `"Error": "Failed"`}, trial.Error, []trial.Kind{failed}},
+		{"a cause", []string{"the query failed", "it failed"}, trial.Cause, []trial.Kind{failed}},
+		{"an output", []string{`"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "ResultPath": "$.x", "Result": 1, "End": true}`}, trial.Output, nil},
+		{"a call that is not made", []string{`"FAILED", "Next": "Tell"`, `"FAILED", "Next": "Bad"`, `"Tell": {`, `"Tell": {"Comment": "x", `, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Wait", "Seconds": 1, "Next": "Tell"}`}, trial.Calls, nil},
+		{"an argument", []string{"it failed", "oh"}, trial.Calls, []trial.Kind{failed}},
+		{"an argument of the poll", []string{`"QueryExecutionId.$": "$.s.QueryExecutionId"`, `"QueryExecutionId": "q"`}, trial.Poll, nil},
+		{"a retry", []string{`"ResultPath": "$.r"`, `"ResultPath": "$.r", "Retry": [{"ErrorEquals": ["States.ALL"]}]`}, trial.End, []trial.Kind{errs}},
+		{"a bound", []string{`"Type": "Wait"`, `"Type": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`, `"ResultPath": "$.s"`, `"ResultPath": "$.s", "Assign": {"n": 0}`, `"Default": "Pause"`, `"Default": "More?"`, `"Tell": {`, `"More?": {"Type": "Choice", "Default": "Pause", "Choices": [{"Variable": "$n", "NumericGreaterThanEquals": 50, "Next": "Bad"}]}, "Tell": {`}, trial.End, []trial.Kind{{Sort: trial.Never}}},
+		{"a limit of the machine", []string{`"StartAt"`, `"TimeoutSeconds": 7200, "StartAt"`}, trial.End, []trial.Kind{{Sort: trial.Never}}},
+		{"a fail-fast Default", []string{`"Default": "Pause"`, `"Default": "Bad"`}, trial.End, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			report := compare(t, query, c.edit...)
+			require.NotEmpty(t, report.Outside())
+			found := false
+			for _, run := range report.Outside() {
+				for _, d := range run.Differences {
+					found = found || d.What == c.what
+				}
+			}
+			require.True(t, found, report.Outside()[0].Differences)
+			if c.frame != nil {
+				require.Empty(t, report.Outside(c.frame...))
+				require.NotEmpty(t, report.Inside(c.frame...))
+			}
+		})
+	}
+}
+
+// A bound that gives up one poll early is seen, on whatever poll that is.
+func TestLongestJobBelowABound(t *testing.T) {
+	t.Parallel()
+	bounded := strings.NewReplacer(
+		`"ResultPath": "$.s"`, `"ResultPath": "$.s", "Assign": {"n": 0}`, `"Type": "Wait"`, `"Type": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`,
+	).Replace(query)
+	rule := `{"Variable": "$n", "NumericGreaterThanEquals": 40, "Next": "Bad"}`
+	last := compare(t, bounded, `"StringEquals": "SUCCEEDED", "Next": "Good"}`, `"StringEquals": "SUCCEEDED", "Next": "Good"}, `+rule)
+	require.Empty(t, last.Outside(trial.Kind{Sort: trial.Never}))
+	first := compare(t, bounded, `"Choices": [`, `"Choices": [`+rule+`, `)
+	outside := first.Outside(trial.Kind{Sort: trial.Never})
+	require.NotEmpty(t, outside)
+	require.Equal(t, `a job at "Look" that ends after 39 polls`, outside[0].Script)
+}
+
+// What differs between two runs of one machine is compared by its type.
+func TestVolatile(t *testing.T) {
+	t.Parallel()
+	named := strings.Replace(query, `"Message": "it failed"`, `"Message.$": "$$.Execution.Name", "Subject.$": "States.UUID()"`, 1)
+	require.Empty(t, compare(t, named, "States.UUID()", "States.Format('{}', States.UUID())").Outside())
+	require.NotEmpty(t, compare(t, named, "States.UUID()", "States.MathAdd(1, 2)").Outside())
+}
+
+// A call that is made again sends what it sent before.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	retried := strings.Replace(query, `"ResultPath": "$.s"`, `"Retry": [{"ErrorEquals": ["States.ALL"]}], "ResultPath": "$.s"`, 1)
+	report := compare(t, retried, `"QueryString": "SELECT 1"`, `"QueryString.$": "States.Format('SELECT 1 -- {}', States.UUID())"`)
+	found := false
+	for _, run := range report.Runs {
+		for _, d := range run.Differences {
+			found = found || d.What == trial.Retry
+		}
+	}
+	require.True(t, found)
+}

@@ -1,0 +1,245 @@
+package typecheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// Demand is what states read of a value that nobody knows: its members, and the types,
+// literals and limits that these reads are for. The nil Demand demands nothing.
+type Demand struct {
+	all *demandTable
+	id  int
+	// parts are the demands that this one stands for where ways join; nil for itself.
+	parts   []*Demand
+	members map[string]*Demand
+	item    *Demand
+	depth   int
+
+	read     bool // somebody reads it
+	required bool // and fails without it
+	kinds    kinds
+	time     bool           // the text is a time
+	json     bool           // the text is JSON
+	shape    *catalog.Shape // of the argument that it becomes
+	words    []string       // it is compared with, or texts that fit a pattern
+	numbers  []float64      // it is compared with
+	made     Value          // what stands for it in a check
+}
+
+// demandTable has the demands of one check.
+type demandTable struct {
+	made   int
+	joined map[string]*Demand
+}
+
+// maxDemandDepth bounds how far down members are told apart.
+const maxDemandDepth = 16
+
+func (t *demandTable) newDemand(depth int) *Demand {
+	t.made++
+	d := &Demand{all: t, id: t.made, depth: depth, members: map[string]*Demand{}, kinds: every &^ missing}
+	s := &set{kinds: every, truth: eitherTruth, object: &record{demand: d}, array: &list{demand: d}}
+	d.made = Value{s}
+	return d
+}
+
+// join is the demand that stands for two.
+func (d *Demand) join(o *Demand) *Demand {
+	switch {
+	case d == nil || d == o:
+		return o
+	case o == nil:
+		return d
+	}
+	parts := slices.Concat(d.leaves(), o.leaves())
+	slices.SortFunc(parts, func(a, b *Demand) int { return a.id - b.id })
+	parts = slices.Compact(parts)
+	for _, one := range []*Demand{d, o} {
+		if slices.Equal(one.leaves(), parts) {
+			return one
+		}
+	}
+	var key strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&key, "%d ", p.id)
+	}
+	known := d.all.joined[key.String()]
+	if known == nil {
+		known = d.all.newDemand(max(d.depth, o.depth))
+		known.parts = parts
+		d.all.joined[key.String()] = known
+	}
+	return known
+}
+
+func (d *Demand) leaves() []*Demand {
+	if d.parts != nil {
+		return d.parts
+	}
+	return []*Demand{d}
+}
+
+// child is the demand of a part, which each part of a join has.
+func (d *Demand) child(of func(leaf *Demand) *Demand) Value {
+	if d.depth >= maxDemandDepth {
+		return Value{}
+	}
+	var out *Demand
+	for _, leaf := range d.leaves() {
+		out = out.join(of(leaf))
+	}
+	return out.made
+}
+
+// member is what stands for a member. That it is asked for is no demand yet.
+func (d *Demand) member(name string) Value {
+	return d.child(func(leaf *Demand) *Demand {
+		if leaf.members[name] == nil {
+			leaf.members[name] = d.all.newDemand(leaf.depth + 1)
+		}
+		return leaf.members[name]
+	})
+}
+
+// element is what stands for an item of a list.
+func (d *Demand) element() Value {
+	return d.child(func(leaf *Demand) *Demand {
+		if leaf.item == nil {
+			leaf.item = d.all.newDemand(leaf.depth + 1)
+		}
+		return leaf.item
+	})
+}
+
+// demandOf is the demand that a value stands for; nil if it is known.
+func (v Value) demandOf() *Demand {
+	if r := v.record(); r != nil && r.demand != nil {
+		return r.demand
+	}
+	if l := v.list(); l != nil {
+		return l.demand
+	}
+	return nil
+}
+
+// demand notes what is wanted of a value that stands for a demand.
+func (v Value) demand(note func(d *Demand)) {
+	if d := v.demandOf(); d != nil {
+		for _, leaf := range d.leaves() {
+			note(leaf)
+		}
+	}
+}
+
+// demandRead notes a read, which fails without a value unless it is excused.
+func (v Value) demandRead(excused bool) {
+	v.demand(func(d *Demand) { d.read, d.required = true, d.required || !excused })
+}
+
+// demandKinds notes a use that takes values of some types.
+func (v Value) demandKinds(k kinds) {
+	v.demand(func(d *Demand) {
+		if both := d.kinds & k; both != 0 {
+			d.kinds = both
+		}
+	})
+}
+
+// demandLiteral notes a comparison with a value.
+func (v Value) demandLiteral(literal Value) {
+	v.demandKinds(literal.kinds() &^ null)
+	words, _ := literal.Literals()
+	v.demand(func(d *Demand) { d.words = unite(d.words, words) })
+	if literal.kinds() == numbers {
+		v.demand(func(d *Demand) { d.numbers = unite(d.numbers, literal.set.number) })
+	}
+}
+
+// demandPattern notes a comparison with a pattern of StringMatches.
+func (v Value) demandPattern(pattern string) {
+	var fits strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			fits.WriteByte(pattern[i])
+		case c == '*':
+			fits.WriteString("any")
+		default:
+			fits.WriteByte(c)
+		}
+	}
+	v.demandLiteral(textOf(fits.String()))
+}
+
+// demandTime notes a use as a time.
+func (v Value) demandTime() {
+	v.demandKinds(texts)
+	v.demand(func(d *Demand) { d.time = true })
+}
+
+// demandShape notes a use as an argument of the shape.
+func (v Value) demandShape(s *catalog.Shape) {
+	v.demandKinds(kindsOf(s))
+	switch kindOf(s) {
+	case number:
+		v.demandKinds(numbers) // a text would do, too
+	case boolean:
+		v.demandKinds(booleans)
+	default:
+	}
+	v.demand(func(d *Demand) {
+		if d.shape == nil {
+			d.shape = s
+		}
+	})
+}
+
+// isRead tells whether the value, or a part of it, is read.
+func (d *Demand) isRead() bool {
+	if d == nil {
+		return false
+	}
+	if d.read || d.item.isRead() {
+		return true
+	}
+	for _, m := range d.members {
+		if m.isRead() {
+			return true
+		}
+	}
+	return false
+}
+
+// isRequired tells whether a read fails without the value or a part of it.
+func (d *Demand) isRequired() bool {
+	if d == nil {
+		return false
+	}
+	if d.required || d.item.isRequired() {
+		return true
+	}
+	for _, m := range d.members {
+		if m.isRequired() {
+			return true
+		}
+	}
+	return false
+}
+
+// isList tells whether only lists will do.
+func (d *Demand) isList() bool {
+	return slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.kinds == arrays })
+}
+
+// member of a demand that is read; nil for none.
+func (d *Demand) readMember(name string) *Demand {
+	if d == nil || !d.members[name].isRead() {
+		return nil
+	}
+	return d.members[name]
+}

@@ -1,0 +1,337 @@
+package typecheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// DrawOptions say which of the values that fit is drawn.
+type DrawOptions struct {
+	// Name is what the value is called. Parts of a value have names of their own.
+	Name string
+	// Seed draws other values. A member has the same value whatever stands beside it.
+	Seed uint64
+	// Absent leaves out what need not be there.
+	Absent bool
+	// Compared draws the literal with which the definition compares a value: the first by
+	// 1, and so on, over and over. By 0 none is drawn where another value fits.
+	Compared int
+}
+
+// Draw makes up a value, with numbers as json.Number: one that v may be and that has what
+// is demanded of it, each part distinct. Where both say nothing it is a text.
+func Draw(v Value, d *Demand, o DrawOptions) any {
+	w := drawer{DrawOptions: o, used: map[string]bool{}}
+	return w.value(v, d, o.Name, []string{o.Name})
+}
+
+// drawer draws the parts of one value.
+type drawer struct {
+	DrawOptions
+
+	used map[string]bool
+}
+
+// maxDrawn bounds the depth of what is drawn, as shapes may contain themselves.
+const maxDrawn = 12
+
+func (w *drawer) value(v Value, d *Demand, name string, at []string) any {
+	if v.demandOf() != nil {
+		v = Value{}
+	}
+	switch kind := kindToDraw(v, d); {
+	case kind == objects && len(at) <= maxDrawn:
+		return w.object(v.record(), d, at)
+	case kind == objects:
+		return map[string]any{}
+	case kind == arrays:
+		return w.array(v.list(), d, name, at)
+	case kind == booleans && v.set != nil && v.set.truth != eitherTruth:
+		return v.set.truth == isTrue
+	case kind == booleans:
+		return w.hash(at)%2 == 0
+	case kind == numbers:
+		return w.number(v, d, at)
+	case kind == texts:
+		return w.text(v, d, name, at)
+	default:
+		return nil
+	}
+}
+
+// kindToDraw is the type to draw: one that is demanded, of those that are possible.
+func kindToDraw(v Value, d *Demand) kinds {
+	possible := v.kinds() &^ missing
+	if d != nil && possible&d.kinds != 0 {
+		possible &= d.kinds
+	}
+	var likely []kinds
+	if d != nil {
+		if d.item.isRead() || d.kinds == arrays {
+			likely = append(likely, arrays)
+		}
+		if slices.ContainsFunc(d.memberNames(), func(string) bool { return true }) {
+			likely = append(likely, objects)
+		}
+	}
+	if v.record() != nil {
+		likely = append(likely, objects)
+	}
+	for _, k := range append(likely, texts, numbers, booleans, objects, arrays) {
+		if possible&k != 0 {
+			return k
+		}
+	}
+	return null
+}
+
+// memberNames are the names of the members that are read, sorted.
+func (d *Demand) memberNames() []string {
+	if d == nil {
+		return nil
+	}
+	var names []string
+	for name, m := range d.members {
+		if m.isRead() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (w *drawer) object(r *record, d *Demand, at []string) any {
+	names := d.memberNames()
+	unknown := r == nil // any member may be there
+	if !unknown {
+		names = unite(names, slices.Sorted(slices.Values(r.fieldNames())))
+		if r.isStructure() {
+			for i := range r.shape.Members {
+				if m := &r.shape.Members[i]; m.Required {
+					names = unite(names, []string{r.spelling.name(m)})
+				}
+			}
+		}
+	} else if shape := d.structure(); shape != nil {
+		return w.argument(shape, d, at)
+	}
+	out := map[string]any{}
+	for _, name := range names {
+		member, wanted := r.get(name), d.readMember(name)
+		if member.kinds()&^missing == 0 || w.Absent && w.mayLeaveOut(r, name, member, wanted) {
+			continue
+		}
+		out[name] = w.value(member.without(missing), wanted, name, append(slices.Clip(at), name))
+	}
+	return out
+}
+
+// mayLeaveOut tells whether a member need not be there: of what is known, by what is known,
+// and else by who reads it.
+func (w *drawer) mayLeaveOut(r *record, name string, member Value, d *Demand) bool {
+	if member.IsUnknown() {
+		return !d.isRequired()
+	}
+	if _, known := r.find(name); !known && r.isStructure() {
+		m := r.spelling.member(r.shape, name)
+		return m == nil || !m.Required
+	}
+	return member.may(missing)
+}
+
+// structure is the structure that the value becomes an argument of; nil for none.
+func (d *Demand) structure() *catalog.Shape {
+	if d == nil || d.shape == nil || d.shape.Type != catalog.Structure {
+		return nil
+	}
+	return d.shape
+}
+
+// argument is an object that is passed on whole as a structure of an argument.
+func (w *drawer) argument(s *catalog.Shape, d *Demand, at []string) any {
+	out := map[string]any{}
+	sp := newSpelling(true, nil)
+	for i := range s.Members {
+		if m := &s.Members[i]; m.Required {
+			name := sp.name(m)
+			wanted := &Demand{read: true, kinds: kindsOf(m.Shape), shape: m.Shape}
+			out[name] = w.value(sp.value(m.Shape).without(null), wanted, name, append(slices.Clip(at), name))
+		}
+	}
+	for _, name := range d.memberNames() {
+		out[name] = w.value(Value{}, d.readMember(name), name, append(slices.Clip(at), name))
+	}
+	return out
+}
+
+// drawnItems is how many items a list has that may have any number.
+const drawnItems = 2
+
+func (w *drawer) array(l *list, d *Demand, name string, at []string) any {
+	var wanted *Demand
+	items := drawnItems
+	if d != nil {
+		wanted = d.item
+		if d.members != nil && len(d.memberNames()) > 0 { // JSONata reads them through the list
+			members := maps.Clone(d.members)
+			if wanted != nil {
+				maps.Copy(members, wanted.members)
+			}
+			wanted = &Demand{read: true, kinds: objects, members: members}
+		}
+		if d.shape != nil && d.shape.Type == catalog.List {
+			items = max(1, lowerBound(d.shape))
+			if !wanted.isRead() {
+				wanted = &Demand{read: true, kinds: kindsOf(d.shape.Element.Shape), shape: d.shape.Element.Shape}
+			}
+		}
+	}
+	out := []any{}
+	if len(at) > maxDrawn {
+		return out
+	}
+	known := len(l.known())
+	if known > 0 {
+		items = known
+	}
+	if l != nil && l.others().kinds()&^missing == 0 {
+		items = known
+	}
+	for i := range items {
+		item := l.get(i)
+		if item.kinds()&^missing == 0 || w.Absent && i >= 1 && item.may(missing) {
+			break
+		}
+		out = append(out, w.value(item.without(missing), wanted, name, append(slices.Clip(at), strconv.Itoa(i))))
+	}
+	return out
+}
+
+// hash is drawn by the seed for a place.
+func (w *drawer) hash(at []string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d\x00%s", w.Seed, strings.Join(at, "\x00"))
+	return h.Sum64()
+}
+
+func (w *drawer) number(v Value, d *Demand, at []string) any {
+	if v.set != nil && len(v.set.number) > 0 {
+		return numeral(v.set.number[w.hash(at)%uint64(len(v.set.number))])
+	}
+	if d != nil && len(d.numbers) > 0 && w.Compared > 0 {
+		return numeral(d.numbers[(w.Compared-1)%len(d.numbers)])
+	}
+	const most = 997
+	least, limit := 1.0, float64(most)
+	if d != nil && d.shape != nil {
+		if low, ok := bound(d.shape.Min); ok {
+			least, limit = low, max(limit, low+most)
+		}
+		if high, ok := bound(d.shape.Max); ok {
+			limit = min(limit, high)
+		}
+	}
+	n := least + float64(w.hash(at)%uint64(max(1, limit-least+1)))
+	for step := 0.0; step < most && (w.used[numeral(n).String()] || d != nil && slices.Contains(d.numbers, n)); step++ {
+		if n++; n > limit {
+			n = least
+		}
+	}
+	w.used[numeral(n).String()] = true
+	return numeral(n)
+}
+
+func numeral(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
+
+func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
+	words := v.words()
+	possible := func(word string) bool { return words.may(word) }
+	if d != nil && w.Compared > 0 {
+		if fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !possible(word) }); len(fit) > 0 {
+			return fit[(w.Compared-1)%len(fit)]
+		}
+	}
+	if all := words.list(); len(all) > 0 {
+		return all[w.hash(at)%uint64(len(all))]
+	}
+	switch {
+	case d != nil && d.json:
+		return "{}"
+	case d != nil && (d.time || d.shape != nil && d.shape.Type == catalog.Timestamp):
+		const day = 24 * 60 * 60
+		return DrawnTime.Add(time.Duration(w.hash(at)%day) * time.Second).Format(time.RFC3339)
+	}
+	var shape *catalog.Shape
+	if d != nil && d.shape != nil && d.shape.Type == catalog.String {
+		shape = d.shape
+	}
+	if shape != nil && len(shape.Enum) > 0 {
+		return shape.Enum[w.hash(at)%uint64(len(shape.Enum))]
+	}
+	const tail, digits, tries = 1 << 20, 5, 100 // a short text may have been drawn for another part
+	text := ""
+	for n := range uint64(tries) {
+		mark := fmt.Sprintf("%0*x", digits, (w.hash(at)+n)%tail)
+		text = TextOf(shape, shorten(name, shape, digits+1)+"-"+mark)
+		if !w.used[text] {
+			break
+		}
+	}
+	w.used[text] = true
+	return text
+}
+
+// shorten leaves room behind a name in the longest text of a shape.
+func shorten(name string, s *catalog.Shape, room int) string {
+	if s == nil {
+		return name
+	}
+	if most, ok := bound(s.Max); ok && float64(len(name)+room) > most {
+		return name[:max(0, int(most)-room)]
+	}
+	return name
+}
+
+// DrawnTime is the earliest time that is drawn.
+var DrawnTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// lowerBound is that of a shape, 0 without one.
+func lowerBound(s *catalog.Shape) int {
+	n, ok := bound(s.Min)
+	if !ok || n < 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// TextOf is a text of the shape, nil for any, that shows a name as far as it fits.
+func TextOf(s *catalog.Shape, name string) string {
+	if s != nil && len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	text := name
+	if word, tail, _ := strings.Cut(strings.ToLower(name), "-"); strings.HasSuffix(word, "arn") {
+		text = "arn:aws:simulated:us-east-1:123456789012:" + word
+		if tail != "" {
+			text += "-" + tail
+		}
+	}
+	if s == nil {
+		return text
+	}
+	if least := lowerBound(s); len(text) < least {
+		text += strings.Repeat("0", least-len(text))
+	}
+	if most, ok := bound(s.Max); ok && float64(len(text)) > most {
+		text = text[:int(most)]
+	}
+	return text
+}

@@ -1,0 +1,109 @@
+package typecheck_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+const (
+	succeed = `{"Type": "Succeed"}`
+	jsonata = `"QueryLanguage": "JSONata", "Type": "Pass"`
+)
+
+// kindOf replaces what is drawn by what kind of value it is, but for literals.
+func kindOf(value any, literals ...string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range v {
+			out[name] = kindOf(member, literals...)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = kindOf(item, literals...)
+		}
+		return out
+	case json.Number:
+		return "number"
+	case bool:
+		return "boolean"
+	case string:
+		for _, l := range literals {
+			if v == l {
+				return v
+			}
+		}
+		if regexp.MustCompile(`^2026-01-01T\d\d:\d\d:\d\dZ$`).MatchString(v) {
+			return "time"
+		}
+		return "text"
+	default:
+		return v
+	}
+}
+
+// What is drawn for the input has the members that states read, of the types that they
+// need.
+func TestDrawWhatStatesRead(t *testing.T) {
+	t.Parallel()
+	choice := func(condition string) string {
+		return `"A": {"Type": "Choice", "Choices": [{` + condition + `, "Next": "B"}], "Default": "B"}, "B": ` + succeed
+	}
+	pass := func(fields string) string { return `"A": {"Type": "Pass", ` + fields + `, "End": true}` }
+	query := func(fields string) string { return `"A": {` + jsonata + `, "Output": ` + fields + `, "End": true}` }
+	tests := []struct{ name, states, want string }{
+		{"nothing", `"A": ` + succeed, `"text"`},
+		{"a path", pass(`"Parameters": {"x.$": "$.a.b"}`), `{"a": {"b": "text"}}`},
+		{"InputPath before it", pass(`"InputPath": "$.in", "Parameters": {"x.$": "$.a"}`), `{"in": {"a": "text"}}`},
+		{"an index", pass(`"Parameters": {"x.$": "$.jobs[0].id"}`), `{"jobs": [{"id": "text"}, {"id": "text"}]}`},
+		{"a wildcard", pass(`"Parameters": {"x.$": "$.jobs[*].id"}`), `{"jobs": [{"id": "text"}, {"id": "text"}]}`},
+		{"seconds", `"A": {"Type": "Wait", "SecondsPath": "$.pause", "Next": "B"}, "B": ` + succeed, `{"pause": "number"}`},
+		{"a timestamp", `"A": {"Type": "Wait", "TimestampPath": "$.at", "Next": "B"}, "B": ` + succeed, `{"at": "time"}`},
+		{"a number that is compared", choice(`"Variable": "$.n", "NumericLessThan": 3`), `{"n": "number"}`},
+		{"two paths that are compared", choice(`"Variable": "$.n", "NumericLessThanPath": "$.m"`), `{"m": "number", "n": "number"}`},
+		{"a boolean", choice(`"Variable": "$.go", "BooleanEquals": true`), `{"go": "boolean"}`},
+		{"a time that is compared", choice(`"Variable": "$.at", "TimestampLessThan": "2030-01-01T00:00:00Z"`), `{"at": "time"}`},
+		{"what only IsPresent asks for", choice(`"Variable": "$.note", "IsPresent": true`), `{"note": "text"}`},
+		{"a sum", pass(`"Parameters": {"x.$": "States.MathAdd($.n, 1)"}`), `{"n": "number"}`},
+		{"JSON in a text", pass(`"Parameters": {"x.$": "States.StringToJson($.text)"}`), `{"text": "text"}`},
+		{"items", `"A": {"Type": "Map", "ItemsPath": "$.orders", "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Wait", "SecondsPath": "$.pause", "End": true}}}, "End": true}`, `{"orders": [{"pause": "number"}, {"pause": "number"}]}`},
+		{"in a branch", `"A": {"Type": "Parallel", "Branches": [{"StartAt": "I", "States": {"I": {"Type": "Wait", "SecondsPath": "$.pause", "End": true}}}], "End": true}`, `{"pause": "number"}`},
+		{"behind other states", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x", "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.pause", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
+		{"what a state puts there is not demanded", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x", "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.x", "Next": "C"}, "C": ` + succeed, `"text"`},
+		{"under another name", `"A": {"Type": "Pass", "Parameters": {"y.$": "$.pause"}, "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.y", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
+		{"through a variable", `"A": {"Type": "Pass", "Assign": {"p.$": "$.pause"}, "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$p", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
+		{"of the execution's input", pass(`"Parameters": {"x.$": "$$.Execution.Input.key"}`), `{"key": "text"}`},
+		{"where ways join", `"A": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericEquals": 1, "Next": "B"}], "Default": "C"}, "B": {"Type": "Pass", "Parameters": {"p.$": "$.one"}, "Next": "D"}, "C": {"Type": "Pass", "Parameters": {"p.$": "$.two"}, "Next": "D"}, "D": {"Type": "Wait", "SecondsPath": "$.p", "Next": "E"}, "E": ` + succeed, `{"n": "number", "one": "number", "two": "number"}`},
+		{"around a loop", `"A": {"Type": "Wait", "SecondsPath": "$.pause", "Next": "B"}, "B": {"Type": "Pass", "Result": 1, "ResultPath": "$.turn", "Next": "C"}, "C": {"Type": "Choice", "Choices": [{"Variable": "$.most", "NumericGreaterThan": 1, "Next": "A"}], "Default": "D"}, "D": ` + succeed, `{"most": "number", "pause": "number"}`},
+		{"an argument of a service", `"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString.$": "$.sql", "ResultReuseConfiguration": {"ResultReuseByAgeConfiguration": {"Enabled.$": "$.again", "MaxAgeInMinutes.$": "$.age"}}}, "End": true}`, `{"again": "boolean", "age": "number", "sql": "text"}`},
+		{"in JSONata", query(`"{% $states.input.a.b %}"`), `{"a": {"b": "text"}}`},
+		{"a sum in JSONata", query(`"{% $states.input.n + 1 %}"`), `{"n": "number"}`},
+		{"an item in JSONata", query(`"{% $states.input.jobs[0].id %}"`), `{"jobs": [{"id": "text"}, {"id": "text"}]}`},
+		{"a filter", query(`"{% $states.input.jobs[status = 'DONE'].id %}"`), `{"jobs": [{"id": "text", "status": "text"}, {"id": "text", "status": "text"}]}`},
+		{"a count", query(`"{% $count($states.input.jobs) %}"`), `{"jobs": ["text", "text"]}`},
+		{"a time in JSONata", query(`"{% $toMillis($states.input.at) %}"`), `{"at": "time"}`},
+		{"in a condition", `"A": {"QueryLanguage": "JSONata", "Type": "Choice", "Choices": [{"Condition": "{% $states.input.n > 3 and $states.input.mode = 'full' %}", "Next": "B"}], "Default": "B"}, "B": ` + succeed, `{"mode": "text", "n": "number"}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse([]byte(`{"StartAt": "A", "States": {` + test.states + `}}`))
+			require.NoError(t, err)
+			d, err := typecheck.FindDemands(m.State("A"), m, models.Load)
+			require.NoError(t, err)
+			drawn := typecheck.Draw(typecheck.Unknown(), d.Input, typecheck.DrawOptions{Name: "input"})
+			text, err := json.Marshal(kindOf(drawn))
+			require.NoError(t, err)
+			require.JSONEq(t, test.want, string(text))
+		})
+	}
+}
