@@ -63,7 +63,7 @@ func (o *runOptions) checkWriteMocks(c *cobra.Command) error {
 		return kit.Usage("--write-mocks needs a definition, such as: jobpoller run poller.asl.json --write-mocks poller.mocks.json")
 	}
 	var problems []error
-	c.LocalFlags().Visit(func(f *pflag.Flag) {
+	c.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"write-mocks", "simulate", "ends", "substitute", "color"}, f.Name) {
 			problems = append(problems, fmt.Errorf("--%s is for a run, and --write-mocks runs nothing: remove one of them", f.Name))
 		}
