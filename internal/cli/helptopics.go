@@ -67,11 +67,10 @@ list      1 if it finds nothing
 compile   1 if the strategy cannot express the waiter, or --check finds a
           difference
 fix       1 if a loop stays as it is
-watch     as run; 4 if AWS could not be asked
-report    4 if AWS could not be asked; else 0, however the execution ended
-status,   1 if there is no such record, or it was not written; 4 if the store
-records     could not be reached
-doctor    1 if something is wrong
+report    4 if AWS could not be asked; else 0, however the execution ended, but with
+            --follow as run
+records   1 if there is no such record, it was not written, or doctor finds something
+            wrong; 4 if the store could not be reached
 `
 
 // strategiesTopic lists the strategies of compile.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/compile"
@@ -20,12 +22,11 @@ import (
 
 // newRootCommand is jobpoller with all its commands.
 func newRootCommand() *cobra.Command {
-	root := kit.NewRoot(append(helpTopics(),
+	root := kit.NewRoot(slices.Concat(helpTopics(), []*cobra.Command{
 		lint.New(), graph.New(), show.NewList(), show.NewCheck(),
-		serve.New(), run.New(), demo.New(), show.New(), compile.New(), wait.New(), run.NewMocks(), fix.New(),
-		wait.NewStart(), records.NewStatus(), records.New(), records.NewDoctor(),
-		report.New(), report.NewWatch(), plan.New(), newVersionCommand(),
-	)...)
+		serve.New(), run.New(), demo.New(), show.New(), compile.New(), wait.New(), fix.New(),
+		wait.NewStart(), records.New(), report.New(), plan.New(), newVersionCommand(),
+	}, records.NewMoved(), []*cobra.Command{run.NewMocks(), report.NewWatch()})...)
 	root.Short = "Check, test and build Step Functions poll loops"
 	root.Long = `jobpoller checks, tests and builds Step Functions poll loops. It knows when 528 AWS
 jobs and resources are done.

@@ -61,7 +61,7 @@ func TestFlagsOfTimes(t *testing.T) {
 func TestFlagsDoNotCompleteToFiles(t *testing.T) {
 	t.Parallel()
 	files := map[string]bool{
-		"input": true, "mocks": true, "html": true, "history": true, "data": true, "check": true, "waiter": true, "response": true,
+		"input": true, "mocks": true, "write-mocks": true, "html": true, "history": true, "data": true, "check": true, "waiter": true, "response": true,
 		"baseline": true, "definition": true, "mock-config": true, "watch": true, "durations": true, "schedule": true, "earlier": true,
 		"keep": true,
 	}
@@ -80,7 +80,7 @@ func TestFlagsDoNotCompleteToFiles(t *testing.T) {
 func TestHelpOfEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, c := range newRootCommand().Commands() {
-		if c.Name() == "help" || c.IsAdditionalHelpTopicCommand() {
+		if c.Name() == "help" || c.Hidden || c.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		require.NotEmpty(t, c.Short, c.Name())
@@ -184,7 +184,7 @@ func TestWithoutCredentials(t *testing.T) {
 	for _, args := range [][]string{
 		{"wait", "eks", "ClusterActive", "c"},
 		{"start", "glue", "StartJobRun", "--param", "JobName=n"},
-		{"doctor", "--bucket", "records"},
+		{"records", "doctor", "--bucket", "records"},
 		{"records", "list", "--bucket", "records"},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -135,7 +135,7 @@ func TestCommandsOfAnUnknownStartOfAnOwnDriver(t *testing.T) {
 			require.Equal(t, kit.ExitUsage, code, out)
 			require.Contains(t, out, "is in use by another process, such as jobpoller serve: stop it")
 			require.NoError(t, folder.Close())
-			code, out = runPrinted(t, "jobpoller status "+nightly+" --data "+shell.Quote(data))
+			code, out = runPrinted(t, "jobpoller records status "+nightly+" --data "+shell.Quote(data))
 			require.Equal(t, kit.ExitSucceeded, code, out)
 			require.Contains(t, out, "It runs: jobpoller records adopt "+nightly+" --data "+shell.Quote(data)+` --ref '{"NAME": "VALUE"}'.`)
 			code, out = runPrinted(t, commands[which], "--yes")

@@ -16,15 +16,15 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
-// doctorOptions are the flags of "jobpoller doctor".
+// doctorOptions are the flags of "jobpoller records doctor".
 type doctorOptions struct {
 	store         storeFlags
 	retentionDays int
 	output        string
 }
 
-// NewDoctor is "jobpoller doctor".
-func NewDoctor() *cobra.Command {
+// newDoctorCommand is "jobpoller records doctor".
+func newDoctorCommand() *cobra.Command {
 	var o doctorOptions
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -48,8 +48,8 @@ about it.
 
 Exit codes: 0 all is well, or there are only notes and warnings; 1 something is
 wrong; 2 wrong usage; 4 could not reach the store.`,
-		Example: `  jobpoller doctor --bucket my-records
-  jobpoller doctor --table records --retention-days 90 -o json`,
+		Example: `  jobpoller records doctor --bucket my-records
+  jobpoller records doctor --table records --retention-days 90 -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runDoctor(c, o) },
 	}

@@ -65,7 +65,7 @@ func TestDoctorNamesTheMissingPermissionOnABucket(t *testing.T) {
 				})
 			})
 			a.url = a.server.URL()
-			code, stdout, _ := a.command(t, "doctor")
+			code, stdout, _ := a.command(t, "records", "doctor")
 			require.Equal(t, tt.code, code, stdout)
 			require.Contains(t, stdout, tt.want)
 		})
@@ -76,7 +76,7 @@ func TestDoctorNamesTheMissingPermissionOnABucket(t *testing.T) {
 func TestDoctorLeavesNoObject(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	code, stdout, _ := a.command(t, "doctor")
+	code, stdout, _ := a.command(t, "records", "doctor")
 	require.Equal(t, kit.ExitSucceeded, code, stdout)
 	require.Contains(t, stdout, "ok       conditions  you may write records")
 	require.NotContains(t, stdout, "removal")
@@ -107,7 +107,7 @@ func TestDoctorLeavesNoObjectWhereConditionsAreDenied(t *testing.T) {
 				})
 			})
 			a.url = a.server.URL()
-			exit, stdout, _ := a.command(t, "doctor")
+			exit, stdout, _ := a.command(t, "records", "doctor")
 			require.NotEqual(t, kit.ExitSucceeded, exit, stdout)
 			require.Contains(t, stdout, "conditions")
 			require.NotContains(t, stdout, "removal")
@@ -209,7 +209,7 @@ func TestDoctorTriesTransactions(t *testing.T) {
 			t.Parallel()
 			d := &table{items: map[string]json.RawMessage{}, refused: tt.refused}
 			var out, problems bytes.Buffer
-			args := []string{"doctor", "--table", "Orders", "--region", "eu-west-1"}
+			args := []string{"records", "doctor", "--table", "Orders", "--region", "eu-west-1"}
 			code := runCommand(awssettings.WithClient(t.Context(), clitest.Client(d.respond).Client()), args, &out, &problems)
 			require.Equal(t, tt.code, code, "%s%s", &out, &problems)
 			require.Contains(t, out.String(), tt.want)

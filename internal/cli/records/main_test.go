@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 )
 
-func newRoot() *cobra.Command { return kit.NewRoot(New(), NewStatus(), NewDoctor()) }
+func newRoot() *cobra.Command { return kit.NewRoot(New()) }
 
 // runCommand runs a command line, and returns the exit code.
 var runCommand = clitest.NewRunner(newRoot)

@@ -47,7 +47,7 @@ func TestE2ERecordsInATable(t *testing.T) {
 	require.Contains(t, command(kit.ExitFailed, "records", "abandon", nightly, "--yes"), "has a job already")
 
 	// dynalite has no transactions: its client here makes them.
-	said := command(kit.ExitFailed, "doctor")
+	said := command(kit.ExitFailed, "records", "doctor")
 	require.Contains(t, said, "ok       store       table records answers")
 	require.Contains(t, said, "ok       conditions ")
 	require.Regexp(t, `(ERROR|DANGER) +callbacks .*\n +do: keep the records in another table`, said)

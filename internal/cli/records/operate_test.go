@@ -344,7 +344,7 @@ func TestRecordsList(t *testing.T) {
 	}
 	a.answer("DescribeExecution", "400 {}")
 	a.answer("GetJobRun", "400 {}")
-	_, stdout, _ = a.command(t, "status", nightly)
+	_, stdout, _ = a.command(t, "records", "status", nightly)
 	require.Equal(t, 4, strings.Count(stdout, "poller  "))
 }
 
@@ -367,12 +367,12 @@ func TestRecordsThatAreClear(t *testing.T) {
 	code, _, stderr = a.command(t, "records", "show", "arn:aws:states:eu-west-1:123456789012:stateMachine:Nightly")
 	require.Equal(t, kit.ExitUsage, code)
 	require.Contains(t, stderr, "is the ARN of a state machine: pass that of one of its executions")
-	for _, command := range [][]string{{"status"}, {"records", "list"}, {"records", "abandon", "--yes"}} {
+	for _, command := range [][]string{{"records", "status"}, {"records", "list"}, {"records", "abandon", "--yes"}} {
 		code, _, stderr = a.command(t, append(command, "run-1")...)
 		require.Equal(t, kit.ExitUsage, code)
 		require.Contains(t, stderr, "expected the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME, found run-1")
 	}
-	for _, command := range [][]string{{"status"}, {"records", "show"}, {"records", "adopt"}, {"records", "abandon"}, {"records", "list", nightly, nightly}} {
+	for _, command := range [][]string{{"records", "status"}, {"records", "show"}, {"records", "adopt"}, {"records", "abandon"}, {"records", "list", nightly, nightly}} {
 		code, _, stderr = a.command(t, command...)
 		require.Equal(t, kit.ExitUsage, code)
 		require.Regexp(t, "^jobpoller: expected (at most )?"+kit.ExecutionWanted+"(, and a job's ID)?, found [02] arguments\n$", stderr)
@@ -386,14 +386,14 @@ func TestStatusOfAnExecution(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
 	a.answer("DescribeExecution", `400 {"__type": "ExecutionDoesNotExist", "message": "no"}`)
-	code, stdout, stderr := a.command(t, "status", nightly)
+	code, stdout, stderr := a.command(t, "records", "status", nightly)
 	require.Equal(t, kit.ExitFailed, code)
 	require.Contains(t, stderr, "the execution has no start record in bucket records under jobpoller")
 	require.Contains(t, stdout, nightly+"\n  execution  not known: ")
 
 	a.unknownStart(t)
 	a.answer("DescribeExecution", `200 {"status": "FAILED"}`)
-	code, stdout, stderr = a.command(t, "status", nightly)
+	code, stdout, stderr = a.command(t, "records", "status", nightly)
 	require.Equal(t, kit.ExitSucceeded, code, stderr)
 	flags := " --bucket records --region eu-west-1 --endpoint-url " + a.url
 	require.Regexp(t, `^`+nightly+`
@@ -412,14 +412,14 @@ $`, stdout)
 	a.answer("GetJobRun", `400 {"__type": "AccessDeniedException", "message": "no"}`)
 	redriven := time.Now().Add(30 * time.Second).Truncate(time.Second) // no second that the job can have started in
 	a.answer("DescribeExecution", fmt.Sprintf(`200 {"status": "RUNNING", "redriveCount": 1, "redriveDate": %d}`, redriven.Unix()))
-	code, stdout, stderr = a.command(t, "status", nightly)
+	code, stdout, stderr = a.command(t, "records", "status", nightly)
 	require.Equal(t, kit.ExitSucceeded, code, stderr)
 	require.Contains(t, stdout, "\n  execution  RUNNING\n")
 	require.Contains(t, stdout, `  job        glue:StartJobRun {"JobName":"nightly","RunId":"jr_2"}`)
 	require.Contains(t, stdout, "  now        not known: access denied: grant glue:GetJobRun (AccessDeniedException: no)\n")
 	require.Regexp(t, `\n  deadline   `+redriven.Add(time.Hour).UTC().Format(time.RFC3339)+`\n  next poll  within [0-9]+s\n$`, stdout)
 
-	code, stdout, stderr = a.command(t, "status", nightly, "-o", "json")
+	code, stdout, stderr = a.command(t, "records", "status", nightly, "-o", "json")
 	require.Equal(t, kit.ExitSucceeded, code, stderr)
 	require.True(t, json.Valid([]byte(stdout)))
 	require.Contains(t, stdout, `"nextPollSeconds": `)
@@ -446,7 +446,7 @@ func TestStatusAsksInTheRegionOfTheExecution(t *testing.T) {
 			regions[parts[3]] = parts[2]
 			return http.DefaultTransport.RoundTrip(r)
 		}).Client()
-		args := []string{"status", nightly, "--bucket", "records", "--endpoint-url", a.url, "--region", flag}
+		args := []string{"records", "status", nightly, "--bucket", "records", "--endpoint-url", a.url, "--region", flag}
 		var out, problems bytes.Buffer
 		require.Equal(t, kit.ExitSucceeded, runCommand(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
 		require.Equal(t, map[string]string{"s3": cmp.Or(flag, "us-east-1"), "states": want, "glue": want}, regions)
@@ -513,7 +513,7 @@ func TestDoctor(t *testing.T) {
 			t.Parallel()
 			a := newAccount(t)
 			a.answer("GetBucketLifecycleConfiguration", tt.lifecycle)
-			code, stdout, stderr := a.command(t, "doctor")
+			code, stdout, stderr := a.command(t, "records", "doctor")
 			require.Equal(t, tt.code, code, "%s%s", stdout, stderr)
 			for _, text := range tt.want {
 				require.Contains(t, stdout, text)
@@ -605,7 +605,7 @@ func TestDoctorReadsLifecycleRules(t *testing.T) {
 				answer = "200 <LifecycleConfiguration><Rule><Status>Enabled</Status>" + c.rules + "</Rule></LifecycleConfiguration>"
 			}
 			a.answer("GetBucketLifecycleConfiguration", answer)
-			_, stdout, _ := a.command(t, "doctor")
+			_, stdout, _ := a.command(t, "records", "doctor")
 			require.Contains(t, stdout, c.want)
 			require.Equal(t, 1, strings.Count(stdout, "lifecycle  "))
 		})
@@ -626,7 +626,7 @@ func TestDoctorOfABadTable(t *testing.T) {
 		client := clitest.Client(func(*http.Request, int) (*http.Response, error) {
 			return clitest.RespondJSON(http.StatusBadRequest, `{"__type": "`+code+`", "message": "no"}`)
 		}).Client()
-		args := []string{"doctor", "--table", "Orders", "--region", "eu-west-1"}
+		args := []string{"records", "doctor", "--table", "Orders", "--region", "eu-west-1"}
 		require.Equal(t, kit.ExitFailed, runCommand(awssettings.WithClient(t.Context(), client), args, &out, &problems), "%s", &problems)
 		require.Contains(t, out.String(), want)
 		require.NotContains(t, out.String(), "operation error")
@@ -645,17 +645,17 @@ func TestDoctorOfABadStore(t *testing.T) {
 		})
 	})
 	a.url = a.server.URL()
-	code, stdout, _ := a.command(t, "doctor", "-o", "json")
+	code, stdout, _ := a.command(t, "records", "doctor", "-o", "json")
 	require.Equal(t, kit.ExitFailed, code, stdout)
 	require.Contains(t, stdout, `"severity": "DANGER",
     "message": "start record store misconfigured`)
 	require.Contains(t, stdout, "ignores the condition of a write (If-None-Match)")
 	require.Contains(t, stdout, "this machine's clock is off by 10m")
 
-	code, stdout, _ = a.command(t, "doctor", "--prefix", "other", "--table", "")
+	code, stdout, _ = a.command(t, "records", "doctor", "--prefix", "other", "--table", "")
 	require.Equal(t, kit.ExitFailed, code, stdout)
 	var out, problems bytes.Buffer
-	args := []string{"doctor", "--bucket", "missing", "--region", "eu-west-1", "--endpoint-url", a.url}
+	args := []string{"records", "doctor", "--bucket", "missing", "--region", "eu-west-1", "--endpoint-url", a.url}
 	require.Equal(t, kit.ExitFailed, runCommand(t.Context(), args, &out, &problems), "%s", &problems)
 	require.Contains(t, out.String(), "ERROR    store       bucket \"missing\" does not exist; create it, or configure another: NoSuchBucket: ")
 	require.Contains(t, out.String(), "do: aws s3 mb s3://missing --region eu-west-1 --endpoint-url "+a.url+"\n")

@@ -1,5 +1,4 @@
-// Package records is "jobpoller records", "status" and "doctor": the start records of the
-// Lambda functions.
+// Package records is "jobpoller records": the start records of the Lambda functions.
 package records
 
 import (
@@ -28,17 +27,24 @@ import (
 func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "records",
-		Short: "List and mend the start records of the Lambda functions",
+		Short: "Show, check and mend the start records of the Lambda functions",
 		Long: `Records works on the start records that run-job keeps in a bucket or a table. It
-CALLS AWS with your credentials. list and show change nothing. adopt and abandon
-settle a start whose outcome is not known (JobPoller.JobStartUnknown); both ask
-before they write, and write only if the record is as it was.`,
+CALLS AWS with your credentials. list, show and status change nothing. doctor writes
+a record of its own, and removes it. adopt and abandon settle a start whose outcome
+is not known (JobPoller.JobStartUnknown); both ask before they write, and write only
+if the record is as it was.`,
 		Example: `  jobpoller records list --bucket my-records --status UNKNOWN
-  jobpoller records show arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records
+  jobpoller records status arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records
+  jobpoller records doctor --bucket my-records
   jobpoller records adopt arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 jr_0123 --param JobName=nightly --table records`,
 	}
-	c.AddCommand(newRecordsListCommand(), newRecordsShowCommand(), newAdoptCommand(), newAbandonCommand())
+	c.AddCommand(newRecordsListCommand(), newRecordsShowCommand(), newStatusCommand(), newDoctorCommand(), newAdoptCommand(), newAbandonCommand())
 	return c
+}
+
+// NewMoved are the commands of records under their old names.
+func NewMoved() []*cobra.Command {
+	return []*cobra.Command{kit.Moved(newStatusCommand(), "records status"), kit.Moved(newDoctorCommand(), "records doctor")}
 }
 
 // recordsListOptions are the flags of "jobpoller records list".

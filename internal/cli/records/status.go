@@ -19,8 +19,8 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
-// NewStatus is "jobpoller status".
-func NewStatus() *cobra.Command {
+// newStatusCommand is "jobpoller records status".
+func newStatusCommand() *cobra.Command {
 	var store storeFlags
 	var output string
 	c := &cobra.Command{
@@ -32,7 +32,7 @@ job now, the deadline and the next poll.
 
 Exit codes: 0 found a record, 1 there is none, 2 wrong usage, 4 could not reach the
 store.`,
-		Example: "  jobpoller status arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records",
+		Example: "  jobpoller records status arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records",
 		Args:    kit.OneArgument(kit.ExecutionWanted),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runStatus(c, args[0], store, output)

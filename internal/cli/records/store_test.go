@@ -267,7 +267,7 @@ func TestMendAfterALostAnswer(t *testing.T) {
 
 // operatorCommands are those that read the store.
 func operatorCommands() [][]string {
-	return [][]string{{"records", "list"}, {"records", "show", nightly}, {"status", nightly}, {"doctor"}}
+	return [][]string{{"records", "list"}, {"records", "show", nightly}, {"records", "status", nightly}, {"records", "doctor"}}
 }
 
 // A store that does not answer is told in a line without the SDK's words, and has an

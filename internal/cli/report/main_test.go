@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 )
 
-func newRoot() *cobra.Command { return kit.NewRoot(New(), NewWatch()) }
+func newRoot() *cobra.Command { return kit.NewRoot(New()) }
 
 func TestMain(m *testing.M) { clitest.RunTests(m, nil, newRoot) }
 

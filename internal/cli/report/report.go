@@ -1,4 +1,4 @@
-// Package report is "jobpoller report" and "jobpoller watch": what became of executions.
+// Package report is "jobpoller report": what became of executions.
 package report
 
 import (
@@ -18,14 +18,16 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// reportOptions are the flags of "jobpoller report" and "jobpoller watch".
+// reportOptions are the flags of "jobpoller report".
 type reportOptions struct {
 	html        string
 	definition  string
 	substitutes []string
 	aws         kit.AwsFlags
+	follow      bool
 	quiet       bool
 }
 
@@ -54,15 +56,26 @@ changes nothing.
 The picture of the state machine and the tables of its loops need the definition:
 --definition, where the history alone is there.
 
-"jobpoller run --html" writes the page of a run.`,
+--follow waits until the execution of the ARN ends: it shows the state that the
+execution is in and what its polls see, as one live line on a terminal, else as a
+line where something changes. It asks for the history every 2 to 15 seconds, and less
+often while AWS throttles or the network fails. Without permission to describe, it
+goes on without the definition. Ctrl-C ends the command, and the execution goes on.
+
+"jobpoller run --html" writes the page of a run.
+
+Exit codes: 0 reported, 2 wrong usage, 4 could not ask AWS. With --follow, also 1 the
+execution failed or was stopped, 3 it timed out, 130 interrupted.`,
 		Example: `  aws stepfunctions get-execution-history --execution-arn arn:aws:states:... >history.json
   jobpoller report history.json --definition poller.asl.json --html report.html
-  jobpoller report arn:aws:states:us-east-1:123456789012:execution:nightly:run-7`,
+  jobpoller report arn:aws:states:us-east-1:123456789012:execution:nightly:run-7
+  jobpoller report "$ARN" --follow --html report.html`,
 		Args: kit.OneArgument("a history or the ARN of an execution, such as history.json"),
 		RunE: func(c *cobra.Command, args []string) error { return runReport(c, args[0], o) },
 	}
 	o.addTo(c)
 	f := c.Flags()
+	f.BoolVar(&o.follow, "follow", false, "show where the execution of the ARN stands until it ends, then report")
 	f.StringVar(&o.definition, "definition", "", "`FILE` with the definition of the state machine")
 	kit.AddSubstitutes(f, &o.substitutes)
 	kit.CompleteNothing(c, "substitute")
@@ -72,6 +85,7 @@ The picture of the state machine and the tables of its loops need the definition
 // addTo gives a command the flags that report and watch share.
 func (o *reportOptions) addTo(c *cobra.Command) {
 	c.Flags().StringVar(&o.html, "html", "", "`FILE` for the report as a page")
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "show no progress of --follow")
 	o.aws.AddTo(c)
 }
 
@@ -79,19 +93,32 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 	if err := kit.CheckOutputs([]kit.OutputFile{{Flag: "html", Name: o.html}}, name, o.definition); err != nil {
 		return kit.Usage("%w", err)
 	}
-	e, err := o.execution(c, name)
+	if o.quiet && !o.follow {
+		return kit.Usage("--quiet needs --follow: nothing else shows progress")
+	}
+	var machine *source.Machine
+	if o.definition != "" { // before an hour of following
+		var err error
+		if machine, err = kit.ReadMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes); err != nil {
+			return err
+		}
+	}
+	read := o.execution
+	if o.follow {
+		read = o.followExecution
+	}
+	e, err := read(c, name)
 	if err != nil {
 		return err
 	}
-	if o.definition != "" {
-		machine, err := kit.ReadMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes)
-		if err != nil {
-			return err
-		}
+	if machine != nil {
 		e.Machine = machine.StateMachine
 		e.Express = e.Express || machine.Definition.Type == asl.Express
 	}
-	return o.write(c, e)
+	if err := o.write(c, e); err != nil || !o.follow {
+		return err
+	}
+	return endOf(e)
 }
 
 // execution reads a history, or fetches it.

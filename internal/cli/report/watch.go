@@ -26,41 +26,26 @@ const (
 	watchRefused = time.Minute
 )
 
-// NewWatch is "jobpoller watch".
+// NewWatch is "jobpoller watch", the old name of "jobpoller report --follow".
 func NewWatch() *cobra.Command {
-	var o reportOptions
+	o := reportOptions{follow: true}
 	c := &cobra.Command{
-		Use:   "watch EXECUTION_ARN",
-		Short: "Follow an execution on AWS until it ends",
-		Long: `Watch follows an execution on AWS: it shows the state that the execution is in and
-what its polls see, as one live line on a terminal, else as a line where something
-changes. At the end it prints the report, and --html writes the page.
-
-It CALLS AWS with your credentials: GetExecutionHistory every 2 to 15 seconds, and
-DescribeExecution and DescribeStateMachineForExecution once. While AWS throttles or
-the network fails, it asks less often. Without permission to describe, it goes on
-without the definition. It changes nothing: Ctrl-C ends the watch, and the execution
-goes on.
-
-Exit codes: 0 the execution succeeded, 1 failed or was stopped, 2 wrong usage,
-3 timed out, 4 could not ask AWS, 130 interrupted.`,
-		Example: `  jobpoller watch arn:aws:states:us-east-1:123456789012:execution:nightly:run-7
-  jobpoller watch "$ARN" --html report.html`,
-		Args: kit.OneArgument(kit.ExecutionWanted),
-		RunE: func(c *cobra.Command, args []string) error { return runWatch(c, args[0], o) },
+		Use:     "watch EXECUTION_ARN",
+		Short:   "Follow an execution on AWS until it ends",
+		Long:    "Watch is the old name of jobpoller report --follow, which has its description.",
+		Example: `  jobpoller report "$ARN" --follow --html report.html`,
+		Args:    kit.OneArgument(kit.ExecutionWanted),
+		RunE:    func(c *cobra.Command, args []string) error { return runReport(c, args[0], o) },
 	}
 	o.addTo(c)
-	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	return c
+	return kit.Moved(c, "report --follow")
 }
 
-func runWatch(c *cobra.Command, arn string, o reportOptions) error {
-	if err := kit.CheckOutputs([]kit.OutputFile{{Flag: "html", Name: o.html}}); err != nil {
-		return kit.Usage("%w", err)
-	}
+// followExecution returns an execution when it has ended, and shows where it stands until then.
+func (o *reportOptions) followExecution(c *cobra.Command, arn string) (*history.Execution, error) {
 	record, err := o.record(c.Context(), arn)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w := &watch{record: record}
 	if !o.quiet {
@@ -71,14 +56,11 @@ func runWatch(c *cobra.Command, arn string, o reportOptions) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		terminal.Fprintf(c.ErrOrStderr(), "The watch has ended. The execution goes on.\n")
-		return &kit.ExitError{Code: kit.ExitInterrupted}
+		return nil, &kit.ExitError{Code: kit.ExitInterrupted}
 	case err != nil:
-		return kit.RecordError(arn, err)
+		return nil, kit.RecordError(arn, err)
 	}
-	if err := o.write(c, e); err != nil {
-		return err
-	}
-	return endOf(e)
+	return e, nil
 }
 
 // watch follows an execution.

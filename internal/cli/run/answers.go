@@ -170,6 +170,6 @@ func (o *runOptions) unknown(m *source.Machine, tasks []simulate.Unknown) error 
 		again += terminal.Lines(" --input " + terminal.Quote(shell.Quote(o.input)))
 	}
 	definition, file := terminal.Quote(shell.Quote(m.Definition.Name)), localrun.NameOf(m.Definition.Title())+".mocks.json"
-	return kit.Usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller mocks init %s%s -o %s\n  jobpoller run %s --mocks %s%s",
+	return kit.Usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller run %s%s --write-mocks %s\n  jobpoller run %s --mocks %s%s",
 		terminal.Lines(b.String()), kit.Plural(len(tasks), "Task"), definition, terminal.Lines(o.simulated.Flags()), file, definition, file, again)
 }

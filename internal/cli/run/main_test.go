@@ -10,7 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 )
 
-func newRoot() *cobra.Command { return kit.NewRoot(New(), NewMocks(), compile.New()) }
+func newRoot() *cobra.Command { return kit.NewRoot(New(), compile.New()) }
 
 // runCommand runs a command line, and returns the exit code.
 var runCommand = clitest.NewRunner(newRoot)

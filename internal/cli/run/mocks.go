@@ -2,43 +2,35 @@ package run
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 )
 
-// NewMocks is "jobpoller mocks".
+// NewMocks is "jobpoller mocks init", the old name of "jobpoller run --write-mocks".
 func NewMocks() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "mocks",
-		Short: "Make the file that answers the Tasks of a run",
-		Long: `Mocks makes the file of run --mocks, which says what the Tasks of a definition
-answer. See docs/reference/mocks.md for its members.`,
-		Example: "  jobpoller mocks init poller.asl.json -o poller.mocks.json",
+		Use:     "mocks",
+		Short:   "Make the file that answers the Tasks of a run",
+		Long:    "Mocks is the old name of jobpoller run --write-mocks, which has its description.",
+		Example: "  jobpoller run poller.asl.json --write-mocks poller.mocks.json",
+		Hidden:  true,
 	}
 	c.AddCommand(newMocksInitCommand())
 	return c
 }
 
 func newMocksInitCommand() *cobra.Command {
-	var jobs answers.Simulated
-	var file string
-	var substitutes []string
+	var o runOptions
 	c := &cobra.Command{
-		Use:   "init FILE",
-		Short: "Write the mocks that run --simulate would use, to be edited",
-		Long: `Init writes a file of mocks with every Task of a definition: what run --simulate
-would answer. A Task that nobody but you knows, such as a Lambda function, has a
-member "todo": write what it returns, and remove "todo". "-" reads standard input.
-
-SPEC is ` + kit.SpecHelp + `
-Without --simulate, jobs run for 10m and succeed.
-
-Exit codes: 0 written; 1 not written; 2 wrong usage.`,
-		Example: `  jobpoller mocks init poller.asl.json -o poller.mocks.json
-  jobpoller mocks init poller.asl.json --simulate 'uniform(5m,30m)' --simulate Import=40m:FAILED`,
+		Use:     "init FILE",
+		Short:   "Write the mocks that run --simulate would use, to be edited",
+		Long:    "Init is the old name of jobpoller run --write-mocks, which has its description.",
+		Example: "  jobpoller run poller.asl.json --write-mocks poller.mocks.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return kit.Usage("mocks init needs a definition, such as: jobpoller mocks init poller.asl.json")
@@ -46,38 +38,66 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if !jobs.IsGiven() {
-				jobs.Specs = []string{"10m"}
+			o.definition = args[0]
+			if o.writeMocks == "" {
+				o.writeMocks = kit.Stdin
 			}
-			machine, err := kit.ReadMachine(c.Context(), args[0], c.InOrStdin(), substitutes)
-			if err != nil {
-				return err
-			}
-			plan, err := jobs.Plan(machine.StateMachine, nil)
-			if err != nil {
-				return err
-			}
-			text, err := plan.JSON()
-			if err != nil {
-				return kit.WithCode(kit.ExitFailed, err)
-			}
-			if file == "" {
-				_, err = c.OutOrStdout().Write(text)
-			} else if err = kit.WriteNew(file, text); errors.Is(err, kit.ErrExists) {
-				return kit.Usage("--output %s: the file exists: remove it, or write to another", file)
-			}
-			if err != nil {
-				return kit.WithCode(kit.ExitFailed, err)
-			}
-			return nil
+			return writeMocks(c, o, "output")
 		},
 	}
-	kit.AddSimulated(c.Flags(), &jobs)
-	c.Flags().StringVarP(&file, "output", "o", "", "`FILE` to write, which must be new, instead of standard output")
-	kit.AddSubstitutes(c.Flags(), &substitutes)
+	kit.AddSimulated(c.Flags(), &o.simulated)
+	c.Flags().StringVarP(&o.writeMocks, "output", "o", "", "`FILE` to write, which must be new, instead of standard output")
+	kit.AddSubstitutes(c.Flags(), &o.substitutes)
 	kit.CompleteNothing(c, "simulate", "ends", "substitute")
 	kit.Must(c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}))
+	c = kit.Moved(c, "run FILE --write-mocks MOCKS")
+	c.Hidden = false // mocks is
 	return c
+}
+
+// checkWriteMocks refuses flags that would change nothing: --write-mocks runs nothing.
+func (o *runOptions) checkWriteMocks(c *cobra.Command) error {
+	if o.definition == "" {
+		return kit.Usage("--write-mocks needs a definition, such as: jobpoller run poller.asl.json --write-mocks poller.mocks.json")
+	}
+	var problems []error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"write-mocks", "simulate", "ends", "substitute", "color"}, f.Name) {
+			problems = append(problems, fmt.Errorf("--%s is for a run, and --write-mocks runs nothing: remove one of them", f.Name))
+		}
+	})
+	if err := errors.Join(problems...); err != nil {
+		return kit.Usage("%w", err)
+	}
+	return nil
+}
+
+// writeMocks writes what --simulate would answer to the file that a flag names.
+func writeMocks(c *cobra.Command, o runOptions, flag string) error {
+	if !o.simulated.IsGiven() {
+		o.simulated.Specs = []string{"10m"}
+	}
+	machine, err := o.readDefinition(c.Context(), c.InOrStdin())
+	if err != nil {
+		return err
+	}
+	plan, err := o.simulated.Plan(machine.StateMachine, nil)
+	if err != nil {
+		return err
+	}
+	text, err := plan.JSON()
+	if err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
+	if o.writeMocks == kit.Stdin {
+		_, err = c.OutOrStdout().Write(text)
+	} else if err = kit.WriteNew(o.writeMocks, text); errors.Is(err, kit.ErrExists) {
+		return kit.Usage("--%s %s: the file exists: remove it, or write to another", flag, o.writeMocks)
+	}
+	if err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
+	return nil
 }

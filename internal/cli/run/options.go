@@ -23,6 +23,7 @@ type runOptions struct {
 	sample localrun.Sample
 
 	mocks       string
+	writeMocks  string // a file, or "-" for standard output
 	simulated   answers.Simulated
 	services    answers.Services
 	lambdas     []string

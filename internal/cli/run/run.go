@@ -1,4 +1,4 @@
-// Package run is "jobpoller run" and "jobpoller mocks": state machines on this machine.
+// Package run is "jobpoller run": state machines on this machine.
 package run
 
 import (
@@ -72,6 +72,11 @@ MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or t
 of --input. The duration of a mocked call ("after") passes in virtual time
 only.
 
+--write-mocks FILE runs nothing: it writes what --simulate would answer (without it,
+jobs run for 10m and succeed) as a file for --mocks, to be edited. A Task that nobody
+but you knows, such as a Lambda function, has a member "todo": write what it returns,
+and remove "todo". "-" is standard output.
+
 Run checks the input before it starts: a state that it enters for sure must be able
 to use it. Later it checks arguments and responses against the models of the
 services, and stops where they do not fit; of what a service answered, it only warns.
@@ -93,6 +98,7 @@ func New() *cobra.Command {
   jobpoller run poller.asl.json --endpoint-url http://127.0.0.1:5000 --input '{"sql": "SELECT 1"}'
   jobpoller run poller.asl.json --lambda enrich=go:./cmd/enrich --simulate 0s
   jobpoller run --lambda run-job=go:./functions --lambda check-status=go:./functions --input request.json
+  jobpoller run poller.asl.json --simulate 'uniform(5m,30m)' --write-mocks mocks.json
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
   jobpoller run --virtual --input request.json - <poller.asl.json
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
@@ -105,6 +111,12 @@ func New() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.definition = args[0]
+			}
+			if o.writeMocks != "" {
+				if err := o.checkWriteMocks(c); err != nil {
+					return err
+				}
+				return writeMocks(c, o, "write-mocks")
 			}
 			if err := o.validate(c.Flags().Changed); err != nil {
 				return err
@@ -131,6 +143,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.input, "input", "", "`INPUT` of the execution: JSON, a file, or - for standard input")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	kit.AddSimulated(f, &o.simulated)
+	f.StringVar(&o.writeMocks, "write-mocks", "", "`FILE` to write for --mocks, which must be new, instead of a run")
 	kit.AddServices(c, &o.services)
 	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` of a Lambda function to run: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
 	f.BoolVar(&o.Lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
