@@ -41,9 +41,9 @@ func TestPlanComparesAFixedDelayForTheGoal(t *testing.T) {
 			for _, jitter := range jitters {
 				goal, err := plan.ParseGoal(late)
 				require.NoError(t, err)
-				past := &pastJobs{}
+				past := &Jobs{}
 				for _, s := range c.jobs {
-					past.jobs = append(past.jobs, pastJob{Sample: s})
+					past.Ended = append(past.Ended, Job{Sample: s})
 				}
 				known, err := learn("past", past)
 				require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 )
 
@@ -52,7 +51,7 @@ func (r *jsonJobs) readMetric(line map[string]any) error {
 	}
 	switch {
 	case r.job != "" && m.Job != r.job && r.named:
-		r.leave("of " + cutText(m.Job))
+		r.Leave("of " + cutText(m.Job))
 		return nil
 	case r.job != "" && m.Job != r.job:
 		return fmt.Errorf("the metrics are of %s and of %s: name the job, as in jobpoller plan glue StartJobRun", r.job, cutText(m.Job))
@@ -60,13 +59,13 @@ func (r *jsonJobs) readMetric(line map[string]any) error {
 	r.job = m.Job
 	switch {
 	case m.JobsTimedOut > 0:
-		r.leave(notEnded)
+		r.Leave(notEnded)
 		return nil
 	case m.Lateness == nil:
-		r.leave("whose end nobody knows: their metrics have no Lateness")
+		r.Leave("whose end nobody knows: their metrics have no Lateness")
 		return nil
 	}
-	late := kit.Seconds(*m.Lateness)
-	took := max(0, kit.Seconds(*m.JobSeconds)-late)
-	return r.addJob(pastJob{Sample: plan.Sample{From: took, To: took}, late: &late})
+	late := Seconds(*m.Lateness)
+	took := max(0, Seconds(*m.JobSeconds)-late)
+	return r.addJob(Job{Sample: plan.Sample{From: took, To: took}, Late: &late})
 }

@@ -80,12 +80,12 @@ func (p *plot) at(place float64) float64 {
 // shares are the shares of the jobs that end in each of so many equal parts of the axis.
 func (p *plot) shares(parts int) []float64 {
 	all := make([]float64, parts)
-	below := p.durations.Below(kit.Seconds(p.from))
+	below := p.durations.Below(Seconds(p.from))
 	if !p.logarithmic {
 		below = 0
 	}
 	for i := range all {
-		next := p.durations.Below(kit.Seconds(p.at(float64(i+1) / float64(parts))))
+		next := p.durations.Below(Seconds(p.at(float64(i+1) / float64(parts))))
 		all[i], below = next-below, next
 	}
 	return all
