@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -88,7 +89,7 @@ func noJobs(object map[string]any) error {
 	names := slices.Sorted(maps.Keys(object))
 	for _, name := range names {
 		if list, isList := object[name].([]any); isList && len(list) == 0 {
-			return fmt.Errorf("it has no durations: its list %s is empty", cutText(name))
+			return fmt.Errorf("it has no durations: its list %s is empty", terminal.Excerpt(name))
 		}
 	}
 	return fmt.Errorf("it has no durations: expected numbers of seconds, or objects with the members start and end, found %s", orNothing(names))
@@ -103,7 +104,7 @@ func orNothing(names []string) string {
 	case len(names) > most:
 		names = append(names[:most:most], "...")
 	}
-	return cutText("an object with " + strings.Join(names, ", "))
+	return terminal.Excerpt("an object with " + strings.Join(names, ", "))
 }
 
 // lastMember is the name at the end of a path: StartedOn of JobRun.StartedOn.
@@ -113,7 +114,7 @@ func lastMember(path string) string { return path[strings.LastIndexByte(path, '.
 func (r *jsonJobs) read(value any, raw []byte, path string) error {
 	wrap := func(err error) error {
 		if err != nil && path != "" {
-			return fmt.Errorf("%s: %w", cutText(path), err)
+			return fmt.Errorf("%s: %w", terminal.Excerpt(path), err)
 		}
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
@@ -82,9 +83,9 @@ func (k *keptExecution) addTo(p *Jobs) error {
 	}
 	for reason, n := range k.LeftOut {
 		if n < 0 || n > mostJobs {
-			return fmt.Errorf("leftOut: %q must be from 0 to %d jobs, is %d", cutText(reason), mostJobs, n)
+			return fmt.Errorf("leftOut: %q must be from 0 to %d jobs, is %d", terminal.Excerpt(reason), mostJobs, n)
 		}
-		p.leaveMany(cutText(reason), n)
+		p.leaveMany(terminal.Excerpt(reason), n)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -116,7 +117,7 @@ func (r *Lister) readPages(ctx context.Context, most int) (items []any, err erro
 		case token == "":
 			return items, nil
 		case seen[token]:
-			return nil, &AnswerError{r.op, fmt.Errorf("its pages do not end: the %s %q came before", cmp.Or(r.list.Next, r.list.Token), cutText(token))}
+			return nil, &AnswerError{r.op, fmt.Errorf("its pages do not end: the %s %q came before", cmp.Or(r.list.Next, r.list.Token), terminal.Excerpt(token))}
 		}
 		seen[token] = true
 		input = withMember(input, r.list.Token, token)

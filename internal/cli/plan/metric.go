@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 )
 
@@ -51,10 +52,10 @@ func (r *jsonJobs) readMetric(line map[string]any) error {
 	}
 	switch {
 	case r.job != "" && m.Job != r.job && r.named:
-		r.Leave("of " + cutText(m.Job))
+		r.Leave("of " + terminal.Excerpt(m.Job))
 		return nil
 	case r.job != "" && m.Job != r.job:
-		return fmt.Errorf("the metrics are of %s and of %s: name the job, as in jobpoller plan glue StartJobRun", r.job, cutText(m.Job))
+		return fmt.Errorf("the metrics are of %s and of %s: name the job, as in jobpoller plan glue StartJobRun", r.job, terminal.Excerpt(m.Job))
 	}
 	r.job = m.Job
 	switch {

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -108,9 +109,9 @@ func parseTaken(text string) (time.Duration, error) {
 	if isNumber := err == nil || errors.Is(err, strconv.ErrRange); isNumber && !math.IsNaN(seconds) && !strings.ContainsAny(text, "xXpP_iI") {
 		switch {
 		case seconds < -asl.MaxStandardTime.Seconds():
-			return 0, fmt.Errorf("a duration must not be negative, is %s s", cutText(text))
+			return 0, fmt.Errorf("a duration must not be negative, is %s s", terminal.Excerpt(text))
 		case seconds > asl.MaxStandardTime.Seconds():
-			return 0, fmt.Errorf("a duration must be at most 365 days, is %s s", cutText(text))
+			return 0, fmt.Errorf("a duration must be at most 365 days, is %s s", terminal.Excerpt(text))
 		}
 		return time.Duration(math.Round(seconds * float64(time.Second))), nil
 	}
@@ -119,7 +120,7 @@ func parseTaken(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("expected a duration such as 15m3s or 903 (seconds), found %q", cutText(text))
+		return 0, fmt.Errorf("expected a duration such as 15m3s or 903 (seconds), found %q", terminal.Excerpt(text))
 	}
 	return d, nil
 }
@@ -144,16 +145,7 @@ func parseMoment(text string) (time.Time, error) {
 		}
 		return time.UnixMicro(int64(math.Round(n * 1000))).UTC(), nil //nolint:mnd // milliseconds
 	}
-	return time.Time{}, fmt.Errorf("expected a time such as 2026-11-23T01:15:00Z, found %q", cutText(text))
-}
-
-// cutText keeps a message short, whatever a file holds.
-func cutText(text string) string {
-	const most = 60
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return text
+	return time.Time{}, fmt.Errorf("expected a time such as 2026-11-23T01:15:00Z, found %q", terminal.Excerpt(text))
 }
 
 // Seconds is the time.Duration of a number of them, or the nearest there is.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // column is what a column of a CSV file, or a member of a JSON object, says of a job.
@@ -90,7 +92,7 @@ func readHeading(record []string) ([]column, error) {
 	case has[startColumn] && has[endColumn] || has[durationColumn] || has[fromColumn] && has[toColumn]:
 		return heading, nil
 	case len(has) > 0:
-		return nil, fmt.Errorf("expected the columns start and end, or duration, found %s", cutText(strings.Join(record, ", ")))
+		return nil, fmt.Errorf("expected the columns start and end, or duration, found %s", terminal.Excerpt(strings.Join(record, ", ")))
 	}
 	isTime, isDuration := 0, 0
 	for _, text := range record {
@@ -109,7 +111,7 @@ func readHeading(record []string) ([]column, error) {
 		return []column{durationColumn}, nil
 	}
 	return nil, fmt.Errorf("expected two times (start and end), or a heading with the columns start and end, or duration, found %s",
-		cutText(strings.Join(record, ", ")))
+		terminal.Excerpt(strings.Join(record, ", ")))
 }
 
 // addRow takes in a row of a table. A row without an end is of a job that runs.
