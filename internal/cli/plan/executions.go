@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
@@ -172,7 +173,7 @@ func (o *planOptions) callProblem(ctx context.Context, err error) error {
 
 // openKept opens the file of --keep, or creates it, and reads what it has. Without a name
 // there is no file.
-func (o *planOptions) openKept() (file *os.File, kept *Kept, err error) {
+func (o *planOptions) openKept() (file *os.File, kept *pastjobs.Kept, err error) {
 	name := o.executions.keep
 	if name != "" {
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
@@ -183,7 +184,7 @@ func (o *planOptions) openKept() (file *os.File, kept *Kept, err error) {
 			return nil, nil, kit.Usage("--keep: %w", err)
 		}
 	}
-	if kept, err = OpenKept(file, o.origin()); err != nil {
+	if kept, err = pastjobs.OpenKept(file, o.origin()); err != nil {
 		return nil, nil, errors.Join(kit.Usage("--keep %s: %w", name, err), file.Close())
 	}
 	return file, kept, nil
@@ -205,9 +206,9 @@ func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowl
 	of := o.origin()
 	r := startReading(c, "the list of executions")
 	client.Tried = r.showTrouble
-	jobs := &Jobs{Only: o.only}
+	jobs := &pastjobs.Jobs{Only: o.only}
 	var done, all int
-	h := &Histories{
+	h := &pastjobs.Histories{
 		Client: client, Origin: of, Kept: kept, After: firstStart(o.executions.planned),
 		Wanted: func(arn string) bool {
 			_, known := o.executions.planned[arn]
@@ -254,10 +255,10 @@ func (r *reading) showHistories(done, all int, left time.Duration) {
 
 // historyProblem is the error of the reading: what was read before, and how to go on.
 func (o *planOptions) historyProblem(ctx context.Context, err error, done, all int) error {
-	if errors.Is(err, ErrTooMany) {
+	if errors.Is(err, pastjobs.ErrTooMany) {
 		return kit.Usage("%s: %w", o.origin(), err)
 	}
-	if unkept, ok := errors.AsType[*KeepError](err); ok {
+	if unkept, ok := errors.AsType[*pastjobs.KeepError](err); ok {
 		err = kit.WithCode(kit.ExitFailed, terminal.Errorf("--keep %s: %w", o.executions.keep, unkept.Err))
 	} else {
 		err = o.callProblem(ctx, err)
@@ -274,7 +275,7 @@ func (o *planOptions) historyProblem(ctx context.Context, err error, done, all i
 }
 
 // severalTasks tells if the jobs are of several Tasks.
-func (o *planOptions) severalTasks(jobs *Jobs) []string {
+func (o *planOptions) severalTasks(jobs *pastjobs.Jobs) []string {
 	if names := slices.Sorted(maps.Keys(jobs.Tasks)); o.only == "" && len(names) > 1 {
 		return []string{"the jobs are of several Tasks: plan for one with --only: " + strings.Join(names, ", ")}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/terminal/terminaltest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -145,10 +146,10 @@ func TestPlanKeepsWhatItRead(t *testing.T) {
 
 		text, err = os.ReadFile(file)
 		require.NoError(t, err)
-		known, err := Parse(text, nil, "")
+		known, err := pastjobs.Parse(text, nil, "")
 		require.NoError(t, err)
 		require.Len(t, known.Ended, 32)
-		others, err := Parse(text, nil, "GetOther")
+		others, err := pastjobs.Parse(text, nil, "GetOther")
 		require.NoError(t, err)
 		require.Empty(t, others.Ended)
 		require.Equal(t, []string{"left out: 32 jobs of other Tasks than GetOther"}, leftNotes(others))

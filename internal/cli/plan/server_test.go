@@ -17,6 +17,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/statemachines/sfntest"
 )
 
@@ -133,7 +134,7 @@ func TestPlanReadsRedrivenExecutionsAgain(t *testing.T) {
 	require.Equal(t, 3, lines(file))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	known, err := Parse(text, nil, "")
+	known, err := pastjobs.Parse(text, nil, "")
 	require.NoError(t, err)
 	require.Len(t, known.Ended, 2)
 	require.Empty(t, known.Left, "the last line of an execution counts")

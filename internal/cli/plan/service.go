@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
@@ -52,7 +53,7 @@ func (o *planOptions) readService(c *cobra.Command, s *planSubject) (*knowledge,
 		}
 	}
 	r := startReading(c, listedText(0, 0))
-	lister := &Lister{
+	lister := &pastjobs.Lister{
 		Entry: s.entry, Input: l.input, Tried: r.showTrouble, Progress: func(done, all int) { r.show(listedText(done, all)) },
 		Call: func(ctx context.Context, op *catalog.Operation, input any) (any, error) {
 			return kit.AnswerWithin(ctx, kit.CallPatience, func(ctx context.Context) (any, error) { return client.Call(ctx, op, input) })
@@ -143,10 +144,10 @@ func (l *listing) source() string {
 
 // problem is the error of the reading as one of the command.
 func (l *listing) problem(ctx context.Context, err error) error {
-	if wrong, ok := errors.AsType[*AnswerError](err); ok {
+	if wrong, ok := errors.AsType[*pastjobs.AnswerError](err); ok {
 		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s:%s: unexpected answer: %w", l.service, wrong.Op.Name, wrong.Err))
 	}
-	failed, ok := errors.AsType[*CallError](err)
+	failed, ok := errors.AsType[*pastjobs.CallError](err)
 	switch {
 	case ctx.Err() != nil:
 		return kit.WithCode(kit.ExitInterrupted, errors.New("interrupted"))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -112,7 +113,7 @@ type knowledge struct {
 	// the distribution allows for others.
 	distribution, recorded plan.Distribution
 	summary                *plan.Summary // of past jobs
-	jobs                   []Job
+	jobs                   []pastjobs.Job
 	executions             map[string]time.Time // that a file names: their starts, by their ARNs
 	namesTasks             bool
 	notes                  []string
@@ -141,11 +142,11 @@ func (o *planOptions) readFile(c *cobra.Command, s *planSubject) (*knowledge, er
 
 // readFileOf reads the file that a flag names.
 func (o *planOptions) readFileOf(flag, name string, c *cobra.Command, s *planSubject) (*knowledge, error) {
-	text, err := readAtMost(name, c.InOrStdin(), MaxBytes)
+	text, err := readAtMost(name, c.InOrStdin(), pastjobs.MaxBytes)
 	if err != nil {
 		return nil, kit.Usage("--%s: %w", flag, err)
 	}
-	jobs, err := Parse(text, s.entry, o.only)
+	jobs, err := pastjobs.Parse(text, s.entry, o.only)
 	if err != nil {
 		return nil, kit.Usage("--%s: %w", flag, terminal.Errorf("%s: %w", name, err))
 	}
@@ -181,7 +182,7 @@ func (o *planOptions) checkOnly(s *planSubject, files ...*knowledge) error {
 }
 
 // learn learns from the past jobs of a source.
-func learn(source string, jobs *Jobs) (*knowledge, error) {
+func learn(source string, jobs *pastjobs.Jobs) (*knowledge, error) {
 	samples := jobs.Samples()
 	summary, err := plan.Summarize(samples)
 	if errors.Is(err, plan.ErrNoSamples) {
@@ -208,7 +209,7 @@ func learn(source string, jobs *Jobs) (*knowledge, error) {
 // errNoDurations is of a source without a job that ended.
 var errNoDurations = errors.New("no durations of jobs")
 
-func describeLeft(jobs *Jobs) string {
+func describeLeft(jobs *pastjobs.Jobs) string {
 	if notes := leftNotes(jobs); len(notes) > 0 {
 		return ". " + strings.Join(notes, "; ")
 	}
@@ -216,7 +217,7 @@ func describeLeft(jobs *Jobs) string {
 }
 
 // leftNotes say which jobs of a source do not count.
-func leftNotes(p *Jobs) []string {
+func leftNotes(p *pastjobs.Jobs) []string {
 	const most = 10 // a file may name many
 	var notes []string
 	if p.Hint != "" {

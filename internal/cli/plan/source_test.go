@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 )
 
 // A file that is too long to read is refused, and so is a folder.
@@ -18,7 +19,7 @@ func TestPlanRefusesLargeFiles(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "large")
 	require.NoError(t, os.WriteFile(file, []byte("1\n"), 0o600))
-	require.NoError(t, os.Truncate(file, MaxBytes+1))
+	require.NoError(t, os.Truncate(file, pastjobs.MaxBytes+1))
 	for name, want := range map[string]string{
 		file:                  file + " has more than 64 MiB: pass fewer durations",
 		filepath.Dir(file):    filepath.Dir(file) + " is a folder: pass a file",
@@ -37,7 +38,7 @@ func TestManyReasons(t *testing.T) {
 	for i := range 1000 {
 		file.WriteString(`{"executionArn": "a` + strconv.Itoa(i) + `", "jobs": [], "leftOut": {"` + strconv.Itoa(i) + strings.Repeat("x", 1000) + `": 1}}` + "\n")
 	}
-	p, err := Parse([]byte(file.String()), nil, "")
+	p, err := pastjobs.Parse([]byte(file.String()), nil, "")
 	require.NoError(t, err)
 	notes := leftNotes(p)
 	require.Len(t, notes, 11)

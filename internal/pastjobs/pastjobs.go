@@ -1,4 +1,6 @@
-package plan
+// Package pastjobs finds out how long jobs took: out of files, of the list of their
+// service, and of the histories of executions.
+package pastjobs
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package plan
+package pastjobs
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ type jsonJobs struct {
 	job   string
 	named bool
 	// kept are the lines of --keep.
-	kept []*keptExecution
+	kept []*KeptExecution
 }
 
 // readJSON reads JSON values, one after the other.
@@ -296,7 +296,7 @@ func (p *Jobs) addPolled(j *history.Job) error {
 
 // readKept reads a line of --keep.
 func (r *jsonJobs) readKept(object map[string]any) error {
-	k := &keptExecution{}
+	k := &KeptExecution{}
 	if err := decodeInto(object, k); err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (r *jsonJobs) readKept(object map[string]any) error {
 // addKept takes in the lines of --keep: of an execution the last, for a redrive adds to
 // what it says, and two commands at once write it twice.
 func (r *jsonJobs) addKept() error {
-	last := map[string]*keptExecution{}
+	last := map[string]*KeptExecution{}
 	for _, k := range r.kept {
 		last[k.ARN] = k
 	}

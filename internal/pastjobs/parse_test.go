@@ -1,4 +1,4 @@
-package plan
+package pastjobs_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -63,7 +64,7 @@ func TestReadDurations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := Parse([]byte(c.text), c.entry, "")
+			p, err := pastjobs.Parse([]byte(c.text), c.entry, "")
 			require.NoError(t, err)
 			require.Len(t, p.Ended, c.jobs)
 			for _, j := range p.Ended {
@@ -76,7 +77,7 @@ func TestReadDurations(t *testing.T) {
 }
 
 // leftText says which jobs do not count.
-func leftText(p *Jobs) string {
+func leftText(p *pastjobs.Jobs) string {
 	var all []string
 	for _, reason := range slices.Sorted(maps.Keys(p.Left)) {
 		all = append(all, fmt.Sprintf("%d job %s", p.Left[reason], reason))
@@ -92,15 +93,15 @@ func metric(job, values string) string {
 // In the history of an execution, polls saw the end where the service does not say it.
 func TestReadDurationsOfHistory(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../testdata/screens/history.json")
+	text, err := os.ReadFile("../cli/testdata/screens/history.json")
 	require.NoError(t, err)
-	p, err := Parse(text, nil, "Other")
+	p, err := pastjobs.Parse(text, nil, "Other")
 	require.NoError(t, err)
 	require.Empty(t, p.Ended, "no Task is Other")
-	p, err = Parse(text, nil, "")
+	p, err = pastjobs.Parse(text, nil, "")
 	require.NoError(t, err)
 	require.Len(t, p.Ended, 1)
-	require.Equal(t, Job{Sample: plan.Sample{From: 150 * time.Second, To: 180 * time.Second}}, p.Ended[0])
+	require.Equal(t, pastjobs.Job{Sample: plan.Sample{From: 150 * time.Second, To: 180 * time.Second}}, p.Ended[0])
 }
 
 // Files that are no durations are refused, with the line and what was expected.
@@ -149,21 +150,21 @@ func TestHostileDurations(t *testing.T) {
 		strings.Repeat("[", 20_000):                                                                                    "line 1: invalid character '[' exceeded max depth",
 		"1\n" + strings.Repeat("9", 2<<20):                                                                             "line 2 has more than 1024 KiB: expected a duration a line such as 15m3s",
 	} {
-		_, err := Parse([]byte(text), nil, "")
+		_, err := pastjobs.Parse([]byte(text), nil, "")
 		require.ErrorContains(t, err, want, "%.40s", text)
 		require.Less(t, len(err.Error()), 400)
 	}
-	_, err := Parse(bytes.Repeat([]byte("1\n"), 1_000_001), nil, "")
+	_, err := pastjobs.Parse(bytes.Repeat([]byte("1\n"), 1_000_001), nil, "")
 	require.ErrorContains(t, err, "line 1000001: there are more than 1000000 durations: pass some of them")
-	require.ErrorIs(t, err, ErrTooMany)
+	require.ErrorIs(t, err, pastjobs.ErrTooMany)
 }
 
 // requireReadOrRefused reads a text twice, with the same result. Jobs are possible ones,
 // which can be learned from, and a refusal is short.
 func requireReadOrRefused(t *testing.T, text string) {
 	t.Helper()
-	p, err := Parse([]byte(text), nil, "")
-	again, err2 := Parse([]byte(text), nil, "")
+	p, err := pastjobs.Parse([]byte(text), nil, "")
+	again, err2 := pastjobs.Parse([]byte(text), nil, "")
 	require.Equal(t, err, err2)
 	require.Equal(t, p, again)
 	if err != nil {

@@ -1,4 +1,4 @@
-package plan
+package pastjobs
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
-// keptExecution is what plan learned of an execution: a line of the file of --keep. Its
+// KeptExecution is what plan learned of an execution: a line of the file of --keep. Its
 // JSON members are a contract: see docs/reference/json.md.
-type keptExecution struct {
+type KeptExecution struct {
 	ARN      string         `json:"executionArn"`
 	Start    time.Time      `json:"executionStart"`
 	Redrives int            `json:"redriveCount,omitempty"` // before the history was read
@@ -35,8 +35,8 @@ type keptJob struct {
 }
 
 // newKeptExecution reads the jobs of an execution.
-func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *keptExecution {
-	k := &keptExecution{ARN: listed.ARN, Start: listed.Start, Redrives: listed.Redrives, Jobs: []keptJob{}}
+func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *KeptExecution {
+	k := &KeptExecution{ARN: listed.ARN, Start: listed.Start, Redrives: listed.Redrives, Jobs: []keptJob{}}
 	if k.Start.IsZero() { // nothing lists it
 		k.Start, k.Redrives = e.Start, e.CountRedrives()
 	}
@@ -67,7 +67,7 @@ func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *keptExe
 }
 
 // addTo adds the jobs that count.
-func (k *keptExecution) addTo(p *Jobs) error {
+func (k *KeptExecution) addTo(p *Jobs) error {
 	for _, j := range k.Jobs {
 		if p.leaveOther(j.State) {
 			continue
@@ -93,13 +93,13 @@ func (k *keptExecution) addTo(p *Jobs) error {
 // Kept is what a file keeps of executions, to read each history once.
 type Kept struct {
 	file  *os.File // nil: nothing is kept
-	byARN map[string]*keptExecution
+	byARN map[string]*KeptExecution
 }
 
 // OpenKept reads what a file, which may be nil, has of the executions. A last line that
 // was cut off is taken away.
 func OpenKept(file *os.File, of *stepfunctions.Origin) (*Kept, error) {
-	k := &Kept{file: file, byARN: map[string]*keptExecution{}}
+	k := &Kept{file: file, byARN: map[string]*KeptExecution{}}
 	if file == nil {
 		return k, nil
 	}
@@ -108,7 +108,7 @@ func OpenKept(file *os.File, of *stepfunctions.Origin) (*Kept, error) {
 
 // find returns what is kept of an execution; nil if its history is to be read, also
 // because a redrive has added to it.
-func (k *Kept) find(listed stepfunctions.Ended) *keptExecution {
+func (k *Kept) find(listed stepfunctions.Ended) *KeptExecution {
 	if e := k.byARN[listed.ARN]; e != nil && !listed.Start.IsZero() && e.Redrives == listed.Redrives {
 		return e
 	}
@@ -153,7 +153,7 @@ func (e *KeepError) Error() string { return e.Err.Error() }
 func (e *KeepError) Unwrap() error { return e.Err }
 
 // add keeps what was learned of an execution, at once. Its error is a *KeepError.
-func (k *Kept) add(e *keptExecution) error {
+func (k *Kept) add(e *KeptExecution) error {
 	if old := k.byARN[e.ARN]; old != nil && old.Redrives == e.Redrives {
 		return nil // an execution alone is read by each command
 	}
@@ -172,9 +172,9 @@ func (k *Kept) add(e *keptExecution) error {
 }
 
 // readKeptLines reads whole lines.
-func readKeptLines(text []byte) (all []*keptExecution, err error) {
+func readKeptLines(text []byte) (all []*KeptExecution, err error) {
 	for line := range bytes.Lines(text) {
-		k := &keptExecution{}
+		k := &KeptExecution{}
 		err := json.Unmarshal(line, k)
 		if err == nil && (k.ARN == "" || k.Jobs == nil) {
 			err = errors.New("executionArn or jobs is missing")

@@ -1,4 +1,4 @@
-package plan
+package pastjobs
 
 import (
 	"cmp"
@@ -40,8 +40,8 @@ type Lister struct {
 // How the lister calls: a few calls a second, which is below the quota of any service, and
 // so many pages at most.
 const (
-	ListerPace  = 200 * time.Millisecond
-	ListerPages = 2000
+	listerPace  = 200 * time.Millisecond
+	listerPages = 2000
 )
 
 // CallError is the error of a call of a service.
@@ -97,7 +97,7 @@ func (r *Lister) Read(ctx context.Context, most int) (jobs *Jobs, more bool, err
 // readPages reads the list.
 func (r *Lister) readPages(ctx context.Context, most int) (items []any, err error) {
 	input, seen := r.Input, map[string]bool{}
-	for range ListerPages {
+	for range listerPages {
 		answer, err := r.call(ctx, r.op, input)
 		if err != nil {
 			return nil, &CallError{r.op, err}
@@ -122,7 +122,7 @@ func (r *Lister) readPages(ctx context.Context, most int) (items []any, err erro
 		seen[token] = true
 		input = withMember(input, r.list.Token, token)
 	}
-	return nil, &AnswerError{r.op, fmt.Errorf("it has more than %d pages: ask for fewer jobs with --most or --param", ListerPages)}
+	return nil, &AnswerError{r.op, fmt.Errorf("it has more than %d pages: ask for fewer jobs with --most or --param", listerPages)}
 }
 
 // withMember is an input with one more member.
@@ -271,7 +271,7 @@ func (r *Lister) call(ctx context.Context, op *catalog.Operation, input map[stri
 			return nil, context.Cause(ctx)
 		case <-timer.C:
 		}
-		r.next = time.Now().Add(ListerPace)
+		r.next = time.Now().Add(listerPace)
 		answer, err := r.Call(ctx, op, input)
 		r.answered = r.answered || err == nil || goerror.Code(err) != ""
 		return answer, err

@@ -1,4 +1,4 @@
-package plan
+package pastjobs
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func (h *Histories) Read(ctx context.Context, jobs *Jobs, most int) error {
 // readOne reads the history of an execution, and keeps what it says if the execution has
 // ended. A redrive can follow.
 // It returns nil if the history says nothing now.
-func (h *Histories) readOne(ctx context.Context, listed stepfunctions.Ended, jobs *Jobs) (*keptExecution, error) {
+func (h *Histories) readOne(ctx context.Context, listed stepfunctions.Ended, jobs *Jobs) (*KeptExecution, error) {
 	e, err := h.Client.History(ctx, listed.ARN)
 	switch {
 	case err == nil:

@@ -1,4 +1,4 @@
-package plan
+package pastjobs
 
 import (
 	"encoding/json"
