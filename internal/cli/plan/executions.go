@@ -267,11 +267,11 @@ func (o *planOptions) historyProblem(ctx context.Context, err error, done, all i
 	if !ok || coded.Err == nil || all < 2 { //nolint:mnd // there is nothing to go on with
 		return err
 	}
-	what := fmt.Sprintf("Read %d of %s.", done, kit.Plural(all, "history"))
-	if o.executions.keep != "" {
-		return kit.WithCode(coded.Code, terminal.Errorf("%w\n%s They are kept in %s: run the same command to go on", coded.Err, terminal.Lines(what), o.executions.keep))
+	rest := terminal.Sprintf("They are kept in %s: run the same command to go on", o.executions.keep)
+	if o.executions.keep == "" {
+		rest = "Nothing is kept: with --keep FILE the next command goes on"
 	}
-	return kit.WithCode(coded.Code, terminal.Errorf("%w\n%s Nothing is kept: with --keep FILE the next command goes on", coded.Err, terminal.Lines(what)))
+	return kit.WithCode(coded.Code, terminal.Errorf("%w\nRead %d of %s. %s", coded.Err, done, kit.Plural(all, "history"), terminal.Lines(rest)))
 }
 
 // severalTasks tells if the jobs are of several Tasks.

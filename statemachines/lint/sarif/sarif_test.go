@@ -15,19 +15,29 @@ import (
 type parsedLog struct {
 	Runs []struct {
 		Tool struct {
-			Driver struct{ Rules []struct{ ID string } }
-		}
+			Driver struct {
+				Rules []struct {
+					ID string `json:"id"`
+				} `json:"rules"`
+			} `json:"driver"`
+		} `json:"tool"`
 		Results []struct {
-			RuleID, Level       string
-			PartialFingerprints map[string]string
+			RuleID              string            `json:"ruleId"`
+			Level               string            `json:"level"`
+			PartialFingerprints map[string]string `json:"partialFingerprints"`
 			Locations           []struct {
 				PhysicalLocation struct {
-					ArtifactLocation struct{ URI string }
-					Region           *struct{ StartLine, StartColumn int }
-				}
-			}
-		}
-	}
+					ArtifactLocation struct {
+						URI string `json:"uri"`
+					} `json:"artifactLocation"`
+					Region *struct {
+						StartLine   int `json:"startLine"`
+						StartColumn int `json:"startColumn"`
+					} `json:"region"`
+				} `json:"physicalLocation"`
+			} `json:"locations"`
+		} `json:"results"`
+	} `json:"runs"`
 }
 
 // printedLog writes a log of three rules, and reads it.
