@@ -137,9 +137,7 @@ func (e *yamlEdit) block(name, margin string, unit int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key := &yaml.Node{}
-	key.SetString(name)
-	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, toyaml.Node(document.Root)}}
+	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{toyaml.Name(name), toyaml.Node(document.Root)}}
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(unit)

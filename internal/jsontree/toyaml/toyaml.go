@@ -17,12 +17,7 @@ func Node(n *jsontree.Node) *yaml.Node {
 	case jsontree.Object:
 		node.Kind = yaml.MappingNode
 		for _, m := range n.Members {
-			name := &yaml.Node{}
-			name.SetString(m.Name)
-			if m.Name == Merge {
-				name.Style = yaml.DoubleQuotedStyle
-			}
-			node.Content = append(node.Content, name, Node(m.Value))
+			node.Content = append(node.Content, Name(m.Name), Node(m.Value))
 		}
 	case jsontree.Array:
 		node.Kind = yaml.SequenceNode
@@ -36,6 +31,16 @@ func Node(n *jsontree.Node) *yaml.Node {
 	}
 	if len(node.Content) == 0 && node.Kind != yaml.ScalarNode {
 		node.Style = yaml.FlowStyle
+	}
+	return node
+}
+
+// Name is the name of a member.
+func Name(name string) *yaml.Node {
+	node := &yaml.Node{}
+	node.SetString(name)
+	if name == Merge {
+		node.Style = yaml.DoubleQuotedStyle
 	}
 	return node
 }
