@@ -126,7 +126,7 @@ func TestFunctionsThatCannotStart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // nobody listens there afterwards
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
 	for want, records := range map[string]shipped.Store{

@@ -77,7 +77,7 @@ func (r *report) write(page string) error {
 			return err
 		}
 	}
-	machine := fmt.Sprintf("Measured on %s with %s on %s, %d cores.\n", time.Now().UTC().Format(time.DateOnly), runtime.Version(), processorName(), runtime.NumCPU())
+	machine := fmt.Sprintf("Measured on %s with %s on %s, %d cores.\n", time.Now().UTC().Format(time.DateOnly), runtime.Version(), processor(), runtime.NumCPU())
 	return writeSection(page, sectionMachine, machine)
 }
 
@@ -111,8 +111,8 @@ func writeSection(page, section, text string) error {
 	return os.WriteFile(page, []byte(before+text+after), 0o600)
 }
 
-// processorName is the name of the machine's processor, where Linux tells.
-func processorName() string {
+// processor is the name of the machine's processor, where Linux tells.
+func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo") // there is none elsewhere
 	for line := range bytes.Lines(text) {
 		if name, value, _ := strings.Cut(string(line), ":"); strings.TrimSpace(name) == "model name" {

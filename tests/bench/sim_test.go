@@ -11,7 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
-	"github.com/jobpoller/jobpoller/tests/processor"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 // A poll every 10 seconds for a day, in both query languages.
@@ -110,9 +110,9 @@ func (r *report) measureSim() {
 		cpu := time.Duration(math.MaxInt64) // the least of all rounds: others may slow a round down
 		nanoseconds := best(func(b *testing.B) {
 			for b.Loop() {
-				before := processor.Time(b)
+				before := processortest.Time(b)
 				day = pollForADay(b, loop.definition)
-				cpu = min(cpu, processor.Time(b)-before)
+				cpu = min(cpu, processortest.Time(b)-before)
 			}
 		})
 		rate, elapsed := float64(day.Transitions)/cpu.Seconds(), time.Duration(nanoseconds)

@@ -24,7 +24,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
-	"github.com/jobpoller/jobpoller/tests/processor"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 // definitions are the shipped ones and, where the corpus is there, those that
@@ -110,10 +110,10 @@ func TestDefinitionsAsWritten(t *testing.T) {
 func within(t *testing.T, f func()) {
 	t.Helper()
 	const mostTime, mostMemory = 5 * time.Second, 1 << 30
-	before := processor.Time(t)
+	before := processortest.Time(t)
 	f()
-	require.Less(t, processor.Time(t)-before, mostTime, "processor time")
-	memory, ok := processor.PeakMemory(t)
+	require.Less(t, processortest.Time(t)-before, mostTime, "processor time")
+	memory, ok := processortest.PeakMemory(t)
 	require.True(t, ok)
 	require.Less(t, memory, int64(mostMemory), "memory of the process")
 }

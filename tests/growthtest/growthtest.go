@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/tests/processor"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 // The numbers of things: each is four times the one before.
@@ -74,7 +74,7 @@ func measure(t testing.TB, work func()) time.Duration {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mostMemory = 3 << 30 // work that grows too fast must not fill the machine
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostMemory))
-	before := processor.Time(t)
+	before := processortest.Time(t)
 	work()
-	return processor.Time(t) - before
+	return processortest.Time(t) - before
 }

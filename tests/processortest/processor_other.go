@@ -1,6 +1,6 @@
 //go:build !unix
 
-package processor
+package processortest
 
 import (
 	"testing"

@@ -1,2 +1,0 @@
-// Package processor tells tests how much of the machine their process has used.
-package processor
