@@ -15,18 +15,19 @@ const (
 	unproved   = "experience, not from AWS"
 )
 
-var quotas = map[string]Quota{
-	// read on 2026-11-22
-	"athena:GetQueryExecution":   {100, 100, fromRePost},
-	"athena:GetQueryResults":     {100, 100, fromRePost},
-	"athena:StartQueryExecution": {20, 20, fromRePost},
-	"athena:StopQueryExecution":  {20, 20, fromRePost},
+var quotas = map[string]map[string]Quota{
+	"athena": { // read on 2026-11-22
+		"GetQueryExecution":   {100, 100, fromRePost},
+		"GetQueryResults":     {100, 100, fromRePost},
+		"StartQueryExecution": {20, 20, fromRePost},
+		"StopQueryExecution":  {20, 20, fromRePost},
+	},
 }
 
 // QuotaOf returns the quota of an operation of a service, by its key; false if nobody
 // publishes it. Those of Step Functions are in package asl.
 func QuotaOf(service, operation string) (Quota, bool) {
-	if q, ok := quotas[service+":"+operation]; ok {
+	if q, ok := quotas[service][operation]; ok {
 		return q, true
 	}
 	if service == "ec2" && strings.HasPrefix(operation, "Describe") {
