@@ -82,7 +82,7 @@ func (l Functions) Has(name string) bool { return l.ByName[name].What != "" }
 const (
 	RunJob      = "run-job"
 	CheckStatus = "check-status"
-	Collector   = "collector"
+	collector   = "collector"
 )
 
 // shippedNames are what the shipped definitions call the functions, by handler.
@@ -90,7 +90,7 @@ var shippedNames = map[string]string{RunJob: statemachines.RunJobFunction, Check
 
 // isPoller tells whether the handler setting is one of package lambdas/handler.
 func isPoller(handler string) bool {
-	return slices.Contains([]string{RunJob, CheckStatus, Collector}, handler)
+	return slices.Contains([]string{RunJob, CheckStatus, collector}, handler)
 }
 
 // Find returns the NAME of the --lambda flag that runs a function. NAME is the function's
@@ -180,10 +180,10 @@ func (l Functions) handlerOf(function string) string {
 // not this one: any other orders-run-job, and a collector alone, is somebody else's.
 func (l Functions) handlerByName(function string) string {
 	byHandler := l.Has(RunJob) || l.Has(CheckStatus)
-	for _, handler := range []string{RunJob, CheckStatus, Collector} {
+	for _, handler := range []string{RunJob, CheckStatus, collector} {
 		switch {
 		case function == shippedNames[handler],
-			function == handler && (byHandler || handler != Collector),
+			function == handler && (byHandler || handler != collector),
 			strings.HasSuffix(function, "-"+handler) && byHandler && !l.Has(function):
 			return handler
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 // FuzzEval: nothing panics, a result is a JSON value, and inputs stay as they
@@ -106,9 +107,9 @@ func requireBudget(t *testing.T, bytes []byte, live *atomic.Int64) (spent time.D
 	}
 	env := environment(t)
 	live.Store(0)
-	started := processorTime()
+	started := processortest.Time(t)
 	v, err := e.Eval(t.Context(), env)
-	spent = processorTime() - started
+	spent = processortest.Time(t) - started
 	require.Less(t, spent, maxProcessorTime, text)
 	require.Less(t, live.Load(), int64(maxLiveBytes), text)
 	require.Equal(t, environment(t).Variables, env.Variables, text)

@@ -92,3 +92,12 @@ func Cut(text string, columns int) string {
 	}
 	return text
 }
+
+// Excerpt is a text as a message names it, however long it is.
+func Excerpt(text string) string {
+	const most = 60
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return text
+}

@@ -145,6 +145,20 @@ func (o *Operation) On() []string {
 	return o.Resources
 }
 
+// Missing are the members that an input of the operation needs and does not have.
+func (o *Operation) Missing(input map[string]any) []string {
+	if o.Input == nil {
+		return nil
+	}
+	var missing []string
+	for _, m := range o.Input.Members {
+		if _, has := input[m.Name]; !has && (m.Required || m.In == InPath) {
+			missing = append(missing, m.Name)
+		}
+	}
+	return missing
+}
+
 // Error is an error of an operation.
 type Error struct {
 	// Shape is the name of the error's shape, Code what the service sends, if

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/jsontree/toyaml"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -136,9 +137,7 @@ func (e *yamlEdit) block(name, margin string, unit int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key := &yaml.Node{}
-	key.SetString(name)
-	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, yamlNode(document.Root)}}
+	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{toyaml.Name(name), toyaml.Node(document.Root)}}
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(unit)
@@ -162,31 +161,4 @@ func (e *yamlEdit) block(name, margin string, unit int) (string, error) {
 		out.WriteString(line + "\n")
 	}
 	return out.String(), nil
-}
-
-// yamlNode is a value of JSON as YAML, with members in the same order.
-func yamlNode(n *jsontree.Node) *yaml.Node {
-	node := &yaml.Node{}
-	switch n.Kind {
-	case jsontree.Object:
-		node.Kind = yaml.MappingNode
-		for _, m := range n.Members {
-			name := &yaml.Node{}
-			name.SetString(m.Name)
-			node.Content = append(node.Content, name, yamlNode(m.Value))
-		}
-	case jsontree.Array:
-		node.Kind = yaml.SequenceNode
-		for _, item := range n.Items {
-			node.Content = append(node.Content, yamlNode(item))
-		}
-	case jsontree.String:
-		node.SetString(n.Text)
-	default: // which YAML writes in the same way
-		node.Kind, node.Value = yaml.ScalarNode, string(n.Raw())
-	}
-	if len(node.Content) == 0 && node.Kind != yaml.ScalarNode {
-		node.Style = yaml.FlowStyle
-	}
-	return node
 }

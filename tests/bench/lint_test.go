@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 const (
@@ -61,11 +62,11 @@ func leastTime(b *testing.B, states, most int, f func()) time.Duration {
 	b.Helper()
 	least, calls := time.Duration(math.MaxInt64), most/states
 	for b.Loop() {
-		before := cpuTime(b)
+		before := processortest.Time(b)
 		for range calls {
 			f()
 		}
-		least = min(least, (cpuTime(b)-before)/time.Duration(calls))
+		least = min(least, (processortest.Time(b)-before)/time.Duration(calls))
 	}
 	return least
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"syscall"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 // A poll every 10 seconds for a day, in both query languages.
@@ -110,9 +110,9 @@ func (r *report) measureSim() {
 		cpu := time.Duration(math.MaxInt64) // the least of all rounds: others may slow a round down
 		nanoseconds := best(func(b *testing.B) {
 			for b.Loop() {
-				before := cpuTime(b)
+				before := processortest.Time(b)
 				day = pollForADay(b, loop.definition)
-				cpu = min(cpu, cpuTime(b)-before)
+				cpu = min(cpu, processortest.Time(b)-before)
 			}
 		})
 		rate, elapsed := float64(day.Transitions)/cpu.Seconds(), time.Duration(nanoseconds)
@@ -122,12 +122,4 @@ func (r *report) measureSim() {
 			budget: fmt.Sprintf("at least %.0f", loop.budget), missed: rate < loop.budget,
 		})
 	}
-}
-
-// cpuTime is the time that the process has spent on the processors.
-func cpuTime(tb testing.TB) time.Duration {
-	tb.Helper()
-	var usage syscall.Rusage
-	require.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

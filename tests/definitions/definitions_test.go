@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 // definitions are the shipped ones and, where the corpus is there, those that
@@ -110,22 +110,12 @@ func TestDefinitionsAsWritten(t *testing.T) {
 func within(t *testing.T, f func()) {
 	t.Helper()
 	const mostTime, mostMemory = 5 * time.Second, 1 << 30
-	before := used(t)
+	before := processortest.Time(t)
 	f()
-	after := used(t)
-	require.Less(t, cpu(after)-cpu(before), mostTime, "processor time")
-	require.Less(t, after.Maxrss*1024, int64(mostMemory), "memory of the process")
-}
-
-func used(t *testing.T) syscall.Rusage {
-	t.Helper()
-	var usage syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return usage
-}
-
-func cpu(usage syscall.Rusage) time.Duration {
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	require.Less(t, processortest.Time(t)-before, mostTime, "processor time")
+	memory, ok := processortest.PeakMemory(t)
+	require.True(t, ok)
+	require.Less(t, memory, int64(mostMemory), "memory of the process")
 }
 
 // exercise does with a definition all that can be done with one.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 // The numbers of things: each is four times the one before.
@@ -72,7 +74,7 @@ func measure(t testing.TB, work func()) time.Duration {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mostMemory = 3 << 30 // work that grows too fast must not fill the machine
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostMemory))
-	before := processorTime(t)
+	before := processortest.Time(t)
 	work()
-	return processorTime(t) - before
+	return processortest.Time(t) - before
 }

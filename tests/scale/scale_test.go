@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/tests/processortest"
 )
 
 var jobCount = flag.Int("jobs", 0, "how many jobs run at once for an hour; 0: a few")
@@ -61,10 +60,10 @@ func TestHour(t *testing.T) { //nolint:paralleltest // it measures time and memo
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, cmp.Or(*jobCount, tt.few), tt.of)
-			began, used := time.Now(), processorTime(t)
+			began, used := time.Now(), processortest.Time(t)
 			w.run(t)
 			took := time.Since(began)
-			used = processorTime(t) - used
+			used = processortest.Time(t) - used
 			w.requireEnds(t)
 			t.Logf("%d jobs, %d visits in %d invocations: %s, %s of processors, %.0f visits a second; %d events lost, %d deliveries doubled",
 				len(w.jobs), w.visits, w.invocations, took.Round(100*time.Millisecond), used.Round(100*time.Millisecond),
@@ -116,23 +115,11 @@ func (w *world) compare(t *testing.T) []string {
 	return lines
 }
 
-// processorTime is how long processors have worked for this process.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-}
-
 // requireMemory requires that the process has never had more than 2 GB.
 func requireMemory(t *testing.T) {
 	t.Helper()
-	var used syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	bytes := used.Maxrss // of macOS; Linux counts in kibibytes
-	if runtime.GOOS == "linux" {
-		bytes <<= 10
+	if bytes, ok := processortest.PeakMemory(t); ok {
+		t.Logf("peak of memory: %d MB", bytes>>20)
+		require.Less(t, bytes, int64(2<<30))
 	}
-	t.Logf("peak of memory: %d MB", bytes>>20)
-	require.Less(t, bytes, int64(2<<30))
 }

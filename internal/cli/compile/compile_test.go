@@ -62,6 +62,16 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
+// A name that YAML reads as "merge" was written without quotes.
+func TestYAMLQuotesAMergeName(t *testing.T) {
+	t.Parallel()
+	out, err := toYAML([]byte(`{"<<": {"<": "<<"}}`))
+	require.NoError(t, err)
+	var got map[string]any
+	require.NoError(t, yaml.Unmarshal(out, &got), "%s", out)
+	require.Equal(t, map[string]any{"<<": map[string]any{"<": "<<"}}, got)
+}
+
 // Where a definition in YAML ends too early or too late is said, too.
 func TestCheckOfYAML(t *testing.T) {
 	t.Parallel()

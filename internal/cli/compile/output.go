@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/jsontree/toyaml"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -62,30 +63,7 @@ func toYAML(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return printYAML(yamlNode(document.Root))
-}
-
-func yamlNode(n *jsontree.Node) *yaml.Node {
-	node := &yaml.Node{}
-	switch n.Kind {
-	case jsontree.Object:
-		node.Kind = yaml.MappingNode
-		for _, m := range n.Members {
-			name := &yaml.Node{}
-			name.SetString(m.Name)
-			node.Content = append(node.Content, name, yamlNode(m.Value))
-		}
-	case jsontree.Array:
-		node.Kind = yaml.SequenceNode
-		for _, item := range n.Items {
-			node.Content = append(node.Content, yamlNode(item))
-		}
-	case jsontree.String:
-		node.SetString(n.Text)
-	default: // which YAML writes in the same way
-		node.Kind, node.Value = yaml.ScalarNode, string(n.Raw())
-	}
-	return node
+	return printYAML(toyaml.Node(document.Root))
 }
 
 // sameYAML writes YAML in the layout of toYAML.
@@ -112,7 +90,9 @@ func printYAML(n *yaml.Node) ([]byte, error) {
 // blockStyle takes away comments, brackets and quotes, but for those of empty values
 // and of strings that would else be something other than a string.
 func blockStyle(n *yaml.Node) {
-	n.Style = 0
+	if n.Value != toyaml.Merge {
+		n.Style = 0
+	}
 	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
 	if len(n.Content) == 0 && n.Kind != yaml.ScalarNode {
 		n.Style = yaml.FlowStyle

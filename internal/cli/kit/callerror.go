@@ -65,12 +65,6 @@ func WithoutSDK(err error) string {
 	return err.Error()
 }
 
-// IsRefused tells whether a service refuses what was asked, for a reason of its own.
-func IsRefused(err error) bool {
-	code := NewCallError(err).Code
-	return code != "" && !awserror.IsPermissionCode(code) && !awserror.IsCredentialsCode(code) && !goerror.Classify(err).Passes()
-}
-
 // EndReason says why an error of a call ends the command, and what to do. The
 // call needs the IAM actions.
 func EndReason(actions []string, err error) string {

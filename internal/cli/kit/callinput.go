@@ -45,19 +45,6 @@ func (s *CallInput) Read(stdinput io.Reader) (map[string]any, error) {
 	return value.(map[string]any), nil //nolint:forcetypeassert // FitText wants an object
 }
 
-// Missing are the members that the input needs and does not have.
-func (s *CallInput) Missing(input map[string]any) []string {
-	var missing []string
-	if s.Op.Input != nil {
-		for _, m := range s.Op.Input.Members {
-			if _, has := input[m.Name]; !has && (m.Required || m.In == catalog.InPath) {
-				missing = append(missing, m.Name)
-			}
-		}
-	}
-	return missing
-}
-
 // Fit checks the whole input.
 func (s *CallInput) Fit(input map[string]any) (map[string]any, error) {
 	text, err := json.Marshal(input)

@@ -153,14 +153,6 @@ func (d *DelayFlags) Problems(changed func(flag string) bool, least, maxWait tim
 	return problems
 }
 
-// Seconds is the time.Duration of a number of them, or the nearest there is.
-func Seconds(s float64) time.Duration {
-	if most := float64(math.MaxInt64 / int64(time.Second)); math.Abs(s) >= most {
-		return time.Duration(math.Copysign(most, s)) * time.Second
-	}
-	return time.Duration(s * float64(time.Second))
-}
-
 // Sooner returns the shorter of two limits: that of the wait, 0 if it is not known, and
 // TimeoutSeconds of the state machine, whose largest value counts as none.
 func Sooner(limit time.Duration, m *asl.StateMachine) time.Duration {

@@ -2,7 +2,6 @@
 package kit
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/jobpoller/jobpoller/internal/commandline"
@@ -37,13 +36,23 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // WithCode is an error that ends the program with a code.
 func WithCode(code int, err error) error { return &ExitError{code, err} }
 
-// CodeOf is the exit code that an error has; false if it has none.
+// CodeOf is the exit code of the first error of a tree that has one; false if none has.
 func CodeOf(err error) (code int, ok bool) {
-	if coded, ok := errors.AsType[*ExitError](err); ok {
-		return coded.Code, true
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself, for the first of two types
+	case *ExitError:
+		return e.Code, true
+	case *commandline.Error:
+		return ExitUsage, true
+	case interface{ Unwrap() error }:
+		return CodeOf(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, joined := range e.Unwrap() {
+			if code, ok = CodeOf(joined); ok {
+				return code, true
+			}
+		}
 	}
-	_, isWrong := errors.AsType[*commandline.Error](err)
-	return ExitUsage, isWrong
+	return 0, false
 }
 
 // AsFailure is an error that says that something failed, if it does not say more.

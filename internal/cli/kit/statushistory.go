@@ -34,15 +34,6 @@ func (h StatusHistory) Add(status string, after time.Duration) StatusHistory {
 	return append(h[:min(len(h), mostStatuses-1)], seenStatus{status, after.Seconds(), after.Seconds()})
 }
 
-// EndsAfter is when a poll last saw that the job had not ended: its end was seen so long
-// after the beginning.
-func (h StatusHistory) EndsAfter(seen time.Duration) time.Duration {
-	if len(h) < 2 { //nolint:mnd // the last is that of the end
-		return 0
-	}
-	return min(seen, Seconds(h[len(h)-2].UntilSeconds))
-}
-
 // Text is the history on one line; empty if the status never changed.
 func (h StatusHistory) Text() string {
 	if len(h) < 2 { //nolint:mnd // a change

@@ -11,6 +11,9 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/lint/sarif"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // Finding is what lint found in a file.
@@ -80,7 +83,7 @@ func printFindings(out io.Writer, format string, found []Finding) error {
 	case "json":
 		return kit.WriteJSON(out, found)
 	case "sarif":
-		return kit.WriteJSON(out, sarifOf(found))
+		return kit.WriteJSON(out, newSARIF(found))
 	case "github":
 		return printAnnotations(out, found)
 	}
@@ -97,4 +100,21 @@ func printFindings(out io.Writer, format string, found []Finding) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// newSARIF is the log of the findings for code scanning.
+func newSARIF(found []Finding) *sarif.Log {
+	known := []lint.Rule{{Name: definitionRule, About: "AWS rejects the definition"}}
+	for _, r := range allRules() {
+		known = append(known, lint.Rule{Name: r.Name, About: r.About})
+	}
+	known = append(known, lint.Rule{Name: awsRule, About: "what AWS says of the definition"})
+	all := make([]sarif.Finding, len(found))
+	for i, f := range found {
+		all[i] = sarif.Finding{File: f.nameInRepository(), Rule: f.Rule, Pointer: f.pointer(), Problem: f.Problem, Message: f.Message()}
+		if f.file == source.Stdin {
+			all[i].File, all[i].About = "stdin", "the standard input"
+		}
+	}
+	return sarif.New(kit.Version(), known, all)
 }

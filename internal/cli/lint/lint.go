@@ -127,7 +127,7 @@ func runLint(c *cobra.Command, names []string, o Options) error {
 	if unread != nil && o.update {
 		return unread // a baseline of some files would lose the findings of the others
 	}
-	found, known, err := baseline{o.baseline, o.update}.apply(read.files, read.found, o.checks)
+	found, known, err := baselineFile{o.baseline, o.update}.apply(read.files, read.found, o.checks)
 	if err != nil {
 		return err
 	}

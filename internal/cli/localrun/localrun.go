@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,17 +100,17 @@ func (r *Run) Execute(ctx context.Context, input []byte, options sim.Options, en
 }
 
 // joinFailures joins the failure of a run and those of writing what it came to. The
-// first has the exit code.
+// first says with which code the command ends.
 func joinFailures(errs ...error) error {
-	all := errors.Join(errs...)
-	if all == nil {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 0 {
 		return nil
 	}
-	code := kit.ExitFailed
-	if own, ok := kit.CodeOf(all); ok {
-		code = own
+	code, ok := kit.CodeOf(errs[0])
+	if !ok {
+		code = kit.ExitFailed
 	}
-	return kit.WithCode(code, all)
+	return kit.WithCode(code, errors.Join(errs...))
 }
 
 // hintPlaceholders is a hint for a run that did not succeed: placeholders without a

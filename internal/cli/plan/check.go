@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -223,8 +224,8 @@ func (k *planCheck) measure(now *knowledge, s pollcore.Planned, promised plan.Co
 // lateness is how late jobs were seen, where that is known.
 func (k *knowledge) lateness() (all []time.Duration) {
 	for _, j := range k.jobs {
-		if j.late != nil {
-			all = append(all, max(0, *j.late))
+		if j.Late != nil {
+			all = append(all, max(0, *j.Late))
 		}
 	}
 	return all
@@ -232,7 +233,7 @@ func (k *knowledge) lateness() (all []time.Duration) {
 
 // latenessOf is how late a schedule sees the ends of jobs whose durations are known. The
 // jobs, in order of their durations, take turns in all of its jitter.
-func latenessOf(jobs []pastJob, s pollcore.Planned) (all []time.Duration) {
+func latenessOf(jobs []pastjobs.Job, s pollcore.Planned) (all []time.Duration) {
 	var took []time.Duration
 	for _, j := range jobs {
 		if j.From == j.To {
@@ -293,7 +294,7 @@ func (k *planCheck) test(then, now *knowledge) error {
 
 // unsure are the durations of jobs, as exact as services say times: half a second to
 // either side.
-func unsure(jobs []pastJob) []plan.Sample {
+func unsure(jobs []pastjobs.Job) []plan.Sample {
 	all := make([]plan.Sample, len(jobs))
 	for i, j := range jobs {
 		all[i] = plan.Sample{From: max(0, j.From-clockError/2), To: j.To + clockError/2} //nolint:mnd // half

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -17,7 +18,7 @@ import (
 // of its draws take turns.
 func TestCheckComputesTheLatenessOfEveryDraw(t *testing.T) {
 	t.Parallel()
-	jobs := make([]pastJob, 100)
+	jobs := make([]pastjobs.Job, 100)
 	for i := range jobs {
 		jobs[i].Sample = plan.Exactly(700 * time.Second)
 	}
@@ -43,7 +44,7 @@ func TestCheckHasTheP95OfAPlan(t *testing.T) {
 		now, samples := &knowledge{}, make([]plan.Sample, n)
 		for i := range samples { // each is seen a second later than the one before
 			samples[i] = plan.Exactly(10*time.Minute - time.Duration(i)*time.Second)
-			now.jobs = append(now.jobs, pastJob{Sample: samples[i]})
+			now.jobs = append(now.jobs, pastjobs.Job{Sample: samples[i]})
 		}
 		recorded, err := plan.Record(samples)
 		require.NoError(t, err)

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
@@ -127,7 +128,8 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	unknown := func(why string) *planSubject {
 		return &planSubject{notes: []string{"today's schedule is not shown: " + why}}
 	}
-	r := o.startReading(c, client)
+	r := startReading(c, "the state machine")
+	client.Tried = r.showTrouble
 	text, as, err := client.Definition(c.Context(), o.origin())
 	r.live.Close()
 	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok && awserror.IsPermissionCode(kit.NewCallError(refused.Err).Code) {
@@ -169,188 +171,112 @@ func (o *planOptions) callProblem(ctx context.Context, err error) error {
 	return kit.RecordError(o.executions.arn, err)
 }
 
+// openKept opens the file of --keep, or creates it, and reads what it has. Without a name
+// there is no file.
+func (o *planOptions) openKept() (file *os.File, kept *pastjobs.Kept, err error) {
+	name := o.executions.keep
+	if name != "" {
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, nil, kit.Usage("--keep: %s is not a regular file: pass another one", name)
+		}
+		const mode = 0o600
+		if file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, mode); err != nil { //nolint:gosec // the user names it
+			return nil, nil, kit.Usage("--keep: %w", err)
+		}
+	}
+	if kept, err = pastjobs.OpenKept(file, o.origin()); err != nil {
+		return nil, nil, errors.Join(kit.Usage("--keep %s: %w", name, err), file.Close())
+	}
+	return file, kept, nil
+}
+
 // readExecutions reads the histories of the executions that have ended.
 func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowledge, err error) {
 	client, err := o.connect(c.Context())
 	if err != nil {
 		return nil, err
 	}
-	of := o.origin()
-	kept, err := openKept(o.executions.keep, of)
+	file, kept, err := o.openKept()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, kept.close()) }()
-	r := o.startReading(c, client)
-	r.kept = kept
-	jobs, err := r.read(c.Context(), o)
+	if file != nil {
+		defer func() { err = errors.Join(err, file.Close()) }()
+	}
+	of := o.origin()
+	r := startReading(c, "the list of executions")
+	client.Tried = r.showTrouble
+	jobs := &pastjobs.Jobs{Only: o.only}
+	var done, all int
+	h := &pastjobs.Histories{
+		Client: client, Origin: of, Kept: kept, After: firstStart(o.executions.planned),
+		Wanted: func(arn string) bool {
+			_, known := o.executions.planned[arn]
+			if known {
+				jobs.Leave("of executions in the file of --earlier")
+			}
+			return !known
+		},
+		Progress: func(n, of int) {
+			done, all = n, of
+			r.showHistories(n, of, client.PaceOf(of-n, o.origin().Region))
+		},
+	}
+	err = h.Read(c.Context(), jobs, o.executions.most)
 	r.live.Close()
 	if err != nil {
-		return nil, err
+		return nil, o.historyProblem(c.Context(), err, done, all)
 	}
 	k, err = learn(of.String(), jobs)
 	if err == nil {
 		o.settlePrices(of.Region, k)
-		k.notes = append(k.notes, r.notes(o.only)...)
+		k.notes = append(k.notes, o.severalTasks(jobs)...)
 	}
 	return k, err
 }
 
-// executionReader reads histories, each once.
-type executionReader struct {
-	client *stepfunctions.Client
-	of     *stepfunctions.Origin
-	kept   *keptFile
-	start  time.Time
-	states map[string]bool // the Tasks that polled
-	live   *kit.Live
-
-	mu         sync.Mutex
-	what       string // is read, before the histories
-	done, all  int    // histories; all is 0 before they are listed
-	left, last time.Duration
-	trouble    string // of the last call
-}
-
-// startReading shows what the calls of the client read, until the caller closes live.
-func (o *planOptions) startReading(c *cobra.Command, client *stepfunctions.Client) *executionReader {
-	r := &executionReader{client: client, of: o.origin(), start: time.Now(), what: "the state machine"}
-	r.live = kit.NewLive(c.ErrOrStderr(), false, r.standing)
-	client.Tried = r.showTrouble
-	return r
-}
-
-// showTrouble shows the error of a call, after which minutes can pass.
-func (r *executionReader) showTrouble(err error) {
-	trouble := ""
-	if err != nil {
-		trouble = kit.NewCallError(err).Code
+// showHistories notes how many histories are read. The others take so long at least.
+func (r *reading) showHistories(done, all int, left time.Duration) {
+	if all == 0 {
+		return
 	}
-	r.mu.Lock()
-	r.trouble = trouble
-	r.mu.Unlock()
-	if trouble != "" {
-		r.live.Show(r.standing())
+	took := time.Since(r.start)
+	if done > 0 {
+		left = max(left, took/time.Duration(done)*time.Duration(all-done))
 	}
-}
-
-// read returns the jobs.
-func (r *executionReader) read(ctx context.Context, o *planOptions) (*pastJobs, error) {
-	r.mu.Lock()
-	r.what = "the list of executions"
-	r.mu.Unlock()
-	jobs, done := &pastJobs{only: o.only}, 0
-	ended, err := r.client.ListEnded(ctx, r.of, o.executions.most, firstStart(o.executions.planned), func(arn string) bool {
-		_, known := o.executions.planned[arn]
-		if known {
-			jobs.leave("of executions in the file of --earlier")
+	r.showPassing(func(elapsed time.Duration) string {
+		message := fmt.Sprintf("%d of %s", done, kit.Plural(all, "history"))
+		if left := left - (elapsed - took); left >= time.Second {
+			message += ", " + kit.WholeSeconds(left) + " left"
 		}
-		return !known
+		return message
 	})
-	if err != nil {
-		return nil, o.callProblem(ctx, err)
-	}
-	unread := 0
-	for _, e := range ended {
-		if r.kept.find(e) == nil {
-			unread++
-		}
-	}
-	r.show(0, unread)
-	r.states = map[string]bool{}
-	for _, e := range ended {
-		k := r.kept.find(e)
-		if k == nil {
-			if k, err = r.readOne(ctx, o, e, jobs); err != nil {
-				return nil, r.breakOff(err)
-			}
-			done++
-			r.show(done, unread)
-		}
-		if k == nil {
-			continue
-		}
-		for _, j := range k.Jobs {
-			r.states[j.State] = true
-		}
-		if err := k.addTo(jobs); err != nil {
-			return nil, kit.Usage("%s: %w", r.of, err)
-		}
-	}
-	return jobs, nil
 }
 
-// readOne reads the history of an execution, and keeps what it says if the execution has
-// ended. A redrive can follow.
-// It returns nil if the history says nothing now.
-func (r *executionReader) readOne(ctx context.Context, o *planOptions, listed stepfunctions.Ended, jobs *pastJobs) (*keptExecution, error) {
-	e, err := r.client.History(ctx, listed.ARN)
-	refused, isCall := errors.AsType[*stepfunctions.CallError](err)
-	switch {
-	case err == nil:
-	case listed.ARN == o.executions.arn || ctx.Err() != nil:
-		return nil, o.callProblem(ctx, err)
-	case errors.Is(err, stepfunctions.ErrAnswer):
-		jobs.leave("of executions whose history cannot be read")
-		return nil, nil //nolint:nilnil // as said
-	case isCall && kit.NewCallError(refused.Err).Code == "ExecutionDoesNotExist":
-		jobs.leave("of executions that Step Functions no longer keeps")
-		return nil, nil //nolint:nilnil // as said
-	default:
-		return nil, o.callProblem(ctx, err)
+// historyProblem is the error of the reading: what was read before, and how to go on.
+func (o *planOptions) historyProblem(ctx context.Context, err error, done, all int) error {
+	if errors.Is(err, pastjobs.ErrTooMany) {
+		return kit.Usage("%s: %w", o.origin(), err)
 	}
-	k := newKeptExecution(listed, e)
-	if !e.HasEnded() {
-		return k, nil
+	if unkept, ok := errors.AsType[*pastjobs.KeepError](err); ok {
+		err = kit.WithCode(kit.ExitFailed, terminal.Errorf("--keep %s: %w", o.executions.keep, unkept.Err))
+	} else {
+		err = o.callProblem(ctx, err)
 	}
-	return k, r.kept.add(k)
-}
-
-// breakOff tells of an error what was read before, and how to go on.
-func (r *executionReader) breakOff(err error) error {
 	coded, ok := errors.AsType[*kit.ExitError](err)
-	if !ok || coded.Err == nil || r.all < 2 { //nolint:mnd // there is nothing to go on with
+	if !ok || coded.Err == nil || all < 2 { //nolint:mnd // there is nothing to go on with
 		return err
 	}
-	what := fmt.Sprintf("Read %d of %s.", r.done, kit.Plural(r.all, "history"))
-	if r.kept.out != nil {
-		return kit.WithCode(coded.Code, terminal.Errorf("%w\n%s They are kept in %s: run the same command to go on", coded.Err, terminal.Lines(what), r.kept.name))
+	rest := terminal.Sprintf("They are kept in %s: run the same command to go on", o.executions.keep)
+	if o.executions.keep == "" {
+		rest = "Nothing is kept: with --keep FILE the next command goes on"
 	}
-	return kit.WithCode(coded.Code, terminal.Errorf("%w\n%s Nothing is kept: with --keep FILE the next command goes on", coded.Err, terminal.Lines(what)))
+	return kit.WithCode(coded.Code, terminal.Errorf("%w\nRead %d of %s. %s", coded.Err, done, kit.Plural(all, "history"), terminal.Lines(rest)))
 }
 
-// show notes how many histories are read.
-func (r *executionReader) show(done, all int) {
-	took := time.Since(r.start)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.done, r.all, r.last = done, all, took
-	r.left = r.client.PaceOf(all-done, r.of.Region)
-	if done > 0 {
-		r.left = max(r.left, took/time.Duration(done)*time.Duration(all-done))
-	}
-}
-
-// standing is where the reading stands.
-func (r *executionReader) standing() kit.Standing {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := kit.Standing{Status: "READING", Elapsed: time.Since(r.start), Message: r.what}
-	if r.all > 0 {
-		s.Message = fmt.Sprintf("%d of %s", r.done, kit.Plural(r.all, "history"))
-		if left := r.left - (s.Elapsed - r.last); left >= time.Second {
-			s.Message += ", " + kit.WholeSeconds(left) + " left"
-		}
-	}
-	if s.Seen = r.trouble; r.trouble != "" {
-		s.Message += "  last answer: " + r.trouble
-	}
-	return s
-}
-
-// notes tell if the jobs are of several Tasks.
-func (r *executionReader) notes(only string) []string {
-	if names := slices.Sorted(maps.Keys(r.states)); only == "" && len(names) > 1 {
+// severalTasks tells if the jobs are of several Tasks.
+func (o *planOptions) severalTasks(jobs *pastjobs.Jobs) []string {
+	if names := slices.Sorted(maps.Keys(jobs.Tasks)); o.only == "" && len(names) > 1 {
 		return []string{"the jobs are of several Tasks: plan for one with --only: " + strings.Join(names, ", ")}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/terminal/terminaltest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -143,14 +144,16 @@ func TestPlanKeepsWhatItRead(t *testing.T) {
 		require.Equal(t, 32, s.planOf(keep...).Durations.Count)
 		require.Equal(t, []string{"32", "31"}, s.read)
 
-		known, err := readDurations(file, nil, nil, "")
+		text, err = os.ReadFile(file)
 		require.NoError(t, err)
-		require.Len(t, known.jobs, 32)
-		others, err := readDurations(file, nil, nil, "GetOther")
+		known, err := pastjobs.Parse(text, nil, "")
 		require.NoError(t, err)
-		require.Empty(t, others.jobs)
-		require.Equal(t, []string{"left out: 32 jobs of other Tasks than GetOther"}, others.notes())
-		require.Equal(t, 7*time.Second, *known.jobs[0].late)
+		require.Len(t, known.Ended, 32)
+		others, err := pastjobs.Parse(text, nil, "GetOther")
+		require.NoError(t, err)
+		require.Empty(t, others.Ended)
+		require.Equal(t, []string{"left out: 32 jobs of other Tasks than GetOther"}, leftNotes(others))
+		require.Equal(t, 7*time.Second, *known.Ended[0].Late)
 		of := s.planOf("--durations", file).Durations
 		of.Source = p.Durations.Source
 		require.Equal(t, s.planOf(keep...).Durations, of)

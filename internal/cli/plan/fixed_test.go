@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 )
 
@@ -41,9 +42,9 @@ func TestPlanComparesAFixedDelayForTheGoal(t *testing.T) {
 			for _, jitter := range jitters {
 				goal, err := plan.ParseGoal(late)
 				require.NoError(t, err)
-				past := &pastJobs{}
+				past := &pastjobs.Jobs{}
 				for _, s := range c.jobs {
-					past.jobs = append(past.jobs, pastJob{Sample: s})
+					past.Ended = append(past.Ended, pastjobs.Job{Sample: s})
 				}
 				known, err := learn("past", past)
 				require.NoError(t, err)

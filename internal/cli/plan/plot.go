@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -80,12 +81,12 @@ func (p *plot) at(place float64) float64 {
 // shares are the shares of the jobs that end in each of so many equal parts of the axis.
 func (p *plot) shares(parts int) []float64 {
 	all := make([]float64, parts)
-	below := p.durations.Below(kit.Seconds(p.from))
+	below := p.durations.Below(pastjobs.Seconds(p.from))
 	if !p.logarithmic {
 		below = 0
 	}
 	for i := range all {
-		next := p.durations.Below(kit.Seconds(p.at(float64(i+1) / float64(parts))))
+		next := p.durations.Below(pastjobs.Seconds(p.at(float64(i+1) / float64(parts))))
 		all[i], below = next-below, next
 	}
 	return all

@@ -227,8 +227,8 @@ func (c coster) rate(name, operation string, each float64) quotaUse {
 }
 
 func serviceRate(service, operation string, each float64) quotaUse {
-	q, _ := quotaOfService(service, operation)
-	return quotaUse{Quota: service + ":" + operation, each: each, Allowed: float64(q.PerSecond), PerSecond: true, Source: q.source, burst: q.Burst}
+	q, _ := catalog.QuotaOf(service, operation)
+	return quotaUse{Quota: service + ":" + operation, each: each, Allowed: float64(q.PerSecond), PerSecond: true, Source: q.Source, burst: q.Burst}
 }
 
 // mapRunStarts is the use of the quota that each run of a distributed Map has.
@@ -286,7 +286,7 @@ func (c coster) quotasOfJob(p polling, t *planSubject) []quotaUse {
 		operation, polls = e.Job.Batch.Operation, polls/float64(e.Job.Batch.Max)
 	}
 	all = append(all, serviceRate(e.Service.Key, operation, starts*polls))
-	if _, known := quotaOfService(e.Service.Key, e.Name); e.Job != nil && known {
+	if _, known := catalog.QuotaOf(e.Service.Key, e.Name); e.Job != nil && known {
 		start := serviceRate(e.Service.Key, e.Name, starts)
 		start.isStart = true
 		all = append(all, start)
@@ -355,7 +355,7 @@ func (s *planSubject) readCalls(m *asl.StateMachine, poll string) {
 		}
 		call := serviceCall{service, strings.ToUpper(r.Action[:1]) + r.Action[1:]}
 		isStart := s.entry != nil && s.entry.Service.Key == service && s.entry.Name == call.operation
-		if _, known := quotaOfService(call.service, call.operation); known && !isStart {
+		if _, known := catalog.QuotaOf(call.service, call.operation); known && !isStart {
 			s.calls = append(s.calls, call)
 		}
 	}

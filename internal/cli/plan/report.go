@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -130,7 +131,7 @@ func newPlanReport(o planOptions, goal plan.Goal, today *planSubject, known *kno
 	p.Schedules = append(p.Schedules, costs.row(doublingName, backoff(), nil))
 	planned := costs.row(plannedName, p.Schedule, strategy.PhaseEnds(p.Schedule))
 	p.Schedules = append(p.Schedules, planned)
-	if fits := kit.Seconds(planned.LongestSeconds); fits < known.distribution.Quantile(rareJob) && fits < asl.MaxStandardTime {
+	if fits := pastjobs.Seconds(planned.LongestSeconds); fits < known.distribution.Quantile(rareJob) && fits < asl.MaxStandardTime {
 		p.Notes = append(p.Notes, fmt.Sprintf("a history has room for %s of these polls, and %s may run longer: "+
 			"allow more lateness, or take the strategy %s", fitText(fits), shareOfJobs(1-known.distribution.Below(fits)), compile.LambdaEvents))
 	}

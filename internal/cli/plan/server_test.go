@@ -17,6 +17,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/statemachines/sfntest"
 )
 
@@ -131,10 +132,12 @@ func TestPlanReadsRedrivenExecutionsAgain(t *testing.T) {
 	require.Equal(t, 3, lines(file), "the other execution is not read again")
 	require.Equal(t, 2, read(*machine, file).Durations.Count)
 	require.Equal(t, 3, lines(file))
-	known, err := readDurations(file, nil, nil, "")
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Len(t, known.jobs, 2)
-	require.Empty(t, known.left, "the last line of an execution counts")
+	known, err := pastjobs.Parse(text, nil, "")
+	require.NoError(t, err)
+	require.Len(t, known.Ended, 2)
+	require.Empty(t, known.Left, "the last line of an execution counts")
 	require.Equal(t, 1, read(*stopped.ExecutionArn, one).Durations.Count)
 	require.Equal(t, 2, lines(one))
 }

@@ -1,12 +1,17 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -32,7 +37,7 @@ func (o *planOptions) addService(c *cobra.Command) {
 
 // readService reads past jobs from the service.
 func (o *planOptions) readService(c *cobra.Command, s *planSubject) (*knowledge, error) {
-	r, err := newJobLister(s, o.service.params)
+	l, err := newListing(s, o.service.params)
 	if err != nil {
 		return nil, err
 	}
@@ -41,30 +46,54 @@ func (o *planOptions) readService(c *cobra.Command, s *planSubject) (*knowledge,
 		return nil, kit.ConfigurationError(err)
 	}
 	// The lister tries again by itself, so that its pace holds for each request.
-	r.client = awsjob.New(cfg, awsjob.WithoutRetries())
-	if err := r.check(); err != nil {
-		return nil, kit.Usage("%w", err)
+	client := awsjob.New(cfg, awsjob.WithoutRetries())
+	for _, op := range s.entry.ListCalls() { // the error that every call would have
+		if err := client.Check(op); err != nil {
+			return nil, kit.Usage("%w", err)
+		}
 	}
-	r.live = kit.NewLive(c.ErrOrStderr(), false, r.standing)
-	jobs, err := r.read(c.Context(), o.executions.most)
+	r := startReading(c, listedText(0, 0))
+	lister := &pastjobs.Lister{
+		Entry: s.entry, Input: l.input, Tried: r.showTrouble, Progress: func(done, all int) { r.show(listedText(done, all)) },
+		Call: func(ctx context.Context, op *catalog.Operation, input any) (any, error) {
+			return kit.AnswerWithin(ctx, kit.CallPatience, func(ctx context.Context) (any, error) { return client.Call(ctx, op, input) })
+		},
+	}
+	past, more, err := lister.Read(c.Context(), o.executions.most)
 	r.live.Close()
 	if err != nil {
-		return nil, err
+		return nil, l.problem(c.Context(), err)
 	}
-	k, err := learn(r.source(), jobs)
+	k, err := learn(l.source(), past)
 	if err != nil {
 		return nil, err
 	}
-	if r.more {
-		k.notes = append(k.notes, fmt.Sprintf("%s lists more than %s: --most reads more", r.list.Operation, kit.Plural(o.executions.most, "job")))
+	if more {
+		k.notes = append(k.notes, fmt.Sprintf("%s lists more than %s: --most reads more", l.op.Name, kit.Plural(o.executions.most, "job")))
 	}
 	o.settlePrices(cfg.Region, k)
 	return k, nil
 }
 
-// newJobLister prepares the calls that list the past jobs of a subject. It refuses what
+// listedText says how many of all jobs are described, or how many are listed.
+func listedText(done, all int) string {
+	if all > 0 {
+		return fmt.Sprintf("%d of %s described", done, kit.Plural(all, "job"))
+	}
+	return kit.Plural(done, "job") + " listed"
+}
+
+// listing is the call that lists past jobs, as the command line gives it.
+type listing struct {
+	service string
+	op      *catalog.Operation
+	params  kit.Params
+	input   map[string]any
+}
+
+// newListing prepares the call that lists the past jobs of a subject. It refuses what
 // is wrong before any call.
-func newJobLister(s *planSubject, p kit.Params) (*jobLister, error) {
+func newListing(s *planSubject, p kit.Params) (*listing, error) {
 	e := s.entry
 	switch {
 	case e == nil:
@@ -74,13 +103,13 @@ func newJobLister(s *planSubject, p kit.Params) (*jobLister, error) {
 	case e.Job.List == nil:
 		return nil, kit.Usage("%s has no list of past jobs with their times. Pass --durations FILE or --from-executions ARN", e.FullName())
 	}
-	r := &jobLister{entry: e, list: e.Job.List, op: e.Service.Operations[e.Job.List.Operation], params: p}
-	call := kit.CallInput{Op: r.op, Params: p}
+	list := e.Job.List
+	l := &listing{service: e.Service.Key, op: e.Service.Operations[list.Operation], params: p}
 	input := map[string]any{}
-	if err := p.Set(input, r.op.Input); err != nil {
+	if err := p.Set(input, l.op.Input); err != nil {
 		return nil, kit.Usage("%w", err)
 	}
-	constants, err := r.list.Constants()
+	constants, err := list.Constants()
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +118,8 @@ func newJobLister(s *planSubject, p kit.Params) (*jobLister, error) {
 			input[name] = value
 		}
 	}
-	missing := call.Missing(input)
-	for _, name := range r.list.Needs {
+	missing := l.op.Missing(input)
+	for _, name := range list.Needs {
 		if _, given := input[name]; !given {
 			missing = append(missing, name)
 		}
@@ -101,24 +130,35 @@ func newJobLister(s *planSubject, p kit.Params) (*jobLister, error) {
 		for _, name := range missing {
 			command = append(command, "--param", name+"=...")
 		}
-		return nil, kit.Usage("%s needs %s: %s", r.op.Name, strings.Join(missing, " and "), strings.Join(command, " "))
+		return nil, kit.Usage("%s needs %s: %s", l.op.Name, strings.Join(missing, " and "), strings.Join(command, " "))
 	}
-	r.input, err = call.Fit(input)
-	return r, err
+	call := kit.CallInput{Op: l.op}
+	l.input, err = call.Fit(input)
+	return l, err
 }
 
 // source names the jobs for people.
-func (r *jobLister) source() string {
-	words := []string{r.entry.Service.Key + ":" + r.op.Name}
-	return strings.Join(append(words, r.params...), " ")
+func (l *listing) source() string {
+	return strings.Join(append([]string{l.service + ":" + l.op.Name}, l.params...), " ")
 }
 
-// check returns the error that every call would have.
-func (r *jobLister) check() error {
-	for _, op := range r.entry.ListCalls() {
-		if err := r.client.Check(op); err != nil {
-			return err
-		}
+// problem is the error of the reading as one of the command.
+func (l *listing) problem(ctx context.Context, err error) error {
+	if wrong, ok := errors.AsType[*pastjobs.AnswerError](err); ok {
+		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s:%s: unexpected answer: %w", l.service, wrong.Op.Name, wrong.Err))
 	}
-	return nil
+	failed, ok := errors.AsType[*pastjobs.CallError](err)
+	switch {
+	case ctx.Err() != nil:
+		return kit.WithCode(kit.ExitInterrupted, errors.New("interrupted"))
+	case !ok:
+		return err
+	case errors.Is(err, jobs.ErrArguments):
+		return kit.Usage("input of %s: %w", failed.Op.Name, failed.Err)
+	case failed.Op == l.op && len(l.params) > 0 && failed.IsRefused(): // most often no such name
+		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s:%s: %s. Check %s, the account and the region",
+			l.service, l.op.Name, kit.ErrorText(failed.Err), strings.Join(quoteAll(l.params.Spell()), " ")))
+	default:
+		return kit.WithCode(kit.ExitUnknown, terminal.Errorf("%s:%s: %s", l.service, failed.Op.Name, kit.EndReason(failed.Op.Actions, failed.Err)))
+	}
 }

@@ -338,7 +338,7 @@ func TestPlanFromEndlessList(t *testing.T) {
 	}, "glue", "StartJobRun", "--param", "JobName=nightly")
 	require.Equal(t, kit.ExitUnknown, p.code)
 	require.Equal(t, "jobpoller: glue:GetJobRuns: unexpected answer: it has more than 2000 pages: ask for fewer jobs with --most or --param\n", p.stderr)
-	require.Equal(t, (listerPages-1)*listerPace, p.took)
+	require.Equal(t, 1999*200*time.Millisecond, p.took)
 }
 
 // The members of the list's input come from the command line, before the constants of the
@@ -359,7 +359,7 @@ func TestListInput(t *testing.T) {
 	} {
 		e, err := kit.Lookup(strings.Fields(c.name))
 		require.NoError(t, err)
-		r, err := newJobLister(&planSubject{entry: e}, c.args)
+		r, err := newListing(&planSubject{entry: e}, c.args)
 		require.NoError(t, err)
 		text, err := json.Marshal(r.input)
 		require.NoError(t, err)
@@ -452,11 +452,13 @@ func TestCheckPlanFromService(t *testing.T) {
 }
 
 // The live line says how far the reading is.
-func TestListerStanding(t *testing.T) {
+func TestReadingStanding(t *testing.T) {
 	t.Parallel()
-	r := &jobLister{}
-	r.show(func() { r.listed = 1 })
+	r := startReading(New(), listedText(0, 0))
+	defer r.live.Close()
+	r.show(listedText(1, 0))
 	require.Equal(t, "1 job listed", r.standing().Message)
-	r.show(func() { r.describing, r.listed, r.done, r.trouble = true, 40, 7, "Throttling" })
+	r.show(listedText(7, 40))
+	r.trouble = "Throttling"
 	require.Equal(t, "7 of 40 jobs described  last answer: Throttling", r.standing().Message)
 }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -108,7 +113,7 @@ type knowledge struct {
 	// the distribution allows for others.
 	distribution, recorded plan.Distribution
 	summary                *plan.Summary // of past jobs
-	jobs                   []pastJob
+	jobs                   []pastjobs.Job
 	executions             map[string]time.Time // that a file names: their starts, by their ARNs
 	namesTasks             bool
 	notes                  []string
@@ -137,11 +142,35 @@ func (o *planOptions) readFile(c *cobra.Command, s *planSubject) (*knowledge, er
 
 // readFileOf reads the file that a flag names.
 func (o *planOptions) readFileOf(flag, name string, c *cobra.Command, s *planSubject) (*knowledge, error) {
-	jobs, err := readDurations(name, c.InOrStdin(), s.entry, o.only)
+	text, err := readAtMost(name, c.InOrStdin(), pastjobs.MaxBytes)
 	if err != nil {
 		return nil, kit.Usage("--%s: %w", flag, err)
 	}
+	jobs, err := pastjobs.Parse(text, s.entry, o.only)
+	if err != nil {
+		return nil, kit.Usage("--%s: %w", flag, terminal.Errorf("%s: %w", name, err))
+	}
 	return learn(name, jobs)
+}
+
+// readAtMost reads a file, or the standard input, of so many bytes.
+func readAtMost(name string, in io.Reader, most int64) (text []byte, err error) {
+	if name != kit.Stdin {
+		f, err := os.Open(name) //nolint:gosec // the user names it
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, terminal.Errorf("%s is a folder: pass a file", name)
+		}
+		in = f
+	}
+	text, err = io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = terminal.Errorf("%s has more than %d MiB: pass fewer durations", name, most>>20) //nolint:mnd // a MiB
+	}
+	return text, err
 }
 
 // checkOnly refuses --only where nothing names a Task.
@@ -153,8 +182,8 @@ func (o *planOptions) checkOnly(s *planSubject, files ...*knowledge) error {
 }
 
 // learn learns from the past jobs of a source.
-func learn(source string, jobs *pastJobs) (*knowledge, error) {
-	samples := jobs.samples()
+func learn(source string, jobs *pastjobs.Jobs) (*knowledge, error) {
+	samples := jobs.Samples()
 	summary, err := plan.Summarize(samples)
 	if errors.Is(err, plan.ErrNoSamples) {
 		return nil, kit.WithCode(kit.ExitUsage, fmt.Errorf("%s: it has %w that ended. Wait until some have ended, or state how long they take with --duration%s",
@@ -172,17 +201,33 @@ func learn(source string, jobs *pastJobs) (*knowledge, error) {
 		return nil, kit.Usage("%s: %w", source, err)
 	}
 	return &knowledge{
-		source: source, distribution: d, recorded: recorded, summary: &summary, jobs: jobs.jobs,
-		executions: jobs.executions, namesTasks: jobs.namesTasks, notes: jobs.notes(),
+		source: source, distribution: d, recorded: recorded, summary: &summary, jobs: jobs.Ended,
+		executions: jobs.Executions, namesTasks: len(jobs.Tasks) > 0, notes: leftNotes(jobs),
 	}, nil
 }
 
 // errNoDurations is of a source without a job that ended.
 var errNoDurations = errors.New("no durations of jobs")
 
-func describeLeft(jobs *pastJobs) string {
-	if notes := jobs.notes(); len(notes) > 0 {
+func describeLeft(jobs *pastjobs.Jobs) string {
+	if notes := leftNotes(jobs); len(notes) > 0 {
 		return ". " + strings.Join(notes, "; ")
 	}
 	return ""
+}
+
+// leftNotes say which jobs of a source do not count.
+func leftNotes(p *pastjobs.Jobs) []string {
+	const most = 10 // a file may name many
+	var notes []string
+	if p.Hint != "" {
+		notes = append(notes, p.Hint)
+	}
+	for i, reason := range slices.Sorted(maps.Keys(p.Left)) {
+		if i == most {
+			return append(notes, fmt.Sprintf("left out: jobs for %d more reasons", len(p.Left)-most))
+		}
+		notes = append(notes, fmt.Sprintf("left out: %s %s", kit.Plural(p.Left[reason], "job"), reason))
+	}
+	return notes
 }

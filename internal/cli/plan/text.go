@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -171,7 +172,7 @@ var tableColumns = []tableColumn{
 	{"transitions", 12, 8, func(s *plannedSchedule) string { return fmt.Sprintf("%.1f", s.Transitions) }},
 	{"events", 7, 7, func(s *plannedSchedule) string { return fmt.Sprintf("%.0f", s.Events) }},
 	{"USD/1,000", 10, 4, func(s *plannedSchedule) string { return fmt.Sprintf("%.4f", 1000*s.CostUSD) }}, //nolint:mnd // of 1,000 jobs
-	{"fits", 8, 6, func(s *plannedSchedule) string { return fitText(kit.Seconds(s.LongestSeconds)) }},
+	{"fits", 8, 6, func(s *plannedSchedule) string { return fitText(pastjobs.Seconds(s.LongestSeconds)) }},
 }
 
 // table are the lines of the table, with the columns that the terminal has room for.
@@ -238,7 +239,7 @@ func (d planDurations) text() string {
 
 // wholeText writes a duration without what nobody reads.
 func wholeText(s float64) string {
-	d := kit.Seconds(s)
+	d := pastjobs.Seconds(s)
 	switch {
 	case d >= 10*time.Hour: //nolint:mnd // minutes do
 		return kit.ShortDuration(d.Round(time.Minute))
@@ -250,7 +251,7 @@ func wholeText(s float64) string {
 
 // lateText writes a lateness in at most seven characters.
 func lateText(s float64) string {
-	d := kit.Seconds(s)
+	d := pastjobs.Seconds(s)
 	switch {
 	case d == 0:
 		return "0s"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/shell"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -141,7 +142,7 @@ func (o *planOptions) findLoop(c *cobra.Command, name string, m *source.Machine)
 			return nil, err
 		}
 		if !json.Valid(t.input) {
-			return nil, kit.Usage("--input is not JSON: %s", cutText(string(t.input)))
+			return nil, kit.Usage("--input is not JSON: %s", terminal.Excerpt(string(t.input)))
 		}
 	}
 	loops := loopsOf(m)

@@ -83,7 +83,7 @@ func (s *start) readRequest(stdinput io.Reader) error {
 	if token != "" {
 		input[token] = s.request.Token // so that the whole fits
 	}
-	if missing := whole.Missing(input); len(missing) > 0 {
+	if missing := whole.Op.Missing(input); len(missing) > 0 {
 		return kit.Usage("%s needs %s: %s", s.op.Name, strings.Join(missing, " and "), s.example(missing))
 	}
 	if input, err = whole.Fit(input); err != nil {

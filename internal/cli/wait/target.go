@@ -53,7 +53,7 @@ func (s *Subject) Targets(stdinput io.Reader) ([]Target, error) {
 		if err := s.Params.Set(input, s.Entry.Operation.Input); err != nil {
 			return nil, kit.Usage("%w", err)
 		}
-		if missing := whole.Missing(input); len(missing) > 0 && s.input == "" {
+		if missing := whole.Op.Missing(input); len(missing) > 0 && s.input == "" {
 			return nil, kit.Usage("%s needs %s: %s", s.Entry.Operation.Name, strings.Join(missing, " and "), s.howToSay(missing))
 		}
 		if p.Input, err = whole.Fit(input); err != nil {

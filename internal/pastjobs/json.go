@@ -1,4 +1,4 @@
-package plan
+package pastjobs
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
@@ -23,7 +23,7 @@ import (
 // jsonJobs reads jobs out of JSON: durations, objects with times wherever they stand,
 // histories, what jobpoller prints, and what its functions log.
 type jsonJobs struct {
-	*pastJobs
+	*Jobs
 
 	// start and end are the members in which a service lists the times of the job.
 	start, end string
@@ -32,12 +32,12 @@ type jsonJobs struct {
 	job   string
 	named bool
 	// kept are the lines of --keep.
-	kept []*keptExecution
+	kept []*KeptExecution
 }
 
 // readJSON reads JSON values, one after the other.
-func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
-	r := &jsonJobs{pastJobs: p}
+func (p *Jobs) readJSON(text []byte, e *catalog.Entry) error {
+	r := &jsonJobs{Jobs: p}
 	if e != nil {
 		r.job, r.named = e.FullName(), true
 	}
@@ -54,7 +54,7 @@ func (p *pastJobs) readJSON(text []byte, e *catalog.Entry) error {
 			if err := r.addKept(); err != nil {
 				return err
 			}
-			if len(p.jobs) == 0 && len(p.left) == 0 {
+			if len(p.Ended) == 0 && len(p.Left) == 0 {
 				return noJobs(last)
 			}
 			return nil
@@ -89,7 +89,7 @@ func noJobs(object map[string]any) error {
 	names := slices.Sorted(maps.Keys(object))
 	for _, name := range names {
 		if list, isList := object[name].([]any); isList && len(list) == 0 {
-			return fmt.Errorf("it has no durations: its list %s is empty", cutText(name))
+			return fmt.Errorf("it has no durations: its list %s is empty", terminal.Excerpt(name))
 		}
 	}
 	return fmt.Errorf("it has no durations: expected numbers of seconds, or objects with the members start and end, found %s", orNothing(names))
@@ -104,7 +104,7 @@ func orNothing(names []string) string {
 	case len(names) > most:
 		names = append(names[:most:most], "...")
 	}
-	return cutText("an object with " + strings.Join(names, ", "))
+	return terminal.Excerpt("an object with " + strings.Join(names, ", "))
 }
 
 // lastMember is the name at the end of a path: StartedOn of JobRun.StartedOn.
@@ -114,7 +114,7 @@ func lastMember(path string) string { return path[strings.LastIndexByte(path, '.
 func (r *jsonJobs) read(value any, raw []byte, path string) error {
 	wrap := func(err error) error {
 		if err != nil && path != "" {
-			return fmt.Errorf("%s: %w", cutText(path), err)
+			return fmt.Errorf("%s: %w", terminal.Excerpt(path), err)
 		}
 		return err
 	}
@@ -161,7 +161,7 @@ func (r *jsonJobs) readObject(object map[string]any, raw []byte, path string, wr
 	case found[startColumn] && found[endColumn], found[durationColumn], found[fromColumn] && found[toColumn]:
 		return wrap(r.addCells(cells))
 	case found[startColumn] && path != "":
-		r.leave(notEnded)
+		r.Leave(notEnded)
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
@@ -222,7 +222,7 @@ func (r *jsonJobs) cells(object map[string]any) (cells map[column]string, found 
 		}
 	}
 	if taken := slices.IndexFunc(names, takenEarlier.MatchString); taken >= 0 && start != "" && !own && r.job == "" {
-		r.hint = fmt.Sprintf("the start is %s, though there is %s: name the service and the job, so that the time counts from where the service took it",
+		r.Hint = fmt.Sprintf("the start is %s, though there is %s: name the service and the job, so that the time counts from where the service took it",
 			start, names[taken])
 	}
 	return cells, found
@@ -234,12 +234,12 @@ var takenEarlier = regexp.MustCompile(`(?i)^(created?(at|on|time|date)|creation(
 // addCells takes in an object with times or a duration.
 func (r *jsonJobs) addCells(cells map[column]string) error {
 	heading := slices.Sorted(maps.Keys(cells))
-	before := len(r.jobs)
+	before := len(r.Ended)
 	if err := r.addRow(heading, func(i int) string { return cells[heading[i]] }); err != nil {
 		return err
 	}
-	if late, err := parseTaken(cells[lateColumn]); err == nil && len(r.jobs) > before {
-		r.jobs[before].late = &late
+	if late, err := parseTaken(cells[lateColumn]); err == nil && len(r.Ended) > before {
+		r.Ended[before].Late = &late
 	}
 	return nil
 }
@@ -264,10 +264,10 @@ const pollsNothing = "of executions that poll no job of the catalogue"
 
 // addExecution takes in the jobs of an execution whose end it saw: exactly where the
 // service says when they ran, else within the polls around the end.
-func (p *pastJobs) addExecution(e *history.Execution) error {
+func (p *Jobs) addExecution(e *history.Execution) error {
 	jobs := e.FindJobs(e.FindVisits())
 	if len(jobs) == 0 {
-		p.leave(pollsNothing)
+		p.Leave(pollsNothing)
 	}
 	for _, j := range jobs {
 		if p.leaveOther(j.State) {
@@ -280,46 +280,46 @@ func (p *pastJobs) addExecution(e *history.Execution) error {
 	return nil
 }
 
-func (p *pastJobs) addPolled(j *history.Job) error {
+func (p *Jobs) addPolled(j *history.Job) error {
 	late, exact, known := j.DetectionDelay()
 	if !known {
-		p.leave(notEnded)
+		p.Leave(notEnded)
 		return nil
 	}
 	least, most, _ := j.Took()
-	out := pastJob{Sample: plan.Sample{From: least, To: most}}
+	out := Job{Sample: plan.Sample{From: least, To: most}}
 	if exact {
-		out.late = &late
+		out.Late = &late
 	}
 	return p.addJob(out)
 }
 
 // readKept reads a line of --keep.
 func (r *jsonJobs) readKept(object map[string]any) error {
-	k := &keptExecution{}
+	k := &KeptExecution{}
 	if err := decodeInto(object, k); err != nil {
 		return err
 	}
 	r.kept = append(r.kept, k)
-	return k.addTo(&pastJobs{})
+	return k.addTo(&Jobs{})
 }
 
 // addKept takes in the lines of --keep: of an execution the last, for a redrive adds to
 // what it says, and two commands at once write it twice.
 func (r *jsonJobs) addKept() error {
-	last := map[string]*keptExecution{}
+	last := map[string]*KeptExecution{}
 	for _, k := range r.kept {
 		last[k.ARN] = k
 	}
-	r.executions = map[string]time.Time{}
+	r.Executions = map[string]time.Time{}
 	for _, k := range r.kept {
 		if last[k.ARN] != k {
 			continue
 		}
-		if err := k.addTo(r.pastJobs); err != nil {
+		if err := k.addTo(r.Jobs); err != nil {
 			return err
 		}
-		r.executions[k.ARN] = k.Start
+		r.Executions[k.ARN] = k.Start
 	}
 	return nil
 }
@@ -336,39 +336,53 @@ func (r *jsonJobs) readResult(object map[string]any) error {
 	}
 	switch {
 	case result.Status != pollcore.Succeeded && result.Status != pollcore.Failed:
-		r.leave(notEnded)
+		r.Leave(notEnded)
 		return nil
 	case result.LateSeconds == nil:
-		r.leave("whose end nobody knows: their results have no lateSeconds")
+		r.Leave("whose end nobody knows: their results have no lateSeconds")
 		return nil
 	}
-	late := kit.Seconds(*result.LateSeconds)
-	took := max(0, kit.Seconds(result.ElapsedSeconds)-late)
-	return r.addJob(pastJob{Sample: plan.Sample{From: took, To: took}, late: &late})
+	late := Seconds(*result.LateSeconds)
+	took := max(0, Seconds(result.ElapsedSeconds)-late)
+	return r.addJob(Job{Sample: plan.Sample{From: took, To: took}, Late: &late})
 }
 
 // readWait reads what wait, start and run print with -o json.
 func (r *jsonJobs) readWait(object map[string]any) error {
 	var report struct {
-		Status         string            `json:"status"`
-		Service        string            `json:"service"`
-		Name           string            `json:"name"`
-		Output         any               `json:"output"`
-		ElapsedSeconds float64           `json:"elapsedSeconds"`
-		Statuses       kit.StatusHistory `json:"statuses"`
+		Status         string       `json:"status"`
+		Service        string       `json:"service"`
+		Name           string       `json:"name"`
+		Output         any          `json:"output"`
+		ElapsedSeconds float64      `json:"elapsedSeconds"`
+		Statuses       []seenStatus `json:"statuses"`
 	}
 	if err := decodeInto(object, &report); err != nil {
 		return err
 	}
 	if report.Status != string(pollcore.Succeeded) && report.Status != string(pollcore.Failed) {
-		r.leave(notEnded)
+		r.Leave(notEnded)
 		return nil
 	}
 	if start, end, ok := jobTimes(report.Service, report.Name, report.Output); ok {
 		return r.addTimes(start, end)
 	}
-	elapsed := kit.Seconds(report.ElapsedSeconds)
-	return r.add(report.Statuses.EndsAfter(elapsed), elapsed)
+	elapsed := Seconds(report.ElapsedSeconds)
+	return r.add(lastOpen(report.Statuses, elapsed), elapsed)
+}
+
+// seenStatus is a status that a job had, until the last poll that saw it.
+type seenStatus struct {
+	UntilSeconds float64 `json:"untilSeconds"`
+}
+
+// lastOpen is when a poll last saw that a job had not ended, whose end was seen so long
+// after the beginning. The last status is that of the end.
+func lastOpen(statuses []seenStatus, seen time.Duration) time.Duration {
+	if len(statuses) < 2 { //nolint:mnd // as said
+		return 0
+	}
+	return min(seen, Seconds(statuses[len(statuses)-2].UntilSeconds))
 }
 
 // jobTimes are the service's own times of a job, in the answer of its describe call.

@@ -1,10 +1,11 @@
-package plan
+package pastjobs_test
 
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -40,39 +41,48 @@ func TestReadDurations(t *testing.T) {
 		"deep json":          {text: strings.Repeat("[", 9_000) + "903" + strings.Repeat("]", 9_000), from: took, to: took, jobs: 1},
 		"heading":            {text: "seconds\n903\n", from: took, to: took, jobs: 1},
 		"heading below":      {text: "\n# past\nduration\n# the first\n15m3s\n\n903\n", from: took, to: took, jobs: 2},
-		"csv":                {text: "id,Start Time,end_time\n7,2026-11-23T01:00:00Z,2026-11-23T01:15:03Z\n8,2026-11-23T01:00:00Z,\n", from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
-		"clock set back":     {text: "start,end\n2026-10-25 01:59:00,2026-10-25 01:01:00\n2026-11-23 01:00:00,2026-11-23 01:15:03\n", from: took, to: took, jobs: 1, left: "left out: 1 job with an end before the start"},
+		"csv":                {text: "id,Start Time,end_time\n7,2026-11-23T01:00:00Z,2026-11-23T01:15:03Z\n8,2026-11-23T01:00:00Z,\n", from: took, to: took, jobs: 1, left: "1 job without an end"},
+		"clock set back":     {text: "start,end\n2026-10-25 01:59:00,2026-10-25 01:01:00\n2026-11-23 01:00:00,2026-11-23 01:15:03\n", from: took, to: took, jobs: 1, left: "1 job with an end before the start"},
 		"csv of two times":   {text: "2026-11-23 01:00:00,2026-11-23 01:15:03\n", from: took, to: took, jobs: 1},
 		"csv of intervals":   {text: "14m;903", from: 14 * time.Minute, to: took, jobs: 1},
 		"csv since 1970":     {text: "start\tend\n1763859600\t1763860503.0\n", from: took, to: took, jobs: 1},
 		"same second":        {text: "2026-11-23T01:00:00Z,2026-11-23T01:00:00Z\n", from: 0, to: time.Second, jobs: 1},
 		"json":               {text: `[903, "15m3s"]`, from: took, to: took, jobs: 2},
 		"json lines":         {text: `{"seconds": 903}` + "\n" + `{"duration": "15m3s"}`, from: took, to: took, jobs: 2},
-		"list of a service":  {text: `{"JobRuns": [{"Id": "jr_1", "Attempt": 0, "StartedOn": 1763859600.0, "CompletedOn": 1763860503.0, "LastModifiedOn": 1}, {"Id": "jr_2", "StartedOn": 1763859600.0}]}`, entry: glue, from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
-		"an earlier run":     {text: `{"Runs": [{"start": "2026-11-23T01:00:00Z", "end": "2026-11-22T01:00:00Z"}, {"start": "2026-11-23T01:00:00Z", "end": "2026-11-23T01:15:03Z"}]}`, from: took, to: took, jobs: 1, left: "left out: 1 job with an end before the start"},
+		"list of a service":  {text: `{"JobRuns": [{"Id": "jr_1", "Attempt": 0, "StartedOn": 1763859600.0, "CompletedOn": 1763860503.0, "LastModifiedOn": 1}, {"Id": "jr_2", "StartedOn": 1763859600.0}]}`, entry: glue, from: took, to: took, jobs: 1, left: "1 job without an end"},
+		"an earlier run":     {text: `{"Runs": [{"start": "2026-11-23T01:00:00Z", "end": "2026-11-22T01:00:00Z"}, {"start": "2026-11-23T01:00:00Z", "end": "2026-11-23T01:15:03Z"}]}`, from: took, to: took, jobs: 1, left: "1 job with an end before the start"},
 		"wait":               {text: `{"status": "SUCCEEDED", "service": "ec2", "name": "InstanceRunning", "operation": "DescribeInstances", "elapsedSeconds": 903, "statuses": [{"status": "pending", "afterSeconds": 0, "untilSeconds": 840}, {"status": "running", "afterSeconds": 903, "untilSeconds": 903}]}`, from: 14 * time.Minute, to: took, jobs: 1},
 		"wait with times":    {text: `{"status": "FAILED", "service": "glue", "name": "StartJobRun", "elapsedSeconds": 7, "output": {"JobRun": {"StartedOn": "2026-11-23T01:00:00Z", "CompletedOn": "2026-11-23T01:15:03Z"}}}`, from: took, to: took, jobs: 1},
-		"several waits":      {text: `{"status": "FAILED", "elapsedSeconds": 1000, "waits": [{"status": "SUCCEEDED", "elapsedSeconds": 903}, {"status": "TIMED_OUT", "elapsedSeconds": 1000}]}`, from: 0, to: took, jobs: 1, left: "left out: 1 job without an end"},
+		"several waits":      {text: `{"status": "FAILED", "elapsedSeconds": 1000, "waits": [{"status": "SUCCEEDED", "elapsedSeconds": 903}, {"status": "TIMED_OUT", "elapsedSeconds": 1000}]}`, from: 0, to: took, jobs: 1, left: "1 job without an end"},
 		"result of function": {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920, "lateSeconds": 17}`, from: took, to: took, jobs: 1},
-		"result without":     {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920} 903`, from: took, to: took, jobs: 1, left: "left out: 1 job whose end nobody knows: their results have no lateSeconds"},
-		"metrics":            {text: metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`) + metric("glue:StartJobRun", `"Checks": 1`) + metric("glue:StartJobRun", `"JobsFailed": 1, "JobSeconds": 920`), from: took, to: took, jobs: 1, left: "left out: 1 job whose end nobody knows: their metrics have no Lateness"},
-		"metrics by name":    {text: metric("athena:StartQueryExecution", `"JobSeconds": 3, "Lateness": 1`) + metric("glue:StartJobRun", `"JobSeconds": 920, "Lateness": 17`), entry: glue, from: took, to: took, jobs: 1, left: "left out: 1 job of athena:StartQueryExecution"},
-		"log":                {text: `{"events": [{"message": "START RequestId: 1\n"}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`)) + `}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsTimedOut": 1, "JobSeconds": 7200`)) + `}, {"message": "{\"level\": \"WARN\"}"}], "searchedLogStreams": []}`, from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
+		"result without":     {text: `{"status": "SUCCEEDED", "waitSeconds": 0, "startedAt": "2026-11-23T01:00:00Z", "elapsedSeconds": 920} 903`, from: took, to: took, jobs: 1, left: "1 job whose end nobody knows: their results have no lateSeconds"},
+		"metrics":            {text: metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`) + metric("glue:StartJobRun", `"Checks": 1`) + metric("glue:StartJobRun", `"JobsFailed": 1, "JobSeconds": 920`), from: took, to: took, jobs: 1, left: "1 job whose end nobody knows: their metrics have no Lateness"},
+		"metrics by name":    {text: metric("athena:StartQueryExecution", `"JobSeconds": 3, "Lateness": 1`) + metric("glue:StartJobRun", `"JobSeconds": 920, "Lateness": 17`), entry: glue, from: took, to: took, jobs: 1, left: "1 job of athena:StartQueryExecution"},
+		"log":                {text: `{"events": [{"message": "START RequestId: 1\n"}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsSucceeded": 1, "JobSeconds": 920, "Lateness": 17`)) + `}, {"message": ` + strconv.Quote(metric("glue:StartJobRun", `"JobsTimedOut": 1, "JobSeconds": 7200`)) + `}, {"message": "{\"level\": \"WARN\"}"}], "searchedLogStreams": []}`, from: took, to: took, jobs: 1, left: "1 job without an end"},
 		"kept again":         {text: strings.Repeat(`{"executionArn": "a", "jobs": [], "leftOut": {"without an end": 1}}`+"\n"+`{"executionArn": "a", "jobs": [{"state": "Get", "fromSeconds": 903, "toSeconds": 903}]}`+"\n", 2), from: took, to: took, jobs: 1},
-		"kept twice":         {text: strings.Repeat(`{"executionArn": "a", "jobs": [{"state": "Get", "fromSeconds": 903, "toSeconds": 903}], "leftOut": {"without an end": 1}}`+"\n", 2), from: took, to: took, jobs: 1, left: "left out: 1 job without an end"},
+		"kept twice":         {text: strings.Repeat(`{"executionArn": "a", "jobs": [{"state": "Get", "fromSeconds": 903, "toSeconds": 903}], "leftOut": {"without an end": 1}}`+"\n", 2), from: took, to: took, jobs: 1, left: "1 job without an end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := readDurations(kit.Stdin, strings.NewReader(c.text), c.entry, "")
+			p, err := pastjobs.Parse([]byte(c.text), c.entry, "")
 			require.NoError(t, err)
-			require.Len(t, p.jobs, c.jobs)
-			for _, j := range p.jobs {
+			require.Len(t, p.Ended, c.jobs)
+			for _, j := range p.Ended {
 				require.Equal(t, c.from, j.From)
 				require.Equal(t, c.to, j.To)
 			}
-			require.Equal(t, c.left, strings.Join(p.notes(), "; "))
+			require.Equal(t, c.left, leftText(p))
 		})
 	}
+}
+
+// leftText says which jobs do not count.
+func leftText(p *pastjobs.Jobs) string {
+	var all []string
+	for _, reason := range slices.Sorted(maps.Keys(p.Left)) {
+		all = append(all, fmt.Sprintf("%d job %s", p.Left[reason], reason))
+	}
+	return strings.Join(all, "; ")
 }
 
 // metric is a line of the functions' log.
@@ -83,13 +93,15 @@ func metric(job, values string) string {
 // In the history of an execution, polls saw the end where the service does not say it.
 func TestReadDurationsOfHistory(t *testing.T) {
 	t.Parallel()
-	p, err := readDurations("../testdata/screens/history.json", nil, nil, "Other")
+	text, err := os.ReadFile("../cli/testdata/screens/history.json")
 	require.NoError(t, err)
-	require.Empty(t, p.jobs, "no Task is Other")
-	p, err = readDurations("../testdata/screens/history.json", nil, nil, "")
+	p, err := pastjobs.Parse(text, nil, "Other")
 	require.NoError(t, err)
-	require.Len(t, p.jobs, 1)
-	require.Equal(t, pastJob{Sample: plan.Sample{From: 150 * time.Second, To: 180 * time.Second}}, p.jobs[0])
+	require.Empty(t, p.Ended, "no Task is Other")
+	p, err = pastjobs.Parse(text, nil, "")
+	require.NoError(t, err)
+	require.Len(t, p.Ended, 1)
+	require.Equal(t, pastjobs.Job{Sample: plan.Sample{From: 150 * time.Second, To: 180 * time.Second}}, p.Ended[0])
 }
 
 // Files that are no durations are refused, with the line and what was expected.
@@ -138,53 +150,34 @@ func TestHostileDurations(t *testing.T) {
 		strings.Repeat("[", 20_000):                                                                                    "line 1: invalid character '[' exceeded max depth",
 		"1\n" + strings.Repeat("9", 2<<20):                                                                             "line 2 has more than 1024 KiB: expected a duration a line such as 15m3s",
 	} {
-		_, err := readDurations(kit.Stdin, strings.NewReader(text), nil, "")
-		require.ErrorContains(t, err, "-: "+want, "%.40s", text)
+		_, err := pastjobs.Parse([]byte(text), nil, "")
+		require.ErrorContains(t, err, want, "%.40s", text)
 		require.Less(t, len(err.Error()), 400)
 	}
-	_, err := readDurations(t.TempDir(), nil, nil, "")
-	require.ErrorContains(t, err, "is a folder: pass a file")
-	file := filepath.Join(t.TempDir(), "large")
-	require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("1\n"), mostDurations+1), 0o600))
-	_, err = readDurations(file, nil, nil, "")
+	_, err := pastjobs.Parse(bytes.Repeat([]byte("1\n"), 1_000_001), nil, "")
 	require.ErrorContains(t, err, "line 1000001: there are more than 1000000 durations: pass some of them")
-	require.NoError(t, os.Truncate(file, mostDurationBytes+1))
-	_, err = readDurations(file, nil, nil, "")
-	require.ErrorContains(t, err, "has more than 64 MiB: pass fewer durations")
-}
-
-// A note is short, whatever a file gives as reasons.
-func TestManyReasons(t *testing.T) {
-	t.Parallel()
-	p, k := &pastJobs{}, keptExecution{LeftOut: map[string]int{}}
-	for i := range 1000 {
-		k.LeftOut[strconv.Itoa(i)+strings.Repeat("x", 1000)] = 1
-	}
-	require.NoError(t, k.addTo(p))
-	require.Len(t, p.notes(), 11)
-	require.Equal(t, "left out: jobs for 990 more reasons", p.notes()[10])
-	require.Less(t, len(p.notes()[0]), 100)
+	require.ErrorIs(t, err, pastjobs.ErrTooMany)
 }
 
 // requireReadOrRefused reads a text twice, with the same result. Jobs are possible ones,
 // which can be learned from, and a refusal is short.
 func requireReadOrRefused(t *testing.T, text string) {
 	t.Helper()
-	p, err := readDurations(kit.Stdin, strings.NewReader(text), nil, "")
-	again, err2 := readDurations(kit.Stdin, strings.NewReader(text), nil, "")
+	p, err := pastjobs.Parse([]byte(text), nil, "")
+	again, err2 := pastjobs.Parse([]byte(text), nil, "")
 	require.Equal(t, err, err2)
 	require.Equal(t, p, again)
 	if err != nil {
 		require.Less(t, len(err.Error()), 1000)
 		return
 	}
-	for _, j := range p.jobs {
+	for _, j := range p.Ended {
 		require.GreaterOrEqual(t, j.From, time.Duration(0))
 		require.GreaterOrEqual(t, j.To, j.From)
 		require.LessOrEqual(t, j.To, asl.MaxStandardTime)
 	}
-	if len(p.jobs) > 0 {
-		_, err = learn(kit.Stdin, p)
+	if len(p.Ended) > 0 {
+		_, err = plan.Learn(p.Samples())
 		require.NoError(t, err)
 	}
 }

@@ -1,4 +1,4 @@
-package plan
+package pastjobs
 
 import (
 	"bytes"
@@ -10,16 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
-// keptExecution is what plan learned of an execution: a line of the file of --keep. Its
+// KeptExecution is what plan learned of an execution: a line of the file of --keep. Its
 // JSON members are a contract: see docs/reference/json.md.
-type keptExecution struct {
+type KeptExecution struct {
 	ARN      string         `json:"executionArn"`
 	Start    time.Time      `json:"executionStart"`
 	Redrives int            `json:"redriveCount,omitempty"` // before the history was read
@@ -36,104 +35,93 @@ type keptJob struct {
 }
 
 // newKeptExecution reads the jobs of an execution.
-func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *keptExecution {
-	k := &keptExecution{ARN: listed.ARN, Start: listed.Start, Redrives: listed.Redrives, Jobs: []keptJob{}}
+func newKeptExecution(listed stepfunctions.Ended, e *history.Execution) *KeptExecution {
+	k := &KeptExecution{ARN: listed.ARN, Start: listed.Start, Redrives: listed.Redrives, Jobs: []keptJob{}}
 	if k.Start.IsZero() { // nothing lists it
 		k.Start, k.Redrives = e.Start, e.CountRedrives()
 	}
-	var left pastJobs
+	var left Jobs
 	jobs := e.FindJobs(e.FindVisits())
 	if len(jobs) == 0 {
-		left.leave(pollsNothing)
+		left.Leave(pollsNothing)
 	}
 	for _, found := range jobs {
-		var one pastJobs
+		var one Jobs
 		if err := one.addPolled(found); err != nil {
-			left.leave("whose times cannot be right")
+			left.Leave("whose times cannot be right")
 		}
-		for reason := range one.left {
-			left.leave(reason)
+		for reason := range one.Left {
+			left.Leave(reason)
 		}
-		for _, j := range one.jobs {
+		for _, j := range one.Ended {
 			job := keptJob{State: found.State, FromSeconds: j.From.Seconds(), ToSeconds: j.To.Seconds()}
-			if j.late != nil {
-				late := j.late.Seconds()
+			if j.Late != nil {
+				late := j.Late.Seconds()
 				job.LateSeconds = &late
 			}
 			k.Jobs = append(k.Jobs, job)
 		}
 	}
-	k.LeftOut = left.left
+	k.LeftOut = left.Left
 	return k
 }
 
 // addTo adds the jobs that count.
-func (k *keptExecution) addTo(p *pastJobs) error {
+func (k *KeptExecution) addTo(p *Jobs) error {
 	for _, j := range k.Jobs {
 		if p.leaveOther(j.State) {
 			continue
 		}
-		job := pastJob{Sample: plan.Sample{From: kit.Seconds(j.FromSeconds), To: kit.Seconds(j.ToSeconds)}}
+		job := Job{Sample: plan.Sample{From: Seconds(j.FromSeconds), To: Seconds(j.ToSeconds)}}
 		if j.LateSeconds != nil {
-			late := kit.Seconds(*j.LateSeconds)
-			job.late = &late
+			late := Seconds(*j.LateSeconds)
+			job.Late = &late
 		}
 		if err := p.addJob(job); err != nil {
 			return err
 		}
 	}
 	for reason, n := range k.LeftOut {
-		if n < 0 || n > mostDurations {
-			return fmt.Errorf("leftOut: %q must be from 0 to %d jobs, is %d", cutText(reason), mostDurations, n)
+		if n < 0 || n > mostJobs {
+			return fmt.Errorf("leftOut: %q must be from 0 to %d jobs, is %d", terminal.Excerpt(reason), mostJobs, n)
 		}
-		p.leaveMany(cutText(reason), n)
+		p.leaveMany(terminal.Excerpt(reason), n)
 	}
 	return nil
 }
 
-// keptFile is the file of --keep.
-type keptFile struct {
-	name  string
-	out   *os.File // nil: nothing is kept
-	byARN map[string]*keptExecution
+// Kept is what a file keeps of executions, to read each history once.
+type Kept struct {
+	file  *os.File // nil: nothing is kept
+	byARN map[string]*KeptExecution
+}
+
+// OpenKept reads what a file, which may be nil, has of the executions. A last line that
+// was cut off is taken away.
+func OpenKept(file *os.File, of *stepfunctions.Origin) (*Kept, error) {
+	k := &Kept{file: file, byARN: map[string]*KeptExecution{}}
+	if file == nil {
+		return k, nil
+	}
+	return k, k.read(of)
 }
 
 // find returns what is kept of an execution; nil if its history is to be read, also
 // because a redrive has added to it.
-func (k *keptFile) find(listed stepfunctions.Ended) *keptExecution {
+func (k *Kept) find(listed stepfunctions.Ended) *KeptExecution {
 	if e := k.byARN[listed.ARN]; e != nil && !listed.Start.IsZero() && e.Redrives == listed.Redrives {
 		return e
 	}
 	return nil
 }
 
-// openKept opens the file, or creates it, and reads what it has of the executions. A last
-// line that was cut off is taken away.
-func openKept(name string, of *stepfunctions.Origin) (k *keptFile, err error) {
-	k = &keptFile{name: name, byARN: map[string]*keptExecution{}}
-	if name == "" {
-		return k, nil
-	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, kit.Usage("--keep: %s is not a regular file: pass another one", name)
-	}
-	const mode = 0o600
-	if k.out, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, mode); err != nil { //nolint:gosec // the user names it
-		return nil, kit.Usage("--keep: %w", err)
-	}
-	if err := k.read(of); err != nil {
-		return nil, errors.Join(kit.Usage("--keep %s: %w", name, err), k.close())
-	}
-	return k, nil
-}
-
-func (k *keptFile) read(of *stepfunctions.Origin) error {
-	text, err := io.ReadAll(io.LimitReader(k.out, mostDurationBytes+1))
+func (k *Kept) read(of *stepfunctions.Origin) error {
+	text, err := io.ReadAll(io.LimitReader(k.file, MaxBytes+1))
 	switch {
 	case err != nil:
 		return err
-	case len(text) > mostDurationBytes:
-		return fmt.Errorf("the file has more than %d MiB: pass another one", mostDurationBytes>>20) //nolint:mnd // a MiB
+	case len(text) > MaxBytes:
+		return fmt.Errorf("the file has more than %d MiB: pass another one", MaxBytes>>20) //nolint:mnd // a MiB
 	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
 	lines, err := readKeptLines(text[:whole])
@@ -152,19 +140,47 @@ func (k *keptFile) read(of *stepfunctions.Origin) error {
 	if begin := `{"executionArn":"`; !strings.HasPrefix(string(text[whole:]), begin[:min(len(begin), len(text)-whole)]) {
 		return notKept(len(lines)+1, nil)
 	}
-	return k.out.Truncate(int64(whole))
+	return k.file.Truncate(int64(whole))
+}
+
+// KeepError is the error of a file that cannot keep more.
+type KeepError struct{ Err error }
+
+// Error implements error.
+func (e *KeepError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the file.
+func (e *KeepError) Unwrap() error { return e.Err }
+
+// add keeps what was learned of an execution, at once. Its error is a *KeepError.
+func (k *Kept) add(e *KeptExecution) error {
+	if old := k.byARN[e.ARN]; old != nil && old.Redrives == e.Redrives {
+		return nil // an execution alone is read by each command
+	}
+	k.byARN[e.ARN] = e
+	if k.file == nil {
+		return nil
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		_, err = k.file.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return &KeepError{err}
+	}
+	return nil
 }
 
 // readKeptLines reads whole lines.
-func readKeptLines(text []byte) (all []*keptExecution, err error) {
+func readKeptLines(text []byte) (all []*KeptExecution, err error) {
 	for line := range bytes.Lines(text) {
-		k := &keptExecution{}
+		k := &KeptExecution{}
 		err := json.Unmarshal(line, k)
 		if err == nil && (k.ARN == "" || k.Jobs == nil) {
 			err = errors.New("executionArn or jobs is missing")
 		}
 		if err == nil {
-			err = k.addTo(&pastJobs{})
+			err = k.addTo(&Jobs{})
 		}
 		if err != nil {
 			return nil, notKept(len(all)+1, err)
@@ -181,30 +197,4 @@ func notKept(line int, why error) error {
 		text = " (" + why.Error() + ")"
 	}
 	return fmt.Errorf("line %d: it is not a line that --keep writes%s. Pass another file, or delete the line", line, text)
-}
-
-// add keeps what was learned of an execution, at once.
-func (k *keptFile) add(e *keptExecution) error {
-	if old := k.byARN[e.ARN]; old != nil && old.Redrives == e.Redrives {
-		return nil // an execution alone is read by each command
-	}
-	k.byARN[e.ARN] = e
-	if k.out == nil {
-		return nil
-	}
-	line, err := json.Marshal(e)
-	if err == nil {
-		_, err = k.out.Write(append(line, '\n'))
-	}
-	if err != nil {
-		return kit.WithCode(kit.ExitFailed, terminal.Errorf("--keep %s: %w", k.name, err))
-	}
-	return nil
-}
-
-func (k *keptFile) close() error {
-	if k.out == nil {
-		return nil
-	}
-	return k.out.Close()
 }

@@ -1,10 +1,10 @@
-package plan
+package pastjobs
 
 import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 )
 
@@ -52,21 +52,21 @@ func (r *jsonJobs) readMetric(line map[string]any) error {
 	}
 	switch {
 	case r.job != "" && m.Job != r.job && r.named:
-		r.leave("of " + cutText(m.Job))
+		r.Leave("of " + terminal.Excerpt(m.Job))
 		return nil
 	case r.job != "" && m.Job != r.job:
-		return fmt.Errorf("the metrics are of %s and of %s: name the job, as in jobpoller plan glue StartJobRun", r.job, cutText(m.Job))
+		return fmt.Errorf("the metrics are of %s and of %s: name the job, as in jobpoller plan glue StartJobRun", r.job, terminal.Excerpt(m.Job))
 	}
 	r.job = m.Job
 	switch {
 	case m.JobsTimedOut > 0:
-		r.leave(notEnded)
+		r.Leave(notEnded)
 		return nil
 	case m.Lateness == nil:
-		r.leave("whose end nobody knows: their metrics have no Lateness")
+		r.Leave("whose end nobody knows: their metrics have no Lateness")
 		return nil
 	}
-	late := kit.Seconds(*m.Lateness)
-	took := max(0, kit.Seconds(*m.JobSeconds)-late)
-	return r.addJob(pastJob{Sample: plan.Sample{From: took, To: took}, late: &late})
+	late := Seconds(*m.Lateness)
+	took := max(0, Seconds(*m.JobSeconds)-late)
+	return r.addJob(Job{Sample: plan.Sample{From: took, To: took}, Late: &late})
 }

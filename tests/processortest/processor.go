@@ -1,0 +1,2 @@
+// Package processortest tells tests how much of the machine their process has used.
+package processortest
