@@ -55,9 +55,6 @@ func MeasurePlanned(d Distribution, p pollcore.Planned) Cost {
 // none is a share of the jobs that is as good as none.
 const none = 1e-9
 
-// resolution is what a lateness is found to: half a nanosecond, or such a share.
-const resolution = 5e-10
-
 // measure is the mean cost of several lists of polls.
 func measure(d *Distribution, all []polls) Cost {
 	var mean sum
@@ -79,15 +76,7 @@ func measure(d *Distribution, all []polls) Cost {
 	}
 	// quantile is the lateness that a share of the jobs that are seen exceeds.
 	quantile := func(exceeding, high float64, later func(late float64) float64) float64 {
-		for low := 0.0; high-low > max(resolution, high*0x1p-50); {
-			middle := (low + high) / 2
-			if later(middle) > exceeding*mean.seen {
-				low = middle
-			} else {
-				high = middle
-			}
-		}
-		return high
+		return findFall(high, func(late float64) float64 { return later(late) - exceeding*mean.seen })
 	}
 	var every, drawn []sightings
 	for _, p := range all {
