@@ -30,6 +30,9 @@ const leastSuite = 1
 // measureSuites measures the tests of each package, one after the other, and writes the
 // table.
 func measureSuites(ctx context.Context, out io.Writer, page string) error {
+	if _, _, _, err := cutSection(page, sectionSuites); err != nil {
+		return err // now, not when all is measured
+	}
 	folder, err := os.MkdirTemp("", "suites-")
 	if err != nil {
 		return err
