@@ -174,8 +174,8 @@ bench-page: bench-command bench-functions ## Measure what bench and bench-lambda
 	$(BENCH) -ratios -command '$(abspath $(DIST))/bench' -lambdas '$(abspath $(DIST))' -page
 
 .PHONY: bench-suites
-bench-suites: ## Measure the tests of each package, alone and under the race detector, and write it into docs/bench.md; takes a quarter of an hour
-	$(subst go test,go test -tags e2e,$(BENCH)) -suites
+bench-suites: ## Measure the tests of each package, alone and under the race detector, and write it into docs/bench.md; takes half an hour
+	$(subst 30m,2h,$(subst go test,go test -tags e2e,$(BENCH))) -suites
 
 .PHONY: bench-schedule
 bench-schedule: ## Print how late, and in how many calls, schedules find the end of a job

@@ -49,18 +49,20 @@ func (c *cursor) integral(x float64) float64 {
 	return max(0, x*p.below-p.partial)
 }
 
-// laterOf is the share of the jobs that are seen later than a share of their length. The
-// length is that of d.of, which has no jitter taken off.
-func (p polls) laterOf(d *Distribution, share float64) float64 {
-	sum := 0.0
-	for draw := range draws {
-		moved := p
-		moved.times = slices.Clone(p.times)
+// draw returns the polls with each jitter, for what depends on a job's length: d.of has the
+// lengths, from which no jitter is taken off.
+func (p polls) draw(d *Distribution) []sightings {
+	if d.of == nil {
+		return []sightings{p.meet(d)}
+	}
+	all := make([]sightings, draws)
+	for draw := range all {
+		moved := polls{slices.Clone(p.times), p.then}
 		by := -0.5 + (d.jitter+1)*(float64(draw)+0.5)/draws
 		for i := range moved.times {
 			moved.times[i] += by
 		}
-		sum += moved.later(d.of, 0, share) / draws
+		all[draw] = moved.meet(d.of)
 	}
-	return sum
+	return all
 }

@@ -75,29 +75,21 @@ func measure(d *Distribution, all []polls) Cost {
 		return cost
 	}
 	// quantile is the lateness that a share of the jobs that are seen exceeds.
-	quantile := func(exceeding float64, later func(polls, float64) float64, high float64) float64 {
-		low := 0.0
-		for range 50 { // halves the longest delay, months even, to less than a nanosecond
-			middle, sum := (low+high)/2, 0.0
-			for _, p := range all {
-				sum += later(p, middle) / n
-			}
-			if sum > exceeding*mean.seen {
-				low = middle
-			} else {
-				high = middle
-			}
-		}
-		return high
+	quantile := func(exceeding, high float64, later func(late float64) float64) float64 {
+		return findFall(high, func(late float64) float64 { return later(late) - exceeding*mean.seen })
 	}
-	seconds := func(p polls, late float64) float64 { return p.later(d, late, 0) }
-	share := func(p polls, late float64) float64 { return p.later(d, 0, late) }
+	var every, drawn []sightings
+	for _, p := range all {
+		every, drawn = append(every, p.meet(d)), append(drawn, p.draw(d)...)
+	}
+	seconds := func(late float64) float64 { return later(every, late, 0) }
+	share := func(late float64) float64 { return later(drawn, 0, late) }
 	cost.Mean = duration(mean.late / mean.seen)
-	cost.P50 = duration(quantile(0.5, seconds, mean.longest))
-	cost.P95 = duration(quantile(0.05, seconds, mean.longest))
-	cost.Worst = duration(quantile(none, seconds, mean.longest)).Round(time.Millisecond)
+	cost.P50 = duration(quantile(0.5, mean.longest, seconds))
+	cost.P95 = duration(quantile(0.05, mean.longest, seconds))
+	cost.Worst = duration(quantile(none, mean.longest, seconds)).Round(time.Millisecond)
 	cost.MeanShare = max(0, mean.share/mean.seen)
-	cost.P50Share = quantile(0.5, share, mean.longest/shortest)
-	cost.P95Share = quantile(0.05, share, mean.longest/shortest)
+	cost.P50Share = quantile(0.5, mean.longest/shortest, share)
+	cost.P95Share = quantile(0.05, mean.longest/shortest, share)
 	return cost
 }

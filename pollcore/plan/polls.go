@@ -78,34 +78,10 @@ func (p polls) cost(d *Distribution) sum {
 // later is the share of the jobs that polls, once spread, see later than a goal
 // allows: seconds, or a share of the job's length.
 func (p polls) later(d *Distribution, seconds, share float64) float64 {
-	if d.of != nil && share > 0 {
-		return p.laterOf(d, share)
+	if share > 0 {
+		return later(p.draw(d), 0, share)
 	}
-	sum, from, to, before, last := 0.0, cursor{d: d}, cursor{d: d}, 0.0, min(0, d.edges[0])
-	for _, t := range p.times {
-		limit := t - seconds // jobs that end before it are seen too late
-		if share > 0 {
-			if limit = t / (1 + share); limit < shortest {
-				limit = t - share*shortest
-			}
-		}
-		now := to.share(t)
-		if limit > last {
-			sum += max(0, from.share(limit)-before)
-		}
-		before, last = now, t
-	}
-	if p.then > 0 {
-		start, end := to.at(last), to.at(math.Inf(1))
-		if share == 0 {
-			return sum + (end.below-start.below)*max(0, 1-seconds/p.then)
-		}
-		if until := p.then / share; until > last {
-			end = from.at(until)
-			sum += end.below - start.below - share/p.then*(end.partial-start.partial)
-		}
-	}
-	return sum
+	return later([]sightings{p.meet(d)}, seconds, 0)
 }
 
 // walk returns the polls of delays, as far as there are jobs that still run.

@@ -28,10 +28,10 @@ var statuses = map[sim.EventType]sim.Status{
 // Subscription gives the notices of all executions, those of one execution in order.
 // What a notice tells is stored before: every operation of the server knows of it.
 type Subscription struct {
-	// C is closed by Close.
-	C <-chan Notice
+	// C is closed by Close. Its notices are those of other subscriptions, too: read them only.
+	C <-chan *Notice
 
-	c     chan Notice
+	c     chan *Notice
 	hub   *hub
 	wants func(*Notice) bool
 	lost  atomic.Int64
@@ -60,7 +60,7 @@ type hub struct {
 }
 
 func (h *hub) subscribe(buffer int, wants func(*Notice) bool) *Subscription {
-	c := make(chan Notice, max(1, buffer))
+	c := make(chan *Notice, max(1, buffer))
 	s := &Subscription{C: c, c: c, hub: h, wants: wants}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,11 +87,11 @@ func (h *hub) tell(x *sim.Execution, e *sim.Event) {
 	if h.count.Load() == 0 {
 		return
 	}
-	n := Notice{Execution: x, Event: *e, Status: statuses[e.Type]}
+	n := &Notice{Execution: x, Event: *e, Status: statuses[e.Type]}
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for s := range h.subs {
-		if s.wants != nil && !s.wants(&n) {
+		if s.wants != nil && !s.wants(n) {
 			continue
 		}
 		select {

@@ -94,13 +94,13 @@ func table(rows []row) string {
 // cutSection returns what stands between the marks of a section of a page, and around it.
 func cutSection(page, section string) (before, found, after string, err error) {
 	text, err := os.ReadFile(page)
-	begin, end := "<!-- begin "+section+" -->\n\n", "\n<!-- end "+section+" -->"
+	begin, end := "<!-- begin "+section+" -->\n\n", "<!-- end "+section+" -->"
 	before, rest, begins := strings.Cut(string(text), begin)
 	found, after, ends := strings.Cut(rest, end)
 	if err == nil && (!begins || !ends) {
 		err = errors.New(page + " has no section " + section)
 	}
-	return before + begin, found, end + after, err
+	return before + begin, strings.TrimSuffix(found, "\n"), "\n" + end + after, err
 }
 
 func writeSection(page, section, text string) error {

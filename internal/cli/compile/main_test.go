@@ -15,3 +15,9 @@ func newRoot() *cobra.Command { return kit.NewRoot(New()) }
 var runCommand = clitest.NewRunner(newRoot)
 
 func TestMain(m *testing.M) { clitest.RunTests(m, nil, newRoot) }
+
+// The command as people and scripts use it.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	clitest.RunScripts(t, "../../../tests/scripts/compile")
+}

@@ -12,3 +12,9 @@ import (
 func newRoot() *cobra.Command { return kit.NewRoot(New()) }
 
 func TestMain(m *testing.M) { clitest.RunTests(m, nil, newRoot) }
+
+// The command as people and scripts use it.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	clitest.RunScripts(t, "../../../tests/scripts/fix")
+}

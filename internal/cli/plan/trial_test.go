@@ -208,7 +208,7 @@ func TestPrintedPlanIsWhatRunsMeasure(t *testing.T) {
 			tried, _ := readTrial(t, clitest.WriteFile(t, "machine.asl.json", string(definition)),
 				`{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders", "S3Bucket": "exports"}`)
 
-			const runs = 100
+			const runs = 40
 			var calls, late, transitions, events float64
 			for i := range runs {
 				lasts := d.Quantile((float64(i) + 0.5) / runs).Truncate(time.Second)

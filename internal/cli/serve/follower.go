@@ -79,7 +79,7 @@ func read(ctx context.Context, sub *server.Subscription, notice func(server.Noti
 		if lost := sub.Lost(); lost > 0 {
 			lose(lost)
 		}
-		notice(n)
+		notice(*n)
 	}
 }
 
