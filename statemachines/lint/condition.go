@@ -184,37 +184,6 @@ func nameValues(s *asl.State, named map[string]bool) {
 	}
 }
 
-// comparesMore tells whether a rule of a Choice does more with texts than to compare
-// them for equality.
-func comparesMore(s *asl.State) bool {
-	for i := range s.Choice.Rules {
-		r := &s.Choice.Rules[i]
-		if e := r.Expression; e != nil && e.Expression != nil {
-			text := quoted().ReplaceAllString(e.Expression.String(), "''")
-			if size().MatchString(text) && !clock().MatchString(text) || textCall().MatchString(text) {
-				return true
-			}
-		} else if e == nil && ordersTexts(&r.Condition) {
-			return true
-		}
-	}
-	return false
-}
-
-// textCall is a call of a function that reads a text.
-var textCall = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`\$(substring|substringBefore|substringAfter|contains|match|replace|split|uppercase|lowercase|length|trim|string|lookup|eval)\(|~>|&`,
-	)
-})
-
-func ordersTexts(c *asl.Condition) bool {
-	if strings.HasPrefix(string(c.Operator), "String") && c.Operator != asl.StringEquals {
-		return true
-	}
-	return c.Not != nil && ordersTexts(c.Not) || slices.ContainsFunc(slices.Concat(c.And, c.Or), ordersTexts)
-}
-
 func nameConditions(c *asl.Condition, named map[string]bool) {
 	if text, ok := c.Value.(string); ok {
 		named[text] = true

@@ -62,12 +62,8 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	}}
 	answer := c.types.Result(r.Poll)
 	routes := map[string][]route{}
-	exits, ways := l.findBounds().exits, c.waysOf(r.Flow)
+	exits := l.findBounds().exits
 	for _, value := range append([]string{otherValue}, s.values...) {
-		if value != otherValue && !ways.texts[value] && !ways.patterns {
-			routes[value] = routes[otherValue]
-			continue
-		}
 		found := follows.follow(typecheck.Narrow(answer, s.steps, value))
 		if found == nil {
 			return false

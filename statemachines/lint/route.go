@@ -153,10 +153,6 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 type ways struct {
 	before           map[string][]*asl.State // what leads to a state
 	success, failure map[string]bool         // the states that can reach such an end but by errors
-	// texts are those that Choices compare with. If they do more with texts, such as
-	// to match a pattern, patterns is set.
-	texts    map[string]bool
-	patterns bool
 }
 
 func (c *checker) waysOf(f *asl.Flow) *ways {
@@ -169,7 +165,7 @@ func (c *checker) waysOf(f *asl.Flow) *ways {
 }
 
 func newWays(f *asl.Flow) *ways {
-	w := &ways{before: map[string][]*asl.State{}, texts: map[string]bool{}}
+	w := &ways{before: map[string][]*asl.State{}}
 	steps := map[string][]string{}
 	var success, failure []string
 	for _, s := range f.States {
@@ -178,10 +174,6 @@ func newWays(f *asl.Flow) *ways {
 			failure = append(failure, s.Name)
 		case s.Type == asl.TypeSucceed || s.End:
 			success = append(success, s.Name)
-		}
-		if s.Choice != nil {
-			nameValues(s, w.texts)
-			w.patterns = w.patterns || comparesMore(s)
 		}
 		for _, way := range s.Transitions() {
 			w.before[way.To] = append(w.before[way.To], s)

@@ -233,14 +233,17 @@ func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
 	case asl.BooleanEquals:
 		return splitTruth(value, expected)
 	case asl.StringEquals:
-		if word, ok := c.Value.(string); ok && !asl.HasPlaceholder(word) {
-			return pickWord(value, word, expected), dropWord(value, word)
+		if words, ok := expected.Literals(); ok && len(words) == 1 {
+			return pickWord(value, words[0], expected), dropWord(value, words[0])
 		}
 	case asl.StringMatches:
 		if pattern, ok := c.Value.(string); ok && !asl.HasPlaceholder(pattern) {
 			return splitWords(value, func(word string) bool { return asl.MatchString(word, pattern) })
 		}
 	case asl.StringLessThan, asl.StringGreaterThan, asl.StringLessThanEquals, asl.StringGreaterThanEquals:
+		if words, ok := expected.Literals(); ok && len(words) == 1 {
+			return splitWords(value, func(word string) bool { return fits(orders[c.Operator], float64(strings.Compare(word, words[0])), 0) })
+		}
 	case asl.NumericEquals, asl.NumericLessThan, asl.NumericGreaterThan, asl.NumericLessThanEquals, asl.NumericGreaterThanEquals:
 		return splitNumbers(c.Operator, value, expected)
 	default:
@@ -320,6 +323,12 @@ func splitNumbers(op asl.Operator, value, expected Value) (holds, fails Value) {
 		return pack(set{kinds: numbers, number: n})
 	}
 	return pick(in), join(value.without(numbers), pick(out))
+}
+
+// orders are the operators on numbers of those on strings.
+var orders = map[asl.Operator]asl.Operator{
+	asl.StringLessThan: asl.NumericLessThan, asl.StringLessThanEquals: asl.NumericLessThanEquals,
+	asl.StringGreaterThan: asl.NumericGreaterThan, asl.StringGreaterThanEquals: asl.NumericGreaterThanEquals,
 }
 
 func fits(op asl.Operator, a, b float64) bool {

@@ -24,6 +24,15 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 	}
 	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
 	demandOperands(p, left, right)
+	out := x.operation(p, left, right)
+	if known, ok := fold(p, context, left, right); ok {
+		return known
+	}
+	return out
+}
+
+// operation is what an operator gives by the types of its operands.
+func (x *scene) operation(p *jsonata.Part, left, right Value) Value {
 	switch p.Text {
 	case "=", "!=":
 		return x.equality(p, left, right)
@@ -178,7 +187,15 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
 	x.excused++
 	v := x.eval(p, context)
 	x.excused--
-	yes, no = x.scope, x.scope
+	yes, no = decide(v, x.scope, x.scope)
+	if v.kinds()&^(missing|null) == 0 {
+		yes = deadScope()
+	}
+	return yes, no
+}
+
+// decide drops what cannot be where a boolean is known.
+func decide(v Value, yes, no scope) (_, _ scope) {
 	if v.kinds() == booleans {
 		switch v.set.truth {
 		case isTrue:
@@ -187,9 +204,6 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
 			yes = deadScope()
 		case eitherTruth:
 		}
-	}
-	if v.kinds()&^(missing|null) == 0 {
-		yes = deadScope()
 	}
 	return yes, no
 }
@@ -257,12 +271,8 @@ func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope) {
 		if missingToo {
 			no = x.scope
 		}
-		return yes, no
 	}
-	if result.kinds() == booleans && result.set.truth == isFalse {
-		yes = deadScope()
-	}
-	return yes, no
+	return decide(result, yes, no)
 }
 
 // meet is the part of a value that is a literal.
