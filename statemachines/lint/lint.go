@@ -173,6 +173,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	for _, s := range l.states {
 		if r := c.read(l, s, express); r != nil {
 			r.fill()
+			c.tryLaps(l, r)
 			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)
 			c.checkDefault(r)

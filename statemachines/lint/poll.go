@@ -37,7 +37,7 @@ func (c *checker) bound(l *loop) {
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
-	if endless || b.time || b.most == 0 || c.machine.OpenTimeout {
+	if endless || b.time || b.most == 0 || b.tried != nil || c.machine.OpenTimeout {
 		return
 	}
 	wait := l.first(asl.TypeWait)

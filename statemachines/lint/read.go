@@ -57,18 +57,17 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	if r.Entry = nil; len(r.judges) == 1 {
 		r.Entry = r.judges[0].entry
 	}
-	follows := &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
+	follows := &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), bounds: l.findBounds(), starts: func(s *asl.State) bool {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
 	}}
 	answer := c.types.Result(r.Poll)
 	routes := map[string][]route{}
-	exits := l.findBounds().exits
 	for _, value := range append([]string{otherValue}, s.values...) {
 		found := follows.follow(typecheck.Narrow(answer, s.steps, value))
 		if found == nil {
 			return false
 		}
-		routes[value] = inTime(found, exits)
+		routes[value] = inTime(found)
 	}
 	stays, leaves, differs := false, false, false
 	for _, value := range s.values {
@@ -96,10 +95,8 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 }
 
 // inTime leaves out the routes that a bound of the loop takes, if there are others.
-func inTime(routes []route, exits map[*asl.State]map[asl.Transition]bool) []route {
-	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool {
-		return slices.ContainsFunc(r.chosen, func(d decision) bool { return d.taken != nil && exits[d.choice][*d.taken] })
-	})
+func inTime(routes []route) []route {
+	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool { return r.late })
 	if len(left) == 0 {
 		return routes
 	}

@@ -21,6 +21,7 @@ type router struct {
 	inner  *loop // the smallest loop around the poll
 	starts func(*asl.State) bool
 	ways   *ways
+	bounds *bounds
 }
 
 // route is one way that an answer may take.
@@ -30,6 +31,7 @@ type route struct {
 	tasks  []string   // that do work on it, in the loop
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
+	late   bool // taken only when a bound of the loop is reached
 }
 
 // decision is what a Choice did; taken is nil if no rule took the answer.
@@ -69,7 +71,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at.ends = EndsFailure
 		w.found = append(w.found, at)
 	}
-	for _, way := range ways {
+	for n, way := range ways {
 		if way.End {
 			at.leaf, at.ends = s, EndsSuccess
 			w.found = append(w.found, at)
@@ -78,6 +80,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
+			next.late = at.late || w.bounds.isLate(s, ways, n)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
 		w.enter(w.poll, way, next)

@@ -110,6 +110,10 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	})
 	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts()}
 	switch {
+	case b.tried != nil && (timeout == 0 || b.tried.after <= timeout):
+		bound = Bound{Kind: ByCount, Polls: b.tried.polls, Events: b.tried.events, Transitions: b.tried.transitions, After: b.tried.after}
+		bound.USD = asl.TransitionCost(float64(bound.Transitions))
+		return bound
 	case !open && b.time:
 		return Bound{Kind: ByTime}
 	case !open && b.most > 0:

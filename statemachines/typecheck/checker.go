@@ -111,6 +111,15 @@ func (c *Checker) load() error {
 // branch, or of the items of a Map.
 func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
 
+// Entry is the environment in which a flow starts, without what the flow itself may lead
+// back to its first state; for a flow inside of another state nothing is known.
+func (c *Checker) Entry(f *asl.Flow) Env {
+	if f == &c.machine.Flow {
+		return Env{c.start, objectOf(newObject(nil))}
+	}
+	return Env{}
+}
+
 // Input is the environment in which a state is entered, over all ways to it. If
 // nothing leads to the state, its input is unknown: see IsReachable.
 func (c *Checker) Input(s *asl.State) Env {

@@ -20,6 +20,9 @@ func (e Env) Variable(name string) Value { return e.vars.record().get(name) }
 // IsReachable tells whether the state can be entered at all.
 func (e Env) IsReachable() bool { return !e.Input.IsNothing() && !e.vars.IsNothing() }
 
+// Equal tells whether the same is known.
+func (e Env) Equal(o Env) bool { return equal(e.Input, o.Input) && equal(e.vars, o.vars) }
+
 // Way is a way out of a state: to another, or to the end of its flow. Then Env.Input
 // is the output of the flow, and the Transition is empty but for its kind.
 type Way struct {
