@@ -132,6 +132,7 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 		for _, l := range loops(f, f.States, every) {
 			c.loop(l, express)
 		}
+		c.retryLoops(f, express)
 	}
 	for _, s := range f.States {
 		c.recovery(s)
@@ -173,6 +174,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	for _, s := range l.states {
 		if r := c.read(l, s, express); r != nil {
 			r.fill()
+			r.Errors = c.caughtErrors(r)
 			c.tryLaps(l, r)
 			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)

@@ -57,9 +57,10 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	if r.Entry = nil; len(r.judges) == 1 {
 		r.Entry = r.judges[0].entry
 	}
-	follows := &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), bounds: l.findBounds(), starts: func(s *asl.State) bool {
-		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
-	}}
+	follows := c.newRouter(r)
+	if !r.Retries {
+		follows.bounds = l.findBounds()
+	}
 	answer := c.types.Result(r.Poll)
 	routes := map[string][]route{}
 	for _, value := range append([]string{otherValue}, s.values...) {
@@ -75,7 +76,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		stays, leaves = stays || end == PollsOn, leaves || end != PollsOn
 		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
 	}
-	if !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
+	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
 		return false
 	}
 	r.status, r.routes, r.Status = s, routes, s.path
@@ -92,6 +93,13 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
 	return true
+}
+
+// newRouter is what follows answers of a poll.
+func (c *checker) newRouter(r *reading) *router {
+	return &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
+		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
+	}}
 }
 
 // inTime leaves out the routes that a bound of the loop takes, if there are others.

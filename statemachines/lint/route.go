@@ -21,7 +21,7 @@ type router struct {
 	inner  *loop // the smallest loop around the poll
 	starts func(*asl.State) bool
 	ways   *ways
-	bounds *bounds
+	bounds *bounds // nil for a loop in a Retry
 }
 
 // route is one way that an answer may take.
@@ -71,6 +71,10 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at.ends = EndsFailure
 		w.found = append(w.found, at)
 	}
+	if w.bounds == nil && s == w.poll && w.types.Raises(s, env, result) {
+		w.found = append(w.found, route{path: []string{s.Name}, ends: PollsOn})
+		at.late = true // a running job leaves the loop only when its time is over
+	}
 	for n, way := range ways {
 		if way.End {
 			at.leaf, at.ends = s, EndsSuccess
@@ -80,7 +84,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
-			next.late = at.late || w.bounds.isLate(s, ways, n)
+			next.late = at.late || w.bounds != nil && w.bounds.isLate(s, ways, n)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
 		w.enter(w.poll, way, next)

@@ -37,6 +37,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	of := fmt.Sprintf("%s %s of %s, but ", names, is, r.Operation)
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
+	case ends && row.Ends == PollsOn && r.Retries:
+		return StatusPollsOn, diag.Danger, of + "the Task raises an error for it, and its Retry polls again; give a result, and look at it in a Choice"
 	case ends && row.Ends == PollsOn && !r.worksOn(row):
 		return StatusPollsOn, diag.Danger, of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", to)
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure && len(row.Routes) == 0:

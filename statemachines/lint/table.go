@@ -33,6 +33,11 @@ type Loop struct {
 	// if the loop looks at none that the catalogue knows. Then there are no Rows.
 	Status string
 	Rows   []Row
+	// Errors are where errors of the poll lead that its Catch takes, or that a Retry
+	// takes for "not yet".
+	Errors []ErrorRow
+	// Retries tells that the polls are the retries of Poll, not a cycle of states.
+	Retries bool
 	// Turn is one time around the loop, from the poll or else a Wait on.
 	Turn Turn
 	// Bound is what ends the loop.
@@ -61,6 +66,15 @@ type Row struct {
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity
+}
+
+// ErrorRow is what a loop does with errors of its poll.
+type ErrorRow struct {
+	// Names are those of the errors as Step Functions spells them, in ErrorEquals.
+	Names   []string
+	Meaning Meaning
+	Routes  []string
+	Ends    End
 }
 
 // End is where a route ends.

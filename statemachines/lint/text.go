@@ -21,6 +21,8 @@ func (l *Loop) String() string {
 		head += "turns"
 	}
 	switch {
+	case l.Turn.Longest > 0:
+		head += " every " + pause(l.Turn.Wait) + " to " + pause(l.Turn.Longest)
 	case l.Turn.Wait > 0:
 		head += " every " + pause(l.Turn.Wait)
 	default:
@@ -33,6 +35,10 @@ func (l *Loop) String() string {
 			tag = fmt.Sprintf("%-7s %s", row.Severity, row.Rule)
 		}
 		lines = append(lines, []string{row.value(), row.target(), row.Describe(), tag})
+	}
+	for _, row := range l.Errors {
+		of := Row{Meaning: row.Meaning, Routes: row.Routes, Ends: row.Ends}
+		lines = append(lines, []string{row.Value(), of.target(), of.Describe(), ""})
 	}
 	widths := make([]int, 3)
 	for _, cells := range lines {
@@ -70,6 +76,14 @@ func alignTags(lines [][2]string) string {
 
 // oneLine keeps the names of states from making lines of their own.
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+
+// Value names the errors, for people.
+func (r *ErrorRow) Value() string {
+	if slices.Contains(r.Names, asl.ErrorAll) {
+		return "any error"
+	}
+	return "error " + strings.Join(r.Names, ", ")
+}
 
 func (r *Row) value() string {
 	if len(r.Values) == 0 {

@@ -55,6 +55,11 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		values[0].demandKinds(operandsOf[p.Text])
 	}
 	switch {
+	case p.Text == "error":
+		if x.raised != nil {
+			*x.raised = true
+		}
+		return Nothing()
 	case p.Text == "merge" && len(values) == 1 && p.Parts[0].Kind == jsonata.PartArray && len(p.Parts[0].Filters) == 0:
 		return x.mergeItems(p.Parts[0].Parts, context)
 	case p.Text == "merge" && len(values) == 1:

@@ -49,6 +49,8 @@ type scene struct {
 	excused int
 	// text is where the JSONata expression stands that is read.
 	text string
+	// raised is set by a call of $error, if somebody asks.
+	raised *bool
 }
 
 func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {

@@ -38,6 +38,17 @@ func (c *Checker) Step(s *asl.State, in Env, result Value) []Way {
 	return c.step(s, in, result, false)
 }
 
+// Raises tells whether what a Task computes of a result may raise an error by itself, by
+// a call of $error. Then Step has the ways without it.
+func (c *Checker) Raises(s *asl.State, in Env, result Value) bool {
+	x, raised := c.newScene(s, in, false), false
+	x.raised = &raised
+	if s.Task != nil && in.IsReachable() {
+		x.work(result)
+	}
+	return raised
+}
+
 func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
 	if !in.IsReachable() {
 		return nil
