@@ -20,6 +20,8 @@ type checker struct {
 	operations operations
 	called     map[string][]*asl.State // see tasks
 	ways       map[*asl.Flow]*ways
+	text       string // see mentions
+	tagged     *typecheck.Checker
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {

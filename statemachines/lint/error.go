@@ -2,9 +2,12 @@ package lint
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -83,6 +86,78 @@ func (j *judge) errorNames(errorType string) []string {
 		}
 	}
 	return names
+}
+
+// checkRace finds an error that the poll may get just after the machine has made what it
+// asks for, as AWS's own waiter retries it, and that the poll does not take.
+func (c *checker) checkRace(r *reading) {
+	if r.Entry == nil || r.Start == nil && !c.makesBefore(r) {
+		return
+	}
+	j := judge{entry: r.Entry}
+	for _, a := range r.Entry.Waiter.Acceptors {
+		if a.State != pollcore.Retry || a.Matcher.ErrorType == nil {
+			continue
+		}
+		names := j.errorNames(*a.Matcher.ErrorType)
+		if len(names) == 0 {
+			names = []string{r.Entry.Service.UnmodeledErrorName()}
+		}
+		if takesError(r.Poll, names) || awserror.ClassifyName(names[0], "").Passes() {
+			continue
+		}
+		c.report(StartRace, r.Poll, "", "just after the start, %s may fail with %s, which AWS's own waiter retries, and the loop does not: "+
+			"retry %q a few times, first in \"Retry\"", r.Operation, smithy.ShapeName(*a.Matcher.ErrorType), names[0])
+		return
+	}
+}
+
+// makesBefore tells whether a Task shortly before the poll makes what it asks for: by a
+// call of the service on the same noun, as SendCommand before GetCommandInvocation.
+func (c *checker) makesBefore(r *reading) bool {
+	service, describe, _ := strings.Cut(r.Operation, ":")
+	_, noun := splitVerb(describe)
+	before := c.waysOf(r.Flow).before
+	seen := map[*asl.State]bool{r.Poll: true}
+	for queue := []*asl.State{r.Poll}; len(queue) > 0 && len(seen) <= maxBefore; queue = queue[1:] {
+		for _, from := range before[queue[0].Name] {
+			if seen[from] {
+				continue
+			}
+			seen[from] = true
+			queue = append(queue, from)
+			if from.Task == nil {
+				continue
+			}
+			of, action, _ := strings.Cut(c.operations.call(from.Task.Resource), ":")
+			verb, object := splitVerb(action)
+			if of == service && object != "" && !slices.Contains(readVerbs, verb) && aimOf(verbOf(action)) == aimsAtReady &&
+				(strings.Contains(noun, object) || strings.Contains(object, noun)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// splitVerb is the first word of an operation and the rest, in small letters and without
+// a plural: "send" and "command".
+func splitVerb(operation string) (verb, noun string) {
+	i := strings.IndexFunc(strings.TrimLeftFunc(operation, unicode.IsUpper), unicode.IsUpper)
+	if i < 0 {
+		return strings.ToLower(operation), ""
+	}
+	i += len(operation) - len(strings.TrimLeftFunc(operation, unicode.IsUpper))
+	return strings.ToLower(operation[:i]), strings.TrimSuffix(strings.ToLower(operation[i:]), "s")
+}
+
+// takesError tells whether a Retry or a Catch of a Task takes one of the errors.
+func takesError(s *asl.State, names []string) bool {
+	takes := func(of []string) bool {
+		return takesAll(of) || slices.ContainsFunc(of, func(name string) bool { return slices.Contains(names, name) || asl.HasPlaceholder(name) })
+	}
+	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > 0 && takes(r.ErrorEquals) }) ||
+		slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool { return takes(c.ErrorEquals) })
 }
 
 // raisesRunning tells whether a poll computes an error of some status.

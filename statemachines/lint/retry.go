@@ -112,6 +112,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	}
 	r.Errors = append(r.Errors, c.caughtErrors(r)...)
 	c.checkStatuses(r)
+	c.checkRace(r)
 	c.checkNeed(r)
 	c.poll(own, s)
 	if r.Bound.Kind == Unbounded && !express {

@@ -26,9 +26,12 @@ type Loop struct {
 	// Operation is polled, such as "athena:GetQueryExecution", or the function
 	// "jobpoller-checkstatus"; empty if it is not known.
 	Operation string
-	// Entry is what the catalogue knows to wait for with the operation; nil if it
-	// is the function's, or there are several entries and the machine starts none.
+	// Entry is what the catalogue knows to wait for with the operation: the one whose
+	// job the machine starts, or else that fits the ends of the loop; nil if it is the
+	// function's, or none or several do.
 	Entry *catalog.Entry
+	// Chosen tells that Entry is one of several of the operation.
+	Chosen bool
 	// Status is the path of the status in the answer, as the model spells it; empty
 	// if the loop looks at none that the catalogue knows. Then there are no Rows.
 	Status string
@@ -53,6 +56,8 @@ type Row struct {
 	// Values mean the same and lead the same way; empty is any other value.
 	Values  []string
 	Meaning Meaning
+	// Member is what tells more where Meaning is MeansUnclear, as the model spells it.
+	Member string
 	// Either are the meanings of which one is right, if it depends on what the loop
 	// waits for, and the machine does not tell: "deleting" fails what waits for a
 	// resource to be available, and not what waits until it is gone. Then Meaning is
@@ -153,7 +158,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 
 // sortRows puts what the catalogue knows first, and any other value last.
 func sortRows(rows []Row) {
-	order := []Meaning{MeansSuccess, MeansFailure, MeansRunning, MeansUnknown}
+	order := []Meaning{MeansSuccess, MeansFailure, MeansUnclear, MeansRunning, MeansEnding, MeansUnknown}
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(
 			cmp.Compare(min(1, len(b.Values)), min(1, len(a.Values))),

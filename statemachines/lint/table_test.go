@@ -77,7 +77,9 @@ func requireTable(t *testing.T, e *catalog.Entry, s compile.Strategy, m *asl.Sta
 		if len(row.Values) == 0 {
 			continue
 		}
-		require.Equal(t, ends[row.Meaning], row.Ends, "%s: %v", name, row.Values)
+		if row.Meaning != lint.MeansEnding { // of which the acceptors make what they will
+			require.Equal(t, ends[row.Meaning], row.Ends, "%s: %v", name, row.Values)
+		}
 		values = append(values, row.Values...)
 	}
 	if !lambda {

@@ -17,6 +17,9 @@ func (l *Loop) String() string {
 	head := strings.Join(l.Turn.States, " -> ") + "   "
 	if l.Operation != "" {
 		head += "polls " + l.Operation
+		if l.Chosen {
+			head += fmt.Sprintf(" as %s %s", l.Entry.Service.Key, l.Entry.Name)
+		}
 	} else {
 		head += "turns"
 	}
@@ -112,6 +115,8 @@ func (r *Row) Describe() string {
 		return strings.Join(words, " or ") + ", " + does
 	case r.Meaning == MeansUnknown:
 		return does
+	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn:
+		return string(r.Meaning) + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn:
 		return string(r.Meaning) + ", but " + does
 	default:

@@ -17,6 +17,8 @@ type Options struct {
 	Models Models
 	// Input is what is known of the input of the execution.
 	Input Value
+	// Results are those of states of which more is known than their models say.
+	Results map[*asl.State]Value
 }
 
 // Checker is the types of a state machine. It serves one goroutine.
@@ -24,6 +26,7 @@ type Checker struct {
 	machine *asl.StateMachine
 	models  Models
 	start   Value
+	results map[*asl.State]Value
 
 	apis      map[string]*API
 	spellings map[string]*spelling
@@ -83,7 +86,7 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 
 func newChecker(m *asl.StateMachine, o Options) *Checker {
 	c := &Checker{
-		machine: m, models: o.Models, start: o.Input.without(missing),
+		machine: m, models: o.Models, start: o.Input.without(missing), results: o.Results,
 		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
 		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
 		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
@@ -138,6 +141,9 @@ func (c *Checker) IsReachable(s *asl.State) bool {
 // Result is what is known of the result of a state: of a Task by the model of its
 // service, of a Parallel or Map by the outputs of the flows inside.
 func (c *Checker) Result(s *asl.State) Value {
+	if v, known := c.results[s]; known {
+		return v
+	}
 	switch {
 	case s.Task != nil && c.demands != nil:
 		return c.demands.demandedResult(s)
@@ -157,6 +163,23 @@ func (c *Checker) Result(s *asl.State) Value {
 		return arrayOf(newList(c.flows[s.Map.Processor].output))
 	}
 	return Value{}.without(missing)
+}
+
+// With finds the types of the same machine, where more is known of results.
+func (c *Checker) With(results map[*asl.State]Value) (*Checker, error) {
+	return New(c.machine, Options{Models: c.models, Input: c.start, Results: results})
+}
+
+// Arguments is what a Task is called with where it is entered, over all ways to it;
+// unknown for other states.
+func (c *Checker) Arguments(s *asl.State) Value {
+	x := c.newScene(s, c.Input(s), false)
+	if s.Task == nil || x.isDead() {
+		return Value{}
+	}
+	doc := x.inputPath()
+	name, template := x.arguments()
+	return x.with(doc).templateOr(template, doc, name)
 }
 
 // once is the value of a part of the definition, which is made once.

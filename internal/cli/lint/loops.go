@@ -42,6 +42,7 @@ type pollLoop struct {
 type loopRow struct {
 	Values   []string `json:"values"` // empty: any other
 	Meaning  string   `json:"meaning"`
+	Member   string   `json:"member,omitempty"`
 	Routes   []string `json:"routes"`
 	Ends     string   `json:"ends"`
 	Rule     string   `json:"rule,omitempty"`
@@ -86,7 +87,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		out.Start = l.Start.Name
 	}
 	for _, r := range l.Rows {
-		row := loopRow{Values: r.Values, Meaning: string(r.Meaning), Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule}
+		row := loopRow{Values: r.Values, Meaning: string(r.Meaning), Member: r.Member, Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule}
 		if r.Rule != "" {
 			row.Severity = r.Severity.String()
 		}
