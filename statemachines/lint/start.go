@@ -18,8 +18,12 @@ func (c *checker) startOf(r *reading, j *judge) (start *asl.State, byID bool) {
 		return nil, false
 	}
 	var open []*asl.State
-	for _, s := range c.tasks()[strings.ToLower(name)] {
-		switch c.linkOf(r.Poll, s, j) {
+	tasks, types := c.tasks()[strings.ToLower(name)], c.types
+	if len(tasks) > 1 {
+		types = c.taggedTypes()
+	}
+	for _, s := range tasks {
+		switch linkOf(types, r.Poll, s, j) {
 		case linkSame:
 			return s, true
 		case linkOpen:
@@ -43,8 +47,8 @@ const (
 )
 
 // linkOf compares what a poll asks for with what a Task starts.
-func (c *checker) linkOf(poll, start *asl.State, j *judge) link {
-	asked, given := c.taggedTypes().Arguments(poll), c.taggedTypes().Arguments(start)
+func linkOf(types *typecheck.Checker, poll, start *asl.State, j *judge) link {
+	asked, given := types.Arguments(poll), types.Arguments(start)
 	found := linkOpen
 	for member, expression := range j.entry.Job.Arguments {
 		value := asked.Member(javasdk.MemberName(member))

@@ -18,8 +18,8 @@ import (
 )
 
 var loopSuites = []suite{
-	{name: "loops", folder: "aws-samples", cases: 203, run: runLoops},
-	{name: "loop-mistakes", folder: "aws-samples", cases: 880, run: runLoopMistakes, differences: mistakesNotFound},
+	{name: "loops", folder: "aws-samples", cases: 204, run: runLoops},
+	{name: "loop-mistakes", folder: "aws-samples", cases: 883, run: runLoopMistakes, differences: mistakesNotFound},
 }
 
 // mistakesNotFound are mistakes after which no known status polls on: what is left is
@@ -49,7 +49,7 @@ const mostFalse = 5
 // about types.
 var aboutLoops = []string{
 	lint.UnboundedLoop, lint.UnretriedTask, lint.LoopingDefault, lint.EventBudget, lint.HotLoop, lint.ShortInterval, lint.HiddenFailure,
-	lint.StatusPollsOn, lint.StatusMisread, lint.StatusUnhandled, lint.CallbackTimeout,
+	lint.StatusPollsOn, lint.StatusMisread, lint.StatusUnhandled, lint.StatusUnclear, lint.StartRace, lint.CallbackTimeout,
 }
 
 // runLoops reads the loops of all samples. A case is a line of the judged file: it
