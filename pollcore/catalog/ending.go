@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Passing is what a status is that sounds as if another follows by itself.
+// Passing is what a status is that sounds as if another follows by itself, or as if it
+// were none.
 type Passing string
 
 // What such a status is.
@@ -19,6 +20,9 @@ const (
 	PassingRunning Passing = "running"
 	// PassingEnd is an end: nothing follows by itself.
 	PassingEnd Passing = "end"
+	// PassingFilter is a word of the model's that only filters have: nothing is ever in
+	// that status.
+	PassingFilter Passing = "filter"
 )
 
 //go:embed sources/endings.json
@@ -46,8 +50,8 @@ var endingRows = sync.OnceValue(func() map[string][]endingRow {
 	return by
 })
 
-// Passing says whether a status that the entry judges passes by, and why, as a person
-// decided; empty for one whose name does not ask.
+// Passing says what a status that the entry judges is, and why, as a person decided; empty
+// for one whose name does not ask.
 func (e *Entry) Passing(value string) (means Passing, reason string) {
 	for _, row := range endingRows()[e.Service.Key] {
 		if slices.Contains(row.Entries, e.Name) && slices.Contains(row.Values, value) {

@@ -263,6 +263,12 @@ func readStatus(path string, entries []*catalog.Entry) *status {
 			}
 		}
 	}
+	s.values = slices.DeleteFunc(s.values, func(value string) bool {
+		return slices.ContainsFunc(entries, func(e *catalog.Entry) bool {
+			passing, _ := e.Passing(value)
+			return passing == catalog.PassingFilter
+		})
+	})
 	for _, e := range entries {
 		s.judges = append(s.judges, newJudge(e, s))
 	}

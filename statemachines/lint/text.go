@@ -43,18 +43,78 @@ func (l *Loop) String() string {
 		of := Row{Meaning: row.Meaning, Routes: row.Routes, Ends: row.Ends}
 		lines = append(lines, []string{row.Value(), of.target(), of.Describe(), ""})
 	}
-	widths := make([]int, 3)
+	return oneLine.Replace(head) + "\n" + alignTags(layOut(lines)) + alignTags(l.notes())
+}
+
+const (
+	// textWidth is how wide a table is, where its words allow it; its first two columns
+	// are as wide as leastWidth, if they need that.
+	textWidth, leastWidth = 80, 24
+	// columnGap stands between columns, and tagGap before the last.
+	columnGap, tagGap = 2, 3
+)
+
+// layOut puts cells below each other. Of lines that are too long, the values and then the
+// states go on below.
+func layOut(lines [][]string) [][2]string {
+	widths, least := make([]int, 4), []int{leastWidth, leastWidth}
 	for _, cells := range lines {
 		for i := range widths {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
 		}
+		for i := range least {
+			for word := range strings.SplitSeq(cells[i], ", ") {
+				least[i] = max(least[i], utf8.RuneCountInString(word)+1)
+			}
+		}
 	}
-	rows := make([][2]string, len(lines))
-	for i, cells := range lines {
-		text := fmt.Sprintf("  %-*s  %-*s  %-*s", widths[0], cells[0], widths[1], cells[1], widths[2], cells[2])
-		rows[i] = [2]string{strings.TrimRight(text, " "), cells[3]}
+	total := 3*columnGap + widths[0] + widths[1] + widths[2]
+	if widths[3] > 0 {
+		total += tagGap + widths[3]
 	}
-	return oneLine.Replace(head) + "\n" + alignTags(rows) + alignTags(l.notes())
+	for i := range least {
+		if over := total - textWidth; over > 0 && widths[i] > least[i] {
+			cut := min(over, widths[i]-least[i])
+			widths[i], total = widths[i]-cut, total-cut
+		}
+	}
+	var rows [][2]string
+	for _, cells := range lines {
+		values, states := wrap(cells[0], widths[0]), wrap(cells[1], widths[1])
+		for n := range max(len(values), len(states)) {
+			value, state, does, tag := at(values, n), at(states, n), "", ""
+			if n == 0 {
+				does, tag = cells[2], cells[3]
+			} else if state != "" {
+				state = "   " + state
+			}
+			text := fmt.Sprintf("  %-*s  %-*s  %-*s", widths[0], value, widths[1], state, widths[2], does)
+			rows = append(rows, [2]string{strings.TrimRight(text, " "), tag})
+		}
+	}
+	return rows
+}
+
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return ""
+}
+
+// wrap breaks a list behind its commas into lines of a width, as far as its words allow.
+func wrap(list string, width int) []string {
+	lines := []string{""}
+	for i, word := range strings.SplitAfter(list, ", ") {
+		last := &lines[len(lines)-1]
+		if i > 0 && utf8.RuneCountInString(*last+strings.TrimRight(word, " ")) > width {
+			*last = strings.TrimRight(*last, " ")
+			lines = append(lines, word)
+			continue
+		}
+		*last += word
+	}
+	return lines
 }
 
 // alignTags writes lines with their tags below each other. The long lines of what

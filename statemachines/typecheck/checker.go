@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -168,6 +169,18 @@ func (c *Checker) Result(s *asl.State) Value {
 // With finds the types of the same machine, where more is known of results.
 func (c *Checker) With(results map[*asl.State]Value) (*Checker, error) {
 	return New(c.machine, Options{Models: c.models, Input: c.start, Results: results})
+}
+
+// Service is the service that a Task calls; nil if it is not known.
+func (c *Checker) Service(s *asl.State) *catalog.Service {
+	if s.Task == nil {
+		return nil
+	}
+	service, _, err := find(s.Task.Resource, c.models)
+	if err != nil { // which New has found before
+		return nil
+	}
+	return service
 }
 
 // Arguments is what a Task is called with where it is entered, over all ways to it;

@@ -84,7 +84,9 @@ func (x *scene) equality(p *jsonata.Part, left, right Value) Value {
 		literal *jsonata.Part
 	}{{left, &p.Parts[1]}, {right, &p.Parts[0]}} {
 		if side.literal.Kind == jsonata.PartLiteral && len(side.literal.Filters) == 0 {
-			x.checkLiteral(side.value, side.literal)
+			here := *x
+			here.negated = x.negated != (p.Text == "!=")
+			here.checkLiteral(side.value, side.literal)
 		}
 	}
 	same := left.kinds() & right.kinds() &^ missing
@@ -127,7 +129,8 @@ func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
 	switch {
 	case w.any || w.isEmpty() || w.lists(word) || w.enum != nil && !w.may(word):
 	case w.enum != nil:
-		x.report(EnumValue, diag.Danger, x.problemIn(literal, "%s is never %q", w.enum.Name, word).Suggest(word, w.list()...))
+		x.report(EnumValue, diag.Danger, suggestValue(x.problemIn(literal, "%s is never %q", w.enum.Name, word), word, w.list()))
+	case x.negated:
 	default:
 		x.report(NeverHolds, diag.Danger, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...))
 	}
@@ -171,7 +174,9 @@ func (x *scene) truthOf(p *jsonata.Part, context Value) (yes, no scope) {
 	case p.Kind == jsonata.PartBinary && p.Text == "or":
 		return x.testAny(len(p.Parts), func(x *scene, i int) (scope, scope) { return x.truthOf(&p.Parts[i], context) })
 	case p.Kind == jsonata.PartCall && p.Text == "not" && len(p.Parts) == 1:
-		yes, no = x.truthOf(&p.Parts[0], context)
+		here := *x
+		here.negated = !x.negated
+		yes, no = here.truthOf(&p.Parts[0], context)
 		return no, yes
 	case p.Kind == jsonata.PartCall && p.Text == "exists" && len(p.Parts) == 1:
 		return x.testExists(&p.Parts[0], context)

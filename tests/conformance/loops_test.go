@@ -25,9 +25,12 @@ var loopSuites = []suite{
 // mistakesNotFound are mistakes after which no known status polls on: what is left is
 // no loop on a status.
 var mistakesNotFound = map[string]string{
-	"step-functions-workflows-collection/account-vending-machine/statemachine/statemachine.asl.json /States/Check Account Status mistake 0":     "IN_PROGRESS goes on as a success does",
-	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Create Completed? mistake 0": "RUNNING and QUEUED lead to a Fail state",
-	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Delete Completed? mistake 0": "RUNNING and QUEUED lead to a Fail state",
+	"aws-stepfunctions-examples/sam/demo-manage-glue-crawlers-with-step-functions/template.yaml#StateMachineUtilRunGlueCrawler /States/Is Running? mistake 0": "RUNNING goes on as the end does",
+	"step-functions-workflows-collection/sfn-query-large-datasets-cdk/statemachine/statemachine.asl.json /States/Check Crawler status mistake 0":              "RUNNING goes on as the end does",
+	"step-functions-workflows-collection/sfn-query-large-datasets-sam/template.yaml#AthenaStateMachine /States/Check Crawler status mistake 0":                "RUNNING goes on as the end does",
+	"step-functions-workflows-collection/account-vending-machine/statemachine/statemachine.asl.json /States/Check Account Status mistake 0":                   "IN_PROGRESS goes on as a success does",
+	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Create Completed? mistake 0":               "RUNNING and QUEUED lead to a Fail state",
+	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Delete Completed? mistake 0":               "RUNNING and QUEUED lead to a Fail state",
 }
 
 // judgedFile has what lint says of the loops of AWS's samples: a line for each loop on
