@@ -1,5 +1,7 @@
 package jsonata
 
+import "context"
+
 // PartKind says what a Part of an expression is.
 type PartKind uint8
 
@@ -16,7 +18,8 @@ const (
 	PartBlock                     // Parts follow each other
 	PartCondition                 // Parts are the condition and what it leads to
 	PartBind                      // $Text := Parts[0]
-	PartCall                      // the function $Text of the arguments Parts
+	PartCall                      // the function $Text of the arguments Parts; of a ~> $Text(b), too
+	PartRegex                     // a pattern
 )
 
 // Part is a part of an expression, for those who follow it through types and not
@@ -29,13 +32,15 @@ type Part struct {
 	Parts  []Part
 	// Filters follow the part in brackets.
 	Filters []Part
+
+	node *node
 }
 
 // Part returns the whole expression.
 func (e *Expression) Part() Part { return partOf(e.root) }
 
 func partOf(n *node) Part {
-	p := Part{Kind: PartOther, Offset: n.offset, Text: n.text}
+	p := Part{Kind: PartOther, Offset: n.offset, Text: n.text, node: n}
 	if n.group != nil || n.focus != "" || n.index != "" || n.tuple || n.ancestor != nil {
 		return p
 	}
@@ -73,9 +78,47 @@ func partOf(n *node) Part {
 		if n.left.kind == nodeVariable && len(n.left.stages) == 0 {
 			p.Kind, p.Text, p.Parts = PartCall, n.left.text, partsOf(n.items)
 		}
+	case nodeApply:
+		switch f := n.right; {
+		case f.kind == nodeVariable && len(f.stages) == 0:
+			p.Kind, p.Text, p.Parts = PartCall, f.text, partsOf([]*node{n.left})
+		case f.kind == nodeCall && f.left.kind == nodeVariable && len(f.left.stages) == 0 && len(f.stages) == 0:
+			p.Kind, p.Text, p.Parts = PartCall, f.left.text, partsOf(append([]*node{n.left}, f.items...))
+		}
+	case nodeRegex:
+		p.Kind = PartRegex
 	default:
 	}
 	return p
+}
+
+// Undefined is an operand of Apply that has no value.
+var Undefined any = undefined
+
+// Apply evaluates a PartBinary, or a PartCall of a function of the language, on a
+// context and with values in the place of its Parts: JSON values, or Undefined. A
+// PartRegex stands for itself. Its errors are those of [Expression.Eval].
+func (p *Part) Apply(on any, operands []any) (any, error) {
+	nodes := make([]*node, len(operands))
+	for i, operand := range operands {
+		switch {
+		case p.Parts[i].Kind == PartRegex:
+			nodes[i] = p.Parts[i].node
+		case operand == Undefined:
+			nodes[i] = &node{kind: nodeHole}
+		default:
+			nodes[i] = &node{kind: nodeConstant, value: operand}
+		}
+	}
+	n := &node{kind: nodeCall, left: &node{kind: nodeVariable, text: p.Text}, items: nodes}
+	if p.Kind == PartBinary {
+		n = &node{kind: nodeBinary, text: p.Text, left: nodes[0], right: nodes[1]}
+	}
+	if on == Undefined {
+		on = nil
+	}
+	e := &Expression{text: p.Text, root: n}
+	return e.Eval(context.Background(), Environment{Input: on})
 }
 
 func partsOf(nodes []*node) []Part {

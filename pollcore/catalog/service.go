@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 )
 
 // Service is an AWS service: the names that it has in several places, how it is
@@ -51,6 +53,18 @@ type Service struct {
 	// that of the operation that starts it.
 	Waiters map[string]*WaiterData `json:"waiters,omitempty"`
 	Jobs    map[string]*Job        `json:"jobs,omitempty"`
+}
+
+// ErrorName is what Step Functions calls an error that the service's model declares: the
+// class that the AWS SDK for Java has for its shape.
+func (s *Service) ErrorName(shape string) string {
+	return s.ErrorPrefix + "." + javasdk.ExceptionName(s.Name, shape)
+}
+
+// UnmodeledErrorName is what Step Functions calls all errors that the service's model
+// does not declare.
+func (s *Service) UnmodeledErrorName() string {
+	return s.ErrorPrefix + "." + javasdk.ServiceException(s.Name)
 }
 
 // Protocol is how requests and responses are written, by the names of service

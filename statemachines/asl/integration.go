@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
@@ -162,7 +163,7 @@ func (p *parser) checkOptimized(n *jsontree.Node, r Resource) {
 	switch {
 	case !ok:
 		p.add(p.inARN(n, r.Action, "the integration %q has no action %q; \"aws-sdk:%s:%s\" may be what is meant", r.Service, r.Action, r.Service, r.Action).
-			Suggest(r.Action, slices.Sorted(maps.Keys(actions))...))
+			Suggest(r.Action, nearest.Names(r.Action, slices.Sorted(maps.Keys(actions)))...))
 	case r.Pattern == "" || strings.Contains(known.patterns, r.Pattern+" "):
 	case known.patterns == "":
 		p.add(p.inARN(n, r.Pattern, "%s:%s cannot be called with %q", r.Service, r.Action, r.Pattern))

@@ -89,7 +89,7 @@ func (p *plan) settleCatches() {
 	if len(p.unmodeled) > 0 {
 		p.refuse("the model of %s does not declare %s, and Step Functions gives all undeclared errors the name %s; "+
 			"give a pattern of the Cause for each, or let each fail the wait",
-			p.call.Operation.Name, strings.Join(p.unmodeled, ", "), serviceException(p.call.Operation.Service))
+			p.call.Operation.Name, strings.Join(p.unmodeled, ", "), p.call.Operation.Service.UnmodeledErrorName())
 	}
 }
 
@@ -111,7 +111,7 @@ func (p *plan) ambiguous() []string {
 			return []string{"States.TaskFailed"} // which matches all but States.Timeout
 		}
 		if c.cause != nil {
-			names = []string{serviceException(p.call.Operation.Service)}
+			names = []string{p.call.Operation.Service.UnmodeledErrorName()}
 		}
 	}
 	return names

@@ -5,31 +5,17 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// findError is how Step Functions shows an error that a waiter names.
+// shown is how Step Functions shows an error that a waiter names.
 type shown struct {
 	// names are those of errors that are this one and no other.
 	names []string
 	// cause tells it from others of the service's own exception, the error of
 	// all that have no name; nil if it never is one of them.
 	cause glob
-}
-
-// exception is the name of an error that the service's model declares: the
-// class that the AWS SDK for Java has for it.
-func exception(s *catalog.Service, shape string) string {
-	return s.ErrorPrefix + "." + javasdk.ExceptionName(s.Name, shape)
-}
-
-// serviceException is the name of all errors that the service's model does not
-// declare.
-func serviceException(s *catalog.Service) string {
-	return s.ErrorPrefix + "." + javasdk.ServiceException(s.Name)
 }
 
 // A translation is an error without a code that Step Functions names all the
@@ -59,7 +45,7 @@ func (p *plan) findError(errorType string, v pollcore.Verdict) (*shown, error) {
 	for _, e := range op.Errors {
 		switch {
 		case e.Shape == code || e.Shape != "" && e.Code == code:
-			s.names = append(s.names, exception(op.Service, e.Shape))
+			s.names = append(s.names, op.Service.ErrorName(e.Shape))
 		case e.Shape == "" && e.Code == code && e.Status != 0:
 			s.cause = glob{fmt.Sprintf("Status Code: %d", e.Status)}
 		}
@@ -69,7 +55,7 @@ func (p *plan) findError(errorType string, v pollcore.Verdict) (*shown, error) {
 	}
 	for _, t := range translations {
 		if s.cause != nil && t.service == op.Service.Key && t.operation == op.Name && t.code == code {
-			s.names = append(s.names, exception(op.Service, t.shape))
+			s.names = append(s.names, op.Service.ErrorName(t.shape))
 			if t.seen {
 				s.cause = nil
 			}

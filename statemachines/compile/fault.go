@@ -31,13 +31,13 @@ func (p *plan) faultsIn(op *catalog.Operation, part share) []retrier {
 		if e.Shape == "" || !classOf(e).Passes() {
 			continue
 		}
-		if name := exception(op.Service, e.Shape); !taken(name) && !slices.Contains(names, name) {
+		if name := op.Service.ErrorName(e.Shape); !taken(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	known := retryFaults(append(names, prefix+"SdkClientException"))
 	unnamed := retrier{
-		ErrorEquals:     []string{serviceException(op.Service)},
+		ErrorEquals:     []string{op.Service.UnmodeledErrorName()},
 		IntervalSeconds: 2, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: asl.JitterFull,
 	}
 	if op == p.call.Operation && p.retryBlock {
@@ -83,7 +83,7 @@ func (p *plan) startFaults() []retrier {
 	var names []string
 	for _, e := range s.Operation.Errors {
 		if e.Shape != "" && classOf(e) == awserror.Throttled {
-			names = append(names, exception(s.Operation.Service, e.Shape))
+			names = append(names, s.Operation.Service.ErrorName(e.Shape))
 		}
 	}
 	if names == nil {

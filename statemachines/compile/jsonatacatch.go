@@ -29,7 +29,7 @@ func (j *jsonata) catchers(again string) []object {
 	if names := j.ambiguous(); names != nil {
 		all = append(all, catcher(names, unnamed, j.name("CheckError")))
 	} else if j.unseen != nil {
-		all = append(all, catcher([]string{serviceException(j.call.Operation.Service)}, unnamed, j.exit(pollcore.Failed)))
+		all = append(all, catcher([]string{j.call.Operation.Service.UnmodeledErrorName()}, unnamed, j.exit(pollcore.Failed)))
 	}
 	return append(all, catcher([]string{"States.ALL"}, catch{state: pollcore.Failure}, j.exit(pollcore.Failed)))
 }
@@ -58,7 +58,7 @@ func (j *jsonata) lookAtError(again string) states {
 		return nil
 	}
 	const failure = "$states.input.error"
-	named := failure + ".Error = " + text(serviceException(j.call.Operation.Service))
+	named := failure + ".Error = " + text(j.call.Operation.Service.UnmodeledErrorName())
 	prefix := j.call.Operation.Service.ErrorPrefix + "."
 	cause := "$string(" + failure + ".Cause)"
 	var choices []object

@@ -27,7 +27,7 @@ func (l *loopStates) catchersInLoop(again string) []object {
 	if names := l.ambiguous(); names != nil {
 		all = append(all, catcher(names, l.name("CheckError"), unclaimed(l.reasonWithoutMatch())))
 	} else if l.unseen != nil {
-		all = append(all, catcher([]string{serviceException(l.call.Operation.Service)}, l.name("Failed"), unclaimed(l.reasonWithoutMatch())))
+		all = append(all, catcher([]string{l.call.Operation.Service.UnmodeledErrorName()}, l.name("Failed"), unclaimed(l.reasonWithoutMatch())))
 	}
 	return append(all, catcher([]string{"States.ALL"}, l.name("Failed"), unclaimed("")))
 }
@@ -46,7 +46,7 @@ func (l *loopStates) lookAtErrorInLoop(again string) states {
 		return []object{{"Variable": path, "IsPresent": true}, {"Variable": path, "IsString": true}, {"Variable": path, comparison: value}}
 	}
 	named := func(g glob) []object {
-		return append(is("Error", "StringEquals", serviceException(l.call.Operation.Service)), is("Cause", "StringMatches", g.stringMatches())...)
+		return append(is("Error", "StringEquals", l.call.Operation.Service.UnmodeledErrorName()), is("Cause", "StringMatches", g.stringMatches())...)
 	}
 	var choices []object
 	choose := func(and []object, c catch) {

@@ -163,7 +163,7 @@ func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source
 // ones.
 func (o Options) pollLoops(m *asl.StateMachine) []lint.Loop {
 	return slices.DeleteFunc(lint.Loops(m, lint.Options{Express: o.Express}), func(l lint.Loop) bool {
-		return l.Poll == nil || l.Operation == "" || asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
+		return l.Poll == nil || l.Retries || l.Operation == "" || asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
 	})
 }
 

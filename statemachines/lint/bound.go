@@ -2,10 +2,12 @@ package lint
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // bounds are the Choices of a loop that leave it because of a count or a time.
@@ -15,10 +17,11 @@ type bounds struct {
 	foreign  bool // code or a table in the loop may count
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
-	// exits are the transitions that leave the loop because of a bound.
-	exits  map[*asl.State]map[asl.Transition]bool
-	time   bool    // one of them looks at a time or a word
+	// limits are the rules that look at a bound.
+	limits map[*asl.State]map[asl.Transition]bool
+	time   bool    // one of them looks at a time
 	opened []*loop // see open
+	tried  *laps   // of a job that never ends, if they leave the loop; see tryLaps
 	most   int     // the fewest turns that one of them allows; 0 if that is not known
 }
 
@@ -31,10 +34,13 @@ func (l *loop) findBounds() *bounds {
 }
 
 func newBounds(l *loop) *bounds {
-	b := &bounds{loop: l, counters: counters{}, passes: map[*asl.State]map[asl.Transition]bool{}, exits: map[*asl.State]map[asl.Transition]bool{}}
+	b := &bounds{loop: l, counters: counters{}, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
 	for _, s := range l.states {
 		b.counters.add(s)
 		b.foreign = b.foreign || isForeign(s)
+		if s.Task != nil && isCheckStatus(s) { // which says TIMED_OUT
+			b.time, b.opened = true, []*loop{}
+		}
 	}
 	for _, s := range l.states {
 		if s.Choice != nil {
@@ -59,27 +65,32 @@ func isForeign(s *asl.State) bool {
 // always taken: those whose rule has a bound, and those after a rule that leaves
 // the loop for one.
 func (b *bounds) choice(s *asl.State) {
-	passes, exits := map[asl.Transition]bool{}, map[asl.Transition]bool{}
-	left, stayed, up := false, false, false
+	passes, limits := map[asl.Transition]bool{}, map[asl.Transition]bool{}
+	left := false
 	for _, way := range s.Transitions() {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
-			t := readRule(&s.Choice.Rules[way.Rule])
-			found := b.find(t, inside)
-			if found && !inside {
-				left, up = true, up || t.saysTimeIsUp()
-			}
-			passes[way], exits[way] = inside && (found || left), !inside && (found || stayed) && !t.looksAtStatus()
-			stayed = stayed || inside && found
+			limits[way] = b.find(readRule(&s.Choice.Rules[way.Rule]), inside)
+			left = left || limits[way] && !inside
+			passes[way] = inside && (limits[way] || left)
 			continue
 		}
-		passes[way], exits[way] = inside && left, !inside && stayed
+		passes[way] = inside && left
 	}
-	for way := range passes {
-		// Statuses exclude each other, so the order of the rules is no matter.
-		passes[way] = passes[way] || up && b.loop.inside[way.To]
+	b.passes[s], b.limits[s] = passes, limits
+}
+
+// isLate tells whether the loop is left, by the way of that number of those that a Choice
+// may take, only when its bound is reached: by a rule that looks at it, or where an
+// earlier one would poll on but for it.
+func (b *bounds) isLate(s *asl.State, open []typecheck.Way, n int) bool {
+	if b.loop.inside[open[n].To] {
+		return false
 	}
-	b.passes[s], b.exits[s] = passes, exits
+	limits := b.limits[s]
+	return limits[open[n].Transition] && n+1 < len(open) || slices.ContainsFunc(open[:n], func(way typecheck.Way) bool {
+		return limits[way.Transition] && b.loop.inside[way.To]
+	})
 }
 
 // find tells whether a condition bounds the loop. One that stays in the loop if
@@ -96,7 +107,7 @@ func (b *bounds) find(t *test, inside bool) bool {
 		}
 		return found && (len(t.any) == 0 || !inside || !missing)
 	}
-	if t.time || t.timeIsUp {
+	if t.time {
 		b.time = true
 		return true
 	}

@@ -13,6 +13,7 @@ import (
 type checker struct {
 	machine    *asl.StateMachine
 	types      *typecheck.Checker
+	complete   bool // the types have whole models, and not those of the catalogue
 	off        []string
 	findings   []Finding
 	tables     []Loop
@@ -20,6 +21,8 @@ type checker struct {
 	operations operations
 	called     map[string][]*asl.State // see tasks
 	ways       map[*asl.Flow]*ways
+	text       string // see mentions
+	tagged     *typecheck.Checker
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {
@@ -31,7 +34,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 		}
 	}
 	return &checker{
-		machine: m, types: types, off: o.Off, tokens: map[asl.Resource]string{},
+		machine: m, types: types, complete: o.Types != nil, off: o.Off, tokens: map[asl.Resource]string{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{},
 	}
 }

@@ -16,14 +16,13 @@ import (
 type test struct {
 	all, any []*test // the parts of "and" and of "or"
 
-	status   bool     // a text, such as the status of a job
-	number   bool     // a number compared by size
-	equal    bool     // a value compared for equality
-	flag     bool     // true or false
-	time     bool     // a time, or what a clock says
-	timeIsUp bool     // a text that says that time is up
-	names    []string // what is compared, without the names around it
-	most     int      // the number that it is compared with; 0 if it is not known
+	status bool     // a text, such as the status of a job
+	number bool     // a number compared by size
+	equal  bool     // a value compared for equality
+	flag   bool     // true or false
+	time   bool     // a time, or what a clock says
+	names  []string // what is compared, without the names around it
+	most   int      // the number that it is compared with; 0 if it is not known
 }
 
 // has tells whether something holds of the test or a part of it.
@@ -37,10 +36,6 @@ func (t *test) has(what func(*test) bool) bool {
 }
 
 func (t *test) looksAtStatus() bool { return t.has(func(t *test) bool { return t.status }) }
-func (t *test) saysTimeIsUp() bool  { return t.has(func(t *test) bool { return t.timeIsUp }) }
-
-// timeIsUp is a status that says so.
-var timeIsUp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)time[d_ -]*out|expired|deadline|exceeded`) })
 
 // readRule says what a rule looks at.
 func readRule(r *asl.ChoiceRule) *test {
@@ -76,8 +71,7 @@ func readCondition(c *asl.Condition) *test {
 		literal, _ := c.Value.(json.Number)
 		t.most = whole(string(literal))
 	case strings.HasPrefix(name, "String"):
-		text, _ := c.Value.(string)
-		t.status, t.timeIsUp = true, timeIsUp().MatchString(text)
+		t.status = true
 	case c.Operator == asl.BooleanEquals:
 		t.flag = true
 	}
@@ -129,7 +123,7 @@ var (
 		return regexp.MustCompile(`(?:^|\(|\band\b|\bor\b)\s*\$[\w.]+\s*[<>]=?\s*(\d+)\s*(?:$|\)|and\b|or\b)`)
 	})
 	literal = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'([^']*)'|"([^"]*)")|(?:'([^']*)'|"([^"]*)")\s*=`)
+		return regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'[^']*'|"[^"]*")|(?:'[^']*'|"[^"]*")\s*=`)
 	})
 )
 
@@ -145,9 +139,7 @@ func readExpression(text string) *test {
 	if m := limited().FindStringSubmatch(bare); m != nil {
 		t.most = whole(m[1])
 	}
-	if m := literal().FindStringSubmatch(text); m != nil {
-		t.status, t.timeIsUp = true, timeIsUp().MatchString(strings.Join(m[1:], ""))
-	}
+	t.status = literal().MatchString(text)
 	return t
 }
 
@@ -182,37 +174,6 @@ func nameValues(s *asl.State, named map[string]bool) {
 		}
 		nameConditions(&s.Choice.Rules[i].Condition, named)
 	}
-}
-
-// comparesMore tells whether a rule of a Choice does more with texts than to compare
-// them for equality.
-func comparesMore(s *asl.State) bool {
-	for i := range s.Choice.Rules {
-		r := &s.Choice.Rules[i]
-		if e := r.Expression; e != nil && e.Expression != nil {
-			text := quoted().ReplaceAllString(e.Expression.String(), "''")
-			if size().MatchString(text) && !clock().MatchString(text) || textCall().MatchString(text) {
-				return true
-			}
-		} else if e == nil && ordersTexts(&r.Condition) {
-			return true
-		}
-	}
-	return false
-}
-
-// textCall is a call of a function that reads a text.
-var textCall = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`\$(substring|substringBefore|substringAfter|contains|match|replace|split|uppercase|lowercase|length|trim|string|lookup|eval)\(|~>|&`,
-	)
-})
-
-func ordersTexts(c *asl.Condition) bool {
-	if strings.HasPrefix(string(c.Operator), "String") && c.Operator != asl.StringEquals {
-		return true
-	}
-	return c.Not != nil && ordersTexts(c.Not) || slices.ContainsFunc(slices.Concat(c.And, c.Or), ordersTexts)
 }
 
 func nameConditions(c *asl.Condition, named map[string]bool) {

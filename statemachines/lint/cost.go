@@ -17,6 +17,8 @@ type Turn struct {
 	// Wait is how long its Wait states wait, as far as the definition says; 0
 	// if it does not.
 	Wait time.Duration
+	// Longest is the longest time between two polls, if it grows from Wait on.
+	Longest time.Duration
 }
 
 // Turns returns how many turns a history has room for, with some events left

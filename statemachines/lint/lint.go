@@ -28,6 +28,8 @@ const (
 	StatusPollsOn   = "status-polls-on"
 	StatusMisread   = "status-misread"
 	StatusUnhandled = "status-unhandled"
+	StatusUnclear   = "status-unclear"
+	StartRace       = "start-race"
 	PollNeedless    = "poll-needless"
 	CallbackTimeout = "callback-without-timeout"
 	RedriveRestarts = "redrive-restarts"
@@ -52,8 +54,10 @@ func Rules() []Rule {
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
 		{HiddenFailure, "a Task in a poll loop that turns every error into a success"},
 		{StatusPollsOn, "a status that ends the job, and the loop polls on"},
-		{StatusMisread, "a status of success that leads to a failure, or of failure that leads to a success"},
+		{StatusMisread, "a status of success or of a running job that leads to a failure, or of failure that leads to a success"},
 		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
+		{StatusUnclear, "a status that alone does not say how the job ended, and goes on as a success"},
+		{StartRace, "an error that the poll may get just after the start, which AWS's waiter retries and the loop does not"},
 		{PollNeedless, "a loop that polls a job whose end .sync or an event tells"},
 		{CallbackTimeout, "a Task that waits for a callback and has no TimeoutSeconds or HeartbeatSeconds"},
 		{RedriveRestarts, "a .sync Task with TimeoutSeconds: a redrive starts a second job beside the first"},
@@ -132,6 +136,7 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 		for _, l := range loops(f, f.States, every) {
 			c.loop(l, express)
 		}
+		c.retryLoops(f, express)
 	}
 	for _, s := range f.States {
 		c.recovery(s)
@@ -173,9 +178,12 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	for _, s := range l.states {
 		if r := c.read(l, s, express); r != nil {
 			r.fill()
+			r.Errors = c.caughtErrors(r)
+			c.tryLaps(l, r)
 			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)
 			c.checkDefault(r)
+			c.checkRace(r)
 			c.checkNeed(r)
 			tables = append(tables, r)
 		}

@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -37,7 +39,7 @@ func (c *checker) bound(l *loop) {
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
-	if endless || b.time || b.most == 0 || c.machine.OpenTimeout {
+	if endless || b.time || b.most == 0 || b.tried != nil || c.machine.OpenTimeout {
 		return
 	}
 	wait := l.first(asl.TypeWait)
@@ -118,15 +120,18 @@ func (c *checker) hot(l *loop) {
 	}
 }
 
-// changes tells whether a Task does work by its call, such as sending a message: a
-// loop around it goes through items, and polls nothing.
+// changes tells whether a Task does work by its call, such as sending a message or
+// starting a job: a loop around it goes through items, and polls nothing.
 func changes(s *asl.State) bool {
-	return s.Task != nil && changeCall().MatchString(asl.ParseResource(s.Task.Resource).Action)
+	if s.Task == nil {
+		return false
+	}
+	r := asl.ParseResource(s.Task.Resource)
+	if r.Direct || r.Action == "" || r.Service == "lambda" || r.Service == "http" || asl.IsPlaceholderText(s.Task.Resource) {
+		return false
+	}
+	return !(&catalog.Operation{Name: javasdk.Capitalize(r.Action)}).Reads()
 }
-
-var changeCall = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(send|put|publish|update|delete|create|start|write|batchWrite|tag|untag|modify|add|remove|copy)[A-Z]`)
-})
 
 // goesOnForStatus returns a test for Choices that look at a status.
 func goesOnForStatus(l *loop) func(*asl.State) bool {
@@ -213,20 +218,53 @@ func (c *checker) poll(l *loop, s *asl.State) {
 		return
 	}
 	if len(s.Retry) == 0 {
-		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails the whole wait; "+
-			"retry \"States.TaskFailed\", or the service's errors")
+		fails := "the execution"
+		if c.operations.of(s) != nil || !slices.ContainsFunc(l.states, func(other *asl.State) bool { return other != s && other.Task != nil }) {
+			fails = "the whole wait"
+		}
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails %s; "+
+			"retry \"States.TaskFailed\", or the service's errors", fails)
 		return
 	}
 	for _, r := range s.Retry {
-		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return takesFaults(s, name) }) {
+		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return c.takesThrottling(s, name) }) {
 			return
 		}
 		if takesAll(r.ErrorEquals) {
 			break // the first retrier that takes an error counts
 		}
 	}
-	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls and service faults; "+
-		"add \"States.TaskFailed\", or the service's errors")
+	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; "+
+		"add %s", c.throttlingNames(s))
+}
+
+// takesThrottling tells whether the name of an error is one by which a throttled call of
+// the Task arrives: one that the service's model declares, or else the service's own
+// exception. That of a placeholder may be.
+func (c *checker) takesThrottling(s *asl.State, name string) bool {
+	service := c.types.Service(s)
+	switch {
+	case service == nil || c.operations.of(s) == nil || !strings.HasPrefix(name, service.ErrorPrefix+"."):
+		return takesFaults(s, name)
+	case name == service.UnmodeledErrorName():
+		return true
+	case awserror.ClassifyName(name, "") != awserror.Throttled:
+		return false
+	}
+	for _, op := range service.Operations {
+		if slices.ContainsFunc(op.Errors, func(e catalog.Error) bool { return e.Shape != "" && service.ErrorName(e.Shape) == name }) {
+			return true
+		}
+	}
+	return !c.complete // the catalogue has not all operations
+}
+
+// throttlingNames are the errors to retry, for people.
+func (c *checker) throttlingNames(s *asl.State) string {
+	if service := c.types.Service(s); service != nil && c.operations.of(s) != nil {
+		return fmt.Sprintf("%q, by which throttled calls arrive, or \"States.TaskFailed\"", service.UnmodeledErrorName())
+	}
+	return "\"States.TaskFailed\", or the service's errors"
 }
 
 // succeeds tells whether a state ends the execution as a success, with nothing

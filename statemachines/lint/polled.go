@@ -22,6 +22,11 @@ const (
 	MeansSuccess Meaning = "success"
 	MeansFailure Meaning = "failure"
 	MeansRunning Meaning = "running"
+	// MeansEnding is on the way to an end: "STOPPING".
+	MeansEnding Meaning = "ending"
+	// MeansUnclear is an end that this status alone does not tell: another member of the
+	// answer says whether it is a success.
+	MeansUnclear Meaning = "unclear"
 	MeansUnknown Meaning = "unknown"
 )
 
@@ -45,6 +50,7 @@ type judge struct {
 	entry    *catalog.Entry     // nil for the function check-status
 	meanings map[string]Meaning // of the values
 	stated   map[string]bool    // those that the entry names, not leaves to a retry
+	second   map[string]string  // the member that tells more of an unclear value
 	// gone tells that the entry waits until what it describes is no longer found:
 	// it succeeds by errors alone.
 	gone bool
@@ -257,6 +263,12 @@ func readStatus(path string, entries []*catalog.Entry) *status {
 			}
 		}
 	}
+	s.values = slices.DeleteFunc(s.values, func(value string) bool {
+		return slices.ContainsFunc(entries, func(e *catalog.Entry) bool {
+			passing, _ := e.Passing(value)
+			return passing == catalog.PassingFilter
+		})
+	})
 	for _, e := range entries {
 		s.judges = append(s.judges, newJudge(e, s))
 	}
@@ -283,7 +295,7 @@ func listValues(e *catalog.Entry, path string) []string {
 // newJudge asks an entry what each value of a status means when nothing else of the
 // answer is known. What an entry judges by more than the status has no meaning.
 func newJudge(e *catalog.Entry, s *status) *judge {
-	j := &judge{entry: e, meanings: map[string]Meaning{}, stated: map[string]bool{}, gone: true}
+	j := &judge{entry: e, meanings: map[string]Meaning{}, stated: map[string]bool{}, second: map[string]string{}, gone: true}
 	for _, value := range listValues(e, s.path) {
 		j.stated[value] = true
 	}
@@ -291,37 +303,78 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 	if err != nil {
 		return j
 	}
-	var compound strings.Builder
 	for _, a := range e.Waiter.Acceptors {
-		m := a.Matcher
-		if a.State == pollcore.Success && m.ErrorType == nil && (m.Success == nil || *m.Success) {
+		if m := a.Matcher; a.State == pollcore.Success && m.ErrorType == nil && (m.Success == nil || *m.Success) {
 			j.gone = false
-		}
-		if m.InputOutput != nil {
-			compound.WriteString(m.InputOutput.Path + m.InputOutput.Expected)
-		} else if m.Output != nil && !simplePath().MatchString(m.Output.Path) {
-			compound.WriteString(m.Output.Path)
 		}
 	}
 	for _, value := range s.values {
-		result := check.Check(nil, answer(s.path, value), nil)
-		switch {
-		case strings.Contains(compound.String(), "'"+value+"'"):
-			j.meanings[value] = MeansUnknown
-		case result.Acceptor == pollcore.NoAcceptor && j.aim() == aimsAtGone && isOnItsWay(value):
-			j.meanings[value] = MeansRunning
-		case result.Acceptor == pollcore.NoAcceptor && endName().MatchString(value):
-			j.meanings[value] = MeansUnknown // the waiter polls on, and nobody says that the job runs
-		case result.Acceptor == pollcore.NoAcceptor, result.Verdict == pollcore.Retry:
-			j.meanings[value] = MeansRunning
-		case result.Verdict == pollcore.Success:
-			j.meanings[value] = MeansSuccess
-		default:
-			j.meanings[value] = MeansFailure
-		}
+		j.meanings[value] = j.meaningOf(s, value, check.Check(nil, answer(s.path, value), nil))
 	}
 	return j
 }
+
+// meaningOf is what a value means by the verdict on an answer that has nothing else.
+func (j *judge) meaningOf(s *status, value string, result pollcore.Result) Meaning {
+	if second := secondMember(j.entry.Waiter, s.path, value); second != "" {
+		j.second[value] = second
+		return MeansUnclear
+	}
+	passing, _ := j.entry.Passing(value)
+	switch {
+	case passing == catalog.PassingEnding:
+		return MeansEnding
+	case result.Acceptor == pollcore.NoAcceptor && j.aim() == aimsAtGone && isOnItsWay(value):
+		return MeansRunning
+	case result.Acceptor == pollcore.NoAcceptor && endName().MatchString(value):
+		return MeansUnknown // the waiter polls on, and nobody says that the job runs
+	case result.Acceptor == pollcore.NoAcceptor, result.Verdict == pollcore.Retry:
+		return MeansRunning
+	case result.Verdict == pollcore.Success:
+		return MeansSuccess
+	default:
+		return MeansFailure
+	}
+}
+
+// secondMember is what acceptors read beside a value of the status to judge it; empty if
+// the status alone tells.
+func secondMember(w *pollcore.Waiter, status, value string) string {
+	plain := items().ReplaceAllString(status, "")
+	for _, a := range w.Acceptors {
+		path := ""
+		if m := a.Matcher.Output; m != nil && !simplePath().MatchString(m.Path) {
+			path = m.Path
+		} else if m := a.Matcher.InputOutput; m != nil {
+			path = m.Path
+		}
+		if !strings.Contains(path, "'"+value+"'") {
+			continue
+		}
+		second := ""
+		for _, found := range memberPath().FindAllStringSubmatch(quotedText().ReplaceAllString(path, "''"), -1) {
+			name := found[1]
+			if bare := items().ReplaceAllString(name, ""); found[2] == "" && bare != plain && !strings.HasSuffix(plain, "."+bare) && !strings.HasPrefix(plain, bare+".") {
+				if strings.Count(name, ".") >= strings.Count(second, ".") {
+					second = name
+				}
+			}
+		}
+		if second != "" {
+			return second
+		}
+	}
+	return ""
+}
+
+var (
+	// quotedText is a text or a literal in JMESPath.
+	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("'[^']*'|`[^`]*`") })
+	// memberPath is a path of members; its second group is set for a function.
+	memberPath = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([A-Za-z_]\w*(?:\[\d*\])?(?:\.\w+(?:\[\d*\])?)*)(\()?`)
+	})
+)
 
 // endName is what an end is called. A waiter polls on for values that it does not
 // name, of which some are ends.
@@ -346,7 +399,7 @@ func answer(path, value string) any {
 // meaningsOf are the meanings that judges give a value, if they do not agree.
 func (s *status) meaningsOf(judges []*judge, value string) []Meaning {
 	var all []Meaning
-	for _, m := range []Meaning{MeansSuccess, MeansFailure, MeansRunning} {
+	for _, m := range []Meaning{MeansSuccess, MeansFailure, MeansRunning, MeansEnding, MeansUnclear} {
 		if slices.ContainsFunc(judges, func(j *judge) bool { return j.meanings[value] == m }) {
 			all = append(all, m)
 		}

@@ -21,6 +21,8 @@ type reading struct {
 	status *status
 	routes map[string][]route
 	named  map[string]bool // by a rule of a Choice
+	// doubtful tells that the ends of the loop fit other judges than the call before it.
+	doubtful bool
 }
 
 // read reads the loop of a Task that polls; nil if it is none: if it does not come
@@ -54,25 +56,20 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 // looks at it.
 func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
-	if r.Entry = nil; len(r.judges) == 1 {
-		r.Entry = r.judges[0].entry
+	r.Entry = nil
+	r.nameEntry(s)
+	follows := c.newRouter(r)
+	if !r.Retries {
+		follows.bounds = l.findBounds()
 	}
-	follows := &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
-		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
-	}}
 	answer := c.types.Result(r.Poll)
 	routes := map[string][]route{}
-	exits, ways := l.findBounds().exits, c.waysOf(r.Flow)
 	for _, value := range append([]string{otherValue}, s.values...) {
-		if value != otherValue && !ways.texts[value] && !ways.patterns {
-			routes[value] = routes[otherValue]
-			continue
-		}
 		found := follows.follow(typecheck.Narrow(answer, s.steps, value))
 		if found == nil {
 			return false
 		}
-		routes[value] = inTime(found, exits)
+		routes[value] = inTime(found)
 	}
 	stays, leaves, differs := false, false, false
 	for _, value := range s.values {
@@ -80,10 +77,11 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		stays, leaves = stays || end == PollsOn, leaves || end != PollsOn
 		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
 	}
-	if !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
+	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
 		return false
 	}
 	r.status, r.routes, r.Status = s, routes, s.path
+	r.chooseFitting()
 	r.named = map[string]bool{}
 	for _, found := range routes {
 		for _, route := range found {
@@ -99,11 +97,16 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	return true
 }
 
+// newRouter is what follows answers of a poll.
+func (c *checker) newRouter(r *reading) *router {
+	return &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
+		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
+	}}
+}
+
 // inTime leaves out the routes that a bound of the loop takes, if there are others.
-func inTime(routes []route, exits map[*asl.State]map[asl.Transition]bool) []route {
-	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool {
-		return slices.ContainsFunc(r.chosen, func(d decision) bool { return d.taken != nil && exits[d.choice][*d.taken] })
-	})
+func inTime(routes []route) []route {
+	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool { return r.late })
 	if len(left) == 0 {
 		return routes
 	}
@@ -114,10 +117,16 @@ func inTime(routes []route, exits map[*asl.State]map[asl.Transition]bool) []rout
 // it starts any, else all; those that wait until something is gone only where the
 // poll catches errors.
 func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.State) {
+	known := false
 	for _, j := range s.judges {
-		if found := c.startOf(r.Flow, j); found != nil {
-			judges, start = append(judges, j), found
+		found, byID := c.startOf(r, j)
+		switch {
+		case found == nil || known && !byID:
+			continue
+		case byID && !known:
+			judges, known = nil, true
 		}
+		judges, start = append(judges, j), found
 	}
 	if len(judges) > 0 {
 		return judges, start
@@ -130,23 +139,50 @@ func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.S
 	return c.chooseAimed(r, judges), nil
 }
 
-// startOf returns the Task that starts the job of a judge, the first of the flow or
-// else of the machine; nil if there is none.
-func (c *checker) startOf(f *asl.Flow, j *judge) *asl.State {
-	name := startCall(j)
-	if name == "" {
-		return nil
+// chooseFitting leaves, of several judges, the one that fits where the loop leads, and
+// notes where it is another than the call before the loop tells.
+func (r *reading) chooseFitting() {
+	fitting := slices.DeleteFunc(slices.Clone(r.status.judges), func(j *judge) bool { return j.entry == nil || !r.fits(j) })
+	both := slices.DeleteFunc(slices.Clone(r.judges), func(j *judge) bool { return !slices.Contains(fitting, j) })
+	switch {
+	case len(both) == 1 && len(r.judges) > 1:
+		r.judges = both
+	case len(both) == 0 && len(r.judges) == 1 && len(fitting) > 0:
+		r.doubtful = true
 	}
-	tasks := c.tasks()[strings.ToLower(name)]
-	for _, s := range tasks {
-		if f.State(s.Name) == s {
-			return s
+	r.nameEntry(r.status)
+}
+
+// nameEntry keeps the entry of a status that is left.
+func (r *reading) nameEntry(s *status) {
+	if len(r.judges) == 1 {
+		r.Entry = r.judges[0].entry
+		r.Chosen = r.Entry != nil && len(s.judges) > 1
+	}
+}
+
+// fits tells whether the loop goes on after what is a success to a judge, and neither
+// after its failures nor after what runs.
+func (r *reading) fits(j *judge) bool {
+	goesOn := false
+	for value, means := range j.meanings {
+		if !j.stated[value] {
+			continue
+		}
+		switch end := endOf(r.routes[value]); means {
+		case MeansSuccess:
+			if end == PollsOn || end == EndsFailure {
+				return false
+			}
+			goesOn = true
+		case MeansFailure, MeansRunning:
+			if end == EndsSuccess {
+				return false
+			}
+		default:
 		}
 	}
-	if len(tasks) > 0 {
-		return tasks[0]
-	}
-	return nil
+	return goesOn
 }
 
 // startCall is the operation that starts the job of a judge; empty if it judges no
@@ -254,9 +290,12 @@ func (r *reading) fill() {
 		if value != otherValue {
 			row.Values = []string{value}
 			row.Either = r.status.meaningsOf(r.judges, value)
+			if row.Meaning == MeansUnclear {
+				row.Member = r.judges[0].second[value]
+			}
 		}
 		i := slices.IndexFunc(r.Rows, func(o Row) bool {
-			return len(row.Values) > 0 && o.Meaning == row.Meaning && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Member == row.Member && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		})
 		if i >= 0 {
 			r.Rows[i].Values = append(r.Rows[i].Values, value)

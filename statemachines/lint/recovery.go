@@ -40,7 +40,7 @@ func (c *checker) recovery(s *asl.State) {
 	for i, r := range s.Retry {
 		if r.MaxAttempts > 0 && (takesAll(r.ErrorEquals) || slices.Contains(r.ErrorEquals, asl.ErrorTimeout)) {
 			c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", i), "the retrier repeats a start call whose answer was lost, and the job starts twice; "+
-				"give %q a value that is the same in each attempt, such as one made of the execution's name, or retry only throttled calls", token)
+				"give %q a value that is the same in each attempt, such as a hash of the execution's id, or retry only throttled calls", token)
 			return
 		}
 	}
@@ -116,14 +116,15 @@ func (c *checker) redrive(s *asl.State, r asl.Resource) {
 }
 
 // lacks tells whether the arguments of a Task that calls an integration are written
-// down in the definition and have no member of that name.
+// down in the definition and have no member of that name that is the same in each
+// attempt: arguments are computed anew for each.
 func lacks(s *asl.State, member string) bool {
 	t := s.Parameters
 	if t == nil {
 		t = s.Arguments
 	}
 	if t.Kind == asl.TemplateObject {
-		return !slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, member) })
+		return !slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, member) && !differs(m.Value) })
 	}
 	given, object := t.Literal.(map[string]any)
 	if !object {
@@ -135,4 +136,20 @@ func lacks(s *asl.State, member string) bool {
 		}
 	}
 	return true
+}
+
+// differs tells whether a template gives another value each time.
+func differs(t *asl.Template) bool {
+	switch {
+	case t.Intrinsic != nil:
+		text := t.Intrinsic.String()
+		return strings.Contains(text, "States.UUID(") || strings.Contains(text, "States.MathRandom(") || strings.Contains(text, "$$.State.RetryCount")
+	case t.Expression != nil:
+		return slices.ContainsFunc([]string{"$uuid(", "$random(", "$now(", "$millis(", "State.RetryCount"}, func(call string) bool {
+			return strings.Contains(quoted().ReplaceAllString(t.Expression.String(), "''"), call)
+		})
+	case t.Path != nil:
+		return strings.HasSuffix(t.Path.String(), ".RetryCount")
+	}
+	return false
 }

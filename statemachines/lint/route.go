@@ -21,6 +21,7 @@ type router struct {
 	inner  *loop // the smallest loop around the poll
 	starts func(*asl.State) bool
 	ways   *ways
+	bounds *bounds // nil for a loop in a Retry
 }
 
 // route is one way that an answer may take.
@@ -30,6 +31,7 @@ type route struct {
 	tasks  []string   // that do work on it, in the loop
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
+	late   bool // taken only when a bound of the loop is reached
 }
 
 // decision is what a Choice did; taken is nil if no rule took the answer.
@@ -69,7 +71,11 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at.ends = EndsFailure
 		w.found = append(w.found, at)
 	}
-	for _, way := range ways {
+	if w.bounds == nil && s == w.poll && w.types.Raises(s, env, result) {
+		w.found = append(w.found, route{path: []string{s.Name}, ends: PollsOn})
+		at.late = true // a running job leaves the loop only when its time is over
+	}
+	for n, way := range ways {
 		if way.End {
 			at.leaf, at.ends = s, EndsSuccess
 			w.found = append(w.found, at)
@@ -78,6 +84,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
+			next.late = at.late || w.bounds != nil && w.bounds.isLate(s, ways, n)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
 		w.enter(w.poll, way, next)
@@ -153,10 +160,6 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 type ways struct {
 	before           map[string][]*asl.State // what leads to a state
 	success, failure map[string]bool         // the states that can reach such an end but by errors
-	// texts are those that Choices compare with. If they do more with texts, such as
-	// to match a pattern, patterns is set.
-	texts    map[string]bool
-	patterns bool
 }
 
 func (c *checker) waysOf(f *asl.Flow) *ways {
@@ -169,7 +172,7 @@ func (c *checker) waysOf(f *asl.Flow) *ways {
 }
 
 func newWays(f *asl.Flow) *ways {
-	w := &ways{before: map[string][]*asl.State{}, texts: map[string]bool{}}
+	w := &ways{before: map[string][]*asl.State{}}
 	steps := map[string][]string{}
 	var success, failure []string
 	for _, s := range f.States {
@@ -178,10 +181,6 @@ func newWays(f *asl.Flow) *ways {
 			failure = append(failure, s.Name)
 		case s.Type == asl.TypeSucceed || s.End:
 			success = append(success, s.Name)
-		}
-		if s.Choice != nil {
-			nameValues(s, w.texts)
-			w.patterns = w.patterns || comparesMore(s)
 		}
 		for _, way := range s.Transitions() {
 			w.before[way.To] = append(w.before[way.To], s)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -19,8 +20,14 @@ func (c *checker) checkStatuses(r *reading) {
 			continue
 		}
 		rule, severity, text := r.judge(row)
+		if rule == "" {
+			rule, severity, text = c.judgeUnclear(r, row)
+		}
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
+		}
+		if r.doubtful && severity == diag.Danger {
+			severity = diag.Warning // the call before the loop and its ends do not agree
 		}
 		row.Rule, row.Severity = rule, severity
 		s, field := r.findDecision(row.Values[0])
@@ -32,11 +39,13 @@ func (c *checker) checkStatuses(r *reading) {
 func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text string) {
 	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(row.Routes)
 	if len(row.Values) > 1 {
-		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes", MeansRunning: "running"}[row.Meaning]
+		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
 	}
 	of := fmt.Sprintf("%s %s of %s, but ", names, is, r.Operation)
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
+	case ends && row.Ends == PollsOn && r.Retries:
+		return StatusPollsOn, diag.Danger, of + "the Task raises an error for it, and its Retry polls again; give a result, and look at it in a Choice"
 	case ends && row.Ends == PollsOn && !r.worksOn(row):
 		return StatusPollsOn, diag.Danger, of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", to)
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure && len(row.Routes) == 0:
@@ -47,6 +56,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
+	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
+		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, and the execution fails; poll on", names, r.Operation, to)
 	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row) && len(row.Routes) == 0:
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule takes %s, in which the job still runs: "+
 			"the execution fails with States.NoChoiceMatched; name the status and poll on", names)
@@ -55,6 +66,49 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			"the Choice leads to %q; name the status and poll on", names, to)
 	}
 	return "", 0, ""
+}
+
+// judgeUnclear finds a status that goes on as a success though another member of the
+// answer, which the machine never looks at, may say that it is a failure.
+func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag.Severity, text string) {
+	if row.Meaning != MeansUnclear || row.Ends != EndsSuccess && row.Ends != GoesOn || len(row.Routes) != 1 {
+		return "", 0, ""
+	}
+	steps := strings.Split(items().ReplaceAllString(row.Member, ""), ".")
+	seen := javasdk.MemberName(steps[max(0, len(steps)-2)])
+	if c.mentions(seen) {
+		return "", 0, ""
+	}
+	return StatusUnclear, diag.Warning, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
+		list(row.Values), r.Operation, first(row.Routes), row.Member)
+}
+
+// mentions tells whether the definition has a word.
+func (c *checker) mentions(word string) bool {
+	if c.text == "" {
+		c.text = string(asl.Print(c.machine))
+	}
+	return strings.Contains(c.text, word)
+}
+
+// failsByRule tells whether a rule of a Choice, and not its Default, leads the values of
+// a row that the catalogue states to where they go.
+func (r *reading) failsByRule(row *Row) bool {
+	for _, value := range row.Values {
+		for _, route := range r.routes[value] {
+			if len(route.chosen) == 0 {
+				return false
+			}
+			last := route.chosen[len(route.chosen)-1]
+			if last.taken == nil || last.taken.Kind != asl.TransitionRule {
+				return false
+			}
+		}
+		if !slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] }) {
+			return false
+		}
+	}
+	return true
 }
 
 func first(names []string) string {

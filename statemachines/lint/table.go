@@ -26,13 +26,21 @@ type Loop struct {
 	// Operation is polled, such as "athena:GetQueryExecution", or the function
 	// "jobpoller-checkstatus"; empty if it is not known.
 	Operation string
-	// Entry is what the catalogue knows to wait for with the operation; nil if it
-	// is the function's, or there are several entries and the machine starts none.
+	// Entry is what the catalogue knows to wait for with the operation: the one whose
+	// job the machine starts, or else that fits the ends of the loop; nil if it is the
+	// function's, or none or several do.
 	Entry *catalog.Entry
+	// Chosen tells that Entry is one of several of the operation.
+	Chosen bool
 	// Status is the path of the status in the answer, as the model spells it; empty
 	// if the loop looks at none that the catalogue knows. Then there are no Rows.
 	Status string
 	Rows   []Row
+	// Errors are where errors of the poll lead that its Catch takes, or that a Retry
+	// takes for "not yet".
+	Errors []ErrorRow
+	// Retries tells that the polls are the retries of Poll, not a cycle of states.
+	Retries bool
 	// Turn is one time around the loop, from the poll or else a Wait on.
 	Turn Turn
 	// Bound is what ends the loop.
@@ -48,6 +56,8 @@ type Row struct {
 	// Values mean the same and lead the same way; empty is any other value.
 	Values  []string
 	Meaning Meaning
+	// Member is what tells more where Meaning is MeansUnclear, as the model spells it.
+	Member string
 	// Either are the meanings of which one is right, if it depends on what the loop
 	// waits for, and the machine does not tell: "deleting" fails what waits for a
 	// resource to be available, and not what waits until it is gone. Then Meaning is
@@ -61,6 +71,15 @@ type Row struct {
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity
+}
+
+// ErrorRow is what a loop does with errors of its poll.
+type ErrorRow struct {
+	// Names are those of the errors as Step Functions spells them, in ErrorEquals.
+	Names   []string
+	Meaning Meaning
+	Routes  []string
+	Ends    End
 }
 
 // End is where a route ends.
@@ -110,6 +129,10 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	})
 	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts()}
 	switch {
+	case b.tried != nil && (timeout == 0 || b.tried.after <= timeout):
+		bound = Bound{Kind: ByCount, Polls: b.tried.polls, Events: b.tried.events, Transitions: b.tried.transitions, After: b.tried.after}
+		bound.USD = asl.TransitionCost(float64(bound.Transitions))
+		return bound
 	case !open && b.time:
 		return Bound{Kind: ByTime}
 	case !open && b.most > 0:
@@ -135,7 +158,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 
 // sortRows puts what the catalogue knows first, and any other value last.
 func sortRows(rows []Row) {
-	order := []Meaning{MeansSuccess, MeansFailure, MeansRunning, MeansUnknown}
+	order := []Meaning{MeansSuccess, MeansFailure, MeansUnclear, MeansRunning, MeansEnding, MeansUnknown}
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(
 			cmp.Compare(min(1, len(b.Values)), min(1, len(a.Values))),

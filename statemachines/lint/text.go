@@ -17,10 +17,15 @@ func (l *Loop) String() string {
 	head := strings.Join(l.Turn.States, " -> ") + "   "
 	if l.Operation != "" {
 		head += "polls " + l.Operation
+		if l.Chosen {
+			head += fmt.Sprintf(" as %s %s", l.Entry.Service.Key, l.Entry.Name)
+		}
 	} else {
 		head += "turns"
 	}
 	switch {
+	case l.Turn.Longest > 0:
+		head += " every " + pause(l.Turn.Wait) + " to " + pause(l.Turn.Longest)
 	case l.Turn.Wait > 0:
 		head += " every " + pause(l.Turn.Wait)
 	default:
@@ -34,18 +39,82 @@ func (l *Loop) String() string {
 		}
 		lines = append(lines, []string{row.value(), row.target(), row.Describe(), tag})
 	}
-	widths := make([]int, 3)
+	for _, row := range l.Errors {
+		of := Row{Meaning: row.Meaning, Routes: row.Routes, Ends: row.Ends}
+		lines = append(lines, []string{row.Value(), of.target(), of.Describe(), ""})
+	}
+	return oneLine.Replace(head) + "\n" + alignTags(layOut(lines)) + alignTags(l.notes())
+}
+
+const (
+	// textWidth is how wide a table is, where its words allow it; its first two columns
+	// are as wide as leastWidth, if they need that.
+	textWidth, leastWidth = 80, 24
+	// columnGap stands between columns, and tagGap before the last.
+	columnGap, tagGap = 2, 3
+)
+
+// layOut puts cells below each other. Of lines that are too long, the values and then the
+// states go on below.
+func layOut(lines [][]string) [][2]string {
+	widths, least := make([]int, 4), []int{leastWidth, leastWidth}
 	for _, cells := range lines {
 		for i := range widths {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
 		}
+		for i := range least {
+			for word := range strings.SplitSeq(cells[i], ", ") {
+				least[i] = max(least[i], utf8.RuneCountInString(word)+1)
+			}
+		}
 	}
-	rows := make([][2]string, len(lines))
-	for i, cells := range lines {
-		text := fmt.Sprintf("  %-*s  %-*s  %-*s", widths[0], cells[0], widths[1], cells[1], widths[2], cells[2])
-		rows[i] = [2]string{strings.TrimRight(text, " "), cells[3]}
+	total := 3*columnGap + widths[0] + widths[1] + widths[2]
+	if widths[3] > 0 {
+		total += tagGap + widths[3]
 	}
-	return oneLine.Replace(head) + "\n" + alignTags(rows) + alignTags(l.notes())
+	for i := range least {
+		if over := total - textWidth; over > 0 && widths[i] > least[i] {
+			cut := min(over, widths[i]-least[i])
+			widths[i], total = widths[i]-cut, total-cut
+		}
+	}
+	var rows [][2]string
+	for _, cells := range lines {
+		values, states := wrap(cells[0], widths[0]), wrap(cells[1], widths[1])
+		for n := range max(len(values), len(states)) {
+			value, state, does, tag := at(values, n), at(states, n), "", ""
+			if n == 0 {
+				does, tag = cells[2], cells[3]
+			} else if state != "" {
+				state = "   " + state
+			}
+			text := fmt.Sprintf("  %-*s  %-*s  %-*s", widths[0], value, widths[1], state, widths[2], does)
+			rows = append(rows, [2]string{strings.TrimRight(text, " "), tag})
+		}
+	}
+	return rows
+}
+
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return ""
+}
+
+// wrap breaks a list behind its commas into lines of a width, as far as its words allow.
+func wrap(list string, width int) []string {
+	lines := []string{""}
+	for i, word := range strings.SplitAfter(list, ", ") {
+		last := &lines[len(lines)-1]
+		if i > 0 && utf8.RuneCountInString(*last+strings.TrimRight(word, " ")) > width {
+			*last = strings.TrimRight(*last, " ")
+			lines = append(lines, word)
+			continue
+		}
+		*last += word
+	}
+	return lines
 }
 
 // alignTags writes lines with their tags below each other. The long lines of what
@@ -70,6 +139,14 @@ func alignTags(lines [][2]string) string {
 
 // oneLine keeps the names of states from making lines of their own.
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+
+// Value names the errors, for people.
+func (r *ErrorRow) Value() string {
+	if slices.Contains(r.Names, asl.ErrorAll) {
+		return "any error"
+	}
+	return "error " + strings.Join(r.Names, ", ")
+}
 
 func (r *Row) value() string {
 	if len(r.Values) == 0 {
@@ -98,6 +175,8 @@ func (r *Row) Describe() string {
 		return strings.Join(words, " or ") + ", " + does
 	case r.Meaning == MeansUnknown:
 		return does
+	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn:
+		return string(r.Meaning) + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn:
 		return string(r.Meaning) + ", but " + does
 	default:

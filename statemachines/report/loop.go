@@ -37,6 +37,11 @@ func newLoopViews(loops []lint.Loop, jobs []*history.Job) []loopView {
 		for _, r := range l.Rows {
 			v.Rows = append(v.Rows, newLoopRow(&r, seen))
 		}
+		for _, r := range l.Errors {
+			row := newLoopRow(&lint.Row{Meaning: r.Meaning, Routes: r.Routes, Ends: r.Ends}, seen)
+			row.Values = r.Value()
+			v.Rows = append(v.Rows, row)
+		}
 		for _, f := range l.Findings {
 			if !slices.ContainsFunc(v.Rows, func(r loopRow) bool { return r.Rule == f.Rule }) {
 				v.Findings = append(v.Findings, finding{f.Severity.String(), f.Rule})

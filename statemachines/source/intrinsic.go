@@ -1,6 +1,7 @@
 package source
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -16,7 +17,10 @@ type resolver struct {
 	given      func(name string) (string, bool)
 	made       map[*value]*value
 	unresolved bool // references stay names: see Options.Unresolved
-	full       bool // a string grew beyond what a definition can have
+	// numbers tells that SAM resolves references to parameters, so that one of the type
+	// Number is a number. CloudFormation makes it a string.
+	numbers bool
+	full    bool // a string grew beyond what a definition can have
 }
 
 // noValue removes the member that has it.
@@ -156,7 +160,11 @@ func (r *resolver) reference(v *value, name string) *value {
 	}
 	var w writer
 	w.put(text, v.origin())
-	return compose(v, w.text(v.in.file))
+	made := compose(v, w.text(v.in.file))
+	if kind, _ := r.root.get("Parameters").get(name).textOf("Type"); r.numbers && kind == "Number" && json.Valid([]byte(text)) {
+		made.kind = jsontree.Number
+	}
+	return made
 }
 
 // lookup returns the value of a parameter or pseudo parameter, as far as it is

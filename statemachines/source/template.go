@@ -120,6 +120,8 @@ func (t *template) machine(resource member, pointer string) *Definition {
 	properties := resource.value.get("Properties")
 	pointer += "/Properties"
 	r := &resolver{root: t.root, given: t.value, unresolved: t.Unresolved, made: map[*value]*value{}}
+	kind, _ := resource.value.textOf("Type")
+	r.numbers = kind == machineTypes[0]
 	d.Type = executionType(r, properties)
 	m := &machineReader{template: t, resolver: r, d: d, substitutions: properties.get("DefinitionSubstitutions")}
 	var forms []member

@@ -2,6 +2,9 @@ package source_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -277,5 +280,34 @@ func TestWhatTemplatesCannotGive(t *testing.T) {
 				require.ErrorContains(t, err, strings.TrimPrefix(tt.want, "warning: "))
 			}
 		})
+	}
+}
+
+// SAM makes a number of a reference to a parameter of the type Number, and CloudFormation
+// a string.
+func TestNumberParameter(t *testing.T) {
+	t.Parallel()
+	const template = `{"Parameters": {"N": {"Type": "Number", "Default": 30}, "S": {"Type": "String", "Default": "30"}}, "Resources": {"M": {"Type": %q,
+		"Properties": {"Definition": {"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": {"Ref": %q}, "End": true}}}}}}}`
+	for _, c := range []struct {
+		kind, parameter string
+		valid           bool
+	}{
+		{"AWS::Serverless::StateMachine", "N", true},
+		{"AWS::Serverless::StateMachine", "S", false},
+		{"AWS::StepFunctions::StateMachine", "N", false},
+	} {
+		file := filepath.Join(t.TempDir(), "template.json")
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, template, c.kind, c.parameter), 0o600))
+		definitions, err := source.Load(t.Context(), []string{file}, source.Options{})
+		require.NoError(t, err)
+		require.Len(t, definitions, 1)
+		m, err := definitions[0].Parse()
+		if !c.valid {
+			require.ErrorContains(t, err, "found a string", c.kind)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, int64(30), m.State("W").Wait.Seconds.Literal)
 	}
 }

@@ -44,7 +44,7 @@ func (x *scene) reportOperation(service *catalog.Service) {
 	}
 	slices.Sort(names)
 	p := x.problem(x.at("Resource"), "%s has no operation %q", service.Name, action)
-	x.report(UnknownOperation, diag.Danger, p.Suggest(action, names...))
+	x.report(UnknownOperation, diag.Danger, p.Suggest(action, nearest.Names(action, names)...))
 }
 
 // operationOf is what a Task calls, for people.

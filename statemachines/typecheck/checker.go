@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -17,6 +18,8 @@ type Options struct {
 	Models Models
 	// Input is what is known of the input of the execution.
 	Input Value
+	// Results are those of states of which more is known than their models say.
+	Results map[*asl.State]Value
 }
 
 // Checker is the types of a state machine. It serves one goroutine.
@@ -24,6 +27,7 @@ type Checker struct {
 	machine *asl.StateMachine
 	models  Models
 	start   Value
+	results map[*asl.State]Value
 
 	apis      map[string]*API
 	spellings map[string]*spelling
@@ -83,7 +87,7 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 
 func newChecker(m *asl.StateMachine, o Options) *Checker {
 	c := &Checker{
-		machine: m, models: o.Models, start: o.Input.without(missing),
+		machine: m, models: o.Models, start: o.Input.without(missing), results: o.Results,
 		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
 		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
 		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
@@ -111,6 +115,15 @@ func (c *Checker) load() error {
 // branch, or of the items of a Map.
 func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
 
+// Entry is the environment in which a flow starts, without what the flow itself may lead
+// back to its first state; for a flow inside of another state nothing is known.
+func (c *Checker) Entry(f *asl.Flow) Env {
+	if f == &c.machine.Flow {
+		return Env{c.start, objectOf(newObject(nil))}
+	}
+	return Env{}
+}
+
 // Input is the environment in which a state is entered, over all ways to it. If
 // nothing leads to the state, its input is unknown: see IsReachable.
 func (c *Checker) Input(s *asl.State) Env {
@@ -129,6 +142,9 @@ func (c *Checker) IsReachable(s *asl.State) bool {
 // Result is what is known of the result of a state: of a Task by the model of its
 // service, of a Parallel or Map by the outputs of the flows inside.
 func (c *Checker) Result(s *asl.State) Value {
+	if v, known := c.results[s]; known {
+		return v
+	}
 	switch {
 	case s.Task != nil && c.demands != nil:
 		return c.demands.demandedResult(s)
@@ -148,6 +164,35 @@ func (c *Checker) Result(s *asl.State) Value {
 		return arrayOf(newList(c.flows[s.Map.Processor].output))
 	}
 	return Value{}.without(missing)
+}
+
+// With finds the types of the same machine, where more is known of results.
+func (c *Checker) With(results map[*asl.State]Value) (*Checker, error) {
+	return New(c.machine, Options{Models: c.models, Input: c.start, Results: results})
+}
+
+// Service is the service that a Task calls; nil if it is not known.
+func (c *Checker) Service(s *asl.State) *catalog.Service {
+	if s.Task == nil {
+		return nil
+	}
+	service, _, err := find(s.Task.Resource, c.models)
+	if err != nil { // which New has found before
+		return nil
+	}
+	return service
+}
+
+// Arguments is what a Task is called with where it is entered, over all ways to it;
+// unknown for other states.
+func (c *Checker) Arguments(s *asl.State) Value {
+	x := c.newScene(s, c.Input(s), false)
+	if s.Task == nil || x.isDead() {
+		return Value{}
+	}
+	doc := x.inputPath()
+	name, template := x.arguments()
+	return x.with(doc).templateOr(template, doc, name)
 }
 
 // once is the value of a part of the definition, which is made once.

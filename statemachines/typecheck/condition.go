@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,9 @@ func (x *scene) test(c *asl.Condition, at string) (yes, no scope) {
 	case x.isDead():
 		return x.scope, x.scope
 	case c.Not != nil:
-		yes, no = x.test(c.Not, at+"/Not")
+		here := *x
+		here.negated = !x.negated
+		yes, no = here.test(c.Not, at+"/Not")
 		return no, yes
 	case c.And != nil:
 		return x.testAll(len(c.And), func(x *scene, i int) (scope, scope) { return x.test(c.And[i], x.below(at, "And", strconv.Itoa(i))) })
@@ -233,14 +236,17 @@ func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
 	case asl.BooleanEquals:
 		return splitTruth(value, expected)
 	case asl.StringEquals:
-		if word, ok := c.Value.(string); ok && !asl.HasPlaceholder(word) {
-			return pickWord(value, word, expected), dropWord(value, word)
+		if words, ok := expected.Literals(); ok && len(words) == 1 {
+			return pickWord(value, words[0], expected), dropWord(value, words[0])
 		}
 	case asl.StringMatches:
 		if pattern, ok := c.Value.(string); ok && !asl.HasPlaceholder(pattern) {
 			return splitWords(value, func(word string) bool { return asl.MatchString(word, pattern) })
 		}
 	case asl.StringLessThan, asl.StringGreaterThan, asl.StringLessThanEquals, asl.StringGreaterThanEquals:
+		if words, ok := expected.Literals(); ok && len(words) == 1 {
+			return splitWords(value, func(word string) bool { return fits(orders[c.Operator], float64(strings.Compare(word, words[0])), 0) })
+		}
 	case asl.NumericEquals, asl.NumericLessThan, asl.NumericGreaterThan, asl.NumericLessThanEquals, asl.NumericGreaterThanEquals:
 		return splitNumbers(c.Operator, value, expected)
 	default:
@@ -322,6 +328,12 @@ func splitNumbers(op asl.Operator, value, expected Value) (holds, fails Value) {
 	return pick(in), join(value.without(numbers), pick(out))
 }
 
+// orders are the operators on numbers of those on strings.
+var orders = map[asl.Operator]asl.Operator{
+	asl.StringLessThan: asl.NumericLessThan, asl.StringLessThanEquals: asl.NumericLessThanEquals,
+	asl.StringGreaterThan: asl.NumericGreaterThan, asl.StringGreaterThanEquals: asl.NumericGreaterThanEquals,
+}
+
 func fits(op asl.Operator, a, b float64) bool {
 	switch op {
 	case asl.NumericLessThan:
@@ -358,7 +370,7 @@ func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
 	}
 	at += pointer(string(c.Operator))
 	what := c.Variable.String()
-	if k := operandKinds(c.Operator); !value.may(k) {
+	if k := operandKinds(c.Operator); !value.may(k) && !x.negated {
 		x.report(NeverHolds, diag.Danger, x.problem(at, "%s is %s: %s never holds", what, value, c.Operator))
 		return
 	}
@@ -372,8 +384,26 @@ func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
 				return
 			}
 		}
-		x.report(EnumValue, diag.Danger, x.problem(at, "no value of %s matches %q", what, word))
+		x.report(EnumValue, diag.Danger, suggestValue(x.problem(at, "no value of %s matches %q", what, word), word, value.words().list()))
 	}
+}
+
+// mostValues are how many values a message lists, if there are more than maxValues.
+const mostValues, maxValues = 8, 12
+
+// suggestValue adds the value that is meant by a word or, if none is near, those that
+// there are.
+func suggestValue(p diag.Problem, word string, values []string) diag.Problem {
+	p = p.Suggest(word, values...)
+	if p.Suggestion != "" || p.Message == "" || len(values) == 0 {
+		return p
+	}
+	if len(values) <= maxValues {
+		p.Message += ": its values are " + strings.Join(values, ", ")
+	} else {
+		p.Message += fmt.Sprintf(": its values are %s and %d others", strings.Join(values[:mostValues], ", "), len(values)-mostValues)
+	}
+	return p
 }
 
 // checkWord reports a comparison with a string that a value is never.
@@ -386,8 +416,11 @@ func (x *scene) checkWord(what string, value Value, word, at string) {
 		if slices.Contains(w.except, word) {
 			return
 		}
-		x.report(EnumValue, diag.Danger, x.problem(at, "%s is never %q", what, word).Suggest(word, w.list()...))
+		x.report(EnumValue, diag.Danger, suggestValue(x.problem(at, "%s is never %q", what, word), word, w.list()))
 		return
+	}
+	if x.negated {
+		return // that something is not what it never is holds, and harms nobody
 	}
 	x.report(NeverHolds, diag.Danger, x.problem(at, "%s is never %q here", what, word).Suggest(word, w.known...))
 }

@@ -1,6 +1,9 @@
 package typecheck
 
-import "github.com/jobpoller/jobpoller/internal/jsonata"
+import (
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
 
 // functionKinds are the types that functions of JSONata give; missing where an
 // argument may be.
@@ -52,8 +55,18 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		values[0].demandKinds(operandsOf[p.Text])
 	}
 	switch {
+	case p.Text == "error":
+		if x.raised != nil {
+			*x.raised = true
+		}
+		return Nothing()
+	case p.Text == "merge" && len(values) == 1 && p.Parts[0].Kind == jsonata.PartArray && len(p.Parts[0].Filters) == 0:
+		return x.mergeItems(p.Parts[0].Parts, context)
 	case p.Text == "merge" && len(values) == 1:
 		return join(merge(values[0]), absent)
+	}
+	if known, ok := fold(p, context, values...); ok {
+		return known
 	}
 	k, ok := functionKinds[p.Text]
 	if !ok {
@@ -73,28 +86,53 @@ func merge(v Value) Value {
 	}
 	out := newObject(nil)
 	for _, item := range l.items {
-		r := item.record()
-		if item.kinds() != objects || r == nil {
-			return ofKinds(objects)
+		out = mergeInto(out, item.only(objects).record())
+	}
+	return objectOf(out)
+}
+
+// mergeItems is the object that $merge makes of the items of an array constructor. An
+// item that is an array stands for its own items.
+func (x *scene) mergeItems(items []jsonata.Part, context Value) Value {
+	out := newObject(nil)
+	for i := range items {
+		v := x.eval(&items[i], context)
+		item := v.only(objects).record()
+		if v.may(arrays) {
+			item = nil
 		}
-		if r.shape != nil || r.rest.kinds() != missing {
-			// It may have any member: only those that follow are known.
-			rest := &record{rest: Value{}}
-			for _, f := range r.fields {
-				if !f.value.may(missing) {
-					rest = rest.with(f.name, f.value)
-				}
-			}
-			out = rest
-			continue
+		merged := mergeInto(out, item)
+		if v.may(missing) {
+			merged = join(objectOf(merged), objectOf(out)).record()
 		}
-		for _, f := range r.fields {
-			value := f.value
-			if value.may(missing) {
-				value = join(value.without(missing), out.get(f.name))
-			}
-			out = out.with(f.name, value)
+		if out = merged; out == nil {
+			out = &record{}
 		}
 	}
 	return objectOf(out)
+}
+
+// mergeInto is an object with the members of another, of which nothing may be known.
+func mergeInto(out, r *record) *record {
+	switch {
+	case len(out.fields) == 0 && out.shape == nil && out.rest.kinds() == missing && r != nil:
+		return r
+	case r == nil || r.shape == nil && r.rest.kinds() != missing || r.shape != nil && r.shape.Type == catalog.Map:
+		// It may have any member: only those that are always there are known.
+		open := &record{rest: Value{}}
+		for _, f := range r.fieldsOf() {
+			if !f.value.may(missing) {
+				open = open.with(f.name, f.value)
+			}
+		}
+		return open
+	}
+	for _, name := range r.names() {
+		value := r.get(name)
+		if value.may(missing) {
+			value = join(value.without(missing), out.get(name))
+		}
+		out = out.with(name, value)
+	}
+	return out
 }

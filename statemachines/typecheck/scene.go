@@ -47,8 +47,12 @@ type scene struct {
 	locals []field
 	// excused is above 0 where an expression asks whether a value is there.
 	excused int
+	// negated tells that a condition stands in an odd number of negations.
+	negated bool
 	// text is where the JSONata expression stands that is read.
 	text string
+	// raised is set by a call of $error, if somebody asks.
+	raised *bool
 }
 
 func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {

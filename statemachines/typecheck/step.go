@@ -20,6 +20,9 @@ func (e Env) Variable(name string) Value { return e.vars.record().get(name) }
 // IsReachable tells whether the state can be entered at all.
 func (e Env) IsReachable() bool { return !e.Input.IsNothing() && !e.vars.IsNothing() }
 
+// Equal tells whether the same is known.
+func (e Env) Equal(o Env) bool { return equal(e.Input, o.Input) && equal(e.vars, o.vars) }
+
 // Way is a way out of a state: to another, or to the end of its flow. Then Env.Input
 // is the output of the flow, and the Transition is empty but for its kind.
 type Way struct {
@@ -33,6 +36,17 @@ type Way struct {
 // that of its Task, Parallel or Map: see Result.
 func (c *Checker) Step(s *asl.State, in Env, result Value) []Way {
 	return c.step(s, in, result, false)
+}
+
+// Raises tells whether what a Task computes of a result may raise an error by itself, by
+// a call of $error. Then Step has the ways without it.
+func (c *Checker) Raises(s *asl.State, in Env, result Value) bool {
+	x, raised := c.newScene(s, in, false), false
+	x.raised = &raised
+	if s.Task != nil && in.IsReachable() {
+		x.work(result)
+	}
+	return raised
 }
 
 func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {

@@ -70,6 +70,9 @@ func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 		}
 	}
 	demandArguments(call.Function(), values)
+	if known, ok := x.foldIntrinsic(call, at); ok {
+		return known
+	}
 	switch call.Function() {
 	case "Format", "JsonToString", "Base64Encode", "Base64Decode", "Hash", "UUID":
 		return anyText

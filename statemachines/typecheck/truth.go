@@ -24,6 +24,15 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 	}
 	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
 	demandOperands(p, left, right)
+	out := x.operation(p, left, right)
+	if known, ok := fold(p, context, left, right); ok {
+		return known
+	}
+	return out
+}
+
+// operation is what an operator gives by the types of its operands.
+func (x *scene) operation(p *jsonata.Part, left, right Value) Value {
 	switch p.Text {
 	case "=", "!=":
 		return x.equality(p, left, right)
@@ -75,7 +84,9 @@ func (x *scene) equality(p *jsonata.Part, left, right Value) Value {
 		literal *jsonata.Part
 	}{{left, &p.Parts[1]}, {right, &p.Parts[0]}} {
 		if side.literal.Kind == jsonata.PartLiteral && len(side.literal.Filters) == 0 {
-			x.checkLiteral(side.value, side.literal)
+			here := *x
+			here.negated = x.negated != (p.Text == "!=")
+			here.checkLiteral(side.value, side.literal)
 		}
 	}
 	same := left.kinds() & right.kinds() &^ missing
@@ -118,7 +129,8 @@ func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
 	switch {
 	case w.any || w.isEmpty() || w.lists(word) || w.enum != nil && !w.may(word):
 	case w.enum != nil:
-		x.report(EnumValue, diag.Danger, x.problemIn(literal, "%s is never %q", w.enum.Name, word).Suggest(word, w.list()...))
+		x.report(EnumValue, diag.Danger, suggestValue(x.problemIn(literal, "%s is never %q", w.enum.Name, word), word, w.list()))
+	case x.negated:
 	default:
 		x.report(NeverHolds, diag.Danger, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...))
 	}
@@ -162,7 +174,9 @@ func (x *scene) truthOf(p *jsonata.Part, context Value) (yes, no scope) {
 	case p.Kind == jsonata.PartBinary && p.Text == "or":
 		return x.testAny(len(p.Parts), func(x *scene, i int) (scope, scope) { return x.truthOf(&p.Parts[i], context) })
 	case p.Kind == jsonata.PartCall && p.Text == "not" && len(p.Parts) == 1:
-		yes, no = x.truthOf(&p.Parts[0], context)
+		here := *x
+		here.negated = !x.negated
+		yes, no = here.truthOf(&p.Parts[0], context)
 		return no, yes
 	case p.Kind == jsonata.PartCall && p.Text == "exists" && len(p.Parts) == 1:
 		return x.testExists(&p.Parts[0], context)
@@ -178,7 +192,15 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
 	x.excused++
 	v := x.eval(p, context)
 	x.excused--
-	yes, no = x.scope, x.scope
+	yes, no = decide(v, x.scope, x.scope)
+	if v.kinds()&^(missing|null) == 0 {
+		yes = deadScope()
+	}
+	return yes, no
+}
+
+// decide drops what cannot be where a boolean is known.
+func decide(v Value, yes, no scope) (_, _ scope) {
 	if v.kinds() == booleans {
 		switch v.set.truth {
 		case isTrue:
@@ -187,9 +209,6 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
 			yes = deadScope()
 		case eitherTruth:
 		}
-	}
-	if v.kinds()&^(missing|null) == 0 {
-		yes = deadScope()
 	}
 	return yes, no
 }
@@ -257,12 +276,8 @@ func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope) {
 		if missingToo {
 			no = x.scope
 		}
-		return yes, no
 	}
-	if result.kinds() == booleans && result.set.truth == isFalse {
-		yes = deadScope()
-	}
-	return yes, no
+	return decide(result, yes, no)
 }
 
 // meet is the part of a value that is a literal.

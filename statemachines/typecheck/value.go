@@ -124,6 +124,17 @@ func (v Value) Literals() ([]string, bool) {
 	return w.known, true
 }
 
+// Member is a member of the value as an object, which may be missing.
+func (v Value) Member(name string) Value { return memberOf(v, name) }
+
+// Item is an element of the value as an array, which may be missing.
+func (v Value) Item(index int) Value {
+	if v.kinds() != arrays {
+		return Value{}
+	}
+	return v.list().get(index)
+}
+
 // Enum returns the strings that the value may be as the model of a service knows
 // them, of which a service may have more by now; nil if no model says.
 func (v Value) Enum() []string {

@@ -232,8 +232,8 @@ func differs(before, after map[string]string, l *lint.Loop) bool {
 		}
 	}
 	for _, row := range l.Rows {
-		if row.Meaning == lint.MeansUnknown || row.Rule != "" {
-			continue
+		if slices.Contains([]lint.Meaning{lint.MeansUnknown, lint.MeansEnding, lint.MeansUnclear}, row.Meaning) || row.Rule != "" {
+			continue // either way may be right
 		}
 		for _, value := range row.Values {
 			if from, to := kinds[before[value]], kinds[after[value]]; from != "" && to != "" && from != to {

@@ -57,6 +57,7 @@ func TestJSONPageOfLoops(t *testing.T) {
 	clitest.RequireDocumented(t, clitest.Members(t, clitest.Itself[loopRow]), lists[1])
 	for _, word := range []string{
 		string(lint.MeansSuccess), string(lint.MeansFailure), string(lint.MeansRunning), string(lint.MeansUnknown),
+		string(lint.MeansEnding), string(lint.MeansUnclear),
 		string(lint.PollsOn), string(lint.EndsSuccess), string(lint.EndsFailure), string(lint.GoesOn), string(lint.EndsUnknown),
 		string(lint.Unbounded), string(lint.ByTimeout), string(lint.ByCount), string(lint.ByTime), string(lint.ByOther),
 	} {

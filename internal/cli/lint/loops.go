@@ -16,33 +16,45 @@ import (
 // pollLoop is a poll loop of a file. Its JSON members are a contract: see
 // docs/reference/json.md.
 type pollLoop struct {
-	File        string    `json:"file"`
-	Machine     string    `json:"stateMachine,omitempty"` // of a template
-	States      []string  `json:"states"`
-	Pointer     string    `json:"pointer"`
-	Operation   string    `json:"operation,omitempty"`
-	Entry       string    `json:"entry,omitempty"`
-	Start       string    `json:"start,omitempty"`
-	StatusPath  string    `json:"statusPath,omitempty"`
-	Rows        []loopRow `json:"rows,omitempty"`
-	Bound       loopBound `json:"bound"`
-	Rules       []string  `json:"rules,omitempty"`
-	WaitSeconds float64   `json:"waitSeconds"`
-	Events      int       `json:"events"`
-	Transitions int       `json:"transitions"`
-	Turns       int       `json:"turnsInHistory"`
-	LastSeconds float64   `json:"secondsInHistory"`
-	USDPerDay   float64   `json:"costUSDPerDay"`
+	File        string     `json:"file"`
+	Machine     string     `json:"stateMachine,omitempty"` // of a template
+	States      []string   `json:"states"`
+	Pointer     string     `json:"pointer"`
+	Operation   string     `json:"operation,omitempty"`
+	Entry       string     `json:"entry,omitempty"`
+	Start       string     `json:"start,omitempty"`
+	StatusPath  string     `json:"statusPath,omitempty"`
+	Rows        []loopRow  `json:"rows,omitempty"`
+	Errors      []errorRow `json:"errors,omitempty"`
+	Retries     bool       `json:"retries,omitempty"`
+	Bound       loopBound  `json:"bound"`
+	Rules       []string   `json:"rules,omitempty"`
+	WaitSeconds float64    `json:"waitSeconds"`
+	Longest     float64    `json:"longestWaitSeconds,omitempty"`
+	Events      int        `json:"events"`
+	Transitions int        `json:"transitions"`
+	Turns       int        `json:"turnsInHistory"`
+	LastSeconds float64    `json:"secondsInHistory"`
+	USDPerDay   float64    `json:"costUSDPerDay"`
 }
 
 // loopRow is what a loop does with values of the status.
 type loopRow struct {
 	Values   []string `json:"values"` // empty: any other
 	Meaning  string   `json:"meaning"`
+	Member   string   `json:"member,omitempty"`
 	Routes   []string `json:"routes"`
 	Ends     string   `json:"ends"`
 	Rule     string   `json:"rule,omitempty"`
 	Severity string   `json:"severity,omitempty"`
+}
+
+// errorRow is what a loop does with errors of its poll.
+type errorRow struct {
+	Names   []string `json:"names"`
+	Meaning string   `json:"meaning"`
+	Routes  []string `json:"routes"`
+	Ends    string   `json:"ends"`
 }
 
 // loopBound is what ends a loop whose job never ends.
@@ -59,8 +71,8 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 	out := pollLoop{
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
-		Bound:       loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
-		WaitSeconds: l.Turn.Wait.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Bound:   loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
+		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
 	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
@@ -75,7 +87,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		out.Start = l.Start.Name
 	}
 	for _, r := range l.Rows {
-		row := loopRow{Values: r.Values, Meaning: string(r.Meaning), Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule}
+		row := loopRow{Values: r.Values, Meaning: string(r.Meaning), Member: r.Member, Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule}
 		if r.Rule != "" {
 			row.Severity = r.Severity.String()
 		}
@@ -86,6 +98,9 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 			row.Routes = []string{}
 		}
 		out.Rows = append(out.Rows, row)
+	}
+	for _, r := range l.Errors {
+		out.Errors = append(out.Errors, errorRow{r.Names, string(r.Meaning), r.Routes, string(r.Ends)})
 	}
 	for _, f := range l.Findings {
 		out.Rules = append(out.Rules, f.Rule)

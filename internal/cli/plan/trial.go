@@ -372,6 +372,9 @@ type loopSteps struct {
 func loopsOf(m *source.Machine) []lint.Loop {
 	var all []lint.Loop
 	for _, l := range lint.Loops(m.StateMachine, lint.Options{Express: m.Definition.Type == asl.Express}) {
+		if l.Retries { // which a run measures
+			continue
+		}
 		if l.Poll == nil {
 			var found []*asl.State
 			for _, s := range l.Flow.States {

@@ -1,0 +1,62 @@
+package catalog
+
+import (
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"sync"
+)
+
+// Passing is what a status is that sounds as if another follows by itself, or as if it
+// were none.
+type Passing string
+
+// What such a status is.
+const (
+	// PassingEnding is on the way to an end: "STOPPING", or "deleting" to those who wait
+	// until something is available. What ended, and how, the next status says.
+	PassingEnding Passing = "ending"
+	// PassingRunning is a step of a job that runs, which a success takes, too.
+	PassingRunning Passing = "running"
+	// PassingEnd is an end: nothing follows by itself.
+	PassingEnd Passing = "end"
+	// PassingFilter is a word of the model's that only filters have: nothing is ever in
+	// that status.
+	PassingFilter Passing = "filter"
+)
+
+//go:embed sources/endings.json
+var endings []byte
+
+// endingRow is a row of endings.json.
+type endingRow struct {
+	Service string   `json:"service"`
+	Entries []string `json:"entries"`
+	Values  []string `json:"values"`
+	Means   Passing  `json:"means"`
+	Reason  string   `json:"reason"`
+}
+
+// endingRows are the rows by their services.
+var endingRows = sync.OnceValue(func() map[string][]endingRow {
+	var rows []endingRow
+	if err := json.Unmarshal(endings, &rows); err != nil {
+		panic("catalog: endings.json: " + err.Error()) // which is embedded
+	}
+	by := map[string][]endingRow{}
+	for _, row := range rows {
+		by[row.Service] = append(by[row.Service], row)
+	}
+	return by
+})
+
+// Passing says what a status that the entry judges is, and why, as a person decided; empty
+// for one whose name does not ask.
+func (e *Entry) Passing(value string) (means Passing, reason string) {
+	for _, row := range endingRows()[e.Service.Key] {
+		if slices.Contains(row.Entries, e.Name) && slices.Contains(row.Values, value) {
+			return row.Means, row.Reason
+		}
+	}
+	return "", ""
+}

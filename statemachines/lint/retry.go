@@ -1,0 +1,183 @@
+package lint
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// fewAttempts are those of a Retry that gets over a fault. One that waits for a job has
+// more.
+const fewAttempts = 10
+
+// retriedEvents are the events of the history that a failed try of a Task takes.
+const retriedEvents = 3
+
+// evaluationError is that of an expression, which $error raises.
+const evaluationError = "States.QueryEvaluationError"
+
+// stillRunning is the error of the function check-status while the job runs; a delay may
+// follow.
+const stillRunning = "JobPoller.Running"
+
+// retryLoops reads the Tasks of a flow whose retries are polls.
+func (c *checker) retryLoops(f *asl.Flow, express bool) {
+	for _, s := range f.States {
+		if s.Task == nil || len(s.Retry) == 0 || slices.ContainsFunc(c.tables, func(l Loop) bool { return l.Poll == s }) {
+			continue
+		}
+		if polling := c.pollingRetriers(s); len(polling) > 0 {
+			c.retryLoop(f, s, polling, express)
+		}
+	}
+}
+
+// pollingRetriers are the retriers of a Task that poll: of an error that its function, or
+// an expression of its own, raises until the job is done.
+func (c *checker) pollingRetriers(s *asl.State) []asl.Retrier {
+	p := c.operations.of(s)
+	raises := p != nil && p != checkStatus && retriesEvaluation(s) && c.raisesRunning(s, p)
+	var polling []asl.Retrier
+	attempts := int64(0)
+	for _, r := range s.Retry {
+		takes := func(name string) bool {
+			switch {
+			case p == checkStatus:
+				return name == stillRunning || strings.HasPrefix(name, stillRunning+".")
+			case p != nil:
+				return raises && (name == evaluationError || name == asl.ErrorAll)
+			default:
+				return isFunction(s) && isOwnError(name)
+			}
+		}
+		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, takes) && (p != nil || !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return !takes(name) })) {
+			polling = append(polling, r)
+			attempts += r.MaxAttempts
+		}
+	}
+	if attempts < fewAttempts {
+		return nil
+	}
+	return polling
+}
+
+// retriesEvaluation tells whether a Retry takes the errors of the Task's own expressions.
+func retriesEvaluation(s *asl.State) bool {
+	return s.QueryLanguage == asl.JSONata && slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool {
+		return slices.Contains(r.ErrorEquals, evaluationError) || slices.Contains(r.ErrorEquals, asl.ErrorAll)
+	})
+}
+
+// isFunction tells whether a Task invokes a function of Lambda and gets its errors.
+func isFunction(s *asl.State) bool {
+	r := asl.ParseResource(s.Task.Resource)
+	return r.Pattern == "" && (r.Service == "lambda" && (r.Direct || r.Action == "invoke"))
+}
+
+// isOwnError tells whether the name of an error is one that a function raises itself.
+func isOwnError(name string) bool {
+	prefix, _, _ := strings.Cut(name, ".")
+	return !asl.HasPlaceholder(name) && !slices.Contains([]string{"States", "Lambda", "Sandbox", "Runtime", "JobPoller"}, prefix) && !awserror.ClassifyName(name, "").Passes()
+}
+
+// retryLoop reads and checks a loop in the Retry of a Task.
+func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, express bool) {
+	before := len(c.findings)
+	own := &loop{flow: f, states: []*asl.State{s}, inside: map[string]bool{s.Name: true}, taken: every}
+	r := &reading{inner: own}
+	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
+	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(polling)
+	if p := c.operations.of(s); p != nil {
+		r.Operation = p.name
+		for _, status := range p.statuses {
+			if p == checkStatus {
+				status = status.without(string(pollcore.Running)) // which is an error here
+			}
+			if c.readStatus(own, r, status) {
+				break
+			}
+		}
+	}
+	r.fill()
+	for _, retrier := range polling {
+		if r.Operation == "" || r.Operation == checkStatus.name {
+			r.Errors = append(r.Errors, ErrorRow{Names: retrier.ErrorEquals, Meaning: MeansRunning, Routes: []string{s.Name}, Ends: PollsOn})
+		}
+	}
+	r.Errors = append(r.Errors, c.caughtErrors(r)...)
+	c.checkStatuses(r)
+	c.checkRace(r)
+	c.checkNeed(r)
+	c.poll(own, s)
+	if r.Bound.Kind == Unbounded && !express {
+		i := slices.IndexFunc(s.Retry, func(retrier asl.Retrier) bool { return slices.Equal(retrier.ErrorEquals, polling[0].ErrorEquals) })
+		c.report(UnboundedLoop, s, fmt.Sprintf("/Retry/%d", i), "the retries of %q end only when the history of %d events is full, after %s: "+
+			"lower \"MaxAttempts\", or set \"TimeoutSeconds\" of the state machine", s.Name, asl.MaxEvents, roughly(r.Bound.After))
+	}
+	r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
+	c.tables = append(c.tables, r.Loop)
+}
+
+// without is the status as it is where a value never occurs.
+func (s *status) without(value string) *status {
+	out := *s
+	out.values = slices.DeleteFunc(slices.Clone(s.values), func(v string) bool { return v == value })
+	return &out
+}
+
+// retriedTurn is one poll by a retry.
+func retriedTurn(s *asl.State, polling []asl.Retrier) Turn {
+	t := Turn{States: []string{s.Name}, Events: retriedEvents, Transitions: 1, Wait: time.Duration(polling[0].IntervalSeconds) * time.Second}
+	longest := time.Duration(0)
+	for _, r := range polling {
+		longest = max(longest, delayOf(r, r.MaxAttempts))
+	}
+	if longest > t.Wait {
+		t.Longest = longest
+	}
+	return t
+}
+
+// delayOf is the time before the n-th retry.
+func delayOf(r asl.Retrier, n int64) time.Duration {
+	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n-1))
+	if r.MaxDelaySeconds > 0 {
+		seconds = min(seconds, float64(r.MaxDelaySeconds))
+	}
+	return time.Duration(min(seconds, asl.MaxSeconds)) * time.Second
+}
+
+// retriedBound is what ends a loop in a Retry: its attempts, unless the history is full
+// before, or the machine's time is over.
+func (c *checker) retriedBound(polling []asl.Retrier) Bound {
+	b := Bound{Kind: ByCount, Polls: 1}
+	for _, r := range polling {
+		for n := int64(1); n <= r.MaxAttempts && b.Kind == ByCount; n++ {
+			c.addRetry(&b, delayOf(r, n))
+		}
+	}
+	b.Events, b.Transitions = b.Polls*retriedEvents, b.Polls
+	b.USD = asl.TransitionCost(float64(b.Transitions))
+	return b
+}
+
+// addRetry adds a retry to a bound, if there is room and time for it.
+func (c *checker) addRetry(b *Bound, delay time.Duration) {
+	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
+	switch after := b.After + delay; {
+	case timeout > 0 && after > timeout:
+		b.Kind, b.After = ByTimeout, timeout
+	case b.Polls == (Turn{Events: retriedEvents}).Turns():
+		if b.Kind = Unbounded; c.machine.OpenTimeout {
+			b.Kind = ByTimeout
+		}
+	default:
+		b.Polls, b.After = b.Polls+1, after
+	}
+}

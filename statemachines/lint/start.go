@@ -1,0 +1,154 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// startOf returns the Task that starts the job of a judge: the one whose id the poll
+// asks for, which byID tells, or else the last of the flow before the poll, or any of
+// the machine. It is nil if there is none, or each starts another job.
+func (c *checker) startOf(r *reading, j *judge) (start *asl.State, byID bool) {
+	name := startCall(j)
+	if name == "" {
+		return nil, false
+	}
+	var open []*asl.State
+	tasks, types := c.tasks()[strings.ToLower(name)], c.types
+	if len(tasks) > 1 {
+		types = c.taggedTypes()
+	}
+	for _, s := range tasks {
+		switch linkOf(types, r.Poll, s, j) {
+		case linkSame:
+			return s, true
+		case linkOpen:
+			open = append(open, s)
+		case linkOther:
+		}
+	}
+	if len(open) == 0 {
+		return nil, false
+	}
+	return c.nearest(r, open), false
+}
+
+// link is whether a poll asks for what a start call has started.
+type link int
+
+const (
+	linkOpen  link = iota // nobody knows
+	linkSame              // the id, or the name, is the same
+	linkOther             // it is another
+)
+
+// linkOf compares what a poll asks for with what a Task starts.
+func linkOf(types *typecheck.Checker, poll, start *asl.State, j *judge) link {
+	asked, given := types.Arguments(poll), types.Arguments(start)
+	found := linkOpen
+	for member, expression := range j.entry.Job.Arguments {
+		value := asked.Member(javasdk.MemberName(member))
+		expression, list := strings.CutPrefix(expression, "[")
+		if list {
+			value, expression = value.Item(0), strings.TrimSuffix(expression, "]")
+		}
+		words, known := value.Literals()
+		if !known || len(words) != 1 {
+			continue
+		}
+		if name, ok := strings.CutPrefix(expression, "input."); ok {
+			other, known := given.Member(javasdk.MemberName(name)).Literals()
+			switch {
+			case known && len(other) == 1 && other[0] != words[0]:
+				return linkOther
+			case known && len(other) == 1:
+				found = linkSame
+			}
+			continue
+		}
+		switch {
+		case words[0] == tagOf(start):
+			return linkSame
+		case strings.HasPrefix(words[0], tagPrefix):
+			return linkOther
+		}
+	}
+	return found
+}
+
+const tagPrefix = "jobpoller: id of "
+
+// tagOf is what stands for the id that a Task returns.
+func tagOf(s *asl.State) string { return tagPrefix + s.Position.Pointer }
+
+// taggedTypes are the types of the machine with a text of its own for the id of each job
+// that a Task starts, so that it is known where each of them goes.
+func (c *checker) taggedTypes() *typecheck.Checker {
+	if c.tagged != nil {
+		return c.tagged
+	}
+	results := map[*asl.State]typecheck.Value{}
+	for s := range c.machine.All {
+		if s.Task == nil {
+			continue
+		}
+		e := findStarted(asl.ParseResource(s.Task.Resource))
+		if e == nil {
+			continue
+		}
+		v := c.types.Result(s)
+		for _, expression := range e.Job.Arguments {
+			path, ok := strings.CutPrefix(strings.Trim(expression, "[]"), "output.")
+			if !ok || !simplePath().MatchString(path) {
+				continue
+			}
+			if narrowed := typecheck.Narrow(v, javasdkSteps(path), tagOf(s)); !narrowed.IsNothing() {
+				v = narrowed
+			}
+		}
+		results[s] = v
+	}
+	c.tagged = c.types
+	if len(results) > 0 {
+		if types, err := c.types.With(results); err == nil {
+			c.tagged = types
+		}
+	}
+	return c.tagged
+}
+
+// javasdkSteps are the steps of a path of the model as Step Functions spells them.
+func javasdkSteps(path string) []string {
+	var steps []string
+	for step := range strings.SplitSeq(path, ".") {
+		name, list := strings.CutSuffix(items().ReplaceAllString(step, "[]"), "[]")
+		steps = append(steps, javasdk.MemberName(name))
+		if list {
+			steps = append(steps, "0")
+		}
+	}
+	return steps
+}
+
+// nearest is the Task of several that is the fewest states before the poll; the first of
+// them if the flow has none before it.
+func (c *checker) nearest(r *reading, tasks []*asl.State) *asl.State {
+	before := c.waysOf(r.Flow).before
+	seen := map[*asl.State]bool{r.Poll: true}
+	for queue := []*asl.State{r.Poll}; len(queue) > 0; queue = queue[1:] {
+		for _, from := range before[queue[0].Name] {
+			if slices.Contains(tasks, from) {
+				return from
+			}
+			if !seen[from] {
+				seen[from] = true
+				queue = append(queue, from)
+			}
+		}
+	}
+	return tasks[0]
+}

@@ -1,0 +1,47 @@
+package typecheck_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// What a function of JSONata or an intrinsic function makes of a known value is known;
+// of a clock, of chance and of unknown values it is not.
+func TestKnownOperandsAreEvaluated(t *testing.T) {
+	t.Parallel()
+	for condition, want := range map[string][]string{
+		"$contains($s, 'UN')":                    {"Yes"},
+		"$contains($s, /^RUN/)":                  {"Yes"},
+		"$s ~> $contains('STOP')":                {"No"},
+		"$s ~> $lowercase = 'running'":           {"Yes"},
+		"$length($s) > 7":                        {"No"},
+		"$s & '!' = 'RUNNING!'":                  {"Yes"},
+		"$n + 1 = 3":                             {"Yes"},
+		"$not($s in ['A', 'RUNNING'])":           {"No"},
+		"$n < 2":                                 {"No"},
+		"$contains($nothing.member, 'X') = true": {"No"},
+		"$millis() > 5":                          {"Yes", "No"},
+		"$random() < 2":                          {"Yes", "No"},
+		"$contains($states.input.x, 'UN')":       {"Yes", "No"},
+		"$states.input.x = 'A'":                  {"Yes", "No"},
+	} {
+		m, err := asl.Parse([]byte(`{"QueryLanguage": "JSONata", "StartAt": "Set", "States": {
+			"Set": {"Type": "Pass", "Assign": {"s": "RUNNING", "n": 2, "nothing": {}}, "Next": "Ask"},
+			"Ask": {"Type": "Choice", "Choices": [{"Condition": "{% ` + condition + ` %}", "Next": "Yes"}], "Default": "No"},
+			"Yes": {"Type": "Succeed"}, "No": {"Type": "Succeed"}}}`))
+		require.NoError(t, err, condition)
+		c, err := typecheck.New(m, typecheck.Options{Models: catalog.AWS().Service})
+		require.NoError(t, err)
+		var got []string
+		ask := m.State("Ask")
+		for _, way := range c.Step(ask, c.Input(ask), c.Result(ask)) {
+			got = append(got, way.To)
+		}
+		require.Equal(t, want, got, condition)
+	}
+}

@@ -1,0 +1,44 @@
+package typecheck_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// That something is not what it is never is no mistake: the machine works. That it is, is
+// one, and the message has the values that there are.
+func TestRedundantNegationIsNoMistake(t *testing.T) {
+	t.Parallel()
+	const state = "$.r.QueryExecution.Status.State"
+	is := func(value string) string { return `{"Variable": "` + state + `", "StringEquals": "` + value + `"}` }
+	for second, want := range map[string]string{
+		`"And": [{"Not": ` + is("RUNNING") + `}, ` + is("SUCCEEDED") + `], `:         "",
+		`"Not": ` + is("RUNNING") + `, `:                                             "",
+		`"Not": {"Not": ` + is("RUNNING") + `}, `:                                    `is never "RUNNING" here`,
+		`"Variable": "` + state + `", "StringEquals": "RUNNING", `:                   `is never "RUNNING" here`,
+		`"Variable": "` + state + `", "StringMatches": "COMPL*", `:                   `matches "COMPL*": its values are FAILED, SUCCEEDED`,
+		`"And": [` + is("SUCCEEDED") + `, {"Variable": "$.r", "IsPresent": true}], `: "",
+		`"Variable": "` + state + `", "StringEquals": "SUCCEDED", `:                  `is never "SUCCEDED"`,
+	} {
+		m, err := asl.Parse([]byte(`{"StartAt": "Get", "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.r", "Next": "First"},
+			"First": {"Type": "Choice", "Choices": [{"Or": [` + is("SUCCEEDED") + `, ` + is("FAILED") + `], "Next": "Second"}], "Default": "End"},
+			"Second": {"Type": "Choice", "Choices": [{` + second + `"Next": "End"}], "Default": "Bad"},
+			"End": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}}}`))
+		require.NoError(t, err, second)
+		c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		found := c.Findings()
+		if want == "" {
+			require.Empty(t, found, second)
+			continue
+		}
+		require.Len(t, found, 1, second)
+		require.Contains(t, found[0].Message, want)
+	}
+}
