@@ -218,12 +218,12 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	switch {
 	case f.Suggestion != "":
 		return c.correct(f)
+	case f.Rule == lint.UnretriedTask:
+		return c.retry(s, r.options)
 	case l == nil || l.Poll == nil:
 		return nil
 	case strings.HasPrefix(f.Rule, "status-"):
 		return c.nameStatuses(f, l)
-	case f.Rule == lint.UnretriedTask:
-		return c.retry(s, l, r.options)
 	case f.Rule == lint.UnboundedLoop:
 		return c.bound(l, r.options)
 	default:
@@ -280,7 +280,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 			return nil, 0, "", fmt.Errorf("with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
 			return nil, 0, "", fmt.Errorf("with %s, the machine %s then", run.Script, describeEnd(run.After))
-		case !mended:
+		case !mended && describeEnd(run.Before) != describeEnd(run.After):
 			about, mended = fmt.Sprintf("%s: %s -> %s", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
 		}
 	}

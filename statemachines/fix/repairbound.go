@@ -17,6 +17,9 @@ import (
 // retries, and for what comes before and after.
 const roomyEvents = 23_000
 
+// choiceEvents are those of a Choice.
+const choiceEvents = 2
+
 // bound are the edits that end a loop whose job does not end.
 func (c *checked) bound(l *lint.Loop, o RepairOptions) []candidate {
 	wait := l.Turn.Wait
@@ -24,12 +27,19 @@ func (c *checked) bound(l *lint.Loop, o RepairOptions) []candidate {
 		strings.Contains(l.Poll.Position.Pointer, "/ItemProcessor/") {
 		return nil
 	}
-	polls := roomyEvents / l.Turn.Events
+	events := l.Turn.Events
+	if !slices.ContainsFunc(l.Choices, func(s *asl.State) bool { return slices.Contains(l.Turn.States, s.Choice.Default) }) {
+		events += choiceEvents // a Choice more
+	}
+	polls := roomyEvents / events
 	class := Sure
 	if o.MaxWait > 0 {
 		polls = max(1, int((o.MaxWait+wait-1)/wait))
 	}
-	b := &boundEdit{checked: c, loop: l, polls: polls, variable: c.newVariable()}
+	b := &boundEdit{checked: c, loop: l, inside: map[string]bool{}, polls: polls, variable: c.newVariable()}
+	for _, name := range l.Turn.States {
+		b.inside[name] = true
+	}
 	b.fail = c.newName(l.Poll.Name + " timed out")
 	base := candidate{
 		frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: class,
@@ -54,6 +64,7 @@ type boundEdit struct {
 	*checked
 
 	loop           *lint.Loop
+	inside         map[string]bool // states
 	polls          int
 	variable, fail string
 }
@@ -75,63 +86,108 @@ func (b *boundEdit) limit(after time.Duration) []edit.Edit {
 
 // count counts the polls.
 func (b *boundEdit) count() []edit.Edit {
-	entry := b.entry()
 	wait := b.loop.Waits[0]
-	if entry == nil || entry.QueryLanguage != wait.QueryLanguage {
-		return nil
-	}
+	edits := b.begin(wait.QueryLanguage)
 	last := b.last(wait)
-	if last == nil {
+	if edits == nil || last == nil {
 		return nil
 	}
 	next := value(b.variable+".$", "States.MathAdd($"+b.variable+", 1)")
 	if wait.QueryLanguage == asl.JSONata {
 		next = value(b.variable, "{% $"+b.variable+" + 1 %}")
 	}
-	edits := []edit.Edit{b.assign(entry, value(b.variable, 0)), b.assign(wait, next)}
+	edits = append(edits, b.assign(wait.Position.Pointer, next))
 	fail := value("Type", "Fail", "Error", errorName(b.loop, "TimedOut"), "Cause", fmt.Sprintf("the job did not end within %d polls", b.polls))
 	return append(append(edits, last...), edit.Edit{Op: edit.Before, At: wait.Position.Pointer, Name: b.fail, Value: fail})
 }
 
-// assign adds to the Assign of a state.
-func (b *boundEdit) assign(s *asl.State, members []byte) edit.Edit {
-	node := nodeAt(b.root, s.Position.Pointer)
-	if old := node.Get("Assign"); old != nil && len(old.Members) > 0 {
-		name, text, _ := strings.Cut(strings.Trim(string(members), "{}"), ": ")
-		return edit.Edit{Op: edit.Append, At: s.Position.Pointer + "/Assign", Name: strings.Trim(name, `"`), Value: []byte(text)}
+// begin sets the count to 0 on every way into the loop.
+func (b *boundEdit) begin(language asl.QueryLanguage) []edit.Edit {
+	var edits []edit.Edit
+	add := func(pointer string) { edits = append(edits, b.assign(pointer, value(b.variable, 0))) }
+	if b.inside[b.loop.Flow.StartAt] {
+		return b.beginByPass()
 	}
-	before := "Next"
-	if node.Get(before) == nil {
-		before = "Type"
+	for _, s := range b.loop.Flow.States {
+		for _, way := range s.Transitions() {
+			at := s.Position.Pointer
+			switch {
+			case b.inside[s.Name] || !b.inside[way.To]:
+			case s.QueryLanguage != language:
+				return nil
+			case way.Kind == asl.TransitionCatch:
+				add(fmt.Sprintf("%s/Catch/%d", at, way.Rule))
+			case way.Kind == asl.TransitionRule:
+				add(fmt.Sprintf("%s/Choices/%d", at, way.Rule))
+			default: // Next, or a Default, whose Assign is the Choice's
+				add(at)
+			}
+		}
 	}
-	return edit.Edit{Op: edit.Before, At: s.Position.Pointer + "/" + before, Name: "Assign", Value: members}
+	if len(edits) > 2 { //nolint:mnd // a state of its own is less then
+		return b.beginByPass()
+	}
+	return edits
 }
 
-// entry is the one state that leads into the loop, by its Next alone; nil if there is none.
-func (b *boundEdit) entry() *asl.State {
-	inside := map[string]bool{}
-	for _, name := range b.loop.Turn.States {
-		inside[name] = true
+// beginByPass leads every way into the loop through a state that sets the count.
+func (b *boundEdit) beginByPass() []edit.Edit {
+	var entry string
+	var edits []edit.Edit
+	name := b.newName("No polls yet")
+	lead := func(at, to string) bool {
+		if !b.inside[to] {
+			return true
+		}
+		edits = append(edits, edit.Edit{Op: edit.Replace, At: at, Value: jsonOf(name)})
+		one := entry == "" || entry == to
+		entry = to
+		return one
 	}
-	if inside[b.loop.Flow.StartAt] {
+	flow := strings.TrimSuffix(b.loop.Poll.Position.Pointer, "/States/"+escapePointer(b.loop.Poll.Name))
+	if !lead(flow+"/StartAt", b.loop.Flow.StartAt) {
 		return nil
 	}
-	var found *asl.State
 	for _, s := range b.loop.Flow.States {
-		if inside[s.Name] {
-			continue
-		}
 		for _, way := range s.Transitions() {
-			if !inside[way.To] {
-				continue
+			at := s.Position.Pointer + "/Next"
+			switch way.Kind {
+			case asl.TransitionCatch:
+				at = fmt.Sprintf("%s/Catch/%d/Next", s.Position.Pointer, way.Rule)
+			case asl.TransitionRule:
+				at = fmt.Sprintf("%s/Choices/%d/Next", s.Position.Pointer, way.Rule)
+			case asl.TransitionDefault:
+				at = s.Position.Pointer + "/Default"
 			}
-			if found != nil || s.Next != way.To || s.Type == asl.TypeChoice {
+			if !b.inside[s.Name] && !lead(at, way.To) {
 				return nil
 			}
-			found = s
 		}
 	}
-	return found
+	if entry == "" {
+		return nil
+	}
+	pass := value("Type", "Pass", "Assign", jsonRaw(string(value(b.variable, 0))), "Next", entry)
+	return append(edits, edit.Edit{Op: edit.Before, At: b.loop.Flow.State(entry).Position.Pointer, Name: name, Value: pass})
+}
+
+func escapePointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// assign adds to the Assign of a state, a rule or a catcher.
+func (b *boundEdit) assign(pointer string, members []byte) edit.Edit {
+	node := nodeAt(b.root, pointer)
+	if old := node.Get("Assign"); old != nil && len(old.Members) > 0 {
+		name, text, _ := strings.Cut(strings.Trim(string(members), "{}"), ": ")
+		return edit.Edit{Op: edit.Append, At: pointer + "/Assign", Name: strings.Trim(name, `"`), Value: []byte(text)}
+	}
+	for _, before := range []string{"Next", "Default"} {
+		if node.Get(before) != nil {
+			return edit.Edit{Op: edit.Before, At: pointer + "/" + before, Name: "Assign", Value: members}
+		}
+	}
+	return edit.Edit{Op: edit.Append, At: pointer, Name: "Assign", Value: members}
 }
 
 // last is the rule that ends the loop, behind all that leave it.
@@ -142,21 +198,17 @@ func (b *boundEdit) last(wait *asl.State) []edit.Edit {
 		}
 		return value("Variable", "$"+b.variable, "NumericGreaterThanEquals", b.polls, "Next", next)
 	}
-	inside := map[string]bool{}
-	for _, name := range b.loop.Turn.States {
-		inside[name] = true
-	}
 	for _, s := range slices.Backward(b.loop.Choices) {
 		if s.QueryLanguage != wait.QueryLanguage {
 			continue
 		}
-		if s.Choice.Default != "" && inside[s.Choice.Default] {
+		if s.Choice.Default != "" && b.inside[s.Choice.Default] {
 			return []edit.Edit{{Op: edit.Append, At: s.Position.Pointer + "/Choices", Value: rule(b.fail)}}
 		}
 		var edits []edit.Edit
 		again, to := b.newName(b.loop.Poll.Name+" again?"), ""
 		for i, r := range s.Choice.Rules {
-			if !inside[r.Next] || to != "" && r.Next != to {
+			if !b.inside[r.Next] || to != "" && r.Next != to {
 				continue
 			}
 			to = r.Next

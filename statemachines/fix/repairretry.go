@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
-	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
@@ -19,15 +19,20 @@ import (
 
 // retry are the edits by which a Task retries throttled calls and faults of the service,
 // and no error that the user handles.
-func (c *checked) retry(s *asl.State, l *lint.Loop, o RepairOptions) []candidate {
-	names := slices.DeleteFunc(faultNames(s.Task.Resource, o.Models), func(name string) bool {
+func (*checked) retry(s *asl.State, o RepairOptions) []candidate {
+	op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
+	if err != nil {
+		return nil
+	}
+	starts := op != nil && !op.Reads() // a second call may do it twice
+	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, starts), func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) })
 	})
 	if len(names) == 0 {
 		return nil
 	}
 	one := candidate{class: Sure, about: "a throttled call and a fault of " + s.Name, mended: func(r *trial.Run) bool {
-		return r.After.Status != string(sim.StatusFailed) || !slices.Contains(names, r.After.Error)
+		return r.After.Status != string(sim.StatusFailed) || !slices.Contains(names, r.After.Error) || r.Before.Error == r.After.Error // later
 	}}
 	for _, name := range names {
 		one.frame = append(one.frame, trial.Kind{Task: s.Name, Sort: trial.Fails, Value: name})
@@ -53,18 +58,20 @@ func (c *checked) retry(s *asl.State, l *lint.Loop, o RepairOptions) []candidate
 	default:
 		one.edits = []edit.Edit{{Op: edit.Append, At: at + "/Retry", Value: retrier}}
 	}
-	_ = l
+	if starts {
+		one.class = Offered
+	}
 	return []candidate{one}
 }
 
-// faultNames are the errors of a call that may be made again, as Step Functions spells them.
-func faultNames(resource string, models typecheck.Models) []string {
+// faultNames are the errors of a call that may be made again, as Step Functions spells them:
+// of one that starts something, those of throttled calls alone.
+func faultNames(resource string, op *catalog.Operation, starts bool) []string {
 	r := asl.ParseResource(resource)
 	if r.IsFunction() || r.Service == "lambda" {
 		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
 	}
-	op, err := typecheck.FindOperation(resource, models)
-	if err != nil || op == nil {
+	if op == nil {
 		return nil
 	}
 	var names []string
@@ -76,11 +83,21 @@ func faultNames(resource string, models typecheck.Models) []string {
 	throttled, _ := mock.ThrottleFailure(resource)
 	add(throttled)
 	for _, e := range op.Errors {
-		if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape).Passes() {
+		if e.Shape != "" && mayCallAgain(awserror.ClassifyAnswer(e.Status, e.Shape), starts) {
 			add(mock.ServiceFailure(resource, op, mock.Answer{Code: e.Shape, Status: e.Status}))
 		}
 	}
-	add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Status: http.StatusInternalServerError}))
-	add(mock.ClientFailure(resource, op, ""))
+	if !starts {
+		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Status: http.StatusInternalServerError}))
+		add(mock.ClientFailure(resource, op, ""))
+	}
 	return names
+}
+
+// mayCallAgain tells whether a call that failed with an error of a class may be made again.
+func mayCallAgain(class awserror.Class, starts bool) bool {
+	if starts {
+		return class == awserror.Throttled
+	}
+	return class.Passes()
 }

@@ -27,11 +27,17 @@ func (c *checked) correct(f lint.Finding) []candidate {
 			continue
 		}
 		one := candidate{class: Offered, about: "\"" + f.Suggestion + "\" for \"" + wrong + "\"", mended: func(*trial.Run) bool { return true }, breaks: true}
+		one.frame = []trial.Kind{{Sort: trial.Status, Value: wrong}}
 		switch {
 		case strings.TrimSuffix(name, ".$") == wrong:
 			one.edits = []edit.Edit{{Op: edit.Rename, At: f.Pointer, Name: strings.Replace(name, wrong, f.Suggestion, 1)}}
-		case node != nil && node.Kind == jsontree.String && strings.Count(node.Text, wrong) == 1:
-			one.edits = []edit.Edit{{Op: edit.Replace, At: f.Pointer, Value: jsontree.Quote(strings.Replace(node.Text, wrong, f.Suggestion, 1))}}
+		case node != nil && node.Kind == jsontree.String:
+			places := regexp.MustCompile(`\b`+regexp.QuoteMeta(wrong)+`\b`).FindAllStringIndex(node.Text, -1)
+			if len(places) != 1 {
+				continue
+			}
+			text := node.Text[:places[0][0]] + f.Suggestion + node.Text[places[0][1]:]
+			one.edits = []edit.Edit{{Op: edit.Replace, At: f.Pointer, Value: jsontree.Quote(text)}}
 		default:
 			continue
 		}

@@ -50,6 +50,8 @@ type Run struct {
 	After  Outcome
 	// Differences are what differs, each What once.
 	Differences []Difference
+
+	before, after int // polls of the Task that the script is for
 }
 
 // Outcome is how a run ended.
