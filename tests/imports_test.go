@@ -147,7 +147,7 @@ var rules = []rule{
 	},
 	{
 		reason:       "a definition is read without running it",
-		packages:     []string{"./statemachines/asl", "./statemachines/source", "./statemachines/lint/...", "./statemachines/graph"},
+		packages:     []string{"./statemachines/asl", "./statemachines/source", "./statemachines/edit", "./statemachines/lint/...", "./statemachines/graph"},
 		mustNotReach: []string{"./statemachines", "./statemachines/compile", "./statemachines/sim/...", "./statemachines/simtest/..."},
 	},
 	{
@@ -194,7 +194,7 @@ var rules = []rule{
 		packages: []string{
 			"./pollcore/diag", "./pollcore/jsontype", "./internal/nearest", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
 			"./internal/intrinsic", "./internal/javasdk", "./internal/smithy", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore",
-			"./statemachines/asl", "./statemachines/source", "./statemachines/sim",
+			"./statemachines/asl", "./statemachines/source", "./statemachines/edit", "./statemachines/sim",
 		},
 		mustNotReach: awsSDK,
 	},

@@ -93,6 +93,7 @@ func (m *machineReader) string(v *value, pointer string) {
 	if name, _ := intrinsic(v); name != "" {
 		m.d.Form = FormComposed
 	}
+	m.d.writing = writingOf(v)
 	made := m.resolve(v)
 	switch {
 	case made.open:

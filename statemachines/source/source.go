@@ -84,11 +84,12 @@ type Definition struct {
 	// Problems are those of reading.
 	Problems diag.Problems
 
-	text   *text          // with its places
-	root   *value         // of a definition whose Text was rendered
-	tree   *jsontree.Node // of Text; nil until it is asked for
-	quoted []quotedValue
-	origin *template // nil without one
+	text    *text          // with its places
+	root    *value         // of a definition whose Text was rendered
+	tree    *jsontree.Node // of Text; nil until it is asked for
+	quoted  []quotedValue
+	writing Writing
+	origin  *template // nil without one
 	// functions are those of the template; nil until they are asked for.
 	functions map[string]Function
 }

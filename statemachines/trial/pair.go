@@ -328,9 +328,9 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[str
 	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
 		return visits, nil
 	}
-	polls := min(run.Before.Polls, run.After.Polls)
+	polls := min(run.before, run.after)
 	if run.Before.Status == PollsOn {
-		polls = run.After.Polls
+		polls = run.after
 	}
 	for _, long := range p.longest(s, polls) {
 		p.report.Of++
@@ -374,7 +374,7 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, map[stri
 	if s.forever && a.Status == PollsOn && kinds[len(kinds)-1].Sort == Status {
 		kinds = append(slices.Clip(kinds), Kind{Task: s.task, Sort: Never, Value: kinds[len(kinds)-1].Value})
 	}
-	run := Run{Script: s.title, Kinds: kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil)}
+	run := Run{Script: s.title, Kinds: kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil), before: a.asked, after: b.asked}
 	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
 		again, err := p.before.run(ctx, s, input, other, p.options)
 		if err != nil {

@@ -69,6 +69,7 @@ type observed struct {
 	Outcome
 
 	flow   string // that the script is for
+	asked  int    // calls of the Task that it varies there
 	cause  string
 	output any
 	calls  []call
@@ -188,6 +189,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 		return &p.seen, nil
 	}
 	p.seen.Status, p.seen.Error, p.seen.flow = string(r.Status), r.Error, p.flow
+	p.seen.asked = p.counts[p.varied]
 	if len(r.Events) >= cmp.Or(sc.events, asl.MaxEvents) {
 		p.seen.Status, p.seen.Error, p.seen.Lasts, p.seen.visits = PollsOn, "", r.Duration(), r.Visits
 		return &p.seen, nil

@@ -50,6 +50,8 @@ type Run struct {
 	After  Outcome
 	// Differences are what differs, each What once.
 	Differences []Difference
+
+	before, after int // polls of the Task that the script is for
 }
 
 // Outcome is how a run ended.
@@ -95,15 +97,16 @@ func (d Difference) String() string {
 
 // Outside returns the runs that differ and have no kind of answer that is in the frame.
 func (r *Report) Outside(frame ...Kind) []Run {
-	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return len(run.Differences) == 0 || run.isIn(frame) })
+	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return len(run.Differences) == 0 || run.IsIn(frame) })
 }
 
 // Inside returns the runs that have a kind of answer that is in the frame.
 func (r *Report) Inside(frame ...Kind) []Run {
-	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return !run.isIn(frame) })
+	return slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool { return !run.IsIn(frame) })
 }
 
-func (r *Run) isIn(frame []Kind) bool {
+// IsIn tells whether the run has a kind of answer that is in the frame.
+func (r *Run) IsIn(frame []Kind) bool {
 	return slices.ContainsFunc(r.Kinds, func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) })
 }
 

@@ -31,6 +31,8 @@ import (
 
 // fixOptions are the flags of "jobpoller fix".
 type fixOptions struct {
+	replace     bool
+	accept      []string
 	only        []string
 	strategy    string
 	write       bool
@@ -48,20 +50,24 @@ func New() *cobra.Command {
 	var o fixOptions
 	c := &cobra.Command{
 		Use:   "fix FILE",
-		Short: "Replace hand-written poll loops by compiled ones",
-		Long: `Fix replaces the poll loops of a definition in JSON or YAML: in a file of its own
-or in a template. A loop on an operation of the catalogue becomes one that knows
-every status, waits up to a deadline, and retries throttled calls, in place of the
-Retry that the Task had. The states around it stay, with the data that they read.
-Fix tries both loops with every status of the job, and leaves a loop alone if a
-success would lead elsewhere or with other data.
+		Short: "Repair the poll loops of a definition, or replace them",
+		Long: `Fix makes the smallest edit that mends what lint finds in a poll loop: in JSON, YAML
+and templates, in place. It runs the machine before and after on the same answers:
+every status, each error of the service, jobs that end late or never. An edit that
+changes anything besides the finding is not made. Each repair says in one line when
+the machine does otherwise, and shows its diff.
 
-It prints both loops as tables, what each costs on a job of the time of --simulate,
-and a unified diff. It changes the file with --write alone. For a definition in a
+--write makes the repairs that are sure. Others depend on what you meant: fix prints
+them, and --accept RULE@STATE makes them. A finding that no edit mends alone stays,
+with the reason. "-" reads standard input.
+
+--replace puts a compiled loop in the place of yours: one that knows every status,
+waits up to a deadline, and retries throttled calls. The states around it stay, with
+the data that they read. It prints both loops as tables, what each costs on a job of
+the time of --simulate, what changes, and a unified diff. For a definition in a
 string of a template, and for cdk.out, it prints the new states and where they go.
-"-" reads standard input.
 
-A loop waits as long as the old one did, unless --max-wait says otherwise: 24h at
+A new loop waits as long as the old one did, unless --max-wait says otherwise: 24h at
 most where only a full history ended it, and less than the machine's TimeoutSeconds.
 A note says so. Delays grow up to the waiter's longest, at most 1m: for fewer
 seconds of lateness and more calls, pass --max-delay. --schedule has all delays, as
@@ -73,14 +79,16 @@ By default fix takes sync where it can replace the loop and the Task that starts
 job, and variables elsewhere, with a note that says why. The Lambda strategies start
 the job themselves: take them for a new machine, with jobpoller compile.
 
-Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
-2 wrong usage.`,
+Exit codes: 0 nothing is left to mend; 1 a repair is offered, or a finding or a loop
+stays; 2 wrong usage.`,
 		Example: `  jobpoller fix poller.asl.json
-  jobpoller fix poller.asl.json --only GetStatus --max-wait 2h --write
-  jobpoller fix template.yaml#Poller --strategy retry-task --max-delay 10s
+  jobpoller fix poller.asl.json --write --max-wait 2h
+  jobpoller fix poller.asl.json --accept unretried-task@GetStatus
+  jobpoller fix poller.asl.json --replace --only GetStatus --write
+  jobpoller fix template.yaml#Poller --replace --strategy retry-task --max-delay 10s
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
-  jobpoller fix poller.asl.json --schedule schedule.json
-  jobpoller fix poller.asl.json | patch -p0`,
+  jobpoller fix poller.asl.json --replace --schedule schedule.json
+  jobpoller fix poller.asl.json --replace | patch -p0`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return kit.Usage("fix needs one definition, such as: jobpoller fix poller.asl.json")
@@ -90,11 +98,13 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 		RunE: func(c *cobra.Command, args []string) error { return runFix(c, args[0], o) },
 	}
 	f := c.Flags()
+	f.BoolVar(&o.replace, "replace", false, "replace whole loops by compiled ones")
+	f.StringArrayVar(&o.accept, "accept", nil, "`RULE@STATE` of a repair to make that fix offers, besides the sure ones; repeatable")
 	f.StringArrayVar(&o.only, "only", nil, "`TASK` that polls, to replace its loop alone; repeatable")
 	f.StringVar(&o.strategy, "strategy", "", kit.OrList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file")
 	kit.AddDuration(f, &o.maxWait, "max-wait", 0,
-		"how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones, at most 24h without a bound")
+		"bound of a loop without one, and of a new loop: 2h, 90s, or 300 for seconds; default as long as the history lasts, and as the old loop")
 	kit.AddDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	o.delays.AddSchedule(f)
 	kit.AddDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
@@ -141,6 +151,14 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if err := kit.CheckOutput(o.output); err != nil {
 		return kit.Usage("%w", err)
 	}
+	switch {
+	case (o.write || len(o.accept) > 0) && name == kit.Stdin:
+		return kit.Usage("--write needs a file: - is the standard input")
+	case !o.replace:
+		return runRepair(c, name, o)
+	case len(o.accept) > 0:
+		return kit.Usage("--accept is of a repair, and --replace puts another loop in the place of yours: pass one of them")
+	}
 	strategy := compile.Strategy(o.strategy)
 	switch {
 	case strategy.UsesFunctions():
@@ -159,22 +177,15 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if err := o.readSchedule(c, name, strategy); err != nil {
 		return err
 	}
-	if o.write && name == kit.Stdin {
-		return kit.Usage("--write needs a file: - is the standard input")
-	}
 	e, err := o.edit(c, name)
 	if err != nil {
 		return err
 	}
 	out := fixed{File: e.Definition.File, Resource: e.Definition.ID, Loops: e.loops, Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after)}
-	if o.write && out.Diff != "" {
-		if now, err := os.ReadFile(e.Definition.File); err != nil || !bytes.Equal(now, e.text) {
-			return kit.WithCode(kit.ExitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.Definition.File)))
+	if o.write {
+		if out.Written, err = e.write(e.after); err != nil {
+			return err
 		}
-		if err := kit.ReplaceFile(e.Definition.File, e.after); err != nil {
-			return kit.WithCode(kit.ExitFailed, err)
-		}
-		out.Written = true
 	}
 	if o.output == "json" {
 		err = kit.WriteJSON(c.OutOrStdout(), out)
@@ -190,6 +201,20 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	return nil
 }
 
+// write changes the file of a definition, if its text changed.
+func (e *edited) write(after []byte) (written bool, err error) {
+	if bytes.Equal(e.text, after) {
+		return false, nil
+	}
+	if now, err := os.ReadFile(e.Definition.File); err != nil || !bytes.Equal(now, e.text) {
+		return false, kit.WithCode(kit.ExitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.Definition.File)))
+	}
+	if err := kit.ReplaceFile(e.Definition.File, after); err != nil {
+		return false, kit.WithCode(kit.ExitFailed, err)
+	}
+	return true, nil
+}
+
 // edited is a definition whose loops are replaced.
 type edited struct {
 	*source.Machine // before
@@ -199,51 +224,35 @@ type edited struct {
 	loops       []fix.Loop
 }
 
-// edit replaces the loops of a definition: in its file, if that has it as a value,
-// else in the definition as it is read out of there.
-func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
+// open reads a definition and the text of its file. read reads the definition out of
+// another text of the file.
+func (o *fixOptions) open(c *cobra.Command, name string) (e *edited, read func(file []byte) (*source.Definition, error), err error) {
 	values, err := kit.Substitutions(o.substitutes).Values()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	in := c.InOrStdin()
 	var text []byte
 	if name == kit.Stdin {
 		if text, err = kit.ReadText(name, in); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		in = bytes.NewReader(text)
 	}
 	d, err := source.LoadOne(c.Context(), name, source.Options{Values: values, Stdin: in})
 	if err != nil {
-		return nil, kit.Usage("%w", kit.SourceError(err))
+		return nil, nil, kit.Usage("%w", kit.SourceError(err))
 	}
 	m, err := kit.ParseMachine(d)
 	if err != nil {
-		return nil, err
-	}
-	options := fix.Options{
-		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.Schedule,
-		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express,
-	}
-	for _, task := range o.only {
-		if !slices.ContainsFunc(lint.Loops(m.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
-			return nil, kit.Usage("--only %s: no poll loop of %s has this Task", task, name)
-		}
-	}
-	e := &edited{Machine: m}
-	if reason := o.staysInFile(d); reason != "" {
-		if o.write {
-			return nil, kit.Usage("--write: fix does not change %s: %s. Without --write it prints the new states", name, reason)
-		}
-		return e, o.editText(c, name, e, options)
+		return nil, nil, err
 	}
 	if name != kit.Stdin {
 		if text, err = os.ReadFile(d.File); err != nil {
-			return nil, kit.Usage("%w", err)
+			return nil, nil, kit.Usage("%w", err)
 		}
 	}
-	read := func(file []byte) (*source.Definition, error) {
+	read = func(file []byte) (*source.Definition, error) {
 		left := maps.Clone(values)
 		for {
 			d, err := source.LoadOne(c.Context(), name, source.Options{Values: left, FS: overlay{d.File, file}, Stdin: bytes.NewReader(file)})
@@ -254,8 +263,34 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 			delete(left, unused.Name) // it was for the loop that is gone
 		}
 	}
-	e.text = text
-	if e.after, e.loops, err = fix.ApplyFile(c.Context(), text, read, options); err != nil {
+	return &edited{Machine: m, text: text}, read, nil
+}
+
+// edit replaces the loops of a definition: in its file, if that has it as a value,
+// else in the definition as it is read out of there.
+func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
+	e, read, err := o.open(c, name)
+	if err != nil {
+		return nil, err
+	}
+	d := e.Definition
+	options := fix.Options{
+		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.Schedule,
+		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express,
+	}
+	for _, task := range o.only {
+		if !slices.ContainsFunc(lint.Loops(e.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
+			return nil, kit.Usage("--only %s: no poll loop of %s has this Task", task, name)
+		}
+	}
+	if reason := o.staysInFile(d); reason != "" {
+		if o.write {
+			return nil, kit.Usage("--write: fix does not change %s: %s. Without --write it prints the new states", name, reason)
+		}
+		e.text = nil
+		return e, o.editText(c, name, e, options)
+	}
+	if e.after, e.loops, err = fix.ApplyFile(c.Context(), e.text, read, options); err != nil {
 		return nil, kit.Usage("%s: %w", name, err)
 	}
 	after, err := read(e.after)

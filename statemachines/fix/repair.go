@@ -1,0 +1,340 @@
+package fix
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// Class says who may make a repair.
+type Class string
+
+// The classes.
+const (
+	// Sure repairs have one candidate, and change only what breaks today.
+	Sure Class = "sure"
+	// Offered repairs are right if the user says so.
+	Offered Class = "offered"
+	// Refused findings have no edit that changes nothing else.
+	Refused Class = "refused"
+)
+
+// Repair is the smallest edit that mends a finding of lint.
+type Repair struct {
+	Rule  string `json:"rule"`
+	State string `json:"state"`
+	Class Class  `json:"class"`
+	// Made tells that the text has it.
+	Made bool `json:"made"`
+	// About is the frame in one line: when anything differs, and how.
+	About string `json:"about,omitempty"`
+	// Frame are the kinds of answers for which anything may differ.
+	Frame []trial.Kind `json:"frame,omitempty"`
+	// Edits are what changes.
+	Edits []edit.Edit `json:"edits,omitempty"`
+	// Before and After are the texts of the file.
+	Before []byte `json:"-"`
+	After  []byte `json:"-"`
+	// Runs are on how many scripts both machines ran.
+	Runs int `json:"runs,omitempty"`
+	// Reason is why a finding is refused.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Name is what a repair is accepted by: RULE@STATE.
+func (r *Repair) Name() string { return r.Rule + "@" + r.State }
+
+// RepairOptions are which repairs are made.
+type RepairOptions struct {
+	// Sure makes all sure repairs, and Accept the offered ones of these names.
+	Sure   bool
+	Accept []string
+	// MaxWait is the bound of a loop that has none; 0 for as long as its history lasts.
+	MaxWait time.Duration
+	Express bool
+	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
+	Models typecheck.Models
+}
+
+// mostRounds is how often lint looks again at what repairs made.
+const mostRounds = 10
+
+// RepairFile repairs the definition in a file, in place. It returns the new text of the
+// file, and for each finding the repair that is made, offered or refused.
+func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOptions) ([]byte, []Repair, error) {
+	r := &repairer{options: o, read: read}
+	seen := [][]byte{file}
+	for range mostRounds {
+		next, err := r.round(ctx, file)
+		if err != nil {
+			return nil, nil, err
+		}
+		if bytes.Equal(next, file) {
+			break
+		}
+		if slices.ContainsFunc(seen, func(text []byte) bool { return bytes.Equal(text, next) }) {
+			return nil, nil, errors.New("the repairs undo each other: make them one by one, with --accept")
+		}
+		file, seen = next, append(seen, next)
+	}
+	return file, append(r.made, r.open...), nil
+}
+
+// repairer makes the repairs of a file.
+type repairer struct {
+	options    RepairOptions
+	read       edit.Read
+	made, open []Repair
+}
+
+// round makes the first repair that may be made, and finds what else there is.
+func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
+	c, err := r.load(file)
+	if err != nil {
+		return nil, err
+	}
+	r.open = nil
+	for _, f := range c.findings {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		repair, ok := r.repair(ctx, c, f)
+		if !ok {
+			continue
+		}
+		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.Contains(r.options.Accept, repair.Name()) {
+			repair.Made = true
+			r.made = append(r.made, repair)
+			return repair.After, nil
+		}
+		r.open = append(r.open, repair)
+	}
+	return file, nil
+}
+
+// checked is a text with what lint finds in it.
+type checked struct {
+	file     []byte
+	machine  *asl.StateMachine
+	root     *jsontree.Node
+	loops    []lint.Loop
+	findings []lint.Finding
+}
+
+// load reads and checks a text.
+func (r *repairer) load(file []byte) (*checked, error) {
+	d, err := r.read(file)
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.Parse()
+	if err != nil {
+		return nil, err
+	}
+	document, err := jsontree.Parse(d.Text)
+	if err != nil {
+		return nil, err
+	}
+	types, err := typecheck.New(m, typecheck.Options{Models: r.options.Models})
+	if err != nil {
+		return nil, err
+	}
+	o := lint.Options{Express: r.options.Express, Types: types}
+	c := &checked{file: file, machine: m, root: document.Root, loops: lint.Loops(m, o), findings: lint.Check(m, o)}
+	slices.SortStableFunc(c.findings, func(a, b lint.Finding) int { return cmp.Compare(orderOf(a.Rule), orderOf(b.Rule)) })
+	return c, nil
+}
+
+// orderOf is the order of repairs in a file: typos, members that may be absent, statuses,
+// errors, bounds.
+func orderOf(rule string) int {
+	return slices.IndexFunc([]string{"-", "absent-member", "status-", lint.UnretriedTask, "start-race", lint.UnboundedLoop}, func(prefix string) bool {
+		return strings.HasPrefix(rule, prefix)
+	})
+}
+
+// stateAt is the state that a finding stands in.
+func (c *checked) stateAt(f lint.Finding) *asl.State {
+	var found *asl.State
+	for s := range c.machine.All {
+		if p := s.Position.Pointer; f.Pointer == p || under(f.Pointer, p) {
+			found = s // the innermost comes last
+		}
+	}
+	return found
+}
+
+// loopOf is the loop that a state is in; nil if it is in none.
+func (c *checked) loopOf(s *asl.State) *lint.Loop {
+	for i := range c.loops {
+		l := &c.loops[i]
+		if slices.Contains(l.Turn.States, s.Name) || l.Poll == s || slices.Contains(l.Choices, s) || slices.Contains(l.Waits, s) {
+			return l
+		}
+	}
+	return nil
+}
+
+// candidate is an edit that may mend a finding.
+type candidate struct {
+	edits []edit.Edit
+	frame []trial.Kind
+	about string
+	// mended tells whether a run with an answer of the frame ends as it should.
+	mended func(r *trial.Run) bool
+	class  Class
+	// breaks tells that every run may differ that breaks today.
+	breaks bool
+}
+
+// isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.
+func isExcused(r *trial.Run) bool {
+	b := r.Before
+	return b.Status == trial.PollsOn || b.Status == trial.Endless || b.Status == string(sim.StatusTimedOut) || strings.HasPrefix(b.Error, "States.")
+}
+
+// recipes are the candidates of each rule, the smallest first.
+func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
+	s := c.stateAt(f)
+	if s == nil {
+		return nil
+	}
+	l := c.loopOf(s)
+	switch {
+	case f.Suggestion != "":
+		return c.correct(f)
+	case f.Rule == lint.UnretriedTask:
+		return c.retry(s, r.options)
+	case l == nil || l.Poll == nil:
+		return nil
+	case strings.HasPrefix(f.Rule, "status-"):
+		return c.nameStatuses(f, l)
+	case f.Rule == lint.UnboundedLoop:
+		return c.bound(l, r.options)
+	default:
+		return nil
+	}
+}
+
+// isRepairable tells whether fix has a recipe for a rule.
+func isRepairable(f lint.Finding) bool {
+	return f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") || f.Rule == lint.UnretriedTask || f.Rule == lint.UnboundedLoop
+}
+
+// repair finds the first candidate that changes nothing but what it should. It is false for
+// a finding that is none of a loop that is read.
+func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, bool) {
+	s := c.stateAt(f)
+	if s == nil || !isRepairable(f) {
+		return Repair{}, false
+	}
+	out := Repair{Rule: f.Rule, State: s.Name, Class: Refused, Reason: "no edit is known that mends it alone", Before: c.file}
+	for _, tried := range r.candidates(c, f) {
+		after, runs, about, err := r.try(ctx, c, f, tried)
+		if err != nil {
+			out.Reason = err.Error()
+			continue
+		}
+		out.Class, out.About, out.Frame, out.Edits, out.After, out.Runs, out.Reason = tried.class, about, tried.frame, tried.edits, after, runs, ""
+		return out, true
+	}
+	return out, true
+}
+
+// try makes an edit, runs both machines, and checks the new one.
+func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried candidate) (after []byte, runs int, about string, err error) {
+	after, err = edit.Apply(c.file, r.read, tried.edits...)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	changed, err := r.load(after)
+	if err != nil {
+		return nil, 0, "", fmt.Errorf("the new definition is not valid: %w", err)
+	}
+	if err := newFinding(c, changed, f); err != nil {
+		return nil, 0, "", err
+	}
+	report, err := trial.Compare(ctx, c.machine, changed.machine, trial.Options{Models: r.options.Models, Express: r.options.Express})
+	if err != nil {
+		return nil, 0, "", err
+	}
+	mended := false
+	for _, run := range report.Outside() {
+		switch inside := run.IsIn(tried.frame) || tried.breaks && isExcused(&run); {
+		case !inside:
+			return nil, 0, "", fmt.Errorf("with %s, %s", run.Script, run.Differences[0])
+		case !tried.mended(&run):
+			return nil, 0, "", fmt.Errorf("with %s, the machine %s then", run.Script, describeEnd(run.After))
+		case !mended && describeEnd(run.Before) != describeEnd(run.After):
+			about, mended = fmt.Sprintf("%s: %s -> %s", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
+		}
+	}
+	if !mended {
+		return nil, 0, "", errors.New("no run shows that it mends anything")
+	}
+	return after, report.Scripts, about, nil
+}
+
+// newFinding is the error of a finding that an edit brings, or does not take away.
+func newFinding(before, after *checked, mended lint.Finding) error {
+	at := before.stateAt(mended)
+	for _, f := range after.findings {
+		s := after.stateAt(f)
+		if s == nil {
+			continue
+		}
+		if f.Rule == mended.Rule && s.Name == at.Name && f.Message == mended.Message {
+			return errors.New("lint still finds it")
+		}
+		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
+			o := before.stateAt(old)
+			return old.Rule == f.Rule && o != nil && o.Name == s.Name
+		})
+		if !known && f.Severity != diag.Note {
+			return fmt.Errorf("lint finds %s then: %s", f.Rule, f.Message)
+		}
+	}
+	return nil
+}
+
+// value writes a JSON value with its members in the given order.
+func value(pairs ...any) json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s: ", jsontree.Quote(pairs[i].(string))) //nolint:forcetypeassert // names are texts
+		b.Write(jsonOf(pairs[i+1]))
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// jsonOf is a value as JSON; text that is JSON stays.
+func jsonOf(v any) []byte {
+	if raw, ok := v.(json.RawMessage); ok {
+		return raw
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return []byte("null")
+	}
+	return text
+}

@@ -1,0 +1,103 @@
+package fix
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// retry are the edits by which a Task retries throttled calls and faults of the service,
+// and no error that the user handles.
+func (*checked) retry(s *asl.State, o RepairOptions) []candidate {
+	op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
+	if err != nil {
+		return nil
+	}
+	starts := op != nil && !op.Reads() // a second call may do it twice
+	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, starts), func(name string) bool {
+		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) })
+	})
+	if len(names) == 0 {
+		return nil
+	}
+	one := candidate{class: Sure, about: "a throttled call and a fault of " + s.Name, mended: func(r *trial.Run) bool {
+		return r.After.Status != string(sim.StatusFailed) || !slices.Contains(names, r.After.Error) || r.Before.Error == r.After.Error // later
+	}}
+	for _, name := range names {
+		one.frame = append(one.frame, trial.Kind{Task: s.Name, Sort: trial.Fails, Value: name})
+	}
+	texts, err := json.Marshal(names)
+	if err != nil {
+		return nil
+	}
+	retrier := value("ErrorEquals", json.RawMessage(strings.ReplaceAll(string(texts), `","`, `", "`)),
+		"IntervalSeconds", 2, "MaxAttempts", 6, "MaxDelaySeconds", 60, "JitterStrategy", "FULL")
+	at := s.Position.Pointer
+	switch all := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, asl.ErrorAll) }); {
+	case len(s.Retry) == 0:
+		place := edit.Edit{Op: edit.Behind, At: at + "/Resource"}
+		if len(s.Catch) > 0 {
+			place = edit.Edit{Op: edit.Before, At: at + "/Catch"}
+		}
+		place.Name, place.Value = "Retry", json.RawMessage("["+string(retrier)+"]")
+		one.edits = []edit.Edit{place}
+	case all >= 0:
+		one.class = Offered // it may say "never" on purpose
+		one.edits = []edit.Edit{{Op: edit.Before, At: fmt.Sprintf("%s/Retry/%d", at, all), Value: retrier}}
+	default:
+		one.edits = []edit.Edit{{Op: edit.Append, At: at + "/Retry", Value: retrier}}
+	}
+	if starts {
+		one.class = Offered
+	}
+	return []candidate{one}
+}
+
+// faultNames are the errors of a call that may be made again, as Step Functions spells them:
+// of one that starts something, those of throttled calls alone.
+func faultNames(resource string, op *catalog.Operation, starts bool) []string {
+	r := asl.ParseResource(resource)
+	if r.IsFunction() || r.Service == "lambda" {
+		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
+	}
+	if op == nil {
+		return nil
+	}
+	var names []string
+	add := func(f *sim.TaskError) {
+		if f != nil && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	throttled, _ := mock.ThrottleFailure(resource)
+	add(throttled)
+	for _, e := range op.Errors {
+		if e.Shape != "" && mayCallAgain(awserror.ClassifyAnswer(e.Status, e.Shape), starts) {
+			add(mock.ServiceFailure(resource, op, mock.Answer{Code: e.Shape, Status: e.Status}))
+		}
+	}
+	if !starts {
+		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Status: http.StatusInternalServerError}))
+		add(mock.ClientFailure(resource, op, ""))
+	}
+	return names
+}
+
+// mayCallAgain tells whether a call that failed with an error of a class may be made again.
+func mayCallAgain(class awserror.Class, starts bool) bool {
+	if starts {
+		return class == awserror.Throttled
+	}
+	return class.Passes()
+}
