@@ -19,7 +19,7 @@ func runFunctions(c *cobra.Command, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	input, err := o.readInput(c.InOrStdin())
+	input, err := o.readInput(c)
 	if err != nil {
 		return err
 	}

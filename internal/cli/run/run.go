@@ -4,6 +4,7 @@ package run
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -140,7 +141,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 		f.Lookup(flag).Hidden = true // for one release: demo has the sample job
 	}
 	o.AddTo(c)
-	f.StringVar(&o.input, "input", "", "`INPUT` of the execution: JSON, a file, or - for standard input")
+	f.StringVar(&o.input, "input", "", "`INPUT` of the execution: JSON, a file, or - for standard input; default {}")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	kit.AddSimulated(f, &o.simulated)
 	f.StringVar(&o.writeMocks, "write-mocks", "", "`FILE` to write for --mocks, which must be new, instead of a run")
@@ -165,11 +166,15 @@ func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*source.
 	return localrun.ReadShipped()
 }
 
-// readInput returns the execution input: of the file, or a request for the
-// sample job.
-func (o *runOptions) readInput(in io.Reader) ([]byte, error) {
-	if o.input != "" {
-		return kit.ReadInput(o.input, in)
+// readInput returns the execution input: of the file, or what AWS takes where a start
+// names none, or a request for the sample job.
+func (o *runOptions) readInput(c *cobra.Command) ([]byte, error) {
+	switch {
+	case o.input != "":
+		return kit.ReadInput(o.input, c.InOrStdin())
+	case o.definition != "" && !slices.ContainsFunc(localrun.SampleFlags(), c.Flags().Changed):
+		return []byte("{}"), nil
+	default:
+		return o.sample.Request()
 	}
-	return o.sample.Request()
 }
