@@ -84,7 +84,7 @@ func isPlain(text string, inBrackets bool) bool {
 	if strings.Contains(text, ": ") || strings.Contains(text, " #") || strings.HasSuffix(text, ":") || strings.ContainsAny(text, "\n\r\t\u0085\u2028\u2029\ufeff") {
 		return false
 	}
-	if inBrackets && (strings.ContainsAny(text, "{}[],") || strings.Contains(text, ":")) {
+	if inBrackets && strings.ContainsAny(text, "{}[],:?") {
 		return false
 	}
 	var node yaml.Node
