@@ -21,7 +21,7 @@ const module = "github.com/jobpoller/jobpoller"
 // packages below.
 var (
 	awsSDK   = []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."}
-	testOnly = []string{"testing/...", "net/http/httptest", "github.com/stretchr/testify/...", "pgregory.net/rapid/...", "github.com/rogpeppe/go-internal/..."}
+	testOnly = []string{"testing/...", "net/http/httptest", "github.com/stretchr/testify/...", "pgregory.net/rapid/...", "github.com/rogpeppe/go-internal/testscript/..."}
 	// testKits are the packages for tests that are not themselves tests:
 	// conformance suites and what users import.
 	testKits = []string{

@@ -108,10 +108,6 @@ func open(file []byte, read Read) (*document, error) {
 	if d.Text == nil {
 		return nil, d.Problems
 	}
-	data, err := jsontree.Parse(d.Text)
-	if err != nil {
-		return nil, d.LocateError(err)
-	}
 	out := &document{Definition: d, file: file, writing: d.Writing(), text: file}
 	if out.writing.Pieces {
 		return nil, &Error{Reason: "a function of the template puts the definition together from several strings"}
@@ -119,17 +115,21 @@ func open(file []byte, read Read) (*document, error) {
 	if out.writing.Quote != 0 {
 		out.text = d.Text
 	}
-	out.root = out.node(nil, data.Root, jsontree.Member{Offset: -1})
+	root, places, err := d.Places()
+	if err != nil {
+		return nil, d.LocateError(err)
+	}
+	out.root = out.node(nil, root, jsontree.Member{Offset: -1}, places)
 	return out, nil
 }
 
 // node finds a value and those inside of it.
-func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member) *node {
+func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member, places map[*jsontree.Node]source.Place) *node {
 	n := &node{data: data, kind: data.Kind, parent: parent, label: m.Name, name: -1, literal: true}
 	switch {
 	case d.writing.Tree:
-		p, ok := d.Place(data.Pointer())
-		n.name, n.from, n.to, n.literal = p.Name, p.From, p.To, p.Literal && ok
+		p := places[data]
+		n.name, n.from, n.to, n.literal = p.Name, p.From, p.To, p.Literal
 	case d.writing.Quote != 0:
 		n.name, n.from, n.to = m.Offset, data.Offset, data.End
 	default:
@@ -144,10 +144,10 @@ func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member) *n
 	}
 	n.bracket = n.from < len(d.text) && (d.text[n.from] == '{' || d.text[n.from] == '[')
 	for _, item := range data.Items {
-		n.children = append(n.children, d.node(n, item, jsontree.Member{Offset: -1}))
+		n.children = append(n.children, d.node(n, item, jsontree.Member{Offset: -1}, places))
 	}
 	for _, member := range data.Members {
-		n.children = append(n.children, d.node(n, member.Value, member))
+		n.children = append(n.children, d.node(n, member.Value, member, places))
 	}
 	return n
 }

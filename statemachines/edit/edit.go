@@ -94,7 +94,10 @@ func Apply(file []byte, read Read, edits ...Edit) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return after, d.verify(after, read, plan, edits)
+	if err := d.verify(after, read, plan, edits); err != nil {
+		return nil, err
+	}
+	return after, nil
 }
 
 // verify reads the definition of a new text again.

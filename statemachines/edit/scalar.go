@@ -73,18 +73,24 @@ func quoteYAML(text string, quote byte, inBrackets bool) string {
 	}
 }
 
+// isSpecial tells whether only double quotes can have a character.
+func isSpecial(r rune) bool {
+	return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff
+}
+
 // ambiguous are texts that some reader of YAML takes for something else than a string.
-var ambiguous = regexp.MustCompile(`(?i)^(?:y|n|yes|no|on|off|true|false|null|~|[-+.]?[0-9][-+0-9_.:,exabcdf]*|0o[0-7]+|[-+]?\.(?:inf|nan)|<<|=)$|^[0-9]{4}-[0-9]`)
+var ambiguous = regexp.MustCompile(`(?i)^(?:y|n|yes|no|on|off|true|false|null|~|<<|=)$|` +
+	`^(?:[-+.]?[0-9][-+0-9_.:,exabcdf]*|0o[0-7]+|[-+]?\.(?:inf|nan))$|^[0-9]{4}-[0-9]`)
 
 // isPlain tells whether a string means itself in YAML without quotation marks.
 func isPlain(text string, inBrackets bool) bool {
 	if text == "" || strings.TrimSpace(text) != text || ambiguous.MatchString(text) || strings.ContainsAny(text[:1], "{}[]%*&!@`'\"#|>,?:-") {
 		return false
 	}
-	if strings.Contains(text, ": ") || strings.Contains(text, " #") || strings.HasSuffix(text, ":") || strings.ContainsAny(text, "\n\r\t\u0085\u2028\u2029\ufeff") {
+	if strings.Contains(text, ": ") || strings.Contains(text, " #") || strings.HasSuffix(text, ":") || strings.ContainsFunc(text, isSpecial) {
 		return false
 	}
-	if inBrackets && (strings.ContainsAny(text, "{}[],") || strings.Contains(text, ":")) {
+	if inBrackets && strings.ContainsAny(text, "{}[],:?") {
 		return false
 	}
 	var node yaml.Node

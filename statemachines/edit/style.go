@@ -10,22 +10,23 @@ import (
 )
 
 // near visits what is around a node, the nearest first, up to the one that pick takes.
-func (n *node) near(pick func(*node) bool) bool {
+func (n *node) near(pick func(*node) bool) {
+	var done *node
 	for at := n; at != nil; at = at.parent {
-		if at.walk(pick) {
-			return true
+		if at.walk(done, pick) {
+			return
 		}
+		done = at
 	}
-	return false
 }
 
-// walk visits a node and those inside of it.
-func (n *node) walk(pick func(*node) bool) bool {
+// walk visits a node and those inside of it, but for one.
+func (n *node) walk(but *node, pick func(*node) bool) bool {
 	if pick(n) {
 		return true
 	}
 	for _, c := range n.children {
-		if c.walk(pick) {
+		if c != but && c.walk(but, pick) {
 			return true
 		}
 	}

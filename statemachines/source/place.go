@@ -31,25 +31,53 @@ func (d *Definition) Place(pointer string) (Place, bool) {
 		return Place{}, false
 	}
 	n, v := document, d.root
-	p := Place{Name: -1, Literal: true}
+	name := -1
 	for _, step := range splitPointer(pointer) {
-		p.Name = -1
+		name = -1
 		if v != nil {
-			if name := v.nameOf(step); name != nil {
-				p.Name = name.origin()
+			if member := v.nameOf(step); member != nil {
+				name = member.origin()
 			}
 			v = v.child(step)
 		} else if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
-			p.Name = d.text.origin(n.Members[i].Offset)
+			name = d.text.origin(n.Members[i].Offset)
 		}
 		if n = n.Child(step); n == nil || d.root != nil && v == nil {
 			return Place{}, false
 		}
 	}
+	return d.place(name, n, v), true
+}
+
+// Places returns the definition's values and, if it is a part of what File says (see
+// Writing), where each stands.
+func (d *Definition) Places() (*jsontree.Node, map[*jsontree.Node]Place, error) {
+	document, err := d.parseText()
+	if err != nil || d.root == nil {
+		return document, nil, err
+	}
+	places := map[*jsontree.Node]Place{}
+	d.addPlaces(places, -1, document, d.root)
+	return document, places, nil
+}
+
+func (d *Definition) addPlaces(places map[*jsontree.Node]Place, name int, n *jsontree.Node, v *value) {
+	places[n] = d.place(name, n, v)
+	for i, item := range n.Items {
+		d.addPlaces(places, -1, item, v.items[i])
+	}
+	for i, m := range n.Members {
+		d.addPlaces(places, v.members[i].name.origin(), m.Value, v.members[i].value)
+	}
+}
+
+// place is that of a value: v where the definition is a part of what File says.
+func (d *Definition) place(name int, n *jsontree.Node, v *value) Place {
+	p := Place{Name: name, Literal: true}
 	if v == nil {
 		p.From, p.To = d.text.origin(n.Offset), d.text.endOrigin(n.End)
 		p.Literal = n.Kind >= jsontree.Array || string(d.text.file.bytes[p.From:p.To]) == string(n.Raw())
-		return p, true
+		return p
 	}
 	if v.function != nil {
 		v, p.Literal = v.function, false
@@ -58,7 +86,7 @@ func (d *Definition) Place(pointer string) (Place, bool) {
 	written := strings.TrimSpace(string(v.in.file.bytes[p.From:p.To]))
 	p.Literal = p.Literal && v.parts == nil && !strings.HasPrefix(written, "&") && (v.kind != jsontree.String || v.text == n.Text) &&
 		(v.kind >= jsontree.Array || !v.hasSubstitute())
-	return p, true
+	return p
 }
 
 // hasSubstitute tells whether a scalar of YAML has a value of the user's in it, which
