@@ -100,6 +100,7 @@ func Draw(seed uint64) *Drawn {
 // draw takes a form of most slots, in the order of the table: later ones see what
 // earlier ones took.
 func (b *blueprint) draw(r *rand.Rand) {
+	rich := []int{35, 65, 100}[r.IntN(3)] // in percent: machines of few forms show what one of them does
 	for _, slot := range slots {
 		var fitting []form
 		for _, f := range slot.forms {
@@ -107,7 +108,7 @@ func (b *blueprint) draw(r *rand.Rand) {
 				fitting = append(fitting, f)
 			}
 		}
-		if len(fitting) == 0 || r.IntN(100) >= slot.percent {
+		if len(fitting) == 0 || slot.percent < 100 && r.IntN(100) >= slot.percent*rich/100 {
 			continue
 		}
 		f := fitting[r.IntN(len(fitting))]
@@ -146,7 +147,7 @@ func (b *blueprint) write() []byte {
 // input is that of the executions.
 func (b *blueprint) input() []byte {
 	data := func(ids ...string) object {
-		o := object{"id": ids[0], "ids": ids, "first": 40, "pause": 5, "ready": "2026-01-01T00:01:30Z", "limit": b.limit, "kept": object{"a": 1, "b": []any{"x", true, nil}}}
+		o := object{"id": ids[0], "ids": ids, "first": 40, "pause": 20, "ready": "2026-01-01T00:01:30Z", "limit": b.limit, "kept": object{"a": 1, "b": []any{"x", true, nil}}}
 		if b.counter == "input" {
 			o["count"] = object{"polls": 0}
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,9 +30,13 @@ var (
 // replace replaces the loops of a machine, and returns what was said of them.
 func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
 	read := func(file []byte) (*source.Definition, error) {
-		return source.LoadOne(ctx, source.Stdin, source.Options{Stdin: bytes.NewReader(file), Values: map[string]string{"WaitSeconds": "45"}})
+		o := source.Options{Stdin: bytes.NewReader(file)}
+		if bytes.Contains(file, []byte("${WaitSeconds}")) {
+			o.Values = map[string]string{"WaitSeconds": "45"}
+		}
+		return source.LoadOne(ctx, source.Stdin, o)
 	}
-	after, loops, err := fix.ApplyFile(ctx, d.Text, read, fix.Options{Strategy: compile.Variables, Express: d.Express, Models: models.Load})
+	after, loops, err := fix.ApplyFile(ctx, d.Text, read, fix.Options{Strategy: compile.Variables, MaxWait: 2 * time.Hour, Express: d.Express, Models: models.Load})
 	if err != nil {
 		return nil, fixtruth.Declared{}, err
 	}

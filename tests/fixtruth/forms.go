@@ -1,5 +1,7 @@
 package fixtruth
 
+import "slices"
+
 // form is a way to write a part of a machine.
 type form struct {
 	name string
@@ -96,4 +98,16 @@ var slots = []slot{
 			return b.catch != "failure" && b.jobs == 1 && b.result != "selector" && b.result != "output" && b.choices != defaultFails && b.choices != defaultDecides
 		}, func(b *blueprint) { b.cause = "reason" }},
 	}},
+}
+
+// FormNames are the names of the forms, sorted.
+func FormNames() []string {
+	var names []string
+	for _, s := range slots {
+		for _, f := range s.forms {
+			names = append(names, f.name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

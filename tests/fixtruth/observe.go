@@ -48,6 +48,10 @@ type setting struct {
 	name  string
 }
 
+// maxEvents is how long histories get. AWS's have 25,000 events, which show no more: a
+// loop without a bound fills either.
+const maxEvents = 10_000
+
 var (
 	usual = setting{1, 0, "execution-1"}
 	other = setting{2, 26*time.Hour + 3*time.Minute, "another-execution"}
@@ -67,7 +71,7 @@ func parse(text []byte) (*asl.StateMachine, error) {
 // run runs a machine and reads what its history says.
 func (b *blueprint) run(ctx context.Context, m *asl.StateMachine, input []byte, s scenario, at setting) (*observed, error) {
 	o := sim.Options{
-		Clock: sim.NewVirtualClock(sim.DefaultStart().Add(at.start)), Execution: at.name, Seed: at.seed, Express: b.express,
+		Clock: sim.NewVirtualClock(sim.DefaultStart().Add(at.start)), Execution: at.name, Seed: at.seed, Express: b.express, MaxEvents: maxEvents,
 		Handler: newService(b, s).handle,
 	}
 	result, err := sim.Run(ctx, m, input, o)
@@ -81,7 +85,7 @@ func (b *blueprint) run(ctx context.Context, m *asl.StateMachine, input []byte, 
 }
 
 func (b *blueprint) read(e *history.Execution) (*observed, error) {
-	o := &observed{status: e.Status, err: e.Error, cause: e.Cause, flows: map[string]*flow{}, took: e.Duration(), endless: len(e.Events) >= asl.MaxEvents}
+	o := &observed{status: e.Status, err: e.Error, cause: e.Cause, flows: map[string]*flow{}, took: e.Duration(), endless: len(e.Events) >= maxEvents}
 	if e.Output != "" {
 		if err := json.Unmarshal([]byte(e.Output), &o.output); err != nil {
 			return nil, err

@@ -38,9 +38,13 @@ func (o *operation) resource(action string) string {
 	return "arn:aws:states:::aws-sdk:" + o.service + ":" + action
 }
 
-func (o *operation) throttled() string { return o.errors + "ThrottlingException" }
-func (o *operation) denied() string    { return o.errors + "AccessDeniedException" }
-func (o *operation) fault() string     { return o.errors + "InternalServerException" }
+// throttled is the error that Step Functions makes of a code that the model lacks, such
+// as that of throttling.
+func (o *operation) throttled() string {
+	return o.errors + strings.TrimSuffix(o.errors, ".") + "Exception"
+}
+func (o *operation) denied() string { return o.errors + "AccessDeniedException" }
+func (o *operation) fault() string  { return o.errors + "SdkClientException" }
 
 var operations = []*operation{
 	{

@@ -84,7 +84,10 @@ func (d *Drawn) Judge(ctx context.Context, after []byte, declared Declared) (*Ju
 	if err != nil {
 		return nil, err
 	}
-	changed, err := parse(after)
+	changed := before
+	if j.Changed {
+		changed, err = parse(after)
+	}
 	if err != nil {
 		j.Undeclared = []Difference{{Invalid, "", err.Error()}}
 		return j, nil //nolint:nilerr // what is not valid is what became of the machine
@@ -107,31 +110,47 @@ var placeholder = regexp.MustCompile(`\$\{\w+\}`)
 type machines struct{ before, after, twin *asl.StateMachine }
 
 func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario, declared Declared) error {
-	run := func(m *asl.StateMachine, at setting) (*observed, error) { return d.plan.run(ctx, m, d.Input, s, at) }
-	before, err := run(m.before, usual)
-	if err != nil {
-		return err
-	}
-	again, err := run(m.before, other)
-	if err != nil {
-		return err
-	}
-	twin, err := run(m.twin, usual)
-	if err != nil {
-		return err
-	}
-	after := before
-	if j.Changed {
-		if after, err = run(m.after, usual); err != nil {
+	runs := map[*asl.StateMachine]*observed{}
+	for _, machine := range []*asl.StateMachine{m.before, m.after, m.twin} {
+		if runs[machine] != nil {
+			continue
+		}
+		o, err := d.plan.run(ctx, machine, d.Input, s, usual)
+		if err != nil {
 			return err
 		}
+		runs[machine] = o
 	}
-	differences := compare(before, again, after, declared.Replaced)
-	shows := len(compare(twin, twinAgain(twin, again), before, true)) > 0
-	if shows {
+	before, after, twin := runs[m.before], runs[m.after], runs[m.twin]
+	// differ is compare, with a second run where the first looks as if it differs.
+	differ := func(machine *asl.StateMachine, with *observed) ([]Difference, error) {
+		o := runs[machine]
+		found := compare(o, o, with, declared.Replaced)
+		if len(found) == 0 {
+			return nil, nil
+		}
+		again, err := d.plan.run(ctx, machine, d.Input, s, other)
+		if err != nil {
+			return nil, err
+		}
+		return compare(o, again, with, declared.Replaced), nil
+	}
+	differences, err := differ(m.before, after)
+	if err != nil {
+		return err
+	}
+	shows, err := differ(m.twin, before)
+	if err != nil {
+		return err
+	}
+	if len(shows) > 0 {
 		j.Shown++
+		missed, err := differ(m.twin, after)
+		if err != nil {
+			return err
+		}
 		switch {
-		case d.isIntended(twin, again, after):
+		case len(missed) == 0, d.hasOwnEnd(twin, after):
 			j.Mended++
 		case len(differences) == 0:
 			j.Left++
@@ -150,15 +169,6 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 		j.Undeclared = append(j.Undeclared, difference)
 	}
 	return nil
-}
-
-// twinAgain stands for a second run of the twin: what is volatile in the machine is
-// volatile in its twin, unless the ends differ.
-func twinAgain(twin, again *observed) *observed {
-	if twin.status != again.status || twin.err != again.err {
-		return twin
-	}
-	return again
 }
 
 // allows tells whether a frame names an answer of the scenario.
@@ -212,12 +222,9 @@ func isBroken(err string) bool {
 	}, err)
 }
 
-// isIntended tells whether a changed machine does what the twin does. A bound or a
-// failure that the machine never had a state for has one of its own.
-func (d *Drawn) isIntended(twin, again, after *observed) bool {
-	if len(compare(twin, twinAgain(twin, again), after, true)) == 0 {
-		return true
-	}
+// hasOwnEnd tells whether a changed machine fails as its twin does, but in a state of
+// its own: for a bound or a failure that the machine had no state for.
+func (d *Drawn) hasOwnEnd(twin, after *observed) bool {
 	own := twin.err == "Wait.TimedOut" && slices.Contains(d.Faults, "no bound") || twin.err == "Job.Failed" && slices.Contains(d.Faults, "all failures forgotten")
 	if !own || after.endless || after.status == history.StatusSucceeded || isBroken(after.err) {
 		return false
@@ -272,7 +279,7 @@ func compare(before, again, after *observed, replaced bool) []Difference {
 		found = append(found, compareFlows(b, c, a, replaced)...)
 	}
 	for place, a := range after.flows {
-		if before.flows[place] == nil && len(a.calls)+len(a.polled) > 0 {
+		if before.flows[place] == nil && !a.cut && len(a.calls)+len(a.polled) > 0 {
 			add(Added, "%v in %s", a.names(), place)
 		}
 	}
