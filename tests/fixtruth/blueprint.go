@@ -36,7 +36,7 @@ type blueprint struct {
 
 	starts                   bool   // the machine starts the job
 	idVariable               bool   // the id is in a variable
-	first                    string // the first Wait: "", literal, path, expression, timestamp
+	first                    string // the first Wait: "", loop, literal, path, expression, timestamp
 	pause                    string // the Wait of the loop: "", path, placeholder
 	counter                  string // "", pass, assign, input
 	limit                    int    // of polls

@@ -59,3 +59,13 @@ var faults = []fault{
 
 // misspell leaves a letter out.
 func misspell(word string) string { return word[:len(word)/2] + word[len(word)/2+1:] }
+
+// FaultNames are the names of the faults, sorted.
+func FaultNames() []string {
+	var names []string
+	for _, f := range faults {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	return names
+}

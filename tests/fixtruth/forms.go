@@ -42,6 +42,7 @@ var slots = []slot{
 		{"any of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.any, b.idVariable = 2, true, false }},
 	}},
 	{60, []form{
+		{"begins with the Wait of the loop", nil, func(b *blueprint) { b.first = "loop" }},
 		{"first Wait literal", nil, func(b *blueprint) { b.first = "literal" }},
 		{"first Wait by path", inPath, func(b *blueprint) { b.first = "path" }},
 		{"first Wait by expression", func(b *blueprint) bool { return b.jsonata }, func(b *blueprint) { b.first = "expression" }},

@@ -69,9 +69,12 @@ func (b *blueprint) intend(s scenario, item int) intent {
 }
 
 // wait polls as the machine is meant to, and returns where that leads and how often it
-// waited.
+// waited after a poll.
 func (b *blueprint) wait(s *service, item int) (end, err string, laps int) {
-	retried := 0
+	retried, counted := 0, 0
+	if b.first == "loop" {
+		counted = 1
+	}
 	for laps < 200 {
 		answers, failure := b.ask(s, item)
 		if failure != "" {
@@ -98,7 +101,7 @@ func (b *blueprint) wait(s *service, item int) (end, err string, laps int) {
 			return end, "", laps
 		case end == toFailure:
 			return end, "Job.Failed", laps
-		case b.counter != "" && laps >= b.limit:
+		case b.counter != "" && laps+counted >= b.limit:
 			return toGiveUp, "Wait.TimedOut", laps
 		}
 		laps++

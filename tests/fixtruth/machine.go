@@ -180,7 +180,11 @@ func (w *writer) behind(next string) object {
 // entry writes the states before the loop, and returns the first.
 func (w *writer) entry() string {
 	next := poll
-	if w.first != "" {
+	switch w.first {
+	case "":
+	case "loop":
+		next = pause
+	default:
 		w.states[firstWait] = w.firstState()
 		next = firstWait
 	}

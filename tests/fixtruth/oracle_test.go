@@ -30,7 +30,13 @@ var mutants = []mutant{
 	{"a clean-up dropped", []fixtruth.Kind{fixtruth.Lost}, func(s object) bool { return bypass(s, "Clean up") }},
 	{"a call behind success dropped", []fixtruth.Kind{fixtruth.Lost}, func(s object) bool { return bypass(s, "Tell done") }},
 	{"a progress write dropped", []fixtruth.Kind{fixtruth.Lost}, func(s object) bool { return bypass(s, "Write progress") }},
-	{"a call before the loop dropped", []fixtruth.Kind{fixtruth.Lost}, func(s object) bool { return bypass(s, "Prepare") }},
+	{"a call before the loop dropped", []fixtruth.Kind{fixtruth.Lost}, func(s object) bool {
+		prepare, is := s["Prepare"].(object)
+		if is {
+			s["Prepare"] = object{"Type": "Pass", "Next": prepare["Next"]}
+		}
+		return is
+	}},
 	{"an exit moved to success", []fixtruth.Kind{fixtruth.End}, func(s object) bool {
 		return retarget(s, "Done?", func(next string) bool { return next == "Job failed" || next == "Tell failed" || next == "Clean up" }, "Report")
 	}},
@@ -143,11 +149,11 @@ func TestOracleSeesNothingWhereNothingIs(t *testing.T) {
 	}
 }
 
-// eachIntact applies a change to machines without faults, and judges six of them.
+// eachIntact applies a change to machines without faults, and judges three of them.
 func eachIntact(t *testing.T, apply func(object) bool, check func(*fixtruth.Drawn, []byte, *fixtruth.Judgement)) {
 	t.Helper()
 	tried := 0
-	for s := uint64(0); tried < 6; s++ {
+	for s := uint64(0); tried < 3; s++ {
 		require.Less(t, s, uint64(2000), "only %d machines have what it changes", tried)
 		d := fixtruth.Draw(s)
 		if len(d.Faults) > 0 {
@@ -157,6 +163,7 @@ func eachIntact(t *testing.T, apply func(object) bool, check func(*fixtruth.Draw
 		if json.Unmarshal(d.Text, &top) != nil || !apply(scope(top)) {
 			continue // a placeholder stands where a number does, or there is nothing to change
 		}
+		prune(top, scope(top))
 		after, err := json.Marshal(top)
 		require.NoError(t, err)
 		j, err := d.Judge(t.Context(), after, fixtruth.Declared{})
@@ -171,7 +178,7 @@ func eachIntact(t *testing.T, apply func(object) bool, check func(*fixtruth.Draw
 // declares nothing has undeclared differences then.
 func TestOracleKnowsMendedMachines(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(60) {
+	for s := range uint64(24) {
 		d := fixtruth.Draw(s)
 		if len(d.Faults) == 0 {
 			continue
@@ -267,6 +274,20 @@ func lead(value any, from, to string) {
 	}
 }
 
+// prune removes states that nothing leads to: a definition must not have them.
+func prune(top, states object) {
+	for before := -1; before != len(states); {
+		before = len(states)
+		text, err := json.Marshal(top)
+		if err != nil {
+			panic(err)
+		}
+		maps.DeleteFunc(states, func(name string, _ any) bool {
+			return !strings.Contains(string(text), `"StartAt":"`+name+`"`) && !isLedTo(states, name)
+		})
+	}
+}
+
 // bypass leads around a state that something leads to.
 func bypass(states object, name string) bool {
 	state, is := states[name].(object)
@@ -285,7 +306,7 @@ func isLedTo(states object, name string) bool {
 
 // retarget moves the rules of a Choice.
 func retarget(states object, name string, is func(next string) bool, to string) bool {
-	if states[to] == nil || !isLedTo(states, to) {
+	if states[to] == nil {
 		return false
 	}
 	moved := false
