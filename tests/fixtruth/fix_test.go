@@ -62,7 +62,7 @@ func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared,
 func TestReport(t *testing.T) {
 	t.Parallel()
 	report := newTally()
-	for s := *seed; s < *seed+uint64(*machines); s++ { //nolint:gosec // a few thousand
+	for s := *seed; s < *seed+uint64(*machines); s++ {
 		d := fixtruth.Draw(s)
 		require.Empty(t, d.Misses(t.Context()), "seed %d: %v", s, d.Forms)
 		after, declared, err := replace(t.Context(), d)
@@ -86,12 +86,11 @@ func (r row) String() string {
 
 // tally is the report.
 type tally struct {
-	all                    row
-	forms, faults          map[string]*row
-	reasons, kinds         map[string]int
-	examples               map[string][]string
-	first                  map[string][]uint64
-	faulty, changed, whole int
+	all            row
+	forms, faults  map[string]*row
+	reasons, kinds map[string]int
+	examples       map[string][]string
+	first          map[string][]uint64
 }
 
 func newTally() *tally {

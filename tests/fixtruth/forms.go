@@ -18,12 +18,12 @@ type slot struct {
 func inPath(b *blueprint) bool   { return !b.jsonata }
 func inData(b *blueprint) bool   { return b.result != "output path" } // data flows around the poll
 func oneJob(b *blueprint) bool   { return b.jobs == 1 }
-func manyJobs(b *blueprint) bool { return b.op.list != "" && b.starts == false && b.result == "" }
+func manyJobs(b *blueprint) bool { return b.op.list != "" && !b.starts && b.result == "" }
 
 // slots has a row a form: add one, and the generator draws it.
 var slots = []slot{
 	{100, []form{
-		{"JSONPath", nil, func(b *blueprint) {}},
+		{"JSONPath", nil, func(*blueprint) {}},
 		{"JSONata", nil, func(b *blueprint) { b.jsonata = true }},
 		{"mixed languages", nil, func(b *blueprint) { b.mixed = true }},
 	}},

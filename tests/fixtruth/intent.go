@@ -45,8 +45,8 @@ func (b *blueprint) intend(s scenario, item int) intent {
 			service.started = start + item
 			call("aws-sdk:" + b.op.service + ":" + b.op.start)
 		}
-		laps := 0
-		in.end, in.err, laps = b.wait(service, item)
+		end, err, laps := b.wait(service, item)
+		in.end, in.err = end, err
 		for range laps {
 			if b.progress {
 				call("dynamodb:updateItem")

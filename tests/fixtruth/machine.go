@@ -2,6 +2,7 @@ package fixtruth
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -102,7 +103,7 @@ func (w *writer) exits() {
 
 // dropUnreached removes the states of failure where no rule leads there.
 func (w *writer) dropUnreached() {
-	if len(w.blueprint.failure) > 0 || !namesFailures(w.blueprint) {
+	if len(w.failure) > 0 || !namesFailures(w.blueprint) {
 		return
 	}
 	for _, name := range []string{cleanUp, tell, failed, again, attempt} {
@@ -112,7 +113,7 @@ func (w *writer) dropUnreached() {
 
 func (w *writer) failState() object {
 	s := object{"Type": "Fail", "Error": "Job.Failed"}
-	from := term{}
+	var from term
 	switch w.cause {
 	case "status":
 		from = w.statusTerm()
@@ -223,9 +224,7 @@ func (w *writer) entry() string {
 
 func (w *writer) startState(next string) object {
 	arguments := object{}
-	for k, v := range w.op.given {
-		arguments[k] = v
-	}
+	maps.Copy(arguments, w.op.given)
 	if w.op.name != "" {
 		arguments[w.op.name] = in("id")
 		return w.task(w.op.resource(w.op.start), arguments, next)
@@ -289,16 +288,15 @@ func (w *writer) loop() {
 	w.states[pause] = s
 	if w.progress {
 		w.states[progress] = w.task("arn:aws:states:::dynamodb:updateItem", object{
-			"TableName": "progress", "Key": object{"job": object{"S": w.jobID()}}, "UpdateExpression": "ADD laps :one", "ExpressionAttributeValues": object{":one": object{"N": "1"}},
+			"TableName": "progress", "Key": object{"job": object{"S": w.jobID()}}, "UpdateExpression": "ADD laps :one",
+			"ExpressionAttributeValues": object{":one": object{"N": "1"}},
 		}, pause)
 	}
 }
 
 func (w *writer) pollState() object {
 	arguments := object{}
-	for k, v := range w.op.also {
-		arguments[k] = v
-	}
+	maps.Copy(arguments, w.op.also)
 	switch id := w.jobID(); {
 	case w.jobs > 1:
 		arguments[w.op.id] = in("ids")
@@ -308,29 +306,7 @@ func (w *writer) pollState() object {
 		arguments[w.op.id] = id
 	}
 	s := w.task(w.op.resource(w.op.describe), arguments, done)
-	status, reason := w.inAnswer(w.op.status), w.inAnswer(w.op.reason)
-	if w.jsonata {
-		picked := "$states.result"
-		if w.result == "output" {
-			picked = "{'status': $states.result." + status + "}"
-		}
-		s["Output"] = "{% $merge([$states.input, {'r': " + picked + "}]) %}"
-		if w.readsReason {
-			s["Assign"] = object{"reason": "{% $states.result." + reason + " %}"}
-		}
-	} else {
-		s["ResultPath"] = "$.r"
-		if w.result == "selector" {
-			selected := object{"status.$": "$." + status}
-			if w.readsReason {
-				selected["reason.$"] = "$." + reason
-			}
-			s["ResultSelector"] = selected
-		}
-		if w.result == "output path" {
-			s["OutputPath"] = "$.r"
-		}
-	}
+	w.selectResult(s)
 	if w.retried {
 		s["Retry"] = []any{object{"ErrorEquals": w.retriedErrors(), "IntervalSeconds": 2, "MaxAttempts": 4}}
 	}
@@ -338,6 +314,31 @@ func (w *writer) pollState() object {
 		s["Catch"] = []any{w.catcher()}
 	}
 	return s
+}
+
+// selectResult says what of the answer goes on.
+func (w *writer) selectResult(s object) {
+	status, reason := w.inAnswer(w.op.status), w.inAnswer(w.op.reason)
+	picked, selected := "$states.result", object{"status.$": "$." + status}
+	if w.result == "output" {
+		picked = "{'status': $states.result." + status + "}"
+	}
+	switch {
+	case w.jsonata && w.readsReason:
+		s["Assign"] = object{"reason": "{% $states.result." + reason + " %}"}
+	case w.readsReason:
+		selected["reason.$"] = "$." + reason
+	}
+	switch {
+	case w.jsonata:
+		s["Output"] = "{% $merge([$states.input, {'r': " + picked + "}]) %}"
+		return
+	case w.result == "selector":
+		s["ResultSelector"] = selected
+	case w.result == "output path":
+		s["OutputPath"] = "$.r"
+	}
+	s["ResultPath"] = "$.r"
 }
 
 // retriedErrors are those of the Retry of the poll.
@@ -377,7 +378,7 @@ func (w *writer) bounded() bool { return w.counter != "" }
 
 // decisions writes the Choice states.
 func (w *writer) decisions() {
-	success, failure := w.rules(w.blueprint.success, true, w.successExit()), w.rules(w.blueprint.failure, false, w.failureExit())
+	success, failure := w.rules(w.success, true, w.successExit()), w.rules(w.failure, false, w.failureExit())
 	wait := w.waitExit()
 	var bound []any
 	if w.bounded() {

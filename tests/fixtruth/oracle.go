@@ -218,7 +218,8 @@ func ownTimeOut(before, after *observed, differences []Difference) []Difference 
 // isBroken tells whether an error is the machine's own mistake.
 func isBroken(err string) bool {
 	return slices.Contains([]string{
-		"States.Runtime", "States.QueryEvaluationError", "States.NoChoiceMatched", "States.ParameterPathFailure", "States.ResultPathMatchFailure", "States.IntrinsicFailure",
+		"States.Runtime", "States.QueryEvaluationError", "States.NoChoiceMatched",
+		"States.ParameterPathFailure", "States.ResultPathMatchFailure", "States.IntrinsicFailure",
 	}, err)
 }
 
@@ -305,7 +306,7 @@ func compareFlows(before, again, after *flow, replaced bool) []Difference {
 		case before.calls[i].resource != after.calls[i].resource:
 			return append(found, Difference{Kind: Lost, Text: fmt.Sprintf("%s: %s instead", before.calls[i].resource, after.calls[i].resource)})
 		case !sameValue(before.calls[i].arguments, at(again.calls, i, before.calls[i]).arguments, after.calls[i].arguments):
-			found = append(found, Difference{Kind: Arguments, Text: fmt.Sprintf("%s: %s, was %s", before.calls[i].resource, show(after.calls[i].arguments), show(before.calls[i].arguments))})
+			found = append(found, Difference{Kind: Arguments, Text: before.calls[i].resource + ": " + show(after.calls[i].arguments) + ", was " + show(before.calls[i].arguments)})
 		}
 	}
 	for i, asked := range before.polled {
