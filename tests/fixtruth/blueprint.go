@@ -19,11 +19,12 @@ type object = map[string]any
 type choices int
 
 const (
-	defaultWaits   choices = iota // a rule for each end, Default polls on
-	defaultFails                  // a rule for success and for running, Default fails
-	defaultDecides                // a rule for running, Default to a Choice that knows the ends
-	secondChoice                  // success, else a Choice that knows failures
-	thirdChoice                   // the same, and a third that knows the bound
+	defaultWaits    choices = iota // a rule for each end, Default polls on
+	defaultFails                   // a rule for success and for running, Default fails
+	defaultDecides                 // a rule for running, Default to a Choice that knows the ends
+	secondChoice                   // success, else a Choice that knows failures
+	thirdChoice                    // the same, and a third that knows the bound
+	defaultSucceeds                // a rule for a failure and for running, Default succeeds
 )
 
 // blueprint is what a machine is drawn with: an intact one if it has no faults.
@@ -53,6 +54,7 @@ type blueprint struct {
 	unique, now              bool   // an argument behind the loop
 	cause                    string // of the failure: "", status, reason
 	placeholders             bool
+	told                     bool // the notification tells the reason of the failure
 
 	forms, faults []string
 

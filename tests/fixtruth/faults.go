@@ -14,10 +14,12 @@ type fault struct {
 
 // namesFailures tells whether a rule names each failure: else Default is theirs.
 func namesFailures(b *blueprint) bool {
-	return b.choices == defaultWaits || b.choices == secondChoice || b.choices == thirdChoice
+	return b.choices == defaultWaits || b.choices == secondChoice || b.choices == thirdChoice || b.choices == defaultSucceeds
 }
 
-func namesRunning(b *blueprint) bool { return b.choices == defaultFails || b.choices == defaultDecides }
+func namesRunning(b *blueprint) bool {
+	return b.choices == defaultFails || b.choices == defaultDecides || b.choices == defaultSucceeds
+}
 
 // take removes a value of several, and returns it.
 func take(r *rand.Rand, from *[]string) string {
@@ -35,7 +37,7 @@ var faults = []fault{
 	{"all failures forgotten", func(b *blueprint) bool {
 		return b.choices == defaultWaits && b.catch != "failure" && b.jobs == 1 && len(b.failure) > 0 && b.around != "outer"
 	}, func(b *blueprint, _ *rand.Rand) { b.failure = nil }},
-	{"a failure taken for success", func(b *blueprint) bool { return len(b.failure) > 1 }, func(b *blueprint, r *rand.Rand) {
+	{"a failure taken for success", func(b *blueprint) bool { return len(b.failure) > 1 && b.choices != defaultSucceeds }, func(b *blueprint, r *rand.Rand) {
 		b.success = append(slices.Clone(b.success), take(r, &b.failure))
 	}},
 	{"a running status forgotten", func(b *blueprint) bool {
@@ -46,7 +48,7 @@ var faults = []fault{
 	}, func(b *blueprint, r *rand.Rand) {
 		b.failure = append(slices.Clone(b.failure), b.op.running[r.IntN(len(b.op.running))])
 	}},
-	{"success misspelt", func(b *blueprint) bool { return b.success[0] == b.op.success[0] }, func(b *blueprint, _ *rand.Rand) {
+	{"success misspelt", func(b *blueprint) bool { return b.choices != defaultSucceeds }, func(b *blueprint, _ *rand.Rand) {
 		b.success = append([]string{misspell(b.success[0])}, b.success[1:]...)
 	}},
 	{"a failure misspelt", func(b *blueprint) bool { return namesFailures(b) && len(b.failure) > 0 }, func(b *blueprint, r *rand.Rand) {

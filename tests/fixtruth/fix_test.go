@@ -24,6 +24,7 @@ import (
 var (
 	machines = flag.Int("machines", 40, "how many machines are drawn")
 	seed     = flag.Uint64("seed", 0, "the seed of the first machine")
+	only     = flag.String("form", "", "only machines with this form or fault are drawn")
 	shown    = flag.Int("shown", 1, "how many undeclared differences of a kind are shown")
 )
 
@@ -62,8 +63,12 @@ func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared,
 func TestReport(t *testing.T) {
 	t.Parallel()
 	report := newTally()
-	for s := *seed; s < *seed+uint64(*machines); s++ {
+	for s := *seed; report.all.machines < *machines; s++ {
 		d := fixtruth.Draw(s)
+		if *only != "" && !slices.Contains(append(slices.Clone(d.Forms), d.Faults...), *only) {
+			require.Less(t, s, *seed+1_000_000, "there is no form or fault %q", *only)
+			continue
+		}
 		require.Empty(t, d.Misses(t.Context()), "seed %d: %v", s, d.Forms)
 		after, declared, err := replace(t.Context(), d)
 		require.NoError(t, err, "seed %d", s)

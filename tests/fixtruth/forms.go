@@ -18,7 +18,7 @@ type slot struct {
 func inPath(b *blueprint) bool   { return !b.jsonata }
 func inData(b *blueprint) bool   { return b.result != "output path" } // data flows around the poll
 func oneJob(b *blueprint) bool   { return b.jobs == 1 }
-func manyJobs(b *blueprint) bool { return b.op.list != "" && !b.starts && b.result == "" }
+func manyJobs(b *blueprint) bool { return b.op.list != "" && b.result == "" }
 
 // slots has a row a form: add one, and the generator draws it.
 var slots = []slot{
@@ -38,8 +38,8 @@ var slots = []slot{
 		{"Output of members", func(b *blueprint) bool { return b.jsonata }, func(b *blueprint) { b.result = "output" }},
 	}},
 	{80, []form{
-		{"all of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.idVariable = 2, false }},
-		{"any of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.any, b.idVariable = 2, true, false }},
+		{"all of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.starts, b.idVariable = 2, false, false }},
+		{"any of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.any, b.starts, b.idVariable = 2, true, false, false }},
 	}},
 	{60, []form{
 		{"begins with the Wait of the loop", nil, func(b *blueprint) { b.first = "loop" }},
@@ -61,6 +61,7 @@ var slots = []slot{
 		{"Default waits", nil, func(b *blueprint) { b.choices = defaultWaits }},
 		{"Default fails", oneJob, func(b *blueprint) { b.choices = defaultFails }},
 		{"Default to a Choice", oneJob, func(b *blueprint) { b.choices = defaultDecides }},
+		{"Default succeeds", func(b *blueprint) bool { return !b.any }, func(b *blueprint) { b.choices = defaultSucceeds }},
 		{"second Choice", nil, func(b *blueprint) { b.choices = secondChoice }},
 		{"third Choice", func(b *blueprint) bool { return b.counter != "" }, func(b *blueprint) { b.choices = thirdChoice }},
 	}},
@@ -88,6 +89,9 @@ var slots = []slot{
 	{25, []form{{"progress writes", nil, func(b *blueprint) { b.progress = true }}}},
 	{40, []form{{"clean-up", nil, func(b *blueprint) { b.clean = true }}}},
 	{40, []form{{"notification", nil, func(b *blueprint) { b.message = true }}}},
+	{50, []form{{"reason in the notification", func(b *blueprint) bool {
+		return b.message && b.catch != "failure" && b.jobs == 1 && b.result != "selector" && b.result != "output"
+	}, func(b *blueprint) { b.told = true }}}},
 	{15, []form{{"placeholder in an argument", func(b *blueprint) bool { return b.message }, func(b *blueprint) { b.placeholders = true }}}},
 	{30, []form{
 		{"$uuid behind", nil, func(b *blueprint) { b.unique = true }},

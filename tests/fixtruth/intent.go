@@ -30,7 +30,8 @@ type intent struct {
 // item 0. It is nothing if that is not said.
 func (b *blueprint) intend(s scenario, item int) intent {
 	for _, a := range s.answers {
-		if a.err == "" && a.status == "" {
+		unsaid := a.status == unknownStatus && b.told && namesRunning(b) // it fails without a reason to tell
+		if a.err == "" && a.status == "" || unsaid {
 			return intent{}
 		}
 	}
@@ -128,6 +129,9 @@ func (b *blueprint) ask(s *service, item int) (statuses []string, failure string
 // decide judges the statuses of the jobs.
 func (b *blueprint) decide(statuses []string) string {
 	succeeded, failed := 0, 0
+	if b.choices == defaultSucceeds {
+		return b.decideByDefault(statuses)
+	}
 	for _, s := range statuses {
 		switch {
 		case slices.Contains(b.op.success, s):
@@ -147,6 +151,17 @@ func (b *blueprint) decide(statuses []string) string {
 		return toFailure
 	}
 	return toNowhere
+}
+
+// decideByDefault judges the statuses where what no rule names is a success.
+func (b *blueprint) decideByDefault(statuses []string) string {
+	switch {
+	case slices.ContainsFunc(statuses, func(s string) bool { return slices.Contains(b.op.failure, s) }):
+		return toFailure
+	case slices.ContainsFunc(statuses, func(s string) bool { return slices.Contains(b.waits(), s) }):
+		return toNowhere
+	}
+	return toSuccess
 }
 
 // Misses says where the intact twin does not do what its parameters mean: then the

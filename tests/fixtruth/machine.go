@@ -86,7 +86,11 @@ func (w *writer) exits() {
 		if w.placeholders {
 			topic = "${TopicArn}"
 		}
-		w.states[tell] = w.task("arn:aws:states:::sns:publish", object{"TopicArn": topic, "Message": w.jobID()}, failed)
+		message := w.jobID()
+		if w.told {
+			message = w.member(w.op.reason)
+		}
+		w.states[tell] = w.task("arn:aws:states:::sns:publish", object{"TopicArn": topic, "Message": message}, failed)
 	}
 	w.states[failed] = w.failState()
 	if w.around == "outer" {
@@ -401,6 +405,8 @@ func (w *writer) decisions() {
 	case defaultDecides:
 		w.choice(done, w.rules(w.running, false, wait), decide)
 		w.choice(decide, success, w.failureExit())
+	case defaultSucceeds:
+		w.choice(done, slices.Concat(failure, w.rules(w.running, false, wait)), w.successExit())
 	case secondChoice:
 		w.choice(done, success, decide)
 		w.choice(decide, slices.Concat(failure, bound), wait)

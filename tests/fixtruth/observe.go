@@ -119,7 +119,7 @@ func (b *blueprint) read(e *history.Execution) (*observed, error) {
 		own = own || v.Type == "Fail"
 		o.flows[v.Place()].cut = false
 	}
-	if !own || o.status != history.StatusFailed {
+	if !own || isBroken(o.err) {
 		o.cause = "" // the engine's
 	}
 	for _, f := range o.flows {
