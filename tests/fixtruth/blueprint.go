@@ -149,7 +149,10 @@ func (b *blueprint) write() []byte {
 // input is that of the executions.
 func (b *blueprint) input() []byte {
 	data := func(ids ...string) object {
-		o := object{"id": ids[0], "ids": ids, "first": 40, "pause": 20, "ready": "2026-01-01T00:01:30Z", "limit": b.limit, "kept": object{"a": 1, "b": []any{"x", true, nil}}}
+		o := object{
+			"id": ids[0], "ids": ids, "first": 40, "pause": 20, "ready": "2026-01-01T00:01:30Z", "limit": b.limit,
+			"kept": object{"a": 1, "b": []any{"x", true, nil}},
+		}
 		if b.counter == "input" {
 			o["count"] = object{"polls": 0}
 		}

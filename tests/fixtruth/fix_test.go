@@ -24,7 +24,7 @@ import (
 var (
 	machines = flag.Int("machines", 40, "how many machines are drawn")
 	seed     = flag.Uint64("seed", 0, "the seed of the first machine")
-	only     = flag.String("form", "", "only machines with this form or fault are drawn")
+	only     = flag.String("form", "", "only machines with these forms and faults are drawn, with commas between them")
 	shown    = flag.Int("shown", 1, "how many undeclared differences of a kind are shown")
 )
 
@@ -65,8 +65,8 @@ func TestReport(t *testing.T) {
 	report := newTally()
 	for s := *seed; report.all.machines < *machines; s++ {
 		d := fixtruth.Draw(s)
-		if *only != "" && !slices.Contains(append(slices.Clone(d.Forms), d.Faults...), *only) {
-			require.Less(t, s, *seed+1_000_000, "there is no form or fault %q", *only)
+		if !has(append(d.Forms, d.Faults...), *only) {
+			require.Less(t, s, *seed+1_000_000, "too few machines have %q", *only)
 			continue
 		}
 		require.Empty(t, d.Misses(t.Context()), "seed %d: %v", s, d.Forms)
@@ -80,6 +80,16 @@ func TestReport(t *testing.T) {
 		report.add(d, declared, j)
 	}
 	t.Log("\n" + report.String())
+}
+
+// has tells whether names has all of a list with commas.
+func has(names []string, all string) bool {
+	for name := range strings.SplitSeq(all, ",") {
+		if name != "" && !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // row counts what became of machines.
@@ -101,48 +111,6 @@ type tally struct {
 func newTally() *tally {
 	return &tally{
 		forms: map[string]*row{}, faults: map[string]*row{}, reasons: map[string]int{}, kinds: map[string]int{}, examples: map[string][]string{}, first: map[string][]uint64{},
-	}
-}
-
-func (t *tally) add(d *fixtruth.Drawn, declared fixtruth.Declared, j *fixtruth.Judgement) {
-	rows := []*row{&t.all}
-	for _, name := range d.Forms {
-		rows = append(rows, place(t.forms, name))
-	}
-	for _, name := range d.Faults {
-		rows = append(rows, place(t.faults, name))
-	}
-	if len(d.Faults) == 0 {
-		rows = append(rows, place(t.faults, "no fault"))
-	}
-	for _, r := range rows {
-		r.machines++
-		r.changed += one(j.Changed)
-		r.refused += one(len(declared.Refused) > 0)
-		r.unseen += one(!j.Changed && len(declared.Refused) == 0)
-		r.undeclared += one(len(j.Undeclared) > 0)
-		r.shown += one(j.Shown > 0)
-		r.mended += one(j.Shown > 0 && j.Mended == j.Shown)
-		r.left += one(j.Left > 0)
-		r.third += one(j.Third > 0)
-	}
-	for _, reason := range declared.Refused {
-		t.reasons[reason]++
-	}
-	kinds := map[string]string{}
-	for _, u := range j.Undeclared {
-		if _, has := kinds[string(u.Kind)]; !has {
-			kinds[string(u.Kind)] = u.String()
-		}
-	}
-	for kind, text := range kinds {
-		t.kinds[kind]++
-		if len(t.examples[kind]) < *shown {
-			t.examples[kind] = append(t.examples[kind], fmt.Sprintf("seed %d: %s\n      %s", d.Seed, text, strings.Join(append(slices.Clone(d.Forms), d.Faults...), ", ")))
-		}
-		if len(t.first[kind]) < 8 {
-			t.first[kind] = append(t.first[kind], d.Seed)
-		}
 	}
 }
 
@@ -188,4 +156,46 @@ func (t *tally) String() string {
 		}
 	}
 	return b.String()
+}
+
+func (t *tally) add(d *fixtruth.Drawn, declared fixtruth.Declared, j *fixtruth.Judgement) {
+	rows := []*row{&t.all}
+	for _, name := range d.Forms {
+		rows = append(rows, place(t.forms, name))
+	}
+	for _, name := range d.Faults {
+		rows = append(rows, place(t.faults, name))
+	}
+	if len(d.Faults) == 0 {
+		rows = append(rows, place(t.faults, "no fault"))
+	}
+	for _, r := range rows {
+		r.machines++
+		r.changed += one(j.Changed)
+		r.refused += one(len(declared.Refused) > 0)
+		r.unseen += one(!j.Changed && len(declared.Refused) == 0)
+		r.undeclared += one(len(j.Undeclared) > 0)
+		r.shown += one(j.Shown > 0)
+		r.mended += one(j.Shown > 0 && j.Mended == j.Shown)
+		r.left += one(j.Left > 0)
+		r.third += one(j.Third > 0)
+	}
+	for _, reason := range declared.Refused {
+		t.reasons[reason]++
+	}
+	kinds := map[string]string{}
+	for _, u := range j.Undeclared {
+		if _, has := kinds[string(u.Kind)]; !has {
+			kinds[string(u.Kind)] = u.String()
+		}
+	}
+	for kind, text := range kinds {
+		t.kinds[kind]++
+		if len(t.examples[kind]) < *shown {
+			t.examples[kind] = append(t.examples[kind], fmt.Sprintf("seed %d: %s\n      %s", d.Seed, text, strings.Join(append(slices.Clone(d.Forms), d.Faults...), ", ")))
+		}
+		if len(t.first[kind]) < 8 {
+			t.first[kind] = append(t.first[kind], d.Seed)
+		}
+	}
 }

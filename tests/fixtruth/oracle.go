@@ -306,7 +306,9 @@ func compareFlows(before, again, after *flow, replaced bool) []Difference {
 		case before.calls[i].resource != after.calls[i].resource:
 			return append(found, Difference{Kind: Lost, Text: fmt.Sprintf("%s: %s instead", before.calls[i].resource, after.calls[i].resource)})
 		case !sameValue(before.calls[i].arguments, at(again.calls, i, before.calls[i]).arguments, after.calls[i].arguments):
-			found = append(found, Difference{Kind: Arguments, Text: before.calls[i].resource + ": " + show(after.calls[i].arguments) + ", was " + show(before.calls[i].arguments)})
+			found = append(found, Difference{
+				Kind: Arguments, Text: before.calls[i].resource + ": " + show(after.calls[i].arguments) + ", was " + show(before.calls[i].arguments),
+			})
 		}
 	}
 	for i, asked := range before.polled {
