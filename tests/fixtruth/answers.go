@@ -47,6 +47,11 @@ func (s scenario) String() string {
 	return text
 }
 
+// fails tells whether a poll fails.
+func (s scenario) fails() bool {
+	return slices.ContainsFunc(s.answers, func(a answer) bool { return a.err != "" })
+}
+
 // scenarios are the answers that a machine is run on.
 func (b *blueprint) scenarios() []scenario {
 	o := b.op
