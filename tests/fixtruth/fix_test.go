@@ -18,29 +18,37 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/tests/fixtruth"
 )
 
 var (
-	machines = flag.Int("machines", 40, "how many machines are drawn")
+	machines = flag.Int("machines", 12, "how many machines are drawn")
 	seed     = flag.Uint64("seed", 0, "the seed of the first machine")
 	only     = flag.String("form", "", "only machines with these forms and faults are drawn, with commas between them")
 	shown    = flag.Int("shown", 1, "how many undeclared differences of a kind are shown")
 )
 
-// replace replaces the loops of a machine, and returns what was said of them.
-func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
-	read := func(file []byte) (*source.Definition, error) {
+// maxWait is the bound that fix is given for a loop without one.
+const maxWait = 2 * time.Hour
+
+// changer changes a machine, and returns what was said of it.
+type changer func(context.Context, *fixtruth.Drawn) ([]byte, fixtruth.Declared, error)
+
+func reader(ctx context.Context) func([]byte) (*source.Definition, error) {
+	return func(file []byte) (*source.Definition, error) {
 		o := source.Options{Stdin: bytes.NewReader(file)}
 		if bytes.Contains(file, []byte("${WaitSeconds}")) {
 			o.Values = map[string]string{"WaitSeconds": "45"}
 		}
 		return source.LoadOne(ctx, source.Stdin, o)
 	}
-	after, loops, err := fix.ApplyFile(ctx, d.Text, read, fix.Options{Strategy: compile.Variables, MaxWait: 2 * time.Hour, Express: d.Express, Models: models.Load})
-	if err != nil {
-		return nil, fixtruth.Declared{}, err
-	}
+}
+
+// replace replaces the loops of a machine.
+func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
+	o := fix.Options{Strategy: compile.Variables, MaxWait: maxWait, Express: d.Express, Models: models.Load}
+	after, loops, err := fix.ApplyFile(ctx, d.Text, reader(ctx), o)
 	declared := fixtruth.Declared{Replaced: true}
 	for _, l := range loops {
 		if l.Refused != "" {
@@ -53,24 +61,79 @@ func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared,
 				f.Statuses = append(f.Statuses, r.Status)
 			}
 		}
+		for _, c := range l.Changes {
+			frame(&f, c.Kind)
+		}
 		declared.Frames = append(declared.Frames, f)
 	}
-	return after, declared, nil
+	return after, declared, err
 }
 
-// TestReport says form by form what became of the machines. It fails only where the
-// suite itself does: what fix does wrong is known.
-func TestReport(t *testing.T) {
+// repair makes all repairs, also those that are offered.
+func repair(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
+	o := fix.RepairOptions{Sure: true, MaxWait: maxWait, Express: d.Express, Models: models.Load}
+	after, repairs, err := fix.RepairFile(ctx, d.Text, reader(ctx), o)
+	for _, r := range repairs {
+		if r.Class == fix.Offered {
+			o.Accept = append(o.Accept, r.Name())
+		}
+	}
+	if err == nil && len(o.Accept) > 0 {
+		after, repairs, err = fix.RepairFile(ctx, d.Text, reader(ctx), o)
+	}
+	var declared fixtruth.Declared
+	for _, r := range repairs {
+		var f fixtruth.Frame
+		for _, k := range r.Frame {
+			frame(&f, k)
+		}
+		switch {
+		case r.Made:
+			declared.Frames = append(declared.Frames, f)
+		case r.Reason != "":
+			declared.Refused = append(declared.Refused, r.Rule+": "+r.Reason)
+		}
+	}
+	return after, declared, err
+}
+
+// frame adds a kind of answers to a frame.
+func frame(f *fixtruth.Frame, k trial.Kind) {
+	switch k.Sort {
+	case trial.Status:
+		f.Statuses = append(f.Statuses, k.Value)
+		f.AnyOther = f.AnyOther || k.Value == ""
+	case trial.Fails:
+		f.Errors = append(f.Errors, k.Value)
+	case trial.Never:
+		f.Above = maxWait
+	case trial.Bare, trial.Silent: // no scenario is so
+	}
+}
+
+func TestReportOfReplacing(t *testing.T) {
 	t.Parallel()
+	reportOf(t, replace)
+}
+
+func TestReportOfRepairs(t *testing.T) {
+	t.Parallel()
+	reportOf(t, repair)
+}
+
+// reportOf says form by form what became of the machines. It fails only where the
+// suite itself does: what fix does wrong is known.
+func reportOf(t *testing.T, change changer) {
+	t.Helper()
 	report := newTally()
 	for s := *seed; report.all.machines < *machines; s++ {
 		d := fixtruth.Draw(s)
-		if !has(append(d.Forms, d.Faults...), *only) {
+		if !has(append(slices.Clone(d.Forms), d.Faults...), *only) {
 			require.Less(t, s, *seed+1_000_000, "too few machines have %q", *only)
 			continue
 		}
 		require.Empty(t, d.Misses(t.Context()), "seed %d: %v", s, d.Forms)
-		after, declared, err := replace(t.Context(), d)
+		after, declared, err := change(t.Context(), d)
 		require.NoError(t, err, "seed %d", s)
 		j, err := d.Judge(t.Context(), after, declared)
 		require.NoError(t, err, "seed %d: %v, %v", s, d.Forms, d.Faults)
