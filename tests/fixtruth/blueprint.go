@@ -81,6 +81,7 @@ type Drawn struct {
 	Poll string
 
 	plan, intact *blueprint
+	twins        map[string]*observed // what the twin did, by scenario
 }
 
 // Draw draws the machine of a seed.
@@ -95,7 +96,7 @@ func Draw(seed uint64) *Drawn {
 	}
 	return &Drawn{
 		Seed: seed, Forms: b.forms, Faults: broken.faults, Express: b.express, Text: broken.write(), Twin: b.write(), Input: b.input(),
-		Poll: b.op.resource(b.op.describe), plan: &broken, intact: b,
+		Poll: b.op.resource(b.op.describe), plan: &broken, intact: b, twins: map[string]*observed{},
 	}
 }
 

@@ -178,6 +178,7 @@ func (d *Drawn) Misses(ctx context.Context) []string {
 			missed = append(missed, fmt.Sprintf("%s: %v", s, err))
 			continue
 		}
+		d.twins[s.String()] = o
 		if text := d.intact.miss(s, o); text != "" {
 			missed = append(missed, fmt.Sprintf("%s: %s", s, text))
 		}

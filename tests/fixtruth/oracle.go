@@ -111,6 +111,9 @@ type machines struct{ before, after, twin *asl.StateMachine }
 
 func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario, declared Declared) error {
 	runs := map[*asl.StateMachine]*observed{}
+	if known := d.twins[s.String()]; known != nil {
+		runs[m.twin] = known
+	}
 	for _, machine := range []*asl.StateMachine{m.before, m.after, m.twin} {
 		if runs[machine] != nil {
 			continue
