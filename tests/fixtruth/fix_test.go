@@ -102,7 +102,7 @@ func frame(f *fixtruth.Frame, k trial.Kind) {
 	switch k.Sort {
 	case trial.Status:
 		f.Statuses = append(f.Statuses, k.Value)
-		f.AnyOther = f.AnyOther || k.Value == ""
+		f.AnyOther = f.AnyOther || k.Value == "" || k.Value == trial.UnknownValue
 	case trial.Fails:
 		f.Errors = append(f.Errors, k.Value)
 	case trial.Never:
