@@ -1,0 +1,264 @@
+package fixtruth_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/tests/fixtruth"
+)
+
+var (
+	machines = flag.Int("machines", 12, "how many machines are drawn")
+	seed     = flag.Uint64("seed", 0, "the seed of the first machine")
+	only     = flag.String("form", "", "only machines with these forms and faults are drawn, with commas between them")
+	shown    = flag.Int("shown", 1, "how many undeclared differences of a kind are shown")
+)
+
+// maxWait is the bound that fix is given for a loop without one.
+const maxWait = 2 * time.Hour
+
+// changer changes a machine, and returns what was said of it.
+type changer func(context.Context, *fixtruth.Drawn) ([]byte, fixtruth.Declared, error)
+
+func reader(ctx context.Context) func([]byte) (*source.Definition, error) {
+	return func(file []byte) (*source.Definition, error) {
+		o := source.Options{Stdin: bytes.NewReader(file)}
+		if bytes.Contains(file, []byte("${WaitSeconds}")) {
+			o.Values = map[string]string{"WaitSeconds": "45"}
+		}
+		return source.LoadOne(ctx, source.Stdin, o)
+	}
+}
+
+// replace replaces the loops of a machine.
+func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
+	o := fix.Options{Strategy: compile.Variables, MaxWait: maxWait, Express: d.Express, Models: models.Load}
+	after, loops, err := fix.ApplyFile(ctx, d.Text, reader(ctx), o)
+	declared := fixtruth.Declared{Replaced: true}
+	for _, l := range loops {
+		if l.Refused != "" {
+			declared.Refused = append(declared.Refused, l.Refused)
+			continue
+		}
+		f := fixtruth.Frame{Above: l.MaxWait}
+		for _, r := range l.Routes {
+			if r.Before != r.After {
+				f.Statuses = append(f.Statuses, r.Status)
+			}
+		}
+		for _, c := range l.Changes {
+			frame(&f, c.Kind)
+		}
+		declared.Frames = append(declared.Frames, f)
+	}
+	return after, declared, err
+}
+
+// repair makes all repairs, also those that are offered.
+func repair(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
+	o := fix.RepairOptions{Sure: true, MaxWait: maxWait, Express: d.Express, Models: models.Load}
+	after, repairs, err := fix.RepairFile(ctx, d.Text, reader(ctx), o)
+	for _, r := range repairs {
+		if r.Class == fix.Offered {
+			o.Accept = append(o.Accept, r.Name())
+		}
+	}
+	if err == nil && len(o.Accept) > 0 {
+		after, repairs, err = fix.RepairFile(ctx, d.Text, reader(ctx), o)
+	}
+	var declared fixtruth.Declared
+	for _, r := range repairs {
+		var f fixtruth.Frame
+		for _, k := range r.Frame {
+			frame(&f, k)
+		}
+		switch {
+		case r.Made:
+			declared.Frames = append(declared.Frames, f)
+		case r.Reason != "":
+			declared.Refused = append(declared.Refused, r.Rule+": "+r.Reason)
+		}
+	}
+	return after, declared, err
+}
+
+// frame adds a kind of answers to a frame.
+func frame(f *fixtruth.Frame, k trial.Kind) {
+	switch k.Sort {
+	case trial.Status:
+		f.Statuses = append(f.Statuses, k.Value)
+		f.AnyOther = f.AnyOther || k.Value == "" || k.Value == trial.UnknownValue
+	case trial.Fails:
+		f.Errors = append(f.Errors, k.Value)
+	case trial.Never:
+		f.Above = maxWait
+	case trial.Bare, trial.Silent: // no scenario is so
+	}
+}
+
+func TestReportOfReplacing(t *testing.T) {
+	t.Parallel()
+	reportOf(t, replace)
+}
+
+func TestReportOfRepairs(t *testing.T) {
+	t.Parallel()
+	reportOf(t, repair)
+}
+
+// reportOf says form by form what became of the machines. It fails only where the
+// suite itself does: what fix does wrong is known.
+func reportOf(t *testing.T, change changer) {
+	t.Helper()
+	report := newTally()
+	for s := *seed; report.all.machines < *machines; s++ {
+		d := fixtruth.Draw(s)
+		if !has(append(slices.Clone(d.Forms), d.Faults...), *only) {
+			require.Less(t, s, *seed+1_000_000, "too few machines have %q", *only)
+			continue
+		}
+		require.Empty(t, d.Misses(t.Context()), "seed %d: %v", s, d.Forms)
+		after, declared, err := change(t.Context(), d)
+		require.NoError(t, err, "seed %d", s)
+		j, err := d.Judge(t.Context(), after, declared)
+		require.NoError(t, err, "seed %d: %v, %v", s, d.Forms, d.Faults)
+		if !j.Changed {
+			require.Empty(t, j.Undeclared, "seed %d", s)
+		}
+		report.add(d, declared, j)
+	}
+	t.Log("\n" + report.String())
+}
+
+// has tells whether names has all of a list with commas.
+func has(names []string, all string) bool {
+	for name := range strings.SplitSeq(all, ",") {
+		if name != "" && !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// row counts what became of machines.
+type row struct{ machines, changed, refused, unseen, undeclared, shown, mended, left, third int }
+
+func (r row) String() string {
+	return fmt.Sprintf("%8d %8d %8d %8d %11d %8d %8d %8d %8d", r.machines, r.changed, r.refused, r.unseen, r.undeclared, r.shown, r.mended, r.left, r.third)
+}
+
+// tally is the report.
+type tally struct {
+	all            row
+	forms, faults  map[string]*row
+	reasons, kinds map[string]int
+	examples       map[string][]string
+	first          map[string][]uint64
+}
+
+func newTally() *tally {
+	return &tally{
+		forms: map[string]*row{}, faults: map[string]*row{}, reasons: map[string]int{}, kinds: map[string]int{}, examples: map[string][]string{}, first: map[string][]uint64{},
+	}
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func place(rows map[string]*row, name string) *row {
+	if rows[name] == nil {
+		rows[name] = &row{}
+	}
+	return rows[name]
+}
+
+func (t *tally) String() string {
+	var b strings.Builder
+	const head = "%-36s machines  changed  refused   unseen  undeclared   faulty   mended     left    third\n"
+	table := func(title string, rows map[string]*row) {
+		fmt.Fprintf(&b, head, title)
+		for _, name := range slices.Sorted(maps.Keys(rows)) {
+			fmt.Fprintf(&b, "%-36s%s\n", name, rows[name])
+		}
+		b.WriteByte('\n')
+	}
+	table("form", t.forms)
+	table("fault", t.faults)
+	table("", map[string]*row{"all": &t.all})
+	for title, counts := range map[string]map[string]int{"Refused because:": t.reasons, "Undeclared differences, in machines:": t.kinds} {
+		b.WriteString(title + "\n")
+		names := slices.SortedFunc(maps.Keys(counts), func(x, y string) int { return cmp.Or(counts[y]-counts[x], cmp.Compare(x, y)) })
+		for _, name := range names {
+			fmt.Fprintf(&b, "%6d %s", counts[name], name)
+			if seeds := t.first[name]; seeds != nil {
+				fmt.Fprintf(&b, " (seeds %v)", seeds)
+			}
+			b.WriteByte('\n')
+			for _, text := range t.examples[name] {
+				b.WriteString("    " + text + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func (t *tally) add(d *fixtruth.Drawn, declared fixtruth.Declared, j *fixtruth.Judgement) {
+	rows := []*row{&t.all}
+	for _, name := range d.Forms {
+		rows = append(rows, place(t.forms, name))
+	}
+	for _, name := range d.Faults {
+		rows = append(rows, place(t.faults, name))
+	}
+	if len(d.Faults) == 0 {
+		rows = append(rows, place(t.faults, "no fault"))
+	}
+	for _, r := range rows {
+		r.machines++
+		r.changed += one(j.Changed)
+		r.refused += one(len(declared.Refused) > 0)
+		r.unseen += one(!j.Changed && len(declared.Refused) == 0)
+		r.undeclared += one(len(j.Undeclared) > 0)
+		r.shown += one(j.Shown > 0)
+		r.mended += one(j.Shown > 0 && j.Mended == j.Shown)
+		r.left += one(j.Left > 0)
+		r.third += one(j.Third > 0)
+	}
+	for _, reason := range declared.Refused {
+		t.reasons[reason]++
+	}
+	kinds := map[string]string{}
+	for _, u := range j.Undeclared {
+		if _, has := kinds[string(u.Kind)]; !has {
+			kinds[string(u.Kind)] = u.String()
+		}
+	}
+	for kind, text := range kinds {
+		t.kinds[kind]++
+		if len(t.examples[kind]) < *shown {
+			t.examples[kind] = append(t.examples[kind], fmt.Sprintf("seed %d: %s\n      %s", d.Seed, text, strings.Join(append(slices.Clone(d.Forms), d.Faults...), ", ")))
+		}
+		if len(t.first[kind]) < 8 {
+			t.first[kind] = append(t.first[kind], d.Seed)
+		}
+	}
+}

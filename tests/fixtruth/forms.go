@@ -1,0 +1,118 @@
+package fixtruth
+
+import "slices"
+
+// form is a way to write a part of a machine.
+type form struct {
+	name string
+	fits func(*blueprint) bool
+	take func(*blueprint)
+}
+
+// slot is a part of a machine, of which a form is drawn so often.
+type slot struct {
+	percent int
+	forms   []form
+}
+
+func inPath(b *blueprint) bool   { return !b.jsonata }
+func inData(b *blueprint) bool   { return b.result != "output path" } // data flows around the poll
+func oneJob(b *blueprint) bool   { return b.jobs == 1 }
+func manyJobs(b *blueprint) bool { return b.op.list != "" && b.result == "" }
+
+// slots has a row a form: add one, and the generator draws it.
+var slots = []slot{
+	{100, []form{
+		{"JSONPath", nil, func(*blueprint) {}},
+		{"JSONata", nil, func(b *blueprint) { b.jsonata = true }},
+		{"mixed languages", nil, func(b *blueprint) { b.mixed = true }},
+	}},
+	{8, []form{{"Express", nil, func(b *blueprint) { b.express, b.limit = true, 6 }}}},
+	{70, []form{
+		{"started here", nil, func(b *blueprint) { b.starts = true }},
+		{"started here, id in a variable", nil, func(b *blueprint) { b.starts, b.idVariable = true, true }},
+	}},
+	{35, []form{
+		{"ResultSelector", inPath, func(b *blueprint) { b.result = "selector" }},
+		{"OutputPath", inPath, func(b *blueprint) { b.result, b.idVariable = "output path", true }},
+		{"Output of members", func(b *blueprint) bool { return b.jsonata }, func(b *blueprint) { b.result = "output" }},
+	}},
+	{80, []form{
+		{"all of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.starts, b.idVariable = 2, false, false }},
+		{"any of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.any, b.starts, b.idVariable = 2, true, false, false }},
+	}},
+	{60, []form{
+		{"begins with the Wait of the loop", nil, func(b *blueprint) { b.first = "loop" }},
+		{"first Wait literal", nil, func(b *blueprint) { b.first = "literal" }},
+		{"first Wait by path", inPath, func(b *blueprint) { b.first = "path" }},
+		{"first Wait by expression", func(b *blueprint) bool { return b.jsonata }, func(b *blueprint) { b.first = "expression" }},
+		{"first Wait to a Timestamp", nil, func(b *blueprint) { b.first = "timestamp" }},
+	}},
+	{30, []form{
+		{"Wait by reference", inData, func(b *blueprint) { b.pause = "path" }},
+		{"Wait by placeholder", func(b *blueprint) bool { return !b.express }, func(b *blueprint) { b.pause = "placeholder" }},
+	}},
+	{70, []form{
+		{"counter in a Pass", inData, func(b *blueprint) { b.counter = "pass" }},
+		{"counter in Assign", nil, func(b *blueprint) { b.counter = "assign" }},
+		{"counter in the input", inData, func(b *blueprint) { b.counter = "input" }},
+	}},
+	{100, []form{
+		{"Default waits", nil, func(b *blueprint) { b.choices = defaultWaits }},
+		{"Default fails", oneJob, func(b *blueprint) { b.choices = defaultFails }},
+		{"Default to a Choice", oneJob, func(b *blueprint) { b.choices = defaultDecides }},
+		{"Default succeeds", func(b *blueprint) bool { return !b.any }, func(b *blueprint) { b.choices = defaultSucceeds }},
+		{"second Choice", nil, func(b *blueprint) { b.choices = secondChoice }},
+		{"third Choice", func(b *blueprint) bool { return b.counter != "" }, func(b *blueprint) { b.choices = thirdChoice }},
+	}},
+	{30, []form{
+		{"a rule for each status", oneJob, func(b *blueprint) { b.apart = true }},
+		{"rules with IsPresent", oneJob, func(b *blueprint) { b.guarded = true }},
+	}},
+	{35, []form{
+		{"Catch as success", nil, func(b *blueprint) { b.catch = "success" }},
+		{"Catch as retry", inData, func(b *blueprint) { b.catch = "retry" }},
+		{"Catch to the failure", nil, func(b *blueprint) { b.catch = "failure" }},
+	}},
+	{25, []form{
+		{"Map around", func(b *blueprint) bool { return b.jobs == 1 && b.counter != "assign" }, func(b *blueprint) { b.around = "map" }},
+		{"Parallel beside", nil, func(b *blueprint) { b.around = "parallel" }},
+		{"nested loops", func(b *blueprint) bool {
+			return b.starts && inData(b) && b.counter != "input" && b.catch != "failure" && !b.express
+		}, func(b *blueprint) { b.around = "outer" }},
+	}},
+	{25, []form{{"Lambda before", nil, func(b *blueprint) { b.before = "lambda" }}}},
+	{40, []form{
+		{"Lambda behind", nil, func(b *blueprint) { b.after = "lambda" }},
+		{"HTTP Task behind", nil, func(b *blueprint) { b.after = "http" }},
+	}},
+	{25, []form{{"progress writes", nil, func(b *blueprint) { b.progress = true }}}},
+	{40, []form{{"clean-up", nil, func(b *blueprint) { b.clean = true }}}},
+	{40, []form{{"notification", nil, func(b *blueprint) { b.message = true }}}},
+	{50, []form{{"reason in the notification", func(b *blueprint) bool {
+		return b.message && b.catch != "failure" && b.jobs == 1 && b.result != "selector" && b.result != "output"
+	}, func(b *blueprint) { b.told = true }}}},
+	{15, []form{{"placeholder in an argument", func(b *blueprint) bool { return b.message }, func(b *blueprint) { b.placeholders = true }}}},
+	{30, []form{
+		{"$uuid behind", nil, func(b *blueprint) { b.unique = true }},
+		{"$now behind", nil, func(b *blueprint) { b.now = true }},
+	}},
+	{40, []form{
+		{"status in the Cause", func(b *blueprint) bool { return b.catch != "failure" && b.jobs == 1 }, func(b *blueprint) { b.cause = "status" }},
+		{"reason in the Cause", func(b *blueprint) bool {
+			return b.catch != "failure" && b.jobs == 1 && b.result != "selector" && b.result != "output" && b.choices != defaultFails && b.choices != defaultDecides
+		}, func(b *blueprint) { b.cause = "reason" }},
+	}},
+}
+
+// FormNames are the names of the forms, sorted.
+func FormNames() []string {
+	var names []string
+	for _, s := range slots {
+		for _, f := range s.forms {
+			names = append(names, f.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,611 @@
+package fixtruth
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// term is an expression in both languages.
+type term struct{ path, jsonata string }
+
+// in is a member of a state's input.
+func in(path string) term { return term{"$." + path, "$states.input." + path} }
+
+// The states of a machine, by their names. An exit is where a loop leads.
+const (
+	firstWait, poll, pause      = "First wait", "Look", "Pause"
+	done, decide, enough        = "Done?", "How did it end?", "Long enough?"
+	begin, again, attempt       = "Begin", "Start again?", "Count attempt"
+	count, progress             = "Count", "Write progress"
+	cleanUp, tell, failed       = "Clean up", "Tell failed", "Job failed"
+	gaveUp, report, succeeded   = "Gave up", "Report", "Succeeded"
+	prepare, startJob, tellDone = "Prepare", "Start job", "Tell done"
+	noAttempts, noPolls         = "No attempts", "No polls"
+)
+
+// writer writes the machine of a blueprint.
+type writer struct {
+	*blueprint
+	states object
+}
+
+func (b *blueprint) machine() object {
+	w := &writer{b, object{}}
+	w.exits()
+	w.loop()
+	start := w.entry()
+	top := object{"StartAt": start, "States": w.states}
+	side := object{"StartAt": "Side work", "States": object{
+		"Side work": w.task("arn:aws:states:::lambda:invoke", object{"FunctionName": "side", "Payload": object{"step": 1}}, "Side wait"),
+		"Side wait": object{"Type": "Wait", "Seconds": 7, "Next": "Side end"},
+		"Side end":  w.task("arn:aws:states:::lambda:invoke", object{"FunctionName": "side", "Payload": object{"step": 2}}, ""),
+	}}
+	switch {
+	case b.around == "map" && b.jsonata:
+		top = single("Each", object{"Type": "Map", "Items": "{% $states.input.items %}", "ItemProcessor": top, "End": true})
+	case b.around == "map":
+		top = single("Each", object{"Type": "Map", "ItemsPath": "$.items", "ItemProcessor": top, "End": true})
+	case b.around == "parallel":
+		top = single("Both", object{"Type": "Parallel", "Branches": []any{top, side}, "End": true})
+	}
+	if b.jsonata {
+		top["QueryLanguage"] = "JSONata"
+	}
+	return top
+}
+
+func single(name string, state object) object {
+	return object{"StartAt": name, "States": object{name: state}}
+}
+
+// exits writes the states behind the loop.
+func (w *writer) exits() {
+	if w.after != "" {
+		w.states[tellDone] = w.behind(report)
+	}
+	made := object{"id": w.jobID()}
+	switch {
+	case w.unique:
+		made["made"] = term{"States.UUID()", "$uuid()"}
+	case w.now:
+		made["made"] = term{"$$.State.EnteredTime", "$now()"}
+	}
+	w.states[report] = w.pass(made, "report", succeeded)
+	w.states[succeeded] = object{"Type": "Succeed"}
+	w.states[gaveUp] = object{"Type": "Fail", "Error": "Wait.TimedOut", "Cause": "The job took too long."}
+	if !w.bounded() {
+		delete(w.states, gaveUp)
+	}
+	if w.clean {
+		w.states[cleanUp] = w.task(w.op.resource(w.op.stop), object{w.op.stopID: w.jobID()}, w.behindCleanUp())
+	}
+	if w.message {
+		topic := "arn:aws:sns:us-east-1:123456789012:ops"
+		if w.placeholders {
+			topic = "${TopicArn}"
+		}
+		message := w.jobID()
+		if w.told {
+			message = w.member(w.op.reason)
+		}
+		w.states[tell] = w.task("arn:aws:states:::sns:publish", object{"TopicArn": topic, "Message": message}, failed)
+	}
+	w.states[failed] = w.failState()
+	if w.around == "outer" {
+		rule := object{"Variable": "$attempts", "NumericLessThan": 2, "Next": attempt}
+		if w.jsonata {
+			rule = object{"Condition": "{% $attempts < 2 %}", "Next": attempt}
+		}
+		w.states[again] = object{"Type": "Choice", "Choices": []any{rule}, "Default": w.failure1()}
+		w.states[noAttempts] = object{"Type": "Pass", "Assign": object{"attempts": 1}, "Next": begin}
+		w.states[attempt] = object{"Type": "Pass", "Assign": w.encode(object{"attempts": term{"States.MathAdd($attempts, 1)", "$attempts + 1"}}), "Next": begin}
+	}
+	w.dropUnreached()
+}
+
+// dropUnreached removes the states of failure where no rule leads there.
+func (w *writer) dropUnreached() {
+	if len(w.failure) > 0 || !namesFailures(w.blueprint) {
+		return
+	}
+	for _, name := range []string{cleanUp, tell, failed, again, attempt} {
+		delete(w.states, name)
+	}
+}
+
+func (w *writer) failState() object {
+	s := object{"Type": "Fail", "Error": "Job.Failed"}
+	var from term
+	switch w.cause {
+	case "status":
+		from = w.statusTerm()
+	case "reason":
+		from = w.member(w.op.reason)
+	default:
+		s["Cause"] = "The job failed."
+		return s
+	}
+	if w.jsonata {
+		s["Cause"] = "{% " + from.jsonata + " %}"
+	} else {
+		s["CausePath"] = from.path
+	}
+	return s
+}
+
+func (w *writer) behindCleanUp() string {
+	if w.message {
+		return tell
+	}
+	return failed
+}
+
+// failure1 is the first state of the way of failures, without the outer loop.
+func (w *writer) failure1() string {
+	if w.clean {
+		return cleanUp
+	}
+	return w.behindCleanUp()
+}
+
+func (w *writer) failureExit() string {
+	if w.around == "outer" {
+		return again
+	}
+	return w.failure1()
+}
+
+func (w *writer) successExit() string {
+	if w.after != "" {
+		return tellDone
+	}
+	return report
+}
+
+func (w *writer) waitExit() string {
+	if w.progress {
+		return progress
+	}
+	return pause
+}
+
+// behind is the Task behind a success.
+func (w *writer) behind(next string) object {
+	if w.after == "http" {
+		return w.task("arn:aws:states:::http:invoke", object{
+			"ApiEndpoint": "https://example.com/done", "Method": "POST", "RequestBody": object{"job": w.jobID()},
+			"Authentication": object{"ConnectionArn": "arn:aws:events:us-east-1:123456789012:connection/done/1"},
+		}, next)
+	}
+	return w.task("arn:aws:states:::lambda:invoke", object{"FunctionName": "done", "Payload": object{"job": w.jobID()}}, next)
+}
+
+// entry writes the states before the loop, and returns the first.
+func (w *writer) entry() string {
+	next := poll
+	switch w.first {
+	case "":
+	case "loop":
+		next = pause
+	default:
+		w.states[firstWait] = w.firstState()
+		next = firstWait
+	}
+	if w.starts {
+		w.states[startJob] = w.startState(next)
+		next = startJob
+	}
+	assign := object{}
+	if w.idVariable && (!w.starts || w.op.name != "") {
+		assign["jobId"] = in("id")
+	}
+	if w.counter == "assign" {
+		assign["polls"] = 0
+	}
+	if w.counter == "pass" {
+		w.states[noPolls] = w.pass(object{"polls": 0}, "count", next)
+		next = noPolls
+	}
+	if len(assign) > 0 || w.around == "outer" {
+		s := object{"Type": "Pass", "Next": next}
+		if len(assign) > 0 {
+			s["Assign"] = w.encode(assign)
+		}
+		w.states[begin] = s
+		next = begin
+	}
+	if w.around == "outer" {
+		next = noAttempts
+	}
+	if w.before != "" {
+		w.states[prepare] = w.task("arn:aws:states:::lambda:invoke", object{"FunctionName": "prepare", "Payload": object{"kept": in("kept")}}, next)
+		next = prepare
+	}
+	return next
+}
+
+func (w *writer) startState(next string) object {
+	arguments := object{}
+	maps.Copy(arguments, w.op.given)
+	if w.op.name != "" {
+		arguments[w.op.name] = in("id")
+		return w.task(w.op.resource(w.op.start), arguments, next)
+	}
+	id := strings.Join(w.op.started, ".")
+	s := w.task(w.op.resource(w.op.start), arguments, next)
+	switch {
+	case w.idVariable && w.jsonata:
+		s["Assign"] = object{"jobId": "{% $states.result." + id + " %}"}
+	case w.idVariable:
+		s["Assign"] = object{"jobId.$": "$." + id}
+	case w.jsonata:
+		s["Output"] = "{% $merge([$states.input, {'job': $states.result}]) %}"
+	default:
+		s["ResultPath"] = "$.job"
+	}
+	return s
+}
+
+func (w *writer) firstState() object {
+	s := object{"Type": "Wait", "Next": poll}
+	switch {
+	case w.first == "literal":
+		s["Seconds"] = 20
+	case w.first == "path":
+		s["SecondsPath"] = "$.first"
+	case w.first == "expression":
+		s["Seconds"] = "{% $states.input.first + 5 %}"
+	case w.jsonata:
+		s["Timestamp"] = "{% $states.input.ready %}"
+	default:
+		s["TimestampPath"] = "$.ready"
+	}
+	return s
+}
+
+// loop writes the poll, the Choice states and the Wait.
+func (w *writer) loop() {
+	w.states[poll] = w.pollState()
+	w.decisions()
+	s := object{"Type": "Wait", "Next": poll}
+	switch {
+	case w.pause == "placeholder":
+		s["Seconds"] = "${WaitSeconds}"
+	case w.pause == "path" && w.jsonata:
+		s["Seconds"] = "{% $states.input.pause %}"
+	case w.pause == "path":
+		s["SecondsPath"] = "$.pause"
+	case w.express:
+		s["Seconds"] = 5
+	default:
+		s["Seconds"] = 30
+	}
+	switch w.counter {
+	case "assign":
+		s["Assign"] = w.encode(object{"polls": term{"States.MathAdd($polls, 1)", "$polls + 1"}})
+	case "pass", "input":
+		w.states[count] = w.pass(object{"polls": term{"States.MathAdd($.count.polls, 1)", "$states.input.count.polls + 1"}}, "count", poll)
+		s["Next"] = count
+	}
+	w.states[pause] = s
+	if w.progress {
+		w.states[progress] = w.task("arn:aws:states:::dynamodb:updateItem", object{
+			"TableName": "progress", "Key": object{"job": object{"S": w.jobID()}}, "UpdateExpression": "ADD laps :one",
+			"ExpressionAttributeValues": object{":one": object{"N": "1"}},
+		}, pause)
+	}
+}
+
+func (w *writer) pollState() object {
+	arguments := object{}
+	maps.Copy(arguments, w.op.also)
+	switch id := w.jobID(); {
+	case w.jobs > 1:
+		arguments[w.op.id] = in("ids")
+	case w.op.list != "":
+		arguments[w.op.id] = term{"States.Array(" + id.path + ")", "[" + id.jsonata + "]"}
+	default:
+		arguments[w.op.id] = id
+	}
+	s := w.task(w.op.resource(w.op.describe), arguments, done)
+	w.selectResult(s)
+	if w.retried {
+		s["Retry"] = []any{object{"ErrorEquals": w.retriedErrors(), "IntervalSeconds": 2, "MaxAttempts": 4}}
+	}
+	if w.catch != "" {
+		s["Catch"] = []any{w.catcher()}
+	}
+	return s
+}
+
+// selectResult says what of the answer goes on.
+func (w *writer) selectResult(s object) {
+	status, reason := w.inAnswer(w.op.status), w.inAnswer(w.op.reason)
+	picked, selected := "$states.result", object{"status.$": "$." + status}
+	if w.result == "output" {
+		picked = "{'status': $states.result." + status + "}"
+	}
+	switch {
+	case w.jsonata && w.readsReason:
+		s["Assign"] = object{"reason": "{% $states.result." + reason + " %}"}
+	case w.readsReason:
+		selected["reason.$"] = "$." + reason
+	}
+	switch {
+	case w.jsonata:
+		s["Output"] = "{% $merge([$states.input, {'r': " + picked + "}]) %}"
+		return
+	case w.result == "selector":
+		s["ResultSelector"] = selected
+	case w.result == "output path":
+		s["OutputPath"] = "$.r"
+	}
+	s["ResultPath"] = "$.r"
+}
+
+// retriedErrors are those of the Retry of the poll.
+func (b *blueprint) retriedErrors() []string {
+	errors := []string{b.op.throttled(), b.op.fault()}
+	if b.starts && b.catch != "success" && b.op.service == "ssm" && !b.fast {
+		errors = append([]string{b.op.gone}, errors...)
+	}
+	return errors
+}
+
+// caughtErrors are those of the Catch of the poll.
+func (b *blueprint) caughtErrors() []string {
+	switch b.catch {
+	case "success":
+		return []string{b.op.gone}
+	case "retry":
+		return []string{b.op.throttled(), b.op.fault(), "States.Timeout"}
+	case "failure":
+		return []string{"States.TaskFailed"}
+	}
+	return nil
+}
+
+func (w *writer) catcher() object {
+	exit := map[string]string{"success": w.successExit(), "retry": w.waitExit(), "failure": w.failureExit()}[w.catch]
+	c := object{"ErrorEquals": w.caughtErrors(), "Next": exit}
+	if w.jsonata {
+		c["Output"] = "{% $merge([$states.input, {'error': $states.errorOutput}]) %}"
+	} else {
+		c["ResultPath"] = "$.error"
+	}
+	return c
+}
+
+func (w *writer) bounded() bool { return w.counter != "" }
+
+// decisions writes the Choice states.
+func (w *writer) decisions() {
+	success, failure := w.rules(w.success, true, w.successExit()), w.rules(w.failure, false, w.failureExit())
+	wait := w.waitExit()
+	var bound []any
+	if w.bounded() {
+		bound = []any{w.boundRule()}
+	}
+	if w.bounded() && (namesRunning(w.blueprint) || w.choices == thirdChoice) {
+		w.choice(enough, bound, wait)
+		wait = enough
+	}
+	switch w.choices {
+	case defaultWaits:
+		if !w.dropDefault {
+			w.choice(done, slices.Concat(success, failure, bound), wait)
+			break
+		}
+		w.choice(done, slices.Concat(success, failure, bound, w.rules(w.running, false, wait)), "")
+		delete(w.states[done].(object), "Default")
+	case defaultFails:
+		w.choice(done, slices.Concat(success, w.rules(w.running, false, wait)), w.failureExit())
+	case defaultDecides:
+		w.choice(done, w.rules(w.running, false, wait), decide)
+		w.choice(decide, success, w.failureExit())
+	case defaultSucceeds:
+		w.choice(done, slices.Concat(failure, w.rules(w.running, false, wait)), w.successExit())
+	case secondChoice:
+		w.choice(done, success, decide)
+		w.choice(decide, slices.Concat(failure, bound), wait)
+	case thirdChoice:
+		w.choice(done, success, decide)
+		w.choice(decide, failure, enough)
+	}
+}
+
+func (w *writer) choice(name string, rules []any, otherwise string) {
+	s := object{"Type": "Choice", "Choices": rules, "Default": otherwise}
+	if w.mixed {
+		s["QueryLanguage"] = "JSONata"
+	}
+	w.states[name] = s
+}
+
+// inJSONata tells whether conditions are.
+func (w *writer) inJSONata() bool { return w.jsonata || w.mixed }
+
+func (w *writer) boundRule() object {
+	have, most := term{"$polls", "$polls"}, term{"", fmt.Sprint(w.limit)}
+	if w.counter != "assign" {
+		have = in("count.polls")
+	}
+	if w.counter == "input" {
+		most = in("limit")
+	}
+	switch {
+	case w.inJSONata():
+		return object{"Condition": "{% " + have.jsonata + " >= " + most.jsonata + " %}", "Next": gaveUp}
+	case most.path != "":
+		return object{"Variable": have.path, "NumericGreaterThanEqualsPath": most.path, "Next": gaveUp}
+	}
+	return object{"Variable": have.path, "NumericGreaterThanEquals": w.limit, "Next": gaveUp}
+}
+
+// rules lead statuses somewhere.
+func (w *writer) rules(statuses []string, success bool, next string) []any {
+	groups := [][]string{statuses}
+	if w.apart {
+		groups = nil
+		for _, s := range statuses {
+			groups = append(groups, []string{s})
+		}
+	}
+	var rules []any
+	for _, group := range groups {
+		if len(group) == 0 {
+			continue
+		}
+		rule := w.condition(group, success)
+		rule["Next"] = next
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+func (w *writer) condition(statuses []string, success bool) object {
+	if w.jobs > 1 {
+		return w.countCondition(statuses, success != w.any)
+	}
+	status := w.statusTerm()
+	if w.inJSONata() {
+		text := status.jsonata + " = '" + statuses[0] + "'"
+		if len(statuses) > 1 {
+			text = status.jsonata + " in ['" + strings.Join(statuses, "', '") + "']"
+		}
+		if w.guarded {
+			text = "$exists(" + status.jsonata + ") and " + text
+		}
+		return object{"Condition": "{% " + text + " %}"}
+	}
+	rule := anyOf(status.path, statuses)
+	if w.guarded {
+		rule = object{"And": []any{object{"Variable": status.path, "IsPresent": true}, rule}}
+	}
+	return rule
+}
+
+// countCondition asks whether all of the jobs, or any, have one of the statuses.
+func (w *writer) countCondition(statuses []string, all bool) object {
+	if w.inJSONata() {
+		text := fmt.Sprintf("$count($states.input.r.%s[%s in ['%s']])", w.op.list, strings.Join(w.op.status, "."), strings.Join(statuses, "', '"))
+		if all {
+			return object{"Condition": "{% " + text + " = $count($states.input.ids) %}"}
+		}
+		return object{"Condition": "{% " + text + " > 0 %}"}
+	}
+	var each []any
+	for i := range w.jobs {
+		each = append(each, anyOf(fmt.Sprintf("$.r.%s[%d].%s", w.op.list, i, strings.Join(w.op.status, ".")), statuses))
+	}
+	if all {
+		return object{"And": each}
+	}
+	return object{"Or": each}
+}
+
+func anyOf(path string, statuses []string) object {
+	var each []any
+	for _, s := range statuses {
+		each = append(each, object{"Variable": path, "StringEquals": s})
+	}
+	if len(each) == 1 {
+		return each[0].(object)
+	}
+	return object{"Or": each}
+}
+
+// jobID is the id of the job, or of the first.
+func (w *writer) jobID() term {
+	switch {
+	case w.jobs > 1:
+		return in("ids[0]")
+	case w.idVariable:
+		return term{"$jobId", "$jobId"}
+	case w.starts && w.op.name == "":
+		return in("job." + strings.Join(w.op.started, "."))
+	}
+	return in("id")
+}
+
+// inAnswer is the path of a member in the answer to a poll.
+func (b *blueprint) inAnswer(path []string) string {
+	text := strings.Join(path, ".")
+	if b.op.list != "" {
+		text = b.op.list + "[0]." + text
+	}
+	return text
+}
+
+// member is a member of the answer, behind the poll.
+func (w *writer) member(path []string) term {
+	if w.result == "output path" {
+		return in(w.inAnswer(path))
+	}
+	return in("r." + w.inAnswer(path))
+}
+
+func (w *writer) statusTerm() term {
+	if w.result == "selector" || w.result == "output" {
+		return in("r.status")
+	}
+	path := slices.Clone(w.op.status)
+	if w.statusMember != "" {
+		path[len(path)-1] = w.statusMember
+	}
+	return w.member(path)
+}
+
+// task is a Task that leaves the data alone.
+func (w *writer) task(resource string, arguments object, next string) object {
+	s := object{"Type": "Task", "Resource": resource, "Next": next}
+	if next == "" {
+		delete(s, "Next")
+		s["End"] = true
+	}
+	if w.jsonata {
+		s["Arguments"], s["Output"] = w.encode(arguments), "{% $states.input %}"
+	} else {
+		s["Parameters"], s["ResultPath"] = w.encode(arguments), nil
+	}
+	return s
+}
+
+// pass puts data at a member.
+func (w *writer) pass(data object, member, next string) object {
+	if !w.jsonata {
+		return object{"Type": "Pass", "Parameters": w.encode(data), "ResultPath": "$." + member, "Next": next}
+	}
+	var each []string
+	for k, v := range data {
+		text := fmt.Sprint(v)
+		if t, is := v.(term); is {
+			text = t.jsonata
+		}
+		each = append(each, fmt.Sprintf("'%s': %s", k, text))
+	}
+	slices.Sort(each)
+	return object{"Type": "Pass", "Output": "{% $merge([$states.input, {'" + member + "': {" + strings.Join(each, ", ") + "}}]) %}", "Next": next}
+}
+
+// encode writes the terms of an object in the language of the machine.
+func (w *writer) encode(o object) object {
+	to := object{}
+	for k, v := range o {
+		switch v := v.(type) {
+		case term:
+			if w.jsonata {
+				to[k] = "{% " + v.jsonata + " %}"
+			} else {
+				to[k+".$"] = v.path
+			}
+		case object:
+			to[k] = w.encode(v)
+		default:
+			to[k] = v
+		}
+	}
+	return to
+}
