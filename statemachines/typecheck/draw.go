@@ -267,7 +267,7 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 		return "{}"
 	case d != nil && (d.time || d.shape != nil && d.shape.Type == catalog.Timestamp):
 		const day = 24 * 60 * 60
-		return DrawnTime.Add(time.Duration(w.hash(at)%day) * time.Second).Format(time.RFC3339)
+		return firstDrawnTime.Add(time.Duration(w.hash(at)%day) * time.Second).Format(time.RFC3339)
 	}
 	var shape *catalog.Shape
 	if d != nil && d.shape != nil && d.shape.Type == catalog.String {
@@ -280,7 +280,7 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	text := ""
 	for n := range uint64(tries) {
 		mark := fmt.Sprintf("%0*x", digits, (w.hash(at)+n)%tail)
-		text = TextOf(shape, shorten(name, shape, digits+1)+"-"+mark)
+		text = textFor(shape, shorten(name, shape, digits+1)+"-"+mark)
 		if !w.used[text] {
 			break
 		}
@@ -300,38 +300,5 @@ func shorten(name string, s *catalog.Shape, room int) string {
 	return name
 }
 
-// DrawnTime is the earliest time that is drawn.
-var DrawnTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// lowerBound is that of a shape, 0 without one.
-func lowerBound(s *catalog.Shape) int {
-	n, ok := bound(s.Min)
-	if !ok || n < 0 {
-		return 0
-	}
-	return int(n)
-}
-
-// TextOf is a text of the shape, nil for any, that shows a name as far as it fits.
-func TextOf(s *catalog.Shape, name string) string {
-	if s != nil && len(s.Enum) > 0 {
-		return s.Enum[0]
-	}
-	text := name
-	if word, tail, _ := strings.Cut(strings.ToLower(name), "-"); strings.HasSuffix(word, "arn") {
-		text = "arn:aws:simulated:us-east-1:123456789012:" + word
-		if tail != "" {
-			text += "-" + tail
-		}
-	}
-	if s == nil {
-		return text
-	}
-	if least := lowerBound(s); len(text) < least {
-		text += strings.Repeat("0", least-len(text))
-	}
-	if most, ok := bound(s.Max); ok && float64(len(text)) > most {
-		text = text[:int(most)]
-	}
-	return text
-}
+// firstDrawnTime is the earliest time that is drawn.
+var firstDrawnTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)

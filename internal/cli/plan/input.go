@@ -12,7 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/shipped"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // inventInputs are inputs with which a machine may reach its poll: none, the arguments of
@@ -45,7 +45,7 @@ func startArguments(m *asl.StateMachine, e *catalog.Entry) map[string]any {
 	if e == nil || e.Job == nil {
 		return map[string]any{}
 	}
-	arguments, _ := simulate.Arguments(e.Service.Operations[e.Name]).(map[string]any)
+	arguments, _ := typecheck.Arguments(e.Service.Operations[e.Name]).(map[string]any)
 	if arguments == nil {
 		arguments = map[string]any{}
 	}

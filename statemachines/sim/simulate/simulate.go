@@ -87,9 +87,9 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	}
 	a := newAnswers(cmp.Or(o.Reader, m))
 	a.times = o.Times
-	p := &planner{options: o, jobs: jobs, answers: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	p := &planner{options: o, jobs: jobs, full: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
 	for _, j := range jobs {
-		if err := j.prepare(a, o.Models); err != nil {
+		if err := j.prepare(p.answersOf(j.specTasks()...), o.Models); err != nil {
 			return nil, err
 		}
 		if j.identity.asked != nil && j.identity.stopped == nil {
@@ -178,7 +178,7 @@ func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
 type planner struct {
 	options  Options
 	jobs     []*job
-	answers  *answers
+	full     *answers // with what the machine names
 	plan     *Plan
 	mocks    map[*task]namedMock // of jobs, by the Task that they stand at
 	silent   map[*task]bool      // Tasks that a job answers from elsewhere
@@ -226,6 +226,17 @@ func (p *planner) specOf(state string) (Spec, bool) {
 		}
 	}
 	return Spec{}, false
+}
+
+// answersOf makes the answers of a job that Tasks name, or of a Task: bare ones, if a spec
+// says so.
+func (p *planner) answersOf(named ...*task) *answers {
+	for _, t := range named {
+		if spec, ok := p.specOf(t.name()); ok && spec.Bare {
+			return &answers{bare: true}
+		}
+	}
+	return p.full
 }
 
 // job plans the answers of a job.
@@ -323,7 +334,7 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	var all object
 	for _, s := range shown {
 		known := slices.ContainsFunc(all, func(v namedValue) bool { return v.name == s.name })
-		if known || single && s.verdict != pollcore.Failure {
+		if known || single && j.behaviour.isLike(s, running) {
 			continue
 		}
 		answer := spellAnswer(s.answer, output)
@@ -371,8 +382,11 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 		}
 	}
 	id := j.identity
+	answers := p.answersOf(j.specTasks()...)
 	if j.sync == nil {
-		add("id", spellPlace(id.told))
+		if !answers.bare || isRequired(j.entry.Operation.Output, id.told) {
+			add("id", spellPlace(id.told))
+		}
 		add("idArgument", spellPlace(id.asked))
 		if len(j.starts) == 0 {
 			body = nil // one job at a time, under whatever id
@@ -392,9 +406,13 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 		add("start", p.startsOf(starts, specs, ends))
 	}
 	operation := starts[0].operation
-	add("startAnswer", spellAnswer(p.answers.of(operation.Output), operation.Output))
+	add("startAnswer", spellAnswer(answers.Of(operation.Output), operation.Output))
 	add("startId", spellPlace(id.started))
 	add("startIdArgument", spellPlace(id.chosen))
+	add("startNameArgument", spellPlace(id.named))
+	if !answers.bare || isRequired(j.entry.Operation.Output, id.called) {
+		add("name", spellPlace(id.called))
+	}
 	if id.form != "job-{n}" {
 		add("ids", id.form)
 	}
@@ -403,7 +421,7 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 		if stopped := spellPlace(id.stopped); stopped != spellPlace(id.asked) {
 			add("stopIdArgument", stopped)
 		}
-		add("stopAnswer", spellAnswer(p.answers.of(j.stops[0].operation.Output), j.stops[0].operation.Output))
+		add("stopAnswer", spellAnswer(answers.Of(j.stops[0].operation.Output), j.stops[0].operation.Output))
 	}
 	return body
 }
@@ -451,7 +469,7 @@ func (p *planner) task(t *task) {
 		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", t.skeleton()}, {"todo", what}}, true})
 		return
 	}
-	answer := spellAnswer(p.answers.of(t.operation.Output), t.operation.Output)
+	answer := spellAnswer(p.answersOf(t).Of(t.operation.Output), t.operation.Output)
 	p.plan.mocks = append(p.plan.mocks, namedMock{name: t.name(), body: object{{"return", answer}}})
 }
 
