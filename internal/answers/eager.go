@@ -67,24 +67,13 @@ func (r *Router) simulate(m *asl.StateMachine, o *sim.Options, answered []string
 	if err != nil {
 		return err
 	}
+	if err := r.options.Simulated.checkEnds(plan, r.options.Mocks); err != nil {
+		return commandline.Errorf("%w", err)
+	}
 	if len(plan.Unknown) > 0 {
-		if err := r.hooks.Unknown(plan.Unknown); err != nil {
-			return err
-		}
+		r.hooks.Drawn(plan.Unknown)
 	}
-	mocks, err := plan.Mocks()
-	if err != nil {
-		return err
-	}
-	if err := mocks.Apply(m, "", o); err != nil {
-		return err
-	}
-	for _, u := range plan.Unknown {
-		o.StateHandlers[u.State] = func(context.Context, sim.Call) (sim.Reply, error) {
-			return sim.Reply{Output: u.Skeleton()}, nil
-		}
-	}
-	return nil
+	return plan.Apply(m, o)
 }
 
 // resourcesOf are those that Tasks call, with the states that call them, and those that

@@ -199,16 +199,16 @@ func (v Value) demandShape(s *catalog.Shape) {
 	})
 }
 
-// isRead tells whether the value, or a part of it, is read.
-func (d *Demand) isRead() bool {
+// IsRead tells whether the value, or a part of it, is read.
+func (d *Demand) IsRead() bool {
 	if d == nil {
 		return false
 	}
-	if d.read || d.item.isRead() {
+	if d.read || d.item.IsRead() {
 		return true
 	}
 	for _, m := range d.members {
-		if m.isRead() {
+		if m.IsRead() {
 			return true
 		}
 	}
@@ -238,7 +238,7 @@ func (d *Demand) isList() bool {
 
 // member of a demand that is read; nil for none.
 func (d *Demand) readMember(name string) *Demand {
-	if d == nil || !d.members[name].isRead() {
+	if d == nil || !d.members[name].IsRead() {
 		return nil
 	}
 	return d.members[name]

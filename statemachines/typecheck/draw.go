@@ -21,8 +21,9 @@ type DrawOptions struct {
 	Seed uint64
 	// Absent leaves out what need not be there.
 	Absent bool
-	// Compared draws the literal with which the definition compares a value: the first by
-	// 1, and so on, over and over. By 0 none is drawn where another value fits.
+	// Compared draws a literal with which the definition compares a value: the first by 1,
+	// and so on, and of a number its neighbours, too. Behind the last comes another value,
+	// and then the first again. By 0 none is drawn where another value fits.
 	Compared int
 }
 
@@ -75,14 +76,14 @@ func kindToDraw(v Value, d *Demand) kinds {
 	}
 	var likely []kinds
 	if d != nil {
-		if d.item.isRead() || d.kinds == arrays {
+		if d.item.IsRead() || d.kinds == arrays {
 			likely = append(likely, arrays)
 		}
 		if slices.ContainsFunc(d.memberNames(), func(string) bool { return true }) {
 			likely = append(likely, objects)
 		}
 	}
-	if v.record() != nil {
+	if v.record() != nil || d != nil && d.depth == 0 { // inputs and results are, as a rule
 		likely = append(likely, objects)
 	}
 	for _, k := range append(likely, texts, numbers, booleans, objects, arrays) {
@@ -100,7 +101,7 @@ func (d *Demand) memberNames() []string {
 	}
 	var names []string
 	for name, m := range d.members {
-		if m.isRead() {
+		if m.IsRead() {
 			names = append(names, name)
 		}
 	}
@@ -189,7 +190,7 @@ func (w *drawer) array(l *list, d *Demand, name string, at []string) any {
 		}
 		if d.shape != nil && d.shape.Type == catalog.List {
 			items = max(1, lowerBound(d.shape))
-			if !wanted.isRead() {
+			if !wanted.IsRead() {
 				wanted = &Demand{read: true, kinds: kindsOf(d.shape.Element.Shape), shape: d.shape.Element.Shape}
 			}
 		}
@@ -227,7 +228,10 @@ func (w *drawer) number(v Value, d *Demand, at []string) any {
 		return numeral(v.set.number[w.hash(at)%uint64(len(v.set.number))])
 	}
 	if d != nil && len(d.numbers) > 0 && w.Compared > 0 {
-		return numeral(d.numbers[(w.Compared-1)%len(d.numbers)])
+		near := []float64{0, 1, -1}
+		if n := (w.Compared - 1) % (len(near)*len(d.numbers) + 1); n < len(near)*len(d.numbers) {
+			return numeral(d.numbers[n/len(near)] + near[n%len(near)])
+		}
 	}
 	const most = 997
 	least, limit := 1.0, float64(most)
@@ -255,8 +259,9 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	words := v.words()
 	possible := func(word string) bool { return words.may(word) }
 	if d != nil && w.Compared > 0 {
-		if fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !possible(word) }); len(fit) > 0 {
-			return fit[(w.Compared-1)%len(fit)]
+		fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !possible(word) })
+		if n := (w.Compared - 1) % (len(fit) + 1); n < len(fit) {
+			return fit[n]
 		}
 	}
 	if all := words.list(); len(all) > 0 {

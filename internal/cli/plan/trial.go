@@ -37,7 +37,7 @@ type trial struct {
 	invented bool
 	// start is when the job starts in a run.
 	start time.Duration
-	// guessed are Tasks that the run answers with what nobody knows.
+	// guessed are Tasks whose answers are drawn, as nobody knows them.
 	guessed []string
 	// job is the Task by which the job is simulated alone; empty if all jobs are as long.
 	job string
@@ -272,15 +272,14 @@ func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *p
 }
 
 // answer answers the Tasks: those of the job by a simulated one, the Lambda functions of
-// the command by themselves, and what nobody knows by an empty answer. stop ends these
+// the command by themselves, and what nobody knows by a drawn answer. stop ends these
 // functions.
 func (t *trial) answer(ctx context.Context, simulated answers.Simulated, options *sim.Options) (stop func() error, err error) {
 	t.guessed = nil
-	router, err := answers.New(ctx, answers.Options{Simulated: simulated}, answers.Hooks{Unknown: func(tasks []simulate.Unknown) error {
+	router, err := answers.New(ctx, answers.Options{Simulated: simulated}, answers.Hooks{Drawn: func(tasks []simulate.Unknown) {
 		for _, u := range tasks {
 			t.guessed = append(t.guessed, u.State)
 		}
-		return nil
 	}})
 	if err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func TestNoAnswerHasWhatComesLater(t *testing.T) {
 func TestJobsHaveTheNamesOfTheirRequests(t *testing.T) {
 	t.Parallel()
 	var named atomic.Int64
-	t.Cleanup(func() { require.EqualValues(t, 24, named.Load()) })
+	t.Cleanup(func() { require.EqualValues(t, 25, named.Load()) })
 	eachJob(t, func(t *testing.T, e *catalog.Entry) {
 		t.Helper()
 		if names := namesInBoth(e); len(names) > 0 && e.Job.Describe != e.Name {

@@ -24,11 +24,13 @@ var member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\
 // last page.
 var paging = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(token|marker|truncated|lastevaluated\w*)$`) })
 
-// newAnswers makes the answers for a machine.
-func newAnswers(m *asl.StateMachine) *answers {
+// newAnswers makes the answers for machines.
+func newAnswers(machines ...*asl.StateMachine) *answers {
 	named := map[string]bool{}
-	for _, match := range member().FindAllStringSubmatch(string(asl.Print(m)), -1) {
-		named[match[1]+match[2]] = true
+	for _, m := range machines {
+		for _, match := range member().FindAllStringSubmatch(string(asl.Print(m)), -1) {
+			named[match[1]+match[2]] = true
+		}
 	}
 	return &answers{Sample: typecheck.Sample{Wants: func(name string) bool { return named[name] && !paging().MatchString(name) }}}
 }

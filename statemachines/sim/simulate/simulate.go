@@ -57,12 +57,10 @@ type Unknown struct {
 	Position        asl.Position // of the resource
 	What            string       // has to be told: "what the Lambda function returns"
 
-	task *task
+	task   *task
+	demand *typecheck.Demand
+	bare   bool
 }
-
-// Skeleton returns what the answer may look like: the envelope of the call, if it has one,
-// with nothing in it.
-func (u Unknown) Skeleton() any { return u.task.skeleton() }
 
 // namedMock is a member of a file of mocks.
 type namedMock struct {
@@ -103,6 +101,9 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 		p.job(j)
 	}
 	if err := errors.Join(p.problems...); err != nil {
+		return nil, err
+	}
+	if p.demands, err = demandsOf(m, tasks, o.Models); err != nil {
 		return nil, err
 	}
 	for _, t := range tasks {
@@ -178,7 +179,8 @@ func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
 type planner struct {
 	options  Options
 	jobs     []*job
-	full     *answers // with what the machine names
+	full     *answers           // with what the machine names
+	demands  *typecheck.Demands // nil if nothing is unknown
 	plan     *Plan
 	mocks    map[*task]namedMock // of jobs, by the Task that they stand at
 	silent   map[*task]bool      // Tasks that a job answers from elsewhere
@@ -465,8 +467,10 @@ func (p *planner) task(t *task) {
 		return
 	}
 	if what := t.unknown(); what != "" {
-		p.plan.Unknown = append(p.plan.Unknown, t.untold(what))
-		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", t.skeleton()}, {"todo", what}}, true})
+		u := t.untold(what)
+		u.demand, u.bare = p.demands.Result(t.state), p.answersOf(t).bare
+		p.plan.Unknown = append(p.plan.Unknown, u)
+		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", u.Answer(0, 0)}, {"todo", what}}, true})
 		return
 	}
 	answer := spellAnswer(p.answersOf(t).Of(t.operation.Output), t.operation.Output)
