@@ -305,11 +305,11 @@ func (x *scene) choose() []Way {
 		rule := &s.Choice.Rules[i]
 		at := x.at("Choices", strconv.Itoa(i))
 		alone := deadScope()
-		if x.reports {
+		if x.reports && !x.c.absent {
 			alone, _ = first.testRule(rule, at)
 		}
 		here := first.quiet()
-		here.scope = left
+		here.scope, here.reports = left, x.reports && x.c.absent
 		yes, no := here.testRule(rule, at)
 		if yes.isDead() {
 			if !alone.isDead() {

@@ -38,6 +38,9 @@ func (u Unknown) Answer(seed uint64, call int) any {
 	return drawn
 }
 
+// Skeleton is the envelope of the call, if it has one, with nothing in it.
+func (u Unknown) Skeleton() any { return u.task.skeleton() }
+
 // Apply puts the answers into the options of a run, with drawn ones of the Tasks that have
 // to be told.
 func (p *Plan) Apply(m *asl.StateMachine, o *sim.Options) error {

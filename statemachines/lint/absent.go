@@ -1,0 +1,94 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// checkAbsent reports fields that read a member of the poll's answer which is there only
+// since the job has ended, failed or succeeded, where it has not.
+func (c *checker) checkAbsent(r *reading) {
+	if r.status == nil || slices.Contains(c.off, typecheck.AbsentMember) {
+		return
+	}
+	operation := operationNamed(r.Operation)
+	if operation == nil {
+		return
+	}
+	for _, path := range operation.Later() {
+		steps := spellSteps(path)
+		if !c.mentions(steps[len(steps)-1]) {
+			continue
+		}
+		for _, m := range []struct {
+			meaning Meaning
+			verdict pollcore.Verdict
+		}{{MeansRunning, pollcore.Retry}, {MeansSuccess, pollcore.Success}, {MeansFailure, pollcore.Failure}} {
+			if !operation.Presence[path].Has(m.verdict) {
+				c.reportAbsent(r, path, steps, m.meaning)
+			}
+		}
+	}
+}
+
+// reportAbsent reports what reads a member while the job has a status of the meaning.
+func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meaning) {
+	values := slices.DeleteFunc(slices.Clone(r.status.values), func(value string) bool { return r.status.meaning(r.judges, value) != m })
+	if len(values) == 0 {
+		return
+	}
+	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), r.status.steps, values), steps)
+	for _, f := range c.types.FindAbsent(r.Poll, result) {
+		p := f.Problem
+		if c.isReported(typecheck.AbsentMember, p.Pointer) {
+			continue
+		}
+		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterEnd: "ended", catalog.AfterSuccess: "succeeded"}[r.presence(path)]
+		fails := "the state fails with States.Runtime, which nothing catches; read it behind the rule that only such jobs take"
+		if s := c.machine.StateAt(p.Pointer); s != nil && s.QueryLanguage == asl.JSONata {
+			fails = "the state fails with States.QueryEvaluationError; write {% $exists(X) ? X : null %}"
+		}
+		p.Message = path + " is in the answer of " + r.Operation + " only since the job has " + when + ": when it " + map[Meaning]string{
+			MeansRunning: "runs", MeansSuccess: "has succeeded", MeansFailure: "has failed",
+		}[m] + ", " + fails
+		p.Severity = diag.Danger
+		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
+	}
+}
+
+// presence is when a member of the poll's answer is there.
+func (r *reading) presence(path string) catalog.Presence {
+	return operationNamed(r.Operation).Presence[path]
+}
+
+// isReported tells whether a rule has a finding at a place.
+func (c *checker) isReported(rule, pointer string) bool {
+	return slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Rule == rule && f.Pointer == pointer })
+}
+
+// operationNamed is the operation of a name such as "athena:GetQueryExecution"; nil if the
+// catalogue does not have it.
+func operationNamed(name string) *catalog.Operation {
+	key, action, _ := strings.Cut(name, ":")
+	service, err := catalog.AWS().Service(key)
+	if err != nil {
+		return nil
+	}
+	return service.Operations[action]
+}
+
+// spellSteps is a path of a model as Step Functions spells it, without indices.
+func spellSteps(path string) []string {
+	var steps []string
+	for name := range strings.SplitSeq(items().ReplaceAllString(path, ""), ".") {
+		steps = append(steps, javasdk.MemberName(name))
+	}
+	return steps
+}
