@@ -109,7 +109,8 @@ func (r *Router) plan(m *asl.StateMachine) (*simulate.Plan, error) {
 		answered = append(answered, names...)
 	}
 	for s := range m.All {
-		if s.Task != nil && !slices.Contains(named, s.Name) && r.reaches(s) {
+		reached := s.Task != nil && r.reaches(s) || slices.ContainsFunc(sim.ObjectResources(s), r.reachesService)
+		if reached && !slices.Contains(named, s.Name) {
 			answered = append(answered, s.Name)
 		}
 	}
@@ -151,6 +152,11 @@ func (r *Router) reaches(s *asl.State) bool {
 			return true
 		}
 	}
+	return r.reachesService(resource)
+}
+
+// reachesService tells whether a resource calls a service that a flag names.
+func (r *Router) reachesService(resource string) bool {
 	key, err := servicetask.Service(resource)
 	if err != nil || key == "" {
 		return false

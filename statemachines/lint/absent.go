@@ -15,7 +15,7 @@ import (
 // checkAbsent reports fields that read a member of the poll's answer which is there only
 // since the job has ended, failed or succeeded, where it has not.
 func (c *checker) checkAbsent(r *reading) {
-	if r.status == nil || slices.Contains(c.off, typecheck.AbsentMember) {
+	if slices.Contains(c.off, typecheck.AbsentMember) {
 		return
 	}
 	operation := operationNamed(r.Operation)
@@ -40,11 +40,23 @@ func (c *checker) checkAbsent(r *reading) {
 
 // reportAbsent reports what reads a member while the job has a status of the meaning.
 func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meaning) {
-	values := slices.DeleteFunc(slices.Clone(r.status.values), func(value string) bool { return r.status.meaning(r.judges, value) != m })
+	status, judges := r.status, r.judges
+	if status == nil { // what is absent itself may keep the table from being read
+		status = c.operations.of(r.Poll).statuses[0]
+		judges = status.judges
+	}
+	// A status that goes the way of another meaning is the finding of another rule.
+	values := slices.DeleteFunc(slices.Clone(status.values), func(value string) bool {
+		goes := func(end End) bool {
+			return slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == end })
+		}
+		return status.meaning(judges, value) != m || r.status != nil &&
+			(m == MeansRunning && !goes(PollsOn) || m == MeansSuccess && !goes(EndsSuccess) && goes(EndsFailure))
+	})
 	if len(values) == 0 {
 		return
 	}
-	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), r.status.steps, values), steps)
+	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values), steps)
 	for _, f := range c.types.FindAbsent(r.Poll, result) {
 		p := f.Problem
 		if c.isReported(typecheck.AbsentMember, p.Pointer) {

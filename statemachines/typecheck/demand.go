@@ -24,6 +24,7 @@ type Demand struct {
 	kinds    kinds
 	time     bool           // the text is a time
 	json     bool           // the text is JSON
+	waits    bool           // a Wait lasts as long
 	shape    *catalog.Shape // of the argument that it becomes
 	words    []string       // it is compared with, or texts that fit a pattern
 	numbers  []float64      // it is compared with

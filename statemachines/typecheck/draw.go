@@ -21,6 +21,8 @@ type DrawOptions struct {
 	Seed uint64
 	// Absent leaves out what need not be there.
 	Absent bool
+	// SkipWaits leaves out members that say how long a Wait lasts.
+	SkipWaits bool
 	// Compared draws a literal with which the definition compares a value: the first by 1,
 	// and so on, and of a number its neighbours, too. Behind the last comes another value,
 	// and then the first again. By 0 none is drawn where another value fits.
@@ -127,7 +129,7 @@ func (w *drawer) object(r *record, d *Demand, at []string) any {
 	out := map[string]any{}
 	for _, name := range names {
 		member, wanted := r.get(name), d.readMember(name)
-		if member.kinds()&^missing == 0 || w.Absent && w.mayLeaveOut(r, name, member, wanted) {
+		if member.kinds()&^missing == 0 || w.Absent && w.mayLeaveOut(r, name, member, wanted) || w.SkipWaits && wanted != nil && wanted.waits {
 			continue
 		}
 		out[name] = w.value(member.without(missing), wanted, name, append(slices.Clip(at), name))

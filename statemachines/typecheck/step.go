@@ -168,6 +168,9 @@ func (x *scene) checkScalars(takes kinds, scalars ...*asl.Scalar) {
 			value = x.expression(s.Expression, x.at(s.Field))
 		}
 		value.demandKinds(takes)
+		if x.state.Wait != nil {
+			value.demand(func(d *Demand) { d.waits = true })
+		}
 		if s.Field == "Timestamp" || s.Field == "TimestampPath" {
 			value.demandTime()
 		}
