@@ -136,9 +136,11 @@ func (v Value) demand(note func(d *Demand)) {
 	}
 }
 
-// demandRead notes a read, which fails without a value unless it is excused.
+// demandRead notes a read, which fails without a value unless it is excused, or comes
+// where the value is known to be there.
 func (v Value) demandRead(excused bool) {
-	v.demand(func(d *Demand) { d.read, d.required = true, d.required || !excused })
+	required := !excused && v.may(missing)
+	v.demand(func(d *Demand) { d.read, d.required = true, d.required || required })
 }
 
 // demandKinds notes a use that takes values of some types.
@@ -210,22 +212,6 @@ func (d *Demand) IsRead() bool {
 	}
 	for _, m := range d.members {
 		if m.IsRead() {
-			return true
-		}
-	}
-	return false
-}
-
-// isRequired tells whether a read fails without the value or a part of it.
-func (d *Demand) isRequired() bool {
-	if d == nil {
-		return false
-	}
-	if d.required || d.item.isRequired() {
-		return true
-	}
-	for _, m := range d.members {
-		if m.isRequired() {
 			return true
 		}
 	}

@@ -141,7 +141,7 @@ func (w *drawer) object(r *record, d *Demand, at []string) any {
 // and else by who reads it.
 func (w *drawer) mayLeaveOut(r *record, name string, member Value, d *Demand) bool {
 	if member.IsUnknown() {
-		return !d.isRequired()
+		return d == nil || !d.required
 	}
 	if _, known := r.find(name); !known && r.isStructure() {
 		m := r.spelling.member(r.shape, name)
