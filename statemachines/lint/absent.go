@@ -64,16 +64,44 @@ func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meanin
 		}
 		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterEnd: "ended", catalog.AfterSuccess: "succeeded"}[r.presence(path)]
 		fails := "the state fails with States.Runtime, which nothing catches; read it behind the rule that only such jobs take"
+		p.Severity = diag.Danger
 		if s := c.machine.StateAt(p.Pointer); s != nil && s.QueryLanguage == asl.JSONata {
 			fails = "the state fails with States.QueryEvaluationError; write {% $exists(X) ? X : null %}"
+			if pollsByRetry(s) {
+				p.Severity = diag.Warning // it works as long as the attempts last
+			}
 		}
 		p.Message = path + " is in the answer of " + r.Operation + " only since the job has " + when + ": when it " + map[Meaning]string{
 			MeansRunning: "runs", MeansSuccess: "has succeeded", MeansFailure: "has failed",
 		}[m] + ", " + fails
-		p.Severity = diag.Danger
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
 }
+
+// pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or
+// more: it may last until the member is there.
+func pollsByRetry(s *asl.State) bool {
+	for _, r := range s.Retry {
+		if !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
+			continue
+		}
+		total, delay := 0.0, float64(r.IntervalSeconds)
+		for n := int64(0); n < r.MaxAttempts && total < longRetry; n++ {
+			total += delay
+			if delay *= r.BackoffRate; r.MaxDelaySeconds > 0 {
+				delay = min(delay, float64(r.MaxDelaySeconds))
+			}
+		}
+		return total >= longRetry
+	}
+	return false
+}
+
+// takesFailedExpressions are the names of errors that a failed expression goes by.
+var takesFailedExpressions = []string{"States.QueryEvaluationError", asl.ErrorTaskFailed, asl.ErrorAll}
+
+// longRetry is a minute of retries.
+const longRetry = 60
 
 // presence is when a member of the poll's answer is there.
 func (r *reading) presence(path string) catalog.Presence {
