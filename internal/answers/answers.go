@@ -19,7 +19,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
-	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
@@ -69,9 +68,11 @@ type Hooks struct {
 	Invokes func(state, function string) error
 	// Crashed is told of a function's process that died or hung, and why.
 	Crashed func(state, cause string)
-	// Unknown is told of the Tasks of one machine whose answer nobody can know, where jobs
-	// are simulated. If it returns no error they get a skeleton.
-	Unknown func(tasks []simulate.Unknown) error
+	// Drawn is told of the Tasks of one machine whose answers nobody can know, and that are
+	// drawn where jobs are simulated.
+	Drawn func(tasks []simulate.Unknown)
+	// Warn is told of a flag that does nothing for a machine.
+	Warn func(text string)
 	// Waits is told of a Task that calls nothing and waits for its token.
 	Waits func(state, resource string)
 }
@@ -96,8 +97,11 @@ func (h *Hooks) complete() {
 	if h.Crashed == nil {
 		h.Crashed = func(string, string) {}
 	}
-	if h.Unknown == nil {
-		h.Unknown = func([]simulate.Unknown) error { return nil }
+	if h.Drawn == nil {
+		h.Drawn = func([]simulate.Unknown) {}
+	}
+	if h.Warn == nil {
+		h.Warn = func(string) {}
 	}
 	if h.Waits == nil {
 		h.Waits = func(string, string) {}
@@ -116,8 +120,8 @@ type Router struct {
 
 	mu       sync.Mutex
 	callers  map[Place]*caller
-	handlers map[string]sim.Handler             // of services, by resource
-	plans    map[*asl.StateMachine]*mock.Config // of simulated jobs
+	handlers map[string]sim.Handler               // of services, by resource
+	plans    map[*asl.StateMachine]*simulate.Plan // of simulated jobs
 }
 
 // mostKept bounds the plans and the handlers that are kept.
@@ -128,7 +132,7 @@ func New(ctx context.Context, o Options, h Hooks) (*Router, error) {
 	h.complete()
 	r := &Router{
 		options: o, hooks: h, functions: map[string]sim.LambdaFunction{},
-		callers: map[Place]*caller{}, handlers: map[string]sim.Handler{}, plans: map[*asl.StateMachine]*mock.Config{},
+		callers: map[Place]*caller{}, handlers: map[string]sim.Handler{}, plans: map[*asl.StateMachine]*simulate.Plan{},
 		starter: &starter{
 			settings: newLocalSettings(&o.Services), places: o.Places, env: o.Environ, verbose: o.Verbose,
 			stderr: h.Log, above: h.Above, addStore: h.Store,

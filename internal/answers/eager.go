@@ -67,24 +67,13 @@ func (r *Router) simulate(m *asl.StateMachine, o *sim.Options, answered []string
 	if err != nil {
 		return err
 	}
+	if err := r.options.Simulated.checkEnds(plan, r.options.Mocks); err != nil {
+		return commandline.Errorf("%w", err)
+	}
 	if len(plan.Unknown) > 0 {
-		if err := r.hooks.Unknown(plan.Unknown); err != nil {
-			return err
-		}
+		r.hooks.Drawn(plan.Unknown)
 	}
-	mocks, err := plan.Mocks()
-	if err != nil {
-		return err
-	}
-	if err := mocks.Apply(m, "", o); err != nil {
-		return err
-	}
-	for _, u := range plan.Unknown {
-		o.StateHandlers[u.State] = func(context.Context, sim.Call) (sim.Reply, error) {
-			return sim.Reply{Output: u.Skeleton()}, nil
-		}
-	}
-	return nil
+	return plan.Apply(m, o)
 }
 
 // resourcesOf are those that Tasks call, with the states that call them, and those that
@@ -120,7 +109,7 @@ func (r *Router) callServices(ctx context.Context, m *source.Machine, o *sim.Opt
 		}
 		lambda := isInvoke(resource) || isFunction(resource) || r.isCollected(resource)
 		if lambda && len(r.functions) > 0 {
-			called.States = append(called.States, namesOf(states)...)
+			called.States = append(called.States, namesOf(r.withFunctions(m, resource, states))...)
 		}
 		at, service, ok, err := r.placeOf(resource)
 		if err != nil {
@@ -155,6 +144,14 @@ func (r *Router) callServices(ctx context.Context, m *source.Machine, o *sim.Opt
 		return nil, commandline.Errorf("%sAnswer these states with --mocks", terminal.Lines(lacking.String()))
 	}
 	return called, nil
+}
+
+// withFunctions are the Tasks of a resource that may invoke a function that there is.
+func (r *Router) withFunctions(m *source.Machine, resource string, states []*asl.State) []*asl.State {
+	return slices.DeleteFunc(slices.Clone(states), func(s *asl.State) bool {
+		name, _ := functionIn(m, s, resource)
+		return name != "" && !r.isCollected(resource) && r.options.Functions.resolve(r.functions, name) == nil
+	})
 }
 
 // resourcePosition is where a state names its resource.

@@ -11,7 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/servicetask"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
-	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // Prepare puts what answers into the options of an execution of any machine: its Tasks
@@ -23,7 +23,7 @@ func (r *Router) Prepare(m *asl.StateMachine, test string, o *sim.Options) error
 		return err
 	}
 	if plan != nil {
-		if err := plan.Apply(m, "", o); err != nil {
+		if err := plan.Apply(m, o); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (r *Router) applyCase(m *asl.StateMachine, test string, o *sim.Options, moc
 
 // plan returns the answers of simulated jobs for the Tasks of a machine that nothing
 // else answers; nil without --simulate.
-func (r *Router) plan(m *asl.StateMachine) (*mock.Config, error) {
+func (r *Router) plan(m *asl.StateMachine) (*simulate.Plan, error) {
 	if !r.options.Simulated.IsGiven() {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -109,7 +109,8 @@ func (r *Router) plan(m *asl.StateMachine) (*mock.Config, error) {
 		answered = append(answered, names...)
 	}
 	for s := range m.All {
-		if s.Task != nil && !slices.Contains(named, s.Name) && r.reaches(s) {
+		reached := s.Task != nil && r.reaches(s) || slices.ContainsFunc(sim.ObjectResources(s), r.reachesService)
+		if reached && !slices.Contains(named, s.Name) {
 			answered = append(answered, s.Name)
 		}
 	}
@@ -117,15 +118,23 @@ func (r *Router) plan(m *asl.StateMachine) (*mock.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	mocks, err := plan.Mocks()
-	if err != nil {
-		return nil, err
+	// A client sends the token that a Task waits for, or works for an activity.
+	plan.Unknown = slices.DeleteFunc(plan.Unknown, func(u simulate.Unknown) bool {
+		resource := asl.ParseResource(u.Resource)
+		return resource.WaitsForToken() || resource.Service == "activity"
+	})
+	// Other machines of the server may have jobs that end so.
+	if err := own.checkEnds(plan, r.options.Mocks); err != nil && len(answered) > 0 {
+		r.hooks.Warn(err.Error())
+	}
+	if len(plan.Unknown) > 0 {
+		r.hooks.Drawn(plan.Unknown)
 	}
 	if len(r.plans) >= mostKept {
 		clear(r.plans)
 	}
-	r.plans[m] = mocks
-	return mocks, nil
+	r.plans[m] = plan
+	return plan, nil
 }
 
 // reaches tells whether a Task calls a function or a service that a flag names.
@@ -143,6 +152,11 @@ func (r *Router) reaches(s *asl.State) bool {
 			return true
 		}
 	}
+	return r.reachesService(resource)
+}
+
+// reachesService tells whether a resource calls a service that a flag names.
+func (r *Router) reachesService(resource string) bool {
 	key, err := servicetask.Service(resource)
 	if err != nil || key == "" {
 		return false

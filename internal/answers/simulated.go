@@ -3,10 +3,8 @@ package answers
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/commandline"
-	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -40,16 +38,41 @@ func (s *Simulated) PlanCalls(m *asl.StateMachine, polls map[string]*catalog.Ent
 	return all.planWith(m, simulate.Options{Polls: polls})
 }
 
-// Flags are the flags as they were given.
-func (s *Simulated) Flags() string {
-	var b strings.Builder
-	for _, spec := range s.Specs {
-		b.WriteString(" --simulate " + terminal.Quote(shell.Quote(spec)))
+// Check reports what is wrong with the flags. mocks is a file that answers Tasks, too; empty
+// for none.
+func (s *Simulated) Check(mocks string) error {
+	var problems []error
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	own := len(s.Specs) > 0 // each says how its jobs end
+	for _, text := range s.Specs {
+		spec, err := simulate.ParseSpec(text)
+		if err != nil {
+			report("--simulate: %w", err)
+		}
+		own = own && spec.Ends != ""
 	}
-	if s.Ends != "" {
-		b.WriteString(" --ends " + terminal.Quote(shell.Quote(s.Ends)))
+	switch {
+	case s.Ends == "":
+	case !s.IsGiven() && mocks != "":
+		report("--ends is for jobs of --simulate, and %s says how its jobs end: change \"ends\" there", terminal.Quote(mocks))
+	case !s.IsGiven():
+		report("--ends needs --simulate: say how long jobs run, such as --simulate 12m")
+	case own:
+		report("--ends is for jobs whose --simulate has no status, and all have one: remove --ends")
 	}
-	return b.String()
+	return errors.Join(problems...)
+}
+
+// checkEnds reports a status for jobs of which the plan simulates none.
+func (s *Simulated) checkEnds(plan *simulate.Plan, mocks []MockFile) error {
+	switch {
+	case s.Ends == "" || len(plan.Jobs) > 0:
+		return nil
+	case len(mocks) > 0:
+		return fmt.Errorf("--ends %s: no job is simulated, as %s answers all: change \"ends\" there", terminal.Quote(s.Ends), terminal.Quote(mocks[0].Name))
+	default:
+		return fmt.Errorf("--ends %s: the machine has no job that can be simulated: remove it", terminal.Quote(s.Ends))
+	}
 }
 
 func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate.Plan, error) {

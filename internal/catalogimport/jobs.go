@@ -233,6 +233,7 @@ func (b *builder) job(j *tableJob) {
 		known.check(j, job.Batch, list, describe)
 		job.List = known.list
 	}
+	b.addPresence(&job, describe)
 	b.service.Jobs[j.start] = &job
 }
 

@@ -22,6 +22,7 @@ const (
 	listsTable    = "lists.json"
 	statusesTable = "statuses.json"
 	leftOutTable  = "left-out.json"
+	presenceTable = "presence.json"
 )
 
 // tables are the facts that are kept by hand. The zero value has none.
@@ -35,6 +36,7 @@ type tables struct {
 	lists    map[string]*tableList    // by service:start
 	statuses []*tableStatus
 	left     []leftOut
+	presence []*tablePresence
 	models   []File
 }
 
@@ -110,7 +112,7 @@ func readTables(files fs.FS) *tables {
 func (t *tables) read(name string, text []byte) {
 	readers := map[string]func(*table, *jsontree.Node){
 		jobsTable: t.readJobs, signalsTable: t.readSignals, listsTable: t.readLists, servicesTable: t.readServices,
-		statusesTable: t.readStatuses, leftOutTable: t.readLeftOut,
+		statusesTable: t.readStatuses, leftOutTable: t.readLeftOut, presenceTable: t.readPresence,
 	}
 	read, isTable := readers[name]
 	if !isTable {
@@ -153,6 +155,11 @@ func (t *tables) checkUse() {
 		if !s.used {
 			t.file(statusesTable).Report(s.node.Problem("no acceptor of a waiter of %s.%s has the status %d; remove it",
 				s.service, s.operation, s.status))
+		}
+	}
+	for _, p := range t.presence {
+		if !p.used {
+			t.file(presenceTable).Report(p.node.Problem("no job of %s is described by %s; remove it", p.service, p.operation))
 		}
 	}
 	for _, key := range namesOf(t.named) {

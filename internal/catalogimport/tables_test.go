@@ -19,7 +19,7 @@ type change struct{ file, old, with string }
 // Each check of the tables, with its place and what was meant.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	const services, jobs, signals, statuses, left = "services.json", "jobs.json", "signals.json", "statuses.json", "left-out.json"
+	const services, jobs, signals, statuses, left, presence = "services.json", "jobs.json", "signals.json", "statuses.json", "left-out.json", "presence.json"
 	tests := []struct {
 		name    string
 		changes []change
@@ -123,6 +123,11 @@ func TestTables(t *testing.T) {
 		{"missing ids", []change{{signals, `"omitted"`, `"gone"`}}, `/batch/missing: expected one of omitted, listed, refused, found "gone"`},
 		{"left out twice", []change{{left, `[{`, `[{"service": "shop", "name": "DoorOpen", "reason": "x"}, {`}}, `/1: DoorOpen of shop stands twice; keep one`},
 		{"left out and there", []change{{left, `[{`, `[{"service": "baker", "name": "StartLoaf", "reason": "x"}, {`}}, `/0/start: StartLoaf of baker stands in left-out.json too; keep one`},
+		{"member that is there later", []change{{presence, `"loaf.slices"`, `"loaf.slicez"`}}, `/baker/GetLoaf/loaf.slicez: the answer of GetLoaf has no member loaf.slicez`},
+		{"when it is there", []change{{presence, `"success"`, `"never"`}}, `/baker/GetLoaf/loaf.slices: expected one of ["failure" "end" "success" "any"] as "when", found "never"`},
+		{"no source of a presence", []change{{presence, `"success", "source": "made up"`, `"success"`}}, `/baker/GetLoaf/loaf.slices: `},
+		{"order of presences", []change{{presence, `"loaf.bakedAt"`, `"loaf.weight"`}}, `the table is sorted, and "loaf.slices" comes before "loaf.weight"`},
+		{"presence of no job", []change{{presence, `"GetLoaf"`, `"StopLoaf"`}}, `/baker/StopLoaf/loaf.bakedAt: no job of baker is described by StopLoaf; remove it`},
 		{"service without anything", []change{{left, `[{`, `[{"service": "shop", "name": "ShelfFull", "reason": "x"}, {`}}, `/shop: the service "shop" has no waiter and no job; remove it`},
 	}
 	for _, tt := range tests {

@@ -142,6 +142,10 @@ type Operation struct {
 	// action knows no resource.
 	Resources []string `json:"resources,omitempty"`
 
+	// Presence says when members of the output are there, by their paths, where that is
+	// not always. See [Operation.Later].
+	Presence map[string]Presence `json:"presence,omitempty"`
+
 	InputShape  string `json:"input,omitempty"`
 	OutputShape string `json:"output,omitempty"`
 }

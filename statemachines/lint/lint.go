@@ -69,6 +69,7 @@ func Rules() []Rule {
 		{typecheck.UnknownMember, "a path to a member that the response or the input never has"},
 		{typecheck.NeverHolds, "a comparison that never holds, because of the value's type or its known values"},
 		{typecheck.UnreachableRule, "a Choice rule that never applies, because of the rules before it"},
+		{typecheck.AbsentMember, "a member of the answer about a job that is there only later, such as the reason of a failure"},
 		{typecheck.UnsetVariable, "a variable that may have no value where a state reads it"},
 	}
 }
@@ -185,6 +186,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			c.checkDefault(r)
 			c.checkRace(r)
 			c.checkNeed(r)
+			c.checkAbsent(r)
 			tables = append(tables, r)
 		}
 	}

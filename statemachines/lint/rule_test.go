@@ -23,6 +23,6 @@ func TestRules(t *testing.T) {
 		lint.ShortInterval, lint.RepeatedStart, lint.IdleRetrier, lint.HiddenFailure,
 		lint.StatusPollsOn, lint.StatusMisread, lint.StatusUnhandled, lint.StatusUnclear, lint.StartRace, lint.PollNeedless, lint.CallbackTimeout, lint.RedriveRestarts,
 		typecheck.UnknownOperation, typecheck.UnknownArgument, typecheck.MissingArgument, typecheck.ArgumentType, typecheck.EnumValue,
-		typecheck.UnknownMember, typecheck.NeverHolds, typecheck.UnreachableRule, typecheck.UnsetVariable,
+		typecheck.UnknownMember, typecheck.NeverHolds, typecheck.UnreachableRule, typecheck.AbsentMember, typecheck.UnsetVariable,
 	})
 }

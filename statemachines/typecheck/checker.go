@@ -42,6 +42,7 @@ type Checker struct {
 	assigned    map[string]bool // variables that some state assigns
 	findings    []Finding
 	demands     *Demands // nil but for FindDemands
+	absent      bool     // of FindAbsent: it reports what is read that is not there
 	told        map[[3]string]bool
 }
 

@@ -53,11 +53,11 @@ func (x *scene) testAll(count int, test func(x *scene, i int) (yes, no scope)) (
 func (x *scene) testAny(count int, test func(x *scene, i int) (yes, no scope)) (yes, no scope) {
 	yes, no = deadScope(), x.scope
 	for i := range count {
-		if x.reports {
+		if x.reports && !x.c.absent {
 			test(x, i)
 		}
 		here := x.quiet()
-		here.scope = no
+		here.scope, here.reports = no, x.reports && x.c.absent
 		var holds scope
 		holds, no = test(here, i)
 		yes = joinScopes(yes, holds)
@@ -176,7 +176,7 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 			root = quiet.vars.record().get(name)
 		}
 		var stopped *stop
-		if value, stopped = presence(root, x.c.stepsOf(c.Variable)); stopped != nil && stopped.at.record().isStructure() {
+		if value, stopped = presence(root, x.c.stepsOf(c.Variable)); stopped != nil && stopped.at.record().lacks(nameOf(x.c.stepsOf(c.Variable)[stopped.step])) {
 			x.reportStop(c.Variable, stopped, at+"/Variable")
 			value = Value{}
 		}
@@ -191,6 +191,14 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 	default: // a placeholder
 		return x.scope, x.scope
 	}
+}
+
+// nameOf is the member that a step names; empty if it names none.
+func nameOf(step jsonpath.Step) string {
+	if step.Kind != jsonpath.StepName {
+		return ""
+	}
+	return step.Names[0]
 }
 
 // presence is what the steps of a path select, and missing where it may select nothing.

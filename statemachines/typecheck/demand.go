@@ -24,6 +24,7 @@ type Demand struct {
 	kinds    kinds
 	time     bool           // the text is a time
 	json     bool           // the text is JSON
+	waits    bool           // a Wait lasts as long
 	shape    *catalog.Shape // of the argument that it becomes
 	words    []string       // it is compared with, or texts that fit a pattern
 	numbers  []float64      // it is compared with
@@ -135,9 +136,11 @@ func (v Value) demand(note func(d *Demand)) {
 	}
 }
 
-// demandRead notes a read, which fails without a value unless it is excused.
+// demandRead notes a read, which fails without a value unless it is excused, or comes
+// where the value is known to be there.
 func (v Value) demandRead(excused bool) {
-	v.demand(func(d *Demand) { d.read, d.required = true, d.required || !excused })
+	required := !excused && v.may(missing)
+	v.demand(func(d *Demand) { d.read, d.required = true, d.required || required })
 }
 
 // demandKinds notes a use that takes values of some types.
@@ -199,32 +202,16 @@ func (v Value) demandShape(s *catalog.Shape) {
 	})
 }
 
-// isRead tells whether the value, or a part of it, is read.
-func (d *Demand) isRead() bool {
+// IsRead tells whether the value, or a part of it, is read.
+func (d *Demand) IsRead() bool {
 	if d == nil {
 		return false
 	}
-	if d.read || d.item.isRead() {
+	if d.read || d.item.IsRead() {
 		return true
 	}
 	for _, m := range d.members {
-		if m.isRead() {
-			return true
-		}
-	}
-	return false
-}
-
-// isRequired tells whether a read fails without the value or a part of it.
-func (d *Demand) isRequired() bool {
-	if d == nil {
-		return false
-	}
-	if d.required || d.item.isRequired() {
-		return true
-	}
-	for _, m := range d.members {
-		if m.isRequired() {
+		if m.IsRead() {
 			return true
 		}
 	}
@@ -238,7 +225,7 @@ func (d *Demand) isList() bool {
 
 // member of a demand that is read; nil for none.
 func (d *Demand) readMember(name string) *Demand {
-	if d == nil || !d.members[name].isRead() {
+	if d == nil || !d.members[name].IsRead() {
 		return nil
 	}
 	return d.members[name]

@@ -24,7 +24,7 @@ type Demands struct {
 func (d *Demands) Variables() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(d.variables.members)) {
-		if d.variables.members[name].isRead() {
+		if d.variables.members[name].IsRead() {
 			names = append(names, name)
 		}
 	}

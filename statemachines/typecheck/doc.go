@@ -16,6 +16,9 @@
 //		// way.To is entered with way.Env
 //	}
 //
+// [FindDemands] goes the other way: what states read of what nobody knows. [Draw] makes
+// up a value that has it.
+//
 // What is not known gives no finding. A path that always fails is reported, and what
 // it selects is unknown from there on.
 package typecheck

@@ -21,8 +21,11 @@ type DrawOptions struct {
 	Seed uint64
 	// Absent leaves out what need not be there.
 	Absent bool
-	// Compared draws the literal with which the definition compares a value: the first by
-	// 1, and so on, over and over. By 0 none is drawn where another value fits.
+	// SkipWaits leaves out members that say how long a Wait lasts.
+	SkipWaits bool
+	// Compared draws a literal with which the definition compares a value: the first by 1,
+	// and so on, and of a number its neighbours, too. Behind the last comes another value,
+	// and then the first again. By 0 none is drawn where another value fits.
 	Compared int
 }
 
@@ -75,14 +78,14 @@ func kindToDraw(v Value, d *Demand) kinds {
 	}
 	var likely []kinds
 	if d != nil {
-		if d.item.isRead() || d.kinds == arrays {
+		if d.item.IsRead() || d.kinds == arrays {
 			likely = append(likely, arrays)
 		}
 		if slices.ContainsFunc(d.memberNames(), func(string) bool { return true }) {
 			likely = append(likely, objects)
 		}
 	}
-	if v.record() != nil {
+	if v.record() != nil || d != nil && d.depth == 0 { // inputs and results are, as a rule
 		likely = append(likely, objects)
 	}
 	for _, k := range append(likely, texts, numbers, booleans, objects, arrays) {
@@ -100,7 +103,7 @@ func (d *Demand) memberNames() []string {
 	}
 	var names []string
 	for name, m := range d.members {
-		if m.isRead() {
+		if m.IsRead() {
 			names = append(names, name)
 		}
 	}
@@ -126,7 +129,7 @@ func (w *drawer) object(r *record, d *Demand, at []string) any {
 	out := map[string]any{}
 	for _, name := range names {
 		member, wanted := r.get(name), d.readMember(name)
-		if member.kinds()&^missing == 0 || w.Absent && w.mayLeaveOut(r, name, member, wanted) {
+		if member.kinds()&^missing == 0 || w.Absent && w.mayLeaveOut(r, name, member, wanted) || w.SkipWaits && wanted != nil && wanted.waits {
 			continue
 		}
 		out[name] = w.value(member.without(missing), wanted, name, append(slices.Clip(at), name))
@@ -138,7 +141,7 @@ func (w *drawer) object(r *record, d *Demand, at []string) any {
 // and else by who reads it.
 func (w *drawer) mayLeaveOut(r *record, name string, member Value, d *Demand) bool {
 	if member.IsUnknown() {
-		return !d.isRequired()
+		return d == nil || !d.required
 	}
 	if _, known := r.find(name); !known && r.isStructure() {
 		m := r.spelling.member(r.shape, name)
@@ -189,7 +192,7 @@ func (w *drawer) array(l *list, d *Demand, name string, at []string) any {
 		}
 		if d.shape != nil && d.shape.Type == catalog.List {
 			items = max(1, lowerBound(d.shape))
-			if !wanted.isRead() {
+			if !wanted.IsRead() {
 				wanted = &Demand{read: true, kinds: kindsOf(d.shape.Element.Shape), shape: d.shape.Element.Shape}
 			}
 		}
@@ -227,7 +230,10 @@ func (w *drawer) number(v Value, d *Demand, at []string) any {
 		return numeral(v.set.number[w.hash(at)%uint64(len(v.set.number))])
 	}
 	if d != nil && len(d.numbers) > 0 && w.Compared > 0 {
-		return numeral(d.numbers[(w.Compared-1)%len(d.numbers)])
+		near := []float64{0, 1, -1}
+		if n := (w.Compared - 1) % (len(near)*len(d.numbers) + 1); n < len(near)*len(d.numbers) {
+			return numeral(d.numbers[n/len(near)] + near[n%len(near)])
+		}
 	}
 	const most = 997
 	least, limit := 1.0, float64(most)
@@ -255,8 +261,9 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	words := v.words()
 	possible := func(word string) bool { return words.may(word) }
 	if d != nil && w.Compared > 0 {
-		if fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !possible(word) }); len(fit) > 0 {
-			return fit[(w.Compared-1)%len(fit)]
+		fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !possible(word) })
+		if n := (w.Compared - 1) % (len(fit) + 1); n < len(fit) {
+			return fit[n]
 		}
 	}
 	if all := words.list(); len(all) > 0 {
@@ -267,7 +274,7 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 		return "{}"
 	case d != nil && (d.time || d.shape != nil && d.shape.Type == catalog.Timestamp):
 		const day = 24 * 60 * 60
-		return DrawnTime.Add(time.Duration(w.hash(at)%day) * time.Second).Format(time.RFC3339)
+		return firstDrawnTime.Add(time.Duration(w.hash(at)%day) * time.Second).Format(time.RFC3339)
 	}
 	var shape *catalog.Shape
 	if d != nil && d.shape != nil && d.shape.Type == catalog.String {
@@ -280,7 +287,7 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	text := ""
 	for n := range uint64(tries) {
 		mark := fmt.Sprintf("%0*x", digits, (w.hash(at)+n)%tail)
-		text = TextOf(shape, shorten(name, shape, digits+1)+"-"+mark)
+		text = textFor(shape, shorten(name, shape, digits+1)+"-"+mark)
 		if !w.used[text] {
 			break
 		}
@@ -300,38 +307,5 @@ func shorten(name string, s *catalog.Shape, room int) string {
 	return name
 }
 
-// DrawnTime is the earliest time that is drawn.
-var DrawnTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// lowerBound is that of a shape, 0 without one.
-func lowerBound(s *catalog.Shape) int {
-	n, ok := bound(s.Min)
-	if !ok || n < 0 {
-		return 0
-	}
-	return int(n)
-}
-
-// TextOf is a text of the shape, nil for any, that shows a name as far as it fits.
-func TextOf(s *catalog.Shape, name string) string {
-	if s != nil && len(s.Enum) > 0 {
-		return s.Enum[0]
-	}
-	text := name
-	if word, tail, _ := strings.Cut(strings.ToLower(name), "-"); strings.HasSuffix(word, "arn") {
-		text = "arn:aws:simulated:us-east-1:123456789012:" + word
-		if tail != "" {
-			text += "-" + tail
-		}
-	}
-	if s == nil {
-		return text
-	}
-	if least := lowerBound(s); len(text) < least {
-		text += strings.Repeat("0", least-len(text))
-	}
-	if most, ok := bound(s.Max); ok && float64(len(text)) > most {
-		text = text[:int(most)]
-	}
-	return text
-}
+// firstDrawnTime is the earliest time that is drawn.
+var firstDrawnTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)

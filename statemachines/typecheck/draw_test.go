@@ -2,6 +2,7 @@ package typecheck_test
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"regexp"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestDrawWhatStatesRead(t *testing.T) {
 	pass := func(fields string) string { return `"A": {"Type": "Pass", ` + fields + `, "End": true}` }
 	query := func(fields string) string { return `"A": {` + jsonata + `, "Output": ` + fields + `, "End": true}` }
 	tests := []struct{ name, states, want string }{
-		{"nothing", `"A": ` + succeed, `"text"`},
+		{"nothing", `"A": ` + succeed, `{}`},
 		{"a path", pass(`"Parameters": {"x.$": "$.a.b"}`), `{"a": {"b": "text"}}`},
 		{"InputPath before it", pass(`"InputPath": "$.in", "Parameters": {"x.$": "$.a"}`), `{"in": {"a": "text"}}`},
 		{"an index", pass(`"Parameters": {"x.$": "$.jobs[0].id"}`), `{"jobs": [{"id": "text"}, {"id": "text"}]}`},
@@ -78,7 +79,7 @@ func TestDrawWhatStatesRead(t *testing.T) {
 		{"items", `"A": {"Type": "Map", "ItemsPath": "$.orders", "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Wait", "SecondsPath": "$.pause", "End": true}}}, "End": true}`, `{"orders": [{"pause": "number"}, {"pause": "number"}]}`},
 		{"in a branch", `"A": {"Type": "Parallel", "Branches": [{"StartAt": "I", "States": {"I": {"Type": "Wait", "SecondsPath": "$.pause", "End": true}}}], "End": true}`, `{"pause": "number"}`},
 		{"behind other states", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x", "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.pause", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
-		{"what a state puts there is not demanded", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x", "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.x", "Next": "C"}, "C": ` + succeed, `"text"`},
+		{"what a state puts there is not demanded", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x", "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.x", "Next": "C"}, "C": ` + succeed, `{}`},
 		{"under another name", `"A": {"Type": "Pass", "Parameters": {"y.$": "$.pause"}, "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.y", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
 		{"through a variable", `"A": {"Type": "Pass", "Assign": {"p.$": "$.pause"}, "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$p", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
 		{"of the execution's input", pass(`"Parameters": {"x.$": "$$.Execution.Input.key"}`), `{"key": "text"}`},
@@ -106,4 +107,110 @@ func TestDrawWhatStatesRead(t *testing.T) {
 			require.JSONEq(t, test.want, string(text))
 		})
 	}
+}
+
+// parse reads a definition of states.
+func parse(t *testing.T, states string) *asl.StateMachine {
+	t.Helper()
+	m, err := asl.Parse([]byte(`{"StartAt": "A", "States": {` + states + `}}`))
+	require.NoError(t, err)
+	return m
+}
+
+// One seed draws one value, another seed another, and a member has the same value in a
+// definition that reads more. No part of a value is another's.
+func TestDrawIsStable(t *testing.T) {
+	t.Parallel()
+	draw := func(paths string, seed uint64) map[string]any {
+		m := parse(t, `"A": {"Type": "Pass", "Parameters": {`+paths+`}, "End": true}`)
+		d, err := typecheck.FindDemands(m.State("A"), m, models.Load)
+		require.NoError(t, err)
+		return typecheck.Draw(typecheck.Unknown(), d.Input, typecheck.DrawOptions{Name: "input", Seed: seed}).(map[string]any)
+	}
+	const few, more = `"x.$": "$.id", "y.$": "States.MathAdd($.n, 1)"`, `"w.$": "$.why", "x.$": "$.id", "y.$": "States.MathAdd($.n, $.m)", "z.$": "$.job.id"`
+	require.Equal(t, draw(few, 1), draw(few, 1))
+	one, other := draw(few, 1), draw(few, 2)
+	require.NotEqual(t, one["id"], other["id"])
+	require.NotEqual(t, one["n"], other["n"])
+	whole := draw(more, 1)
+	require.Equal(t, one["id"], whole["id"])
+	require.Equal(t, one["n"], whole["n"])
+	require.NotEqual(t, whole["id"], whole["job"].(map[string]any)["id"])
+	require.NotEqual(t, whole["n"], whole["m"])
+}
+
+// What a definition asks for before it reads it may be left out, and the literals that it
+// compares are drawn in turn, and then another.
+func TestDrawOtherValues(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `"A": {"Type": "Choice", "Choices": [
+			{"And": [{"Variable": "$.note", "IsPresent": true}, {"Variable": "$.note.text", "StringMatches": "a*z"}], "Next": "B"},
+			{"Variable": "$.mode", "StringEquals": "full", "Next": "B"}, {"Variable": "$.mode", "StringEquals": "quick", "Next": "B"},
+			{"Variable": "$.count", "NumericGreaterThan": 7, "Next": "B"}], "Default": "B"}, "B": `+succeed)
+	d, err := typecheck.FindDemands(m.State("A"), m, models.Load)
+	require.NoError(t, err)
+	draw := func(o typecheck.DrawOptions) map[string]any {
+		o.Name = "input"
+		return typecheck.Draw(typecheck.Unknown(), d.Input, o).(map[string]any)
+	}
+	require.Contains(t, draw(typecheck.DrawOptions{}), "note")
+	require.NotContains(t, draw(typecheck.DrawOptions{Absent: true}), "note")
+	require.Contains(t, draw(typecheck.DrawOptions{Absent: true}), "mode")
+	var modes, counts []string
+	for n := 1; n <= 4; n++ {
+		drawn := draw(typecheck.DrawOptions{Compared: n})
+		modes, counts = append(modes, kindOf(drawn["mode"], "full", "quick").(string)), append(counts, drawn["count"].(json.Number).String())
+	}
+	require.Equal(t, []string{"full", "quick", "text", "full"}, modes)
+	require.Equal(t, []string{"7", "8", "6"}, counts[:3])
+	require.Equal(t, "aanyz", draw(typecheck.DrawOptions{Compared: 1})["note"].(map[string]any)["text"])
+}
+
+// What is known of a value bounds what is drawn: its members, its literals, and the values
+// of a model.
+func TestDrawWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "n", "RunId": "r"}, "ResultPath": "$.run", "Next": "B"},
+		"B": {"Type": "Pass", "Result": "fixed", "ResultPath": "$.kept", "Next": "C"},
+		"C": {"Type": "Pass", "Parameters": {"s.$": "$.run.JobRun.JobRunState", "k.$": "$.kept", "i.$": "$.id"}, "End": true}`)
+	c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err)
+	d, err := typecheck.FindDemands(m.State("C"), m, models.Load)
+	require.NoError(t, err)
+	drawn := typecheck.Draw(c.Input(m.State("C")).Input, d.Input, typecheck.DrawOptions{Name: "input"}).(map[string]any)
+	require.Equal(t, "fixed", drawn["kept"])
+	require.Contains(t, drawn, "id")
+	require.Regexp(t, `^[A-Z]+$`, drawn["run"].(map[string]any)["JobRun"].(map[string]any)["JobRunState"])
+	require.Empty(t, d.Variables())
+}
+
+// Demands end and draws fit in one piece of JSON, whatever the machine.
+func TestDrawForRandomMachines(t *testing.T) {
+	t.Parallel()
+	drawn := 0
+	for seed := range uint64(150) {
+		g := &gen{Rand: rand.New(rand.NewPCG(seed, 11))}
+		g.jsonata = seed%2 == 1
+		definition := g.flow(1)
+		if g.jsonata {
+			definition["QueryLanguage"] = "JSONata"
+		}
+		text, err := json.Marshal(definition)
+		require.NoError(t, err)
+		m, err := asl.Parse(text)
+		if err != nil {
+			continue
+		}
+		for s := range m.All {
+			d, err := typecheck.FindDemands(s, m, models.Load)
+			require.NoError(t, err)
+			for _, absent := range []bool{false, true} {
+				value := typecheck.Draw(typecheck.Unknown(), d.Input, typecheck.DrawOptions{Name: "input", Seed: seed, Absent: absent, Compared: 1})
+				_, err = json.Marshal(value)
+				require.NoError(t, err)
+				drawn++
+			}
+		}
+	}
+	require.Greater(t, drawn, 300)
 }

@@ -33,7 +33,11 @@ func (x *scene) expression(e *jsonata.Expression, at string) Value {
 	}
 	here := *x
 	here.text = at
-	value := here.eval(x.c.part(e), Value{}).without(missing)
+	value := here.eval(x.c.part(e), Value{})
+	if x.c.absent && value.kinds() == missing {
+		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", e))
+	}
+	value = value.without(missing)
 	if value.IsNothing() && !x.isDead() {
 		return Value{} // why there is never a value is said elsewhere
 	}

@@ -18,6 +18,7 @@ const (
 	NeverHolds       = "never-holds"
 	UnreachableRule  = "unreachable-rule"
 	UnsetVariable    = "unset-variable"
+	AbsentMember     = "absent-member" // see Checker.FindAbsent
 )
 
 // Finding is a mistake in a definition.

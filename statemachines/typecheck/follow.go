@@ -35,8 +35,11 @@ func (c *Checker) follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) 
 			return Nothing(), &stop{step: i, at: found}
 		}
 		v = next
+		v.demandRead(false)
 	}
-	v.demandRead(false)
+	if len(steps) == 0 {
+		v.demandRead(false)
+	}
 	return v.without(missing), nil
 }
 

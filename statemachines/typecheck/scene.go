@@ -160,6 +160,10 @@ func (x *scene) reportStop(path *jsonpath.Path, stopped *stop, at string) {
 	if !x.reports {
 		return
 	}
+	if x.c.absent {
+		x.report(AbsentMember, diag.Danger, x.problem(at, "%s selects nothing", path))
+		return
+	}
 	steps := x.c.stepsOf(path)
 	whole := strings.TrimSuffix(path.String(), stepsText(steps))
 	before := whole + strings.TrimSuffix(stepsText(steps), stepsText(steps[stopped.step:]))

@@ -168,6 +168,9 @@ func (x *scene) checkScalars(takes kinds, scalars ...*asl.Scalar) {
 			value = x.expression(s.Expression, x.at(s.Field))
 		}
 		value.demandKinds(takes)
+		if x.state.Wait != nil {
+			value.demand(func(d *Demand) { d.waits = true })
+		}
 		if s.Field == "Timestamp" || s.Field == "TimestampPath" {
 			value.demandTime()
 		}
@@ -249,7 +252,11 @@ func (x *scene) resultPath(path *jsonpath.Path, result Value) Value {
 	case asl.IsPlaceholder(path):
 		return Value{}
 	default:
-		return place(x.doc, x.c.stepsOf(path), result)
+		steps := x.c.stepsOf(path)
+		if len(steps) > 0 {
+			x.doc.demandKinds(objects)
+		}
+		return place(x.doc, steps, result)
 	}
 }
 
@@ -301,11 +308,11 @@ func (x *scene) choose() []Way {
 		rule := &s.Choice.Rules[i]
 		at := x.at("Choices", strconv.Itoa(i))
 		alone := deadScope()
-		if x.reports {
+		if x.reports && !x.c.absent {
 			alone, _ = first.testRule(rule, at)
 		}
 		here := first.quiet()
-		here.scope = left
+		here.scope, here.reports = left, x.reports && x.c.absent
 		yes, no := here.testRule(rule, at)
 		if yes.isDead() {
 			if !alone.isDead() {

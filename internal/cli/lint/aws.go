@@ -143,8 +143,7 @@ func (a *awsOpinion) compareStates(ctx context.Context, m *asl.StateMachine, tex
 // refusals are the errors of TestState that are about one state.
 var refusals = []string{"ValidationException", "InvalidDefinition", "InvalidExecutionInput"}
 
-// simulateVisits runs a machine in virtual time. A Task that nobody knows anything
-// about returns an empty object.
+// simulateVisits runs a machine in virtual time.
 func simulateVisits(ctx context.Context, m *asl.StateMachine, input []byte, as asl.ExecutionType) ([]stepfunctions.Visit, error) {
 	spec, err := simulate.ParseSpec("10m")
 	if err != nil {
@@ -154,18 +153,9 @@ func simulateVisits(ctx context.Context, m *asl.StateMachine, input []byte, as a
 	if err != nil {
 		return nil, err
 	}
-	mocks, err := plan.Mocks()
-	if err != nil {
+	options := sim.Options{Express: as == asl.Express, Models: models.Load}
+	if err := plan.Apply(m, &options); err != nil {
 		return nil, err
-	}
-	options := sim.Options{Express: as == asl.Express, Models: models.Load, StateHandlers: map[string]sim.Handler{}}
-	if err := mocks.Apply(m, "", &options); err != nil {
-		return nil, err
-	}
-	for _, t := range plan.Unknown {
-		options.StateHandlers[t.State] = func(context.Context, sim.Call) (sim.Reply, error) {
-			return sim.Reply{Output: map[string]any{}, Submitted: map[string]any{}}, nil
-		}
 	}
 	result, err := sim.Run(ctx, m, input, options)
 	if err != nil {

@@ -252,7 +252,7 @@ func shareOfJobs(share float64) string {
 func (m *measuredLoop) notes(t *trial, d plan.Distribution) []string {
 	var notes []string
 	if len(t.guessed) > 0 {
-		notes = append(notes, "in the run of today's machine these Tasks return {}: "+strings.Join(t.guessed, ", "))
+		notes = append(notes, "in the run of today's machine the answers of these Tasks are drawn: "+strings.Join(t.guessed, ", "))
 	}
 	if missed := 1 - d.Below(m.gaveUp); m.gaveUp > 0 && missed > 1-mostShare {
 		text := "today's loop polls for " + wholeText(m.gaveUp.Seconds()) + " at most"

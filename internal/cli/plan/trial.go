@@ -35,9 +35,11 @@ type trial struct {
 	entry   *catalog.Entry
 	// invented tells that nobody gave the input.
 	invented bool
+	// bare tells that the answers have only what the machine fails without.
+	bare bool
 	// start is when the job starts in a run.
 	start time.Duration
-	// guessed are Tasks that the run answers with what nobody knows.
+	// guessed are Tasks whose answers are drawn, as nobody knows them.
 	guessed []string
 	// job is the Task by which the job is simulated alone; empty if all jobs are as long.
 	job string
@@ -60,10 +62,14 @@ func (t *trial) findJob() {
 
 // specs are how long jobs last.
 func (t *trial) specs(lasts time.Duration) []string {
-	if t.job == "" {
-		return []string{lasts.String()}
+	others := ""
+	if t.bare {
+		others = ",bare"
 	}
-	return []string{t.job + "=" + lasts.String(), "0s"}
+	if t.job == "" {
+		return []string{lasts.String() + others}
+	}
+	return []string{t.job + "=" + lasts.String(), "0s" + others}
 }
 
 // What bounds a trial: a history bounds the events of an execution, and this the calls
@@ -103,19 +109,20 @@ func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
 		inputs, t.invented = inventInputs(t.machine.StateMachine, t.entry), true
 	}
 	var why error
-	for _, input := range inputs {
-		t.input = input
-		found, err := t.run(ctx, firstTrial, kit.DefaultSeed)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil && found.saw:
-			t.start = found.start
-			return found, nil
-		case err == nil:
-			err = fmt.Errorf("the run ends before it sees the end of a job of %s%s", kit.ShortDuration(firstTrial), found.failure)
+	for _, t.bare = range []bool{true, false} { // what need not be there may lead past the poll
+		for _, t.input = range inputs {
+			found, err := t.run(ctx, firstTrial, kit.DefaultSeed)
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err == nil && found.saw:
+				t.start = found.start
+				return found, nil
+			case err == nil:
+				err = fmt.Errorf("the run ends before it sees the end of a job of %s%s", kit.ShortDuration(firstTrial), found.failure)
+			}
+			why = err // of the richest input and answers
 		}
-		why = err // of the richest input
 	}
 	switch {
 	case errors.Is(why, errPollsNothing):
@@ -272,15 +279,14 @@ func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *p
 }
 
 // answer answers the Tasks: those of the job by a simulated one, the Lambda functions of
-// the command by themselves, and what nobody knows by an empty answer. stop ends these
+// the command by themselves, and what nobody knows by a drawn answer. stop ends these
 // functions.
 func (t *trial) answer(ctx context.Context, simulated answers.Simulated, options *sim.Options) (stop func() error, err error) {
 	t.guessed = nil
-	router, err := answers.New(ctx, answers.Options{Simulated: simulated}, answers.Hooks{Unknown: func(tasks []simulate.Unknown) error {
+	router, err := answers.New(ctx, answers.Options{Simulated: simulated}, answers.Hooks{Drawn: func(tasks []simulate.Unknown) {
 		for _, u := range tasks {
 			t.guessed = append(t.guessed, u.State)
 		}
-		return nil
 	}})
 	if err != nil {
 		return nil, err

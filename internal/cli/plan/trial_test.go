@@ -96,11 +96,11 @@ func TestTrialOfMachinesThatLackSomething(t *testing.T) {
 		start, wait string
 		notes, err  string
 	}{
-		"function": {start: `"Enrich": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "enrich"}, "ResultPath": "$.x", "Next": "Get"}`, wait: `"Seconds": 10`, notes: "in the run of today's machine these Tasks return {}: Enrich"},
+		"function": {start: `"Enrich": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "enrich"}, "ResultPath": "$.x", "Next": "Get"}`, wait: `"Seconds": 10`, notes: "in the run of today's machine the answers of these Tasks are drawn: Enrich"},
 		"function by its ARN": {
 			start: `"Enrich": {"Type": "Task", "Resource": "arn:aws:lambda:eu-west-1:123456789012:function:enrich", "ResultPath": "$.x", "Next": "Shape"},
 				"Shape": {"Type": "Choice", "Choices": [{"Variable": "$.x.Payload", "IsPresent": true, "Next": "End"}], "Default": "Get"}`,
-			wait: `"Seconds": 10`, notes: "in the run of today's machine these Tasks return {}: Enrich",
+			wait: `"Seconds": 10`, notes: "in the run of today's machine the answers of these Tasks are drawn: Enrich",
 		},
 		"wait of input": {wait: `"SecondsPath": "$$.Execution.Input.every"`, err: "the machine does not poll with an invented input, pass --input: the run fails: States.Runtime: "},
 		"long history":  {wait: `"Seconds": 1`, notes: "today's loop polls for 46m"},

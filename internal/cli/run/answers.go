@@ -12,7 +12,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/cli/localrun"
-	"github.com/jobpoller/jobpoller/internal/shell"
 	"github.com/jobpoller/jobpoller/internal/shipped"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -54,7 +53,7 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 			return err
 		},
 		Crashed: a.run.NoteCrash,
-		Unknown: func(tasks []simulate.Unknown) error { return o.unknown(a.machine, tasks) },
+		Drawn:   a.tellDrawn,
 	})
 	if err != nil {
 		return err
@@ -152,24 +151,7 @@ func (a *taskAnswers) warnOfJob(state string, why error) {
 	})
 }
 
-// unknown is the error of a run with Tasks that have to be told.
-func (o *runOptions) unknown(m *source.Machine, tasks []simulate.Unknown) error {
-	var b strings.Builder
-	for _, t := range tasks {
-		at := m.Definition.LocatePosition(t.Position)
-		terminal.Fprintf(&b, "%s:%d:%d: nothing tells the Task %q %s\n", m.Definition.File, at.Line, at.Column, t.State, t.What)
-	}
-	if o.mocks != "" {
-		return kit.Usage("%sAdd mocks of %s to %s", terminal.Lines(b.String()), kit.Plural(len(tasks), "Task"), o.mocks)
-	}
-	again := terminal.Lines("")
-	if o.Virtual {
-		again += " --virtual"
-	}
-	if o.input != "" {
-		again += terminal.Lines(" --input " + terminal.Quote(shell.Quote(o.input)))
-	}
-	definition, file := terminal.Quote(shell.Quote(m.Definition.Name)), localrun.NameOf(m.Definition.Title())+".mocks.json"
-	return kit.Usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller run %s%s --write-mocks %s\n  jobpoller run %s --mocks %s%s",
-		terminal.Lines(b.String()), kit.Plural(len(tasks), "Task"), definition, terminal.Lines(o.simulated.Flags()), file, definition, file, again)
+// tellDrawn tells of Tasks whose answers are drawn.
+func (a *taskAnswers) tellDrawn(tasks []simulate.Unknown) {
+	terminal.Fprintf(a.stderr, "%s (--mocks says what they return)\n", kit.DrawnText(tasks))
 }

@@ -79,6 +79,9 @@ func writeMocks(c *cobra.Command, o runOptions, flag string) error {
 	if !o.simulated.IsGiven() {
 		o.simulated.Specs = []string{"10m"}
 	}
+	if err := o.simulated.Check(""); err != nil {
+		return kit.Usage("%w", err)
+	}
 	machine, err := o.readDefinition(c.Context(), c.InOrStdin())
 	if err != nil {
 		return err

@@ -105,9 +105,7 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if o.testCase != "" && o.mocks == "" {
 		problems = append(problems, errors.New("--test-case needs --mocks"))
 	}
-	if o.simulated.Ends != "" && !o.simulated.IsGiven() {
-		problems = append(problems, errors.New("--ends needs --simulate: say how long jobs run, such as --simulate 12m"))
-	}
+	problems = append(problems, o.simulated.Check(o.mocks))
 	if !o.answersTasks() {
 		if o.Express {
 			problems = append(problems, errors.New("--express needs a definition and its answers, such as --simulate: the shipped poller is a Standard workflow"))

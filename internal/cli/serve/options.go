@@ -17,7 +17,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/nearest"
-	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // clockMode is what --time says.
@@ -86,14 +85,7 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 	for _, name := range mockConfigVariables {
 		o.mockConfig = cmp.Or(o.mockConfig, getenv(name))
 	}
-	for _, text := range o.simulated.Specs {
-		if _, err := simulate.ParseSpec(text); err != nil {
-			report("--simulate: %w", err)
-		}
-	}
-	if o.simulated.Ends != "" && !o.simulated.IsGiven() {
-		report("--ends needs --simulate: say how long jobs run, such as --simulate 12m")
-	}
+	problems = append(problems, o.simulated.Check(strings.Join(o.mocks, ", ")))
 	if o.functions, err = answers.ReadFunctions(o.lambdas); err != nil {
 		problems = append(problems, err)
 	}

@@ -63,7 +63,7 @@ func (f taskForm) findAnswerer(named int) string {
 }
 
 const (
-	byAnyCall   = byMockOfState | byMockOfResource | byEndpoint
+	byAnyCall   = byMockOfState | byMockOfResource | byEndpoint | bySimulatedJob // or a drawn answer
 	byAnyLambda = byAnyCall | byLambdaEndpoint
 )
 
@@ -98,11 +98,11 @@ var taskForms = map[string]taskForm{
 	},
 	"sqs:sendMessage": {
 		`"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"QueueUrl": "https://sqs.us-east-1.amazonaws.com/123456789012/q", "MessageBody": "m"}`,
-		"arn:aws:states:::sqs:sendMessage", `{"MessageId": %q}`, byAnyCall | bySimulatedJob,
+		"arn:aws:states:::sqs:sendMessage", `{"MessageId": %q}`, byAnyCall,
 	},
 	"aws-sdk:athena": {
 		`"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "12345678-1234-1234-1234-123456789012"}`,
-		"arn:aws:states:::aws-sdk:athena:getQueryExecution", `{"QueryExecution": {"Query": %q}}`, byAnyCall | bySimulatedJob,
+		"arn:aws:states:::aws-sdk:athena:getQueryExecution", `{"QueryExecution": {"Query": %q}}`, byAnyCall,
 	},
 	"ItemReader": {
 		`"Type": "Map", "ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "JSON"}, "Parameters": {"Bucket": "bucket", "Key": "k"}},
@@ -175,7 +175,7 @@ func (a *answerers) takeAsked(well bool, shown string) string {
 	switch {
 	case len(a.asked) > 0:
 		return strings.Join(a.asked, ", ")
-	case strings.Contains(shown, "nothing"), strings.Contains(shown, "has no handler"), strings.Contains(shown, "Lambda.ResourceNotFoundException"):
+	case strings.Contains(shown, "nothing answers"), strings.Contains(shown, "has no handler"), strings.Contains(shown, "Lambda.ResourceNotFoundException"):
 		return answererName[0]
 	case well:
 		return answererName[bySimulatedJob]

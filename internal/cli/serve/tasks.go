@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // serveTasks are what answers the Tasks of a server's executions.
@@ -44,6 +45,8 @@ func newServeTasks(ctx context.Context, o *serveOptions, log *serveLog) (*serveT
 		Log: log, Store: t.addStore,
 		Left:     func(state string, why error) { log.warn("warning: the job of %q may run on: %v", state, why) },
 		CallsAWS: func(call string) { log.warn("calls AWS, which AWS charges for: %s", call) },
+		Drawn:    func(tasks []simulate.Unknown) { log.warn("%s", kit.DrawnText(tasks)) },
+		Warn:     func(text string) { log.warn("warning: %s", text) },
 		Waits: func(state, resource string) {
 			log.tell("the Task %q of %s calls nothing, and waits for its token", state, resource)
 		},

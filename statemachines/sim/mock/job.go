@@ -74,10 +74,14 @@ type Job struct {
 	// StartAnswer is what Start answers, and StartID the path of the id in it:
 	// Glue's StartJobRun answers with {"JobRunId": id}. Without both Start
 	// answers as Describe does. StartIDArgument is the path of the id in the
-	// arguments of Start, where the caller chooses it.
+	// arguments of Start, where the caller chooses it. With both an id that the caller
+	// leaves out is made.
 	StartAnswer     map[string]any
 	StartID         string
 	StartIDArgument string
+	// StartNameArgument is the path of a name in the arguments of Start, by which the
+	// job is found, too, and Name that of it in the answer of Describe.
+	StartNameArgument, Name string
 	// StopAnswer is what Stop answers; nil if it answers as Describe does.
 	StopAnswer map[string]any
 	// NotFound is the name of the error of a call that asks for an id that was
@@ -87,8 +91,9 @@ type Job struct {
 
 	mu      sync.Mutex
 	runs    map[string]*jobRun
-	last    string // id of the job started last
-	started int    // jobs that Start started
+	names   map[string]string // ids, by the names of callers
+	last    string            // id of the job started last
+	started int               // jobs that Start started
 	random  *rand.Rand
 	said    answered // the last answer to a poll: most polls get it again
 }
@@ -112,6 +117,7 @@ type jobRun struct {
 	started, stopped time.Time
 	runs             time.Duration
 	ends             string
+	name             string // of its caller; empty for none
 }
 
 // Start is the handler of the call that starts the job.
@@ -204,7 +210,7 @@ func (j *Job) Starts() int {
 func (j *Job) Reset() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.runs, j.last, j.started, j.random, j.said = nil, "", 0, nil, answered{}
+	j.runs, j.names, j.last, j.started, j.random, j.said = nil, nil, "", 0, nil, answered{}
 }
 
 // launch starts the job that a call asks for.
@@ -212,12 +218,24 @@ func (j *Job) launch(call sim.Call) (string, *jobRun, error) {
 	j.started++
 	id := strings.ReplaceAll(cmp.Or(j.IDs, "job-{n}"), "{n}", strconv.Itoa(j.started))
 	if j.StartIDArgument != "" {
-		var err error
-		if id, err = argument(call, j.StartIDArgument); err != nil {
+		given, err := argument(call, j.StartIDArgument)
+		switch {
+		case err == nil:
+			id = given
+		case j.StartID == "":
 			return "", nil, err
 		}
 	}
-	return id, j.begin(id, call), nil
+	run := j.begin(id, call)
+	if j.StartNameArgument != "" {
+		if name, err := argument(call, j.StartNameArgument); err == nil {
+			if j.names == nil {
+				j.names = map[string]string{}
+			}
+			run.name, j.names[name] = name, id
+		}
+	}
+	return id, run, nil
 }
 
 // accept is what the start call answers.
@@ -261,6 +279,9 @@ func (j *Job) find(call sim.Call, at string) (string, *jobRun, error) {
 		if id, err = argument(call, at); err != nil {
 			return "", nil, err
 		}
+	}
+	if known, ok := j.names[id]; ok {
+		id = known
 	}
 	run := j.runs[id]
 	switch {
@@ -308,6 +329,9 @@ func (j *Job) answerAt(id string, run *jobRun, now time.Time) (any, error) {
 		return copyOf(last.answer)
 	}
 	output, err := j.answer(id, said.status)
+	if at, _ := parsePath(j.Name); err == nil && at != nil && run.name != "" {
+		output, err = at.set(output, run.name)
+	}
 	if err == nil {
 		output, err = j.putTime(output, j.StartTime, run.started)
 	}

@@ -15,7 +15,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	}
 	before := len(r.problems)
 	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "fails", "part", "answer", "answers",
-		"id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "stopAnswer", "notFound", "start", "describe", "stop")
+		"id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}
@@ -26,6 +26,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		Stopped: r.text(n, "stopped", false), Fails: r.texts(n, "fails"), Part: r.text(n, "part", false),
 		ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
+		StartNameArgument: r.text(n, "startNameArgument", false), Name: r.text(n, "name", false),
 		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Courses: r.courses(n, "start"),
 	}
 	config := jobConfig{describe: append([]string{name}, r.calls(n, "describe")...), start: r.calls(n, "start"), stop: r.calls(n, "stop")}
@@ -35,7 +36,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, EpochTimes: read.EpochTimes, Running: read.Running, Ends: read.Ends,
 			Stopped: read.Stopped, Fails: read.Fails, Part: read.Part,
 			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
-			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument, StopAnswer: read.StopAnswer, NotFound: read.NotFound,
+			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument,
+			StartNameArgument: read.StartNameArgument, Name: read.Name, StopAnswer: read.StopAnswer, NotFound: read.NotFound,
 		}
 	}
 	if len(r.problems) > before {

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/jsontype"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // status is a status that a job or a resource can have.
@@ -31,7 +33,7 @@ type behaviour struct {
 // the models have it, with limits.
 func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behaviour {
 	b := &behaviour{entry: e}
-	if e.Job != nil && a.times {
+	if e.Job != nil && a.times && !a.bare {
 		b.started, b.ended = parsePlace(e.Job.StartTime), parsePlace(e.Job.EndTime)
 	}
 	if e.Job != nil && e.Job.Status != "" {
@@ -42,8 +44,8 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behav
 	check, err := pollcore.Compile[any, any](e.Waiter)
 	for i := range b.statuses {
 		s := &b.statuses[i]
-		bare := (&answers{}).complete(clone(s.answer), model.Output, deepest)
-		s.answer = a.complete(s.answer, model.Output, deepest)
+		bare := typecheck.Sample{}.Complete(clone(s.answer), model.Output)
+		s.answer = a.Complete(s.answer, model.Output)
 		// What the machine names may be what the waiter reads, too.
 		if err == nil && check.Check(nil, s.answer, nil).Verdict != s.verdict {
 			s.answer = bare
@@ -51,6 +53,14 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behav
 		for _, at := range []place{b.started, b.ended} {
 			if at != nil {
 				at.remove(s.answer) // the mock knows it
+			}
+		}
+		for _, path := range e.Operation.Later() {
+			without := clone(s.answer)
+			parsePlace(path).remove(without)
+			// A stopped replication of DMS that is started again has the reason why it stopped.
+			if !e.Operation.Presence[path].Has(s.verdict) && (err != nil || check.Check(nil, without, nil).Verdict == s.verdict) {
+				s.answer = without
 			}
 		}
 	}
@@ -66,8 +76,8 @@ func (a *answers) byStatus(b *behaviour, model *catalog.Operation) {
 		names   []string
 	}{{pollcore.Success, j.Success}, {pollcore.Failure, j.Failure}, {pollcore.Retry, j.Running}} {
 		for _, name := range values.names {
-			answer := b.path.put(a.of(model.Output), name)
-			if p := parsePlace(j.Message); p != nil && values.verdict == pollcore.Failure {
+			answer := b.path.put(a.Of(model.Output), name)
+			if p := parsePlace(j.Message); p != nil && values.verdict == pollcore.Failure && !a.bare {
 				answer = p.put(answer, p.reason(model.Output, name))
 			}
 			b.statuses = append(b.statuses, status{name, values.verdict, answer})
@@ -93,6 +103,11 @@ func (p place) reason(s *catalog.Shape, status string) string {
 		return s.Enum[0]
 	}
 	return "simulated: the job ended " + status
+}
+
+// isLike tells whether a status has the answer of another but for its name.
+func (b *behaviour) isLike(s, other *status) bool {
+	return reflect.DeepEqual(b.path.put(clone(other.answer), s.name), s.answer)
 }
 
 // leaf is a value that acceptors read.
@@ -137,14 +152,14 @@ func (a *answers) byAcceptors(b *behaviour) {
 					return
 				}
 				name := nameOf(acceptor.Matcher.Output, verdict, values)
-				if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && p.get(answer) == nil {
+				if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && p.get(answer) == nil && !a.bare {
 					answer = p.put(answer, p.reason(e.Operation.Output, name))
 				}
 				add(name, verdict.Verdict, answer)
 			})
 		}
 	}
-	if empty := a.of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
+	if empty := a.Of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
 		add("RUNNING", pollcore.Retry, empty)
 	}
 }

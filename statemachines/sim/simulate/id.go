@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -18,7 +19,10 @@ import (
 // value is that of a job without an id: there is one at a time.
 type identity struct {
 	started, chosen, asked, stopped, told place
-	form                                  string // of ids
+	// named is where the arguments of the start call have a name of the job besides its
+	// id, and called where the answer of the describe call repeats it.
+	named, called place
+	form          string // of ids
 }
 
 // identityOf reads the id of a job out of the arguments that the catalogue makes of
@@ -53,7 +57,33 @@ func identityOf(e *catalog.Entry, describe *catalog.Operation) identity {
 		}
 	}
 	best.form = formOf(start.Output, describe.Input, best)
+	best.readName(start, describe)
 	return best
+}
+
+// readName finds what the caller calls the job: the member of the start call that goes by
+// the name of the describe call's. What the service makes is told from it where the start
+// call's answer has another member.
+func (i *identity) readName(start, describe *catalog.Operation) {
+	name, ok := i.asked[0].(string)
+	if !ok || len(i.asked) > 1 {
+		return
+	}
+	var given place
+	if start.Input != nil {
+		if m := start.Input.Member(name); m != nil && m.Shape.Type == catalog.String {
+			given = place{name}
+		}
+	}
+	switch {
+	case i.chosen != nil:
+		i.started = tell(start.Output, name, lastName(i.chosen))
+	case given == nil:
+	case lastName(i.started) == name:
+		i.chosen = given
+	default:
+		i.named, i.called = given, tell(describe.Output, name)
+	}
 }
 
 // owner are members that say whose the job is, and not which job it is.
@@ -185,7 +215,8 @@ func formOf(output, input *catalog.Shape, i identity) string {
 	least := 0
 	for _, s := range []*catalog.Shape{shape, shapeAt(input, i.asked)} {
 		if s != nil {
-			least = max(least, lower(s))
+			length, _ := strconv.Atoi(string(s.Min)) // 0 without one
+			least = max(least, length)
 		}
 	}
 	const digits = len("{n}") - 1
@@ -212,6 +243,22 @@ func shapeAt(s *catalog.Shape, p place) *catalog.Shape {
 		}
 	}
 	return s
+}
+
+// isRequired tells whether a model requires all that a place leads through.
+func isRequired(s *catalog.Shape, p place) bool {
+	for _, part := range p {
+		if name, ok := part.(string); ok {
+			m := s.Member(name)
+			if m == nil || !m.Required {
+				return false
+			}
+			s = m.Shape
+		} else {
+			s = s.Element.Shape
+		}
+	}
+	return true
 }
 
 // spellPlace is a place in arguments, in the spelling of SDK integrations.

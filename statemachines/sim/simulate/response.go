@@ -162,12 +162,7 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 	if err != nil {
 		return nil, nil, err
 	}
-	a := newAnswers(m)
-	for _, other := range others {
-		for name := range newAnswers(other).named {
-			a.named[name] = true
-		}
-	}
+	a := newAnswers(append(slices.Clip(others), m)...)
 	all, bare := map[string]*Response{}, &answers{}
 	for _, j := range jobs {
 		if err := j.prepare(bare, o.Models); err != nil {
@@ -197,7 +192,7 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 
 // response is the answer of a call that is about no status. finish completes it.
 func (a *answers) response(bare *answers, output *catalog.Shape, finish func(answer any) any) *Response {
-	return &Response{Usual: spellAnswer(finish(a.of(output)), output), Bare: spellAnswer(finish(bare.of(output)), output)}
+	return &Response{Usual: spellAnswer(finish(a.Of(output)), output), Bare: spellAnswer(finish(bare.Of(output)), output)}
 }
 
 // respond adds the answers of the Tasks of a job. least is its behaviour with no more than

@@ -57,12 +57,10 @@ type Unknown struct {
 	Position        asl.Position // of the resource
 	What            string       // has to be told: "what the Lambda function returns"
 
-	task *task
+	task   *task
+	demand *typecheck.Demand
+	bare   bool
 }
-
-// Skeleton returns what the answer may look like: the envelope of the call, if it has one,
-// with nothing in it.
-func (u Unknown) Skeleton() any { return u.task.skeleton() }
 
 // namedMock is a member of a file of mocks.
 type namedMock struct {
@@ -87,9 +85,9 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	}
 	a := newAnswers(cmp.Or(o.Reader, m))
 	a.times = o.Times
-	p := &planner{options: o, jobs: jobs, answers: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	p := &planner{options: o, jobs: jobs, full: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
 	for _, j := range jobs {
-		if err := j.prepare(a, o.Models); err != nil {
+		if err := j.prepare(p.answersOf(j.specTasks()...), o.Models); err != nil {
 			return nil, err
 		}
 		if j.identity.asked != nil && j.identity.stopped == nil {
@@ -103,6 +101,9 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 		p.job(j)
 	}
 	if err := errors.Join(p.problems...); err != nil {
+		return nil, err
+	}
+	if p.demands, err = demandsOf(m, tasks, o.Models); err != nil {
 		return nil, err
 	}
 	for _, t := range tasks {
@@ -178,7 +179,8 @@ func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
 type planner struct {
 	options  Options
 	jobs     []*job
-	answers  *answers
+	full     *answers           // with what the machine names
+	demands  *typecheck.Demands // nil if nothing is unknown
 	plan     *Plan
 	mocks    map[*task]namedMock // of jobs, by the Task that they stand at
 	silent   map[*task]bool      // Tasks that a job answers from elsewhere
@@ -226,6 +228,17 @@ func (p *planner) specOf(state string) (Spec, bool) {
 		}
 	}
 	return Spec{}, false
+}
+
+// answersOf makes the answers of a job that Tasks name, or of a Task: bare ones, if a spec
+// says so.
+func (p *planner) answersOf(named ...*task) *answers {
+	for _, t := range named {
+		if spec, ok := p.specOf(t.name()); ok && spec.Bare {
+			return &answers{bare: true}
+		}
+	}
+	return p.full
 }
 
 // job plans the answers of a job.
@@ -323,7 +336,7 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	var all object
 	for _, s := range shown {
 		known := slices.ContainsFunc(all, func(v namedValue) bool { return v.name == s.name })
-		if known || single && s.verdict != pollcore.Failure {
+		if known || single && j.behaviour.isLike(s, running) {
 			continue
 		}
 		answer := spellAnswer(s.answer, output)
@@ -371,8 +384,11 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 		}
 	}
 	id := j.identity
+	answers := p.answersOf(j.specTasks()...)
 	if j.sync == nil {
-		add("id", spellPlace(id.told))
+		if !answers.bare || isRequired(j.entry.Operation.Output, id.told) {
+			add("id", spellPlace(id.told))
+		}
 		add("idArgument", spellPlace(id.asked))
 		if len(j.starts) == 0 {
 			body = nil // one job at a time, under whatever id
@@ -392,9 +408,13 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 		add("start", p.startsOf(starts, specs, ends))
 	}
 	operation := starts[0].operation
-	add("startAnswer", spellAnswer(p.answers.of(operation.Output), operation.Output))
+	add("startAnswer", spellAnswer(answers.Of(operation.Output), operation.Output))
 	add("startId", spellPlace(id.started))
 	add("startIdArgument", spellPlace(id.chosen))
+	add("startNameArgument", spellPlace(id.named))
+	if !answers.bare || isRequired(j.entry.Operation.Output, id.called) {
+		add("name", spellPlace(id.called))
+	}
 	if id.form != "job-{n}" {
 		add("ids", id.form)
 	}
@@ -403,7 +423,7 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 		if stopped := spellPlace(id.stopped); stopped != spellPlace(id.asked) {
 			add("stopIdArgument", stopped)
 		}
-		add("stopAnswer", spellAnswer(p.answers.of(j.stops[0].operation.Output), j.stops[0].operation.Output))
+		add("stopAnswer", spellAnswer(answers.Of(j.stops[0].operation.Output), j.stops[0].operation.Output))
 	}
 	return body
 }
@@ -447,11 +467,13 @@ func (p *planner) task(t *task) {
 		return
 	}
 	if what := t.unknown(); what != "" {
-		p.plan.Unknown = append(p.plan.Unknown, t.untold(what))
-		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", t.skeleton()}, {"todo", what}}, true})
+		u := t.untold(what)
+		u.demand, u.bare = p.demands.Result(t.state), p.answersOf(t).bare
+		p.plan.Unknown = append(p.plan.Unknown, u)
+		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", u.Answer(0, 0)}, {"todo", what}}, true})
 		return
 	}
-	answer := spellAnswer(p.answers.of(t.operation.Output), t.operation.Output)
+	answer := spellAnswer(p.answersOf(t).Of(t.operation.Output), t.operation.Output)
 	p.plan.mocks = append(p.plan.mocks, namedMock{name: t.name(), body: object{{"return", answer}}})
 }
 

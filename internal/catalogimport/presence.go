@@ -1,0 +1,101 @@
+package catalogimport
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// tablePresence says when a member of a describe call's answer is there.
+type tablePresence struct {
+	node                     *jsontree.Node
+	service, operation, path string
+	when                     catalog.Presence
+	used                     bool
+}
+
+// anytime is of a member that holds the reason of a failure and a text on other statuses,
+// too.
+const anytime catalog.Presence = "any"
+
+func (t *tables) readPresence(file *table, root *jsontree.Node) {
+	services, operations, paths := "", "", ""
+	file.object(root, "operations by services", func(key string, n *jsontree.Node) {
+		file.inOrder(n, &services, key)
+		operations = ""
+		file.object(n, "members by operations", func(operation string, n *jsontree.Node) {
+			file.inOrder(n, &operations, operation)
+			paths = ""
+			file.object(n, "rows by paths of members", func(path string, n *jsontree.Node) {
+				file.inOrder(n, &paths, path)
+				p := &tablePresence{node: n, service: key, operation: operation, path: path}
+				file.Object(n, "a row", map[string]func(*jsontree.Node){
+					"when": file.word((*string)(&p.when)), "source": file.source(),
+				}, "when", "source")
+				if known := []catalog.Presence{catalog.AfterFailure, catalog.AfterEnd, catalog.AfterSuccess, anytime}; !slices.Contains(known, p.when) {
+					file.Report(n.Problem("expected one of %q as \"when\", found %q", known, p.when))
+				}
+				t.presence = append(t.presence, p)
+			})
+		})
+	})
+}
+
+// addPresence says when members of the answer of a job's describe call are there: as the
+// table says or else, of the reason of a failure and of the time of the end, as their
+// meaning does. What the model requires is always there.
+func (b *builder) addPresence(j *catalog.Job, describe *catalog.Operation) {
+	presence := map[string]catalog.Presence{}
+	for path, when := range map[string]catalog.Presence{j.Message: catalog.AfterFailure, j.EndTime: catalog.AfterEnd} {
+		path = strings.TrimSuffix(path, "[0]")
+		if timePath.MatchString(path) && !isRequired(describe.Output, path) {
+			presence[path] = when
+		}
+	}
+	for _, p := range b.tables.presence {
+		if p.service != b.service.Key || p.operation != describe.Name {
+			continue
+		}
+		p.used = true
+		if !timePath.MatchString(p.path) || !hasMember(describe.Output, p.path) {
+			b.tables.file(presenceTable).Report(p.node.Problem("the answer of %s has no member %s", describe.Name, p.path))
+		}
+		presence[p.path] = p.when
+	}
+	for path, when := range presence {
+		if when == anytime {
+			continue
+		}
+		if describe.Presence == nil {
+			describe.Presence = map[string]catalog.Presence{}
+		}
+		describe.Presence[path] = when
+	}
+}
+
+// memberAt is the member that a path leads to; nil if there is none.
+func memberAt(shape *catalog.Shape, path string) *catalog.Member {
+	var member *catalog.Member
+	for name := range strings.SplitSeq(path, ".") {
+		name, first := strings.CutSuffix(name, "[0]")
+		if member = shape.Member(name); member == nil {
+			return nil
+		}
+		if shape = member.Shape; first {
+			if shape.Element == nil {
+				return nil
+			}
+			shape = shape.Element.Shape
+		}
+	}
+	return member
+}
+
+func hasMember(shape *catalog.Shape, path string) bool { return memberAt(shape, path) != nil }
+
+func isRequired(shape *catalog.Shape, path string) bool {
+	m := memberAt(shape, path)
+	return m == nil || m.Required
+}

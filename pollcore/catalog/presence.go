@@ -1,0 +1,35 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Presence is when a member of the answer about a job is there.
+type Presence string
+
+// The presences.
+const (
+	AfterFailure Presence = "failure" // since the job has failed
+	AfterEnd     Presence = "end"     // since the job has ended, however
+	AfterSuccess Presence = "success" // since the job has succeeded
+)
+
+// Later returns the paths of the members of the operation's output that are not always
+// there, such as "QueryExecution.Status.CompletionDateTime", sorted. The index [0] stands
+// for any item of a list.
+func (o *Operation) Later() []string { return slices.Sorted(maps.Keys(o.Presence)) }
+
+// Has tells whether a job with the verdict has what is there at some time.
+func (p Presence) Has(v pollcore.Verdict) bool {
+	switch p {
+	case AfterFailure:
+		return v == pollcore.Failure
+	case AfterSuccess:
+		return v == pollcore.Success
+	default:
+		return v != pollcore.Retry
+	}
+}

@@ -1,0 +1,134 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// checkAbsent reports fields that read a member of the poll's answer which is there only
+// since the job has ended, failed or succeeded, where it has not.
+func (c *checker) checkAbsent(r *reading) {
+	if slices.Contains(c.off, typecheck.AbsentMember) {
+		return
+	}
+	operation := operationNamed(r.Operation)
+	if operation == nil {
+		return
+	}
+	for _, path := range operation.Later() {
+		steps := spellSteps(path)
+		if !c.mentions(steps[len(steps)-1]) {
+			continue
+		}
+		for _, m := range []struct {
+			meaning Meaning
+			verdict pollcore.Verdict
+		}{{MeansRunning, pollcore.Retry}, {MeansSuccess, pollcore.Success}, {MeansFailure, pollcore.Failure}} {
+			if !operation.Presence[path].Has(m.verdict) {
+				c.reportAbsent(r, path, steps, m.meaning)
+			}
+		}
+	}
+}
+
+// reportAbsent reports what reads a member while the job has a status of the meaning.
+func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meaning) {
+	status, judges := r.status, r.judges
+	if status == nil { // what is absent itself may keep the table from being read
+		status = c.operations.of(r.Poll).statuses[0]
+		judges = status.judges
+	}
+	// A status that goes the way of another meaning is the finding of another rule.
+	values := slices.DeleteFunc(slices.Clone(status.values), func(value string) bool {
+		goes := func(end End) bool {
+			return slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == end })
+		}
+		return status.meaning(judges, value) != m || r.status != nil &&
+			(m == MeansRunning && !goes(PollsOn) || m == MeansSuccess && !goes(EndsSuccess) && goes(EndsFailure))
+	})
+	if len(values) == 0 {
+		return
+	}
+	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values), steps)
+	for _, f := range c.types.FindAbsent(r.Poll, result) {
+		p := f.Problem
+		if c.isReported(typecheck.AbsentMember, p.Pointer) {
+			continue
+		}
+		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterEnd: "ended", catalog.AfterSuccess: "succeeded"}[r.presence(path)]
+		fails := "the state fails with States.Runtime, which nothing catches; read it behind the rule that only such jobs take"
+		p.Severity = diag.Danger
+		if s := c.machine.StateAt(p.Pointer); s != nil && s.QueryLanguage == asl.JSONata {
+			fails = "the state fails with States.QueryEvaluationError; write {% $exists(X) ? X : null %}"
+			if pollsByRetry(s) {
+				p.Severity = diag.Warning // it works as long as the attempts last
+			}
+		}
+		p.Message = path + " is in the answer of " + r.Operation + " only since the job has " + when + ": when it " + map[Meaning]string{
+			MeansRunning: "runs", MeansSuccess: "has succeeded", MeansFailure: "has failed",
+		}[m] + ", " + fails
+		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
+	}
+}
+
+// pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or
+// more: it may last until the member is there.
+func pollsByRetry(s *asl.State) bool {
+	for _, r := range s.Retry {
+		if !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
+			continue
+		}
+		total, delay := 0.0, float64(r.IntervalSeconds)
+		for n := int64(0); n < r.MaxAttempts && total < longRetry; n++ {
+			total += delay
+			if delay *= r.BackoffRate; r.MaxDelaySeconds > 0 {
+				delay = min(delay, float64(r.MaxDelaySeconds))
+			}
+		}
+		return total >= longRetry
+	}
+	return false
+}
+
+// takesFailedExpressions are the names of errors that a failed expression goes by.
+var takesFailedExpressions = []string{"States.QueryEvaluationError", asl.ErrorTaskFailed, asl.ErrorAll}
+
+// longRetry is a minute of retries.
+const longRetry = 60
+
+// presence is when a member of the poll's answer is there.
+func (r *reading) presence(path string) catalog.Presence {
+	return operationNamed(r.Operation).Presence[path]
+}
+
+// isReported tells whether a rule has a finding at a place.
+func (c *checker) isReported(rule, pointer string) bool {
+	return slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Rule == rule && f.Pointer == pointer })
+}
+
+// operationNamed is the operation of a name such as "athena:GetQueryExecution"; nil if the
+// catalogue does not have it.
+func operationNamed(name string) *catalog.Operation {
+	key, action, _ := strings.Cut(name, ":")
+	service, err := catalog.AWS().Service(key)
+	if err != nil {
+		return nil
+	}
+	return service.Operations[action]
+}
+
+// spellSteps is a path of a model as Step Functions spells it, without indices.
+func spellSteps(path string) []string {
+	var steps []string
+	for name := range strings.SplitSeq(items().ReplaceAllString(path, ""), ".") {
+		steps = append(steps, javasdk.MemberName(name))
+	}
+	return steps
+}

@@ -1,0 +1,218 @@
+package simulate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// eachJob calls f with every job of the catalogue.
+func eachJob(t *testing.T, f func(t *testing.T, e *catalog.Entry)) {
+	t.Helper()
+	list, err := catalog.AWS().List()
+	require.NoError(t, err)
+	for _, s := range list {
+		for _, listed := range s.Entries {
+			if listed.Kind != catalog.AWSJob {
+				continue
+			}
+			t.Run(s.Key+" "+listed.Name, func(t *testing.T) {
+				t.Parallel()
+				e, err := catalog.Lookup(s.Key, listed.Name)
+				require.NoError(t, err)
+				f(t, e)
+			})
+		}
+	}
+}
+
+// at is what stands at a path of the model in an answer as Tasks get it.
+func at(answer any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		name, first := strings.CutSuffix(name, "[0]")
+		object, _ := answer.(map[string]any)
+		if answer = object[javasdk.MemberName(name)]; first {
+			list, _ := answer.([]any)
+			if answer = nil; len(list) > 0 {
+				answer = list[0]
+			}
+		}
+	}
+	return answer
+}
+
+// readsAll is a machine with the calls of a job that names every member which its answer
+// does not always have.
+func readsAll(t *testing.T, e *catalog.Entry) *asl.StateMachine {
+	t.Helper()
+	states := map[string]any{"Start": callState(e.Service, e.Name), "Describe": callState(e.Service, e.Operation.Name)}
+	read := map[string]any{}
+	for i, path := range e.Operation.Later() {
+		var spelt []string
+		for name := range strings.SplitSeq(path, ".") {
+			spelt = append(spelt, javasdk.MemberName(name))
+		}
+		read[fmt.Sprintf("x%d.$", i)] = "$." + strings.Join(spelt, ".")
+	}
+	states["Loop?"] = map[string]any{"Type": "Choice", "Default": "Read", "Choices": []any{map[string]any{"Variable": "$.x", "IsPresent": true, "Next": "Describe"}}}
+	states["Read"] = map[string]any{"Type": "Pass", "Parameters": read, "End": true}
+	text, err := json.Marshal(map[string]any{"StartAt": "Start", "States": states})
+	require.NoError(t, err)
+	m, err := asl.Parse(text)
+	require.NoError(t, err, string(text))
+	return m
+}
+
+// A member that is there only since the job has failed, ended or succeeded is in no answer
+// before, whatever the definition reads. Athena's StateChangeReason was in the answer about
+// a query that runs.
+func TestNoAnswerHasWhatComesLater(t *testing.T) {
+	t.Parallel()
+	eachJob(t, func(t *testing.T, e *catalog.Entry) {
+		t.Helper()
+		if len(e.Operation.Presence) == 0 || e.Job.Describe == e.Name {
+			return
+		}
+		m := readsAll(t, e)
+		statuses, err := simulate.Statuses(e, models.Load)
+		require.NoError(t, err)
+		verdicts := map[string]pollcore.Verdict{}
+		for _, s := range statuses {
+			verdicts[s.Name] = s.Verdict
+		}
+		seen := map[string]bool{}
+		for _, s := range statuses {
+			plan, err := simulate.New(m, simulate.Options{
+				Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}, Ends: s.Name, Polls: map[string]*catalog.Entry{"Describe": e},
+			})
+			require.NoError(t, err)
+			text, err := plan.JSON()
+			require.NoError(t, err)
+			var file map[string]struct {
+				Job *struct {
+					Running, Ends string
+					Answer        any
+					Answers       map[string]any
+				}
+			}
+			require.NoError(t, json.Unmarshal(text, &file))
+			job := file["Describe"].Job
+			require.NotNil(t, job)
+			for _, status := range []string{job.Running, job.Ends} {
+				answer, own := job.Answers[status]
+				if !own {
+					answer = job.Answer
+				}
+				for path, when := range e.Operation.Presence {
+					value := at(answer, path)
+					there := value != nil
+					if value != status { // else it is what the waiter judges by
+						require.False(t, there && !when.Has(verdicts[status]), "%s: %s of %v", status, path, answer)
+					}
+					seen[path] = seen[path] || there
+				}
+			}
+		}
+		for path := range e.Operation.Presence {
+			require.True(t, seen[path], "%s is in no answer", path)
+		}
+	})
+}
+
+// What the request calls the job, the answers call it, and it is found by that name. After
+// rds:createDBSnapshot of "job-of-today" the answer said "job-1", and describing by the
+// caller's own name found nothing.
+func TestJobsHaveTheNamesOfTheirRequests(t *testing.T) {
+	t.Parallel()
+	var named atomic.Int64
+	t.Cleanup(func() { require.EqualValues(t, 25, named.Load()) })
+	eachJob(t, func(t *testing.T, e *catalog.Entry) {
+		t.Helper()
+		if names := namesInBoth(e); len(names) > 0 && e.Job.Describe != e.Name {
+			named.Add(1)
+			requireNamed(t, e, names)
+		}
+	})
+}
+
+// namesInBoth are the members of the describe call that select the job and that the start
+// call has, too: where some are read from the start call's answer, these, unless one of
+// them is what the service makes alone.
+func namesInBoth(e *catalog.Entry) []string {
+	var made, given []string
+	for member, expression := range e.Job.Arguments {
+		start := e.Service.Operations[e.Name].Input
+		both := start != nil && start.Member(member) != nil && start.Member(member).Shape.Type == catalog.String
+		switch read := strings.Contains(expression, "output"); {
+		case read && !both:
+			return nil
+		case read:
+			made = append(made, member)
+		case both && strings.HasPrefix(expression, "input."):
+			given = append(given, member)
+		}
+	}
+	if made != nil {
+		return made
+	}
+	return given
+}
+
+func requireNamed(t *testing.T, e *catalog.Entry, members []string) {
+	t.Helper()
+	input, arguments := inputOf(e), required(e.Operation.Input, "").(map[string]any)
+	for i, member := range members {
+		name := fmt.Sprintf("job-of-today-%024d", i)
+		input[javasdk.MemberName(member)], arguments[javasdk.MemberName(member)] = name, name
+	}
+	start, describe := callState(e.Service, e.Name), callState(e.Service, e.Operation.Name)
+	start["Parameters"], start["ResultPath"], start["Next"] = input, "$.started", "Describe"
+	describe["Parameters"], describe["ResultPath"], describe["Next"] = arguments, "$.described", "End"
+	text, err := json.Marshal(map[string]any{"StartAt": "Start", "States": map[string]any{"Start": start, "Describe": describe, "End": map[string]any{"Type": "Succeed"}}})
+	require.NoError(t, err)
+	m, err := asl.Parse(text)
+	require.NoError(t, err)
+	plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{}}, Polls: map[string]*catalog.Entry{"Describe": e}})
+	require.NoError(t, err)
+	mocks, err := plan.Mocks()
+	require.NoError(t, err)
+	options := sim.Options{Models: models.Load, Seed: 1, Lenient: true}
+	require.NoError(t, mocks.Apply(m, "", &options))
+	r, err := sim.Run(t.Context(), m, []byte(`{}`), options)
+	require.NoError(t, err)
+	require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+	var output struct{ Started, Described json.RawMessage }
+	require.NoError(t, json.Unmarshal(r.Output, &output))
+	require.Contains(t, string(output.Described), "job-of-today")
+	for _, member := range members {
+		answer := e.Service.Operations[e.Name].Output
+		if len(members) == 1 && answer != nil && has(answer, member, 0) {
+			require.Contains(t, string(output.Started), "job-of-today")
+		}
+	}
+}
+
+// has tells whether a structure has a text of the name, itself or in a structure in it.
+func has(s *catalog.Shape, member string, depth int) bool {
+	for i := range s.Members {
+		m := &s.Members[i]
+		if m.Name == member && m.Shape.Type == catalog.String || depth < 2 && m.Shape.Type == catalog.Structure && has(m.Shape, member, depth+1) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// FindAbsent returns the fields that fail whenever a Task has a result, because they
+// select what the result does not have, and that do not fail with every other result.
+func (c *Checker) FindAbsent(task *asl.State, result Value) []Finding {
+	other := newChecker(c.machine, Options{Models: c.models, Input: c.start, Results: map[*asl.State]Value{task: result}})
+	other.absent = true
+	if err := other.load(); err != nil {
+		return nil // c has loaded them
+	}
+	other.enter(c.machine.State(c.machine.StartAt), Env{other.start, objectOf(newObject(nil))})
+	other.settle(false)
+	for s := range c.machine.All {
+		other.step(s, other.states[s].in, other.Result(s), true)
+	}
+	return slices.DeleteFunc(other.Findings(), func(f Finding) bool {
+		return f.Rule != AbsentMember || slices.ContainsFunc(c.findings, func(known Finding) bool { return known.Pointer == f.Pointer })
+	})
+}
+
+// NarrowTo is the value if the member at a path, as of Narrow, is one of the strings.
+func NarrowTo(v Value, path, literals []string) Value {
+	out := Nothing()
+	for _, literal := range literals {
+		out = join(out, Narrow(v, path, literal))
+	}
+	return out
+}
+
+// Without is the value without the member at a path, as of Narrow. What is above it stays.
+func Without(v Value, path []string) Value {
+	steps := make([]jsonpath.Step, len(path))
+	for i, name := range path {
+		steps[i] = jsonpath.Step{Kind: jsonpath.StepName, Names: []string{name}}
+	}
+	return remove(v, steps)
+}
+
+func remove(v Value, steps []jsonpath.Step) Value {
+	name := steps[0].Names[0]
+	r, l := v.record(), v.list()
+	switch {
+	case len(steps) == 1 && r != nil:
+		return objectOf(r.with(name, absent))
+	case r != nil:
+		return objectOf(r.with(name, remove(r.get(name), steps[1:])))
+	case l != nil && len(steps) > 1: // each item
+		return arrayOf(newList(remove(l.element(), steps[1:])))
+	default:
+		return v
+	}
+}
+
+// lacks tells whether a model says that the object never has a member.
+func (r *record) lacks(name string) bool {
+	return r.isStructure() && r.spelling.member(r.shape, name) == nil
+}
