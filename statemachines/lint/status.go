@@ -79,7 +79,7 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 	if c.mentions(seen) {
 		return "", 0, ""
 	}
-	return StatusUnclear, diag.Warning, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
+	return StatusUnclear, diag.Danger, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
 		list(row.Values), r.Operation, first(row.Routes), row.Member)
 }
 
