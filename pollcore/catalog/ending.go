@@ -16,8 +16,6 @@ const (
 	// PassingEnding is on the way to an end: "STOPPING", or "deleting" to those who wait
 	// until something is available. What ended, and how, the next status says.
 	PassingEnding Passing = "ending"
-	// PassingRunning is a step of a job that runs, which a success takes, too.
-	PassingRunning Passing = "running"
 	// PassingEnd is an end: nothing follows by itself.
 	PassingEnd Passing = "end"
 	// PassingFilter is a word of the model's that only filters have: nothing is ever in

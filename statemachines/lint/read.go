@@ -147,7 +147,7 @@ func (r *reading) chooseFitting() {
 	switch {
 	case len(both) == 1 && len(r.judges) > 1:
 		r.judges = both
-	case len(both) == 0 && len(r.judges) == 1 && len(fitting) > 0:
+	case len(both) == 0 && len(r.judges) == 1 && len(fitting) > 0 && r.Start == nil:
 		r.doubtful = true
 	}
 	r.nameEntry(r.status)

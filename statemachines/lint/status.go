@@ -56,6 +56,9 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
+	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && r.joinsSuccess(row):
+		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
+			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
 		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, and the execution fails; poll on", names, r.Operation, to)
 	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row) && len(row.Routes) == 0:
@@ -79,7 +82,7 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 	if c.mentions(seen) {
 		return "", 0, ""
 	}
-	return StatusUnclear, diag.Warning, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
+	return StatusUnclear, diag.Danger, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
 		list(row.Values), r.Operation, first(row.Routes), row.Member)
 }
 
@@ -151,7 +154,7 @@ func (r *reading) worksOn(row *Row) bool {
 // does, too.
 func (r *reading) joinsSuccess(row *Row) bool {
 	for value, routes := range r.routes {
-		if value == otherValue || r.status.meaning(r.judges, value) != MeansSuccess {
+		if means := r.status.meaning(r.judges, value); value == otherValue || means != MeansSuccess && means != MeansUnclear {
 			continue
 		}
 		for _, success := range routes {

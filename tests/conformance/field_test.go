@@ -40,6 +40,7 @@ type (
 		States           []string
 		Operation, Entry string
 		Rows             []saidRow
+		Errors           []saidRow
 		Bound            struct {
 			Kind    string
 			Polls   int
@@ -47,9 +48,9 @@ type (
 		}
 	}
 	saidRow struct {
-		Values, Errors, Routes []string
-		Meaning                string
-		Ends                   lint.End
+		Values, Names, Routes []string
+		Meaning               string
+		Ends                  lint.End
 	}
 )
 
@@ -269,20 +270,24 @@ func (l *fieldLoop) compare(t *testing.T, said *saidLoop) []fieldCase {
 // compareValue compares what the loop does with a value, and returns what it says
 // instead.
 func (l *fieldLoop) compareValue(value string, want *fieldRow, said *saidLoop) string {
-	i := slices.IndexFunc(said.Rows, func(r saidRow) bool {
-		name, isError := strings.CutPrefix(value, "error ")
+	rows := said.Rows
+	name, isError := strings.CutPrefix(value, "error ")
+	if isError {
+		rows = said.Errors
+	}
+	i := slices.IndexFunc(rows, func(r saidRow) bool {
 		switch {
 		case isError:
-			return slices.Contains(r.Errors, name)
+			return slices.Contains(r.Names, name)
 		case value == anyOther:
-			return len(r.Values)+len(r.Errors) == 0
+			return len(r.Values) == 0
 		}
 		return slices.Contains(r.Values, value)
 	})
 	if i < 0 {
 		return value + ": no row"
 	}
-	row := said.Rows[i]
+	row := rows[i]
 	if (want.meaning == "-" || row.Meaning == want.meaning) && l.goes(want.ways, &row) {
 		return ""
 	}
