@@ -185,36 +185,6 @@ func (r *reading) fits(j *judge) bool {
 	return goesOn
 }
 
-// startCall is the operation that starts the job of a judge; empty if it judges no
-// job.
-func startCall(j *judge) string {
-	if j.entry == nil || j.entry.Job == nil {
-		return ""
-	}
-	return j.entry.Service.Key + ":" + j.entry.Name
-}
-
-func (c *checker) startsJob(s *asl.State, j *judge) bool {
-	name := startCall(j)
-	return name != "" && strings.EqualFold(c.operations.call(s.Task.Resource), name)
-}
-
-// tasks are the Tasks of the machine by the operations that they call, in small
-// letters.
-func (c *checker) tasks() map[string][]*asl.State {
-	if c.called == nil {
-		c.called = map[string][]*asl.State{}
-		for s := range c.machine.All {
-			if s.Task != nil {
-				if name := strings.ToLower(c.operations.call(s.Task.Resource)); name != "" {
-					c.called[name] = append(c.called[name], s)
-				}
-			}
-		}
-	}
-	return c.called
-}
-
 // endOf is where all routes of a value end.
 func endOf(routes []route) End {
 	end := routes[0].ends

@@ -114,7 +114,7 @@ stays; 2 wrong usage.`,
 	kit.AddSubstitutes(f, &o.substitutes)
 	kit.AddOutput(c, &o.output)
 	kit.CompleteWords(c, "strategy", fixStrategies()...)
-	kit.CompleteNothing(c, "only", "max-wait", "max-delay", "simulate", "substitute")
+	kit.CompleteNothing(c, "only", "accept", "max-wait", "max-delay", "simulate", "substitute")
 	return c
 }
 
