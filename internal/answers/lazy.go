@@ -118,10 +118,12 @@ func (r *Router) plan(m *asl.StateMachine) (*simulate.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A client sends the token that a Task waits for, or works for an activity.
+	// A client sends the token that a Task waits for, or works for an activity, and what
+	// is forwarded has an answer.
 	plan.Unknown = slices.DeleteFunc(plan.Unknown, func(u simulate.Unknown) bool {
 		resource := asl.ParseResource(u.Resource)
-		return resource.WaitsForToken() || resource.Service == "activity"
+		_, _, somewhere, err := r.placeOf(u.Resource)
+		return resource.WaitsForToken() || resource.Service == "activity" || somewhere && err == nil
 	})
 	// Other machines of the server may have jobs that end so.
 	if err := own.checkEnds(plan, r.options.Mocks); err != nil && len(answered) > 0 {

@@ -221,6 +221,9 @@ func TestForwardTakesWhatNobodyAnswers(t *testing.T) {
 		before := s.lazily(t, d, m)
 		d.forward = true
 		after := s.lazily(t, d, m)
+		if before == "simulated job" && strings.HasPrefix(after, "forward ") { // a drawn answer is for what has no other
+			return
+		}
 		if before == nobody && task != "an unknown operation" {
 			require.True(t, after == nobody && len(d.simulated) > 0 || strings.HasPrefix(after, "forward "), "%s: %s: %+v", task, after, d)
 			return
