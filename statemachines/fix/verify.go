@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // verify reads the new definition, and tries its loop with every status: a success
@@ -32,7 +33,7 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	}
 	for _, l := range lint.Check(m, lint.Options{Express: o.Express}) {
 		for name := range f.states {
-			if s := stateOf(m, name); s != nil && l.Severity != diag.Note && (l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer)) {
+			if s := stateOf(m, name); s != nil && l.Severity != diag.Note && l.Rule != typecheck.AbsentMember && (l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer)) {
 				return nil, refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
 			}
 		}

@@ -55,7 +55,7 @@ type judge struct {
 
 // read declares the differences of a run that a new loop is for, and refuses others.
 func (j *judge) read(r *trial.Run) error {
-	if len(r.Differences) == 0 {
+	if len(r.Differences) == 0 || breaksAlike(r) {
 		return nil
 	}
 	kind, ok := j.kindOf(r)
@@ -69,6 +69,17 @@ func (j *judge) read(r *trial.Run) error {
 		return nil
 	}
 	return refuse("with %s, %s", r.Script, r.Differences[0])
+}
+
+// breaksAlike tells whether a run ends in errors of the engine in both machines, which have
+// other names and texts in the other query language, and does the same before.
+func breaksAlike(r *trial.Run) bool {
+	engine := func(o trial.Outcome) bool {
+		return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout
+	}
+	return engine(r.Before) && engine(r.After) && !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
+		return d.What != trial.Error && d.What != trial.Cause
+	})
 }
 
 // kindOf is the kind of answer of the poll that a run is about.
@@ -96,6 +107,8 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 	case kind.Sort == trial.Fails:
 		return r.Before.Status == failed && (r.After.Status != failed || r.Before.Error == kind.Value) // nothing caught it
 	case r.Before.Status == trial.PollsOn, r.Before.Status == trial.Endless, r.Before.Status == string(sim.StatusTimedOut):
+		return true
+	case r.Before.Status == r.After.Status && r.After.Polls > r.Before.Polls: // it polls on for what it does not know
 		return true
 	case r.Before.Status == r.After.Status:
 		return r.Before.Status == failed && strings.HasPrefix(r.Before.Error, "States.") && r.Before.Error != asl.ErrorTimeout
