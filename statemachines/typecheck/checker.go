@@ -98,20 +98,6 @@ func newChecker(m *asl.StateMachine, o Options) *Checker {
 	return c
 }
 
-// load finds the variables and the APIs of all states.
-func (c *Checker) load() error {
-	for s := range c.machine.All {
-		c.noteAssigned(s)
-		if s.Task == nil {
-			continue
-		}
-		if err := c.loadAPI(s.Task.Resource); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Start is the environment in which a flow starts: that of the state machine, of a
 // branch, or of the items of a Map.
 func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
@@ -194,6 +180,20 @@ func (c *Checker) Arguments(s *asl.State) Value {
 	doc := x.inputPath()
 	name, template := x.arguments()
 	return x.with(doc).templateOr(template, doc, name)
+}
+
+// load finds the variables and the APIs of all states.
+func (c *Checker) load() error {
+	for s := range c.machine.All {
+		c.noteAssigned(s)
+		if s.Task == nil {
+			continue
+		}
+		if err := c.loadAPI(s.Task.Resource); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // once is the value of a part of the definition, which is made once.

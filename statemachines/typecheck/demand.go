@@ -48,6 +48,22 @@ func (t *demandTable) newDemand(depth int) *Demand {
 	return d
 }
 
+// IsRead tells whether the value, or a part of it, is read.
+func (d *Demand) IsRead() bool {
+	if d == nil {
+		return false
+	}
+	if d.read || d.item.IsRead() {
+		return true
+	}
+	for _, m := range d.members {
+		if m.IsRead() {
+			return true
+		}
+	}
+	return false
+}
+
 // join is the demand that stands for two.
 func (d *Demand) join(o *Demand) *Demand {
 	switch {
@@ -200,22 +216,6 @@ func (v Value) demandShape(s *catalog.Shape) {
 			d.shape = s
 		}
 	})
-}
-
-// IsRead tells whether the value, or a part of it, is read.
-func (d *Demand) IsRead() bool {
-	if d == nil {
-		return false
-	}
-	if d.read || d.item.IsRead() {
-		return true
-	}
-	for _, m := range d.members {
-		if m.IsRead() {
-			return true
-		}
-	}
-	return false
 }
 
 // isList tells whether only lists will do.

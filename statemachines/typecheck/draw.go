@@ -178,25 +178,30 @@ func (w *drawer) argument(s *catalog.Shape, d *Demand, at []string) any {
 // drawnItems is how many items a list has that may have any number.
 const drawnItems = 2
 
-func (w *drawer) array(l *list, d *Demand, name string, at []string) any {
-	var wanted *Demand
-	items := drawnItems
-	if d != nil {
-		wanted = d.item
-		if d.members != nil && len(d.memberNames()) > 0 { // JSONata reads them through the list
-			members := maps.Clone(d.members)
-			if wanted != nil {
-				maps.Copy(members, wanted.members)
-			}
-			wanted = &Demand{read: true, kinds: objects, members: members}
-		}
-		if d.shape != nil && d.shape.Type == catalog.List {
-			items = max(1, lowerBound(d.shape))
-			if !wanted.IsRead() {
-				wanted = &Demand{read: true, kinds: kindsOf(d.shape.Element.Shape), shape: d.shape.Element.Shape}
-			}
-		}
+// ofItems is the demand of each item of a list, and how many there are to be.
+func (d *Demand) ofItems() (wanted *Demand, items int) {
+	if d == nil {
+		return nil, drawnItems
 	}
+	wanted, items = d.item, drawnItems
+	if len(d.memberNames()) > 0 { // JSONata reads them through the list
+		members := maps.Clone(d.members)
+		if wanted != nil {
+			maps.Copy(members, wanted.members)
+		}
+		wanted = &Demand{read: true, kinds: objects, members: members}
+	}
+	if d.shape == nil || d.shape.Type != catalog.List {
+		return wanted, items
+	}
+	if element := d.shape.Element.Shape; !wanted.IsRead() {
+		wanted = &Demand{read: true, kinds: kindsOf(element), shape: element}
+	}
+	return wanted, max(1, lowerBound(d.shape))
+}
+
+func (w *drawer) array(l *list, d *Demand, name string, at []string) any {
+	wanted, items := d.ofItems()
 	out := []any{}
 	if len(at) > maxDrawn {
 		return out
@@ -259,9 +264,8 @@ func numeral(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 
 
 func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	words := v.words()
-	possible := func(word string) bool { return words.may(word) }
 	if d != nil && w.Compared > 0 {
-		fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !possible(word) })
+		fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !words.may(word) })
 		if n := (w.Compared - 1) % (len(fit) + 1); n < len(fit) {
 			return fit[n]
 		}

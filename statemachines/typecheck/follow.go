@@ -115,17 +115,7 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 				next = v.list().element()
 			}
 		case jsonpath.StepAll, jsonpath.StepFilter:
-			v.demandKinds(arrays)
-			if v.may(arrays) {
-				next = v.list().element()
-			}
-			if v.may(objects) && v.demandOf() == nil {
-				if step.Kind == jsonpath.StepAll {
-					next = join(next, v.record().element())
-				} else {
-					next = join(next, v.only(objects))
-				}
-			}
+			next = followAll(v, step.Kind)
 		}
 		next = next.without(missing)
 		if found := v.without(missing); next.IsNothing() && !found.IsNothing() && stopped == nil && step.Kind == jsonpath.StepName {
@@ -134,4 +124,21 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 		v = next
 	}
 	return arrayOf(newList(v)), stopped
+}
+
+// followAll is any part of a value that a wildcard or a filter selects.
+func followAll(v Value, kind jsonpath.StepKind) Value {
+	v.demandKinds(arrays)
+	next := Nothing()
+	if v.may(arrays) {
+		next = v.list().element()
+	}
+	switch {
+	case !v.may(objects) || v.demandOf() != nil:
+		return next
+	case kind == jsonpath.StepAll:
+		return join(next, v.record().element())
+	default:
+		return join(next, v.only(objects))
+	}
 }

@@ -272,7 +272,8 @@ func (e *comparison) records(a, b *record) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling || len(a.fields) != len(b.fields) || !e.equal(a.rest, b.rest) {
+	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling ||
+		len(a.fields) != len(b.fields) || !e.equal(a.rest, b.rest) {
 		return false
 	}
 	for i := range a.fields {

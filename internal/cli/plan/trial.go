@@ -109,8 +109,10 @@ func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
 		inputs, t.invented = inventInputs(t.machine.StateMachine, t.entry), true
 	}
 	var why error
-	for _, t.bare = range []bool{true, false} { // what need not be there may lead past the poll
-		for _, t.input = range inputs {
+	for _, bare := range []bool{false, true} { // what need not be there may lead past the poll
+		t.bare = bare
+		for _, input := range inputs {
+			t.input = input
 			found, err := t.run(ctx, firstTrial, kit.DefaultSeed)
 			switch {
 			case ctx.Err() != nil:
@@ -121,7 +123,9 @@ func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
 			case err == nil:
 				err = fmt.Errorf("the run ends before it sees the end of a job of %s%s", kit.ShortDuration(firstTrial), found.failure)
 			}
-			why = err // of the richest input and answers
+			if !t.bare {
+				why = err // of the richest input
+			}
 		}
 	}
 	switch {

@@ -25,7 +25,9 @@ func (j *Job) Check() error {
 	} else if j.Status == "" && j.Answers != nil && slices.ContainsFunc(j.statuses(), func(s string) bool { return j.Answers[s] == nil }) {
 		report("a job without the path of its status needs the answer of each status")
 	}
-	for _, text := range []string{j.Status, j.StartTime, j.EndTime, j.ID, j.IDArgument, j.StopIDArgument, j.StartID, j.StartIDArgument, j.StartNameArgument, j.Name, j.Part} {
+	for _, text := range []string{
+		j.Status, j.StartTime, j.EndTime, j.ID, j.IDArgument, j.StopIDArgument, j.StartID, j.StartIDArgument, j.StartNameArgument, j.Name, j.Part,
+	} {
 		if text == "" {
 			continue
 		}

@@ -104,10 +104,11 @@ func TestNoAnswerHasWhatComesLater(t *testing.T) {
 			require.NoError(t, err)
 			var file map[string]struct {
 				Job *struct {
-					Running, Ends string
-					Answer        any
-					Answers       map[string]any
-				}
+					Running string         `json:"running"`
+					Ends    string         `json:"ends"`
+					Answer  any            `json:"answer"`
+					Answers map[string]any `json:"answers"`
+				} `json:"job"`
 			}
 			require.NoError(t, json.Unmarshal(text, &file))
 			job := file["Describe"].Job
@@ -195,7 +196,10 @@ func requireNamed(t *testing.T, e *catalog.Entry, members []string) {
 	r, err := sim.Run(t.Context(), m, []byte(`{}`), options)
 	require.NoError(t, err)
 	require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
-	var output struct{ Started, Described json.RawMessage }
+	var output struct {
+		Started   json.RawMessage `json:"started"`
+		Described json.RawMessage `json:"described"`
+	}
 	require.NoError(t, json.Unmarshal(r.Output, &output))
 	require.Contains(t, string(output.Described), "job-of-today")
 	for _, member := range members {

@@ -57,17 +57,16 @@ func identityOf(e *catalog.Entry, describe *catalog.Operation) identity {
 		}
 	}
 	best.form = formOf(start.Output, describe.Input, best)
-	best.readName(start, describe)
-	return best
+	return best.withName(start, describe)
 }
 
-// readName finds what the caller calls the job: the member of the start call that goes by
+// withName finds what the caller calls the job: the member of the start call that goes by
 // the name of the describe call's. What the service makes is told from it where the start
 // call's answer has another member.
-func (i *identity) readName(start, describe *catalog.Operation) {
+func (i identity) withName(start, describe *catalog.Operation) identity {
 	name, ok := i.asked[0].(string)
 	if !ok || len(i.asked) > 1 {
-		return
+		return i
 	}
 	var given place
 	if start.Input != nil {
@@ -84,6 +83,7 @@ func (i *identity) readName(start, describe *catalog.Operation) {
 	default:
 		i.named, i.called = given, tell(describe.Output, name)
 	}
+	return i
 }
 
 // owner are members that say whose the job is, and not which job it is.
