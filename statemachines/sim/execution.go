@@ -231,6 +231,9 @@ func (r *run) limitTime() {
 	if own := time.Duration(r.machine.TimeoutSeconds) * time.Second; own > 0 {
 		limit = min(limit, own)
 	}
+	if r.beginning != nil {
+		limit -= r.now.Sub(r.root.result.Start)
+	}
 	r.after(limit, func() { r.root.timeOut() })
 }
 

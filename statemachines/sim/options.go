@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -113,7 +114,10 @@ type Options struct {
 	Sync          bool               // a synchronous Express execution, whose context object has no RedriveCount
 	Seed          uint64             // of the jitter of retries and all else that is random
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
-	MaxEvents     int                // of the history of an execution; 0: asl.MaxEvents; negative: none
+	// Begin is where Run begins instead of at StartAt with the input: in the middle of an
+	// execution that began at StartTime.
+	Begin     *Beginning
+	MaxEvents int // of the history of an execution; 0: asl.MaxEvents; negative: none
 	// Note is kept with the start of an execution in the journal of its World: JSON.
 	Note []byte
 	// Repeat tells whether Replay calls the handler of a call again: one that is
@@ -148,6 +152,13 @@ type Options struct {
 	OnWait func(until time.Time)
 
 	budget budget // zero: wholeBudget
+}
+
+// Beginning is a state of the outermost flow, with what it has when it is entered.
+type Beginning struct {
+	State     string
+	Input     json.RawMessage
+	Variables map[string]json.RawMessage
 }
 
 // ExecutionARN returns the ARN of the execution that Run makes with the

@@ -22,8 +22,10 @@ type run struct {
 	clock   *Clock
 	others  *sync.WaitGroup // goroutines of handlers
 	random  *randomState
-	now     time.Time // of the function that runs
-	calls   []func()  // of handlers, which follow the function that runs
+	// beginning is where the execution begins; nil: at StartAt.
+	beginning *beginning
+	now       time.Time // of the function that runs
+	calls     []func()  // of handlers, which follow the function that runs
 
 	current  *strand // that runs
 	inCaller bool    // a function of the caller runs

@@ -35,6 +35,11 @@ func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Re
 		return nil, err
 	}
 	r := newRun(m, o, newRandom(o.Seed))
+	if o.Begin != nil {
+		if r.beginning, err = o.Begin.read(m); err != nil {
+			return nil, err
+		}
+	}
 	return r.drive(ctx, func() { r.start(r.newRoot(payload), payload) })
 }
 
@@ -91,6 +96,30 @@ func (r *run) restart(failed *Result) {
 	r.follow(x)
 	x.redrive()
 	r.limitTime()
+}
+
+// beginning is a Beginning that was read.
+type beginning struct {
+	state     string
+	input     *Payload
+	variables map[string]*Payload
+}
+
+func (b *Beginning) read(m *asl.StateMachine) (*beginning, error) {
+	if m.State(b.State) == nil {
+		return nil, fmt.Errorf("option Begin: the outermost flow has no state %q", b.State)
+	}
+	input, err := readInput(b.Input)
+	if err != nil {
+		return nil, err
+	}
+	read := &beginning{b.State, input, map[string]*Payload{}}
+	for name, text := range b.Variables {
+		if read.variables[name], err = readInput(text); err != nil {
+			return nil, fmt.Errorf("option Begin: variable %q: %w", name, err)
+		}
+	}
+	return read, nil
 }
 
 func readInput(input []byte) (*Payload, error) {

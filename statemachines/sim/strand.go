@@ -231,6 +231,11 @@ func (x *execution) begin(flow *asl.Flow, input *Payload) {
 	s := newStrand(x, flow, newVariables(nil))
 	x.result.root, x.inner = s, s
 	x.follow(s)
+	if at := x.run.beginning; at != nil && x == x.run.root {
+		s.variables.assign(at.variables)
+		s.goTo(at.state, at.input)
+		return
+	}
 	s.goTo(flow.StartAt, input)
 }
 

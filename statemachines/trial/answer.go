@@ -19,7 +19,7 @@ import (
 
 // answer is what a call gets.
 type answer struct {
-	kind    Kind   // the zero Kind is that of the usual answer
+	kind    Kind   // of no sort if it is the one of a call that goes well
 	text    string // JSON
 	failure *sim.TaskError
 	silent  bool
@@ -33,9 +33,11 @@ func silence(task string) answer { return answer{kind: Kind{Task: task, Sort: Si
 // callee is a Task with the answers that it can get.
 type callee struct {
 	state   *asl.State
+	known   *simulate.Response
 	about   func(arguments any, answer string) string
 	usual   answer
 	running *answer // of a poll: the job goes on
+	waiting answer  // the same with no more than the model requires
 	answers []answer
 	errors  []answer
 	bare    []answer // of each status, or the usual one
@@ -79,21 +81,33 @@ func (w *words) read(text []byte, language asl.QueryLanguage) {
 
 var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{%(?:[^%]|%[^}])*%\}`) })
 
-// newCallee makes the answers of a Task.
-func newCallee(s *asl.State, r *simulate.Response, w *words, models typecheck.Models) (*callee, error) {
-	c := &callee{state: s, about: r.About, usual: answer{text: textOf(r.Usual)}}
+// newCallee makes the answers of a Task that does not vary.
+func newCallee(s *asl.State, r *simulate.Response) *callee {
+	c := &callee{state: s, known: r, about: r.About, usual: answer{kind: Kind{Task: s.Name}, text: textOf(r.Usual)}}
 	if r.Statuses != nil {
 		status := r.Statuses[r.Running]
 		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, text: textOf(status.Answer), runs: true}
+		c.waiting = answer{kind: Kind{Task: s.Name, Sort: Bare}, text: textOf(status.Bare), runs: true}
 	}
-	c.addStatuses(r, w)
-	c.addBare(r)
-	op, err := typecheck.FindOperation(s.Task.Resource, models)
+	for _, status := range r.Statuses {
+		if textOf(status.Answer) == c.usual.text {
+			c.usual.kind = Kind{Task: s.Name, Sort: Status, Value: status.Name}
+			break
+		}
+	}
+	return c
+}
+
+// vary makes the other answers of a Task. named are the errors that both machines name.
+func (c *callee) vary(w *words, named []string, models typecheck.Models) error {
+	c.addStatuses(c.known, w)
+	c.addBare(c.known)
+	op, err := typecheck.FindOperation(c.state.Task.Resource, models)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c.addErrors(op)
-	return c, nil
+	c.addErrors(op, named)
+	return nil
 }
 
 // addStatuses adds an answer for each status, for each value of the members that tell, and
@@ -170,7 +184,7 @@ func isEnd(r *simulate.Response, value string) bool {
 
 // addErrors adds the errors that a call can end with: those of the model, a throttled and a
 // refused call, a fault, one that reaches nothing, and those that the state names.
-func (c *callee) addErrors(op *catalog.Operation) {
+func (c *callee) addErrors(op *catalog.Operation, named []string) {
 	seen := map[string]bool{}
 	add := func(failure *sim.TaskError) {
 		if failure != nil && !seen[failure.Name] {
@@ -200,9 +214,9 @@ func (c *callee) addErrors(op *catalog.Operation) {
 		}
 	}
 	add(&sim.TaskError{Name: asl.ErrorTimeout, Cause: ""})
-	for _, names := range c.named() {
-		if !strings.HasPrefix(names, "States.") {
-			add(&sim.TaskError{Name: names, Cause: "tried"})
+	for _, name := range named {
+		if !strings.HasPrefix(name, "States.") {
+			add(&sim.TaskError{Name: name, Cause: "tried"})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -23,6 +24,7 @@ func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.demands = demands
 	draws := []typecheck.DrawOptions{{Seed: 1}, {Seed: 1, Absent: true}}
 	for n := 1; n <= mostCompared; n++ {
 		draws = append(draws, typecheck.DrawOptions{Seed: 1, Compared: n})
@@ -94,11 +96,62 @@ func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) 
 
 // arrives tells whether a run in which all goes well gets to a Task that varies.
 func (p *pair) arrives(ctx context.Context, input []byte) (bool, error) {
-	o, err := p.before.run(ctx, &script{}, input, usual, p.options)
+	o, err := p.before.run(ctx, &script{}, input, usual, part{whole: p.whole}, p.options)
 	if err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(p.tasks, func(name string) bool { return o.visits[name] > 0 }), nil
+}
+
+// mostItems is how many items an inline Map works on at once.
+const mostItems = 40
+
+// manyItems is an input whose lists are as long as an inline Map has room for; nil if that
+// changes nothing, or the items are not open. The items share one history.
+func (p *pair) manyItems(input []byte) []byte {
+	inline := func(s *asl.State) bool { return s.Map != nil && !s.Map.Distributed }
+	if p.options.Input != nil || !slices.ContainsFunc(slices.Collect(p.before.machine.All), inline) {
+		return nil
+	}
+	var extend func(value any) any
+	extend = func(value any) any {
+		switch v := value.(type) {
+		case map[string]any:
+			for name, member := range v {
+				v[name] = extend(member)
+			}
+		case []any:
+			for i := range v {
+				v[i] = extend(v[i])
+			}
+			for n := len(v); n > 0 && len(v) < mostItems; {
+				v = append(v, v[len(v)%n])
+			}
+			return v
+		}
+		return value
+	}
+	text := textOf(extend(readJSON(string(input))))
+	if text == textOf(readJSON(string(input))) {
+		return nil
+	}
+	return []byte(text)
+}
+
+// tryMany runs the scripts of jobs that never end with many items.
+func (p *pair) tryMany(ctx context.Context, scripts []*script, input []byte) error {
+	for _, s := range scripts {
+		if s.events > 0 || !slices.ContainsFunc(s.kinds, func(k Kind) bool { return k.Sort == Never }) {
+			continue
+		}
+		many := *s
+		many.title = fmt.Sprintf("%s, with %d items", s.title, mostItems)
+		p.report.Of++
+		if _, _, _, err := p.run(ctx, &many, input); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stateOf is the state of a name in any flow; nil if there is none.

@@ -14,8 +14,8 @@ const (
 	Silent Sort = "silent" // nothing comes back with the task token
 )
 
-// Kind is a kind of answers of a Task. A frame is a list of them: an empty Task or Value
-// stands for all.
+// Kind is a kind of answers of a Task. A frame is a list of them: what is empty in it stands
+// for all.
 type Kind struct {
 	Task  string `json:"task,omitempty"`
 	Sort  Sort   `json:"kind"`
@@ -24,7 +24,7 @@ type Kind struct {
 
 // isIn tells whether the kind is one that a member of a frame stands for.
 func (k Kind) isIn(f Kind) bool {
-	return k.Sort == f.Sort && (f.Task == "" || f.Task == k.Task) && (f.Value == "" || f.Value == k.Value)
+	return (f.Sort == "" || f.Sort == k.Sort) && (f.Task == "" || f.Task == k.Task) && (f.Value == "" || f.Value == k.Value)
 }
 
 func (k Kind) String() string {
@@ -40,7 +40,9 @@ func (k Kind) String() string {
 		return fmt.Sprintf("a job that stays %s at %q", k.Value, k.Task)
 	case Bare:
 		return fmt.Sprintf("an answer without optional members of %q", k.Task)
-	default:
+	case Silent:
 		return fmt.Sprintf("no answer of %q", k.Task)
+	default:
+		return fmt.Sprintf("an answer of %q", k.Task)
 	}
 }

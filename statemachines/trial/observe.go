@@ -17,14 +17,14 @@ func differ(a, b, again *observed) []Difference {
 	}
 	var all []Difference
 	if a.Status != b.Status {
-		all = append(all, Difference{End, a.Outcome.String(), b.Outcome.String()})
+		all = append(all, Difference{What: End, Before: a.Outcome.String(), After: b.Outcome.String()})
 	}
 	for _, c := range []struct {
 		what        What
 		a, b, again any
 	}{{Error, a.Error, b.Error, again.Error}, {Cause, a.cause, b.cause, again.cause}, {Output, a.output, b.output, again.output}} {
 		if !same(c.a, c.b, c.again) {
-			all = append(all, Difference{c.what, textOf(c.a), textOf(c.b)})
+			all = append(all, Difference{What: c.what, Before: textOf(c.a), After: textOf(c.b)})
 		}
 	}
 	all = append(all, differInCalls(a, b, again)...)
@@ -36,7 +36,7 @@ func differ(a, b, again *observed) []Difference {
 				volatile = z[i]
 			}
 			if !same(x[i], y[i], volatile) {
-				return append(all, Difference{Poll, textOf(x[i]), textOf(y[i])})
+				return append(all, Difference{What: Poll, Before: textOf(x[i]), After: textOf(y[i])})
 			}
 		}
 	}
@@ -48,36 +48,65 @@ func differInCalls(a, b, again *observed) []Difference {
 	x, y, z := byFlow(a.calls), byFlow(b.calls), byFlow(again.calls)
 	flows := maps.Clone(x)
 	maps.Copy(flows, y)
+	var all []Difference
 	for _, flow := range slices.Sorted(maps.Keys(flows)) {
-		calls := max(len(x[flow]), len(y[flow]))
-		if a.Status == PollsOn && b.Status == PollsOn { // laps may have been counted differently
-			calls = min(len(x[flow]), len(y[flow]))
+		old, made := x[flow], y[flow]
+		if least := min(len(old), len(made)); a.Status == PollsOn && b.Status == PollsOn { // laps may have been counted differently
+			old, made = old[:least], made[:least]
 		}
-		for i := range min(len(x[flow]), len(y[flow])) {
-			if one, two := x[flow][i], y[flow][i]; one.task == two.task && one.steady && !two.steady {
-				return []Difference{{Retry, one.String(), two.String()}}
-			}
+		beside := flow != b.flow
+		if beside && b.Status == failed && len(made) > len(old) { // a later failure lets others do more
+			made = made[:len(old)]
 		}
-		for i := range calls {
-			switch {
-			case i >= len(x[flow]) && flow != b.flow && b.Status == failed:
-				return nil // a later failure lets others do more
-			case i >= len(x[flow]):
-				return []Difference{{Calls, "not made", y[flow][i].String()}}
-			case i >= len(y[flow]):
-				return []Difference{{Calls, x[flow][i].String(), "not made"}}
-			}
-			one, two := x[flow][i], y[flow][i]
-			volatile := one
-			if len(z[flow]) > i {
-				volatile = z[flow][i]
-			}
-			if one.task != two.task || !same(one.arguments, two.arguments, volatile.arguments) {
-				return []Difference{{Calls, one.String(), two.String()}}
-			}
+		if d := differInFlow(old, made, z[flow]); d != nil {
+			d.Beside = beside
+			all = append(all, *d)
+		}
+	}
+	return all
+}
+
+// differInFlow returns the first call of a flow that differs; nil if none does.
+func differInFlow(old, made, again []call) *Difference {
+	for i := range min(len(old), len(made)) {
+		if one, two := old[i], made[i]; one.task == two.task && one.steady && !two.steady {
+			return &Difference{What: Retry, Before: one.sent, After: two.sent}
+		}
+	}
+	for i := range max(len(old), len(made)) {
+		switch {
+		case i >= len(old):
+			return &Difference{What: Calls, Before: notMade, After: made[i].String()}
+		case i >= len(made):
+			return &Difference{What: Calls, Before: old[i].String(), After: notMade}
+		}
+		one, two, volatile := old[i], made[i], old[i]
+		if len(again) > i {
+			volatile = again[i]
+		}
+		if one.task != two.task || !same(one.arguments, two.arguments, volatile.arguments) {
+			return &Difference{What: Calls, Before: one.String(), After: two.String()}
 		}
 	}
 	return nil
+}
+
+// notMade is what a call is that a machine does not make.
+const notMade = "not made"
+
+// leaveOut takes out the members that may differ.
+func (o *Options) leaveOut(task string, value any) {
+	for _, m := range o.Except {
+		if m.Task != task {
+			continue
+		}
+		names := strings.Split(m.Path, ".")
+		at, _ := value.(map[string]any)
+		for _, name := range names[:len(names)-1] {
+			at, _ = at[name].(map[string]any)
+		}
+		delete(at, names[len(names)-1])
+	}
 }
 
 func byFlow(calls []call) map[string][]call {

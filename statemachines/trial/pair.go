@@ -11,18 +11,25 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // pair is two machines to compare.
 type pair struct {
 	options       Options
 	before, after *subject
+	texts         map[string]string // the states of the first machine, and of the second
+	newTexts      map[string]string
 	changed       map[string]bool // states, by name
+	near          map[string]bool // those in and next to the loops that changes are in or next to
+	cut           *cut            // nil: scripts run in the whole machines
 	tasks         []string        // to vary, by their role
 	loops         map[string]bool // Tasks in loops
 	restarts      map[Kind]bool   // ends of a job after which the machine polls another
 	whole         bool            // the machine as a whole changed
+	demands       *typecheck.Demands
 	report        *Report
 }
 
@@ -34,31 +41,24 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	if after, err = runnable(after); err != nil {
 		return nil, err
 	}
-	p := &pair{options: o, changed: map[string]bool{}, loops: map[string]bool{}, restarts: map[Kind]bool{}, report: &Report{}}
+	p := &pair{options: o, changed: map[string]bool{}, near: map[string]bool{}, loops: map[string]bool{}, restarts: map[Kind]bool{}, report: &Report{}}
 	if err := p.findChanges(before, after); err != nil {
 		return nil, err
 	}
-	w := &words{}
-	texts, err := textsOf(before)
-	if err != nil {
+	if p.before, err = newSubject(before, after, p.texts, o); err != nil {
 		return nil, err
 	}
-	for s := range before.All {
-		w.read([]byte(texts[s.Name]), s.QueryLanguage)
-	}
-	if p.before, err = newSubject(before, after, w, o); err != nil {
-		return nil, err
-	}
-	if p.after, err = newSubject(after, before, w, o); err != nil {
+	if p.after, err = newSubject(after, before, p.newTexts, o); err != nil {
 		return nil, err
 	}
 	p.shareAnswers()
-	if before.TimeoutSeconds != after.TimeoutSeconds { // a run may be cut off anywhere
-		p.whole = true
-		p.before.readsClock, p.after.readsClock = true, true
-	}
+	p.whole = before.TimeoutSeconds != after.TimeoutSeconds // a run may be cut off anywhere
 	p.nameRoles()
 	p.chooseTasks()
+	if err := p.varyTasks(); err != nil {
+		return nil, err
+	}
+	p.cut = p.newCut()
 	return p, nil
 }
 
@@ -106,20 +106,23 @@ var (
 	notWord       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]+`) })
 )
 
-func newSubject(m, other *asl.StateMachine, w *words, o Options) (*subject, error) {
+func newSubject(m, other *asl.StateMachine, texts map[string]string, o Options) (*subject, error) {
 	responses, unknown, err := simulate.Responses(m, simulate.Options{Models: o.Models}, other)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{machine: m, unknown: unknown, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, readsClock: clock().Match(asl.Print(m))}
+	s := &subject{machine: m, unknown: unknown, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, clocks: map[string]bool{}}
+	for name, text := range texts {
+		if clock().MatchString(text) {
+			s.clocks[name] = true
+		}
+	}
 	for state := range m.All {
 		s.branches = s.branches || len(state.Flows()) > 0
 		if state.Task == nil {
 			continue
 		}
-		if s.callees[state.Name], err = newCallee(state, responses[state.Name], w, o.Models); err != nil {
-			return nil, err
-		}
+		s.callees[state.Name] = newCallee(state, responses[state.Name])
 	}
 	return s, nil
 }
@@ -167,6 +170,7 @@ func (p *pair) findChanges(before, after *asl.StateMachine) error {
 	if err != nil {
 		return err
 	}
+	p.texts, p.newTexts = old, new
 	for name, text := range old {
 		if new[name] != text {
 			p.changed[name] = true
@@ -186,21 +190,9 @@ func (p *pair) shareAnswers() {
 		if old := p.before.callees[name]; old != nil && old.state.Task.Resource == c.state.Task.Resource {
 			shared := *old
 			shared.state = c.state
-			shared.errors = unite(old.errors, c.errors)
-			old.errors = shared.errors
 			p.after.callees[name] = &shared
 		}
 	}
-}
-
-// unite adds the answers of kinds that a list lacks.
-func unite(all, more []answer) []answer {
-	for _, a := range more {
-		if !slices.ContainsFunc(all, func(b answer) bool { return a.kind == b.kind }) {
-			all = append(all, a)
-		}
-	}
-	return all
 }
 
 // nameRoles gives a Task that is new the role of the one that called the same before.
@@ -231,7 +223,7 @@ func sortedCallees(s *subject) []*callee {
 // chooseTasks chooses the Tasks to vary: those of the loops that changes are in or next to,
 // those that changed, and the first behind them.
 func (p *pair) chooseTasks() {
-	near := map[string]bool{}
+	near := p.near
 	for _, s := range []*subject{p.before, p.after} {
 		g := newGraph(s.machine)
 		loopOf := map[string][]string{}
@@ -266,17 +258,48 @@ func (p *pair) chooseTasks() {
 	}
 }
 
+// varyTasks makes the answers of the Tasks to vary.
+func (p *pair) varyTasks() error {
+	w := &words{}
+	for s := range p.before.machine.All {
+		w.read([]byte(p.texts[s.Name]), s.QueryLanguage)
+	}
+	named := map[string][]string{} // errors, by role
+	for _, s := range []*subject{p.before, p.after} {
+		for _, c := range sortedCallees(s) {
+			role := s.role(c.state.Name)
+			named[role] = append(named[role], c.named()...)
+		}
+	}
+	for _, role := range p.tasks {
+		if err := p.callee(role).vary(w, named[role], p.options.Models); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // compare runs all scripts on the first input, and those without repeats on the others.
 func (p *pair) compare(ctx context.Context) (*Report, error) {
 	inputs, err := p.inputs(ctx)
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range p.tasks {
+		if err := p.findStatuses(ctx, name, inputs[0]); err != nil {
+			return nil, err
+		}
+	}
 	tried := map[string]bool{}
 	for i, input := range inputs {
 		scripts := p.scripts()
 		if i > 0 {
 			scripts = slices.DeleteFunc(scripts, func(s *script) bool { return len(s.answers) > 1 || len(s.kinds) > 1 })
+		}
+		if many := p.manyItems(input); i == 0 && many != nil {
+			if err := p.tryMany(ctx, scripts, many); err != nil {
+				return nil, err
+			}
 		}
 		p.report.Of += len(scripts)
 		for _, s := range scripts {
@@ -317,24 +340,25 @@ func (p *pair) callee(role string) *callee {
 // try runs a script in both machines, and where a new bound ends it, the longest jobs that
 // end before.
 func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[string]int, err error) {
-	run, visits, err := p.run(ctx, s, input)
+	run, a, b, err := p.run(ctx, s, input)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(s.answers); n > 2 && !p.before.branches && s.answers[n-1].ended && run.Before.Status != PollsOn && run.Before.Polls > n { // another job began
+	visits = a.visits
+	if n := len(s.answers); n > 2 && !p.before.branches && s.answers[n-1].ended && run.Before.Status != PollsOn && a.asked > n { // another job began
 		p.restarts[s.answers[n-1].kind] = true
 	}
 	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
 	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
 		return visits, nil
 	}
-	polls := min(run.before, run.after)
+	polls := min(a.asked, b.asked)
 	if run.Before.Status == PollsOn {
-		polls = run.after
+		polls = b.asked
 	}
 	for _, long := range p.longest(s, polls) {
 		p.report.Of++
-		if _, _, err := p.run(ctx, long, input); err != nil {
+		if _, _, _, err := p.run(ctx, long, input); err != nil {
 			return nil, err
 		}
 	}
@@ -360,29 +384,60 @@ func (p *pair) longest(never *script, polls int) []*script {
 	return long.all
 }
 
-// run runs a script in both machines. The visits are those of the first.
-func (p *pair) run(ctx context.Context, s *script, input []byte) (*Run, map[string]int, error) {
-	a, err := p.before.run(ctx, s, input, usual, p.options)
-	if err != nil {
-		return nil, nil, err
+// run runs a script in both machines, and returns what they did.
+func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b *observed, err error) {
+	if a, err = p.play(ctx, p.before, s, input, usual); err != nil {
+		return nil, nil, nil, err
 	}
-	b, err := p.after.run(ctx, s, input, usual, p.options)
-	if err != nil {
-		return nil, nil, err
+	if b = a; p.meetsChange(a) {
+		if b, err = p.play(ctx, p.after, s, input, usual); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if !p.whole { // the time that ends the one, or the history, ends the other too
+		for _, o := range [][2]*observed{{a, b}, {b, a}} {
+			if o[0].Status == PollsOn && o[1].Status == string(sim.StatusTimedOut) {
+				o[1].Status = PollsOn
+			}
+		}
 	}
 	kinds := s.kinds
 	if s.forever && a.Status == PollsOn && kinds[len(kinds)-1].Sort == Status {
 		kinds = append(slices.Clip(kinds), Kind{Task: s.task, Sort: Never, Value: kinds[len(kinds)-1].Value})
 	}
-	run := Run{Script: s.title, Kinds: kinds, Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil), before: a.asked, after: b.asked}
+	run = &Run{Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil), short: s.events > 0}
 	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
-		again, err := p.before.run(ctx, s, input, other, p.options)
+		again, err := p.play(ctx, p.before, s, input, other)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		run.Differences = differ(a, b, again)
 	}
 	p.report.Scripts++
-	p.report.Runs = append(p.report.Runs, run)
-	return &run, a.visits, nil
+	p.report.Runs = append(p.report.Runs, *run)
+	return run, a, b, nil
+}
+
+// meetsChange tells whether a run of the first machine can differ from one of the second: one
+// that visits no state that changed does the same in both.
+func (p *pair) meetsChange(o *observed) bool {
+	old, new := p.before.machine, p.after.machine
+	if p.whole || p.before.branches || p.after.branches || old.StartAt != new.StartAt || old.QueryLanguage != new.QueryLanguage || o.visits == nil {
+		return true
+	}
+	for name := range p.changed {
+		if o.visits[name] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func uniteKinds(all, more []Kind) []Kind {
+	for _, k := range more {
+		if !slices.Contains(all, k) {
+			all = append(all, k)
+		}
+	}
+	return all
 }

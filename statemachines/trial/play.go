@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,10 +35,9 @@ type subject struct {
 	unknown []simulate.Unknown // Tasks whose answers nobody knows
 	readers map[string]string  // what the readers of Maps return, as JSON
 	// roles are the names that Tasks have in scripts, where it is not their own.
-	roles map[string]string
-	// readsClock tells that the machine may do otherwise at another time, and branches that
-	// it has flows beside each other.
-	readsClock, branches bool
+	roles    map[string]string
+	clocks   map[string]bool // states that may do otherwise at another time
+	branches bool            // it has flows beside each other
 }
 
 // clock is what reads the time, or what differs from lap to lap.
@@ -57,6 +57,7 @@ type call struct {
 	flow      string // the indices of the Maps and branches around it
 	task      string
 	arguments any
+	sent      string // the arguments as JSON, with those that may differ
 	// steady tells that a call that is not the first attempt has the arguments of the one
 	// before.
 	steady bool
@@ -70,11 +71,14 @@ type observed struct {
 
 	flow   string // that the script is for
 	asked  int    // calls of the Task that it varies there
+	usual  []Kind // of the usual answers
 	cause  string
 	output any
 	calls  []call
 	polls  map[string][]any // arguments, by task and flow
 	visits map[string]int
+	events int
+	left   *sim.Beginning // where another part begins; nil if the execution ended
 }
 
 // circumstances are those of a run that the machine must not depend on.
@@ -103,22 +107,28 @@ const failed = string(sim.StatusFailed)
 // errSteady ends a run that would poll on for ever.
 var errSteady = errors.New("the laps of the loop are equal")
 
+// errIdle ends one that would do so without a wait.
+var errIdle = errors.New("the laps of the loop are equal and take no time")
+
 // lap is where a Task was entered.
 type lap struct {
+	at       time.Time
 	input    string
 	changes  int  // of variables before it
+	clocks   int  // events of states that read a clock
 	constant bool // all answers are the same from then on
 }
 
-// watch calls steady when a Task is entered as before, and no variable and no answer changed
-// since: if the machine reads no clock, all laps are equal from then on. It is nil where
-// laps cannot show that.
-func (p *player) watch(steady func()) func(sim.Event) {
-	if p.subject.readsClock || p.subject.branches {
-		return nil
+// watch follows a run. It calls stop when a Task is entered as before, and no variable and no
+// answer changed since: if no state on the way reads a clock, all laps are equal from then on. The
+// error says whether a lap takes time.
+func (p *player) watch(stop func(error)) func(sim.Event) {
+	if p.track.whole || p.subject.branches {
+		return p.track.follow
 	}
-	laps, variables, changes := map[string]lap{}, map[string]string{}, 0
+	laps, variables, changes, clocks := map[string]lap{}, map[string]string{}, 0, 0
 	return func(e sim.Event) {
+		p.track.follow(e)
 		d := e.Details()
 		for name, value := range d.AssignedVariables {
 			text := string(value.JSON())
@@ -127,14 +137,23 @@ func (p *player) watch(steady func()) func(sim.Event) {
 				changes++
 			}
 		}
+		if p.subject.clocks[d.Name] {
+			clocks++
+		}
 		if e.Type != "TaskStateEntered" {
 			return
 		}
 		before, again := laps[d.Name]
-		now := lap{string(d.Input.JSON()), changes, p.isConstant()}
+		now := lap{e.Timestamp, string(d.Input.JSON()), changes, clocks, p.isConstant()}
 		laps[d.Name] = now
-		if again && before == now && now.constant {
-			steady()
+		takes := now.at.Sub(before.at)
+		before.at = now.at
+		switch {
+		case !again || before != now || !now.constant:
+		case takes == 0:
+			stop(errIdle)
+		default:
+			stop(errSteady)
 		}
 	}
 }
@@ -161,22 +180,32 @@ const mostKept = 30
 type player struct {
 	subject *subject
 	script  *script
+	options Options
 	counts  map[string]int
 	varied  string // the Task and flow that the script is for
 	flow    string // of it
 	seen    observed
+	track   *tracker
 }
 
-// run runs the machine on a script.
-func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumstances, o Options) (*observed, error) {
-	p := &player{subject: s, script: sc, counts: map[string]int{}, seen: observed{polls: map[string][]any{}}}
+// run runs a part of the machine on a script.
+func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumstances, of part, o Options) (*observed, error) {
 	start := sim.DefaultStart().Add(at.later)
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	r, err := sim.Run(running, s.machine, input, sim.Options{
-		Clock: sim.NewVirtualClock(start), Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express,
-		MaxEvents: sc.events, Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, OnEvent: p.watch(func() { stop(errSteady) }),
-	})
+	p := &player{subject: s, script: sc, options: o, counts: map[string]int{}, seen: observed{polls: map[string][]any{}}}
+	p.track = &tracker{part: of, machine: s.machine, stop: stop, at: start, variables: map[string]json.RawMessage{}}
+	options := sim.Options{
+		Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express, MaxEvents: cmp.Or(sc.events, asl.MaxEvents),
+		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, StartTime: start, OnEvent: p.watch(stop),
+	}
+	if of.after != nil {
+		start = start.Add(of.after.Lasts)
+		options.Begin, options.MaxEvents = of.after.left, options.MaxEvents-of.after.events
+		maps.Copy(p.track.variables, of.after.left.Variables)
+	}
+	options.Clock = sim.NewVirtualClock(start)
+	r, err := sim.Run(running, s.machine, input, options)
 	if errors.Is(err, sim.ErrEndless) {
 		p.seen.Status = Endless
 		return &p.seen, nil
@@ -184,23 +213,31 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotRun, err)
 	}
-	if context.Cause(running) == errSteady { //nolint:errorlint // it is the value itself
-		p.seen.Status, p.seen.Lasts, p.seen.visits = PollsOn, r.Duration(), r.Visits
+	p.seen.flow, p.seen.asked = p.flow, p.counts[p.varied]
+	p.seen.Lasts, p.seen.visits = r.Duration(), r.Visits
+	p.seen.events, p.seen.left = p.track.events, p.track.left
+	switch why := context.Cause(running); {
+	case p.seen.left != nil:
+		p.seen.Lasts = p.track.at.Sub(start)
+		return &p.seen, nil
+	case why == errSteady: //nolint:errorlint // it is the value itself
+		p.seen.Status = PollsOn
+		return &p.seen, nil
+	case why == errIdle: //nolint:errorlint // it is the value itself
+		p.seen.Status, p.seen.Lasts = Endless, 0
+		return &p.seen, nil
+	case len(r.Events) >= options.MaxEvents:
+		p.seen.Status = PollsOn
 		return &p.seen, nil
 	}
-	p.seen.Status, p.seen.Error, p.seen.flow = string(r.Status), r.Error, p.flow
-	p.seen.asked = p.counts[p.varied]
-	if len(r.Events) >= cmp.Or(sc.events, asl.MaxEvents) {
-		p.seen.Status, p.seen.Error, p.seen.Lasts, p.seen.visits = PollsOn, "", r.Duration(), r.Visits
-		return &p.seen, nil
-	}
+	p.seen.Status, p.seen.Error = string(r.Status), r.Error
 	p.seen.cause = engineCause().ReplaceAllString(r.Cause, "a state")
 	if r.Output != nil {
 		if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
 			return nil, err
 		}
+		o.leaveOut("", p.seen.output)
 	}
-	p.seen.Lasts, p.seen.visits = r.Duration(), r.Visits
 	return &p.seen, nil
 }
 
@@ -211,22 +248,31 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 	n := p.counts[key]
 	p.counts[key]++
 	callee := p.subject.callees[c.State]
+	if p.track.left != nil {
+		return sim.Reply{Output: json.RawMessage("{}")}, nil
+	}
 	if callee == nil { // what reads the items of a Map
 		return sim.Reply{Output: json.RawMessage(cmp.Or(p.subject.readers[c.State], "[{}, {}]"))}, nil
 	}
 	if callee.running != nil {
 		p.seen.Polls++
 		if n < mostKept {
-			p.seen.polls[key] = append(p.seen.polls[key], plain(c.Arguments))
+			arguments := plain(c.Arguments)
+			p.options.leaveOut(task, arguments)
+			p.seen.polls[key] = append(p.seen.polls[key], arguments)
 		}
 	} else {
-		made := call{flow, task, plain(c.Arguments), true}
+		made := call{flow, task, plain(c.Arguments), textOf(c.Arguments), true}
 		if last := len(p.seen.calls) - 1; c.RetryCount > 0 && last >= 0 && p.seen.calls[last].task == task {
-			made.steady = textOf(made.arguments) == textOf(p.seen.calls[last].arguments)
+			made.steady = made.sent == p.seen.calls[last].sent
 		}
+		p.options.leaveOut(task, made.arguments)
 		p.seen.calls = append(p.seen.calls, made)
 	}
 	a := p.choose(task, key, n, callee)
+	if a.kind == callee.usual.kind && !slices.Contains(p.seen.usual, a.kind) {
+		p.seen.usual = append(p.seen.usual, a.kind)
+	}
 	if a.silent {
 		return sim.Reply{Never: true}, nil
 	}
@@ -346,6 +392,10 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 				s.all[len(s.all)-1].events = fewEvents
 			}
 		}
+	}
+	if c.waiting.text != "" && c.waiting.text != c.running.text {
+		s.add(fmt.Sprintf("a job that stays %s at %q, without optional members", c.running.kind.Value, s.role), true, []answer{c.waiting},
+			Kind{Task: s.role, Sort: Never, Value: c.running.kind.Value})
 	}
 }
 

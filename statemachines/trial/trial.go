@@ -25,9 +25,15 @@ type Options struct {
 	Express bool // the machines run as Express workflows
 	// Input is that of the executions; nil: inputs are drawn.
 	Input []byte
+	// Except are members that may differ in any run, as the new machine has them otherwise.
+	Except []Member
 	// Most is how many scripts are run; 400 if it is 0. Above it they are drawn.
 	Most int
 }
+
+// Member is a member of the arguments of a Task's calls, or of the output of an execution if
+// Task is empty.
+type Member struct{ Task, Path string } // such as "detail.status"
 
 // mostScripts is how many scripts are run by default.
 const mostScripts = 400
@@ -46,12 +52,13 @@ type Report struct {
 type Run struct {
 	Script string // such as "status CANCELLED at \"Look\" after 1 poll"
 	Kinds  []Kind // of its answers that are not the usual ones
+	Usual  []Kind // of those that are, in either machine
 	Before Outcome
 	After  Outcome
-	// Differences are what differs, each What once.
+	// Differences are what differs, each What once, and calls once a flow.
 	Differences []Difference
 
-	before, after int // polls of the Task that the script is for
+	short bool // it ended before the history was full
 }
 
 // Outcome is how a run ended.
@@ -89,6 +96,8 @@ const (
 type Difference struct {
 	What          What
 	Before, After string
+	// Beside tells that a call is of another flow than the one that the script is for.
+	Beside bool
 }
 
 func (d Difference) String() string {
@@ -107,7 +116,7 @@ func (r *Report) Inside(frame ...Kind) []Run {
 
 // IsIn tells whether the run has a kind of answer that is in the frame.
 func (r *Run) IsIn(frame []Kind) bool {
-	return slices.ContainsFunc(r.Kinds, func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) })
+	return slices.ContainsFunc(slices.Concat(r.Kinds, r.Usual), func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) })
 }
 
 // Compare runs two machines on the same answers. The error is that of a machine that cannot

@@ -11,7 +11,7 @@ import (
 
 // fieldFrame says how a machine behaves before and after a repair, for some answers.
 // For all other answers it behaves alike.
-type fieldFrame struct{ pair, rule, answers, before, after string }
+type fieldFrame struct{ pair, rule, answers, before, after, kinds string }
 
 // fieldPair is a machine before and after a repair, in the corpus.
 type fieldPair struct {
@@ -27,8 +27,8 @@ type fieldPair struct {
 func readFrames(t *testing.T) []fieldFrame {
 	t.Helper()
 	var out []fieldFrame
-	for _, v := range readTable(t, fieldFolder+"/repairs.tsv", 5) {
-		out = append(out, fieldFrame{v[0], v[1], v[2], v[3], v[4]})
+	for _, v := range readTable(t, fieldFolder+"/repairs.tsv", 6) {
+		out = append(out, fieldFrame{v[0], v[1], v[2], v[3], v[4], v[5]})
 	}
 	return out
 }

@@ -163,7 +163,7 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 		return nil, nil, err
 	}
 	a := newAnswers(append(slices.Clip(others), m)...)
-	all, bare := map[string]*Response{}, &answers{}
+	all, bare := map[string]*Response{}, &answers{bare: true}
 	for _, j := range jobs {
 		if err := j.prepare(bare, o.Models); err != nil {
 			return nil, nil, err

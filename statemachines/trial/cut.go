@@ -1,0 +1,194 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// cut is the part of two machines that scripts are run in. What comes before it runs once
+// for each input, and what follows once for each place and data that it is left with: there
+// all goes well, and both machines do the same.
+type cut struct {
+	inside map[string]bool // states of the outermost flow
+	top    map[string]bool // all of them
+	before map[string]*observed
+	behind map[string]*observed
+	read   map[string]bool // variables that the rest reads
+}
+
+// part is a part of a run: after what was seen, until it leaves.
+type part struct {
+	after  *observed // nil: it begins at StartAt
+	leaves func(state string) bool
+	whole  bool // it runs to its end, even if its laps are equal
+}
+
+// errLeft ends a run that is at the end of its stretch.
+var errLeft = errors.New("the run left its part of the machine")
+
+// newCut finds the states that scripts are run in: those near a change, and those between
+// them. It is nil where the rest may depend on more than data and variables.
+func (p *pair) newCut() *cut {
+	if p.whole || p.options.Express {
+		return nil
+	}
+	c := &cut{read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{}, before: map[string]*observed{}, behind: map[string]*observed{}}
+	after, before := map[string][]string{}, map[string][]string{}
+	outside := 0
+	for _, s := range []*subject{p.before, p.after} {
+		for _, state := range s.machine.States {
+			c.top[state.Name] = true
+			for _, way := range state.Transitions() {
+				after[state.Name] = append(after[state.Name], way.To)
+				before[way.To] = append(before[way.To], state.Name)
+			}
+			eachWithin(state, func(inner *asl.State) { c.inside[state.Name] = c.inside[state.Name] || p.near[inner.Name] })
+		}
+	}
+	reached, reaches := map[string]bool{}, map[string]bool{}
+	for name := range c.inside {
+		if c.inside[name] {
+			visit(name, after, reached, func(string) {})
+			visit(name, before, reaches, func(string) {})
+		}
+	}
+	for name := range c.top {
+		if c.inside[name] = reached[name] && reaches[name]; !c.inside[name] {
+			outside++
+		}
+	}
+	if outside < 2 { //nolint:mnd // an end is no gain
+		return nil
+	}
+	for _, s := range []*subject{p.before, p.after} {
+		for _, state := range s.machine.States {
+			eachWithin(state, func(inner *asl.State) {
+				for _, name := range inner.Variables() {
+					c.read[name] = c.read[name] || !c.inside[state.Name]
+				}
+			})
+		}
+	}
+	return c
+}
+
+// eachWithin calls yield for a state and those of the flows in it.
+func eachWithin(s *asl.State, yield func(*asl.State)) {
+	yield(s)
+	for _, flow := range s.Flows() {
+		for _, inner := range flow.States {
+			eachWithin(inner, yield)
+		}
+	}
+}
+
+// play runs a script in one of the machines: its part of it, if that is enough.
+func (p *pair) play(ctx context.Context, s *subject, sc *script, input []byte, at circumstances) (*observed, error) {
+	c, all := p.cut, part{whole: p.whole}
+	if c == nil {
+		return s.run(ctx, sc, input, at, all, p.options)
+	}
+	first, err := remember(c.before, at.execution+string(input), func() (*observed, error) {
+		return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if first.left == nil {
+		return s.run(ctx, sc, input, at, all, p.options)
+	}
+	middle, err := s.run(ctx, sc, input, at, part{first, func(state string) bool { return c.top[state] && !c.inside[state] }, false}, p.options)
+	if err != nil {
+		return nil, err
+	}
+	joined := join(middle, first, middle)
+	if middle.left != nil {
+		maps.DeleteFunc(middle.left.Variables, func(name string, _ json.RawMessage) bool { return !c.read[name] })
+		last, err := remember(c.behind, at.execution+textOf(middle.left), func() (*observed, error) {
+			return p.before.run(ctx, &script{}, input, at, part{after: &observed{left: middle.left}}, p.options)
+		})
+		if err != nil {
+			return nil, err
+		}
+		joined = join(middle, first, middle, last)
+	}
+	limit := time.Duration(s.machine.TimeoutSeconds) * time.Second
+	isLate := limit > 0 && joined.Lasts >= limit && joined.Status != string(sim.StatusTimedOut)
+	if isLate || middle.left != nil && joined.events >= asl.MaxEvents {
+		return s.run(ctx, sc, input, at, all, p.options)
+	}
+	return joined, nil
+}
+
+func remember(all map[string]*observed, key string, run func() (*observed, error)) (*observed, error) {
+	if found := all[key]; found != nil {
+		return found, nil
+	}
+	found, err := run()
+	if err == nil {
+		all[key] = found
+	}
+	return found, err
+}
+
+// join makes one run of its parts, which ends as the last one. The script is that of the
+// middle.
+func join(middle *observed, parts ...*observed) *observed {
+	seen := *parts[len(parts)-1]
+	seen.flow, seen.asked = middle.flow, middle.asked
+	seen.Polls, seen.Lasts, seen.events, seen.calls, seen.usual = 0, 0, 0, nil, nil
+	seen.polls, seen.visits = map[string][]any{}, map[string]int{}
+	for _, o := range parts {
+		seen.events += o.events
+		seen.Polls += o.Polls
+		seen.Lasts += o.Lasts
+		seen.calls = append(seen.calls, o.calls...)
+		seen.usual = uniteKinds(seen.usual, o.usual)
+		maps.Copy(seen.polls, o.polls)
+		for name, n := range o.visits {
+			seen.visits[name] += n
+		}
+	}
+	return &seen
+}
+
+// tracker follows a run until it leaves its part.
+type tracker struct {
+	part
+
+	machine   *asl.StateMachine
+	stop      func(error)
+	events    int
+	at        time.Time
+	variables map[string]json.RawMessage
+	left      *sim.Beginning
+}
+
+func (t *tracker) follow(e sim.Event) {
+	if t.left != nil {
+		return
+	}
+	t.events++
+	t.at = e.Timestamp
+	if t.leaves == nil {
+		return
+	}
+	d := e.Details()
+	if t.machine.State(d.Name) != nil {
+		for name, value := range d.AssignedVariables {
+			t.variables[name] = slices.Clone(value.JSON())
+		}
+	}
+	if strings.HasSuffix(string(e.Type), "StateEntered") && t.leaves(d.Name) {
+		t.left = &sim.Beginning{State: d.Name, Input: slices.Clone(d.Input.JSON()), Variables: maps.Clone(t.variables)}
+		t.stop(errLeft)
+	}
+}
