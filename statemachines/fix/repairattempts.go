@@ -26,7 +26,7 @@ func (*checked) limitRetries(l *lint.Loop, o RepairOptions) []candidate {
 		one := candidate{
 			class: Sure, about: fmt.Sprintf("%s for more than %d retries", r.ErrorEquals[0], most),
 			edits:  []edit.Edit{{Op: edit.Replace, At: fmt.Sprintf("%s/Retry/%d/MaxAttempts", l.Poll.Position.Pointer, i), Value: jsonOf(most)}},
-			mended: endsByItself,
+			mended: failsByItself,
 		}
 		for _, name := range r.ErrorEquals {
 			one.frame = append(one.frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Fails, Value: name})

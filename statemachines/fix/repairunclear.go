@@ -72,6 +72,7 @@ func (e *unclearEdit) readAnswers(r *simulate.Response) []trial.Kind {
 		return nil
 	}
 	var frame []trial.Kind
+	var succeeded any
 	for _, s := range r.Statuses {
 		status, _ := r.Members[first].Of(s.Answer)
 		how, there := r.Members[second].Of(s.Answer)
@@ -80,9 +81,7 @@ func (e *unclearEdit) readAnswers(r *simulate.Response) []trial.Kind {
 		}
 		switch s.Verdict {
 		case pollcore.Success:
-			e.success = append(e.success, how)
-			unknown := r.Describe(r.Members[second].Put(s.Answer, trial.UnknownValue))
-			frame = append(frame, trial.Kind{Task: e.loop.Poll.Name, Sort: trial.Status, Value: unknown})
+			e.success, succeeded = append(e.success, how), s.Answer
 		case pollcore.Failure:
 			e.failures = append(e.failures, how)
 			frame = append(frame, trial.Kind{Task: e.loop.Poll.Name, Sort: trial.Status, Value: s.Name})
@@ -91,6 +90,10 @@ func (e *unclearEdit) readAnswers(r *simulate.Response) []trial.Kind {
 	}
 	if len(e.success) != 1 || e.failures == nil {
 		return nil
+	}
+	for _, how := range slices.Concat(e.failures, []string{trial.UnknownValue}) {
+		answer := r.Describe(r.Members[second].Put(succeeded, how))
+		frame = append(frame, trial.Kind{Task: e.loop.Poll.Name, Sort: trial.Status, Value: answer})
 	}
 	return frame
 }
