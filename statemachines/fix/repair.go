@@ -334,8 +334,11 @@ func value(pairs ...any) json.RawMessage {
 
 // jsonOf is a value as JSON; text that is JSON stays.
 func jsonOf(v any) []byte {
-	if raw, ok := v.(json.RawMessage); ok {
-		return raw
+	switch v := v.(type) {
+	case json.RawMessage:
+		return v
+	case string:
+		return jsontree.Quote(v) // as people write ">" and "&"
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

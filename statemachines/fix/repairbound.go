@@ -94,11 +94,22 @@ func (b *boundEdit) bySize(base candidate, r *repairer, forms ...[]edit.Edit) []
 		if edits == nil || err != nil {
 			continue
 		}
-		base.edits, base.size = edits, strings.Count(Diff("", "", b.file, after), "\n")
+		base.edits, base.size = edits, changedLines(b.file, after)
 		all = append(all, base)
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.size, b.size) })
 	return all
+}
+
+// changedLines are how many lines a diff takes away and adds.
+func changedLines(before, after []byte) int {
+	n := -2 // the names of both
+	for line := range strings.SplitSeq(Diff("", "", before, after), "\n") {
+		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+			n++
+		}
+	}
+	return n
 }
 
 // limit is a TimeoutSeconds of the machine, where the loop is its only long part and nothing

@@ -3,9 +3,11 @@ package fix
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -126,6 +128,9 @@ func (e *unclearEdit) edits() [][]edit.Edit {
 	return all
 }
 
+// comparedOperand is what an expression compares with texts.
+var comparedOperand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(plainOperand + `\s*(?:=|\bin\b)`) })
+
 // place is where the rule goes, and how the Choice reads the status: in front of the rule
 // that takes the status, or behind all.
 func (e *unclearEdit) place(s *asl.State, rules *jsontree.Node) (at int, operand string) {
@@ -136,12 +141,12 @@ func (e *unclearEdit) place(s *asl.State, rules *jsontree.Node) (at int, operand
 			if condition == nil {
 				continue
 			}
-			for _, m := range equalsText().FindAllStringSubmatch(condition.Text, -1) {
+			for _, m := range comparedOperand().FindAllStringSubmatch(condition.Text, -1) {
 				if e.other(m[1]) == "" {
 					continue
 				}
 				operand = m[1]
-				if m[3] == e.status {
+				if strings.Contains(condition.Text, "'"+e.status+"'") {
 					at = i
 				}
 			}
