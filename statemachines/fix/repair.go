@@ -163,7 +163,7 @@ func (r *repairer) load(file []byte) (*checked, error) {
 // orderOf is the order of repairs in a file: typos, members that may be absent, statuses,
 // errors, bounds.
 func orderOf(rule string) int {
-	return slices.IndexFunc([]string{"-", "absent-member", "status-", lint.UnretriedTask, "start-race", lint.UnboundedLoop}, func(prefix string) bool {
+	return slices.IndexFunc([]string{"-", "absent-member", "status-", lint.StartRace, lint.UnretriedTask, lint.UnboundedLoop}, func(prefix string) bool {
 		return strings.HasPrefix(rule, prefix)
 	})
 }
@@ -200,6 +200,7 @@ type candidate struct {
 	class  Class
 	// breaks tells that every run may differ that breaks today.
 	breaks bool
+	size   int // lines of the diff, where it orders candidates
 }
 
 // isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.
@@ -222,10 +223,14 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return c.retry(s, r.options)
 	case l == nil || l.Poll == nil:
 		return nil
+	case f.Rule == lint.StatusUnclear:
+		return c.tellUnclear(f, l, r.options)
 	case strings.HasPrefix(f.Rule, "status-"):
 		return c.nameStatuses(f, l)
+	case f.Rule == lint.StartRace:
+		return c.awaitStart(l)
 	case f.Rule == lint.UnboundedLoop:
-		return c.bound(l, r.options)
+		return c.bound(l, r)
 	default:
 		return nil
 	}
@@ -233,7 +238,7 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 
 // isRepairable tells whether fix has a recipe for a rule.
 func isRepairable(f lint.Finding) bool {
-	return f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") || f.Rule == lint.UnretriedTask || f.Rule == lint.UnboundedLoop
+	return f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") || slices.Contains([]string{lint.UnretriedTask, lint.StartRace, lint.UnboundedLoop}, f.Rule)
 }
 
 // repair finds the first candidate that changes nothing but what it should. It is false for
@@ -329,8 +334,11 @@ func value(pairs ...any) json.RawMessage {
 
 // jsonOf is a value as JSON; text that is JSON stays.
 func jsonOf(v any) []byte {
-	if raw, ok := v.(json.RawMessage); ok {
-		return raw
+	switch v := v.(type) {
+	case json.RawMessage:
+		return v
+	case string:
+		return jsontree.Quote(v) // as people write ">" and "&"
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

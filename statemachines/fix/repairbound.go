@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,43 +21,44 @@ const roomyEvents = 23_000
 // choiceEvents are those of a Choice.
 const choiceEvents = 2
 
-// bound are the edits that end a loop whose job does not end.
-func (c *checked) bound(l *lint.Loop, o RepairOptions) []candidate {
-	wait := l.Turn.Wait
-	if wait < time.Second || len(l.Waits) != 1 || l.Turn.Events == 0 || strings.Contains(l.Poll.Position.Pointer, "/Iterator/") ||
+// usualWait is what a trial gives a Wait that a placeholder sets.
+const usualWait = 30 * time.Second
+
+// bound are the edits that end a loop whose job does not end, the smallest first.
+func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
+	if l.Retries {
+		return c.limitRetries(l, r.options)
+	}
+	if len(l.Waits) == 0 || l.Turn.Events == 0 || strings.Contains(l.Poll.Position.Pointer, "/Iterator/") ||
 		strings.Contains(l.Poll.Position.Pointer, "/ItemProcessor/") {
 		return nil
 	}
-	events := l.Turn.Events
-	if !slices.ContainsFunc(l.Choices, func(s *asl.State) bool { return slices.Contains(l.Turn.States, s.Choice.Default) }) {
-		events += choiceEvents // a Choice more
-	}
-	polls := roomyEvents / events
-	class := Sure
-	if o.MaxWait > 0 {
-		polls = max(1, int((o.MaxWait+wait-1)/wait))
-	}
-	b := &boundEdit{checked: c, loop: l, inside: map[string]bool{}, polls: polls, variable: c.newVariable()}
+	b := &boundEdit{checked: c, loop: l, inside: map[string]bool{}, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
 	for _, name := range l.Turn.States {
 		b.inside[name] = true
 	}
+	events := l.Turn.Events
+	if !slices.ContainsFunc(l.Choices, func(s *asl.State) bool { return slices.Contains(l.Turn.States, s.Choice.Default) }) || !b.countsTime() {
+		events += choiceEvents // a Choice more
+	}
 	b.fail = c.newName(l.Poll.Name + " timed out")
-	base := candidate{
-		frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: class,
-		about: fmt.Sprintf("a job that has not ended after %d polls, %s", polls, time.Duration(polls)*wait),
-		mended: func(r *trial.Run) bool {
-			lost := slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return d.What == trial.Calls })
-			return !lost && (r.After.Status == string(sim.StatusTimedOut) || failsByItself(r))
-		},
+	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself}
+	if !b.countsTime() {
+		return b.deadlines(base, roomyEvents/events, r)
 	}
-	var all []candidate
-	for _, edits := range [][]edit.Edit{b.limit(time.Duration(polls) * wait), b.count()} {
-		if edits != nil {
-			base.edits = edits
-			all = append(all, base)
-		}
+	b.polls = roomyEvents / events
+	if most := r.options.MaxWait; most > 0 {
+		b.polls = max(1, int((most+b.wait-1)/b.wait))
 	}
-	return all
+	b.variable = c.newVariable("polls")
+	base.about = fmt.Sprintf("a job that has not ended after %d polls, %s", b.polls, time.Duration(b.polls)*b.wait)
+	return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInChoice(), b.count())
+}
+
+// endsByItself tells that the bound of a loop ends a run, and takes no call away.
+func endsByItself(r *trial.Run) bool {
+	lost := slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return d.What == trial.Calls })
+	return !lost && (r.After.Status == string(sim.StatusTimedOut) || failsByItself(r))
 }
 
 // boundEdit makes the edits of a bound.
@@ -65,8 +67,49 @@ type boundEdit struct {
 
 	loop           *lint.Loop
 	inside         map[string]bool // states
+	wait           time.Duration   // between two polls
 	polls          int
+	language       asl.QueryLanguage
 	variable, fail string
+}
+
+// countsTime tells that a number of polls says how long they take: each waits as long.
+func (b *boundEdit) countsTime() bool {
+	if b.wait < time.Second || len(b.loop.Waits) != 1 {
+		return false
+	}
+	seconds := b.loop.Waits[0].Wait.Seconds
+	if seconds == nil {
+		return false
+	}
+	_, literal := seconds.Literal.(int64)
+	return literal
+}
+
+// bySize are the candidates of edits, by how many lines of the text change.
+func (b *boundEdit) bySize(base candidate, r *repairer, forms ...[]edit.Edit) []candidate {
+	var all []candidate
+	for _, edits := range forms {
+		after, err := edit.Apply(b.file, r.read, edits...)
+		if edits == nil || err != nil {
+			continue
+		}
+		base.edits, base.size = edits, changedLines(b.file, after)
+		all = append(all, base)
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.size, b.size) })
+	return all
+}
+
+// changedLines are how many lines a diff takes away and adds.
+func changedLines(before, after []byte) int {
+	n := -2 // the names of both
+	for line := range strings.SplitSeq(Diff("", "", before, after), "\n") {
+		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+			n++
+		}
+	}
+	return n
 }
 
 // limit is a TimeoutSeconds of the machine, where the loop is its only long part and nothing
@@ -84,36 +127,57 @@ func (b *boundEdit) limit(after time.Duration) []edit.Edit {
 	return []edit.Edit{{Op: edit.Behind, At: "/StartAt", Name: "TimeoutSeconds", Value: jsonOf(int64(after.Seconds()))}}
 }
 
-// count counts the polls.
+// count counts the polls in the Wait.
 func (b *boundEdit) count() []edit.Edit {
-	wait := b.loop.Waits[0]
-	edits := b.begin(wait.QueryLanguage)
-	last := b.last(wait)
-	if edits == nil || last == nil {
-		return nil
-	}
-	next := value(b.variable+".$", "States.MathAdd($"+b.variable+", 1)")
-	if wait.QueryLanguage == asl.JSONata {
-		next = value(b.variable, "{% $"+b.variable+" + 1 %}")
-	}
-	edits = append(edits, b.assign(wait.Position.Pointer, next))
-	fail := value("Type", "Fail", "Error", errorName(b.loop, "TimedOut"), "Cause", fmt.Sprintf("the job did not end within %d polls", b.polls))
-	return append(append(edits, last...), edit.Edit{Op: edit.Before, At: wait.Position.Pointer, Name: b.fail, Value: fail})
+	return b.countAt(b.loop.Waits[0].Position.Pointer, b.polls)
 }
 
-// begin sets the count to 0 on every way into the loop.
-func (b *boundEdit) begin(language asl.QueryLanguage) []edit.Edit {
+// countInChoice counts them where the Choice polls on by its Default.
+func (b *boundEdit) countInChoice() []edit.Edit {
+	for _, s := range slices.Backward(b.loop.Choices) {
+		onByRule := slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return b.inside[r.Next] })
+		if b.inside[s.Choice.Default] && !onByRule && s.QueryLanguage == b.language {
+			return b.countAt(s.Position.Pointer, b.polls-1)
+		}
+	}
+	return nil
+}
+
+// countAt counts in a state, up to a number.
+func (b *boundEdit) countAt(pointer string, most int) []edit.Edit {
+	first, next := value(b.variable, 0), value(b.variable+".$", "States.MathAdd($"+b.variable+", 1)")
+	rule := value("Variable", "$"+b.variable, "NumericGreaterThanEquals", most, "Next", b.fail)
+	if b.language == asl.JSONata {
+		next = value(b.variable, "{% $"+b.variable+" + 1 %}")
+		rule = value("Condition", fmt.Sprintf("{%% $%s >= %d %%}", b.variable, most), "Next", b.fail)
+	}
+	begin, last := b.begin(first), b.last(rule)
+	if begin == nil || last == nil {
+		return nil
+	}
+	edits := append(begin, b.assign(pointer, next))
+	return append(append(edits, last...), b.failState(fmt.Sprintf("the job did not end within %d polls", b.polls)))
+}
+
+// failState is the Fail that the bound leads to.
+func (b *boundEdit) failState(cause string) edit.Edit {
+	fail := value("Type", "Fail", "Error", errorName(b.loop, "TimedOut"), "Cause", cause)
+	return edit.Edit{Op: edit.Before, At: b.loop.Waits[0].Position.Pointer, Name: b.fail, Value: fail}
+}
+
+// begin sets the variable on every way into the loop.
+func (b *boundEdit) begin(first []byte) []edit.Edit {
 	var edits []edit.Edit
-	add := func(pointer string) { edits = append(edits, b.assign(pointer, value(b.variable, 0))) }
+	add := func(pointer string) { edits = append(edits, b.assign(pointer, first)) }
 	if b.inside[b.loop.Flow.StartAt] {
-		return b.beginByPass()
+		return b.beginByPass(first)
 	}
 	for _, s := range b.loop.Flow.States {
 		for _, way := range s.Transitions() {
 			at := s.Position.Pointer
 			switch {
 			case b.inside[s.Name] || !b.inside[way.To]:
-			case s.QueryLanguage != language:
+			case s.QueryLanguage != b.language:
 				return nil
 			case way.Kind == asl.TransitionCatch:
 				add(fmt.Sprintf("%s/Catch/%d", at, way.Rule))
@@ -125,13 +189,13 @@ func (b *boundEdit) begin(language asl.QueryLanguage) []edit.Edit {
 		}
 	}
 	if len(edits) > 2 { //nolint:mnd // a state of its own is less then
-		return b.beginByPass()
+		return b.beginByPass(first)
 	}
 	return edits
 }
 
-// beginByPass leads every way into the loop through a state that sets the count.
-func (b *boundEdit) beginByPass() []edit.Edit {
+// beginByPass leads every way into the loop through a state that sets the variable.
+func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 	var entry string
 	var edits []edit.Edit
 	name := b.newName("No polls yet")
@@ -167,7 +231,7 @@ func (b *boundEdit) beginByPass() []edit.Edit {
 	if entry == "" {
 		return nil
 	}
-	pass := value("Type", "Pass", "Assign", jsonRaw(string(value(b.variable, 0))), "Next", entry)
+	pass := value("Type", "Pass", "Assign", jsonRaw(string(first)), "Next", entry)
 	return append(edits, edit.Edit{Op: edit.Before, At: b.loop.Flow.State(entry).Position.Pointer, Name: name, Value: pass})
 }
 
@@ -190,45 +254,50 @@ func (b *boundEdit) assign(pointer string, members []byte) edit.Edit {
 	return edit.Edit{Op: edit.Append, At: pointer, Name: "Assign", Value: members}
 }
 
-// last is the rule that ends the loop, behind all that leave it.
-func (b *boundEdit) last(wait *asl.State) []edit.Edit {
-	rule := func(next string) []byte {
-		if wait.QueryLanguage == asl.JSONata {
-			return value("Condition", fmt.Sprintf("{%% $%s >= %d %%}", b.variable, b.polls), "Next", next)
-		}
-		return value("Variable", "$"+b.variable, "NumericGreaterThanEquals", b.polls, "Next", next)
-	}
+// last puts the rule that ends the loop behind all that leave it.
+func (b *boundEdit) last(rule []byte) []edit.Edit {
 	for _, s := range slices.Backward(b.loop.Choices) {
-		if s.QueryLanguage != wait.QueryLanguage {
+		if s.QueryLanguage != b.language {
 			continue
 		}
-		if s.Choice.Default != "" && b.inside[s.Choice.Default] {
-			return []edit.Edit{{Op: edit.Append, At: s.Position.Pointer + "/Choices", Value: rule(b.fail)}}
+		if b.inside[s.Choice.Default] {
+			return []edit.Edit{{Op: edit.Append, At: s.Position.Pointer + "/Choices", Value: rule}}
 		}
-		var edits []edit.Edit
-		again, to := b.newName(b.loop.Poll.Name+" again?"), ""
-		for i, r := range s.Choice.Rules {
-			if !b.inside[r.Next] || to != "" && r.Next != to {
-				continue
-			}
-			to = r.Next
-			edits = append(edits, edit.Edit{Op: edit.Replace, At: fmt.Sprintf("%s/Choices/%d/Next", s.Position.Pointer, i), Value: jsonOf(again)})
+		if edits := b.lookAgain(s, func(to string) []byte {
+			return value("Type", "Choice", "Choices", jsonRaw("["+string(rule)+"]"), "Default", to)
+		}); edits != nil {
+			return edits
 		}
-		if edits == nil {
-			continue
-		}
-		choice := value("Type", "Choice", "Choices", jsonRaw("["+string(rule(b.fail))+"]"), "Default", to)
-		return append(edits, edit.Edit{Op: edit.Before, At: wait.Position.Pointer, Name: again, Value: choice})
 	}
 	return nil
 }
 
+// lookAgain leads the ways from a Choice to its loop through another one.
+func (b *boundEdit) lookAgain(s *asl.State, choice func(to string) []byte) []edit.Edit {
+	var edits []edit.Edit
+	again, to := b.newName(b.loop.Poll.Name+" again?"), ""
+	lead := func(at, next string) {
+		if b.inside[next] && (to == "" || next == to) {
+			to = next
+			edits = append(edits, edit.Edit{Op: edit.Replace, At: s.Position.Pointer + at, Value: jsonOf(again)})
+		}
+	}
+	for i, r := range s.Choice.Rules {
+		lead(fmt.Sprintf("/Choices/%d/Next", i), r.Next)
+	}
+	lead("/Default", s.Choice.Default)
+	if edits == nil {
+		return nil
+	}
+	return append(edits, edit.Edit{Op: edit.Before, At: b.loop.Waits[0].Position.Pointer, Name: again, Value: choice(to)})
+}
+
 // newVariable is a name that no variable of the machine has.
-func (c *checked) newVariable() string {
+func (c *checked) newVariable(name string) string {
 	text := string(asl.Print(c.machine))
-	free := "polls"
+	free := name
 	for n := 2; strings.Contains(text, "$"+free) || strings.Contains(text, `"`+free); n++ {
-		free = fmt.Sprintf("polls%d", n)
+		free = fmt.Sprintf("%s%d", name, n)
 	}
 	return free
 }

@@ -1,11 +1,9 @@
 package fix
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -26,32 +24,21 @@ func (*checked) retry(s *asl.State, o RepairOptions) []candidate {
 	}
 	starts := op != nil && !op.Reads() // a second call may do it twice
 	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, starts), func(name string) bool {
-		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) })
+		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
+			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) })
 	})
 	if len(names) == 0 {
 		return nil
 	}
-	one := candidate{class: Sure, about: "a throttled call and a fault of " + s.Name, mended: func(r *trial.Run) bool {
-		return r.After.Status != string(sim.StatusFailed) || !slices.Contains(names, r.After.Error) || r.Before.Error == r.After.Error // later
-	}}
+	one := candidate{class: Sure, about: "a throttled call and a fault of " + s.Name, mended: isRetried(names)}
 	for _, name := range names {
 		one.frame = append(one.frame, trial.Kind{Task: s.Name, Sort: trial.Fails, Value: name})
 	}
-	texts, err := json.Marshal(names)
-	if err != nil {
-		return nil
-	}
-	retrier := value("ErrorEquals", json.RawMessage(strings.ReplaceAll(string(texts), `","`, `", "`)),
-		"IntervalSeconds", 2, "MaxAttempts", 6, "MaxDelaySeconds", 60, "JitterStrategy", "FULL")
+	retrier := value("ErrorEquals", listOf(names), "IntervalSeconds", 2, "MaxAttempts", 6, "MaxDelaySeconds", 60, "JitterStrategy", "FULL")
 	at := s.Position.Pointer
 	switch all := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, asl.ErrorAll) }); {
 	case len(s.Retry) == 0:
-		place := edit.Edit{Op: edit.Behind, At: at + "/Resource"}
-		if len(s.Catch) > 0 {
-			place = edit.Edit{Op: edit.Before, At: at + "/Catch"}
-		}
-		place.Name, place.Value = "Retry", json.RawMessage("["+string(retrier)+"]")
-		one.edits = []edit.Edit{place}
+		one.edits = []edit.Edit{firstRetrier(s, retrier)}
 	case all >= 0:
 		one.class = Offered // it may say "never" on purpose
 		one.edits = []edit.Edit{{Op: edit.Before, At: fmt.Sprintf("%s/Retry/%d", at, all), Value: retrier}}

@@ -21,13 +21,10 @@ import (
 // nameStatuses are the edits that let a Choice take values as it takes others of their
 // meaning.
 func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
-	i := slices.IndexFunc(l.Rows, func(r lint.Row) bool {
-		return r.Rule == f.Rule && len(r.Values) > 0 && strings.Contains(f.Message, r.Values[0])
-	})
-	if i < 0 {
+	row := rowOf(l, f)
+	if row == nil {
 		return nil
 	}
-	row := l.Rows[i]
 	base := candidate{about: "status " + strings.Join(row.Values, ", "), class: Sure}
 	for _, v := range row.Values {
 		base.frame = append(base.frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
@@ -59,6 +56,17 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		all[i].edits = edits
 	}
 	return all
+}
+
+// rowOf is the row of a table that a finding is about; nil if it is about none.
+func rowOf(l *lint.Loop, f lint.Finding) *lint.Row {
+	i := slices.IndexFunc(l.Rows, func(r lint.Row) bool {
+		return r.Rule == f.Rule && len(r.Values) > 0 && strings.Contains(f.Message, r.Values[0])
+	})
+	if i < 0 {
+		return nil
+	}
+	return &l.Rows[i]
 }
 
 func failsByItself(r *trial.Run) bool {
@@ -246,8 +254,7 @@ func (e *statusEdit) addFailure() {
 			for _, v := range e.values {
 				edits = append(edits, edit.Edit{Op: edit.Before, At: at, Value: value("Variable", operand.Text, "StringEquals", v, "Next", name)})
 			}
-			fail := value("Type", "Fail", "Error", errorName(e.loop, "Failed"), "CausePath",
-				"States.Format('the job ended {}', "+operand.Text+")")
+			fail := newFail(e.loop, asl.JSONPath, operand.Text)
 			e.add(append(edits, edit.Edit{Op: edit.Before, At: e.loop.Waits[0].Position.Pointer, Name: name, Value: fail})...)
 			return
 		}

@@ -94,22 +94,49 @@ func (c *checker) checkRace(r *reading) {
 	if r.Entry == nil || r.Start == nil && !c.makesBefore(r) {
 		return
 	}
-	j := judge{entry: r.Entry}
-	for _, a := range r.Entry.Waiter.Acceptors {
+	for _, names := range r.startErrors() {
+		c.report(StartRace, r.Poll, "", "just after the start, %s may fail with %s, which AWS's own waiter retries, and the loop does not: "+
+			"retry %q a few times, first in \"Retry\"", r.Operation, names.code, names.names[0])
+		return
+	}
+}
+
+// startError is an error that a poll may get just after the start, and its names in Step
+// Functions.
+type startError struct {
+	code  string
+	names []string
+}
+
+// StartErrors are the names of the errors that the poll may get just after the start, as
+// AWS's own waiter retries them, and that it does not take.
+func (l *Loop) StartErrors() []string {
+	var names []string
+	for _, e := range l.startErrors() {
+		names = append(names, e.names...)
+	}
+	return names
+}
+
+func (l *Loop) startErrors() []startError {
+	if l.Entry == nil {
+		return nil
+	}
+	var all []startError
+	j := judge{entry: l.Entry}
+	for _, a := range l.Entry.Waiter.Acceptors {
 		if a.State != pollcore.Retry || a.Matcher.ErrorType == nil {
 			continue
 		}
 		names := j.errorNames(*a.Matcher.ErrorType)
 		if len(names) == 0 {
-			names = []string{r.Entry.Service.UnmodeledErrorName()}
+			names = []string{l.Entry.Service.UnmodeledErrorName()}
 		}
-		if takesError(r.Poll, names) || awserror.ClassifyName(names[0], "").Passes() {
-			continue
+		if !takesError(l.Poll, names) && !awserror.ClassifyName(names[0], "").Passes() {
+			all = append(all, startError{smithy.ShapeName(*a.Matcher.ErrorType), names})
 		}
-		c.report(StartRace, r.Poll, "", "just after the start, %s may fail with %s, which AWS's own waiter retries, and the loop does not: "+
-			"retry %q a few times, first in \"Retry\"", r.Operation, smithy.ShapeName(*a.Matcher.ErrorType), names[0])
-		return
 	}
+	return all
 }
 
 // makesBefore tells whether a Task shortly before the poll makes what it asks for: by a

@@ -140,26 +140,13 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 			for _, value := range values {
 				body := m.Put(base, value)
 				if len(r.Members) > 1 {
-					add(membersOf(r, body), body, false, false)
+					add(r.Describe(body), body, false, false)
 				} else {
 					add(value, body, false, isEnd(r, value))
 				}
 			}
 		}
 	}
-}
-
-// membersOf names an answer by all members that tell: "RUNNING, LastCrawl.Status FAILED".
-func membersOf(r *simulate.Response, body any) string {
-	var all []string
-	for _, m := range r.Members {
-		text, there := m.Of(body)
-		if !there {
-			text = "absent"
-		}
-		all = append(all, m.String()+" "+text)
-	}
-	return strings.Join(all, ", ")
 }
 
 // addBare adds the answers that lack what the model does not require.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -21,6 +22,8 @@ type fieldPair struct {
 	kind          string
 	before, after string // files
 	frames        []fieldFrame
+	// bound is when the loop ends after the repair; 0 if it ends by itself.
+	bound time.Duration
 }
 
 // readFrames reads the frames of the pairs.
@@ -43,6 +46,11 @@ func readPairs(t *testing.T, folder string) []fieldPair {
 	var out []fieldPair
 	for _, v := range readTable(t, folder+"/repairs/index.tsv", 5) {
 		p := fieldPair{name: v[0], kind: v[1], frames: frames[v[0]]}
+		if strings.HasSuffix(v[3], " States.Runtime") {
+			bound, err := time.ParseDuration(strings.Fields(v[4])[1])
+			require.NoError(t, err, p.name)
+			p.bound = bound
+		}
 		require.Contains(t, []string{"mend", "ask", "wrong"}, p.kind, p.name)
 		require.NotEmpty(t, p.frames, p.name)
 		delete(frames, p.name)

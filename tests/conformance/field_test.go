@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,18 +52,11 @@ type (
 	}
 )
 
-// fieldCase is a case with what comes instead, empty if it passes.
-type fieldCase struct{ aspect, instead string }
-
 // runField compares what lint says with what must be said. It fails when a case of
 // openFile passes, and when another does not.
 func runField(t *testing.T, folder string) result {
 	t.Helper()
 	requireJudged(t, folder)
-	open := map[string]bool{}
-	for _, v := range readTable(t, openFile, 3) {
-		open[v[0]+"\t"+v[1]] = true
-	}
 	said := map[string][]fieldCase{}
 	for name, m := range readField(t) {
 		said[name] = compareField(t, folder, m)
@@ -75,33 +66,7 @@ func runField(t *testing.T, folder string) result {
 			said["repairs/"+p.name] = p.lint(t)
 		}
 	}
-	r := result{failures: map[string]string{}}
-	left, clean := "machine\taspect\tinstead\n", 0
-	for _, name := range slices.Sorted(maps.Keys(said)) {
-		r.total += len(said[name])
-		if !slices.ContainsFunc(said[name], func(c fieldCase) bool { return c.instead != "" }) {
-			clean++
-		}
-		for _, c := range said[name] {
-			key := name + "\t" + c.aspect
-			switch {
-			case c.instead != "" && !open[key]:
-				r.failures[name+": "+c.aspect] = c.instead
-			case c.instead != "":
-				left += key + "\t" + c.instead + "\n"
-			case open[key] && !*update:
-				r.failures[name+": "+c.aspect] = "passes: remove it from " + openFile + ", or go test -update"
-			}
-			delete(open, key)
-		}
-	}
-	require.Empty(t, open, "%s lists what is no case", openFile)
-	if *update {
-		require.NoError(t, os.WriteFile(openFile, []byte(left), 0o600))
-	}
-	notYet := strings.Count(left, "\n") - 1
-	r.headline = fmt.Sprintf("passed %d of %d; all of %d of %d machines and pairs", r.total-notYet-len(r.failures), r.total, clean, len(said))
-	return r
+	return compareOpen(t, openFile, said)
 }
 
 // requireJudged makes sure that each machine of the corpus has an expectation, but for

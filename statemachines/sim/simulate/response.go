@@ -40,6 +40,19 @@ func (r *Response) About(arguments any, answer string) string {
 	return strings.ReplaceAll(answer, string(jsontree.Quote(r.id)), string(jsontree.Quote(asked)))
 }
 
+// Describe names an answer by all members that tell: "RUNNING, LastCrawl.Status FAILED".
+func (r *Response) Describe(answer any) string {
+	all := make([]string, len(r.Members))
+	for i, m := range r.Members {
+		text, there := m.Of(answer)
+		if !there {
+			text = "absent"
+		}
+		all[i] = m.String() + " " + text
+	}
+	return strings.Join(all, ", ")
+}
+
 // StatusResponse is the answer about a job that has a status.
 type StatusResponse struct {
 	Status

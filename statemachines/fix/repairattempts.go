@@ -1,0 +1,50 @@
+package fix
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// limitRetries lowers the MaxAttempts of a retrier that polls, for a loop in a Retry to end
+// before the history is full.
+func (*checked) limitRetries(l *lint.Loop, o RepairOptions) []candidate {
+	var all []candidate
+	for i, r := range l.Poll.Retry {
+		most := attempts(r, o.MaxWait)
+		if o.MaxWait == 0 && l.Turn.Events > 0 {
+			most = int64(roomyEvents / l.Turn.Events)
+		}
+		if most == 0 || most >= r.MaxAttempts {
+			continue
+		}
+		one := candidate{
+			class: Sure, about: fmt.Sprintf("%s for more than %d retries", r.ErrorEquals[0], most),
+			edits:  []edit.Edit{{Op: edit.Replace, At: fmt.Sprintf("%s/Retry/%d/MaxAttempts", l.Poll.Position.Pointer, i), Value: jsonOf(most)}},
+			mended: failsByItself,
+		}
+		for _, name := range r.ErrorEquals {
+			one.frame = append(one.frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Fails, Value: name})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// attempts are how many retries a retrier makes within a time.
+func attempts(r asl.Retrier, within time.Duration) int64 {
+	n, interval := int64(0), float64(r.IntervalSeconds)
+	for left := within.Seconds() - interval; left >= 0; left -= interval {
+		n++
+		if interval *= r.BackoffRate; r.MaxDelaySeconds > 0 {
+			interval = math.Min(interval, float64(r.MaxDelaySeconds))
+		}
+		interval = math.Max(interval, 1)
+	}
+	return n
+}

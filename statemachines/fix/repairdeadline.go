@@ -1,0 +1,73 @@
+package fix
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+)
+
+// deadlines are the edits that end a loop by time, where its waits differ or only the run
+// tells how long they are. In a loop of some turns, no known Wait may end earlier than the
+// history; else the number is the user's.
+func (b *boundEdit) deadlines(base candidate, turns int, r *repairer) []candidate {
+	longest, known := b.longestWait()
+	after := time.Duration(turns) * longest
+	if r.options.MaxWait > 0 {
+		after = r.options.MaxWait
+	} else if !known {
+		base.class = Offered
+	}
+	after = max(after.Truncate(time.Second), time.Second)
+	base.about = fmt.Sprintf("a job that has not ended after %s", after)
+	if b.language == asl.JSONata {
+		return b.bySize(base, r, b.deadline(after))
+	}
+	return b.bySize(base, r, b.deadlineByState(after))
+}
+
+// longestWait is the longest of the waits, or what a trial takes for one that is not known.
+func (b *boundEdit) longestWait() (longest time.Duration, known bool) {
+	known = true
+	for _, s := range b.loop.Waits {
+		var seconds int64
+		ok := s.Wait.Seconds != nil
+		if ok {
+			seconds, ok = s.Wait.Seconds.Literal.(int64)
+		}
+		if !ok {
+			known, seconds = false, int64(usualWait/time.Second)
+		}
+		longest = max(longest, time.Duration(seconds)*time.Second)
+	}
+	return longest, known
+}
+
+// deadline is a moment that a variable has.
+func (b *boundEdit) deadline(after time.Duration) []edit.Edit {
+	b.variable = b.newVariable("deadline")
+	begin := b.begin(value(b.variable, fmt.Sprintf("{%% $millis() + %d %%}", after.Milliseconds())))
+	last := b.last(value("Condition", fmt.Sprintf("{%% $millis() > $%s %%}", b.variable), "Next", b.fail))
+	if begin == nil || last == nil {
+		return nil
+	}
+	return append(append(begin, last...), b.failState(fmt.Sprintf("the job did not end within %s", after)))
+}
+
+// deadlineByState is a state in JSONata, which alone has a clock, in a loop in JSONPath.
+func (b *boundEdit) deadlineByState(after time.Duration) []edit.Edit {
+	b.variable = b.newVariable("started")
+	begin := b.begin(value(b.variable+".$", "$$.State.EnteredTime"))
+	rule := value("Condition", fmt.Sprintf("{%% $millis() - $toMillis($%s) > %d %%}", b.variable, after.Milliseconds()), "Next", b.fail)
+	for _, s := range slices.Backward(b.loop.Choices) {
+		again := b.lookAgain(s, func(to string) []byte {
+			return value("QueryLanguage", asl.JSONata, "Type", "Choice", "Choices", jsonRaw("["+string(rule)+"]"), "Default", to)
+		})
+		if begin != nil && again != nil {
+			return append(append(begin, again...), b.failState(fmt.Sprintf("the job did not end within %s", after)))
+		}
+	}
+	return nil
+}

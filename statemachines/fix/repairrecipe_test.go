@@ -1,0 +1,144 @@
+package fix_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+const (
+	crawlerPath = `{"StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startCrawler", "Parameters": {"Name": "orders"}, "ResultPath": null, "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "Parameters": {"Name": "orders"}, "ResultPath": "$.c", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.c.Crawler.State", "StringEquals": "RUNNING", "Next": "Pause"},
+    {"Variable": "$.c.Crawler.State", "StringEquals": "STOPPING", "Next": "Pause"},
+    {"Variable": "$.c.Crawler.State", "StringEquals": "READY", "Next": "Load"}
+  ], "Default": "DEFAULT"},
+  "Load": {"Type": "Pass", "End": true},
+  "Broken": {"Type": "Fail", "Error": "CrawlFailed"}
+}}`
+	crawlerExpression = `{"QueryLanguage": "JSONata", "StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startCrawler", "Arguments": {"Name": "orders"}, "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "Arguments": {"Name": "orders"}, "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Condition": "{% $states.input.Crawler.State in ['RUNNING', 'STOPPING'] %}", "Next": "Pause"}
+  ], "Default": "Load"},
+  "Load": {"Type": "Pass", "End": true}
+}}`
+	command = `{"StartAt": "Send", "TimeoutSeconds": 600, "States": {
+  "Send": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ssm:sendCommand", "Parameters": {"DocumentName": "d", "InstanceIds": ["i-1"]}, "ResultPath": "$.s", "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ssm:getCommandInvocation",
+    "Parameters": {"CommandId.$": "$.s.Command.CommandId", "InstanceId": "i-1"}, RETRY"ResultPath": "$.r", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.r.Status", "StringEquals": "Success", "Next": "Good"},
+    {"Or": [{"Variable": "$.r.Status", "StringEquals": "Pending"}, {"Variable": "$.r.Status", "StringEquals": "InProgress"},
+      {"Variable": "$.r.Status", "StringEquals": "Delayed"}, {"Variable": "$.r.Status", "StringEquals": "Cancelling"}], "Next": "Pause"}
+  ], "Default": "Bad"},
+  "Pause": {"Type": "Wait", "Seconds": 5, "Next": "Look"},
+  "Good": {"Type": "Succeed"},
+  "Bad": {"Type": "Fail", "Error": "CommandFailed"}
+}}`
+	query = `{"StartAt": "Start", "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "ResultPath": "$.s", "Next": "Pause"},
+  "Pause": {"Type": "Wait", WAIT, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.s.QueryExecutionId"}, "ResultPath": "$.r", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+    {"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Tell"},
+    {"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "CANCELLED", "Next": "Tell"}
+  ], "Default": "Pause"},
+  "Good": {"Type": "Succeed"},
+  "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": "m"}, "Next": "Bad"},
+  "Bad": {"Type": "Fail", "Error": "QueryFailed"}
+}}`
+	retried = `{"StartAt": "Look", "States": {
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "check"}, "Retry": [
+    {"ErrorEquals": ["NotReady"], "IntervalSeconds": 60, "MaxAttempts": 99999999, "BackoffRate": 1}
+  ], "End": true}
+}}`
+)
+
+// repairOf is the repair of the first finding of a rule.
+func repairOf(t *testing.T, text, rule string, maxWait time.Duration) fix.Repair {
+	t.Helper()
+	read := func(file []byte) (*source.Definition, error) {
+		return source.LoadOne(t.Context(), source.Stdin, source.Options{Stdin: bytes.NewReader(file)})
+	}
+	_, all, err := fix.RepairFile(t.Context(), []byte(text), read, fix.RepairOptions{Models: models.Load, MaxWait: maxWait})
+	require.NoError(t, err)
+	i := slices.IndexFunc(all, func(r fix.Repair) bool { return r.Rule == rule })
+	require.GreaterOrEqual(t, i, 0, "%v", all)
+	return all[i]
+}
+
+func TestRepairRecipes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, rule string
+		maxWait    time.Duration
+		class      fix.Class
+		added      []string // lines, without the blanks around them
+	}{
+		"a start race has the first retrier": {
+			text: strings.Replace(command, "RETRY", `"Retry": [{"ErrorEquals": ["States.Timeout"]}], `, 1), rule: lint.StartRace, class: fix.Sure,
+			added: []string{`"Parameters": {"CommandId.$": "$.s.Command.CommandId", "InstanceId": "i-1"}, "Retry": [` +
+				`{"ErrorEquals": ["Ssm.InvocationDoesNotExistException"], "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 1.5}, ` +
+				`{"ErrorEquals": ["States.Timeout"]}], "ResultPath": "$.r", "Next": "Done?"},`},
+		},
+		"a start race has a Retry": {
+			text: strings.Replace(command, "RETRY", "", 1), rule: lint.StartRace, class: fix.Sure,
+		},
+		"an unclear status goes where failures go": {
+			text: strings.Replace(crawlerPath, "DEFAULT", "Broken", 1), rule: lint.StatusUnclear, class: fix.Sure,
+			added: []string{`{"And": [{"Variable": "$.c.Crawler.State", "StringEquals": "READY"}, ` +
+				`{"Variable": "$.c.Crawler.LastCrawl.Status", "IsPresent": true}, ` +
+				`{"Not": {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "SUCCEEDED"}}], "Next": "Broken"},`},
+		},
+		"an unclear status behind the running rule": {
+			text: crawlerExpression, rule: lint.StatusUnclear, class: fix.Sure,
+			added: []string{
+				`"Look failed": {"Type": "Fail", "Error": "Glue.CrawlerFailed", "Cause": "{% 'the job ended ' & $states.input.Crawler.LastCrawl.Status %}"},`,
+				`{"Condition": "{% $states.input.Crawler.State in ['RUNNING', 'STOPPING'] %}", "Next": "Pause"},`,
+				`{"Condition": "{% $states.input.Crawler.State = 'READY' and $states.input.Crawler.LastCrawl.Status in ['FAILED', 'CANCELLED'] %}", "Next": "Look failed"}`,
+			},
+		},
+		"a literal Wait is counted": {
+			text: strings.Replace(query, "WAIT", `"Seconds": 30`, 1), rule: lint.UnboundedLoop, maxWait: time.Hour, class: fix.Sure,
+			added: []string{`{"Variable": "$polls", "NumericGreaterThanEquals": 119, "Next": "Look timed out"}`},
+		},
+		"a Wait by a path has a deadline that the user gives": {
+			text: strings.Replace(query, "WAIT", `"SecondsPath": "$.seconds"`, 1), rule: lint.UnboundedLoop, maxWait: time.Hour, class: fix.Sure,
+			added: []string{`"Look again?": {"QueryLanguage": "JSONata", "Type": "Choice", "Choices": [` +
+				`{"Condition": "{% $millis() - $toMillis($started) > 3600000 %}", "Next": "Look timed out"}], "Default": "Pause"},`},
+		},
+		"retries that poll have fewer attempts": {
+			text: retried, rule: lint.UnboundedLoop, maxWait: 24 * time.Hour, class: fix.Sure,
+			added: []string{`{"ErrorEquals": ["NotReady"], "IntervalSeconds": 60, "MaxAttempts": 1440, "BackoffRate": 1}`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := repairOf(t, c.text, c.rule, c.maxWait)
+			require.Equal(t, c.class, r.Class, "%s", r.Reason)
+			lines := strings.Split(fix.Diff("a", "b", r.Before, r.After), "\n")
+			for i, line := range lines {
+				lines[i] = strings.Join(strings.Fields(strings.TrimPrefix(line, "+")), " ")
+			}
+			for _, line := range c.added {
+				require.Contains(t, lines, line)
+			}
+		})
+	}
+}
