@@ -231,8 +231,8 @@ func (r *run) limitTime() {
 	if own := time.Duration(r.machine.TimeoutSeconds) * time.Second; own > 0 {
 		limit = min(limit, own)
 	}
-	if r.beginning != nil {
-		limit -= r.now.Sub(r.root.result.Start)
+	if start := r.options.StartTime; r.beginning != nil && !start.IsZero() {
+		limit -= r.now.Sub(start)
 	}
 	r.after(limit, func() { r.root.timeOut() })
 }

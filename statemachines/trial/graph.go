@@ -1,6 +1,10 @@
 package trial
 
-import "github.com/jobpoller/jobpoller/statemachines/asl"
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
 
 // graph is the transitions between the states of all flows of a machine, by name.
 type graph struct {
@@ -29,14 +33,27 @@ func (g *graph) components() [][]string {
 	}
 	clear(seen)
 	var all [][]string
-	for i := len(left) - 1; i >= 0; i-- {
+	for _, name := range slices.Backward(left) {
 		var component []string
-		visit(left[i], g.before, seen, func(name string) { component = append(component, name) })
+		visit(name, g.before, seen, func(name string) { component = append(component, name) })
 		if component != nil {
 			all = append(all, component)
 		}
 	}
 	return all
+}
+
+// loops are the states of the loop that each state of one is in.
+func (g *graph) loops() map[string][]string {
+	loopOf := map[string][]string{}
+	for _, component := range g.components() {
+		if len(component) > 1 || slices.Contains(g.after[component[0]], component[0]) {
+			for _, name := range component {
+				loopOf[name] = component
+			}
+		}
+	}
+	return loopOf
 }
 
 // visit calls leave for each state that a way leads to, when all behind it are left.

@@ -22,11 +22,6 @@ type Kind struct {
 	Value string `json:"value,omitempty"`
 }
 
-// isIn tells whether the kind is one that a member of a frame stands for.
-func (k Kind) isIn(f Kind) bool {
-	return (f.Sort == "" || f.Sort == k.Sort) && (f.Task == "" || f.Task == k.Task) && (f.Value == "" || f.Value == k.Value)
-}
-
 func (k Kind) String() string {
 	switch k.Sort {
 	case Status:
@@ -45,4 +40,9 @@ func (k Kind) String() string {
 	default:
 		return fmt.Sprintf("an answer of %q", k.Task)
 	}
+}
+
+// isIn tells whether the kind is one that a member of a frame stands for.
+func (k Kind) isIn(f Kind) bool {
+	return (f.Sort == "" || f.Sort == k.Sort) && (f.Task == "" || f.Task == k.Task) && (f.Value == "" || f.Value == k.Value)
 }

@@ -17,7 +17,7 @@ func differ(a, b, again *observed) []Difference {
 	}
 	var all []Difference
 	if a.Status != b.Status {
-		all = append(all, Difference{What: End, Before: a.Outcome.String(), After: b.Outcome.String()})
+		all = append(all, Difference{What: End, Before: a.String(), After: b.String()})
 	}
 	for _, c := range []struct {
 		what        What

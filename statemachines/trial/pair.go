@@ -166,17 +166,17 @@ func (p *pair) findChanges(before, after *asl.StateMachine) error {
 	if err != nil {
 		return err
 	}
-	new, err := textsOf(after)
+	now, err := textsOf(after)
 	if err != nil {
 		return err
 	}
-	p.texts, p.newTexts = old, new
+	p.texts, p.newTexts = old, now
 	for name, text := range old {
-		if new[name] != text {
+		if now[name] != text {
 			p.changed[name] = true
 		}
 	}
-	for name := range new {
+	for name := range now {
 		if _, there := old[name]; !there {
 			p.changed[name] = true
 		}
@@ -226,13 +226,9 @@ func (p *pair) chooseTasks() {
 	near := p.near
 	for _, s := range []*subject{p.before, p.after} {
 		g := newGraph(s.machine)
-		loopOf := map[string][]string{}
-		for _, component := range g.components() {
-			if len(component) > 1 || slices.Contains(g.after[component[0]], component[0]) {
-				for _, name := range component {
-					p.loops[name], loopOf[name] = true, component
-				}
-			}
+		loopOf := g.loops()
+		for name := range loopOf {
+			p.loops[name] = true
 		}
 		for name := range p.changed {
 			for _, at := range slices.Concat([]string{name}, g.after[name], g.backTo(name, loopOf)) {
@@ -405,7 +401,10 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	if s.forever && a.Status == PollsOn && kinds[len(kinds)-1].Sort == Status {
 		kinds = append(slices.Clip(kinds), Kind{Task: s.task, Sort: Never, Value: kinds[len(kinds)-1].Value})
 	}
-	run = &Run{Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome, Differences: differ(a, b, nil), short: s.events > 0}
+	run = &Run{
+		Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome,
+		Differences: differ(a, b, nil), short: s.events > 0,
+	}
 	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
 		again, err := p.play(ctx, p.before, s, input, other)
 		if err != nil {
@@ -421,8 +420,8 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 // meetsChange tells whether a run of the first machine can differ from one of the second: one
 // that visits no state that changed does the same in both.
 func (p *pair) meetsChange(o *observed) bool {
-	old, new := p.before.machine, p.after.machine
-	if p.whole || p.before.branches || p.after.branches || old.StartAt != new.StartAt || old.QueryLanguage != new.QueryLanguage || o.visits == nil {
+	old, now := p.before.machine, p.after.machine
+	if p.whole || p.before.branches || p.after.branches || old.StartAt != now.StartAt || old.QueryLanguage != now.QueryLanguage || o.visits == nil {
 		return true
 	}
 	for name := range p.changed {

@@ -42,7 +42,8 @@ type subject struct {
 
 // clock is what reads the time, or what differs from lap to lap.
 var clock = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|\$\$\.(?:State|Execution\.(?:Start|Redrive))|\$states\.context(?:\.State|\.Execution\.(?:Start|Redrive)|[^.])|States\.(?:UUID|MathRandom)|"Timestamp`)
+	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|\$\$\.(?:State|Execution\.(?:Start|Redrive))|` +
+		`\$states\.context(?:\.State|\.Execution\.(?:Start|Redrive)|[^.])|States\.(?:UUID|MathRandom)|"Timestamp`)
 })
 
 func (s *subject) role(state string) string {

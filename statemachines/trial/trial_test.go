@@ -123,3 +123,39 @@ func TestAttempts(t *testing.T) {
 	}
 	require.True(t, found)
 }
+
+// A loop among others is tried as it is alone, and what follows is compared, too.
+func TestLoopAmongOthers(t *testing.T) {
+	t.Parallel()
+	rule := `{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "CANCELLED", "Next": "Bad"},`
+	at := `"Default": "Pause 3", "Choices": [`
+	cancelled := trial.Kind{Task: "Look 3", Sort: trial.Status, Value: "CANCELLED"}
+	mend := compare(t, chain(7), at, at+rule)
+	require.Empty(t, mend.Objections(cancelled))
+	require.NotEmpty(t, mend.Mended(cancelled))
+	data := compare(t, chain(7), `"QueryExecutionId.$": "$.s.QueryExecutionId"}, "ResultPath": "$.r", "Next": "Done 3"`,
+		`"QueryExecutionId.$": "$.s.QueryExecutionId"}, "ResultPath": "$.q", "Next": "Done 3"`)
+	require.NotEmpty(t, data.Objections(cancelled))
+}
+
+// A member that may differ does not, and what is sent again still does.
+func TestExcept(t *testing.T) {
+	t.Parallel()
+	before, err := asl.Parse([]byte(query))
+	require.NoError(t, err)
+	after, err := asl.Parse([]byte(strings.Replace(query, `"QueryString": "SELECT 1"`, `"QueryString": "SELECT 1", "ClientRequestToken.$": "$$.Execution.Name"`, 1)))
+	require.NoError(t, err)
+	o := trial.Options{Models: models.Load, Except: []trial.Member{{Task: "Start", Path: "ClientRequestToken"}}}
+	report, err := trial.Compare(t.Context(), before, after, o)
+	require.NoError(t, err)
+	require.Empty(t, report.Outside())
+}
+
+// A loop that takes no time is told from one that polls on.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	report := compare(t, query, `"Default": "Pause"`, `"Default": "Look"`)
+	never := trial.Kind{Task: "Look", Sort: trial.Never, Value: "RUNNING"}
+	require.NotEmpty(t, report.Objections(never))
+	require.Equal(t, trial.Endless, report.Mended(never)[0].After.Status)
+}
