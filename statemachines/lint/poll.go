@@ -234,6 +234,9 @@ func (c *checker) poll(l *loop, s *asl.State) {
 			break // the first retrier that takes an error counts
 		}
 	}
+	if c.catchesThrottling(s) {
+		return // it looks at the error, which may be an answer of the service
+	}
 	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; "+
 		"add %s", c.throttlingNames(s))
 }
@@ -257,6 +260,15 @@ func (c *checker) takesThrottling(s *asl.State, name string) bool {
 		}
 	}
 	return !c.complete // the catalogue has not all operations
+}
+
+// catchesThrottling tells whether a catcher names the exception by which throttled calls
+// arrive where their service declares no other.
+func (c *checker) catchesThrottling(s *asl.State) bool {
+	service := c.types.Service(s)
+	return service != nil && slices.ContainsFunc(s.Catch, func(catcher asl.Catcher) bool {
+		return slices.Contains(catcher.ErrorEquals, service.UnmodeledErrorName())
+	})
 }
 
 // throttlingNames are the errors to retry, for people.

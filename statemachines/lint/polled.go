@@ -50,6 +50,7 @@ type judge struct {
 	entry    *catalog.Entry     // nil for the function check-status
 	meanings map[string]Meaning // of the values
 	stated   map[string]bool    // those that the entry names, not leaves to a retry
+	taken    map[string]bool    // those that the entry's waiter takes for a success
 	second   map[string]string  // the member that tells more of an unclear value
 	// gone tells that the entry waits until what it describes is no longer found:
 	// it succeeds by errors alone.
@@ -295,7 +296,7 @@ func listValues(e *catalog.Entry, path string) []string {
 // newJudge asks an entry what each value of a status means when nothing else of the
 // answer is known. What an entry judges by more than the status has no meaning.
 func newJudge(e *catalog.Entry, s *status) *judge {
-	j := &judge{entry: e, meanings: map[string]Meaning{}, stated: map[string]bool{}, second: map[string]string{}, gone: true}
+	j := &judge{entry: e, meanings: map[string]Meaning{}, stated: map[string]bool{}, taken: map[string]bool{}, second: map[string]string{}, gone: true}
 	for _, value := range listValues(e, s.path) {
 		j.stated[value] = true
 	}
@@ -309,7 +310,8 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 		}
 	}
 	for _, value := range s.values {
-		j.meanings[value] = j.meaningOf(s, value, check.Check(nil, answer(s.path, value), nil))
+		result := check.Check(nil, answer(s.path, value), nil)
+		j.meanings[value], j.taken[value] = j.meaningOf(s, value, result), result.Verdict == pollcore.Success
 	}
 	return j
 }

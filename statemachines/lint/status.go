@@ -56,7 +56,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
-	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && r.joinsSuccess(row):
+	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
 			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
@@ -188,6 +188,12 @@ func (r *reading) states(row *Row) bool {
 		}
 	}
 	return true
+}
+
+// takes tells whether a waiter of the operation takes the values for a success, as AWS's own
+// takes a stack that is being updated for one that was created.
+func (r *reading) takes(row *Row) bool {
+	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.taken[row.Values[0]] })
 }
 
 // findDecision returns the state and the field of it that send a value where it goes.
