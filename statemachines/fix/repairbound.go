@@ -155,8 +155,7 @@ func (b *boundEdit) countAt(pointer string, most int) []edit.Edit {
 	if begin == nil || last == nil {
 		return nil
 	}
-	edits := append(begin, b.assign(pointer, next))
-	return append(append(edits, last...), b.failState(fmt.Sprintf("the job did not end within %d polls", b.polls)))
+	return slices.Concat(begin, []edit.Edit{b.assign(pointer, next)}, last, []edit.Edit{b.failState(fmt.Sprintf("the job did not end within %d polls", b.polls))})
 }
 
 // failState is the Fail that the bound leads to.
@@ -216,6 +215,7 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 		for _, way := range s.Transitions() {
 			at := s.Position.Pointer + "/Next"
 			switch way.Kind {
+			case asl.TransitionNext:
 			case asl.TransitionCatch:
 				at = fmt.Sprintf("%s/Catch/%d/Next", s.Position.Pointer, way.Rule)
 			case asl.TransitionRule:
