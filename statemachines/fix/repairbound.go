@@ -43,6 +43,9 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	}
 	b.fail = c.newName(l.Poll.Name + " timed out")
 	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself}
+	if strings.Contains(l.Poll.Position.Pointer, "/Branches/") {
+		base.class = Offered // a Fail stops the other branches
+	}
 	if !b.countsTime() {
 		return b.deadlines(base, roomyEvents/events, r)
 	}
