@@ -43,6 +43,9 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	}
 	b.fail = c.newName(l.Poll.Name + " timed out")
 	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself}
+	if strings.Contains(l.Poll.Position.Pointer, "/Branches/") {
+		base.class = Offered // a Fail stops the other branches
+	}
 	if !b.countsTime() {
 		return b.deadlines(base, roomyEvents/events, r)
 	}
@@ -155,8 +158,7 @@ func (b *boundEdit) countAt(pointer string, most int) []edit.Edit {
 	if begin == nil || last == nil {
 		return nil
 	}
-	edits := append(begin, b.assign(pointer, next))
-	return append(append(edits, last...), b.failState(fmt.Sprintf("the job did not end within %d polls", b.polls)))
+	return slices.Concat(begin, []edit.Edit{b.assign(pointer, next)}, last, []edit.Edit{b.failState(fmt.Sprintf("the job did not end within %d polls", b.polls))})
 }
 
 // failState is the Fail that the bound leads to.
@@ -216,6 +218,7 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 		for _, way := range s.Transitions() {
 			at := s.Position.Pointer + "/Next"
 			switch way.Kind {
+			case asl.TransitionNext:
 			case asl.TransitionCatch:
 				at = fmt.Sprintf("%s/Catch/%d/Next", s.Position.Pointer, way.Rule)
 			case asl.TransitionRule:
