@@ -66,7 +66,7 @@ lint      1 if it finds more than notes
 list      1 if it finds nothing
 compile   1 if the strategy cannot express the waiter, or --check finds a
           difference
-fix       1 if a loop stays as it is
+fix       1 if it offers a repair, or a finding or a loop stays
 report    4 if AWS could not be asked; else 0, however the execution ended, but with
             --follow as run
 records   1 if there is no such record, it was not written, or doctor finds something

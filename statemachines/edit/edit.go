@@ -10,6 +10,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -59,11 +60,11 @@ type Error struct {
 
 // Error says where and why, and what to do.
 func (e *Error) Error() string {
-	place := e.At
+	place := cmp.Or(e.At, "the definition")
 	if e.Line > 0 {
-		place = fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.At)
+		place = fmt.Sprintf("%d:%d: %s", e.Line, e.Column, place)
 	}
-	return fmt.Sprintf("%s cannot be changed in place: %s; print the change and make it by hand", place, e.Reason)
+	return fmt.Sprintf("%s cannot be changed in place: %s; make the change by hand", place, e.Reason)
 }
 
 // Read reads a definition out of the text of its file.

@@ -139,7 +139,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 			_, ok := errors.AsType[*edit.Error](err)
 			require.True(t, ok, "%v %s", err, after)
 			require.ErrorContains(t, err, test.reason)
-			require.ErrorContains(t, err, "print the change")
+			require.ErrorContains(t, err, "make the change by hand")
 			require.Nil(t, after)
 		})
 	}

@@ -195,6 +195,8 @@ type candidate struct {
 	edits []edit.Edit
 	frame []trial.Kind
 	about string
+	// does is what a run does after it; empty for how the run ends.
+	does string
 	// mended tells whether a run with an answer of the frame ends as it should.
 	mended func(r *trial.Run) bool
 	class  Class
@@ -209,7 +211,7 @@ func isExcused(r *trial.Run) bool {
 	return b.Status == trial.PollsOn || b.Status == trial.Endless || b.Status == string(sim.StatusTimedOut) || strings.HasPrefix(b.Error, "States.")
 }
 
-// recipes are the candidates of each rule, the smallest first.
+// candidates are the edits that may mend a finding, the smallest first.
 func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	s := c.stateAt(f)
 	if s == nil {
@@ -236,28 +238,25 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	}
 }
 
-// isRepairable tells whether fix has a recipe for a rule.
-func isRepairable(f lint.Finding) bool {
-	return f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") || slices.Contains([]string{lint.UnretriedTask, lint.StartRace, lint.UnboundedLoop}, f.Rule)
-}
-
 // repair finds the first candidate that changes nothing but what it should. It is false for
-// a finding that is none of a loop that is read.
+// a finding that needs no repair.
 func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, bool) {
 	s := c.stateAt(f)
 	if s == nil || !isRepairable(f) {
 		return Repair{}, false
 	}
-	out := Repair{Rule: f.Rule, State: s.Name, Class: Refused, Reason: "no edit is known that mends it alone", Before: c.file}
+	out := Repair{Rule: f.Rule, State: s.Name, Class: Refused, Before: c.file}
+	var smallest error // why the first candidate is not right
 	for _, tried := range r.candidates(c, f) {
 		after, runs, about, err := r.try(ctx, c, f, tried)
 		if err != nil {
-			out.Reason = err.Error()
+			smallest = cmp.Or(smallest, err)
 			continue
 		}
-		out.Class, out.About, out.Frame, out.Edits, out.After, out.Runs, out.Reason = tried.class, about, tried.frame, tried.edits, after, runs, ""
+		out.Class, out.About, out.Frame, out.Edits, out.After, out.Runs = tried.class, about, tried.frame, tried.edits, after, runs
 		return out, true
 	}
+	out.Reason = r.reason(c, f, smallest)
 	return out, true
 }
 
@@ -282,18 +281,26 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	for _, run := range report.Outside() {
 		switch inside := run.IsIn(tried.frame) || tried.breaks && isExcused(&run); {
 		case !inside:
-			return nil, 0, "", fmt.Errorf("with %s, %s", run.Script, run.Differences[0])
+			return nil, 0, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
-			return nil, 0, "", fmt.Errorf("with %s, the machine %s then", run.Script, describeEnd(run.After))
+			return nil, 0, "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
 		case !mended && describeEnd(run.Before) != describeEnd(run.After):
-			about, mended = fmt.Sprintf("%s: %s -> %s", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
+			about, mended = fmt.Sprintf("%s: %s -> %s", tried.about, describeEnd(run.Before), cmp.Or(tried.does, describeEnd(run.After))), true
+		}
+	}
+	for _, run := range report.Inside(tried.frame...) { // the same end, but earlier
+		if b, a := run.Before, run.After; !mended && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
+			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), b.Polls, a.Polls), true
 		}
 	}
 	if !mended {
-		return nil, 0, "", errors.New("no run shows that it mends anything")
+		return nil, 0, "", errors.New("no trial run shows that the smallest edit mends anything")
 	}
 	return after, report.Scripts, about, nil
 }
+
+// errStillFound is of an edit that does not mend.
+var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
 
 // newFinding is the error of a finding that an edit brings, or does not take away.
 func newFinding(before, after *checked, mended lint.Finding) error {
@@ -304,14 +311,14 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 			continue
 		}
 		if f.Rule == mended.Rule && s.Name == at.Name && f.Message == mended.Message {
-			return errors.New("lint still finds it")
+			return errStillFound
 		}
 		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
 			o := before.stateAt(old)
 			return old.Rule == f.Rule && o != nil && o.Name == s.Name
 		})
 		if !known && f.Severity != diag.Note {
-			return fmt.Errorf("lint finds %s then: %s", f.Rule, f.Message)
+			return fmt.Errorf("with the smallest edit, lint finds %s: %s", f.Rule, f.Message)
 		}
 	}
 	return nil
@@ -333,7 +340,7 @@ func value(pairs ...any) json.RawMessage {
 }
 
 // jsonOf is a value as JSON; text that is JSON stays.
-func jsonOf(v any) []byte {
+func jsonOf(v any) json.RawMessage {
 	switch v := v.(type) {
 	case json.RawMessage:
 		return v

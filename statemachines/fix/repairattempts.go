@@ -24,7 +24,7 @@ func (*checked) limitRetries(l *lint.Loop, o RepairOptions) []candidate {
 			continue
 		}
 		one := candidate{
-			class: Sure, about: fmt.Sprintf("%s for more than %d retries", r.ErrorEquals[0], most),
+			class: Sure, about: fmt.Sprintf("%s for more than %s retries", r.ErrorEquals[0], thousands(int(most))),
 			edits:  []edit.Edit{{Op: edit.Replace, At: fmt.Sprintf("%s/Retry/%d/MaxAttempts", l.Poll.Position.Pointer, i), Value: jsonOf(most)}},
 			mended: failsByItself,
 		}

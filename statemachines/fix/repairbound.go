@@ -2,8 +2,10 @@ package fix
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,8 +31,7 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if l.Retries {
 		return c.limitRetries(l, r.options)
 	}
-	if len(l.Waits) == 0 || l.Turn.Events == 0 || strings.Contains(l.Poll.Position.Pointer, "/Iterator/") ||
-		strings.Contains(l.Poll.Position.Pointer, "/ItemProcessor/") {
+	if len(l.Waits) == 0 || l.Turn.Events == 0 || isInMap(l) {
 		return nil
 	}
 	b := &boundEdit{checked: c, loop: l, inside: map[string]bool{}, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
@@ -43,8 +44,8 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	}
 	b.fail = c.newName(l.Poll.Name + " timed out")
 	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself}
-	if strings.Contains(l.Poll.Position.Pointer, "/Branches/") {
-		base.class = Offered // a Fail stops the other branches
+	if l.Flow != &c.machine.Flow {
+		base.class = Offered // its Fail ends what runs beside it
 	}
 	if !b.countsTime() {
 		return b.deadlines(base, roomyEvents/events, r)
@@ -54,7 +55,7 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 		b.polls = max(1, int((most+b.wait-1)/b.wait))
 	}
 	b.variable = c.newVariable("polls")
-	base.about = fmt.Sprintf("a job that has not ended after %d polls, %s", b.polls, time.Duration(b.polls)*b.wait)
+	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
 	return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInChoice(), b.count())
 }
 
@@ -158,7 +159,8 @@ func (b *boundEdit) countAt(pointer string, most int) []edit.Edit {
 	if begin == nil || last == nil {
 		return nil
 	}
-	return slices.Concat(begin, []edit.Edit{b.assign(pointer, next)}, last, []edit.Edit{b.failState(fmt.Sprintf("the job did not end within %d polls", b.polls))})
+	edits := slices.Concat(begin, []edit.Edit{b.assign(pointer, next)}, last)
+	return append(edits, b.failState(fmt.Sprintf("the job did not end within %s polls", thousands(b.polls))))
 }
 
 // failState is the Fail that the bound leads to.
@@ -216,9 +218,10 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 	}
 	for _, s := range b.loop.Flow.States {
 		for _, way := range s.Transitions() {
-			at := s.Position.Pointer + "/Next"
+			at := ""
 			switch way.Kind {
 			case asl.TransitionNext:
+				at = s.Position.Pointer + "/Next"
 			case asl.TransitionCatch:
 				at = fmt.Sprintf("%s/Catch/%d/Next", s.Position.Pointer, way.Rule)
 			case asl.TransitionRule:
@@ -234,8 +237,14 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 	if entry == "" {
 		return nil
 	}
-	pass := value("Type", "Pass", "Assign", jsonRaw(string(first)), "Next", entry)
+	pass := value("Type", "Pass", "Assign", json.RawMessage(first), "Next", entry)
 	return append(edits, edit.Edit{Op: edit.Before, At: b.loop.Flow.State(entry).Position.Pointer, Name: name, Value: pass})
+}
+
+// isInMap tells whether a loop runs for each item of a Map.
+func isInMap(l *lint.Loop) bool {
+	at := l.Poll.Position.Pointer
+	return strings.Contains(at, "/Iterator/") || strings.Contains(at, "/ItemProcessor/")
 }
 
 func escapePointer(name string) string {
@@ -267,7 +276,7 @@ func (b *boundEdit) last(rule []byte) []edit.Edit {
 			return []edit.Edit{{Op: edit.Append, At: s.Position.Pointer + "/Choices", Value: rule}}
 		}
 		if edits := b.lookAgain(s, func(to string) []byte {
-			return value("Type", "Choice", "Choices", jsonRaw("["+string(rule)+"]"), "Default", to)
+			return value("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
 		}); edits != nil {
 			return edits
 		}
@@ -303,4 +312,13 @@ func (c *checked) newVariable(name string) string {
 		free = fmt.Sprintf("%s%d", name, n)
 	}
 	return free
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -21,7 +22,7 @@ func (b *boundEdit) deadlines(base candidate, turns int, r *repairer) []candidat
 		base.class = Offered
 	}
 	after = max(after.Truncate(time.Second), time.Second)
-	base.about = fmt.Sprintf("a job that has not ended after %s", after)
+	base.about = fmt.Sprintf("a job that has not ended after %s", spell(after))
 	if b.language == asl.JSONata {
 		return b.bySize(base, r, b.deadline(after))
 	}
@@ -53,7 +54,7 @@ func (b *boundEdit) deadline(after time.Duration) []edit.Edit {
 	if begin == nil || last == nil {
 		return nil
 	}
-	return append(append(begin, last...), b.failState(fmt.Sprintf("the job did not end within %s", after)))
+	return append(append(begin, last...), b.failState(fmt.Sprintf("the job did not end within %s", spell(after))))
 }
 
 // deadlineByState is a state in JSONata, which alone has a clock, in a loop in JSONPath.
@@ -63,10 +64,10 @@ func (b *boundEdit) deadlineByState(after time.Duration) []edit.Edit {
 	rule := value("Condition", fmt.Sprintf("{%% $millis() - $toMillis($%s) > %d %%}", b.variable, after.Milliseconds()), "Next", b.fail)
 	for _, s := range slices.Backward(b.loop.Choices) {
 		again := b.lookAgain(s, func(to string) []byte {
-			return value("QueryLanguage", asl.JSONata, "Type", "Choice", "Choices", jsonRaw("["+string(rule)+"]"), "Default", to)
+			return value("QueryLanguage", asl.JSONata, "Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
 		})
 		if begin != nil && again != nil {
-			return append(append(begin, again...), b.failState(fmt.Sprintf("the job did not end within %s", after)))
+			return append(append(begin, again...), b.failState(fmt.Sprintf("the job did not end within %s", spell(after))))
 		}
 	}
 	return nil

@@ -25,12 +25,16 @@ func (*checked) retry(s *asl.State, o RepairOptions) []candidate {
 	starts := op != nil && !op.Reads() // a second call may do it twice
 	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, starts), func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
-			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) })
+			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) }) // the first that names it counts
 	})
 	if len(names) == 0 {
 		return nil
 	}
-	one := candidate{class: Sure, about: "a throttled call and a fault of " + s.Name, mended: isRetried(names)}
+	about := "a throttled call of " + s.Name
+	if !starts {
+		about = "a throttled or failed call of " + s.Name
+	}
+	one := candidate{class: Sure, about: about, does: "is made again", mended: isRetried(names)}
 	for _, name := range names {
 		one.frame = append(one.frame, trial.Kind{Task: s.Name, Sort: trial.Fails, Value: name})
 	}

@@ -25,10 +25,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	if row == nil {
 		return nil
 	}
-	base := candidate{about: "status " + strings.Join(row.Values, ", "), class: Sure}
-	for _, v := range row.Values {
-		base.frame = append(base.frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
-	}
+	base := candidate{class: Sure}
 	var ends lint.End
 	switch row.Meaning {
 	case lint.MeansFailure:
@@ -44,16 +41,30 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		base.class = Offered
 	}
 	e := &statusEdit{checked: c, loop: l, values: row.Values}
-	for _, sibling := range siblings(l, row.Meaning, ends) {
-		e.copyRules(sibling)
+	e.narrowRules()
+	like := siblings(l, row.Meaning, ends)
+	if row.Meaning == lint.MeansFailure && slices.ContainsFunc(like, func(r lint.Row) bool { return !slices.Equal(r.Routes, like[0].Routes) }) {
+		base.class = Offered // one failure is retried, say, and another ends the execution
+	}
+	for _, r := range like {
+		for _, sibling := range r.Values {
+			e.copyRules(sibling)
+		}
 	}
 	if row.Meaning == lint.MeansFailure {
 		e.addFailure()
 	}
 	all := make([]candidate, len(e.all))
-	for i, edits := range e.all {
+	for i, change := range e.all {
 		all[i] = base
-		all[i].edits = edits
+		all[i].edits = change.edits
+		all[i].about = "status " + change.values[0]
+		if len(change.values) > 1 {
+			all[i].about = "statuses " + strings.Join(change.values, ", ")
+		}
+		for _, v := range change.values {
+			all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
+		}
 	}
 	return all
 }
@@ -61,7 +72,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 // rowOf is the row of a table that a finding is about; nil if it is about none.
 func rowOf(l *lint.Loop, f lint.Finding) *lint.Row {
 	i := slices.IndexFunc(l.Rows, func(r lint.Row) bool {
-		return r.Rule == f.Rule && len(r.Values) > 0 && strings.Contains(f.Message, r.Values[0])
+		return r.Rule == f.Rule && len(r.Values) > 0 && regexp.MustCompile(`\b`+regexp.QuoteMeta(r.Values[0])+`\b`).MatchString(f.Message)
 	})
 	if i < 0 {
 		return nil
@@ -79,21 +90,15 @@ func goesOn(r *trial.Run) bool {
 	return succeeds(r) || r.After.Status == trial.PollsOn || r.After.Status == string(sim.StatusTimedOut) || r.After.Polls > r.Before.Polls
 }
 
-// siblings are the values of a meaning that the loop takes as it should, those of the way
-// that most take first.
-func siblings(l *lint.Loop, meaning lint.Meaning, ends lint.End) []string {
-	var rows []lint.Row
-	for _, r := range l.Rows {
-		if r.Meaning == meaning && r.Ends == ends && r.Rule == "" && len(r.Values) > 0 {
-			rows = append(rows, r)
-		}
-	}
+// siblings are the rows of a meaning whose values the loop takes as it should, those of the
+// way that most take first.
+func siblings(l *lint.Loop, meaning lint.Meaning, ends lint.End) []lint.Row {
+	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r lint.Row) bool {
+		same := r.Meaning == meaning || meaning == lint.MeansRunning && r.Meaning == lint.MeansEnding
+		return !same || r.Ends != ends || r.Rule != "" || len(r.Values) == 0
+	})
 	slices.SortStableFunc(rows, func(a, b lint.Row) int { return cmp.Compare(len(b.Values), len(a.Values)) })
-	var all []string
-	for _, r := range rows {
-		all = append(all, r.Values...)
-	}
-	return all
+	return rows
 }
 
 // statusEdit makes edits by which Choices take values.
@@ -102,14 +107,74 @@ type statusEdit struct {
 
 	loop   *lint.Loop
 	values []string
-	all    [][]edit.Edit
+	all    []statusChange
 }
 
-// add adds a candidate, once.
+// statusChange are edits by which Choices take values.
+type statusChange struct {
+	values []string
+	edits  []edit.Edit
+}
+
+// add adds a change for all values.
 func (e *statusEdit) add(edits ...edit.Edit) {
-	if len(edits) > 0 {
-		e.all = append(e.all, edits)
+	e.all = append(e.all, statusChange{e.values, edits})
+}
+
+// narrowRules take the values, or one of them, out of a rule that names others, too: a later
+// rule may be for them.
+func (e *statusEdit) narrowRules() {
+	e.narrowTo(e.values)
+	if len(e.values) > 1 {
+		for _, v := range e.values {
+			e.narrowTo([]string{v})
+		}
 	}
+}
+
+// narrowTo takes values out of each rule that names others, too.
+func (e *statusEdit) narrowTo(values []string) {
+	for _, s := range e.loop.Choices {
+		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+		if rules == nil {
+			continue
+		}
+		for i, rule := range rules.Items {
+			at := fmt.Sprintf("%s/Choices/%d", s.Position.Pointer, i)
+			if or := rule.Get("Or"); or != nil {
+				e.shortenOr(or, at, values)
+			} else if condition := rule.Get("Condition"); condition != nil {
+				e.shortenList(condition.Text, at, values)
+			}
+		}
+	}
+}
+
+// shortenOr takes the values out of an Or.
+func (e *statusEdit) shortenOr(or *jsontree.Node, at string, values []string) {
+	var edits []edit.Edit
+	for i, item := range or.Items {
+		if equals := item.Get("StringEquals"); equals != nil && slices.Contains(values, equals.Text) {
+			edits = append(edits, edit.Edit{Op: edit.Remove, At: fmt.Sprintf("%s/Or/%d", at, i)})
+		}
+	}
+	if len(edits) == len(values) && len(edits) < len(or.Items) {
+		e.all = append(e.all, statusChange{values, edits})
+	}
+}
+
+// shortenList takes the values out of a list in a condition.
+func (e *statusEdit) shortenList(condition, at string, values []string) {
+	text := condition
+	for _, v := range values {
+		word := `(['"])` + regexp.QuoteMeta(v) + `['"]`
+		shorter := regexp.MustCompile(`,\s*`+word+`|`+word+`\s*,\s*`).ReplaceAllString(text, "")
+		if shorter == text {
+			return
+		}
+		text = shorter
+	}
+	e.all = append(e.all, statusChange{values, []edit.Edit{{Op: edit.Replace, At: at + "/Condition", Value: jsontree.Quote(text)}}})
 }
 
 // copyRules lets the Choices take the values where they take a sibling.
@@ -206,10 +271,7 @@ func (e *statusEdit) widen(rule *jsontree.Node, at, sibling string) {
 	}
 	for _, quote := range []string{"'", `"`} {
 		word := quote + sibling + quote
-		added := ""
-		for _, v := range e.values {
-			added += ", " + quote + v + quote
-		}
+		added := ", " + quote + strings.Join(e.values, quote+", "+quote) + quote
 		i := strings.Index(condition.Text, word)
 		if i < 0 {
 			continue
@@ -272,16 +334,12 @@ func (c *checked) newName(name string) string {
 
 // errorName is the error of a new Fail state: "Athena.QueryExecutionFailed".
 func errorName(l *lint.Loop, how string) string {
-	r := asl.ParseResource(l.Poll.Task.Resource)
-	_, action := r.SDK()
-	_ = action
-	operation := l.Operation
-	service, name, _ := strings.Cut(operation, ":")
+	service, name, _ := strings.Cut(l.Operation, ":")
 	for _, verb := range []string{"Get", "Describe", "List", "BatchGet"} {
 		if rest, ok := strings.CutPrefix(name, verb); ok && rest != "" {
 			name = rest
 			break
 		}
 	}
-	return cmp.Or(r.ErrorPrefix(), strings.ToUpper(service[:1])+service[1:]) + "." + name + how
+	return cmp.Or(asl.ParseResource(l.Poll.Task.Resource).ErrorPrefix(), strings.ToUpper(service[:1])+service[1:]) + "." + name + how
 }

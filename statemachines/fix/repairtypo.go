@@ -1,7 +1,6 @@
 package fix
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,8 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
-
-func jsonRaw(text string) json.RawMessage { return json.RawMessage(text) }
 
 var quotedWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"`) })
 

@@ -2,6 +2,7 @@ package fix
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -220,9 +221,9 @@ func (e *unclearEdit) rule(language asl.QueryLanguage, operand, next string) []b
 	all := bytes.Join([][]byte{
 		value("Variable", operand, "StringEquals", e.status),
 		value("Variable", other, "IsPresent", true),
-		value("Not", jsonRaw(string(success))),
+		value("Not", success),
 	}, []byte(", "))
-	return value("And", jsonRaw("["+string(all)+"]"), "Next", next)
+	return value("And", json.RawMessage("["+string(all)+"]"), "Next", next)
 }
 
 // failureRoutes are where failures of a loop go: those of known failures first, then that of

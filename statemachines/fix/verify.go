@@ -33,7 +33,11 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	}
 	for _, l := range lint.Check(m, lint.Options{Express: o.Express}) {
 		for name := range f.states {
-			if s := stateOf(m, name); s != nil && l.Severity != diag.Note && l.Rule != typecheck.AbsentMember && (l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer)) {
+			s := stateOf(m, name)
+			if s == nil || l.Severity == diag.Note || l.Rule == typecheck.AbsentMember {
+				continue
+			}
+			if l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer) {
 				return nil, refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
 			}
 		}

@@ -59,8 +59,9 @@ func (j *judge) read(r *trial.Run) error {
 		return nil
 	}
 	kind, ok := j.kindOf(r)
+	late := r.Before.Status == string(sim.StatusTimedOut) || kind == trial.Kind{Task: j.sync, Sort: trial.Fails, Value: asl.ErrorTimeout}
 	switch {
-	case j.sync != "" && (ok || r.Differences[0].What == trial.Poll || r.Before.Status == string(sim.StatusTimedOut) || kind == trial.Kind{Task: j.sync, Sort: trial.Fails, Value: asl.ErrorTimeout}):
+	case j.sync != "" && (ok || late || r.Differences[0].What == trial.Poll):
 		return nil // its statuses and times are compared by themselves
 	case ok && j.isMended(kind, r):
 		if !slices.ContainsFunc(j.changes, func(c Change) bool { return c.Kind == kind }) {

@@ -45,6 +45,9 @@ type fixOptions struct {
 	output      string
 }
 
+// compiledFlags are the flags of a compiled loop.
+var compiledFlags = []string{"only", "strategy", "max-delay", "schedule", "simulate"}
+
 // New is "jobpoller fix".
 func New() *cobra.Command {
 	var o fixOptions
@@ -54,24 +57,26 @@ func New() *cobra.Command {
 		Long: `Fix makes the smallest edit that mends what lint finds in a poll loop: in JSON, YAML
 and templates, in place. It runs the machine before and after on the same answers:
 every status, each error of the service, jobs that end late or never. An edit that
-changes anything besides the finding is not made. Each repair says in one line when
-the machine does otherwise, and shows its diff.
+changes anything besides the finding is not made. Each repair says in one line which
+runs end otherwise, and how, and shows its diff.
 
---write makes the repairs that are sure. Others depend on what you meant: fix prints
-them, and --accept RULE@STATE makes them. A finding that no edit mends alone stays,
-with the reason. "-" reads standard input.
+--write makes the repairs that are sure. Others depend on what you meant: fix offers
+them, and --accept RULE@STATE makes one, with the sure ones. A finding that fix
+cannot mend alone stays, with the reason. "-" reads standard input. For a definition
+in a string of a template, and for cdk.out, fix prints the repairs.
+
+A loop without a bound gets one: --max-wait, or as many polls as its history holds.
 
 --replace puts a compiled loop in the place of yours: one that knows every status,
 waits up to a deadline, and retries throttled calls. The states around it stay, with
 the data that they read. It prints both loops as tables, what each costs on a job of
-the time of --simulate, what changes, and a unified diff. For a definition in a
-string of a template, and for cdk.out, it prints the new states and where they go.
+the time of --simulate, what changes, and a unified diff.
 
-A new loop waits as long as the old one did, unless --max-wait says otherwise: 24h at
-most where only a full history ended it, and less than the machine's TimeoutSeconds.
-A note says so. Delays grow up to the waiter's longest, at most 1m: for fewer
-seconds of lateness and more calls, pass --max-delay. --schedule has all delays, as
-"jobpoller plan -o schedule" prints them.
+A compiled loop waits as long as the old one did, unless --max-wait says otherwise:
+24h at most where only a full history ended it, and less than the machine's
+TimeoutSeconds. A note says so. Delays grow up to the waiter's longest, at most 1m:
+for fewer seconds of lateness and more calls, pass --max-delay. --schedule has all
+delays, as "jobpoller plan -o schedule" prints them.
 
 Strategies:
 ` + kit.StrategyHelp(fix.Strategies()) + `
@@ -98,18 +103,20 @@ stays; 2 wrong usage.`,
 		RunE: func(c *cobra.Command, args []string) error { return runFix(c, args[0], o) },
 	}
 	f := c.Flags()
-	f.BoolVar(&o.replace, "replace", false, "replace whole loops by compiled ones")
-	f.StringArrayVar(&o.accept, "accept", nil, "`RULE@STATE` of a repair to make that fix offers, besides the sure ones; repeatable")
+	f.BoolVar(&o.replace, "replace", false, "put compiled loops in the place of hand-written ones")
+	f.StringArrayVar(&o.accept, "accept", nil, "`RULE@STATE` of an offered repair: change the file by it, and by the sure ones; repeatable")
 	f.StringArrayVar(&o.only, "only", nil, "`TASK` that polls, to replace its loop alone; repeatable")
 	f.StringVar(&o.strategy, "strategy", "", kit.OrList(fixStrategies())+"; default sync where possible, else variables")
-	f.BoolVar(&o.write, "write", false, "change the file")
+	f.BoolVar(&o.write, "write", false, "change the file by the sure repairs, or by the compiled loops")
 	kit.AddDuration(f, &o.maxWait, "max-wait", 0,
-		"bound of a loop without one, and of a new loop: 2h, 90s, or 300 for seconds; default as long as the history lasts, and as the old loop")
+		"bound of a loop that has none, and of a compiled one: 2h, 90s, or 300 for seconds")
 	kit.AddDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	o.delays.AddSchedule(f)
 	kit.AddDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
-	kit.SetOwn(c, "simulate")
 	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
+	for _, name := range compiledFlags {
+		kit.SetGroup(c, name, kit.WithReplace)
+	}
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
 	kit.AddSubstitutes(f, &o.substitutes)
 	kit.AddOutput(c, &o.output)
@@ -157,7 +164,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	case !o.replace:
 		return runRepair(c, name, o)
 	case len(o.accept) > 0:
-		return kit.Usage("--accept is of a repair, and --replace puts another loop in the place of yours: pass one of them")
+		return kit.Usage("--accept makes a repair, and --replace a compiled loop: pass one of them")
 	}
 	strategy := compile.Strategy(o.strategy)
 	switch {
@@ -303,15 +310,21 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 
 // staysInFile says why the file of a definition is not changed; empty if it is.
 func (o *fixOptions) staysInFile(d *source.Definition) string {
-	made := func(name string) bool { return slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "cdk.out") }
 	switch {
-	case made(d.File) || made(d.Template):
+	case isSynthesized(d):
 		return "cdk synth makes it, so the change belongs into the app"
 	case d.Form != source.FormFile && d.Form != source.FormInline:
 		return "the definition is a text in a string there"
 	default:
 		return ""
 	}
+}
+
+// isSynthesized tells whether cdk synth makes the file of a definition.
+func isSynthesized(d *source.Definition) bool {
+	return slices.ContainsFunc([]string{d.File, d.Template}, func(name string) bool {
+		return slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "cdk.out")
+	})
 }
 
 // editText replaces loops in the text of a definition that stays in its file. The new
@@ -450,22 +463,18 @@ func tableOf(m *asl.StateMachine, poll string) string {
 	return ""
 }
 
-// newTable is the table of a new loop. One whose turns are retries of its Task has no
-// loop of states that lint reads, and one behind a ".sync" Task polls only where that
-// ends too early.
+// newTable is the table of a new loop. One behind a ".sync" Task polls only where that ends
+// too early, so lint reads no loop there.
 func newTable(m *asl.StateMachine, l fix.Loop) string {
-	how := "by its Retry"
-	if l.Strategy.Waits() {
-		how = "once, when a .sync Task says that the job has ended"
-	} else if table := tableOf(m, l.Poll); table != "" {
-		return table
+	if !l.Strategy.Waits() {
+		return tableOf(m, l.Poll)
 	}
 	width := 0
 	for _, r := range l.Routes {
 		width = max(width, len(r.Status))
 	}
 	var b strings.Builder
-	terminal.Fprintf(&b, "%s   polls %s %s\n", l.Poll, l.Operation, how)
+	terminal.Fprintf(&b, "%s   polls %s once, when a .sync Task says that the job has ended\n", l.Poll, l.Operation)
 	for _, r := range l.Routes {
 		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, l.Poll))
 	}

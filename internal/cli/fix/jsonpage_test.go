@@ -8,19 +8,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
 func TestJSONPageOfFix(t *testing.T) {
 	t.Parallel()
-	section := clitest.ReadPage(t)["jobpoller fix -o json"]
-	var words []string
-	for _, word := range clitest.FindQuoted(section) {
-		words = append(words, strings.Split(word, ".")...)
-	}
-	all := slices.Concat(clitest.Members(t, clitest.Itself[fixed]), clitest.Members(t, clitest.Itself[fix.Loop]), clitest.Members(t, clitest.Itself[fix.Route]), clitest.Members(t, clitest.Itself[fix.Fragment]), clitest.Members(t, clitest.Itself[fix.Trial]))
-	require.Greater(t, len(all), 15)
-	for _, name := range all {
-		require.Subset(t, words, strings.Split(name, "."))
+	for heading, all := range map[string][]string{
+		"jobpoller fix -o json": slices.Concat(clitest.Members(t, clitest.Itself[repaired]), clitest.Members(t, clitest.Itself[repair]),
+			clitest.Members(t, clitest.Itself[trial.Kind]), clitest.Members(t, clitest.Itself[edit.Edit])),
+		"jobpoller fix --replace -o json": slices.Concat(clitest.Members(t, clitest.Itself[fixed]), clitest.Members(t, clitest.Itself[fix.Loop]), clitest.Members(t, clitest.Itself[fix.Route]),
+			clitest.Members(t, clitest.Itself[fix.Fragment]), clitest.Members(t, clitest.Itself[fix.Trial])),
+	} {
+		var words []string
+		for _, word := range clitest.FindQuoted(clitest.ReadPage(t)[heading]) {
+			words = append(words, strings.Split(word, ".")...)
+		}
+		require.Greater(t, len(all), 15)
+		for _, name := range all {
+			require.Subset(t, words, strings.Split(name, "."), heading)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package fix
 
 import (
-	"cmp"
+	"bytes"
+	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,7 +14,9 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // repaired is the result of fix without --replace. Its JSON members are a contract: see
@@ -22,6 +26,8 @@ type repaired struct {
 	Resource string   `json:"resource,omitempty"`
 	Written  bool     `json:"written"`
 	Repairs  []repair `json:"repairs"`
+
+	hint string // how the repairs get into the file
 }
 
 // repair is a repair with its diff.
@@ -32,10 +38,10 @@ type repair struct {
 }
 
 // checkRepairFlags refuses flags that only a replaced loop has.
-func (o *fixOptions) checkRepairFlags(c *cobra.Command) error {
-	for _, name := range []string{"only", "strategy", "max-delay", "schedule", "simulate"} {
+func checkRepairFlags(c *cobra.Command) error {
+	for _, name := range compiledFlags {
 		if c.Flags().Changed(name) {
-			return kit.Usage("--%s is about a new loop: pass --replace, too", name)
+			return kit.Usage("--%s is for a compiled loop: pass --replace, too", name)
 		}
 	}
 	return nil
@@ -43,20 +49,28 @@ func (o *fixOptions) checkRepairFlags(c *cobra.Command) error {
 
 // runRepair repairs a definition.
 func runRepair(c *cobra.Command, name string, o fixOptions) error {
-	if err := o.checkRepairFlags(c); err != nil {
+	if err := checkRepairFlags(c); err != nil {
 		return err
 	}
 	e, read, err := o.open(c, name)
 	if err != nil {
 		return err
 	}
-	if reason := o.staysInFile(e.Definition); reason != "" && (o.write || len(o.accept) > 0) {
+	reason := o.staysInFile(e.Definition)
+	if reason != "" && (o.write || len(o.accept) > 0) {
 		return kit.Usage("--write: fix does not change %s: %s. Without --write it prints the repairs", name, reason)
+	}
+	file, text := e.Definition.File, e.text
+	if _, err := edit.Apply(text, read); err != nil || isSynthesized(e.Definition) {
+		file = e.Definition.Name // as it is read out of there
+		if text, read, err = readApart(c, e.Definition); err != nil {
+			return kit.Usage("%s: %w", name, err)
+		}
 	}
 	options := fix.RepairOptions{
 		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express,
 	}
-	after, all, err := fix.RepairFile(c.Context(), e.text, read, options)
+	after, all, err := fix.RepairFile(c.Context(), text, read, options)
 	if err != nil {
 		return kit.Usage("%s: %w", name, err)
 	}
@@ -65,11 +79,17 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 			return kit.Usage("--accept %s: fix offers no such repair. Run fix without --accept to see which it offers", accepted)
 		}
 	}
-	out := repaired{File: e.Definition.File, Resource: e.Definition.ID}
+	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}}
+	switch {
+	case reason != "":
+		out.hint = "fix does not change the file: " + reason
+	case name != kit.Stdin:
+		out.hint = "--write changes the file"
+	}
 	for _, r := range all {
 		one := repair{Repair: r}
 		if r.After != nil {
-			one.Diff = fix.Diff(out.File, out.File, r.Before, r.After)
+			one.Diff = fix.Diff(file, file, r.Before, r.After)
 		}
 		out.Repairs = append(out.Repairs, one)
 	}
@@ -92,6 +112,18 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	return nil
 }
 
+// readApart makes the text of a definition that a template holds in a form that is not edited
+// in place, and reads what becomes of it.
+func readApart(c *cobra.Command, d *source.Definition) ([]byte, edit.Read, error) {
+	var text bytes.Buffer
+	if err := json.Indent(&text, d.Text, "", "  "); err != nil {
+		return nil, nil, err
+	}
+	return text.Bytes(), func(file []byte) (*source.Definition, error) {
+		return source.LoadOne(c.Context(), kit.Stdin, source.Options{Stdin: bytes.NewReader(file)})
+	}, nil
+}
+
 // print writes the repairs for people: those that --write makes, those that are offered, and
 // what stays.
 func (r *repaired) print(c *cobra.Command) error {
@@ -104,15 +136,15 @@ func (r *repaired) print(c *cobra.Command) error {
 		case one.Made:
 			terminal.Fprintf(&b, "%s\n", one.Name())
 		default:
-			terminal.Fprintf(&b, "%s, if you say so: --accept %s\n", one.Name(), shell.Quote(one.Name()))
+			terminal.Fprintf(&b, "%s, offered: --accept %s makes it\n", one.Name(), shell.Quote(one.Name()))
 		}
 		terminal.Fprintf(&b, "  %s\n  tried on %s: nothing else differs\n%s\n", one.About, kit.Plural(one.Runs, "run"), terminal.Lines(one.Diff))
 	}
 	if len(r.Repairs) == 0 {
-		b.WriteString("nothing to repair. To put a compiled loop in the place of yours: --replace\n")
-	} else if made := slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Made }); made && !r.Written {
-		b.WriteString("to change the file: --write\n")
+		b.WriteString("nothing to repair; --replace puts a compiled loop in the place of yours\n")
+	} else if made := slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Made }); made && !r.Written && r.hint != "" {
+		b.WriteString(r.hint + "\n")
 	}
-	_, err := c.OutOrStdout().Write([]byte(cmp.Or(b.String(), "")))
+	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
 }

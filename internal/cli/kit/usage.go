@@ -20,6 +20,7 @@ var flagGroups = []struct {
 	title string
 	flags []string
 }{
+	{WithReplace, []string{"only"}},
 	{"Input", []string{"input", "param", "definition", "substitute", "express", "test-case", "lenient"}},
 	{"What answers the Tasks", []string{"simulate", "ends", "mocks", "write-mocks", "mock-config", "lambda", "lambda-endpoint", "aws"}},
 	{"When it polls", []string{"max-wait", "delay", "initial-delay", "min-delay", "max-delay", "max-attempts", "schedule"}},
@@ -29,19 +30,26 @@ var flagGroups = []struct {
 	{"Output", []string{"output", "quiet", "verbose", "trace", "html", "history"}},
 }
 
-// groupAnnotation is what a flag has whose group is not that of its name.
+// WithReplace is the group of the flags of fix for a compiled loop.
+const WithReplace = "With --replace"
+
+// groupAnnotation is what a flag has whose group is not that of its name: the title of its
+// group, or nothing for the command's own.
 const groupAnnotation = "group"
+
+// SetGroup puts a flag into another group than that of its name.
+func SetGroup(c *cobra.Command, flag, title string) {
+	Must(c.Flags().SetAnnotation(flag, groupAnnotation, []string{title}))
+}
 
 // SetOwn lets a flag be the command's own, whose name means something else in others.
 func SetOwn(c *cobra.Command, flag string) { Must(c.Flags().SetAnnotation(flag, groupAnnotation, nil)) }
 
 // groupOf is the index of a flag's group; -1 for the command's own.
 func groupOf(f *pflag.Flag) int {
-	if _, own := f.Annotations[groupAnnotation]; own {
-		return -1
-	}
+	title, set := f.Annotations[groupAnnotation]
 	for i, group := range flagGroups {
-		if slices.Contains(group.flags, f.Name) {
+		if set && slices.Contains(title, group.title) || !set && slices.Contains(group.flags, f.Name) {
 			return i
 		}
 	}

@@ -1,0 +1,134 @@
+package fix_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// reader reads a definition out of the text of a file.
+func reader(t *testing.T, name string) edit.Read {
+	t.Helper()
+	return func(file []byte) (*source.Definition, error) {
+		return source.LoadOne(t.Context(), name, source.Options{FS: fstest.MapFS{name: {Data: file}}})
+	}
+}
+
+// describe writes repairs for a golden file, each with its diff.
+func describe(name string, all []fix.Repair) string {
+	var b strings.Builder
+	for _, r := range all {
+		fmt.Fprintf(&b, "%s %s: %s%s\n", r.Name(), r.Class, r.About, r.Reason)
+		if r.After != nil {
+			b.WriteString(fix.Diff(name, name, r.Before, r.After))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Each definition of testdata/repair has its repairs beside it.
+func TestRepairs(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, end := range []string{"json", "yaml"} {
+		some, err := filepath.Glob("testdata/repair/*.asl." + end)
+		require.NoError(t, err)
+		files = append(files, some...)
+	}
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			read := reader(t, name)
+			after, all, err := fix.RepairFile(t.Context(), text, read, fix.RepairOptions{Sure: true, Models: models.Load})
+			require.NoError(t, err)
+			golden := strings.TrimSuffix(file, filepath.Ext(file)) + ".golden"
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(describe(name, all)), 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), describe(name, all), "go test -run TestRepairs -update writes it anew")
+
+			// What is made stays made: nothing sure is left.
+			_, again, err := fix.RepairFile(t.Context(), after, read, fix.RepairOptions{Sure: true, Models: models.Load})
+			require.NoError(t, err)
+			for _, r := range again {
+				require.NotEqual(t, fix.Sure, r.Class, "%s is made twice", r.Name())
+			}
+		})
+	}
+}
+
+func TestRepairOptions(t *testing.T) {
+	t.Parallel()
+	repair := func(t *testing.T, name string, o fix.RepairOptions) ([]byte, []fix.Repair) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join("testdata/repair", name))
+		require.NoError(t, err)
+		o.Models = models.Load
+		after, all, err := fix.RepairFile(t.Context(), text, reader(t, name), o)
+		require.NoError(t, err)
+		return after, all
+	}
+
+	t.Run("sure ones are made only if asked", func(t *testing.T) {
+		t.Parallel()
+		after, all := repair(t, "polls-on.asl.json", fix.RepairOptions{})
+		require.NotContains(t, string(after), "Stopped")
+		require.Len(t, all, 1)
+		require.False(t, all[0].Made)
+		require.Equal(t, fix.Sure, all[0].Class)
+		require.Contains(t, string(all[0].After), "Stopped")
+	})
+	t.Run("an offered one is made if accepted", func(t *testing.T) {
+		t.Parallel()
+		after, all := repair(t, "typo-enum.asl.json", fix.RepairOptions{Accept: []string{"enum-value@Done?"}})
+		require.Contains(t, string(after), `"StringEquals": "Completed"`)
+		require.True(t, all[0].Made)
+		require.Equal(t, fix.Offered, all[0].Class)
+	})
+	t.Run("max wait bounds a loop", func(t *testing.T) {
+		t.Parallel()
+		after, _ := repair(t, "bound.asl.json", fix.RepairOptions{Sure: true, MaxWait: 2 * time.Hour})
+		require.Contains(t, string(after), `"TimeoutSeconds": 7200`)
+		after, _ = repair(t, "bound-count.asl.json", fix.RepairOptions{Sure: true, MaxWait: 2 * time.Hour})
+		require.Contains(t, string(after), `"NumericGreaterThanEquals": 119`)
+	})
+	t.Run("max wait above the history is refused", func(t *testing.T) {
+		t.Parallel()
+		after, all := repair(t, "bound-count.asl.json", fix.RepairOptions{Sure: true, MaxWait: 100 * time.Hour})
+		require.NotContains(t, string(after), "polls")
+		require.Equal(t, fix.Refused, all[0].Class)
+		require.Contains(t, all[0].Reason, "the loop cannot wait for 100h: ")
+		require.Contains(t, all[0].Reason, "pass a shorter --max-wait")
+	})
+	t.Run("canceled", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		text, err := os.ReadFile("testdata/repair/polls-on.asl.json")
+		require.NoError(t, err)
+		_, _, err = fix.RepairFile(ctx, text, reader(t, "polls-on.asl.json"), fix.RepairOptions{Sure: true, Models: models.Load})
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}

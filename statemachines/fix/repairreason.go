@@ -1,0 +1,88 @@
+package fix
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// isRepairable tells whether a finding should be mended: every ERROR and DANGER, and what fix
+// has recipes for.
+func isRepairable(f lint.Finding) bool {
+	return f.Severity == diag.Error || f.Severity == diag.Danger || f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") ||
+		slices.Contains([]string{lint.UnretriedTask, lint.StartRace, lint.UnboundedLoop}, f.Rule)
+}
+
+// reason says why a finding is not repaired, and what to do instead. smallest is the
+// error of the smallest edit; nil if there is none.
+func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
+	if f.Rule == lint.UnboundedLoop {
+		return c.reasonUnbounded(f, smallest, r.options.MaxWait)
+	}
+	if smallest != nil {
+		return smallest.Error()
+	}
+	if strings.HasPrefix(f.Rule, "status-") {
+		if other := c.otherFinding(f); other != "" {
+			return "mend " + other + " first: the status may be taken as it should then"
+		}
+		return "no rule compares the status with one text that says the same: add a rule by hand, or pass --replace"
+	}
+	switch f.Rule {
+	case lint.UnretriedTask:
+		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
+	case lint.HotLoop:
+		return "only you know how long to pause: put a Wait in front of the Task that polls"
+	case lint.HiddenFailure:
+		return "only you know which errors are a success: name them in the Catch, and lead the others to your failure"
+	case lint.RepeatedStart:
+		return "only you know whether the job may run twice: pass a token that is the same in each attempt, or retry throttled calls alone"
+	case lint.CallbackTimeout:
+		return "only you know how long the answer may take: add TimeoutSeconds to the Task"
+	case lint.EventBudget, lint.ShortInterval:
+		return "only you know how late the end may be seen: wait longer between polls, or bound the loop earlier"
+	case typecheck.UnreachableRule:
+		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
+	default:
+		return "fix knows no edit for it: " + f.Message
+	}
+}
+
+// otherFinding is a finding of the same state that may be the cause of one about a status: a
+// word that is wrong, or a rule that an earlier one hides.
+func (c *checked) otherFinding(f lint.Finding) string {
+	s := c.stateAt(f)
+	for _, other := range c.findings {
+		if c.stateAt(other) == s && (other.Suggestion != "" || other.Rule == typecheck.UnreachableRule) {
+			return other.Rule + "@" + s.Name
+		}
+	}
+	return ""
+}
+
+// reasonUnbounded says why a loop gets no bound.
+func (c *checked) reasonUnbounded(f lint.Finding, smallest error, maxWait time.Duration) string {
+	l := c.loopOf(c.stateAt(f))
+	switch {
+	case l == nil || l.Poll == nil:
+		return "fix does not know which Task polls: count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
+	case l.Retries && smallest == nil:
+		return "its turns are retries: set MaxAttempts to the most polls that you want"
+	case isInMap(l):
+		return "the items of a Map share a history of 25,000 events, and only you know how many they are: bound the loop by hand, or pass --replace"
+	case maxWait > 0 && smallest != nil:
+		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
+	case errors.Is(smallest, errStillFound):
+		return "other loops fill the same history of 25,000 events: pass --max-wait with a time that leaves room for them"
+	case smallest == nil:
+		return "a way into the loop cannot set a count: count the turns by hand, or pass --replace"
+	default:
+		return smallest.Error()
+	}
+}
