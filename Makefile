@@ -73,7 +73,7 @@ conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name
 	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
 	$(TRANSLATION) -pairs $(PAIRS) -seed $(SEED)
 	go test -count=1 -run '^TestReportIsWhatRunsTake$$' ./tests -jobs 400
-	go test -count=1 -v -run '^TestReportOf' ./tests/fixtruth -machines 200
+	go test -count=1 -v -run '^TestReportOf' ./tests/fixtruth -machines 60
 
 MACHINES ?= 5000
 

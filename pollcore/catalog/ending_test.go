@@ -56,9 +56,10 @@ func TestStatusesThatPassByAreDecided(t *testing.T) {
 	text, err := os.ReadFile("sources/endings.json")
 	require.NoError(t, err)
 	var rows []struct {
-		Service         string
-		Entries, Values []string
-		Means           catalog.Passing
+		Service string          `json:"service"`
+		Entries []string        `json:"entries"`
+		Values  []string        `json:"values"`
+		Means   catalog.Passing `json:"means"`
 	}
 	require.NoError(t, json.Unmarshal(text, &rows))
 	count := 0

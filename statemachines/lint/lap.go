@@ -18,7 +18,7 @@ const (
 // alone says the way: then it is known what ends the loop, however the counter is
 // written.
 func (c *checker) tryLaps(l *loop, r *reading) {
-	if r.status == nil {
+	if r.status == nil || r.Operation == checkStatus.name { // the function says TIMED_OUT
 		return
 	}
 	b, most := l.findBounds(), triedLaps

@@ -356,7 +356,8 @@ func secondMember(w *pollcore.Waiter, status, value string) string {
 		second := ""
 		for _, found := range memberPath().FindAllStringSubmatch(quotedText().ReplaceAllString(path, "''"), -1) {
 			name := found[1]
-			if bare := items().ReplaceAllString(name, ""); found[2] == "" && bare != plain && !strings.HasSuffix(plain, "."+bare) && !strings.HasPrefix(plain, bare+".") {
+			bare := items().ReplaceAllString(name, "")
+			if found[2] == "" && bare != plain && !strings.HasSuffix(plain, "."+bare) && !strings.HasPrefix(plain, bare+".") {
 				if strings.Count(name, ".") >= strings.Count(second, ".") {
 					second = name
 				}

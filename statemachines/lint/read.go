@@ -265,7 +265,8 @@ func (r *reading) fill() {
 			}
 		}
 		i := slices.IndexFunc(r.Rows, func(o Row) bool {
-			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Member == row.Member && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Member == row.Member && slices.Equal(o.Either, row.Either) &&
+				o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		})
 		if i >= 0 {
 			r.Rows[i].Values = append(r.Rows[i].Values, value)

@@ -56,7 +56,8 @@ func (c *checker) pollingRetriers(s *asl.State) []asl.Retrier {
 				return isFunction(s) && isOwnError(name)
 			}
 		}
-		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, takes) && (p != nil || !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return !takes(name) })) {
+		others := slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return !takes(name) })
+		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, takes) && (p != nil || !others) {
 			polling = append(polling, r)
 			attempts += r.MaxAttempts
 		}
@@ -83,7 +84,8 @@ func isFunction(s *asl.State) bool {
 // isOwnError tells whether the name of an error is one that a function raises itself.
 func isOwnError(name string) bool {
 	prefix, _, _ := strings.Cut(name, ".")
-	return !asl.HasPlaceholder(name) && !slices.Contains([]string{"States", "Lambda", "Sandbox", "Runtime", "JobPoller"}, prefix) && !awserror.ClassifyName(name, "").Passes()
+	return !asl.HasPlaceholder(name) && !slices.Contains([]string{"States", "Lambda", "Sandbox", "Runtime", "JobPoller"}, prefix) &&
+		!awserror.ClassifyName(name, "").Passes()
 }
 
 // retryLoop reads and checks a loop in the Retry of a Task.

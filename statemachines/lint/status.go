@@ -60,7 +60,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
 			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
-		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, and the execution fails; poll on", names, r.Operation, to)
+		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, "+
+			"and the execution fails; poll on", names, r.Operation, to)
 	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row) && len(row.Routes) == 0:
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule takes %s, in which the job still runs: "+
 			"the execution fails with States.NoChoiceMatched; name the status and poll on", names)

@@ -23,7 +23,7 @@ func TestRedundantNegationIsNoMistake(t *testing.T) {
 		`"Variable": "` + state + `", "StringEquals": "RUNNING", `:                   `is never "RUNNING" here`,
 		`"Variable": "` + state + `", "StringMatches": "COMPL*", `:                   `matches "COMPL*": its values are FAILED, SUCCEEDED`,
 		`"And": [` + is("SUCCEEDED") + `, {"Variable": "$.r", "IsPresent": true}], `: "",
-		`"Variable": "` + state + `", "StringEquals": "SUCCEDED", `:                  `is never "SUCCEDED"`,
+		`"Variable": "` + state + `", "StringEquals": "SUCCEEEDED", `:                `is never "SUCCEEEDED"`,
 	} {
 		m, err := asl.Parse([]byte(`{"StartAt": "Get", "States": {
 			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.r", "Next": "First"},
