@@ -93,7 +93,7 @@ func partOf(n *node) Part {
 }
 
 // Undefined is an operand of Apply that has no value.
-var Undefined = any(undefined)
+var Undefined = undefined
 
 // Apply evaluates a PartBinary, or a PartCall of a function of the language, on a
 // context and with values in the place of its Parts: JSON values, or Undefined. A
