@@ -23,7 +23,7 @@ const (
 	PassingFilter Passing = "filter"
 )
 
-//go:embed sources/endings.json
+//go:embed endings.json
 var endings []byte
 
 // endingRow is a row of endings.json.

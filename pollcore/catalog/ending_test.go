@@ -45,7 +45,7 @@ func TestStatusesThatPassByAreDecided(t *testing.T) {
 				asks = asks || filterName.MatchString(value)
 				means, reason := e.Passing(value)
 				if asks {
-					require.NotEmpty(t, reason, "%s: %s (%s) needs a row in sources/endings.json", e.FullName(), value, verdict)
+					require.NotEmpty(t, reason, "%s: %s (%s) needs a row in endings.json", e.FullName(), value, verdict)
 				}
 				if means != "" {
 					decided[e.FullName()+" "+value] = true
@@ -53,7 +53,7 @@ func TestStatusesThatPassByAreDecided(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile("sources/endings.json")
+	text, err := os.ReadFile("endings.json")
 	require.NoError(t, err)
 	var rows []struct {
 		Service string          `json:"service"`
