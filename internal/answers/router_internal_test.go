@@ -31,8 +31,8 @@ type stage struct {
 	asked []string
 }
 
-// newStage has a server for functions, one for services, one for all other services, and
-// one that gets what no flag names.
+// newStage has a server for functions, one for services, one for all other services, and one
+// for calls that no flag names.
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{urls: map[string]string{}}

@@ -37,7 +37,7 @@ func compactText(t *testing.T, file []byte) string {
 }
 
 // Whatever is changed in whatever file, the definition is the old one with the change, and
-// no byte outside of what the change is made in differs.
+// all bytes outside of the changed object stay.
 func TestEditsChangeWhatTheySay(t *testing.T) {
 	t.Parallel()
 	for _, form := range slices.Sorted(maps.Keys(forms)) {

@@ -52,6 +52,8 @@ type Repair struct {
 	After  []byte `json:"-"`
 	// Runs are on how many scripts both machines ran.
 	Runs int `json:"runs,omitempty"`
+	// NotTried says what no run got to: a repair with it is offered, not sure.
+	NotTried []string `json:"notTried,omitempty"`
 	// Reason is why a finding is refused.
 	Reason string `json:"reason,omitempty"`
 }
@@ -248,12 +250,16 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 	out := Repair{Rule: f.Rule, State: s.Name, Class: Refused, Before: c.file}
 	var smallest error // why the first candidate is not right
 	for _, tried := range r.candidates(c, f) {
-		after, runs, about, err := r.try(ctx, c, f, tried)
+		after, report, about, err := r.try(ctx, c, f, tried)
 		if err != nil {
 			smallest = cmp.Or(smallest, err)
 			continue
 		}
-		out.Class, out.About, out.Frame, out.Edits, out.After, out.Runs = tried.class, about, tried.frame, tried.edits, after, runs
+		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after
+		out.Runs, out.NotTried = report.Scripts, report.NotTried
+		if len(out.NotTried) > 0 {
+			out.Class = Offered
+		}
 		return out, true
 	}
 	out.Reason = r.reason(c, f, smallest)
@@ -261,29 +267,29 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 }
 
 // try makes an edit, runs both machines, and checks the new one.
-func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried candidate) (after []byte, runs int, about string, err error) {
+func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried candidate) (after []byte, report *trial.Report, about string, err error) {
 	after, err = edit.Apply(c.file, r.read, tried.edits...)
 	if err != nil {
-		return nil, 0, "", err
+		return nil, nil, "", err
 	}
 	changed, err := r.load(after)
 	if err != nil {
-		return nil, 0, "", fmt.Errorf("the new definition is not valid: %w", err)
+		return nil, nil, "", fmt.Errorf("the new definition is not valid: %w", err)
 	}
 	if err := newFinding(c, changed, f); err != nil {
-		return nil, 0, "", err
+		return nil, nil, "", err
 	}
-	report, err := trial.Compare(ctx, c.machine, changed.machine, trial.Options{Models: r.options.Models, Express: r.options.Express})
+	report, err = trial.Compare(ctx, c.machine, changed.machine, trial.Options{Models: r.options.Models, Express: r.options.Express})
 	if err != nil {
-		return nil, 0, "", err
+		return nil, nil, "", err
 	}
 	mended := false
 	for _, run := range report.Outside() {
 		switch inside := run.IsIn(tried.frame) || tried.breaks && isExcused(&run); {
 		case !inside:
-			return nil, 0, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
+			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
-			return nil, 0, "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
+			return nil, nil, "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
 		case !mended && describeEnd(run.Before) != describeEnd(run.After):
 			about, mended = fmt.Sprintf("%s: %s -> %s", tried.about, describeEnd(run.Before), cmp.Or(tried.does, describeEnd(run.After))), true
 		}
@@ -294,9 +300,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		}
 	}
 	if !mended {
-		return nil, 0, "", errors.New("no trial run shows that the smallest edit mends anything")
+		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
 	}
-	return after, report.Scripts, about, nil
+	return after, report, about, nil
 }
 
 // errStillFound is of an edit that does not mend.

@@ -7,7 +7,6 @@
 package trial
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,16 +26,11 @@ type Options struct {
 	Input []byte
 	// Except are members that may differ in any run, as the new machine has them otherwise.
 	Except []Member
-	// Most is how many scripts are run; 400 if it is 0. Above it they are drawn.
-	Most int
 }
 
 // Member is a member of the arguments of a Task's calls, or of the output of an execution if
 // Task is empty.
 type Member struct{ Task, Path string } // such as "detail.status"
-
-// mostScripts is how many scripts are run by default.
-const mostScripts = 400
 
 // Report is what the runs of two machines showed.
 type Report struct {
@@ -122,7 +116,6 @@ func (r *Run) IsIn(frame []Kind) bool {
 // Compare runs two machines on the same answers. The error is that of a machine that cannot
 // be run, or of the context.
 func Compare(ctx context.Context, before, after *asl.StateMachine, o Options) (*Report, error) {
-	o.Most = cmp.Or(o.Most, mostScripts)
 	p, err := newPair(before, after, o)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 type DrawOptions struct {
 	// Name is what the value is called. Parts of a value have names of their own.
 	Name string
-	// Seed draws other values. A member has the same value whatever stands beside it.
+	// Seed draws other values. A member keeps its value when other members come or go.
 	Seed uint64
 	// Absent leaves out what need not be there.
 	Absent bool

@@ -138,7 +138,11 @@ func (r *repaired) print(c *cobra.Command) error {
 		default:
 			terminal.Fprintf(&b, "%s, offered: --accept %s makes it\n", one.Name(), shell.Quote(one.Name()))
 		}
-		terminal.Fprintf(&b, "  %s\n  tried on %s: nothing else differs\n%s\n", one.About, kit.Plural(one.Runs, "run"), terminal.Lines(one.Diff))
+		terminal.Fprintf(&b, "  %s\n  tried on %s: nothing else differs\n", one.About, kit.Plural(one.Runs, "run"))
+		for _, what := range one.NotTried {
+			terminal.Fprintf(&b, "  not tried: %s\n", what)
+		}
+		terminal.Fprintf(&b, "%s\n", terminal.Lines(one.Diff))
 	}
 	if len(r.Repairs) == 0 {
 		b.WriteString("nothing to repair; --replace puts a compiled loop in the place of yours\n")

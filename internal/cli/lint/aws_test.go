@@ -102,7 +102,7 @@ func TestEachStateIsTestedWithItsMock(t *testing.T) {
 		{shipped(t, "dynamodb-export-retry-task"), export, []string{"Failed", "TimedOut"}},
 		{shipped(t, "redshift-data-statement"), `{"Sql": "SELECT 1", "Database": "dev"}`, []string{"CancelStatement", "Failed", "TimedOut"}},
 		{shipped(t, "ec2-image"), `{"InstanceId": "i-1", "Name": "n"}`, []string{"Failed", "TimedOut"}},
-		// What a function returns nobody knows, so it is drawn of what the machine compares.
+		// Nobody knows what a function returns: run draws a value that the machine compares with.
 		{shipped(t, "lambda-retry"), `{}`, []string{"Failed", "Succeeded", "TimedOut", "UnexpectedStatus"}},
 	} {
 		m, err := asl.Parse([]byte(c.definition))
