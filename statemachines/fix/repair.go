@@ -52,7 +52,7 @@ type Repair struct {
 	After  []byte `json:"-"`
 	// Runs are on how many scripts both machines ran.
 	Runs int `json:"runs,omitempty"`
-	// NotTried says what no run got to: a repair with it is offered, not sure.
+	// NotTried says which Tasks beside the edit no run got to.
 	NotTried []string `json:"notTried,omitempty"`
 	// Reason is why a finding is refused.
 	Reason string `json:"reason,omitempty"`
@@ -257,9 +257,6 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		}
 		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after
 		out.Runs, out.NotTried = report.Scripts, report.NotTried
-		if len(out.NotTried) > 0 {
-			out.Class = Offered
-		}
 		return out, true
 	}
 	out.Reason = r.reason(c, f, smallest)
