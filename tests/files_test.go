@@ -22,7 +22,7 @@ func ignored(entry fs.DirEntry) bool {
 		return name == ".git" || slices.Contains([]string{".test", ".out"}, filepath.Ext(name))
 	}
 	hidden := strings.HasPrefix(name, ".") && !slices.Contains([]string{"..", ".ci", ".github"}, name)
-	return hidden || slices.Contains([]string{"bin", "cdk.out", "dist", "node_modules"}, name)
+	return hidden || slices.Contains([]string{"bin", "cdk.out", "dist", "node_modules", "rapid"}, name)
 }
 
 // machinePath matches an absolute path that exists on one machine only.

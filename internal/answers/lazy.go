@@ -139,7 +139,7 @@ func (r *Router) plan(m *asl.StateMachine) (*simulate.Plan, error) {
 	return plan, nil
 }
 
-// reaches tells whether a Task calls a function or a service that a flag names.
+// reaches tells whether a Task calls a function that there is, or a service that a flag names.
 func (r *Router) reaches(s *asl.State) bool {
 	resource := strings.TrimSuffix(s.Task.Resource, tokenPattern)
 	if isInvoke(resource) || isFunction(resource) {
@@ -150,7 +150,7 @@ func (r *Router) reaches(s *asl.State) bool {
 		if isInvoke(resource) {
 			reference = functionArgument(s)
 		}
-		if name, _ := sim.FunctionName(reference); r.options.Functions.Find(name) != "" {
+		if name, _ := sim.FunctionName(reference); r.options.Functions.resolve(r.functions, name) != nil {
 			return true
 		}
 	}
