@@ -139,16 +139,17 @@ func (p *pair) manyItems(input []byte) []byte {
 }
 
 // tryMany runs the scripts of jobs that never end with many items.
-func (p *pair) tryMany(ctx context.Context, scripts []*script, input []byte) error {
-	for _, s := range scripts {
-		if s.events > 0 || !slices.ContainsFunc(s.kinds, func(k Kind) bool { return k.Sort == Never }) {
-			continue
-		}
-		many := *s
-		many.title = fmt.Sprintf("%s, with %d items", s.title, mostItems)
-		p.report.Of++
-		if _, _, _, err := p.run(ctx, &many, input); err != nil {
-			return err
+func (p *pair) tryMany(ctx context.Context, input []byte) error {
+	for _, role := range p.tasks {
+		for _, s := range p.callee(role).scripts(role, p.loops[role]) {
+			if !s.whole {
+				continue
+			}
+			s.title = fmt.Sprintf("%s, with %d items", s.title, mostItems)
+			p.report.Of++
+			if _, _, _, err := p.run(ctx, s, input); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

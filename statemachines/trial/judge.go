@@ -45,7 +45,7 @@ func (r *Run) objection(frame []Kind) string {
 			return d.String()
 		}
 	}
-	stays := r.After.Status == Endless || r.After.Status == PollsOn && r.Before.Status == PollsOn && !r.short && r.staysIn(frame)
+	stays := r.After.Status == Endless || r.After.Status == PollsOn && r.Before.Status == PollsOn && r.staysIn(frame)
 	broken := r.After.isBroken() && (!r.Before.isBroken() || slices.ContainsFunc(frame, func(f Kind) bool { return f.Sort != "" && r.IsIn([]Kind{f}) }))
 	if stays || broken {
 		return fmt.Sprintf("the end was %s, and is %s", r.Before, r.After)
@@ -53,11 +53,12 @@ func (r *Run) objection(frame []Kind) string {
 	return ""
 }
 
-// staysIn tells whether the frame is about a job that stays as it does in the run.
+// staysIn tells whether the frame is about a job that stays as it does in the run. A short run
+// may not have got to a bound.
 func (r *Run) staysIn(frame []Kind) bool {
 	return slices.ContainsFunc(r.Kinds, func(k Kind) bool {
 		status := Kind{Task: k.Task, Sort: Status, Value: k.Value}
-		return k.Sort == Never && slices.ContainsFunc(frame, func(f Kind) bool { return f.Sort != "" && (k.isIn(f) || status.isIn(f)) })
+		return k.Sort == Never && slices.ContainsFunc(frame, func(f Kind) bool { return f.Sort != "" && (!r.short && k.isIn(f) || status.isIn(f)) })
 	})
 }
 

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -288,24 +289,14 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 	}
 	tried := map[string]bool{}
 	for i, input := range inputs {
-		scripts := p.scripts()
-		if i > 0 {
-			scripts = slices.DeleteFunc(scripts, func(s *script) bool { return len(s.answers) > 1 || len(s.kinds) > 1 })
-		}
 		if many := p.manyItems(input); i == 0 && many != nil {
-			if err := p.tryMany(ctx, scripts, many); err != nil {
+			if err := p.tryMany(ctx, many); err != nil {
 				return nil, err
 			}
 		}
-		p.report.Of += len(scripts)
-		for _, s := range scripts {
-			visits, err := p.try(ctx, s, input)
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range p.tasks {
-				tried[name] = tried[name] || visits[name] > 0
-			}
+		r := &round{pair: p, input: input, repeats: i == 0, leads: map[string]*script{}, tried: tried}
+		if err := r.tryAll(ctx); err != nil {
+			return nil, err
 		}
 	}
 	for _, name := range p.tasks {
@@ -314,15 +305,6 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 		}
 	}
 	return p.report, nil
-}
-
-// scripts are those of all Tasks that vary, and the one of which none does.
-func (p *pair) scripts() []*script {
-	all := []*script{{title: "all goes well"}}
-	for _, name := range p.tasks {
-		all = append(all, p.callee(name).scripts(name, p.loops[name])...)
-	}
-	return all
 }
 
 // callee is the Task of a role.
@@ -335,18 +317,16 @@ func (p *pair) callee(role string) *callee {
 
 // try runs a script in both machines, and where a new bound ends it, the longest jobs that
 // end before.
-func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[string]int, err error) {
-	run, a, b, err := p.run(ctx, s, input)
-	if err != nil {
-		return nil, err
+func (p *pair) try(ctx context.Context, s *script, input []byte) (run *Run, a, b *observed, err error) {
+	if run, a, b, err = p.run(ctx, s, input); err != nil {
+		return nil, nil, nil, err
 	}
-	visits = a.visits
 	if n := len(s.answers); n > 2 && !p.before.branches && s.answers[n-1].ended && run.Before.Status != PollsOn && a.asked > n { // another job began
 		p.restarts[s.answers[n-1].kind] = true
 	}
 	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
 	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
-		return visits, nil
+		return run, a, b, nil
 	}
 	polls := min(a.asked, b.asked)
 	if run.Before.Status == PollsOn {
@@ -354,11 +334,11 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) (visits map[str
 	}
 	for _, long := range p.longest(s, polls) {
 		p.report.Of++
-		if _, _, _, err := p.run(ctx, long, input); err != nil {
-			return nil, err
+		if _, _, _, err := p.run(ctx, long.behind(cmp.Or(s.lead, &script{})), input); err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	return visits, nil
+	return run, a, b, nil
 }
 
 // longest are the job that ends one poll before so many are over, and that after which
@@ -382,11 +362,13 @@ func (p *pair) longest(never *script, polls int) []*script {
 
 // run runs a script in both machines, and returns what they did.
 func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b *observed, err error) {
-	if a, err = p.play(ctx, p.before, s, input, usual); err != nil {
+	if a, b, err = p.playBoth(ctx, s, input); err != nil {
 		return nil, nil, nil, err
 	}
-	if b = a; p.meetsChange(a) {
-		if b, err = p.play(ctx, p.after, s, input, usual); err != nil {
+	if s.events > 0 && (a.Status == PollsOn) != (b.Status == PollsOn) { // the other one may be about to end
+		longer := *s
+		longer.events, s = 0, &longer
+		if a, b, err = p.playBoth(ctx, s, input); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -415,6 +397,15 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	p.report.Scripts++
 	p.report.Runs = append(p.report.Runs, *run)
 	return run, a, b, nil
+}
+
+// playBoth runs a script in both machines.
+func (p *pair) playBoth(ctx context.Context, s *script, input []byte) (a, b *observed, err error) {
+	if a, err = p.play(ctx, p.before, s, input, usual); err != nil || !p.meetsChange(a) {
+		return a, a, err
+	}
+	b, err = p.play(ctx, p.after, s, input, usual)
+	return a, b, err
 }
 
 // meetsChange tells whether a run of the first machine can differ from one of the second: one

@@ -18,16 +18,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
-// script is what the Tasks of one run are answered.
-type script struct {
-	task    string   // that varies; empty if none does
-	answers []answer // of its calls, in order; usual ones follow
-	forever bool     // the last one is that of all later calls instead
-	kinds   []Kind
-	title   string
-	events  int // after which a run is one that polls on; 0 for what a history has room for
-}
-
 // subject is a machine with the answers of its Tasks.
 type subject struct {
 	machine *asl.StateMachine
@@ -115,9 +105,9 @@ var errIdle = errors.New("the laps of the loop are equal and take no time")
 type lap struct {
 	at       time.Time
 	input    string
-	changes  int  // of variables before it
-	clocks   int  // events of states that read a clock
-	constant bool // all answers are the same from then on
+	changes  int // of variables before it
+	clocks   int // events of states that read a clock
+	answered int // answers of the script that were given
 }
 
 // watch follows a run. It calls stop when a Task is entered as before, and no variable and no
@@ -145,12 +135,12 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 			return
 		}
 		before, again := laps[d.Name]
-		now := lap{e.Timestamp, string(d.Input.JSON()), changes, clocks, p.isConstant()}
+		now := lap{e.Timestamp, string(d.Input.JSON()), changes, clocks, p.answered()}
 		laps[d.Name] = now
 		takes := now.at.Sub(before.at)
 		before.at = now.at
 		switch {
-		case !again || before != now || !now.constant:
+		case !again || before != now:
 		case takes == 0:
 			stop(errIdle)
 		default:
@@ -159,14 +149,18 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 	}
 }
 
-// isConstant tells whether the calls to come get the same answers. A script without Maps has
-// one flow.
-func (p *player) isConstant() bool {
-	left := len(p.script.answers)
-	if p.script.forever {
-		left--
+// answered is how many answers of the script were given that others follow. A script without
+// Maps has one flow.
+func (p *player) answered() int {
+	all := 0
+	for s := p.script; s != nil; s = s.lead {
+		n := len(s.answers)
+		if s.forever {
+			n--
+		}
+		all += max(0, min(n, p.counts[p.varied[s.task]]))
 	}
-	return p.counts[p.script.task+"\x00"+p.flow] >= left || p.script.task == ""
+	return all
 }
 
 // engineCause is the part of a cause that names a state and an event.
@@ -183,8 +177,8 @@ type player struct {
 	script  *script
 	options Options
 	counts  map[string]int
-	varied  string // the Task and flow that the script is for
-	flow    string // of it
+	varied  map[string]string // the Task and flow that each part of the script is for, by Task
+	flow    string            // of the script itself
 	seen    observed
 	track   *tracker
 }
@@ -194,7 +188,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	start := sim.DefaultStart().Add(at.later)
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	p := &player{subject: s, script: sc, options: o, counts: map[string]int{}, seen: observed{polls: map[string][]any{}}}
+	p := &player{subject: s, script: sc, options: o, counts: map[string]int{}, varied: map[string]string{}, seen: observed{polls: map[string][]any{}}}
 	p.track = &tracker{part: of, machine: s.machine, stop: stop, at: start, variables: map[string]json.RawMessage{}}
 	options := sim.Options{
 		Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express, MaxEvents: cmp.Or(sc.events, asl.MaxEvents),
@@ -214,7 +208,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotRun, err)
 	}
-	p.seen.flow, p.seen.asked = p.flow, p.counts[p.varied]
+	p.seen.flow, p.seen.asked = p.flow, p.counts[p.varied[sc.task]]
 	p.seen.Lasts, p.seen.visits = r.Duration(), r.Visits
 	p.seen.events, p.seen.left = p.track.events, p.track.left
 	switch why := context.Cause(running); {
@@ -287,20 +281,23 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 // choose is the answer of the n-th call of a Task in a flow. A script that goes on for ever
 // does so in all flows, and any other in the first: one item of a Map fails.
 func (p *player) choose(task, key string, n int, c *callee) answer {
-	if task != p.script.task {
+	s := p.script.of(task)
+	if s == nil {
 		return c.usual
 	}
-	if p.varied == "" {
-		p.varied, p.flow = key, strings.TrimPrefix(key, task+"\x00")
+	if p.varied[task] == "" {
+		p.varied[task] = key
+		if s == p.script {
+			p.flow = strings.TrimPrefix(key, task+"\x00")
+		}
 	}
-	answers := p.script.answers
 	switch {
-	case p.varied != key && !p.script.forever:
+	case p.varied[task] != key && !s.forever:
 		return c.usual
-	case n < len(answers):
-		return answers[n]
-	case p.script.forever:
-		return answers[len(answers)-1]
+	case n < len(s.answers):
+		return s.answers[n]
+	case s.forever:
+		return s.answers[len(s.answers)-1]
 	default:
 		return c.usual
 	}
@@ -319,94 +316,4 @@ func plain(value any) any {
 		return nil
 	}
 	return copied
-}
-
-// scriptsOf are the scripts of one Task.
-type scriptsOf struct {
-	role string
-	all  []*script
-}
-
-// add adds a script. extra are kinds beside those of its answers.
-func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...Kind) {
-	added := &script{task: s.role, answers: answers, forever: forever, title: title, kinds: extra}
-	for _, a := range answers {
-		if a.kind != (Kind{}) && !slices.Contains(added.kinds, a.kind) {
-			added.kinds = append(added.kinds, a.kind)
-		}
-	}
-	s.all = append(s.all, added)
-}
-
-// scripts are all that are worth a run for a Task.
-func (c *callee) scripts(role string, loops bool) []*script {
-	s := &scriptsOf{role: role}
-	c.addEnds(s)
-	for _, a := range c.errors {
-		title := fmt.Sprintf("%s at %q", a.kind.Value, role)
-		s.add(title, false, []answer{a})
-		if c.running == nil {
-			s.add(title+" for ever", true, []answer{a})
-			continue
-		}
-		s.add(title+" after 1 poll", false, []answer{*c.running, a})
-		s.add(title+" twice", false, []answer{*c.running, a, a})
-		s.add(title+" for ever", true, []answer{*c.running, a})
-	}
-	if asl.ParseResource(c.state.Task.Resource).WaitsForToken() || asl.ParseResource(c.state.Task.Resource).Service == "activity" {
-		s.add(fmt.Sprintf("no answer of %q", role), true, []answer{silence(role)})
-	}
-	c.addLengths(s, loops)
-	return s.all
-}
-
-// addEnds adds what a job can say, at once and later.
-func (c *callee) addEnds(s *scriptsOf) {
-	for _, a := range c.answers {
-		title := fmt.Sprintf("%s at %q", nameOf(a.kind), s.role)
-		s.add(title, a.ended, []answer{a}) // a job that has ended stays so
-		s.add(title+" after 1 poll", a.ended, []answer{*c.running, a})
-		s.add(title+" after 2 polls", a.ended, []answer{*c.running, *c.running, a})
-	}
-	for _, a := range c.bare {
-		s.add(fmt.Sprintf("%s without optional members at %q", nameOf(a.kind), s.role), a.ended, []answer{a}, Kind{Task: s.role, Sort: Bare})
-	}
-}
-
-// fewEvents is how far a run goes that is like another one.
-const fewEvents = 2000
-
-// addLengths adds jobs that end late, and those that do not end.
-func (c *callee) addLengths(s *scriptsOf, loops bool) {
-	if c.running == nil {
-		return
-	}
-	s.add(fmt.Sprintf("a job at %q that ends after 1 poll", s.role), false, []answer{*c.running})
-	s.add(fmt.Sprintf("a job at %q that ends after 2 polls", s.role), false, []answer{*c.running, *c.running})
-	if !loops {
-		return
-	}
-	for i, a := range append([]answer{*c.running}, c.answers...) {
-		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
-			s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
-			if i > 0 { // the first shows the bound
-				s.all[len(s.all)-1].events = fewEvents
-			}
-		}
-	}
-	if c.waiting.text != "" && c.waiting.text != c.running.text {
-		s.add(fmt.Sprintf("a job that stays %s at %q, without optional members", c.running.kind.Value, s.role), true, []answer{c.waiting},
-			Kind{Task: s.role, Sort: Never, Value: c.running.kind.Value})
-	}
-}
-
-func nameOf(k Kind) string {
-	switch {
-	case k.Sort == "":
-		return "an answer"
-	case k.Value == "":
-		return "no status"
-	default:
-		return "status " + k.Value
-	}
 }

@@ -102,6 +102,33 @@ func TestLongestJobBelowABound(t *testing.T) {
 	require.Equal(t, `a job at "Look" that ends after 39 polls`, outside[0].Script)
 }
 
+// Where a bound comes after about as many events as a run gets that is like others, a machine
+// with longer laps does the same.
+func TestBoundNearTheEndOfAShortRun(t *testing.T) {
+	t.Parallel()
+	for _, laps := range []string{"150", "170", "190"} {
+		bounded := strings.NewReplacer(
+			`"ResultPath": "$.s"`, `"ResultPath": "$.s", "Assign": {"n": 0}`, `"Type": "Wait"`, `"Type": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`,
+			`"Choices": [`, `"Choices": [{"Variable": "$n", "NumericGreaterThanEquals": `+laps+`, "Next": "Bad"}, `,
+		).Replace(query)
+		report := compare(t, bounded, `"Default": "Pause"`, `"Default": "Again"`, `"Tell": {`, `"Again": {"Type": "Pass", "Next": "Pause"}, "Tell": {`)
+		require.Empty(t, report.Outside())
+	}
+}
+
+// A Task that only a failure gets to fails, too.
+func TestErrorsBehindAFailure(t *testing.T) {
+	t.Parallel()
+	report := compare(t, query, `"ResultPath": "$.t"`, `"ResultPath": "$.t", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Good"}]`)
+	outside := report.Outside()
+	require.NotEmpty(t, outside)
+	for _, run := range outside {
+		require.Equal(t, "Tell", run.Kinds[1].Task, run.Script)
+		require.Contains(t, run.Script, `at "Tell"`)
+		require.Contains(t, run.Script, `, behind status FAILED at "Look"`)
+	}
+}
+
 // What differs between two runs of one machine is compared by its type.
 func TestVolatile(t *testing.T) {
 	t.Parallel()

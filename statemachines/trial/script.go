@@ -1,0 +1,132 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// script is what the Tasks of one run are answered.
+type script struct {
+	lead    *script  // what another Task is answered, so that the run gets to this one; nil if it does so by itself
+	task    string   // that varies; empty if none does
+	answers []answer // of its calls, in order; usual ones follow
+	forever bool     // the last one is that of all later calls instead
+	kinds   []Kind
+	title   string
+	whole   bool // it shows the bound of a loop
+	events  int  // after which a run is one that polls on; 0 for what a history has room for
+}
+
+// behind is the script where another one leads to its Task.
+func (s *script) behind(lead *script) *script {
+	if lead.task == "" {
+		return s
+	}
+	composed := *s
+	composed.lead, composed.kinds = lead, slices.Concat(lead.kinds, s.kinds)
+	composed.title = fmt.Sprintf("%s, behind %s", s.title, lead.title)
+	return &composed
+}
+
+// of is the part of the script that answers a Task; nil if that one goes well.
+func (s *script) of(task string) *script {
+	for s != nil && s.task != task {
+		s = s.lead
+	}
+	return s
+}
+
+// scriptsOf are the scripts of one Task.
+type scriptsOf struct {
+	role string
+	all  []*script
+}
+
+// add adds a script. extra are kinds beside those of its answers.
+func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...Kind) {
+	added := &script{task: s.role, answers: answers, forever: forever, title: title, kinds: extra}
+	for _, a := range answers {
+		if a.kind != (Kind{}) && !slices.Contains(added.kinds, a.kind) {
+			added.kinds = append(added.kinds, a.kind)
+		}
+	}
+	s.all = append(s.all, added)
+}
+
+// scripts are all that are worth a run for a Task.
+func (c *callee) scripts(role string, loops bool) []*script {
+	s := &scriptsOf{role: role}
+	c.addEnds(s)
+	for i, a := range c.errors {
+		title := fmt.Sprintf("%s at %q", a.kind.Value, role)
+		s.add(title, false, []answer{a})
+		if c.running == nil {
+			s.add(title+" for ever", true, []answer{a})
+			// The first shows the bound of a Retry of all errors, and others that of a Retry of theirs.
+			s.all[len(s.all)-1].whole = i == 0 || slices.Contains(c.named(), a.kind.Value)
+			continue
+		}
+		s.add(title+" after 1 poll", false, []answer{*c.running, a})
+		s.add(title+" twice", false, []answer{*c.running, a, a})
+		s.add(title+" for ever", true, []answer{*c.running, a})
+		s.all[len(s.all)-1].whole = i == 0 || slices.Contains(c.named(), a.kind.Value)
+	}
+	if asl.ParseResource(c.state.Task.Resource).WaitsForToken() || asl.ParseResource(c.state.Task.Resource).Service == "activity" {
+		s.add(fmt.Sprintf("no answer of %q", role), true, []answer{silence(role)})
+	}
+	c.addLengths(s, loops)
+	return s.all
+}
+
+// addEnds adds what a job can say, at once and later.
+func (c *callee) addEnds(s *scriptsOf) {
+	for _, a := range c.answers {
+		title := fmt.Sprintf("%s at %q", nameOf(a.kind), s.role)
+		s.add(title, a.ended, []answer{a}) // a job that has ended stays so
+		s.add(title+" after 1 poll", a.ended, []answer{*c.running, a})
+		s.add(title+" after 2 polls", a.ended, []answer{*c.running, *c.running, a})
+	}
+	for _, a := range c.bare {
+		s.add(fmt.Sprintf("%s without optional members at %q", nameOf(a.kind), s.role), a.ended, []answer{a}, Kind{Task: s.role, Sort: Bare})
+	}
+}
+
+// fewEvents is how far a run goes in which nothing shows the bound of a loop, beyond what a
+// run takes in which all goes well.
+const fewEvents = 2000
+
+// addLengths adds jobs that end late, and those that do not end.
+func (c *callee) addLengths(s *scriptsOf, loops bool) {
+	if c.running == nil {
+		return
+	}
+	s.add(fmt.Sprintf("a job at %q that ends after 1 poll", s.role), false, []answer{*c.running})
+	s.add(fmt.Sprintf("a job at %q that ends after 2 polls", s.role), false, []answer{*c.running, *c.running})
+	if !loops {
+		return
+	}
+	for i, a := range append([]answer{*c.running}, c.answers...) {
+		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
+			s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
+			s.all[len(s.all)-1].whole = i == 0 // the first shows the bound
+		}
+	}
+	if c.waiting.text != "" && c.waiting.text != c.running.text {
+		s.add(fmt.Sprintf("a job that stays %s at %q, without optional members", c.running.kind.Value, s.role), true, []answer{c.waiting},
+			Kind{Task: s.role, Sort: Never, Value: c.running.kind.Value})
+		s.all[len(s.all)-1].whole = true
+	}
+}
+
+func nameOf(k Kind) string {
+	switch {
+	case k.Sort == "":
+		return "an answer"
+	case k.Value == "":
+		return "no status"
+	default:
+		return "status " + k.Value
+	}
+}
