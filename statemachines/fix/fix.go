@@ -162,9 +162,15 @@ func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source
 // pollLoops are the loops that poll an operation of the catalogue and are not compiled
 // ones.
 func (o Options) pollLoops(m *asl.StateMachine) []lint.Loop {
-	return slices.DeleteFunc(lint.Loops(m, lint.Options{Express: o.Express}), func(l lint.Loop) bool {
+	return slices.DeleteFunc(lint.Loops(m, o.lint()), func(l lint.Loop) bool {
 		return l.Poll == nil || l.Retries || l.Operation == "" || asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
 	})
+}
+
+// lint are the rules that a new loop is checked with. What a read of an absent member does is
+// tried.
+func (o Options) lint() lint.Options {
+	return lint.Options{Express: o.Express, Off: []string{typecheck.AbsentMember}}
 }
 
 // refusal is why a loop is not replaced.

@@ -11,7 +11,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // verify reads the new definition, and tries its loop with every status: a success
@@ -31,10 +30,10 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 			return nil, refuse("the new definition is not valid: %s", p.Message)
 		}
 	}
-	for _, l := range lint.Check(m, lint.Options{Express: o.Express}) {
+	for _, l := range lint.Check(m, o.lint()) {
 		for name := range f.states {
 			s := stateOf(m, name)
-			if s == nil || l.Severity == diag.Note || l.Rule == typecheck.AbsentMember {
+			if s == nil || l.Severity == diag.Note {
 				continue
 			}
 			if l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer) {
