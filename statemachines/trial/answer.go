@@ -41,6 +41,15 @@ type callee struct {
 	answers []answer
 	errors  []answer
 	bare    []answer // of each status, or the usual one
+	ending  *answer  // the job is on the way to an end
+	several []several
+}
+
+// several is the answer about no job, or about two in different statuses.
+type several struct {
+	answer
+
+	kinds []Kind // of all jobs
 }
 
 // words are what conditions compare with.
@@ -102,6 +111,7 @@ func newCallee(s *asl.State, r *simulate.Response) *callee {
 func (c *callee) vary(w *words, named []string, models typecheck.Models) error {
 	c.addStatuses(c.known, w)
 	c.addBare(c.known)
+	c.addSeveral(c.known)
 	op, err := typecheck.FindOperation(c.state.Task.Resource, models)
 	if err != nil {
 		return err
@@ -123,6 +133,9 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 	}
 	for _, s := range r.Statuses {
 		add(s.Name, s.Answer, s.Verdict == pollcore.Retry, s.Verdict != pollcore.Retry)
+		if s.Ending {
+			c.ending = &answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: s.Name}, text: textOf(s.Answer), runs: true}
+		}
 	}
 	if len(r.Statuses) == 0 {
 		return
@@ -161,6 +174,36 @@ func (c *callee) addBare(r *simulate.Response) {
 	}
 	if r.Statuses == nil {
 		add(r.Usual, r.Bare, Kind{}, false)
+	}
+}
+
+// addSeveral adds the answers that list no job, and those that list two of a running, a
+// successful and a failed one, where the call asks for several.
+func (c *callee) addSeveral(r *simulate.Response) {
+	if len(r.Statuses) == 0 {
+		return
+	}
+	if none, ok := r.Several(); ok {
+		missing := Kind{Task: c.state.Name, Sort: Status}
+		c.several = append(c.several, several{answer{text: textOf(none)}, []Kind{missing}})
+	}
+	chosen := []int{r.Running}
+	for _, verdict := range []pollcore.Verdict{pollcore.Success, pollcore.Failure} {
+		if i := slices.IndexFunc(r.Statuses, func(s simulate.StatusResponse) bool { return s.Verdict == verdict }); i >= 0 {
+			chosen = append(chosen, i)
+		}
+	}
+	for _, i := range chosen {
+		for _, j := range chosen {
+			one, two := r.Statuses[i], r.Statuses[j]
+			both, ok := r.Several(one.Answer, two.Answer)
+			if i == j || !ok {
+				continue
+			}
+			kind := func(name string) Kind { return Kind{Task: c.state.Name, Sort: Status, Value: name} }
+			ended := one.Verdict != pollcore.Retry && two.Verdict != pollcore.Retry
+			c.several = append(c.several, several{answer{text: textOf(both), ended: ended}, []Kind{kind(one.Name), kind(two.Name)}})
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func (p *pair) manyItems(input []byte) []byte {
 // tryMany runs the scripts of jobs that never end with many items.
 func (p *pair) tryMany(ctx context.Context, input []byte) error {
 	for _, role := range p.tasks {
-		for _, s := range p.callee(role).scripts(role, p.loops[role]) {
+		for _, s := range p.callee(role).scripts(role, p.loops[role] != nil) {
 			if !s.whole {
 				continue
 			}

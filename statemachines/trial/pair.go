@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,13 +24,13 @@ type pair struct {
 	before, after *subject
 	texts         map[string]string // the states of the first machine, and of the second
 	newTexts      map[string]string
-	changed       map[string]bool // states, by name
-	near          map[string]bool // those in and next to the loops that changes are in or next to
-	cut           *cut            // nil: scripts run in the whole machines
-	tasks         []string        // to vary, by their role
-	loops         map[string]bool // Tasks in loops
-	restarts      map[Kind]bool   // ends of a job after which the machine polls another
-	whole         bool            // the machine as a whole changed
+	changed       map[string]bool     // states, by name
+	near          map[string]bool     // those in and next to the loops that changes are in or next to
+	cut           *cut                // nil: scripts run in the whole machines
+	tasks         []string            // to vary, by their role
+	loops         map[string][]string // the states of the loop that each is in
+	restarts      map[Kind]bool       // ends of a job after which the machine polls another
+	whole         bool                // the machine as a whole changed
 	demands       *typecheck.Demands
 	report        *Report
 }
@@ -42,7 +43,7 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	if after, err = runnable(after); err != nil {
 		return nil, err
 	}
-	p := &pair{options: o, changed: map[string]bool{}, near: map[string]bool{}, loops: map[string]bool{}, restarts: map[Kind]bool{}, report: &Report{}}
+	p := &pair{options: o, changed: map[string]bool{}, near: map[string]bool{}, loops: map[string][]string{}, restarts: map[Kind]bool{}, report: &Report{}}
 	if err := p.findChanges(before, after); err != nil {
 		return nil, err
 	}
@@ -228,9 +229,7 @@ func (p *pair) chooseTasks() {
 	for _, s := range []*subject{p.before, p.after} {
 		g := newGraph(s.machine)
 		loopOf := g.loops()
-		for name := range loopOf {
-			p.loops[name] = true
-		}
+		maps.Copy(p.loops, loopOf)
 		for name := range p.changed {
 			for _, at := range slices.Concat([]string{name}, g.after[name], g.backTo(name, loopOf)) {
 				near[at] = true

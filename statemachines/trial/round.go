@@ -37,16 +37,28 @@ func (r *round) tryAll(ctx context.Context) error {
 	}
 }
 
-// tryTask runs the scripts of a Task. events are those of a run in which all goes well.
+// tryTask runs the scripts of a Task, and its ends while each other poll of the loop goes on.
+// events are those of a run in which all goes well.
 func (r *round) tryTask(ctx context.Context, role string, events int) error {
-	for _, s := range r.callee(role).scripts(role, r.loops[role]) {
+	c, lead := r.callee(role), r.leads[role]
+	scripts := c.scripts(role, r.loops[role] != nil)
+	for i, s := range scripts {
+		scripts[i] = s.behind(lead)
+	}
+	for _, name := range r.loops[role] {
+		beside := r.callee(name)
+		if r.repeats && lead.task == "" && name != role && beside != nil && beside.running != nil {
+			scripts = append(scripts, c.endsBeside(role, beside.lasting(name))...)
+		}
+	}
+	for _, s := range scripts {
 		if !r.repeats && (len(s.answers) > 1 || len(s.kinds) > 1) {
 			continue
 		}
 		if !s.whole {
 			s.events = min(events+fewEvents, asl.MaxEvents)
 		}
-		if _, err := r.tryOne(ctx, s.behind(r.leads[role])); err != nil {
+		if _, err := r.tryOne(ctx, s); err != nil {
 			return err
 		}
 	}

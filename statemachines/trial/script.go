@@ -87,10 +87,39 @@ func (c *callee) addEnds(s *scriptsOf) {
 		s.add(title, a.ended, []answer{a}) // a job that has ended stays so
 		s.add(title+" after 1 poll", a.ended, []answer{*c.running, a})
 		s.add(title+" after 2 polls", a.ended, []answer{*c.running, *c.running, a})
+		if a.ended && c.ending != nil {
+			s.add(fmt.Sprintf("%s after %s", title, c.ending.kind.Value), true, []answer{*c.running, *c.ending, a})
+		}
+	}
+	for _, a := range c.several {
+		title := fmt.Sprintf("no job listed at %q", s.role)
+		if len(a.kinds) > 1 {
+			title = fmt.Sprintf("jobs that are %s and %s at %q", a.kinds[0].Value, a.kinds[1].Value, s.role)
+		}
+		s.add(title, a.ended, []answer{a.answer}, a.kinds...)
 	}
 	for _, a := range c.bare {
 		s.add(fmt.Sprintf("%s without optional members at %q", nameOf(a.kind), s.role), a.ended, []answer{a}, Kind{Task: s.role, Sort: Bare})
 	}
+}
+
+// lasting is a job that goes on for some polls.
+func (c *callee) lasting(role string) *script {
+	s := &scriptsOf{role: role}
+	s.add(fmt.Sprintf("a job at %q that ends after 3 polls", role), false, []answer{*c.running, *c.running, *c.running})
+	return s.all[0]
+}
+
+// endsBeside are the ends of a job while another one lasts.
+func (c *callee) endsBeside(role string, other *script) []*script {
+	s := &scriptsOf{role: role}
+	for _, a := range c.answers {
+		if a.ended {
+			s.add(fmt.Sprintf("%s at %q", nameOf(a.kind), role), true, []answer{a})
+			s.all[len(s.all)-1] = s.all[len(s.all)-1].behind(other)
+		}
+	}
+	return s.all
 }
 
 // fewEvents is how far a run goes in which nothing shows the bound of a loop, beyond what a

@@ -14,7 +14,8 @@ import (
 func (p *pair) findStatuses(ctx context.Context, role string, input []byte) error {
 	c := p.callee(role)
 	state := stateOf(p.before.machine, role)
-	if !p.loops[role] || c.running != nil || state == nil || !slices.ContainsFunc(p.before.unknown, func(u simulate.Unknown) bool { return u.State == role }) {
+	if p.loops[role] == nil || c.running != nil || state == nil ||
+		!slices.ContainsFunc(p.before.unknown, func(u simulate.Unknown) bool { return u.State == role }) {
 		return nil
 	}
 	var all []answer

@@ -1,6 +1,7 @@
 package trial_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,59 @@ func TestErrorsBehindAFailure(t *testing.T) {
 		require.Contains(t, run.Script, `at "Tell"`)
 		require.Contains(t, run.Script, `, behind status FAILED at "Look"`)
 	}
+}
+
+// scriptsOf are the titles of runs.
+func scriptsOf(runs []trial.Run) []string {
+	var titles []string
+	for _, run := range runs {
+		titles = append(titles, run.Script)
+	}
+	return titles
+}
+
+// A call that asks for several jobs is answered with none and with two, and one that asks for
+// one is not.
+func TestSeveralJobs(t *testing.T) {
+	t.Parallel()
+	const batch = `{"QueryLanguage": "JSONata", "StartAt": "Pause", "States": {
+		"Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:describeJobs", "Arguments": {"Jobs": ["a"]},
+			"Output": "{% $states.result.Jobs[0].Status %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Pause", "Choices": [
+			{"Condition": "{% $states.input = 'SUCCEEDED' %}", "Next": "Good"}, {"Condition": "{% $states.input = 'FAILED' %}", "Next": "Bad"}]},
+		"Bad": {"Type": "Fail", "Error": "JobFailed"}, "Good": {"Type": "Succeed"}}}`
+	last := compare(t, batch, "Jobs[0]", "Jobs[-1]")
+	require.Subset(t, scriptsOf(last.Outside()), []string{
+		`jobs that are RUNNING and FAILED at "Look"`, `jobs that are SUCCEEDED and FAILED at "Look"`,
+		`jobs that are FAILED and RUNNING at "Look"`, `jobs that are FAILED and SUCCEEDED at "Look"`,
+	})
+	require.Contains(t, scriptsOf(last.Runs), `no job listed at "Look"`)
+	require.NotContains(t, scriptsOf(compare(t, query, `"Good"`, `"Well"`).Runs), `no job listed at "Look"`)
+}
+
+// A job ends after a status that is on the way to its end.
+func TestEndingBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	spark := strings.NewReplacer("athena:startQueryExecution", "emrserverless:startJobRun", `{"QueryString": "SELECT 1"}`, `{"ApplicationId": "a", "ExecutionRoleArn": "r", "ClientToken": "t"}`,
+		"athena:getQueryExecution", "emrserverless:getJobRun", `"QueryExecutionId.$": "$.s.QueryExecutionId"`, `"ApplicationId": "a", "JobRunId.$": "$.s.JobRunId"`,
+		"$.r.QueryExecution.Status.State", "$.r.JobRun.State", "SUCCEEDED", "SUCCESS").Replace(query)
+	report := compare(t, spark, `"Choices": [`, `"Choices": [{"Variable": "$.r.JobRun.State", "StringEquals": "CANCELLING", "Next": "Bad"},`)
+	require.Contains(t, scriptsOf(report.Outside()), `status CANCELLED at "Look" after CANCELLING`)
+	require.Empty(t, report.Outside(trial.Kind{Sort: trial.Status, Value: "CANCELLING"}))
+}
+
+// Of two polls in a loop one ends while the other goes on.
+func TestTwoPolls(t *testing.T) {
+	t.Parallel()
+	second := `"Other": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution",
+		"Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.o", "Next": "Both?"},
+	"Both?": {"Type": "Choice", "Default": "Pause", "Choices": [{"Variable": "$.o.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Done?"}]}, "Done?": {`
+	two := strings.NewReplacer(`"Next": "Done?"}`, `"Next": "Other"}`, `"Done?": {`, second).Replace(query)
+	report := compare(t, two, `"Default": "Pause", "Choices": [{"Variable": "$.o`, `"Default": "Pause", "Choices": [{"And": [
+		{"Variable": "$.o.QueryExecution.Status.State", "StringEquals": "RUNNING"}, {"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "CANCELLED"}], "Next": "Bad"},
+		{"Variable": "$.o`)
+	require.Equal(t, []string{`status CANCELLED at "Look", behind a job at "Other" that ends after 3 polls`}, slices.Compact(scriptsOf(report.Outside())))
 }
 
 // What differs between two runs of one machine is compared by its type.

@@ -40,6 +40,26 @@ func (r *Response) About(arguments any, answer string) string {
 	return strings.ReplaceAll(answer, string(jsontree.Quote(r.id)), string(jsontree.Quote(asked)))
 }
 
+// Several returns the answer about several jobs: it lists what each answer lists. ok is false
+// for a call that asks for one job.
+func (r *Response) Several(answers ...any) (answer any, ok bool) {
+	isIndex := func(part any) bool { _, is := part.(int); return is }
+	if len(r.Members) == 0 || !slices.ContainsFunc(r.asked, isIndex) {
+		return nil, false
+	}
+	item := slices.IndexFunc(r.Members[0].at, isIndex)
+	if item < 0 {
+		return nil, false
+	}
+	list := r.Members[0].at[:item]
+	items := []any{}
+	for _, a := range answers {
+		listed, _ := list.get(clone(a)).([]any)
+		items = append(items, listed...)
+	}
+	return list.put(clone(r.Usual), items), true
+}
+
 // Describe names an answer by all members that tell: "RUNNING, LastCrawl.Status FAILED".
 func (r *Response) Describe(answer any) string {
 	all := make([]string, len(r.Members))
@@ -58,7 +78,8 @@ type StatusResponse struct {
 	Status
 
 	Answer any
-	Bare   any // with no more than the model requires and tells the status
+	Bare   any  // with no more than the model requires and tells the status
+	Ending bool // the job is on the way to an end, as catalog.PassingEnding
 }
 
 // Member is a text in an answer that says how a job is.
@@ -240,8 +261,9 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			if b := least.end(s.name); b != nil {
 				bare = b.answer
 			}
+			passing, _ := j.entry.Passing(s.name)
 			r.Statuses = append(r.Statuses, StatusResponse{
-				Status{s.name, s.verdict}, spellAnswer(told(clone(s.answer)), output), spellAnswer(told(clone(bare)), output),
+				Status{s.name, s.verdict}, spellAnswer(told(clone(s.answer)), output), spellAnswer(told(clone(bare)), output), passing == catalog.PassingEnding,
 			})
 		}
 		number := func(of *status) int {
