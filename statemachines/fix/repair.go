@@ -104,29 +104,53 @@ type repairer struct {
 	made, open []Repair
 }
 
-// round makes the first repair that may be made, and finds what else there is.
+// round makes the repairs that may be made, each on the text that the one before left, and
+// finds what else there is.
 func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
-	c, err := r.load(file)
+	all, err := r.load(file, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.open = nil
-	for _, f := range c.findings {
+	at := all
+	for _, f := range all.findings {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		repair, ok := r.repair(ctx, c, f)
-		if !ok {
+		s := all.stateAt(f)
+		if s == nil || !isRepairable(f) {
 			continue
 		}
+		if at != all { // with the loop of the finding
+			if at, err = r.load(at.file, near(s)); err != nil {
+				return nil, err
+			}
+			i := slices.IndexFunc(at.findings, func(g lint.Finding) bool { return g.Rule == f.Rule && g.Pointer == f.Pointer && g.Message == f.Message })
+			if i < 0 {
+				continue // the next round sees what is left of it
+			}
+			f = at.findings[i]
+		}
+		repair := r.repair(ctx, at, f)
 		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.Contains(r.options.Accept, repair.Name()) {
 			repair.Made = true
 			r.made = append(r.made, repair)
-			return repair.After, nil
+			at = &checked{file: repair.After}
+			continue
 		}
 		r.open = append(r.open, repair)
 	}
-	return file, nil
+	return at.file, nil
+}
+
+// near are a state and those that follow: an edit in the loop of the first can have findings in
+// their loops.
+func near(s *asl.State) []string {
+	names := []string{s.Name}
+	for _, way := range s.Transitions() {
+		names = append(names, way.To)
+	}
+	return names
 }
 
 // checked is a text with what lint finds in it.
@@ -138,8 +162,8 @@ type checked struct {
 	findings []lint.Finding
 }
 
-// load reads and checks a text.
-func (r *repairer) load(file []byte) (*checked, error) {
+// load reads and checks a text: the loops of some states, or all if they are nil.
+func (r *repairer) load(file []byte, states []string) (*checked, error) {
 	d, err := r.read(file)
 	if err != nil {
 		return nil, err
@@ -156,8 +180,8 @@ func (r *repairer) load(file []byte) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := lint.Options{Express: r.options.Express, Types: types}
-	c := &checked{file: file, machine: m, root: document.Root, loops: lint.Loops(m, o), findings: lint.Check(m, o)}
+	c := &checked{file: file, machine: m, root: document.Root}
+	c.findings, c.loops = lint.CheckLoops(m, lint.Options{Only: states, Express: r.options.Express, Types: types})
 	slices.SortStableFunc(c.findings, func(a, b lint.Finding) int { return cmp.Compare(orderOf(a.Rule), orderOf(b.Rule)) })
 	return c, nil
 }
@@ -240,14 +264,9 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	}
 }
 
-// repair finds the first candidate that changes nothing but what it should. It is false for
-// a finding that needs no repair.
-func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, bool) {
-	s := c.stateAt(f)
-	if s == nil || !isRepairable(f) {
-		return Repair{}, false
-	}
-	out := Repair{Rule: f.Rule, State: s.Name, Class: Refused, Before: c.file}
+// repair finds the first candidate that changes nothing but what it should.
+func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) Repair {
+	out := Repair{Rule: f.Rule, State: c.stateAt(f).Name, Class: Refused, Before: c.file}
 	var smallest error // why the first candidate is not right
 	for _, tried := range r.candidates(c, f) {
 		after, report, about, err := r.try(ctx, c, f, tried)
@@ -257,10 +276,10 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		}
 		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after
 		out.Runs, out.NotTried = report.Scripts, report.NotTried
-		return out, true
+		return out
 	}
 	out.Reason = r.reason(c, f, smallest)
-	return out, true
+	return out
 }
 
 // try makes an edit, runs both machines, and checks the new one.
@@ -269,7 +288,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err != nil {
 		return nil, nil, "", err
 	}
-	changed, err := r.load(after)
+	changed, err := r.load(after, near(c.stateAt(f)))
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("the new definition is not valid: %w", err)
 	}

@@ -119,12 +119,12 @@ func changedLines(before, after []byte) int {
 // limit is a TimeoutSeconds of the machine, where the loop is its only long part and nothing
 // cleans up behind it.
 func (b *boundEdit) limit(after time.Duration) []edit.Edit {
-	if len(b.loops) != 1 || b.loop.Flow.State(b.machine.StartAt) == nil || b.machine.TimeoutSeconds > 0 || b.machine.OpenTimeout {
+	if b.loop.Flow.State(b.machine.StartAt) == nil || b.machine.TimeoutSeconds > 0 || b.machine.OpenTimeout {
 		return nil
 	}
 	for s := range b.machine.All {
 		inside := slices.Contains(b.loop.Turn.States, s.Name) || s == b.loop.Start
-		if len(s.Catch) > 0 || len(s.Flows()) > 0 || s.Task != nil && !inside {
+		if len(s.Catch) > 0 || len(s.Flows()) > 0 || (s.Task != nil || s.Wait != nil) && !inside {
 			return nil
 		}
 	}

@@ -14,7 +14,7 @@ type checker struct {
 	machine    *asl.StateMachine
 	types      *typecheck.Checker
 	complete   bool // the types have whole models, and not those of the catalogue
-	off        []string
+	off, only  []string
 	findings   []Finding
 	tables     []Loop
 	tokens     map[asl.Resource]string // of starts, see startToken
@@ -34,7 +34,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 		}
 	}
 	return &checker{
-		machine: m, types: types, complete: o.Types != nil, off: o.Off, tokens: map[asl.Resource]string{},
+		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, tokens: map[asl.Resource]string{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{},
 	}
 }

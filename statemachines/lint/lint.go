@@ -93,6 +93,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 // Options are what is checked.
 type Options struct {
 	Off     []string // rules not to check
+	Only    []string // states: loops without any of them are not looked at; nil: all are
 	Express bool     // the machine runs as an Express workflow, whose history has no limit
 	// Types are those of the machine, by the models of the services that it calls.
 	// Without them the rules about types find nothing.
@@ -101,13 +102,8 @@ type Options struct {
 
 // Check returns what the rules find, in the order of the text.
 func Check(m *asl.StateMachine, o Options) []Finding {
-	c := newChecker(m, o)
-	c.flow(&m.Flow, o.Express)
-	c.checkTypes(o.Types)
-	slices.SortStableFunc(c.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return c.findings
+	findings, _ := CheckLoops(m, o)
+	return findings
 }
 
 // Loops returns the poll loops of a machine, those inside of Parallel and Map states
@@ -117,6 +113,17 @@ func Loops(m *asl.StateMachine, o Options) []Loop {
 	c := newChecker(m, o)
 	c.flow(&m.Flow, o.Express)
 	return c.tables
+}
+
+// CheckLoops returns what Check and Loops do, and reads the machine once.
+func CheckLoops(m *asl.StateMachine, o Options) ([]Finding, []Loop) {
+	c := newChecker(m, o)
+	c.flow(&m.Flow, o.Express)
+	c.checkTypes(o.Types)
+	slices.SortStableFunc(c.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return c.findings, c.tables
 }
 
 // checkTypes adds what is wrong with the types of the machine.
@@ -147,8 +154,13 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 	}
 }
 
+// isLookedAt tells whether the loop of a state is.
+func (c *checker) isLookedAt(s *asl.State) bool {
+	return c.only == nil || slices.Contains(c.only, s.Name)
+}
+
 func (c *checker) loop(l *loop, express bool) {
-	if slices.ContainsFunc(l.states, hasOpenRule) {
+	if slices.ContainsFunc(l.states, hasOpenRule) || !slices.ContainsFunc(l.states, c.isLookedAt) {
 		return
 	}
 	before := len(c.findings)

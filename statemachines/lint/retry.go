@@ -29,7 +29,7 @@ const stillRunning = "JobPoller.Running"
 // retryLoops reads the Tasks of a flow whose retries are polls.
 func (c *checker) retryLoops(f *asl.Flow, express bool) {
 	for _, s := range f.States {
-		if s.Task == nil || len(s.Retry) == 0 || slices.ContainsFunc(c.tables, func(l Loop) bool { return l.Poll == s }) {
+		if s.Task == nil || len(s.Retry) == 0 || !c.isLookedAt(s) || slices.ContainsFunc(c.tables, func(l Loop) bool { return l.Poll == s }) {
 			continue
 		}
 		if polling := c.pollingRetriers(s); len(polling) > 0 {

@@ -96,20 +96,26 @@ func (p *pair) play(ctx context.Context, s *subject, sc *script, input []byte, a
 	if c == nil {
 		return s.run(ctx, sc, input, at, all, p.options)
 	}
-	first, err := remember(c.before, at.execution+string(input), func() (*observed, error) {
-		return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
-	})
+	parts := []*observed{}
+	within := part{leaves: func(state string) bool { return c.top[state] && !c.inside[state] }}
+	if !c.inside[s.machine.StartAt] {
+		first, err := remember(c.before, at.execution+string(input), func() (*observed, error) {
+			return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if first.left == nil {
+			return s.run(ctx, sc, input, at, all, p.options)
+		}
+		within.after, parts = first, append(parts, first)
+	}
+	middle, err := s.run(ctx, sc, input, at, within, p.options)
 	if err != nil {
 		return nil, err
 	}
-	if first.left == nil {
-		return s.run(ctx, sc, input, at, all, p.options)
-	}
-	middle, err := s.run(ctx, sc, input, at, part{first, func(state string) bool { return c.top[state] && !c.inside[state] }, false}, p.options)
-	if err != nil {
-		return nil, err
-	}
-	joined := join(middle, first, middle)
+	parts = append(parts, middle)
+	joined := join(middle, parts...)
 	if middle.left != nil {
 		maps.DeleteFunc(middle.left.Variables, func(name string, _ json.RawMessage) bool { return !c.read[name] })
 		last, err := remember(c.behind, at.execution+textOf(middle.left), func() (*observed, error) {
@@ -118,7 +124,7 @@ func (p *pair) play(ctx context.Context, s *subject, sc *script, input []byte, a
 		if err != nil {
 			return nil, err
 		}
-		joined = join(middle, first, middle, last)
+		joined = join(middle, append(parts, last)...)
 	}
 	limit := time.Duration(s.machine.TimeoutSeconds) * time.Second
 	isLate := limit > 0 && joined.Lasts >= limit && joined.Status != string(sim.StatusTimedOut)

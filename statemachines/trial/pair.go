@@ -331,32 +331,13 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	if run.Before.Status == PollsOn {
 		polls = b.asked
 	}
-	for _, long := range p.longest(s, polls) {
+	for _, long := range p.longest(s, polls, a) {
 		p.report.Of++
 		if _, _, _, err := p.run(ctx, long.behind(cmp.Or(s.lead, &script{})), input); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	return run, a, b, nil
-}
-
-// longest are the job that ends one poll before so many are over, and that after which
-// another one runs, which a loop around may start.
-func (p *pair) longest(never *script, polls int) []*script {
-	stays, c := never.answers[0], p.callee(never.task)
-	if polls < 2 { //nolint:mnd // there is none before
-		return nil
-	}
-	long := &scriptsOf{role: never.task}
-	running := slices.Repeat([]answer{stays}, polls-1)
-	long.add(fmt.Sprintf("a job at %q that ends after %d polls", never.task, polls-1), false, running)
-	for _, a := range c.answers {
-		if p.restarts[a.kind] && stays.kind == c.running.kind {
-			title := fmt.Sprintf("%s at %q after %d polls, and a second job of 2 polls", nameOf(a.kind), never.task, polls-1)
-			long.add(title, false, slices.Concat(running, []answer{a, stays, stays}))
-		}
-	}
-	return long.all
 }
 
 // run runs a script in both machines, and returns what they did.
@@ -386,6 +367,11 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 		Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome,
 		Differences: differ(a, b, nil), short: s.events > 0,
 	}
+	if run.Differences != nil && s.few != nil {
+		long := *s
+		long.few = nil
+		return p.run(ctx, &long, input)
+	}
 	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
 		again, err := p.play(ctx, p.before, s, input, other)
 		if err != nil {
@@ -400,7 +386,7 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 
 // playBoth runs a script in both machines.
 func (p *pair) playBoth(ctx context.Context, s *script, input []byte) (a, b *observed, err error) {
-	if a, err = p.play(ctx, p.before, s, input, usual); err != nil || !p.meetsChange(a) {
+	if a, err = p.playBefore(ctx, s, input); err != nil || !p.meetsChange(a) {
 		return a, a, err
 	}
 	b, err = p.play(ctx, p.after, s, input, usual)

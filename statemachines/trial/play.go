@@ -69,6 +69,7 @@ type observed struct {
 	polls  map[string][]any // arguments, by task and flow
 	visits map[string]int
 	events int
+	lap    period         // of a loop whose laps are equal
 	left   *sim.Beginning // where another part begins; nil if the execution ended
 }
 
@@ -101,9 +102,16 @@ var errSteady = errors.New("the laps of the loop are equal")
 // errIdle ends one that would do so without a wait.
 var errIdle = errors.New("the laps of the loop are equal and take no time")
 
+// period is what each lap of a loop takes, whose laps are equal.
+type period struct {
+	lasts  time.Duration
+	events int
+}
+
 // lap is where a Task was entered.
 type lap struct {
 	at       time.Time
+	events   int // before it
 	input    string
 	changes  int // of variables before it
 	clocks   int // events of states that read a clock
@@ -135,15 +143,16 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 			return
 		}
 		before, again := laps[d.Name]
-		now := lap{e.Timestamp, string(d.Input.JSON()), changes, clocks, p.answered()}
+		now := lap{e.Timestamp, p.track.events, string(d.Input.JSON()), changes, clocks, p.answered()}
 		laps[d.Name] = now
-		takes := now.at.Sub(before.at)
-		before.at = now.at
+		takes := period{now.at.Sub(before.at), now.events - before.events}
+		before.at, before.events = now.at, now.events
 		switch {
 		case !again || before != now:
-		case takes == 0:
+		case takes.lasts == 0:
 			stop(errIdle)
 		default:
+			p.seen.lap = takes
 			stop(errSteady)
 		}
 	}

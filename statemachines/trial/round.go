@@ -55,7 +55,7 @@ func (r *round) tryTask(ctx context.Context, role string, events int) error {
 		if !r.repeats && (len(s.answers) > 1 || len(s.kinds) > 1) {
 			continue
 		}
-		if !s.whole {
+		if !s.whole || !r.isBoundNear(role) {
 			s.events = min(events+fewEvents, asl.MaxEvents)
 		}
 		if _, err := r.tryOne(ctx, s); err != nil {

@@ -15,8 +15,10 @@ type script struct {
 	forever bool     // the last one is that of all later calls instead
 	kinds   []Kind
 	title   string
-	whole   bool // it shows the bound of a loop
-	events  int  // after which a run is one that polls on; 0 for what a history has room for
+	whole   bool    // it shows the bound of a loop
+	events  int     // after which a run is one that polls on; 0 for what a history has room for
+	few     *script // with fewer polls; nil if the laps of the first machine are not equal
+	lap     period  // of that machine
 }
 
 // behind is the script where another one leads to its Task.
@@ -145,7 +147,6 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 	if c.waiting.text != "" && c.waiting.text != c.running.text {
 		s.add(fmt.Sprintf("a job that stays %s at %q, without optional members", c.running.kind.Value, s.role), true, []answer{c.waiting},
 			Kind{Task: s.role, Sort: Never, Value: c.running.kind.Value})
-		s.all[len(s.all)-1].whole = true
 	}
 }
 

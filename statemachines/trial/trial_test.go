@@ -219,6 +219,15 @@ func TestLoopAmongOthers(t *testing.T) {
 	require.NotEmpty(t, data.Objections(cancelled))
 }
 
+// A machine that begins in a loop is tried from where each machine begins.
+func TestLoopAtTheStart(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`{"StartAt": "Start 0"`, `{"StartAt": "Look 0"`, `"Start 0": {`, `"Start": {`, `"Default": "Pause 0"`, `"Default": "Start"`).Replace(chain(7))
+	report := compare(t, text, `{"StartAt": "Look 0"`, `{"StartAt": "Before"`, `"States": {`, `"States": {"Before": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Look 0"}, `,
+		`"Start": {`, `"Start": {"Assign": {"n.$": "States.MathAdd($n, 1)"}, `)
+	require.Empty(t, report.Outside())
+}
+
 // A member that may differ does not, and what is sent again still does.
 func TestExcept(t *testing.T) {
 	t.Parallel()

@@ -76,6 +76,7 @@ func measure() int {
 		r.measureRatios()
 		r.measureSim()
 		r.measureLint()
+		r.measureFix()
 	}
 	if *command != "" {
 		failed = r.measureCommand(ctx, *command)
