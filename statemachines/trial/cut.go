@@ -34,15 +34,15 @@ type part struct {
 // errLeft ends a run that is at the end of its stretch.
 var errLeft = errors.New("the run left its part of the machine")
 
-// newCut finds the states that scripts are run in: those near a change, and those between
-// them. It is nil where the rest may depend on more than data and variables.
+// newCut finds the states that scripts are run in: those near a change, those between them,
+// and the first behind. It is nil where the rest may depend on more than data and variables.
 func (p *pair) newCut() *cut {
 	if p.whole || p.options.Express {
 		return nil
 	}
 	c := &cut{read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{}, before: map[string]*observed{}, behind: map[string]*observed{}}
 	after, before := map[string][]string{}, map[string][]string{}
-	outside := 0
+	behind, outside := map[string]bool{}, 0
 	for _, s := range []*subject{p.before, p.after} {
 		for _, state := range s.machine.States {
 			c.top[state.Name] = true
@@ -50,7 +50,10 @@ func (p *pair) newCut() *cut {
 				after[state.Name] = append(after[state.Name], way.To)
 				before[way.To] = append(before[way.To], state.Name)
 			}
-			eachWithin(state, func(inner *asl.State) { c.inside[state.Name] = c.inside[state.Name] || p.near[inner.Name] })
+			eachWithin(state, func(inner *asl.State) {
+				c.inside[state.Name] = c.inside[state.Name] || p.near[inner.Name]
+				behind[state.Name] = behind[state.Name] || p.exits[inner.Name]
+			})
 		}
 	}
 	reached, reaches := map[string]bool{}, map[string]bool{}
@@ -61,7 +64,7 @@ func (p *pair) newCut() *cut {
 		}
 	}
 	for name := range c.top {
-		if c.inside[name] = reached[name] && reaches[name]; !c.inside[name] {
+		if c.inside[name] = reached[name] && reaches[name] || behind[name]; !c.inside[name] {
 			outside++
 		}
 	}

@@ -25,7 +25,8 @@ type pair struct {
 	texts         map[string]string // the states of the first machine, and of the second
 	newTexts      map[string]string
 	changed       map[string]bool     // states, by name
-	near          map[string]bool     // those in and next to the loops that changes are in or next to
+	near          map[string]bool     // those in the loops that changes are in or next to, and on the way there
+	exits         map[string]bool     // the first behind them
 	cut           *cut                // nil: scripts run in the whole machines
 	tasks         []string            // to vary, by their role
 	loops         map[string][]string // the states of the loop that each is in
@@ -43,7 +44,7 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	if after, err = runnable(after); err != nil {
 		return nil, err
 	}
-	p := &pair{options: o, changed: map[string]bool{}, near: map[string]bool{}, loops: map[string][]string{}, restarts: map[Kind]bool{}, report: &Report{}}
+	p := &pair{options: o, changed: map[string]bool{}, near: map[string]bool{}, exits: map[string]bool{}, loops: map[string][]string{}, restarts: map[Kind]bool{}, report: &Report{}}
 	if err := p.findChanges(before, after); err != nil {
 		return nil, err
 	}
@@ -225,30 +226,34 @@ func sortedCallees(s *subject) []*callee {
 // chooseTasks chooses the Tasks to vary: those of the loops that changes are in or next to,
 // those that changed, and the first behind them.
 func (p *pair) chooseTasks() {
-	near := p.near
 	for _, s := range []*subject{p.before, p.after} {
 		g := newGraph(s.machine)
 		loopOf := g.loops()
 		maps.Copy(p.loops, loopOf)
 		for name := range p.changed {
 			for _, at := range slices.Concat([]string{name}, g.after[name], g.backTo(name, loopOf)) {
-				near[at] = true
+				if loopOf[at] == nil && slices.Contains(g.after[name], at) {
+					p.exits[at] = true
+					continue
+				}
+				p.near[at] = true
 				for _, inside := range loopOf[at] {
-					near[inside] = true
+					p.near[inside] = true
 					for _, next := range g.after[inside] {
-						near[next] = true
+						p.exits[next] = true
 					}
 				}
 			}
 		}
 	}
+	near := func(name string) bool { return p.near[name] || p.exits[name] }
 	for _, c := range sortedCallees(p.before) {
-		if near[c.state.Name] || p.whole {
+		if near(c.state.Name) || p.whole {
 			p.tasks = append(p.tasks, c.state.Name)
 		}
 	}
 	for _, c := range sortedCallees(p.after) {
-		if name := c.state.Name; near[name] && !slices.Contains(p.tasks, p.after.role(name)) {
+		if name := c.state.Name; near(name) && !slices.Contains(p.tasks, p.after.role(name)) {
 			p.tasks = append(p.tasks, name)
 		}
 	}
