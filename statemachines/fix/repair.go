@@ -165,7 +165,7 @@ func (r *repairer) load(file []byte) (*checked, error) {
 // orderOf is the order of repairs in a file: typos, members that may be absent, statuses,
 // errors, bounds.
 func orderOf(rule string) int {
-	return slices.IndexFunc([]string{"-", "absent-member", "status-", lint.StartRace, lint.UnretriedTask, lint.UnboundedLoop}, func(prefix string) bool {
+	return slices.IndexFunc([]string{"-", typecheck.AbsentMember, "status-", lint.StartRace, lint.UnretriedTask, lint.UnboundedLoop}, func(prefix string) bool {
 		return strings.HasPrefix(rule, prefix)
 	})
 }
@@ -203,8 +203,15 @@ type candidate struct {
 	mended func(r *trial.Run) bool
 	class  Class
 	// breaks tells that every run may differ that breaks today.
-	breaks bool
-	size   int // lines of the diff, where it orders candidates
+	breaks  bool
+	allowed []trial.What   // that may differ in any run
+	except  []trial.Member // that may differ in any run
+	size    int            // lines of the diff, where it orders candidates
+}
+
+// allows tells whether a run differs in nothing but what may differ in any run.
+func (t *candidate) allows(r *trial.Run) bool {
+	return !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return !slices.Contains(t.allowed, d.What) })
 }
 
 // isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.
@@ -227,6 +234,8 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return c.retry(s, r.options)
 	case l == nil || l.Poll == nil:
 		return nil
+	case f.Rule == typecheck.AbsentMember:
+		return c.readAbsent(f, l)
 	case f.Rule == lint.StatusUnclear:
 		return c.tellUnclear(f, l, r.options)
 	case strings.HasPrefix(f.Rule, "status-"):
@@ -276,13 +285,13 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
 	}
-	report, err = trial.Compare(ctx, c.machine, changed.machine, trial.Options{Models: r.options.Models, Express: r.options.Express})
+	report, err = trial.Compare(ctx, c.machine, changed.machine, trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except})
 	if err != nil {
 		return nil, nil, "", err
 	}
 	mended := false
 	for _, run := range report.Outside() {
-		switch inside := run.IsIn(tried.frame) || tried.breaks && isExcused(&run); {
+		switch inside := run.IsIn(tried.frame) || tried.breaks && isExcused(&run) || tried.allows(&run); {
 		case !inside:
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
