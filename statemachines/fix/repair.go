@@ -197,8 +197,8 @@ type candidate struct {
 	edits []edit.Edit
 	frame []trial.Kind
 	about string
-	// does is what a run does after it; empty for how the run ends.
-	does string
+	// does is what a run does after it; empty for how the run ends. also is what else differs.
+	does, also string
 	// mended tells whether a run with an answer of the frame ends as it should.
 	mended func(r *trial.Run) bool
 	class  Class
@@ -232,10 +232,10 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return c.correct(f)
 	case f.Rule == lint.UnretriedTask:
 		return c.retry(s, r.options)
+	case f.Rule == typecheck.AbsentMember:
+		return c.readAbsent(f)
 	case l == nil || l.Poll == nil:
 		return nil
-	case f.Rule == typecheck.AbsentMember:
-		return c.readAbsent(f, l)
 	case f.Rule == lint.StatusUnclear:
 		return c.tellUnclear(f, l, r.options)
 	case strings.HasPrefix(f.Rule, "status-"):
@@ -304,6 +304,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		if b, a := run.Before, run.After; !mended && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
 			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), b.Polls, a.Polls), true
 		}
+	}
+	if tried.also != "" {
+		about += "; " + tried.also
 	}
 	if !mended {
 		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")

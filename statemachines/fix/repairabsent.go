@@ -18,7 +18,7 @@ import (
 
 // readAbsent are the edits by which a state goes on where a member of an answer is not there.
 // If another state reads one, too, that may break behind it, so the last edits mend all.
-func (c *checked) readAbsent(f lint.Finding, l *lint.Loop) []candidate {
+func (c *checked) readAbsent(f lint.Finding) []candidate {
 	var here, all []lint.Finding
 	for _, other := range c.findings {
 		if other.Rule == typecheck.AbsentMember {
@@ -36,7 +36,7 @@ func (c *checked) readAbsent(f lint.Finding, l *lint.Loop) []candidate {
 	for _, group := range groups {
 		for _, empty := range []string{"null", "''"} {
 			e := &absentEdit{checked: c, empty: empty}
-			if one, ok := e.candidate(group, l); ok && (len(found) == 0 || e.expressions) {
+			if one, ok := e.candidate(group); ok && (len(found) == 0 || e.expressions) {
 				found = append(found, one)
 			}
 		}
@@ -52,6 +52,7 @@ type absentEdit struct {
 	expressions bool   // that there is one
 	members     []string
 	offered     bool
+	also        []string // what else differs
 	edits       []edit.Edit
 	shapes      []*shape
 	except      []trial.Member
@@ -68,22 +69,20 @@ type shape struct {
 }
 
 // candidate are the edits for some findings.
-func (e *absentEdit) candidate(findings []lint.Finding, l *lint.Loop) (candidate, bool) {
+func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 	for _, f := range findings {
 		path, _, _ := strings.Cut(f.Message, " ")
-		path = spellMember(path)
-		member := path[strings.LastIndex(path, ".")+1:]
-		if !slices.Contains(e.members, member) {
-			e.members = append(e.members, member)
+		if path = spellMember(path); !slices.Contains(e.members, path) {
+			e.members = append(e.members, path)
 		}
-		if !e.add(f, member) {
+		if !e.add(f, path[strings.LastIndex(path, ".")+1:]) {
 			return candidate{}, false
 		}
 	}
 	e.addShapes()
 	one := candidate{
 		about: "an answer without " + strings.Join(e.members, ", "), edits: e.edits, class: Sure, breaks: true, except: e.except,
-		frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Bare}}, mended: e.isMended,
+		mended: e.isMended, also: strings.Join(e.also, "; "),
 	}
 	if e.offered {
 		one.class = Offered
@@ -103,7 +102,7 @@ func (e *absentEdit) isMended(r *trial.Run) bool {
 		}
 		return slices.ContainsFunc(strings.Split(k.Value, ", "), func(member string) bool {
 			path, lacks := strings.CutSuffix(member, " absent")
-			return lacks && !slices.ContainsFunc(strings.Split(path, "."), func(step string) bool { return slices.Contains(e.members, step) })
+			return lacks && !slices.Contains(e.members, path)
 		})
 	})
 }
@@ -119,7 +118,7 @@ func (e *absentEdit) add(f lint.Finding, member string) bool {
 	case s.QueryLanguage == asl.JSONata:
 		return e.addExpression(f.Pointer, node.Text)
 	case field == "Choices":
-		return e.addGuard(s.Position.Pointer+"/"+field, rest)
+		return e.addGuard(s.Position.Pointer+"/Choices", rest)
 	}
 	e.offered = true
 	switch read, ok := findRead(node.Text, member); {
@@ -127,17 +126,23 @@ func (e *absentEdit) add(f lint.Finding, member string) bool {
 		return false
 	case field == "CausePath":
 		e.causes = true
-		e.replace(f.Pointer, strings.Replace(node.Text, read.path, "States.JsonToString("+read.object+")", 1))
+		e.tellAll(f.Pointer, node.Text, read)
 		return true
 	case field == "Parameters" && s.Task != nil && !strings.Contains(rest, "/"):
 		e.except = append(e.except, trial.Member{Task: s.Name, Path: strings.TrimSuffix(rest, ".$")})
-		e.replace(f.Pointer, strings.Replace(node.Text, read.path, "States.JsonToString("+read.object+")", 1))
+		e.tellAll(f.Pointer, node.Text, read)
 		return true
 	case (field == "Parameters" || field == "ResultSelector") && node.Text == read.path && !strings.Contains(rest, "/"):
 		return e.addShape(s, f.Pointer, strings.TrimSuffix(rest, ".$"), read)
 	default:
 		return false
 	}
+}
+
+// tellAll writes the object that has the member in the place of the member.
+func (e *absentEdit) tellAll(at, text string, read absentRead) {
+	e.also = append(e.also, fmt.Sprintf("%s has all of %s", strings.TrimSuffix(at[strings.LastIndex(at, "/")+1:], ".$"), read.object))
+	e.replace(at, strings.Replace(text, read.path, "States.JsonToString("+read.object+")", 1))
 }
 
 func (e *absentEdit) replace(at, text string) {
@@ -166,37 +171,49 @@ func (e *absentEdit) addExpression(at, text string) bool {
 	return true
 }
 
-// addGuard looks whether a member is there before a rule compares it. place is that of the
-// path in the rules.
-func (e *absentEdit) addGuard(rules, place string) bool {
-	steps := strings.Split(place, "/")
-	path := nodeAt(e.root, rules+"/"+place)
-	if steps[len(steps)-1] != "Variable" {
+// addGuard asks whether a member is there in front of each comparison of a Choice with it.
+func (e *absentEdit) addGuard(choices, place string) bool {
+	node := nodeAt(e.root, choices+"/"+place)
+	if !strings.HasSuffix(place, "/Variable") {
 		return false
 	}
-	present := value("Variable", path.Text, "IsPresent", true)
-	for n := len(steps) - 2; n > 0; n-- { // in an And, behind what else it asks for
-		if steps[n] == "And" {
-			at := rules + "/" + strings.Join(steps[:n+2], "/")
-			if made := (edit.Edit{Op: edit.Before, At: at, Value: present}); !slices.ContainsFunc(e.edits, func(old edit.Edit) bool { return string(old.Value) == string(present) && old.At[:strings.LastIndex(old.At, "/")] == at[:strings.LastIndex(at, "/")] }) {
-				e.edits = append(e.edits, made)
+	present := value("Variable", node.Text, "IsPresent", true)
+	for i, rule := range nodeAt(e.root, choices).Items {
+		for leaf := range leaves(rule) {
+			if leaf.Get("Variable").Text != node.Text {
+				continue
 			}
-			return true
+			if leaf.Get("IsPresent") == nil {
+				e.guard(fmt.Sprintf("%s/%d", choices, i), leaf.Pointer(), present)
+			}
+			break // the rest of the rule stands behind it
 		}
 	}
-	at := rules + "/" + steps[0]
-	var compared, others []any
-	for _, m := range nodeAt(e.root, at).Members {
-		switch m.Name {
-		case "Next", "Assign", "Comment":
-			others = append(others, m.Name, m.Value.Raw())
-		default:
-			compared = append(compared, m.Name, m.Value.Raw())
-		}
-	}
-	both := json.RawMessage("[" + string(present) + ", " + string(value(compared...)) + "]")
-	e.edits = append(e.edits, edit.Edit{Op: edit.Replace, At: at, Value: value(append([]any{"And", both}, others...)...)})
 	return true
+}
+
+// guard puts a condition in front of a comparison: into its And, or into a new one.
+func (e *absentEdit) guard(rule, leaf string, present json.RawMessage) {
+	made := edit.Edit{Op: edit.Before, Value: present}
+	steps := strings.Split(strings.TrimPrefix(leaf, rule), "/")
+	if i := slices.Index(steps, "And"); i > 0 {
+		made.At = rule + strings.Join(steps[:i+2], "/")
+	} else {
+		var compared, others []any
+		for _, m := range nodeAt(e.root, rule).Members {
+			switch m.Name {
+			case "Next", "Assign", "Comment":
+				others = append(others, m.Name, m.Value.Raw())
+			default:
+				compared = append(compared, m.Name, m.Value.Raw())
+			}
+		}
+		both := json.RawMessage("[" + string(present) + ", " + string(value(compared...)) + "]")
+		made = edit.Edit{Op: edit.Replace, At: rule, Value: value(append([]any{"And", both}, others...)...)}
+	}
+	if !slices.ContainsFunc(e.edits, func(old edit.Edit) bool { return old.At == made.At }) {
+		e.edits = append(e.edits, made)
+	}
 }
 
 // absentRead is a path to a member that may not be there.
@@ -240,6 +257,7 @@ func (e *absentEdit) addShape(s *asl.State, at, name string, read absentRead) bo
 		e.edits = append(e.edits, edit.Edit{Op: edit.Rename, At: at, Name: e.shapes[i].name + ".$"}, edit.Edit{Op: edit.Replace, At: at})
 	}
 	known := e.shapes[i]
+	e.also = append(e.also, fmt.Sprintf("%s%s becomes %s%s.%s", data, name, data, known.name, read.rest))
 	known.members, known.rests = append(known.members, name), append(known.rests, read.rest)
 	for _, changed := range []string{name, known.name} {
 		e.except = append(e.except, trial.Member{Path: strings.TrimPrefix(data+changed, "$.")})
