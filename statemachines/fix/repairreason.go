@@ -36,6 +36,9 @@ func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 	}
 	switch f.Rule {
 	case lint.UnretriedTask:
+		if s := c.stateAt(f); c.writes(s, r.options) {
+			return s.Name + " writes, and a retried write may be made twice: add a Retry by hand if that does no harm"
+		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
 	case lint.HotLoop:
 		return "only you know how long to pause: put a Wait in front of the Task that polls"
