@@ -202,16 +202,10 @@ type candidate struct {
 	// mended tells whether a run with an answer of the frame ends as it should.
 	mended func(r *trial.Run) bool
 	class  Class
-	// breaks tells that every run may differ that breaks today.
-	breaks  bool
-	allowed []trial.What   // that may differ in any run
-	except  []trial.Member // that may differ in any run
-	size    int            // lines of the diff, where it orders candidates
-}
-
-// allows tells whether a run differs in nothing but what may differ in any run.
-func (t *candidate) allows(r *trial.Run) bool {
-	return !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return !slices.Contains(t.allowed, d.What) })
+	// excuses tells of a run without an answer of the frame whether it may differ, too.
+	excuses func(r *trial.Run) bool
+	except []trial.Member // that may differ in any run
+	size   int            // lines of the diff, where it orders candidates
 }
 
 // isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.
@@ -291,7 +285,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	}
 	mended := false
 	for _, run := range report.Outside() {
-		switch inside := run.IsIn(tried.frame) || tried.breaks && isExcused(&run) || tried.allows(&run); {
+		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run); {
 		case !inside:
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):

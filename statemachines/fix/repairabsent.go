@@ -81,14 +81,14 @@ func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 	}
 	e.addShapes()
 	one := candidate{
-		about: "an answer without " + strings.Join(e.members, ", "), edits: e.edits, class: Sure, breaks: true, except: e.except,
+		about: "an answer without " + strings.Join(e.members, ", "), edits: e.edits, class: Sure, excuses: isExcused, except: e.except,
 		mended: e.isMended, also: strings.Join(e.also, "; "),
 	}
 	if e.offered {
 		one.class = Offered
 	}
 	if e.causes {
-		one.allowed = []trial.What{trial.Cause}
+		one.excuses = func(r *trial.Run) bool { return isExcused(r) || len(r.Differences) == 1 && r.Differences[0].What == trial.Cause }
 	}
 	return one, true
 }
