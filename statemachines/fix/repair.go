@@ -204,8 +204,8 @@ type candidate struct {
 	class  Class
 	// excuses tells of a run without an answer of the frame whether it may differ, too.
 	excuses func(r *trial.Run) bool
-	except []trial.Member // that may differ in any run
-	size   int            // lines of the diff, where it orders candidates
+	except  []trial.Member // that may differ in any run
+	size    int            // lines of the diff, where it orders candidates
 }
 
 // isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.

@@ -88,7 +88,9 @@ func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 		one.class = Offered
 	}
 	if e.causes {
-		one.excuses = func(r *trial.Run) bool { return isExcused(r) || len(r.Differences) == 1 && r.Differences[0].What == trial.Cause }
+		one.excuses = func(r *trial.Run) bool {
+			return isExcused(r) || len(r.Differences) == 1 && r.Differences[0].What == trial.Cause
+		}
 	}
 	return one, true
 }

@@ -73,6 +73,9 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		all[i].mended = func(r *trial.Run) bool { return base.mended(r) || change.excuses(r) }
 		for _, v := range slices.Concat(change.values, wordsOf(change.wrong)) {
 			all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
+			if slices.ContainsFunc(l.Rows, func(r lint.Row) bool { return r.Member != "" }) { // answers are named by several members
+				all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: spellMember(l.Status) + " " + v})
+			}
 		}
 	}
 	return all
