@@ -301,7 +301,8 @@ func (e *absentEdit) addShapes() {
 				}
 				empty = append(empty, steps[0], inner)
 			}
-			e.edits[i].Value = jsontree.Quote(fmt.Sprintf("States.JsonMerge(States.StringToJson('%s'), %s, false)", strings.ReplaceAll(string(value(empty...)), ": ", ":"), known.object))
+			defaults := strings.ReplaceAll(string(value(empty...)), ": ", ":")
+			e.edits[i].Value = jsontree.Quote(fmt.Sprintf("States.JsonMerge(States.StringToJson('%s'), %s, false)", defaults, known.object))
 		}
 	}
 	e.rename(e.root, "")

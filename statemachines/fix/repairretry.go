@@ -60,8 +60,10 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 // calls a function, which may only look.
 func (c *checked) writes(s *asl.State, o RepairOptions) bool {
 	op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
-	r := asl.ParseResource(s.Task.Resource)
-	return err == nil && op != nil && !op.Reads() && !r.IsFunction() && r.Service != "lambda" && !slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Start == s || l.Poll == s })
+	if r := asl.ParseResource(s.Task.Resource); err != nil || op == nil || op.Reads() || r.IsFunction() || r.Service == "lambda" {
+		return false
+	}
+	return !slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Start == s || l.Poll == s })
 }
 
 // faultNames are the errors of a call that may be made again, as Step Functions spells them:
