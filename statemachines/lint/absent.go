@@ -19,7 +19,7 @@ func (c *checker) checkAbsent(r *reading) {
 		return
 	}
 	operation := operationNamed(r.Operation)
-	if operation == nil {
+	if operation == nil || r.status == nil && len(c.operations.of(r.Poll).statuses) == 0 {
 		return
 	}
 	for _, path := range operation.Later() {
