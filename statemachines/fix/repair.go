@@ -189,7 +189,7 @@ func (r *repairer) load(file []byte, states []string) (*checked, error) {
 // orderOf is the order of repairs in a file: typos, members that may be absent, statuses,
 // errors, bounds.
 func orderOf(rule string) int {
-	return slices.IndexFunc([]string{"-", "absent-member", "status-", lint.StartRace, lint.UnretriedTask, lint.UnboundedLoop}, func(prefix string) bool {
+	return slices.IndexFunc([]string{"-", typecheck.AbsentMember, "status-", lint.StartRace, lint.UnretriedTask, lint.UnboundedLoop}, func(prefix string) bool {
 		return strings.HasPrefix(rule, prefix)
 	})
 }
@@ -221,14 +221,15 @@ type candidate struct {
 	edits []edit.Edit
 	frame []trial.Kind
 	about string
-	// does is what a run does after it; empty for how the run ends.
-	does string
+	// does is what a run does after it; empty for how the run ends. also is what else differs.
+	does, also string
 	// mended tells whether a run with an answer of the frame ends as it should.
 	mended func(r *trial.Run) bool
 	class  Class
-	// breaks tells that every run may differ that breaks today.
-	breaks bool
-	size   int // lines of the diff, where it orders candidates
+	// excuses tells of a run without an answer of the frame whether it may differ, too.
+	excuses func(r *trial.Run) bool
+	except  []trial.Member // that may differ in any run
+	size    int            // lines of the diff, where it orders candidates
 }
 
 // isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.
@@ -249,6 +250,8 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return c.correct(f)
 	case f.Rule == lint.UnretriedTask:
 		return c.retry(s, r.options)
+	case f.Rule == typecheck.AbsentMember:
+		return c.readAbsent(f)
 	case l == nil || l.Poll == nil:
 		return nil
 	case f.Rule == lint.StatusUnclear:
@@ -295,13 +298,13 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
 	}
-	report, err = trial.Compare(ctx, c.machine, changed.machine, trial.Options{Models: r.options.Models, Express: r.options.Express})
+	report, err = trial.Compare(ctx, c.machine, changed.machine, trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except})
 	if err != nil {
 		return nil, nil, "", err
 	}
 	mended := false
 	for _, run := range report.Outside() {
-		switch inside := run.IsIn(tried.frame) || tried.breaks && isExcused(&run); {
+		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run); {
 		case !inside:
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
@@ -314,6 +317,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		if b, a := run.Before, run.After; !mended && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
 			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), b.Polls, a.Polls), true
 		}
+	}
+	if tried.also != "" {
+		about += "; " + tried.also
 	}
 	if !mended {
 		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")

@@ -43,7 +43,7 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 		events += choiceEvents // a Choice more
 	}
 	b.fail = c.newName(l.Poll.Name + " timed out")
-	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself}
+	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself, excuses: pollsOn}
 	if l.Flow != &c.machine.Flow {
 		base.class = Offered // its Fail ends what runs beside it
 	}
@@ -58,6 +58,9 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
 	return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInChoice(), b.count())
 }
+
+// pollsOn tells of a run that it polls until its history is full.
+func pollsOn(r *trial.Run) bool { return r.Before.Status == trial.PollsOn }
 
 // endsByItself tells that the bound of a loop ends a run, and takes no call away.
 func endsByItself(r *trial.Run) bool {

@@ -16,7 +16,7 @@ import (
 // has recipes for.
 func isRepairable(f lint.Finding) bool {
 	return f.Severity == diag.Error || f.Severity == diag.Danger || f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") ||
-		slices.Contains([]string{lint.UnretriedTask, lint.StartRace, lint.UnboundedLoop}, f.Rule)
+		slices.Contains([]string{typecheck.AbsentMember, lint.UnretriedTask, lint.StartRace, lint.UnboundedLoop}, f.Rule)
 }
 
 // reason says why a finding is not repaired, and what to do instead. smallest is the
@@ -36,6 +36,9 @@ func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 	}
 	switch f.Rule {
 	case lint.UnretriedTask:
+		if s := c.stateAt(f); c.writes(s, r.options) {
+			return s.Name + " writes, and a retried write may be made twice: add a Retry by hand if that does no harm"
+		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
 	case lint.HotLoop:
 		return "only you know how long to pause: put a Wait in front of the Task that polls"
@@ -47,6 +50,8 @@ func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 		return "only you know how long the answer may take: add TimeoutSeconds to the Task"
 	case lint.EventBudget, lint.ShortInterval:
 		return "only you know how late the end may be seen: wait longer between polls, or bound the loop earlier"
+	case typecheck.AbsentMember:
+		return "only you know what stands for the member where it is not there: read it behind the rule that only answers with it take"
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
 	default:

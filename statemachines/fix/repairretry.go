@@ -9,6 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
@@ -17,9 +18,9 @@ import (
 
 // retry are the edits by which a Task retries throttled calls and faults of the service,
 // and no error that the user handles.
-func (*checked) retry(s *asl.State, o RepairOptions) []candidate {
+func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
-	if err != nil {
+	if err != nil || c.writes(s, o) {
 		return nil
 	}
 	starts := op != nil && !op.Reads() // a second call may do it twice
@@ -53,6 +54,16 @@ func (*checked) retry(s *asl.State, o RepairOptions) []candidate {
 		one.class = Offered
 	}
 	return []candidate{one}
+}
+
+// writes tells whether a Task changes something, and neither starts a job that is polled nor
+// calls a function, which may only look.
+func (c *checked) writes(s *asl.State, o RepairOptions) bool {
+	op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
+	if r := asl.ParseResource(s.Task.Resource); err != nil || op == nil || op.Reads() || r.IsFunction() || r.Service == "lambda" {
+		return false
+	}
+	return !slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Start == s || l.Poll == s })
 }
 
 // faultNames are the errors of a call that may be made again, as Step Functions spells them:

@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // nameStatuses are the edits that let a Choice take values as it takes others of their
@@ -31,16 +32,20 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	case lint.MeansFailure:
 		ends, base.mended = lint.EndsFailure, failsByItself
 	case lint.MeansSuccess:
-		ends, base.mended, base.class = lint.EndsSuccess, succeeds, Offered
-	case lint.MeansRunning:
+		ends, base.mended = lint.EndsSuccess, succeeds
+		if f.Rule == lint.StatusMisread {
+			base.class = Offered // a failure on purpose, it may be
+		}
+	case lint.MeansRunning, lint.MeansEnding:
 		ends, base.mended = lint.PollsOn, goesOn
 	default:
 		return nil
 	}
-	if f.Severity == diag.Warning && row.Meaning != lint.MeansRunning {
+	if f.Severity == diag.Warning && !isGoing(row.Meaning) {
 		base.class = Offered
 	}
 	e := &statusEdit{checked: c, loop: l, values: row.Values}
+	e.correctWords()
 	e.narrowRules()
 	like := siblings(l, row.Meaning, ends)
 	if row.Meaning == lint.MeansFailure && slices.ContainsFunc(like, func(r lint.Row) bool { return !slices.Equal(r.Routes, like[0].Routes) }) {
@@ -62,8 +67,15 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		if len(change.values) > 1 {
 			all[i].about = "statuses " + strings.Join(change.values, ", ")
 		}
-		for _, v := range change.values {
+		if change.wrong != "" && !c.isNever(change.wrong) {
+			all[i].class = Offered // the service may say it, some day
+		}
+		all[i].mended = func(r *trial.Run) bool { return base.mended(r) || change.excuses(r) }
+		for _, v := range slices.Concat(change.values, wordsOf(change.wrong)) {
 			all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
+			if slices.ContainsFunc(l.Rows, func(r lint.Row) bool { return r.Member != "" }) { // answers are named by several members
+				all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: spellMember(l.Status) + " " + v})
+			}
 		}
 	}
 	return all
@@ -90,11 +102,14 @@ func goesOn(r *trial.Run) bool {
 	return succeeds(r) || r.After.Status == trial.PollsOn || r.After.Status == string(sim.StatusTimedOut) || r.After.Polls > r.Before.Polls
 }
 
+// isGoing tells whether a job of a meaning has not ended yet.
+func isGoing(m lint.Meaning) bool { return m == lint.MeansRunning || m == lint.MeansEnding }
+
 // siblings are the rows of a meaning whose values the loop takes as it should, those of the
 // way that most take first.
 func siblings(l *lint.Loop, meaning lint.Meaning, ends lint.End) []lint.Row {
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r lint.Row) bool {
-		same := r.Meaning == meaning || meaning == lint.MeansRunning && r.Meaning == lint.MeansEnding
+		same := r.Meaning == meaning || isGoing(meaning) && isGoing(r.Meaning)
 		return !same || r.Ends != ends || r.Rule != "" || len(r.Values) == 0
 	})
 	slices.SortStableFunc(rows, func(a, b lint.Row) int { return cmp.Compare(len(b.Values), len(a.Values)) })
@@ -114,11 +129,77 @@ type statusEdit struct {
 type statusChange struct {
 	values []string
 	edits  []edit.Edit
+	wrong  string // a word that no rule compares with any more
+}
+
+// excuses tells of a run that need not end as it should: one with the wrong word, and one that
+// breaks today and lacks what is read behind the loop.
+func (c *statusChange) excuses(r *trial.Run) bool {
+	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+		return k.Sort == trial.Bare && isExcused(r) && r.After.IsBroken() || c.wrong != "" && k.Value == c.wrong
+	})
 }
 
 // add adds a change for all values.
 func (e *statusEdit) add(edits ...edit.Edit) {
-	e.all = append(e.all, statusChange{e.values, edits})
+	e.all = append(e.all, statusChange{values: e.values, edits: edits})
+}
+
+// correctWords put a value in the place of a word that begins like it, and that no status is.
+func (e *statusEdit) correctWords() {
+	if len(e.values) != 1 {
+		return
+	}
+	for _, s := range e.loop.Choices {
+		if rules := nodeAt(e.root, s.Position.Pointer).Get("Choices"); rules != nil {
+			for _, rule := range rules.Items {
+				e.correctWord(rule)
+			}
+		}
+	}
+}
+
+func (e *statusEdit) correctWord(rule *jsontree.Node) {
+	add := func(n *jsontree.Node, wrong, text string) {
+		edits := []edit.Edit{{Op: edit.Replace, At: n.Pointer(), Value: jsontree.Quote(text)}}
+		e.all = append(e.all, statusChange{values: e.values, edits: edits, wrong: wrong})
+	}
+	if condition := rule.Get("Condition"); condition != nil {
+		for _, found := range quotedWords().FindAllStringSubmatch(condition.Text, -1) {
+			if wrong := found[1]; e.mayMean(wrong) {
+				add(condition, wrong, strings.ReplaceAll(condition.Text, found[0], found[0][:1]+e.values[0]+found[0][:1]))
+			}
+		}
+		return
+	}
+	for leaf := range leaves(rule) {
+		if equals := leaf.Get("StringEquals"); equals != nil && e.mayMean(equals.Text) {
+			add(equals, equals.Text, e.values[0])
+		}
+	}
+}
+
+var quotedWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`['"](\w+)['"]`) })
+
+// mayMean tells whether a word is meant to be the value: it is no status, and begins like it.
+func (e *statusEdit) mayMean(word string) bool {
+	const alike = 4 // "SUCCEEDED" and "SUCCESS"
+	known := slices.ContainsFunc(e.loop.Rows, func(r lint.Row) bool { return slices.Contains(r.Values, word) })
+	return !known && len(word) >= alike && strings.HasPrefix(strings.ToLower(e.values[0]), strings.ToLower(word[:alike]))
+}
+
+// isNever tells whether lint says that a value is never a word.
+func (c *checked) isNever(word string) bool {
+	return slices.ContainsFunc(c.findings, func(f lint.Finding) bool {
+		return f.Rule == typecheck.EnumValue && strings.Contains(f.Message, strconv.Quote(word))
+	})
+}
+
+func wordsOf(word string) []string {
+	if word == "" {
+		return nil
+	}
+	return []string{word}
 }
 
 // narrowRules take the values, or one of them, out of a rule that names others, too: a later
@@ -159,7 +240,7 @@ func (e *statusEdit) shortenOr(or *jsontree.Node, at string, values []string) {
 		}
 	}
 	if len(edits) == len(values) && len(edits) < len(or.Items) {
-		e.all = append(e.all, statusChange{values, edits})
+		e.all = append(e.all, statusChange{values: values, edits: edits})
 	}
 }
 
@@ -174,7 +255,7 @@ func (e *statusEdit) shortenList(condition, at string, values []string) {
 		}
 		text = shorter
 	}
-	e.all = append(e.all, statusChange{values, []edit.Edit{{Op: edit.Replace, At: at + "/Condition", Value: jsontree.Quote(text)}}})
+	e.all = append(e.all, statusChange{values: values, edits: []edit.Edit{{Op: edit.Replace, At: at + "/Condition", Value: jsontree.Quote(text)}}})
 }
 
 // copyRules lets the Choices take the values where they take a sibling.
@@ -288,7 +369,33 @@ func (e *statusEdit) widen(rule *jsontree.Node, at, sibling string) {
 		}
 		if text != "" {
 			e.add(edit.Edit{Op: edit.Replace, At: at + "/Condition", Value: jsontree.Quote(text)})
+		} else {
+			e.addBehind(rule, at, quote)
 		}
+	}
+}
+
+// addBehind adds a rule for the values behind one that takes a sibling by a function, which
+// may fail where there is no status.
+func (e *statusEdit) addBehind(rule *jsontree.Node, at, quote string) {
+	for _, operand := range operandOf().FindAllString(rule.Get("Condition").Text, -1) {
+		if !strings.HasSuffix(operand, "."+spellMember(e.loop.Status)) {
+			continue
+		}
+		condition := operand + " = " + quote + e.values[0] + quote
+		if len(e.values) > 1 {
+			condition = operand + " in [" + quote + strings.Join(e.values, quote+", "+quote) + quote + "]"
+		}
+		var members []any
+		for _, m := range rule.Members {
+			if m.Name == "Condition" {
+				members = append(members, m.Name, "{% "+condition+" %}")
+			} else {
+				members = append(members, m.Name, m.Value.Raw())
+			}
+		}
+		e.add(edit.Edit{Op: edit.Behind, At: at, Value: value(members...)})
+		return
 	}
 }
 

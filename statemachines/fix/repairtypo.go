@@ -23,7 +23,7 @@ func (c *checked) correct(f lint.Finding) []candidate {
 		if wrong == f.Suggestion {
 			continue
 		}
-		one := candidate{class: Offered, about: "\"" + f.Suggestion + "\" for \"" + wrong + "\"", mended: func(*trial.Run) bool { return true }, breaks: true}
+		one := candidate{class: Offered, about: "\"" + f.Suggestion + "\" for \"" + wrong + "\"", mended: func(*trial.Run) bool { return true }, excuses: isExcused}
 		one.frame = []trial.Kind{{Sort: trial.Status, Value: wrong}}
 		switch {
 		case strings.TrimSuffix(name, ".$") == wrong:

@@ -129,8 +129,8 @@ func (e *unclearEdit) edits() [][]edit.Edit {
 	return all
 }
 
-// comparedOperand is what an expression compares with texts.
-var comparedOperand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(plainOperand + `\s*(?:=|\bin\b)`) })
+// operandOf is what an expression may compare.
+var operandOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(plainOperand) })
 
 // place is where the rule goes, and how the Choice reads the status: in front of the rule
 // that takes the status, or behind all.
@@ -142,7 +142,7 @@ func (e *unclearEdit) place(s *asl.State, rules *jsontree.Node) (at int, operand
 			if condition == nil {
 				continue
 			}
-			for _, m := range comparedOperand().FindAllStringSubmatch(condition.Text, -1) {
+			for _, m := range operandOf().FindAllStringSubmatch(condition.Text, -1) {
 				if e.other(m[1]) == "" {
 					continue
 				}

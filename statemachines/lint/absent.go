@@ -19,7 +19,7 @@ func (c *checker) checkAbsent(r *reading) {
 		return
 	}
 	operation := operationNamed(r.Operation)
-	if operation == nil {
+	if operation == nil || r.status == nil && len(c.operations.of(r.Poll).statuses) == 0 {
 		return
 	}
 	for _, path := range operation.Later() {
@@ -33,35 +33,34 @@ func (c *checker) checkAbsent(r *reading) {
 		}{{MeansRunning, pollcore.Retry}, {MeansSuccess, pollcore.Success}, {MeansFailure, pollcore.Failure}} {
 			if !operation.Presence[path].Has(m.verdict) {
 				c.reportAbsent(r, path, steps, m.meaning)
+			} else if operation.Presence[path] == catalog.AfterFailure {
+				c.reportMissing(r, path, steps, m.meaning, asl.TypeFail)
+			}
+		}
+	}
+	for _, j := range c.statusOf(r).judges {
+		for _, path := range j.second { // the service gives it after the first job
+			if steps := spellSteps(path); c.mentions(steps[len(steps)-1]) {
+				c.reportMissing(r, path, steps, MeansUnclear, asl.TypeChoice)
+				c.reportMissing(r, path, steps, MeansRunning, asl.TypeChoice)
 			}
 		}
 	}
 }
 
+// statusOf is the status that a loop reads, or the first one of the answer: what is absent
+// itself may keep the table from being read.
+func (c *checker) statusOf(r *reading) *status {
+	if r.status != nil {
+		return r.status
+	}
+	return c.operations.of(r.Poll).statuses[0]
+}
+
 // reportAbsent reports what reads a member while the job has a status of the meaning.
 func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meaning) {
-	status, judges := r.status, r.judges
-	if status == nil { // what is absent itself may keep the table from being read
-		status = c.operations.of(r.Poll).statuses[0]
-		judges = status.judges
-	}
-	// A status that goes the way of another meaning is the finding of another rule.
-	values := slices.DeleteFunc(slices.Clone(status.values), func(value string) bool {
-		goes := func(end End) bool {
-			return slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == end })
-		}
-		return status.meaning(judges, value) != m || r.status != nil &&
-			(m == MeansRunning && !goes(PollsOn) || m == MeansSuccess && !goes(EndsSuccess) && goes(EndsFailure))
-	})
-	if len(values) == 0 {
-		return
-	}
-	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values), steps)
-	for _, f := range c.types.FindAbsent(r.Poll, result) {
+	for _, f := range c.findAbsent(r, steps, m) {
 		p := f.Problem
-		if c.isReported(typecheck.AbsentMember, p.Pointer) {
-			continue
-		}
 		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterEnd: "ended", catalog.AfterSuccess: "succeeded"}[r.presence(path)]
 		fails := "the state fails with States.Runtime, which nothing catches; read it behind the rule that only such jobs take"
 		p.Severity = diag.Danger
@@ -76,6 +75,53 @@ func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meanin
 		}[m] + ", " + fails
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
+}
+
+// reportMissing reports states of a type that read a member which the answer about a job with
+// a status of the meaning may have, and need not.
+func (c *checker) reportMissing(r *reading, path string, steps []string, m Meaning, in asl.Type) {
+	for _, f := range c.findAbsent(r, steps, m) {
+		s := c.machine.StateAt(f.Pointer)
+		if s == nil || s.Type != in {
+			continue
+		}
+		p := f.Problem
+		p.Severity = diag.Warning
+		p.Message = path + " may be missing in the answer of " + r.Operation + ": then the state fails with "
+		switch {
+		case s.Type == asl.TypeChoice:
+			p.Message += "States.Runtime, which nothing catches; ask for IsPresent first, in one And"
+		case s.QueryLanguage == asl.JSONata:
+			p.Message += "States.QueryEvaluationError, and its own error is lost; write {% '' & X %}"
+		default:
+			p.Message += "States.Runtime, and its own error is lost; write States.JsonToString of what it is in"
+		}
+		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
+	}
+}
+
+// findAbsent finds what reads a member that is not there while the job has a status of the
+// meaning.
+func (c *checker) findAbsent(r *reading, steps []string, m Meaning) []typecheck.Finding {
+	status, judges := c.statusOf(r), r.judges
+	if r.status == nil {
+		judges = status.judges
+	}
+	// A status that goes the way of another meaning is the finding of another rule.
+	values := slices.DeleteFunc(slices.Clone(status.values), func(value string) bool {
+		goes := func(end End) bool {
+			return slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == end })
+		}
+		return status.meaning(judges, value) != m || r.status != nil &&
+			(m == MeansRunning && !goes(PollsOn) || m == MeansSuccess && !goes(EndsSuccess) && goes(EndsFailure))
+	})
+	if len(values) == 0 {
+		return nil
+	}
+	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values), steps)
+	return slices.DeleteFunc(c.types.FindAbsent(r.Poll, result), func(f typecheck.Finding) bool {
+		return c.isReported(typecheck.AbsentMember, f.Pointer)
+	})
 }
 
 // pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or

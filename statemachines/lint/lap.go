@@ -33,8 +33,12 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	for _, value := range r.pollingValues() {
 		for _, from := range c.entriesOf(l) {
 			ran := c.runLaps(l, r, value, from, most)
+			late := func() bool { return ran.end == lapsGoOn && b.most > 0 && b.most < most }
+			if late() { // a count in an inner loop may end it later
+				ran = c.runLaps(l, r, value, from, max(most, r.Turn.Turns()))
+			}
 			leaves = leaves && ran.end == lapsLeave
-			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn && b.most > 0 && b.most < most
+			stays = stays || ran.end == lapsRepeat || late()
 			if ran.polls > longest.polls {
 				longest = ran
 			}

@@ -46,7 +46,7 @@ func (r *Run) objection(frame []Kind) string {
 		}
 	}
 	stays := r.After.Status == Endless || r.After.Status == PollsOn && r.Before.Status == PollsOn && r.staysIn(frame)
-	broken := r.After.isBroken() && (!r.Before.isBroken() || slices.ContainsFunc(frame, func(f Kind) bool { return f.Sort != "" && r.IsIn([]Kind{f}) }))
+	broken := r.After.IsBroken() && (!r.Before.IsBroken() || slices.ContainsFunc(frame, func(f Kind) bool { return f.Sort != "" && r.IsIn([]Kind{f}) }))
 	if stays || broken {
 		return fmt.Sprintf("the end was %s, and is %s", r.Before, r.After)
 	}
@@ -62,7 +62,7 @@ func (r *Run) staysIn(frame []Kind) bool {
 	})
 }
 
-// isBroken tells whether a run ended in an error that the engine has with the definition.
-func (o Outcome) isBroken() bool {
+// IsBroken tells whether a run ended in an error that the engine has with the definition.
+func (o Outcome) IsBroken() bool {
 	return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout && o.Error != asl.ErrorTaskFailed
 }

@@ -1,6 +1,10 @@
 package trial
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Sort is a sort of answers.
 type Sort string
@@ -42,7 +46,9 @@ func (k Kind) String() string {
 	}
 }
 
-// isIn tells whether the kind is one that a member of a frame stands for.
+// isIn tells whether the kind is one that a member of a frame stands for. A frame may have one
+// of the members by which an answer is named, such as "Crawler.State STOPPING".
 func (k Kind) isIn(f Kind) bool {
-	return (f.Sort == "" || f.Sort == k.Sort) && (f.Task == "" || f.Task == k.Task) && (f.Value == "" || f.Value == k.Value)
+	return (f.Sort == "" || f.Sort == k.Sort) && (f.Task == "" || f.Task == k.Task) &&
+		(f.Value == "" || f.Value == k.Value || slices.Contains(strings.Split(k.Value, ", "), f.Value))
 }

@@ -74,14 +74,29 @@ func (p *fieldPair) rules() []string {
 	return rules
 }
 
-// reader reads a definition out of the text of a file, whose name may have a resource of a
-// template behind a "#".
+// textFile is the file that has the text of a definition: that of a name, which may have a
+// resource of a template behind a "#", or one that the template names.
+func textFile(t *testing.T, file string) string {
+	t.Helper()
+	inside, _, _ := strings.Cut(file, "#")
+	if d, err := source.LoadOne(t.Context(), file, source.Options{}); err == nil {
+		return d.File
+	}
+	return inside // AWS rejects it
+}
+
+// reader reads a definition out of another text of its file.
 func reader(t *testing.T, file string) edit.Read {
 	t.Helper()
-	name := filepath.Base(file)
-	inside, _, _ := strings.Cut(name, "#")
+	inside, _, _ := strings.Cut(file, "#")
+	template, err := os.ReadFile(inside)
+	require.NoError(t, err)
+	at, err := filepath.Rel(filepath.Dir(file), textFile(t, file))
+	require.NoError(t, err)
 	return func(text []byte) (*source.Definition, error) {
-		return source.LoadOne(t.Context(), name, source.Options{FS: fstest.MapFS{inside: {Data: text}}})
+		files := fstest.MapFS{filepath.Base(inside): {Data: template}}
+		files[filepath.ToSlash(at)] = &fstest.MapFile{Data: text}
+		return source.LoadOne(t.Context(), filepath.Base(file), source.Options{FS: files})
 	}
 }
 
@@ -89,8 +104,7 @@ func reader(t *testing.T, file string) edit.Read {
 // the new text, and the repairs that are left.
 func repairAll(t *testing.T, file string, maxWait time.Duration, takes func(rule string) bool) (before, after []byte, made, left []fix.Repair) {
 	t.Helper()
-	inside, _, _ := strings.Cut(file, "#")
-	before, err := os.ReadFile(inside)
+	before, err := os.ReadFile(textFile(t, file))
 	require.NoError(t, err)
 	read := reader(t, file)
 	after = before
@@ -110,9 +124,12 @@ func repairAll(t *testing.T, file string, maxWait time.Duration, takes func(rule
 // repairs compares the repair of a pair that mends.
 func (p *fieldPair) repairs(t *testing.T, rules []string) []fieldCase {
 	t.Helper()
-	before, ours, made, left := repairAll(t, p.before, p.bound, func(rule string) bool { return slices.Contains(rules, rule) })
 	after, err := os.ReadFile(p.after)
 	require.NoError(t, err)
+	for _, l := range lint.Loops(parseText(t, p.after, after), lint.Options{}) {
+		p.bound = cmp.Or(p.bound, l.Bound.After) // the person chose it
+	}
+	before, ours, made, left := repairAll(t, p.before, p.bound, func(rule string) bool { return slices.Contains(rules, rule) })
 	var cases []fieldCase
 	for _, rule := range rules {
 		has := func(r fix.Repair) bool { return r.Rule == rule }
@@ -235,8 +252,7 @@ func runFieldRepairs(t *testing.T, folder string) result {
 func compareRepairs(t *testing.T, folder string, m *fieldMachine) []fieldCase {
 	t.Helper()
 	file := filepath.Join(folder, filepath.FromSlash(m.Machine))
-	inside, _, _ := strings.Cut(file, "#")
-	before, err := os.ReadFile(inside)
+	before, err := os.ReadFile(textFile(t, file))
 	require.NoError(t, err)
 	_, all, broken := fix.RepairFile(t.Context(), before, reader(t, file), fix.RepairOptions{Models: models.Load})
 	var cases []fieldCase

@@ -1,0 +1,344 @@
+package fix
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// readAbsent are the edits by which a state goes on where a member of an answer is not there.
+// If another state reads one, too, that may break behind it, so the last edits mend all.
+func (c *checked) readAbsent(f lint.Finding) []candidate {
+	var here, all []lint.Finding
+	for _, other := range c.findings {
+		if other.Rule == typecheck.AbsentMember {
+			all = append(all, other)
+			if c.stateAt(other) == c.stateAt(f) {
+				here = append(here, other)
+			}
+		}
+	}
+	groups := [][]lint.Finding{here}
+	if len(all) > len(here) {
+		groups = append(groups, all)
+	}
+	var found []candidate
+	for _, group := range groups {
+		for _, empty := range []string{"null", "''"} {
+			e := &absentEdit{checked: c, empty: empty}
+			if one, ok := e.candidate(group); ok && (len(found) == 0 || e.expressions) {
+				found = append(found, one)
+			}
+		}
+	}
+	return found
+}
+
+// absentEdit makes the edits for members that may not be there.
+type absentEdit struct {
+	*checked
+
+	empty       string // what an expression gives without the member
+	expressions bool   // that there is one
+	members     []string
+	offered     bool
+	also        []string // what else differs
+	edits       []edit.Edit
+	shapes      []*shape
+	except      []trial.Member
+	causes      bool // that a Fail says something else
+}
+
+// shape is a member of data that has an object in the place of one of the object's members.
+type shape struct {
+	object  string // its path
+	data    string // that the member is in, such as "$.r."
+	name    string // that the member gets
+	members []string
+	rests   []string // members with what is read in them
+}
+
+// candidate are the edits for some findings.
+func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
+	for _, f := range findings {
+		path, _, _ := strings.Cut(f.Message, " ")
+		if path = spellMember(path); !slices.Contains(e.members, path) {
+			e.members = append(e.members, path)
+		}
+		if !e.add(f, path[strings.LastIndex(path, ".")+1:]) {
+			return candidate{}, false
+		}
+	}
+	e.addShapes()
+	one := candidate{
+		about: "an answer without " + strings.Join(e.members, ", "), edits: e.edits, class: Sure, excuses: isExcused, except: e.except,
+		mended: e.isMended, also: strings.Join(e.also, "; "),
+	}
+	if e.offered {
+		one.class = Offered
+	}
+	if e.causes {
+		one.excuses = func(r *trial.Run) bool {
+			return isExcused(r) || len(r.Differences) == 1 && r.Differences[0].What == trial.Cause
+		}
+	}
+	return one, true
+}
+
+// isMended tells whether a run ends as it should: it breaks only if it did, by an answer that
+// lacks another member, such as the status.
+func (e *absentEdit) isMended(r *trial.Run) bool {
+	return !r.After.IsBroken() || r.Before.IsBroken() && slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+		if k.Sort != trial.Status || k.Value == "" {
+			return k.Sort == trial.Status
+		}
+		return slices.ContainsFunc(strings.Split(k.Value, ", "), func(member string) bool {
+			path, lacks := strings.CutSuffix(member, " absent")
+			return lacks && !slices.Contains(e.members, path)
+		})
+	})
+}
+
+// add adds the edits for a finding.
+func (e *absentEdit) add(f lint.Finding, member string) bool {
+	s, node := e.stateAt(f), nodeAt(e.root, f.Pointer)
+	if node == nil || node.Kind != jsontree.String {
+		return false
+	}
+	field, rest, _ := strings.Cut(strings.TrimPrefix(f.Pointer, s.Position.Pointer+"/"), "/")
+	switch {
+	case s.QueryLanguage == asl.JSONata:
+		return e.addExpression(f.Pointer, node.Text)
+	case field == "Choices":
+		return e.addGuard(s.Position.Pointer+"/Choices", rest)
+	}
+	e.offered = true
+	switch read, ok := findRead(node.Text, member); {
+	case !ok:
+		return false
+	case field == "CausePath":
+		e.causes = true
+		e.tellAll(f.Pointer, node.Text, read)
+		return true
+	case field == "Parameters" && s.Task != nil && !strings.Contains(rest, "/"):
+		e.except = append(e.except, trial.Member{Task: s.Name, Path: strings.TrimSuffix(rest, ".$")})
+		e.tellAll(f.Pointer, node.Text, read)
+		return true
+	case (field == "Parameters" || field == "ResultSelector") && node.Text == read.path && !strings.Contains(rest, "/"):
+		return e.addShape(s, f.Pointer, strings.TrimSuffix(rest, ".$"), read)
+	default:
+		return false
+	}
+}
+
+// tellAll writes the object that has the member in the place of the member.
+func (e *absentEdit) tellAll(at, text string, read absentRead) {
+	e.also = append(e.also, fmt.Sprintf("%s has all of %s", strings.TrimSuffix(at[strings.LastIndex(at, "/")+1:], ".$"), read.object))
+	e.replace(at, strings.Replace(text, read.path, "States.JsonToString("+read.object+")", 1))
+}
+
+func (e *absentEdit) replace(at, text string) {
+	e.edits = append(e.edits, edit.Edit{Op: edit.Replace, At: at, Value: jsontree.Quote(text)})
+}
+
+// plainPath is an expression that is a path.
+var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$[\w.$]+(?:\[\d+\][\w.]*)*$`) })
+
+// addExpression lets an expression have a value in any case.
+func (e *absentEdit) addExpression(at, text string) bool {
+	e.expressions = true
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "{%"), "%}"))
+	switch {
+	case e.empty != "null" && plainPath().MatchString(text):
+		text = "'' & " + text
+	case e.empty != "null":
+		text = "'' & (" + text + ")"
+	case plainPath().MatchString(text):
+		text = fmt.Sprintf("$exists(%s) ? %s : null", text, text)
+	default:
+		name := e.newVariable("value")
+		text = fmt.Sprintf("($%s := %s; $exists($%s) ? $%s : null)", name, text, name, name)
+	}
+	e.replace(at, "{% "+text+" %}")
+	return true
+}
+
+// addGuard asks whether a member is there in front of each comparison of a Choice with it.
+func (e *absentEdit) addGuard(choices, place string) bool {
+	node := nodeAt(e.root, choices+"/"+place)
+	if !strings.HasSuffix(place, "/Variable") {
+		return false
+	}
+	present := value("Variable", node.Text, "IsPresent", true)
+	for i, rule := range nodeAt(e.root, choices).Items {
+		for leaf := range leaves(rule) {
+			if leaf.Get("Variable").Text != node.Text {
+				continue
+			}
+			if leaf.Get("IsPresent") == nil {
+				e.guard(fmt.Sprintf("%s/%d", choices, i), leaf.Pointer(), present)
+			}
+			break // the rest of the rule stands behind it
+		}
+	}
+	return true
+}
+
+// guard puts a condition in front of a comparison: into its And, or into a new one.
+func (e *absentEdit) guard(rule, leaf string, present json.RawMessage) {
+	made := edit.Edit{Op: edit.Before, Value: present}
+	steps := strings.Split(strings.TrimPrefix(leaf, rule), "/")
+	if i := slices.Index(steps, "And"); i > 0 {
+		made.At = rule + strings.Join(steps[:i+2], "/")
+	} else {
+		var compared, others []any
+		for _, m := range nodeAt(e.root, rule).Members {
+			switch m.Name {
+			case "Next", "Assign", "Comment":
+				others = append(others, m.Name, m.Value.Raw())
+			default:
+				compared = append(compared, m.Name, m.Value.Raw())
+			}
+		}
+		both := json.RawMessage("[" + string(present) + ", " + string(value(compared...)) + "]")
+		made = edit.Edit{Op: edit.Replace, At: rule, Value: value(append([]any{"And", both}, others...)...)}
+	}
+	if !slices.ContainsFunc(e.edits, func(old edit.Edit) bool { return old.At == made.At }) {
+		e.edits = append(e.edits, made)
+	}
+}
+
+// absentRead is a path to a member that may not be there.
+type absentRead struct {
+	path   string
+	object string // the path of what has the member
+	rest   string // the member, and what is read in it
+}
+
+var pathInText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$[\w.$]*(?:\[\d+\][\w.]*)*`) })
+
+// findRead finds the path to a member in a text.
+func findRead(text, member string) (absentRead, bool) {
+	for _, path := range pathInText().FindAllString(text, -1) {
+		steps := strings.Split(path, ".")
+		for i := len(steps) - 1; i > 0; i-- {
+			if steps[i] == member {
+				return absentRead{path: path, object: strings.Join(steps[:i], "."), rest: strings.Join(steps[i:], ".")}, true
+			}
+		}
+	}
+	return absentRead{}, false
+}
+
+// addShape selects the object that has the member, with an empty text where it has not.
+func (e *absentEdit) addShape(s *asl.State, at, name string, read absentRead) bool {
+	data := "$."
+	if path := nodeAt(e.root, s.Position.Pointer).Get("ResultPath"); path != nil {
+		if path.Kind != jsontree.String {
+			return false
+		}
+		data = strings.TrimSuffix(path.Text, ".") + "."
+	}
+	i := slices.IndexFunc(e.shapes, func(known *shape) bool { return known.object == read.object && known.data == data })
+	if i >= 0 {
+		e.edits = append(e.edits, edit.Edit{Op: edit.Remove, At: at})
+	} else {
+		i = len(e.shapes)
+		members := nodeAt(e.root, at[:strings.LastIndex(at, "/")])
+		e.shapes = append(e.shapes, &shape{object: read.object, data: data, name: freeName(members, read.object)})
+		e.edits = append(e.edits, edit.Edit{Op: edit.Rename, At: at, Name: e.shapes[i].name + ".$"}, edit.Edit{Op: edit.Replace, At: at})
+	}
+	known := e.shapes[i]
+	e.also = append(e.also, fmt.Sprintf("%s%s becomes %s%s.%s", data, name, data, known.name, read.rest))
+	known.members, known.rests = append(known.members, name), append(known.rests, read.rest)
+	for _, changed := range []string{name, known.name} {
+		e.except = append(e.except, trial.Member{Path: strings.TrimPrefix(data+changed, "$.")})
+	}
+	return true
+}
+
+// freeName is the name of an object's path that no other member has: "status" of
+// "$.QueryExecution.Status".
+func freeName(members *jsontree.Node, path string) string {
+	name := strings.Trim(path[strings.LastIndex(path, ".")+1:], "$[]0123456789")
+	if name == "" {
+		name = "answer"
+	}
+	name = strings.ToLower(name[:1]) + name[1:]
+	free := name
+	for n := 2; members.Get(free) != nil || members.Get(free+".$") != nil; n++ {
+		free = fmt.Sprintf("%s%d", name, n)
+	}
+	return free
+}
+
+// addShapes writes the objects, and reads their members where the old ones are read.
+func (e *absentEdit) addShapes() {
+	if e.shapes == nil {
+		return
+	}
+	n := 0
+	for i, made := range e.edits {
+		if made.Op == edit.Replace && made.Value == nil {
+			known := e.shapes[n]
+			n++
+			var empty []any
+			for _, rest := range known.rests {
+				steps := strings.Split(rest, ".")
+				inner := any("")
+				for _, name := range slices.Backward(steps[1:]) {
+					inner = map[string]any{name: inner}
+				}
+				empty = append(empty, steps[0], inner)
+			}
+			defaults := strings.ReplaceAll(string(value(empty...)), ": ", ":")
+			e.edits[i].Value = jsontree.Quote(fmt.Sprintf("States.JsonMerge(States.StringToJson('%s'), %s, false)", defaults, known.object))
+		}
+	}
+	e.rename(e.root, "")
+}
+
+// rename reads the new members wherever a path leads to the old ones.
+func (e *absentEdit) rename(n *jsontree.Node, name string) {
+	for _, m := range n.Members {
+		e.rename(m.Value, m.Name)
+	}
+	for _, item := range n.Items {
+		e.rename(item, name)
+	}
+	isPath := strings.HasSuffix(name, ".$") || strings.HasSuffix(name, "Path") || name == "Variable"
+	if n.Kind != jsontree.String || !isPath {
+		return
+	}
+	text := n.Text
+	for _, s := range e.shapes {
+		for i, old := range s.members {
+			text = replacePath(text, s.data+old, s.data+s.name+"."+s.rests[i])
+		}
+	}
+	at := n.Pointer()
+	if text != n.Text && !slices.ContainsFunc(e.edits, func(made edit.Edit) bool { return made.At == at }) {
+		e.replace(at, text)
+	}
+}
+
+// replacePath writes another path in the place of one, and of what it begins.
+func replacePath(text, old, path string) string {
+	return pathInText().ReplaceAllStringFunc(text, func(found string) string {
+		rest, ok := strings.CutPrefix(found, old)
+		if !ok || rest != "" && rest[0] != '.' && rest[0] != '[' {
+			return found
+		}
+		return path + rest
+	})
+}

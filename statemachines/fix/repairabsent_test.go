@@ -1,0 +1,182 @@
+package fix_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// queryPath and queryExpression read the answer about a query with FIELDS, and fail by ENDING.
+const (
+	queryPath = `{"StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "ResultPath": "$.s", "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.s.QueryExecutionId"}, FIELDS, "ResultPath": "$.r", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.r.MEMBER", "StringEquals": "SUCCEEDED", "Next": "Good"},
+    {"Or": [{"Variable": "$.r.MEMBER", "StringEquals": "FAILED"}, {"Variable": "$.r.MEMBER", "StringEquals": "CANCELLED"}], "Next": "Tell"}
+  ], "Default": "Pause"},
+  "Good": {"Type": "Succeed"},
+  "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", MESSAGE}, "ResultPath": null, "Next": "Bad"},
+  "Bad": {"Type": "Fail", ENDING}
+}}`
+	queryExpression = `{"QueryLanguage": "JSONata", "StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Arguments": {"QueryString": "SELECT 1"}, "Assign": {"id": "{% $states.result.QueryExecutionId %}"}, "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "{% $id %}"},
+    "Output": {"state": "{% $states.result.QueryExecution.Status.State %}", FIELDS}, "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Condition": "{% $states.input.state = 'SUCCEEDED' %}", "Next": "Good"},
+    {"Condition": "{% $states.input.state in ['FAILED', 'CANCELLED'] %}", "Next": "Bad"}
+  ], "Default": "Pause"},
+  "Good": {"Type": "Succeed"},
+  "Bad": {"Type": "Fail", ENDING}
+}}`
+	crawlerTwice = `{"StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startCrawler", "Parameters": {"Name": "orders"}, "ResultPath": null, "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "Parameters": {"Name": "orders"}, "ResultPath": "$.c", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"And": [{"Variable": "$.c.Crawler.State", "StringEquals": "READY"}, {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "SUCCEEDED"}], "Next": "Load"},
+    {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "FAILED", "Next": "Broken"}
+  ], "Default": "Pause"},
+  "Load": {"Type": "Pass", "End": true},
+  "Broken": {"Type": "Fail", "Error": "CrawlFailed"}
+}}`
+)
+
+func TestRepairAbsentMembers(t *testing.T) {
+	t.Parallel()
+	const (
+		reason   = `$.QueryExecution.Status.StateChangeReason`
+		failed   = `"Error": "QueryFailed"`
+		selector = `"ResultSelector": {"state.$": "$.QueryExecution.Status.State", `
+	)
+	path := func(fields, state, message, fail string) string {
+		return strings.NewReplacer("FIELDS", fields, "MEMBER", state, "MESSAGE", message, "ENDING", fail).Replace(queryPath)
+	}
+	expression := func(fields, fail string) string {
+		return strings.NewReplacer("FIELDS", fields, "ENDING", fail).Replace(queryExpression)
+	}
+	for name, c := range map[string]struct {
+		text  string
+		class fix.Class
+		about string   // a part of what differs, or why it stays
+		has   []string // parts of the new text
+	}{
+		"an expression gives null": {
+			text:  expression(`"why": "{% $states.result.QueryExecution.Status.StateChangeReason %}"`, failed),
+			class: fix.Sure, about: "an answer without QueryExecution.Status.StateChangeReason: fails States.QueryEvaluationError -> succeeds",
+			has: []string{`"{% $exists($states.result.QueryExecution.Status.StateChangeReason) ? $states.result.QueryExecution.Status.StateChangeReason : null %}"`},
+		},
+		"an expression gives a text where null would break": {
+			text:  expression(`"why": "{% $states.result.QueryExecution.Status.StateChangeReason %}"`, failed+`, "Cause": "{% $states.input.why %}"`),
+			class: fix.Sure, has: []string{`"why": "{% '' & $states.result.QueryExecution.Status.StateChangeReason %}"`},
+		},
+		"an expression that computes": {
+			text:  expression(`"why": "{% $uppercase($states.result.QueryExecution.Status.StateChangeReason) %}"`, failed),
+			class: fix.Sure,
+			has:   []string{`"{% ($value := $uppercase($states.result.QueryExecution.Status.StateChangeReason); $exists($value) ? $value : null) %}"`},
+		},
+		"all members of a state at once": {
+			text: expression(`"why": "{% $states.result.QueryExecution.Status.StateChangeReason %}", `+
+				`"end": "{% $states.result.QueryExecution.Status.CompletionDateTime %}"`, failed),
+			class: fix.Sure, has: []string{"StateChangeReason : null", "CompletionDateTime : null"},
+		},
+		"the object of a selected member": {
+			text:  path(selector+`"reason.$": "`+reason+`"}`, "state", `"Message.$": "$.r.reason"`, failed),
+			class: fix.Offered, about: "; $.r.reason becomes $.r.status.StateChangeReason",
+			has: []string{
+				`"status.$": "States.JsonMerge(States.StringToJson('{\"StateChangeReason\":\"\"}'), $.QueryExecution.Status, false)"`,
+				`"Message.$": "$.r.status.StateChangeReason"`,
+			},
+		},
+		"two selected members of an object": {
+			text: path(selector+`"reason.$": "`+reason+`", "end.$": "$.QueryExecution.Status.CompletionDateTime"}`, "state",
+				`"Message.$": "States.Format('{} {}', $.r.reason, $.r.end)"`, failed),
+			class: fix.Offered,
+			has: []string{
+				`\"CompletionDateTime\":\"\"`, `\"StateChangeReason\":\"\"`,
+				`States.Format('{} {}', $.r.status.StateChangeReason, $.r.status.CompletionDateTime)`,
+			},
+		},
+		"the data as a whole goes on": {
+			text:  path(selector+`"reason.$": "`+reason+`"}`, "state", `"Message.$": "States.JsonToString($.r)"`, failed),
+			class: fix.Refused, about: "the call was",
+		},
+		"the Cause of a Fail has all": {
+			text:  path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message": "m"`, failed+`, "CausePath": "$.r.QueryExecution.Status.StateChangeReason"`),
+			class: fix.Offered, about: "; CausePath has all of $.r.QueryExecution.Status",
+			has: []string{`"CausePath": "States.JsonToString($.r.QueryExecution.Status)"`},
+		},
+		"each comparison of a Choice asks first": {
+			text: crawlerTwice, class: fix.Sure, about: "an answer without Crawler.LastCrawl.Status: fails States.Runtime ->",
+			has: []string{
+				`"READY"}, {"Variable": "$.c.Crawler.LastCrawl.Status", "IsPresent": true}, {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "SUCCEEDED"}], "Next": "Load"}`,
+				`{"And": [{"Variable": "$.c.Crawler.LastCrawl.Status", "IsPresent": true}, {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "FAILED"}], "Next": "Broken"}`,
+			},
+		},
+		"a path that selects the data": {
+			text:  path(`"OutputPath": "$.r.QueryExecution.Status.StateChangeReason"`, "state", `"Message": "m"`, failed),
+			class: fix.Refused, about: "only you know what stands for the member",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := repairOf(t, c.text, typecheck.AbsentMember, 0)
+			require.Equal(t, c.class, r.Class, "%s", r.Reason)
+			require.Contains(t, r.About+r.Reason, c.about)
+			for _, part := range c.has {
+				require.Contains(t, string(r.After), part)
+			}
+		})
+	}
+}
+
+func TestRepairsOfWords(t *testing.T) {
+	t.Parallel()
+	export := strings.NewReplacer("FAILED\", \"Next\": \"Tell", "NOTHING\", \"Next\": \"Tell", "SUCCEEDED", "SUCCESS", `"StartAt"`, `"TimeoutSeconds": 3600, "StartAt"`).Replace(strings.Replace(query, "WAIT", `"Seconds": 30`, 1))
+	r := repairOf(t, export, lint.StatusPollsOn, 0)
+	require.Equal(t, fix.Sure, r.Class, "%s", r.Reason)
+	require.Contains(t, string(r.After), `"StringEquals": "SUCCEEDED", "Next": "Good"`, "no status begins like the word but the one that no rule has")
+
+	contains := strings.Replace(crawlerExpression, "$states.input.Crawler.State in ['RUNNING', 'STOPPING']", "$contains($states.input.Crawler.State, 'RUNNING')", 1)
+	r = repairOf(t, contains, lint.StatusUnhandled, 0)
+	require.Equal(t, fix.Sure, r.Class, "%s", r.Reason)
+	require.Contains(t, string(r.After), `{"Condition": "{% $states.input.Crawler.State = 'STOPPING' %}", "Next": "Pause"}`)
+	r = repairOf(t, contains, lint.StatusUnclear, 0)
+	require.Equal(t, fix.Sure, r.Class, "%s", r.Reason)
+}
+
+// A loop around the loop that counts its tries has another count, and shorter.
+func TestRepairBoundOfAnInnerLoop(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(
+		"WAIT", `"Seconds": 30`, `"Next": "Tell"}`, `"Next": "Again?"}`, `"StartAt": "Start"`, `"StartAt": "Zero"`,
+		`"Good":`, `"Zero": {"Type": "Pass", "Assign": {"tries": 0}, "Next": "Start"},
+  "Again?": {"Type": "Choice", "Choices": [{"Variable": "$tries", "NumericLessThan": 2, "Next": "Count"}], "Default": "Tell"},
+  "Count": {"Type": "Pass", "Assign": {"tries.$": "States.MathAdd($tries, 1)"}, "Next": "Start"},
+  "Good":`).Replace(query)
+	r := repairOf(t, text, lint.UnboundedLoop, 0)
+	require.Equal(t, fix.Sure, r.Class, "%s", r.Reason)
+	require.Contains(t, string(r.After), `"Look timed out"`)
+}
+
+// A Retry may make a write twice. A function may only look.
+func TestRepairOfAWrite(t *testing.T) {
+	t.Parallel()
+	write := `"Record": {"Type": "Task", "Resource": "RESOURCE", "Parameters": {"TableName": "jobs", "Key": {"id": {"S": "1"}}, "UpdateExpression": "SET n = 1"}, "ResultPath": null, "Next": "Done?"},
+  "Done?": {`
+	text := strings.NewReplacer(`"StartAt"`, `"TimeoutSeconds": 3600, "StartAt"`, "WAIT", `"Seconds": 30`, `"ResultPath": "$.r", "Next": "Done?"`,
+		`"ResultPath": "$.r", "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "Next": "Record"`, `"Done?": {`, write).Replace(query)
+	for _, resource := range []string{"arn:aws:states:::dynamodb:updateItem", "arn:aws:states:::aws-sdk:dynamodb:updateItem"} {
+		r := repairOf(t, strings.Replace(text, "RESOURCE", resource, 1), lint.UnretriedTask, 0)
+		require.Equal(t, fix.Refused, r.Class)
+		require.Equal(t, "Record writes, and a retried write may be made twice: add a Retry by hand if that does no harm", r.Reason)
+	}
+}
