@@ -197,6 +197,20 @@ func TestChoiceOnOtherData(t *testing.T) {
 	require.Equal(t, inside, after)
 }
 
+// A Task beside the loop that no input leads to is named.
+func TestNotTried(t *testing.T) {
+	t.Parallel()
+	text := strings.ReplaceAll(machine("", "", "", `,
+    "Which": {"Type": "Choice", "Choices": [{"Variable": "$.id", "StringEquals": "r", "Next": "Tell"}], "Default": "Wait"},
+    "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "ResultPath": null, "Next": "Wait",
+      "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "m"}}`), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Which"`)
+	_, loops := apply(t, text, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, []string{`"Tell": no drawn input and answer gets there`}, loops[0].NotTried)
+	_, loops = apply(t, machine("", "", "", ""), fix.Options{})
+	require.Empty(t, loops[0].NotTried)
+}
+
 func TestOnly(t *testing.T) {
 	t.Parallel()
 	text := machine("", "", "", "")
