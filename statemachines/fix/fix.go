@@ -65,9 +65,10 @@ type Loop struct {
 	// Routes are where each status leads, before and after.
 	Routes []Route `json:"routes,omitempty"`
 	// Changes are what an execution does otherwise, by the kind of answer to a poll, and
-	// Runs on how many scripts both machines ran.
-	Changes []Change `json:"changes,omitempty"`
-	Runs    int      `json:"runs,omitempty"`
+	// Runs on how many scripts both machines ran. NotTried says which Tasks no run got to.
+	Changes  []Change `json:"changes,omitempty"`
+	Runs     int      `json:"runs,omitempty"`
+	NotTried []string `json:"notTried,omitempty"`
 	// Fragment is what took the place of the loop; nil if it was not replaced.
 	Fragment *Fragment `json:"fragment,omitempty"`
 	// Trials compare both loops on jobs that last as long as Options.JobRuns.
@@ -251,9 +252,11 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	for i, b := range before.seen {
 		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.route(), After: after.seen[i].route()})
 	}
-	if out.Changes, out.Runs, err = f.tryChange(ctx, d, changed, o); err != nil {
+	changes, report, err := f.tryChange(ctx, d, changed, o)
+	if err != nil {
 		return nil, out, err
 	}
+	out.Changes, out.Runs, out.NotTried = changes, report.Scripts, report.NotTried
 	if out.Trials, err = f.measure(ctx, before, after, o); err != nil {
 		return nil, out, err
 	}

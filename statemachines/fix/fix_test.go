@@ -197,6 +197,40 @@ func TestChoiceOnOtherData(t *testing.T) {
 	require.Equal(t, inside, after)
 }
 
+// A loop that reads a number is tried with one, and stays for no other reason than its own.
+func TestNumericVariable(t *testing.T) {
+	t.Parallel()
+	text := `{"QueryLanguage": "JSONata", "StartAt": "Start", "States": {
+  "Start": {"Type": "Pass", "Assign": {"polls": 0, "pause": 10}, "Next": "Wait"},
+  "Wait": {"Type": "Wait", "Seconds": "{% $pause %}", "Next": "Get"},
+  "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"},
+    "Assign": {"polls": "{% $polls + 1 %}"}, "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Default": "Wait", "Choices": [
+    {"Condition": "{% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %}", "Next": "Report"},
+    {"Condition": "{% $states.input.QueryExecution.Status.State in ['FAILED', 'CANCELLED'] %}", "Next": "Failed"}]},
+  "Report": {"Type": "Succeed"},
+  "Failed": {"Type": "Fail", "Error": "E"}}}`
+	_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+	require.Equal(t, `"Get" makes the variable "polls" of itself in each turn`, loops[0].Refused)
+	_, loops = apply(t, strings.Replace(text, "$polls + 1", "$pause + 1", 1), fix.Options{Strategy: compile.Variables})
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, "Report", loops[0].Trials[0].Before.Exit)
+}
+
+// A Task beside the loop that no input leads to is named.
+func TestNotTried(t *testing.T) {
+	t.Parallel()
+	text := strings.ReplaceAll(machine("", "", "", `,
+    "Which": {"Type": "Choice", "Choices": [{"Variable": "$.id", "StringEquals": "r", "Next": "Tell"}], "Default": "Wait"},
+    "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "ResultPath": null, "Next": "Wait",
+      "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "m"}}`), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Which"`)
+	_, loops := apply(t, text, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, []string{`"Tell": no drawn input and answer gets there`}, loops[0].NotTried)
+	_, loops = apply(t, machine("", "", "", ""), fix.Options{})
+	require.Empty(t, loops[0].NotTried)
+}
+
 func TestOnly(t *testing.T) {
 	t.Parallel()
 	text := machine("", "", "", "")

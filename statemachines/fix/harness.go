@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -14,24 +15,25 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // seen is what a loop makes of a status.
 type seen struct {
+	polled
+
 	status  string
 	verdict pollcore.Verdict
 	exit    string // the state behind the loop; empty if it polls on
 	output  string // what that state gets
-	atOnce  string // what it gets of a job that has ended before the first poll
 	err     string // of an execution that failed inside the loop
 	visits  map[string]int
-	polls   int
-	asked   []string // the arguments of the polls, each once
 }
 
 // route is where the status leads; empty if the loop polls on.
 func (s *seen) route() string {
-	if s.verdict == pollcore.Retry && s.polls > 1 {
+	if s.verdict == pollcore.Retry && s.calls > 1 {
 		return ""
 	}
 	return s.exit
@@ -44,12 +46,16 @@ type observed struct {
 	seen []seen
 }
 
-// trial is a machine of a loop alone.
+// bench is a machine of a loop alone.
 type bench struct {
 	machine *asl.StateMachine
 	input   []byte
 	exits   []string // states that the loop leads to
+	polls   []string // Tasks: a schedule can have one for each of its phases
 }
+
+// longestDrawn is how long a Wait lasts at most that the definition does not say, in seconds.
+const longestDrawn = 60
 
 // begin is the state that a loop is tried from.
 const begin = "(begin)"
@@ -73,20 +79,16 @@ func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 	for _, s := range l.states {
 		states[s.Name] = nodeAt(l.plain, s.Position.Pointer).Raw()
 	}
-	entry := l.poll.Name
-	if len(l.entries) > 0 {
-		entry = l.entries[0].Name
-	}
-	before, err := l.try(ctx, states, entry, mostEvents, o)
+	before, err := l.try(ctx, states, l.begins().Name, o)
 	if err != nil {
 		return nil, err
 	}
 	// A loop that polls with what the last answer says does so from the first turn on:
 	// the input has the same then.
 	for _, s := range before.seen {
-		if len(s.asked) > 1 {
-			l.told = differences(s.asked[0], s.asked[1])
-			return l.try(ctx, states, entry, mostEvents, o)
+		if len(s.arguments) > 1 {
+			l.told = differences(s.arguments[0], s.arguments[1])
+			return l.try(ctx, states, l.begins().Name, o)
 		}
 	}
 	return before, nil
@@ -123,7 +125,7 @@ func differences(from, to string) map[string]string {
 
 // try runs states alone, with every status of the job: each state that they lead to
 // is one that ends.
-func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry string, events int, o Options) (*observed, error) {
+func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry string, o Options) (*observed, error) {
 	statuses, err := simulate.Statuses(l.entry, o.Models)
 	if err != nil {
 		return nil, err
@@ -131,21 +133,13 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 	if len(statuses) == 0 {
 		return nil, refuse("no answers can be made up for %s, so nothing shows that a new loop is right", l.entry.FullName())
 	}
-	tried, err := l.harness(states, entry)
+	tried, err := l.harness(states, entry, o)
 	if err != nil {
 		return nil, err
 	}
 	all := &observed{bench: tried}
-	waited := false
 	for _, s := range statuses {
-		most := events
-		if s.Verdict == pollcore.Retry {
-			if waited {
-				most = mostEvents // all that wait alike do so to the end
-			}
-			waited = true
-		}
-		one, err := l.tryStatus(ctx, tried, s, most, o)
+		one, err := l.tryStatus(ctx, tried, s, o)
 		if err != nil {
 			return nil, err
 		}
@@ -154,14 +148,50 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 	return all, nil
 }
 
-// harness is a machine of states alone, and an input that has what they read.
-func (l *loop) harness(states map[string]json.RawMessage, entry string) (*bench, error) {
-	sample := l.sample()
-	sample.tell(l.told)
-	first := map[string]any{"Type": "Pass", "Next": entry}
-	if len(sample.variables) > 0 {
-		first["Assign"] = sample.variables
+// tell puts the texts of answers in the place of drawn ones.
+func (l *loop) tell(value any) any {
+	switch v := value.(type) {
+	case string:
+		return cmp.Or(l.told[v], v)
+	case []any:
+		for i, item := range v {
+			v[i] = l.tell(item)
+		}
+	case object:
+		for name, member := range v {
+			v[name] = l.tell(member)
+		}
 	}
+	return value
+}
+
+// begins is the state that the loop begins with.
+func (l *loop) begins() *asl.State {
+	if len(l.entries) > 0 {
+		return l.entries[0]
+	}
+	return l.poll
+}
+
+// harness is a machine of states alone, which begins with what the states of the loop, and
+// those behind it, read.
+func (l *loop) harness(states map[string]json.RawMessage, entry string, o Options) (*bench, error) {
+	demands, err := typecheck.FindDemands(l.begins(), l.machine, o.Models)
+	if err != nil {
+		return nil, err
+	}
+	draw := func(name string, d *typecheck.Demand) any {
+		return l.tell(typecheck.Draw(typecheck.Unknown(), d, typecheck.DrawOptions{Name: name, LongestWait: longestDrawn}))
+	}
+	variables := object{}
+	for _, name := range demands.Variables() {
+		variables[name] = draw(name, demands.Variable(name))
+	}
+	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn}))
+	if members, ok := input.(object); ok {
+		members["unread"] = "unread"
+	}
+	first := object{"Type": asl.TypePass, "QueryLanguage": asl.JSONata, "Output": input, "Assign": variables, "Next": entry}
 	all := map[string]any{begin: first}
 	for name, text := range states {
 		all[name] = text
@@ -179,7 +209,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string) (*bench,
 			}
 		}
 	}
-	text, err := json.Marshal(map[string]any{"QueryLanguage": l.machine.QueryLanguage, "StartAt": begin, "States": all})
+	text, err := json.Marshal(object{"QueryLanguage": l.machine.QueryLanguage, "StartAt": begin, "States": all})
 	if err != nil {
 		return nil, err
 	}
@@ -187,28 +217,28 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string) (*bench,
 	if err != nil {
 		return nil, refuse("the loop cannot be tried alone: %s", err)
 	}
-	input, err := json.Marshal(sample.document)
-	return &bench{m, input, exits}, err
+	t := &bench{machine: m, input: mustJSON(draw("execution", demands.Execution)), exits: exits}
+	if poll := m.State(l.poll.Name); poll != nil && poll.Task != nil {
+		for _, s := range m.States {
+			if s.Task != nil && s.Task.Resource == poll.Task.Resource {
+				t.polls = append(t.polls, s.Name)
+			}
+		}
+	}
+	return t, nil
 }
 
 // mostEvents bounds a trial: a loop that polls on reaches it, and one that ends
 // does not.
 const mostEvents = 3000
 
-func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, events int, o Options) (seen, error) {
+func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Options) (seen, error) {
 	out := seen{status: s.Name, verdict: s.Verdict}
-	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), events, o)
+	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), mostEvents, o)
 	if err != nil {
 		return out, err
 	}
-	out.exit, out.output, out.visits, out.polls, out.asked = t.exit(r), string(r.Output), r.Visits, asked.calls, asked.arguments
-	if s.Verdict != pollcore.Retry {
-		first, _, err := l.run(ctx, t, s.Name, 0, events, o)
-		if err != nil {
-			return out, err
-		}
-		out.atOnce = string(first.Output)
-	}
+	out.exit, out.output, out.visits, out.polled = t.exit(r), string(r.Output), r.Visits, *asked
 	if r.Status == sim.StatusTimedOut {
 		out.err = asl.ErrorTimeout + ": the execution ends before the loop sees the end of the job"
 	} else if r.Status != sim.StatusSucceeded && !strings.Contains(r.Cause, "maximum number of history events") {
@@ -224,51 +254,42 @@ type polled struct {
 	calls     int
 }
 
+// note notes the calls of a Task that polls.
+func (p *polled) note(describe sim.Handler) sim.Handler {
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		if p.calls == 0 {
+			p.first = call.Time.Sub(sim.DefaultStart())
+		}
+		p.calls++
+		if text := string(mustJSON(call.Arguments)); !slices.Contains(p.arguments, text) {
+			p.arguments = append(p.arguments, text)
+		}
+		return describe(ctx, call)
+	}
+}
+
 // run runs the loop on a job that lasts for a time and ends in the status.
 func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Duration, events int, o Options) (*sim.Result, *polled, error) {
-	plan, err := simulate.New(t.machine, simulate.Options{
-		Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
-		Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	mocks, err := plan.Mocks()
-	if err != nil {
-		return nil, nil, err
-	}
-	options := sim.Options{MaxEvents: events, Seed: 1, Express: o.Express}
-	if err := mocks.Apply(t.machine, "", &options); err != nil {
-		return nil, nil, err
-	}
 	p := &polled{}
-	if options.StateHandlers[l.poll.Name] == nil {
-		return nil, nil, refuse("no answers can be made up for %q", l.poll.Name)
-	}
-	resource := "" // of the poll in this machine
-	for s := range t.machine.All {
-		if s.Name == l.poll.Name && s.Task != nil {
-			resource = s.Task.Resource
+	r, err := trial.Play(ctx, t.machine, trial.Job{Input: t.input, Seed: 1, MaxEvents: events, Answer: func(options *sim.Options) error {
+		plan, err := simulate.New(t.machine, simulate.Options{
+			Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
+			Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
+		})
+		if err != nil {
+			return err
 		}
-	}
-	for s := range t.machine.All { // a schedule can have a Task for each of its phases
-		describe := options.StateHandlers[s.Name]
-		if describe == nil || s.Task == nil || s.Task.Resource != resource {
-			continue
+		if err := plan.Apply(t.machine, options); err != nil {
+			return err
 		}
-		options.StateHandlers[s.Name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-			if p.calls == 0 {
-				p.first = call.Time.Sub(sim.DefaultStart())
-			}
-			p.calls++
-			if text := string(mustJSON(call.Arguments)); !slices.Contains(p.arguments, text) {
-				p.arguments = append(p.arguments, text)
-			}
-			return describe(ctx, call)
+		for _, name := range t.polls {
+			options.StateHandlers[name] = p.note(options.StateHandlers[name])
 		}
-	}
-	r, err := sim.Run(ctx, t.machine, t.input, options)
+		return nil
+	}}, trial.Options{Models: o.Models, Express: o.Express})
 	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
 	case err != nil && l.starter != nil:
 		return nil, nil, refuse("%q does not poll the job that %q starts", l.poll.Name, l.starter.Name)
 	case err != nil:

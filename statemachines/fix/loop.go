@@ -34,7 +34,7 @@ type loop struct {
 	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
 	late      []string          // the states behind it that it leads to while the job runs
 	entries   []*asl.State      // where it begins
-	told      map[string]string // texts of answers, by the sample texts that have to be the same
+	told      map[string]string // texts of answers, by the drawn texts that have to be the same
 	// first is how long the loop waits before its first poll, in seconds.
 	first int64
 	bound lint.Bound

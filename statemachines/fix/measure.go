@@ -70,10 +70,15 @@ func (o Options) usualRuns() time.Duration {
 // measure compares the loops on a job that succeeds, and on one for each failure.
 func (f *fragment) measure(ctx context.Context, before, after *observed, o Options) ([]Trial, error) {
 	runs := cmp.Or(o.JobRuns, o.usualRuns())
-	left := max(0, runs-time.Duration(f.first)*time.Second) // a simulated job begins with its first poll
-	limited := *before.machine                              // which its TimeoutSeconds may end
+	left := func(s seen) time.Duration {
+		if f.starter != nil {
+			return runs
+		}
+		return max(0, runs-s.first) // a simulated job that nothing starts begins with its first poll
+	}
+	old, limited := *before.bench, *before.machine // which its TimeoutSeconds may end
 	limited.TimeoutSeconds = f.machine.TimeoutSeconds
-	old := &bench{&limited, before.input, before.exits}
+	old.machine = &limited
 	var all []Trial
 	succeeded := false
 	for i, s := range before.seen {
@@ -81,14 +86,11 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 			continue
 		}
 		succeeded = succeeded || s.verdict == pollcore.Success
-		kept, asked, err := f.run(ctx, old, s.status, left, 0, o)
+		kept, asked, err := f.run(ctx, &old, s.status, left(s), 0, o)
 		if err != nil {
 			return nil, err
 		}
-		replaced, askedNow, err := f.run(ctx, after.bench, s.status, left, 0, o)
-		if err == nil && o.Schedule != nil { // the first poll is at a time of its own
-			replaced, askedNow, err = f.run(ctx, after.bench, s.status, max(0, runs-askedNow.first), 0, o)
-		}
+		replaced, askedNow, err := f.run(ctx, after.bench, s.status, left(after.seen[i]), 0, o)
 		if err != nil {
 			return nil, err
 		}

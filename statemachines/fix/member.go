@@ -126,3 +126,22 @@ func (l *loop) readSource(name string) string {
 	}
 	return name
 }
+
+// namesOf are the members that a path leads through, "[]" for the items of a list, up
+// to where it may lead several ways.
+func namesOf(p *jsonpath.Path) []string {
+	var names []string
+	for _, step := range p.Steps() {
+		switch {
+		case step.Deep:
+			return names
+		case step.Kind == jsonpath.StepIndex:
+			names = append(names, "[]")
+		case step.Kind == jsonpath.StepName:
+			names = append(names, step.Names[0])
+		default:
+			return names
+		}
+	}
+	return names
+}

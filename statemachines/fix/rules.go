@@ -1,9 +1,11 @@
 package fix
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -106,6 +108,13 @@ func (l *loop) isBounded() bool {
 	return slices.Contains([]lint.BoundKind{lint.ByCount, lint.ByTime, lint.ByOther}, l.bound.Kind)
 }
 
+var (
+	readInput = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$states\.(?:input|context\.Execution\.Input)((?:\.\w+)*)`)
+	})
+	readVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)((?:\.\w+)*)(\()?`) })
+)
+
 // readsAnswer tells whether a rule looks at nothing but what the poll gives.
 func (l *loop) readsAnswer(rule *asl.ChoiceRule) bool {
 	if rule.Expression == nil {
@@ -152,8 +161,17 @@ func (l *loop) gives(name string) bool {
 			return true
 		}
 	}
-	_, given := l.sample().document[name]
-	return strings.Contains(output.Text, "$states.result") && !given
+	return strings.Contains(output.Text, "$states.result") && !l.readsInput(name)
+}
+
+// readsInput tells whether the poll, or a Wait, reads a member of its input.
+func (l *loop) readsInput(name string) bool {
+	return slices.ContainsFunc(l.states, func(s *asl.State) bool {
+		return s.Choice == nil && slices.ContainsFunc(readInput().FindAllStringSubmatch(string(l.node(s).Raw()), -1), func(match []string) bool {
+			first, _, _ := strings.Cut(strings.TrimPrefix(match[1], "."), ".")
+			return first == name
+		})
+	})
 }
 
 // assignsIn tells whether an expression reads a variable that the poll sets.

@@ -21,18 +21,18 @@ type Change struct {
 
 // tryChange runs both machines on the same answers. It returns what the new loop does
 // otherwise, as it should, and refuses any other difference.
-func (f *fragment) tryChange(ctx context.Context, before, after *document, o Options) ([]Change, int, error) {
+func (f *fragment) tryChange(ctx context.Context, before, after *document, o Options) ([]Change, *trial.Report, error) {
 	old, err := before.Parse()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	replaced, err := after.Parse()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{Models: o.Models, Express: o.Express})
 	if err != nil {
-		return nil, 0, refuse("the change cannot be tried: %s", err)
+		return nil, nil, refuse("the change cannot be tried: %s", err)
 	}
 	j := judge{poll: f.poll.Name}
 	if f.starter != nil {
@@ -40,10 +40,10 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	}
 	for i := range report.Runs {
 		if err := j.read(&report.Runs[i]); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 	}
-	return j.changes, report.Scripts, nil
+	return j.changes, report, nil
 }
 
 // judge reads the runs of both machines.

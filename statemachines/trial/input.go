@@ -35,7 +35,7 @@ func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
 		for _, draw := range draws {
 			input := p.options.Input
 			if input == nil {
-				input = []byte(textOf(drawInput(demands, draw)))
+				input = []byte(textOf(DrawInput(demands, draw)))
 			}
 			if slices.ContainsFunc(found, func(text []byte) bool { return string(text) == string(input) }) {
 				continue
@@ -59,11 +59,12 @@ func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
 	if p.options.Input != nil {
 		return [][]byte{p.options.Input}, nil
 	}
-	return [][]byte{[]byte(textOf(drawInput(demands, draws[0])))}, nil
+	return [][]byte{[]byte(textOf(DrawInput(demands, draws[0])))}, nil
 }
 
-// drawInput draws the input of an execution: an object, unless something else is read.
-func drawInput(demands *typecheck.Demands, o typecheck.DrawOptions) any {
+// DrawInput draws the input of an execution, or of the state that demands are from: an object,
+// unless something else is read.
+func DrawInput(demands *typecheck.Demands, o typecheck.DrawOptions) any {
 	o.Name = "input"
 	drawn := typecheck.Draw(typecheck.Unknown(), demands.Input, o)
 	if _, isText := drawn.(string); isText {

@@ -23,6 +23,8 @@ type DrawOptions struct {
 	Absent bool
 	// SkipWaits leaves out members that say how long a Wait lasts.
 	SkipWaits bool
+	// LongestWait is the most seconds of a Wait that are drawn; 0 for no bound of their own.
+	LongestWait int
 	// Compared draws a literal with which the definition compares a value: the first by 1,
 	// and so on, and of a number its neighbours, too. Behind the last comes another value,
 	// and then the first again. By 0 none is drawn where another value fits.
@@ -242,6 +244,9 @@ func (w *drawer) number(v Value, d *Demand, at []string) any {
 	}
 	const most = 997
 	least, limit := 1.0, float64(most)
+	if d != nil && d.waits && w.LongestWait > 0 {
+		limit = float64(w.LongestWait)
+	}
 	if d != nil && d.shape != nil {
 		if low, ok := bound(d.shape.Min); ok {
 			least, limit = low, max(limit, low+most)

@@ -79,6 +79,7 @@ func TestDrawWhatStatesRead(t *testing.T) {
 		{"in a branch", `"A": {"Type": "Parallel", "Branches": [{"StartAt": "I", "States": {"I": {"Type": "Wait", "SecondsPath": "$.pause", "End": true}}}], "End": true}`, `{"pause": "number"}`},
 		{"behind other states", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x", "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.pause", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
 		{"what a state puts there is not demanded", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x", "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.x", "Next": "C"}, "C": ` + succeed, `{}`},
+		{"an object that a state puts something in", `"A": {"Type": "Pass", "Result": 1, "ResultPath": "$.x.y", "Next": "B"}, "B": {"Type": "Pass", "Parameters": {"z.$": "$.x.y"}, "End": true}`, `{"x": {}}`},
 		{"under another name", `"A": {"Type": "Pass", "Parameters": {"y.$": "$.pause"}, "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$.y", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
 		{"through a variable", `"A": {"Type": "Pass", "Assign": {"p.$": "$.pause"}, "Next": "B"}, "B": {"Type": "Wait", "SecondsPath": "$p", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
 		{"of the execution's input", pass(`"Parameters": {"x.$": "$$.Execution.Input.key"}`), `{"key": "text"}`},
@@ -124,7 +125,7 @@ func TestDrawIsStable(t *testing.T) {
 		m := parse(t, `"A": {"Type": "Pass", "Parameters": {`+paths+`}, "End": true}`)
 		d, err := typecheck.FindDemands(m.State("A"), m, models.Load)
 		require.NoError(t, err)
-		return typecheck.Draw(typecheck.Unknown(), d.Input, typecheck.DrawOptions{Name: "input", Seed: seed}).(map[string]any)
+		return typecheck.Draw(typecheck.Unknown(), d.Input, typecheck.DrawOptions{Name: "input", Seed: seed, LongestWait: 60}).(map[string]any)
 	}
 	const few, more = `"x.$": "$.id", "y.$": "States.MathAdd($.n, 1)"`, `"w.$": "$.why", "x.$": "$.id", "y.$": "States.MathAdd($.n, $.m)", "z.$": "$.job.id"`
 	one, again, other := draw(few, 1), draw(few, 1), draw(few, 2)
@@ -183,6 +184,22 @@ func TestDrawWhatIsKnown(t *testing.T) {
 	require.Empty(t, d.Variables())
 }
 
+// What is demanded in the middle of an execution is demanded of the variables, too.
+func TestDemandedVariables(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]string{
+		"JSONPath": `"Parameters": {"JobName": "n", "RunId.$": "$id"}`,
+		"JSONata":  `"QueryLanguage": "JSONata", "Arguments": {"JobName": "n", "RunId": "{% $id %}"}`,
+	} {
+		m := parse(t, `"A": {"Type": "Pass", "Assign": {"id": "x"}, "Next": "B"},
+			"B": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", `+read+`, "End": true}`)
+		d, err := typecheck.FindDemands(m.State("B"), m, models.Load)
+		require.NoError(t, err)
+		require.Equal(t, []string{"id"}, d.Variables(), name)
+		require.IsType(t, "", typecheck.Draw(typecheck.Unknown(), d.Variable("id"), typecheck.DrawOptions{Name: "id"}), name)
+	}
+}
+
 // Demands end and draws fit in one piece of JSON, whatever the machine.
 func TestDrawForRandomMachines(t *testing.T) {
 	t.Parallel()
@@ -212,4 +229,21 @@ func TestDrawForRandomMachines(t *testing.T) {
 		}
 	}
 	require.Greater(t, drawn, 300)
+}
+
+// A Wait of a time that is drawn is as long as asked for.
+func TestDrawWait(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "A", "States": {"A": {"Type": "Wait", "SecondsPath": "$.pause", "Next": "B"}, "B": {"Type": "Succeed"}}}`))
+	require.NoError(t, err)
+	d, err := typecheck.FindDemands(m.State("A"), m, models.Load)
+	require.NoError(t, err)
+	for seed := range uint64(50) {
+		drawn, _ := typecheck.Draw(typecheck.Unknown(), d.Input, typecheck.DrawOptions{Name: "input", Seed: seed, LongestWait: 60}).(map[string]any)
+		pause, _ := drawn["pause"].(json.Number)
+		seconds, err := pause.Int64()
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, seconds, int64(1))
+		require.LessOrEqual(t, seconds, int64(60))
+	}
 }

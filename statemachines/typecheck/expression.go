@@ -147,6 +147,7 @@ func (x *scene) readVariable(p *jsonata.Part, context Value) Value {
 	if value.kinds()&^missing == 0 {
 		return Value{}
 	}
+	value.demandRead(x.excused > 0)
 	return value
 }
 

@@ -142,6 +142,7 @@ func place(v Value, steps []jsonpath.Step, value Value) Value {
 		}
 		return arrayOf(v.list().with(step.Index, inner))
 	}
+	v.demandKinds(objects)
 	name := step.Names[0]
 	out := Nothing()
 	if v.may(objects) {

@@ -252,11 +252,7 @@ func (x *scene) resultPath(path *jsonpath.Path, result Value) Value {
 	case asl.IsPlaceholder(path):
 		return Value{}
 	default:
-		steps := x.c.stepsOf(path)
-		if len(steps) > 0 {
-			x.doc.demandKinds(objects)
-		}
-		return place(x.doc, steps, result)
+		return place(x.doc, x.c.stepsOf(path), result)
 	}
 }
 

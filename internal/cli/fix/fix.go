@@ -429,6 +429,7 @@ func changesTable(l fix.Loop) string {
 	for _, does := range order {
 		terminal.Fprintf(&b, "  %s: %s\n", strings.Join(answers[does], ", "), does)
 	}
+	b.WriteString(notTried(l.NotTried))
 	b.WriteString("\n")
 	return b.String()
 }

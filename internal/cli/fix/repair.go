@@ -139,9 +139,7 @@ func (r *repaired) print(c *cobra.Command) error {
 			terminal.Fprintf(&b, "%s, offered: --accept %s makes it\n", one.Name(), shell.Quote(one.Name()))
 		}
 		terminal.Fprintf(&b, "  %s\n  tried on %s: nothing else differs\n", one.About, kit.Plural(one.Runs, "run"))
-		for _, what := range one.NotTried {
-			terminal.Fprintf(&b, "  not tried: %s\n", what)
-		}
+		b.WriteString(notTried(one.NotTried))
 		terminal.Fprintf(&b, "%s\n", terminal.Lines(one.Diff))
 	}
 	if len(r.Repairs) == 0 {
@@ -151,4 +149,13 @@ func (r *repaired) print(c *cobra.Command) error {
 	}
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
+}
+
+// notTried are lines that say which Tasks no run got to.
+func notTried(tasks []string) string {
+	var b strings.Builder
+	for _, what := range tasks {
+		terminal.Fprintf(&b, "  not tried: %s\n", what)
+	}
+	return b.String()
 }

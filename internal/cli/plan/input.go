@@ -9,6 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -17,10 +18,14 @@ import (
 // input says how long a Wait waits: that is not to be invented.
 func inventInputs(m *asl.StateMachine, e *catalog.Entry) [][]byte {
 	arguments := startArguments(m, e)
-	all := []map[string]any{{}, arguments, drawInput(m)}
-	maps.Copy(all[2], arguments)
+	drawn := map[string]any{}
+	if demands, err := typecheck.FindDemands(m.State(m.StartAt), m, models.Load); err == nil {
+		input, _ := trial.DrawInput(demands, typecheck.DrawOptions{Compared: 1, SkipWaits: true}).(map[string]any)
+		maps.Copy(drawn, input)
+	}
+	maps.Copy(drawn, arguments)
 	var texts [][]byte
-	for _, input := range all {
+	for _, input := range []map[string]any{{}, arguments, drawn} {
 		text, err := json.Marshal(input)
 		if err == nil && !slices.ContainsFunc(texts, func(t []byte) bool { return string(t) == string(text) }) {
 			texts = append(texts, text)
@@ -47,18 +52,4 @@ func startArguments(m *asl.StateMachine, e *catalog.Entry) map[string]any {
 		arguments = map[string]any{}
 	}
 	return arguments
-}
-
-// drawInput draws what the definition reads of the input.
-func drawInput(m *asl.StateMachine) map[string]any {
-	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, models.Load)
-	if err != nil {
-		return map[string]any{}
-	}
-	drawn := typecheck.Draw(typecheck.Unknown(), demands.Input, typecheck.DrawOptions{Name: "input", Compared: 1, SkipWaits: true})
-	input, ok := drawn.(map[string]any)
-	if !ok {
-		return map[string]any{}
-	}
-	return input
 }

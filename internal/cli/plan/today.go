@@ -35,7 +35,7 @@ type planSubject struct {
 	steps *loopSteps
 	// trial runs the machine, first is its first run, and measured what longer ones
 	// showed; nil where there is none.
-	trial    *trial
+	trial    *loopTrial
 	first    *pollTrial
 	measured *measuredLoop
 	notes    []string
@@ -135,7 +135,7 @@ func (e *noLoopError) Unwrap() error { return e.why }
 // findLoop finds the poll loop of a state machine. Its error is a noLoopError if it has
 // none.
 func (o *planOptions) findLoop(c *cobra.Command, name string, m *source.Machine) (*planSubject, error) {
-	t := &trial{machine: m}
+	t := &loopTrial{machine: m}
 	if o.input != "" {
 		var err error
 		if t.input, err = kit.ReadInput(o.input, c.InOrStdin()); err != nil {
@@ -181,7 +181,7 @@ func newLoopSubject(l *lint.Loop) *planSubject {
 
 // findSubject finds what a machine polls that has no loop of states, such as one whose
 // Retry is the loop, by a run.
-func (t *trial) findSubject(ctx context.Context, only string) (*planSubject, error) {
+func (t *loopTrial) findSubject(ctx context.Context, only string) (*planSubject, error) {
 	t.polls = only
 	first, err := t.findInput(ctx)
 	if err != nil {
@@ -249,7 +249,7 @@ func shareOfJobs(share float64) string {
 }
 
 // notes say what the runs of today's machine depend on.
-func (m *measuredLoop) notes(t *trial, d plan.Distribution) []string {
+func (m *measuredLoop) notes(t *loopTrial, d plan.Distribution) []string {
 	var notes []string
 	if len(t.guessed) > 0 {
 		notes = append(notes, "in the run of today's machine the answers of these Tasks are drawn: "+strings.Join(t.guessed, ", "))

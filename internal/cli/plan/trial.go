@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -25,10 +24,11 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
-// trial runs a machine on simulated jobs, to learn when it polls.
-type trial struct {
+// loopTrial runs a machine on simulated jobs, to learn when it polls.
+type loopTrial struct {
 	machine *source.Machine
 	input   []byte
 	polls   string // the Task that polls; empty for any
@@ -47,7 +47,7 @@ type trial struct {
 
 // findJob finds the Task by which the job is simulated. Other jobs of the machine end at
 // once, so that it gets to this one, and their polls are not counted.
-func (t *trial) findJob() {
+func (t *loopTrial) findJob() {
 	if t.polls == "" {
 		return
 	}
@@ -61,7 +61,7 @@ func (t *trial) findJob() {
 }
 
 // specs are how long jobs last.
-func (t *trial) specs(lasts time.Duration) []string {
+func (t *loopTrial) specs(lasts time.Duration) []string {
 	others := ""
 	if t.bare {
 		others = ",bare"
@@ -72,13 +72,10 @@ func (t *trial) specs(lasts time.Duration) []string {
 	return []string{t.job + "=" + lasts.String(), "0s" + others}
 }
 
-// What bounds a trial: a history bounds the events of an execution, and this the calls
-// of all.
 const (
-	mostTrialCalls = 50_000
-	mostCause      = 200 // columns
-	trialSeeds     = 20  // of a machine that draws its delays
-	firstTrial     = 5 * time.Second
+	mostCause  = 200 // columns
+	trialSeeds = 20  // of a machine that draws its delays
+	firstTrial = 5 * time.Second
 )
 
 // pollTrial is what a run showed of the loop.
@@ -102,7 +99,7 @@ type measuredLoop struct {
 }
 
 // findInput finds an input with which the machine polls, and returns what it polls then.
-func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
+func (t *loopTrial) findInput(ctx context.Context) (*pollTrial, error) {
 	t.findJob()
 	inputs := [][]byte{t.input}
 	if t.input == nil {
@@ -143,7 +140,7 @@ func (t *trial) findInput(ctx context.Context) (*pollTrial, error) {
 var errPollsNothing = errors.New("a run of the machine polls nothing that the catalogue knows")
 
 // measure runs the machine on jobs that are longer than nearly all.
-func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distribution) (*measuredLoop, error) {
+func (t *loopTrial) measure(ctx context.Context, short *pollTrial, d plan.Distribution) (*measuredLoop, error) {
 	// The job runs for twice as long as nearly all: only then a schedule that polls often
 	// where jobs end shows its last delay, and a loop its deadline.
 	longest := min(2*d.Quantile(rareJob).Truncate(time.Second), asl.MaxStandardTime) + time.Second //nolint:mnd // as said
@@ -179,7 +176,7 @@ func (t *trial) measure(ctx context.Context, short *pollTrial, d plan.Distributi
 
 // runWhole runs the machine on the longest job after which its history has room for the
 // exit of the loop.
-func (t *trial) runWhole(ctx context.Context, long *pollTrial) (_ *pollTrial, err error) {
+func (t *loopTrial) runWhole(ctx context.Context, long *pollTrial) (_ *pollTrial, err error) {
 	whole := long
 	for back := 0; !whole.saw || whole.events >= asl.MaxEvents; back = max(1, 2*back) { //nolint:mnd // polls
 		if back >= len(long.at) {
@@ -259,24 +256,17 @@ func (m *measuredLoop) schedule() pollcore.Planned {
 }
 
 // run runs the machine on a job that lasts for a time.
-func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *pollTrial, err error) {
-	options := sim.Options{
-		Execution: "plan", StateMachine: answers.StateMachine, Seed: seed, Clock: sim.NewVirtualClock(sim.DefaultStart()), Models: models.Load, Lenient: true,
-		Express: t.machine.Definition.Type == asl.Express, MaxEvents: asl.MaxEvents,
-	}
-	stop, err := t.answer(ctx, answers.Simulated{Specs: t.specs(lasts)}, &options)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	bound(&options, func() { cancel(fmt.Errorf("it makes more than %d calls", mostTrialCalls)) })
-	result, err := sim.Run(ctx, t.machine.StateMachine, t.input, options)
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
+func (t *loopTrial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *pollTrial, err error) {
+	stop := func() error { return nil }
+	result, err := trial.Play(ctx, t.machine.StateMachine, trial.Job{Input: t.input, Seed: seed, Answer: func(options *sim.Options) error {
+		options.Execution, options.StateMachine = "plan", answers.StateMachine
+		ended, err := t.answer(ctx, answers.Simulated{Specs: t.specs(lasts)}, options)
+		if err == nil {
+			stop = ended
 		}
+		return err
+	}}, trial.Options{Models: models.Load, Express: t.machine.Definition.Type == asl.Express})
+	if err = errors.Join(err, stop()); err != nil {
 		return nil, kit.RunError(t.machine, err)
 	}
 	return t.read(result, lasts)
@@ -285,7 +275,7 @@ func (t *trial) run(ctx context.Context, lasts time.Duration, seed uint64) (_ *p
 // answer answers the Tasks: those of the job by a simulated one, the Lambda functions of
 // the command by themselves, and what nobody knows by a drawn answer. stop ends these
 // functions.
-func (t *trial) answer(ctx context.Context, simulated answers.Simulated, options *sim.Options) (stop func() error, err error) {
+func (t *loopTrial) answer(ctx context.Context, simulated answers.Simulated, options *sim.Options) (stop func() error, err error) {
 	t.guessed = nil
 	router, err := answers.New(ctx, answers.Options{Simulated: simulated}, answers.Hooks{Drawn: func(tasks []simulate.Unknown) {
 		for _, u := range tasks {
@@ -311,23 +301,8 @@ func (t *trial) answer(ctx context.Context, simulated answers.Simulated, options
 	return stop, nil
 }
 
-// bound calls exceed once the Tasks have called too often.
-func bound(o *sim.Options, exceed func()) {
-	calls := 0
-	for _, handlers := range []map[string]sim.Handler{o.Handlers, o.StateHandlers} {
-		for name, handler := range maps.Clone(handlers) {
-			handlers[name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-				if calls++; calls > mostTrialCalls {
-					exceed()
-				}
-				return handler(ctx, call)
-			}
-		}
-	}
-}
-
 // read reads of a run, on a job that lasts for a time, when it polled.
-func (t *trial) read(r *sim.Result, lasts time.Duration) (*pollTrial, error) {
+func (t *loopTrial) read(r *sim.Result, lasts time.Duration) (*pollTrial, error) {
 	e := history.FromRun(t.machine.StateMachine, r)
 	for _, j := range e.FindJobs(e.FindVisits()) {
 		if t.polls != "" && j.State != t.polls {

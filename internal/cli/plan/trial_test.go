@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -17,15 +16,14 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
-	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // readTrial reads a definition, and finds an input if there is none.
-func readTrial(t *testing.T, file, input string) (*trial, *pollTrial) {
+func readTrial(t *testing.T, file, input string) (*loopTrial, *pollTrial) {
 	t.Helper()
 	m, err := kit.ReadMachine(t.Context(), file, strings.NewReader(""), nil)
 	require.NoError(t, err)
-	tried := &trial{machine: m}
+	tried := &loopTrial{machine: m}
 	if input != "" {
 		tried.input = []byte(input)
 	}
@@ -122,29 +120,13 @@ func TestTrialOfMachinesThatLackSomething(t *testing.T) {
 			loops := loopsOf(m)
 			require.Len(t, loops, 1)
 			s := newLoopSubject(&loops[0])
-			s.trial = &trial{machine: m, polls: "Get", entry: loops[0].Entry}
+			s.trial = &loopTrial{machine: m, polls: "Get", entry: loops[0].Entry}
 			require.NoError(t, s.run(t.Context(), &knowledge{distribution: d, recorded: d}))
 			notes := strings.Join(s.notes, "\n")
 			require.Contains(t, notes, c.notes+c.err)
 			require.Equal(t, c.err == "", s.measured != nil, notes)
 		})
 	}
-}
-
-// However many Tasks a machine calls at once, a trial ends.
-func TestTrialIsBounded(t *testing.T) {
-	t.Parallel()
-	options := sim.Options{Handlers: map[string]sim.Handler{"x": func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{}, nil }}}
-	exceeded := 0
-	bound(&options, func() { exceeded++ })
-	for range mostTrialCalls {
-		_, err := options.Handlers["x"](t.Context(), sim.Call{})
-		require.NoError(t, err)
-	}
-	require.Zero(t, exceeded)
-	_, err := options.Handlers["x"](t.Context(), sim.Call{})
-	require.NoError(t, err)
-	require.Equal(t, 1, exceeded)
 }
 
 // twoLoops runs a Glue job, polled every 30 s, and then an Athena query, every 5 s.
@@ -167,7 +149,7 @@ func TestTodaysRowOfOneLoopOfTwo(t *testing.T) {
 	for poll, every := range map[string]time.Duration{"Get": 30 * time.Second, "Ask": 5 * time.Second} {
 		m, err := kit.ReadMachine(t.Context(), kit.Stdin, strings.NewReader(twoLoops), nil)
 		require.NoError(t, err)
-		tried := &trial{machine: m, polls: poll}
+		tried := &loopTrial{machine: m, polls: poll}
 		first, err := tried.findInput(t.Context())
 		require.NoError(t, err)
 		s := &planSubject{trial: tried, first: first}
