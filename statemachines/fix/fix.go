@@ -39,7 +39,8 @@ type Options struct {
 	// Schedule has all delays instead, but for the strategies SyncTask and Loop. Without
 	// a Strategy it is for compile.Variables.
 	Schedule *pollcore.Planned
-	// JobRuns is how long the jobs of the Trials last; 12 minutes if it is 0.
+	// JobRuns is how long the job of the Trials lasts; if it is 0, they are the means over
+	// jobs of many lengths.
 	JobRuns time.Duration
 	// Express tells that the machine runs as an Express workflow.
 	Express bool
@@ -70,8 +71,10 @@ type Loop struct {
 	Runs    int      `json:"runs,omitempty"`
 	// Fragment is what took the place of the loop; nil if it was not replaced.
 	Fragment *Fragment `json:"fragment,omitempty"`
-	// Trials compare both loops on jobs that last as long as Options.JobRuns.
-	Trials []Trial `json:"trials,omitempty"`
+	// Trials compare both loops on the Jobs, by how long these last: Options.JobRuns, or
+	// else a spread of lengths.
+	Trials []Trial         `json:"trials,omitempty"`
+	Jobs   []time.Duration `json:"-"`
 }
 
 // Route is where a status of the job leads.
@@ -254,19 +257,24 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if out.Changes, out.Runs, err = f.tryChange(ctx, d, changed, o); err != nil {
 		return nil, out, err
 	}
-	if out.Trials, err = f.measure(ctx, before, after, o); err != nil {
+	if out.Trials, out.Jobs, err = f.measure(ctx, before, after, o); err != nil {
 		return nil, out, err
 	}
 	out.Fragment, err = f.export()
 	return changed, out, err
 }
 
-// MarshalJSON writes the members, with MaxWait in seconds.
+// MarshalJSON writes the members, with MaxWait and Jobs in seconds.
 func (l Loop) MarshalJSON() ([]byte, error) {
 	type members Loop
+	jobs := make([]float64, len(l.Jobs))
+	for i, runs := range l.Jobs {
+		jobs[i] = runs.Seconds()
+	}
 	return json.Marshal(struct {
 		members
 
-		MaxWaitSeconds float64 `json:"maxWaitSeconds,omitempty"`
-	}{members(l), l.MaxWait.Seconds()})
+		MaxWaitSeconds float64   `json:"maxWaitSeconds,omitempty"`
+		JobSeconds     []float64 `json:"jobSeconds,omitempty"`
+	}{members(l), l.MaxWait.Seconds(), jobs})
 }
