@@ -27,7 +27,7 @@ type Options struct {
 	Only []string
 	// Strategy is how the new loops poll: one of Strategies. If it is empty, a ".sync"
 	// Task takes the place of a loop and of the Task that starts its job, where one can
-	// (compile.SyncTask), and compile.Variables that of all others.
+	// (compile.SyncTask), and compile chooses for all others.
 	Strategy compile.Strategy
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
 	// as the one that it replaces did, 24 hours at most where nothing but its history
@@ -37,7 +37,7 @@ type Options struct {
 	// waiter's, longer where the history would overflow. The strategy Loop keeps the delay of the loop that it replaces.
 	MaxDelay time.Duration
 	// Schedule has all delays instead, but for the strategies SyncTask and Loop. Without
-	// a Strategy it is for compile.Variables.
+	// a Strategy compile chooses.
 	Schedule *pollcore.Planned
 	// JobRuns is how long the job of the Trials lasts; if it is 0, they are the means over
 	// jobs of many lengths.
@@ -199,14 +199,14 @@ func replaceBest(ctx context.Context, d *document, poll string, o Options) (*doc
 	if o.Strategy != "" || o.Schedule != nil {
 		return replaceOne(ctx, d, poll, o)
 	}
-	o.Strategy = compile.SyncTask
-	changed, out, err := replaceOne(ctx, d, poll, o)
+	sync := o
+	sync.Strategy = compile.SyncTask
+	changed, out, err := replaceOne(ctx, d, poll, sync)
 	reason, refused := reasonOf(err)
 	if !refused {
 		return changed, out, err
 	}
 	started := out.Strategy != ""
-	o.Strategy = compile.Variables
 	changed, out, err = replaceOne(ctx, d, poll, o)
 	if started && err == nil {
 		out.Notes = append(out.Notes, "a .sync Task cannot take the place of the loop: "+reason)
@@ -236,12 +236,14 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err != nil {
 		return nil, out, err
 	}
-	out.MaxWait = f.maxWait
+	out.MaxWait, out.Strategy = f.maxWait, f.strategy
 	if o.strategy().Waits() {
 		out.Notes = f.warnings
 	}
-	if f.waitNote != "" {
-		out.Notes = append(out.Notes, f.waitNote)
+	for _, note := range []string{f.waitNote, f.chosen} {
+		if note != "" {
+			out.Notes = append(out.Notes, note)
+		}
 	}
 	changed, err := d.edit(f)
 	if err != nil {
@@ -249,19 +251,27 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	}
 	after, err := f.verify(ctx, changed.Text, o)
 	if err != nil {
-		return nil, out, err
+		return nil, out, f.explain(err)
 	}
 	for i, b := range before.seen {
 		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.route(), After: after.seen[i].route()})
 	}
 	if out.Changes, out.Runs, err = f.tryChange(ctx, d, changed, o); err != nil {
-		return nil, out, err
+		return nil, out, f.explain(err)
 	}
 	if out.Trials, out.Jobs, err = f.measure(ctx, before, after, o); err != nil {
 		return nil, out, err
 	}
 	out.Fragment, err = f.export()
 	return changed, out, err
+}
+
+// explain adds to the reason of a refusal what the compiler chose.
+func (f *fragment) explain(err error) error {
+	if reason, ok := reasonOf(err); ok && f.chosen != "" {
+		return refuse("%s (%s)", reason, f.chosen)
+	}
+	return err
 }
 
 // MarshalJSON writes the members, with MaxWait and Jobs in seconds.

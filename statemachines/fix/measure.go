@@ -108,8 +108,8 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 			continue
 		}
 		for i := range all {
-			all[i].Before.mean(trials[i].Before, len(jobs))
-			all[i].After.mean(trials[i].After, len(jobs))
+			all[i].Before = all[i].Before.mean(trials[i].Before, len(jobs))
+			all[i].After = all[i].After.mean(trials[i].After, len(jobs))
 		}
 	}
 	return all, jobs, nil
@@ -149,13 +149,14 @@ func (f *fragment) measureJob(ctx context.Context, old, after *observed, shorter
 	return all, nil
 }
 
-// mean makes a mean of n jobs of that of all but the last.
-func (m *Measure) mean(last Measure, n int) {
+// mean is that of n jobs, from that of all but the last.
+func (m Measure) mean(last Measure, n int) Measure {
 	step := func(mean, last float64) float64 { return mean + (last-mean)/float64(n) }
 	m.Lasts = time.Duration(step(float64(m.Lasts), float64(last.Lasts)))
 	m.Late = time.Duration(step(float64(m.Late), float64(last.Late)))
 	m.Calls, m.Transitions = step(m.Calls, last.Calls), step(m.Transitions, last.Transitions)
 	m.USD = step(m.USD, last.USD)
+	return m
 }
 
 func (f *fragment) measureRun(r *sim.Result, calls int, exit string, runs time.Duration) Measure {

@@ -29,7 +29,9 @@ func TestLatenessOfManyJobs(t *testing.T) {
 			succeeded := loops[0].Trials[0]
 			require.InDelta(t, 0.5, succeeded.Before.Late.Seconds()/float64(seconds), 0.25)
 			require.Greater(t, succeeded.After.Late, time.Second)
-			var jobs struct{ JobSeconds []float64 }
+			var jobs struct {
+				JobSeconds []float64 `json:"jobSeconds"`
+			}
 			written, err := json.Marshal(loops[0])
 			require.NoError(t, err)
 			require.NoError(t, json.Unmarshal(written, &jobs))

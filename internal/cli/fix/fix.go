@@ -70,7 +70,7 @@ A loop without a bound gets one: --max-wait, or as many polls as its history hol
 --replace puts a compiled loop in the place of yours: one that knows every status,
 waits up to a deadline, and retries throttled calls. The states around it stay, with
 the data that they read. It prints both loops as tables, what each costs and how
-late it is on jobs of many lengths, or of --simulate, what changes, and a unified diff.
+late it is on jobs of many lengths or of --simulate, what changes, and a diff.
 
 A compiled loop waits as long as the old one did, unless --max-wait says otherwise:
 24h at most where only a full history ended it, and less than the machine's
@@ -530,6 +530,7 @@ func trialRow(name string, m fix.Measure) []string {
 		late, exit = kit.ShortDuration(m.Late.Round(time.Second)), m.Exit
 	}
 	return []string{
-		name, kit.ShortDuration(m.Lasts.Round(time.Second)), late, fmt.Sprintf("%.0f", m.Calls), fmt.Sprintf("%.0f", m.Transitions), fmt.Sprintf("$%.4f", m.USD), exit,
+		name, kit.ShortDuration(m.Lasts.Round(time.Second)), late,
+		fmt.Sprintf("%.0f", m.Calls), fmt.Sprintf("%.0f", m.Transitions), fmt.Sprintf("$%.4f", m.USD), exit,
 	}
 }
