@@ -378,5 +378,21 @@ func TestE2EWarningsOfReports(t *testing.T) {
 		known.Arguments = &map[string]any{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/orders", "S3Bucket": "exports"}
 		cdkapp.NewJobPoller(stack, new("Known"), known)
 		assertions.Annotations_FromStack(stack).HasNoWarning(new("/Stack/Known"), assertions.Match_AnyValue())
+		// The compiler chooses what the props leave open, and the synthesis says so.
+		for id, c := range map[string]struct {
+			signal    cdkapp.Signal
+			maxDelay  awscdk.Duration
+			fits, why string
+		}{
+			"Delay":    {cdkapp.SignalPoll, nil, "variables", "the longest delay is 113 s, not 60 s: "},
+			"Strategy": {cdkapp.SignalPoll, seconds(60), "retry-task", "the strategy is retry-task, not variables: "},
+			"Auto":     {cdkapp.SignalAuto, seconds(60), "retry-task", "the strategy is retry-task, not variables: "},
+		} {
+			long := exporting()
+			long.Arguments, long.Signal, long.MaxWait, long.MaxDelay = known.Arguments, c.signal, seconds(300_000), c.maxDelay
+			poller := cdkapp.NewJobPoller(stack, new(id), long)
+			require.Equal(t, c.fits, string(poller.Report().Strategy))
+			assertions.Annotations_FromStack(stack).HasInfo(new("/Stack/"+id), assertions.Match_StringLikeRegexp(&c.why))
+		}
 	})
 }

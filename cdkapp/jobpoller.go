@@ -64,7 +64,7 @@ type JobPollerProps struct {
 	// Signal is how the state machine learns that the job has ended. Default:
 	// SignalPoll.
 	Signal Signal
-	// Strategy is how the state machine polls. Default: compile.Variables.
+	// Strategy is how the state machine polls. Default: compile.Compile chooses.
 	Strategy compile.Strategy
 	// MaxWait is how long the job may take, in whole seconds.
 	MaxWait awscdk.Duration
@@ -98,7 +98,8 @@ type JobPollerProps struct {
 	// Events is the poller's share of the 25,000 events of an execution. Default:
 	// compile.DefaultEvents.
 	Events *float64
-	// Fit lengthens MinDelay until the events suffice. Default: false.
+	// Fit lengthens also a MinDelay and a MaxDelay that are given until the events
+	// suffice. Default: false, so these stay, and without them the delays grow.
 	Fit *bool
 
 	// StateMachineProps are props of the CDK for the state machine, which win over the

@@ -218,10 +218,13 @@ func (m *machine) delay(job string, request map[string]any) {
 	m.delays[job] = max(m.delays[job], longest)
 }
 
-// warn tells what the report warns of.
+// warn tells what the report warns of, and what the history made of the delays.
 func warn(scope constructs.Construct, r *compile.Report) {
 	if r == nil {
 		return
+	}
+	if r.Choice != "" {
+		awscdk.Annotations_Of(scope).AddInfoV2(new("jobpoller:choice"), &r.Choice)
 	}
 	for _, warning := range r.Warnings {
 		awscdk.Annotations_Of(scope).AddWarningV2(new("jobpoller:compile"), &warning)

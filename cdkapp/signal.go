@@ -55,7 +55,7 @@ func polls() []compile.Strategy {
 	return slices.DeleteFunc(compile.Strategies(), func(s compile.Strategy) bool { return signalOf(s) != SignalPoll })
 }
 
-// strategy is the one that is used.
+// strategy is the one that is used; empty if the compiler chooses.
 func (p *polling) strategy() compile.Strategy {
 	switch {
 	case p.Signal != "" && !slices.Contains(signals, p.Signal):
@@ -75,10 +75,12 @@ func (p *polling) strategy() compile.Strategy {
 	case SignalEvents:
 		return compile.LambdaEvents
 	case SignalAuto:
-		return p.tried
-	default:
-		return compile.Variables
+		if signalOf(p.tried) != SignalPoll || p.tried.UsesFunctions() {
+			return p.tried
+		}
+	case SignalPoll:
 	}
+	return ""
 }
 
 // choose compiles the job for the first signal that can be used.

@@ -3,7 +3,9 @@
 package compile
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +33,9 @@ type Compiled struct {
 	// Unnamed are the members of the start call's input that name a resource of an
 	// action when the machine runs: its Policy has an asterisk for that. By action.
 	Unnamed map[string][]string
+	// Choice says which delay or strategy the history made Compile take, why, and which
+	// it had taken otherwise; empty if none.
+	Choice string
 
 	plan *plan
 }
@@ -43,10 +48,61 @@ type Compiled struct {
 // errors JobPoller.Failed and JobPoller.TimedOut. A fragment goes on in its
 // exits with this object.
 //
+// What the options leave open is chosen so that the history has room: a longer delay,
+// or where they name the delays, another strategy. Compiled.Choice says so.
+//
 // The error is a [*NotCompiledError] if the strategy cannot say what the waiter
 // asks for, and [OptionErrors] if the call or the options are wrong, whatever the
 // strategy.
 func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
+	named := o.Strategy
+	o.Strategy = cmp.Or(named, defaultStrategy)
+	c, err := compileAs(w, call, o)
+	full, ok := errors.AsType[*NotCompiledError](err)
+	if !ok || full.Events == 0 || len(full.Reasons) > 1 {
+		return c, err
+	}
+	other := fitting(w, call, o)
+	switch {
+	case other == nil:
+	case named == "":
+		why := choice("strategy", string(other.Strategy), string(o.Strategy), full.Events, o.share())
+		if other.Strategy.traits().untried {
+			why += "; it has never run on AWS"
+		}
+		if other.Choice != "" {
+			why += "; " + other.Choice
+		}
+		other.Choice = why
+		return other, nil
+	default:
+		full.FittingStrategy = other.Strategy
+		full.Reasons[0] += fmt.Sprintf("; the strategy %s fits", other.Strategy)
+	}
+	return nil, err
+}
+
+// fitting compiles by the first other strategy for which the history has room. It calls
+// through the Lambda functions if that of the options does, and reads the same arguments,
+// if there are any.
+func fitting(w *pollcore.Waiter, call Call, o Options) *Compiled {
+	from := o.Strategy.traits()
+	reads := call.Arguments != nil || call.Start != nil && call.Start.Arguments != nil
+	for _, row := range strategies {
+		t := row.traits()
+		if row.name == o.Strategy || t.told || t.functions != from.functions || reads && t.language != from.language {
+			continue
+		}
+		o.Strategy = row.name
+		if c, err := compileAs(w, call, o); err == nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// compileAs compiles by the strategy of the options.
+func compileAs(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	p, err := newPlan(w, call, o)
 	if err != nil {
 		return nil, err
@@ -68,7 +124,9 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 		return nil, err
 	}
 	policy, unnamed := p.policy()
-	return &Compiled{Machine: m, StartAt: all[0].name, Strategy: o.Strategy, Warnings: p.warnings(), Policy: policy, Unnamed: unnamed, plan: p}, nil
+	return &Compiled{
+		Machine: m, StartAt: all[0].name, Strategy: o.Strategy, Warnings: p.warnings(), Policy: policy, Unnamed: unnamed, Choice: p.choice, plan: p,
+	}, nil
 }
 
 // machine puts states together, for a fragment with its exits as states that end.

@@ -134,6 +134,7 @@ func TestRefusals(t *testing.T) {
 		options compile.Options
 		reasons []string
 		fitting [2]time.Duration // of MinDelay, MaxDelay
+		other   compile.Strategy // that fits
 	}{
 		"list in JSONPath": {
 			waiter:  pollcore.MustNew("List", pollcore.Succeed(pollcore.Output("[ExportDescription.ExportStatus]").Any("COMPLETED"))),
@@ -170,26 +171,34 @@ func TestRefusals(t *testing.T) {
 		"no room": {
 			waiter:  plain,
 			options: compile.Options{Strategy: compile.Loop, MaxWait: time.Hour, Events: 20, Fit: true},
-			reasons: []string{"even with the longest delay it can take ", " events of the history, and its share is 20"},
+			reasons: []string{"even with the longest delay it can take ", " events of the history, and its share is 20; the strategy retry-task fits"},
+			other:   compile.RetryTask,
 		},
 		"history": {
 			waiter:  plain,
 			fitting: [2]time.Duration{33 * time.Second, 0},
-			options: compile.Options{Strategy: compile.Loop, MaxWait: 24 * time.Hour},
-			reasons: []string{"events of the history", "it fits with a shortest delay of 33 s instead of 2"},
+			options: compile.Options{Strategy: compile.Loop, MaxWait: 24 * time.Hour, MinDelay: 2 * time.Second},
+			reasons: []string{"events of the history", "it fits with a shortest delay of 33 s instead of 2; the strategy variables fits"},
+			other:   compile.Variables,
 		},
 		// Only long jobs wait longer for it.
 		"history of a week": {
 			waiter:  plain,
 			fitting: [2]time.Duration{0, 102 * time.Second},
-			options: compile.Options{Strategy: compile.RetryTask, MaxWait: 7 * 24 * time.Hour},
+			options: compile.Options{Strategy: compile.RetryTask, MaxWait: 7 * 24 * time.Hour, MaxDelay: time.Minute},
 			reasons: []string{"events of the history", "it fits with a longest delay of 102 s instead of 60"},
 		},
 		"few events": {
 			waiter:  plain,
 			fitting: [2]time.Duration{900 * time.Second, 0},
-			options: compile.Options{Strategy: compile.Variables, MaxWait: time.Hour, Events: 60},
+			options: compile.Options{Strategy: compile.Variables, MaxWait: time.Hour, MinDelay: 2 * time.Second, MaxDelay: time.Minute, Events: 60},
 			reasons: []string{"and its share is 60: it fits with a shortest delay of 900 s instead of 2"},
+		},
+		"a schedule": {
+			waiter:  plain,
+			options: compile.Options{Strategy: compile.Variables, MaxWait: 60 * time.Hour, Schedule: &pollcore.Planned{Delays: seconds(60), Then: time.Minute}},
+			reasons: []string{"and its share is 24000: give the schedule longer delays, or wait less; the strategy retry-task fits"},
+			other:   compile.RetryTask,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,6 +211,7 @@ func TestRefusals(t *testing.T) {
 			require.Equal(t, c.options.Strategy, refusal.Strategy)
 			fitting := [2]time.Duration{refusal.FittingMinDelay, refusal.FittingMaxDelay}
 			require.Equal(t, c.fitting, fitting)
+			require.Equal(t, c.other, refusal.FittingStrategy)
 			for _, reason := range c.reasons {
 				require.ErrorContains(t, err, reason)
 			}

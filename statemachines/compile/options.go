@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,6 +18,8 @@ import (
 
 // Options are how a waiter is compiled. MaxWait is required.
 type Options struct {
+	// Strategy is how to poll; if it is empty, Variables, or RetryTask where the history
+	// has room for that alone.
 	Strategy Strategy
 	// MaxWait is how long the job may take, in whole seconds, a year at most.
 	MaxWait time.Duration
@@ -57,8 +60,8 @@ type Options struct {
 	// machine, which goes on in the states of these names.
 	Exits map[pollcore.Status]string
 	// Events is the poller's share of the 25,000 events of an execution;
-	// DefaultEvents if 0. A schedule that can need more is refused, or with Fit
-	// gets a longer MaxDelay, and a longer MinDelay where that is not enough.
+	// DefaultEvents if 0. Delays that can need more grow: the longest, or else the
+	// shortest. One that MinDelay or MaxDelay names grows only with Fit.
 	Events int
 	Fit    bool
 	// RunJobFunction and CheckStatusFunction are names or ARNs of the two Lambda
@@ -73,6 +76,12 @@ type Options struct {
 
 // DefaultEvents leaves some of the 25,000 events of an execution to others.
 const DefaultEvents = 24_000
+
+// choice is the text of Compiled.Choice.
+func choice(what, chosen, otherwise string, events, share int) string {
+	return fmt.Sprintf("the %s is %s, not %s: with %[3]s the wait could take %d events of the history, and its share is %d",
+		what, chosen, otherwise, events, share)
+}
 
 // OptionErrors is all that is wrong with the options and the call of a waiter,
 // whatever the strategy. errors.As finds each [*OptionError] in it.
@@ -167,8 +176,11 @@ func (o Options) Validate() error {
 	return c.err()
 }
 
+// share is how many events of the history the wait may take.
+func (o Options) share() int { return cmp.Or(o.Events, DefaultEvents) }
+
 func (c *checks) strategy(o Options) {
-	if o.Strategy.Valid() {
+	if o.Strategy == "" || o.Strategy.Valid() {
 		return
 	}
 	names := list(Strategies())

@@ -26,7 +26,8 @@ type plan struct {
 	shapes   *jsontype.Type   // of input and output, spelled so too
 	call     Call
 	options  Options
-	leaves   bool // the Lambda functions are not to stop the job, which they could
+	choice   string // what the history made of the delays
+	leaves   bool   // the Lambda functions are not to stop the job, which they could
 
 	rules   []rule  // of responses, in the order of the acceptors
 	catches []catch // of errors, in that order

@@ -28,10 +28,14 @@ type NotCompiledError struct {
 	// reasons: it requires none, and the strategy Loop passes on only members that
 	// the operation requires or Arguments name.
 	Optional []string
+	// Events is how many the wait can take, if the history has no room for them, which
+	// is among the reasons then; else 0.
+	Events int
 	// FittingMinDelay or FittingMaxDelay is the MinDelay or the MaxDelay with which
-	// the history has room for the schedule, if it has none, which is among the
-	// reasons then; else both are 0. Options.Fit takes it.
+	// the history has room, if there is one: Options.Fit takes it. FittingStrategy is
+	// a strategy for which it has room, if that is the only reason.
 	FittingMinDelay, FittingMaxDelay time.Duration
+	FittingStrategy                  Strategy
 }
 
 func (e *NotCompiledError) Error() string {
@@ -46,6 +50,7 @@ type refusal struct {
 	objections         []objection
 	unmodeled          []string // codes that Step Functions hides
 	unsure             []string // members of an input that requires none
+	events             int      // those of a history that has no room for them
 	minDelay, maxDelay time.Duration
 }
 
@@ -74,5 +79,8 @@ func (r *refusal) err(waiter string, s Strategy) error {
 	for i, o := range sorted {
 		reasons[i] = o.text
 	}
-	return &NotCompiledError{waiter, s, reasons, r.unmodeled, r.unsure, r.minDelay, r.maxDelay}
+	return &NotCompiledError{
+		Waiter: waiter, Strategy: s, Reasons: reasons, Unmodeled: r.unmodeled, Optional: r.unsure,
+		Events: r.events, FittingMinDelay: r.minDelay, FittingMaxDelay: r.maxDelay,
+	}
 }

@@ -29,7 +29,8 @@ type Report struct {
 	// SignalNote says how the machine learns of the end besides polls; empty where it
 	// does not.
 	SignalNote string `json:"signalNote,omitempty"`
-	// Warnings are those of [Compiled].
+	// Choice and Warnings are those of [Compiled].
+	Choice   string   `json:"choice,omitempty"`
 	Warnings []string `json:"warnings"`
 }
 
@@ -76,7 +77,7 @@ func (c *Compiled) Report() Report {
 		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
 		TransitionsPerPoll: t.transitions, EventsPerPoll: t.events, EventsPerFault: 3,
 		JobSeconds: [2]int{0, p.total},
-		Warnings:   c.Warnings,
+		Choice:     c.Choice, Warnings: c.Warnings,
 	}
 	if to := p.options.JobTo; to > 0 {
 		r.JobSeconds = [2]int{int(p.options.JobFrom / time.Second), int(to / time.Second)}

@@ -29,7 +29,7 @@ type retryTask struct{}
 func (retryTask) traits() traits {
 	return traits{
 		summary: "one Task in JSONata whose Retry block is the loop: a third of the transitions", language: asl.JSONata,
-		retryBlock: true, phases: mostPhases, delays: undrawn,
+		retryBlock: true, untried: true, phases: mostPhases, delays: undrawn,
 	}
 }
 

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -8,6 +9,9 @@ import (
 
 // Strategy is a way to poll: how a waiter becomes states.
 type Strategy string
+
+// defaultStrategy is that of options that name none.
+const defaultStrategy = Variables
 
 // strategy makes states of a plan. Each has a file with its constant, and a row
 // in the table.
@@ -52,6 +56,8 @@ type traits struct {
 	// for any delays.
 	phases int
 	delays delays
+	// untried: no recording shows that AWS runs its form so.
+	untried bool
 	// told: Step Functions waits for the end of the job.
 	told bool
 	// collected: the Lambda function collector polls, and answers one Task.
@@ -116,7 +122,7 @@ func (s Strategy) find() strategy {
 }
 
 func (s Strategy) traits() traits {
-	if found := s.find(); found != nil {
+	if found := cmp.Or(s, defaultStrategy).find(); found != nil {
 		return found.traits()
 	}
 	return traits{}

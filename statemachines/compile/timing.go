@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -146,20 +147,18 @@ func (t timing) pollsByDraw() int {
 	return t.count(time.Duration(t.total-t.initial)*time.Second, shortest) + 1
 }
 
-// fit refuses a schedule that can fill the poller's share of the history, and
-// finds the delays with which it does not: a longer longest delay, which makes
-// only long jobs wait, or else a longer shortest one.
+// fit finds the delays with which the schedule cannot fill the poller's share of the
+// history: a longer longest delay, which makes only long jobs wait, or else a longer
+// shortest one. It refuses to lengthen a delay that options name, unless they say Fit.
 func (p *plan) fit() {
-	share := p.options.Events
-	if share == 0 {
-		share = DefaultEvents
-	}
+	share := p.options.share()
 	t := p.turn()
 	needs := func() int { return p.strategy.polls(p)*t.events + t.most.events }
 	events := needs()
 	if events <= share {
 		return
 	}
+	p.events = events
 	if p.options.Schedule != nil {
 		p.refuse("it can take %d events of the history, and its share is %d: give the schedule longer delays, or wait less", events, share)
 		return
@@ -180,12 +179,15 @@ func (p *plan) fit() {
 		p.refuse("even with the longest delay it can take %d events of the history, and its share is %d", needs(), share)
 		return
 	}
-	if p.options.Fit {
-		return
-	}
 	which, delay, before := "shortest", p.low, low
 	if longer {
 		which, delay, before = "longest", p.hi, hi
+	}
+	if o := p.options; o.Fit || o.MaxDelay == 0 && (longer || o.MinDelay == 0) {
+		p.choice = choice(which+" delay", fmt.Sprintf("%d s", delay), fmt.Sprintf("%d s", before), events, share)
+		return
+	}
+	if longer {
 		p.maxDelay = p.rule().Max
 	} else {
 		p.minDelay = p.rule().Min

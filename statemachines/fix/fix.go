@@ -27,7 +27,7 @@ type Options struct {
 	Only []string
 	// Strategy is how the new loops poll: one of Strategies. If it is empty, a ".sync"
 	// Task takes the place of a loop and of the Task that starts its job, where one can
-	// (compile.SyncTask), and compile.Variables that of all others.
+	// (compile.SyncTask), and compile chooses for all others.
 	Strategy compile.Strategy
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
 	// as the one that it replaces did, 24 hours at most where nothing but its history
@@ -37,9 +37,10 @@ type Options struct {
 	// waiter's, longer where the history would overflow. The strategy Loop keeps the delay of the loop that it replaces.
 	MaxDelay time.Duration
 	// Schedule has all delays instead, but for the strategies SyncTask and Loop. Without
-	// a Strategy it is for compile.Variables.
+	// a Strategy compile chooses.
 	Schedule *pollcore.Planned
-	// JobRuns is how long the jobs of the Trials last; 12 minutes if it is 0.
+	// JobRuns is how long the job of the Trials lasts; if it is 0, they are the means over
+	// jobs of many lengths.
 	JobRuns time.Duration
 	// Express tells that the machine runs as an Express workflow.
 	Express bool
@@ -71,8 +72,10 @@ type Loop struct {
 	NotTried []string `json:"notTried,omitempty"`
 	// Fragment is what took the place of the loop; nil if it was not replaced.
 	Fragment *Fragment `json:"fragment,omitempty"`
-	// Trials compare both loops on jobs that last as long as Options.JobRuns.
-	Trials []Trial `json:"trials,omitempty"`
+	// Trials compare both loops on the Jobs, by how long these last: Options.JobRuns, or
+	// else a spread of lengths.
+	Trials []Trial         `json:"trials,omitempty"`
+	Jobs   []time.Duration `json:"-"`
 }
 
 // Route is where a status of the job leads.
@@ -197,14 +200,14 @@ func replaceBest(ctx context.Context, d *document, poll string, o Options) (*doc
 	if o.Strategy != "" || o.Schedule != nil {
 		return replaceOne(ctx, d, poll, o)
 	}
-	o.Strategy = compile.SyncTask
-	changed, out, err := replaceOne(ctx, d, poll, o)
+	sync := o
+	sync.Strategy = compile.SyncTask
+	changed, out, err := replaceOne(ctx, d, poll, sync)
 	reason, refused := reasonOf(err)
 	if !refused {
 		return changed, out, err
 	}
 	started := out.Strategy != ""
-	o.Strategy = compile.Variables
 	changed, out, err = replaceOne(ctx, d, poll, o)
 	if started && err == nil {
 		out.Notes = append(out.Notes, "a .sync Task cannot take the place of the loop: "+reason)
@@ -234,12 +237,14 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err != nil {
 		return nil, out, err
 	}
-	out.MaxWait = f.maxWait
+	out.MaxWait, out.Strategy = f.maxWait, f.strategy
 	if o.strategy().Waits() {
 		out.Notes = f.warnings
 	}
-	if f.waitNote != "" {
-		out.Notes = append(out.Notes, f.waitNote)
+	for _, note := range []string{f.waitNote, f.chosen} {
+		if note != "" {
+			out.Notes = append(out.Notes, note)
+		}
 	}
 	changed, err := d.edit(f)
 	if err != nil {
@@ -247,29 +252,42 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	}
 	after, err := f.verify(ctx, changed.Text, o)
 	if err != nil {
-		return nil, out, err
+		return nil, out, f.explain(err)
 	}
 	for i, b := range before.seen {
 		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.route(), After: after.seen[i].route()})
 	}
 	changes, report, err := f.tryChange(ctx, d, changed, o)
 	if err != nil {
-		return nil, out, err
+		return nil, out, f.explain(err)
 	}
 	out.Changes, out.Runs, out.NotTried = changes, report.Scripts, report.NotTried
-	if out.Trials, err = f.measure(ctx, before, after, o); err != nil {
+	if out.Trials, out.Jobs, err = f.measure(ctx, before, after, o); err != nil {
 		return nil, out, err
 	}
 	out.Fragment, err = f.export()
 	return changed, out, err
 }
 
-// MarshalJSON writes the members, with MaxWait in seconds.
+// explain adds to the reason of a refusal what the compiler chose.
+func (f *fragment) explain(err error) error {
+	if reason, ok := reasonOf(err); ok && f.chosen != "" {
+		return refuse("%s (%s)", reason, f.chosen)
+	}
+	return err
+}
+
+// MarshalJSON writes the members, with MaxWait and Jobs in seconds.
 func (l Loop) MarshalJSON() ([]byte, error) {
 	type members Loop
+	jobs := make([]float64, len(l.Jobs))
+	for i, runs := range l.Jobs {
+		jobs[i] = runs.Seconds()
+	}
 	return json.Marshal(struct {
 		members
 
-		MaxWaitSeconds float64 `json:"maxWaitSeconds,omitempty"`
-	}{members(l), l.MaxWait.Seconds()})
+		MaxWaitSeconds float64   `json:"maxWaitSeconds,omitempty"`
+		JobSeconds     []float64 `json:"jobSeconds,omitempty"`
+	}{members(l), l.MaxWait.Seconds(), jobs})
 }

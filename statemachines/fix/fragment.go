@@ -25,8 +25,8 @@ type object = map[string]any
 type fragment struct {
 	*loop
 
-	pollsByRetry bool // the Retry of the poll is the loop
-
+	strategy compile.Strategy
+	chosen   string // what the compiler chose, and why
 	observed *observed
 	maxWait  time.Duration
 	waitNote string // what to know of maxWait
@@ -57,7 +57,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		return nil, err
 	}
 	options := compile.Options{
-		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
+		Strategy: o.Strategy, MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
 		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
 	}
 	if o.Schedule != nil {
@@ -82,7 +82,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err := f.read(c); err != nil {
 		return nil, err
 	}
-	f.warnings = c.Warnings
+	f.strategy, f.chosen, f.warnings = c.Strategy, c.Choice, c.Warnings
 	if f.starter != nil {
 		f.warnDropped()
 	}
@@ -106,11 +106,13 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 	} else {
 		call.Arguments, err = f.arguments()
 	}
-	result := "$states.input"
-	if f.pollsByRetry = options.Strategy.PollsByRetry(); f.pollsByRetry {
-		result += ".output" // beside the number of the acceptor
-	}
-	return func() error { return f.adaptJSONata(result) }, err
+	return func() error {
+		result := "$states.input"
+		if f.strategy.PollsByRetry() {
+			result += ".output" // beside the number of the acceptor
+		}
+		return f.adaptJSONata(result)
+	}, err
 }
 
 // newPrefix is what the names of the fragment's variables begin with.

@@ -358,7 +358,7 @@ func (f *fragment) adaptPoll(s object) error {
 // the loop.
 func (f *fragment) keepRetry(s object) {
 	kept := f.node(f.poll).Get("Retry")
-	if kept == nil || f.pollsByRetry {
+	if kept == nil || f.strategy.PollsByRetry() {
 		return
 	}
 	retriers, _ := s["Retry"].([]any)

@@ -55,11 +55,8 @@ func startOf(s *asl.State, table lint.Loop, models typecheck.Models) (*catalog.O
 // between the two. It refuses what a ".sync" Task cannot do in their place.
 func (l *loop) addStart(table lint.Loop, o Options) error {
 	job := l.entry.Job
-	switch {
-	case job == nil || job.Sync == "":
+	if job == nil || job.Sync == "" {
 		return refuse("Step Functions has no .sync Task for %s", l.entry.FullName())
-	case job.SyncUnknown != "":
-		return refuse("the job's id behind the Task %s is not known: %s", job.Sync, job.SyncUnknown)
 	}
 	for _, s := range l.flow.States {
 		op, err := startOf(s, table, o.Models)
@@ -69,6 +66,8 @@ func (l *loop) addStart(table lint.Loop, o Options) error {
 		l.canSync = l.canSync || op != nil && op.Name == l.entry.Name
 	}
 	switch {
+	case job.SyncUnknown != "":
+		return refuse("the job's id behind the Task %s is not known: %s", job.Sync, job.SyncUnknown)
 	case !l.canSync:
 		return refuse("no Task beside the loop starts the job")
 	case o.Express:

@@ -63,9 +63,9 @@ func TestSync(t *testing.T) {
 	require.Contains(t, after, `"StartAt": "Train begins"`)
 	require.Equal(t, []string{"Train", "Wait", "Get", "Done?"}, loops[0].Fragment.Replaces)
 	for _, trial := range loops[0].Trials {
-		require.Equal(t, 1, trial.After.Calls, trial.Status)
-		require.LessOrEqual(t, trial.After.Transitions, 7, trial.Status)
-		require.Equal(t, 12*time.Minute, trial.After.Lasts, trial.Status)
+		require.InDelta(t, 1, trial.After.Calls, 0, trial.Status)
+		require.LessOrEqual(t, trial.After.Transitions, 7.0, trial.Status)
+		require.Zero(t, trial.After.Late, trial.Status)
 	}
 	require.Equal(t, "Report", loops[0].Trials[0].After.Exit)
 
@@ -258,4 +258,19 @@ func TestSyncVariables(t *testing.T) {
 			require.JSONEq(t, `{"n": 1}`, string(r.Output))
 		})
 	}
+}
+
+// Where lint says that the job has a ".sync" Task, and none can take the place of the loop, a
+// note says why: also where nobody knows the job's id behind that Task.
+func TestNoteOfMissingSync(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(
+		`"Start":   {"Type": "Pass", "Result": {"id": "q"}, "Next": "Wait"}`,
+		`"Start":   {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "Next": "Wait"}`,
+		`"$.id"`, `"$.QueryExecutionId"`,
+	).Replace(machine("", "", "", ""))
+	_, loops := apply(t, text, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, compile.Variables, loops[0].Strategy)
+	require.Contains(t, strings.Join(loops[0].Notes, "\n"), "a .sync Task cannot take the place of the loop: the job's id behind the Task athena:startQueryExecution.sync is not known")
 }

@@ -39,6 +39,11 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 	}
 }
 
+// isLookedAt tells whether the loop of a state is.
+func (c *checker) isLookedAt(s *asl.State) bool {
+	return c.only == nil || slices.Contains(c.only, s.Name)
+}
+
 // report adds a WARNING at a field of a state, or at the state itself.
 func (c *checker) report(rule string, s *asl.State, field, format string, args ...any) {
 	c.reportAs(diag.Warning, rule, s, field, format, args...)

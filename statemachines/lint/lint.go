@@ -154,11 +154,6 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 	}
 }
 
-// isLookedAt tells whether the loop of a state is.
-func (c *checker) isLookedAt(s *asl.State) bool {
-	return c.only == nil || slices.Contains(c.only, s.Name)
-}
-
 func (c *checker) loop(l *loop, express bool) {
 	if slices.ContainsFunc(l.states, hasOpenRule) || !slices.ContainsFunc(l.states, c.isLookedAt) {
 		return

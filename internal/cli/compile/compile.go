@@ -38,6 +38,9 @@ The machine's input is the input of its first call, unless you pass --arguments.
 With --exits compile prints a fragment: states to merge into your own machine.
 --report prints what the machine costs, --iam the policy that its role needs.
 
+Where the wait could fill the history of an execution, compile takes a longer delay,
+or another strategy if you pass the delays, and says so.
+
 Exit codes: 0 succeeded, 1 the strategy cannot express the waiter, or --check
 found a difference, 2 wrong usage.`,
 		Example: `  jobpoller compile dynamodb ExportCompleted --strategy retry-task --max-wait 2h
@@ -60,7 +63,7 @@ found a difference, 2 wrong usage.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.strategy, "strategy", string(compile.Variables), kit.OrList(names))
+	f.StringVar(&o.strategy, "strategy", "", kit.OrList(names)+"; default variables, or what the history has room for")
 	kit.AddMaxWait(f, &o.maxWait, 0)
 	o.delays.AddTo(f)
 	f.BoolVar(&o.start, "start", false, "start the job first; the machine's input is that of the start call")
@@ -70,7 +73,7 @@ found a difference, 2 wrong usage.`,
 	kit.SetOwn(c, "prefix")
 	f.StringVar(&o.selected, "select", "", "`EXPRESSION` of JMESPath that selects the output from the response")
 	f.IntVar(&o.events, "events", compile.DefaultEvents, "events that the wait may write, of the 25,000 of an execution")
-	f.BoolVar(&o.fit, "fit", false, "lengthen the delay until the events suffice")
+	f.BoolVar(&o.fit, "fit", false, "lengthen also a delay that you pass until the events suffice")
 	f.StringToStringVar(&o.exits, "exits", nil, "`STATES` in which the fragment that compile prints goes on: succeeded=A,failed=B,timed-out=C")
 	f.StringArrayVar(&o.causes, "cause", nil, "`CODE=TEXT`: text in the cause of an error whose code Step Functions hides; * is any text; repeatable")
 	f.StringVar(&o.unmodeled, "unmodeled", "refuse", "what an error with a hidden code and no known text does: refuse (do not compile) or fail (the wait)")

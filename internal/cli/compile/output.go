@@ -21,6 +21,9 @@ import (
 
 // write prints what was asked for, or compares it with a file.
 func (o *compileOptions) write(c *cobra.Command, compiled *compile.Compiled) error {
+	if compiled.Choice != "" && (!o.report || o.output != "text") { // whose text has it
+		terminal.Fprintf(c.ErrOrStderr(), "note: %s\n", compiled.Choice)
+	}
 	for _, w := range compiled.Warnings {
 		terminal.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
 	}
@@ -174,6 +177,9 @@ func reportText(r compile.Report) string {
 			row.name, row.cost.Polls, row.cost.Transitions, row.cost.Events, row.cost.USD, row.cost.LatenessSeconds)
 	}
 	terminal.Fprintf(&b, "\n")
+	if r.Choice != "" {
+		terminal.Fprintf(&b, "%s\n", r.Choice)
+	}
 	if r.SignalNote != "" {
 		terminal.Fprintf(&b, "%s\n", r.SignalNote)
 	}

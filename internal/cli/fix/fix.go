@@ -69,8 +69,8 @@ A loop without a bound gets one: --max-wait, or as many polls as its history hol
 
 --replace puts a compiled loop in the place of yours: one that knows every status,
 waits up to a deadline, and retries throttled calls. The states around it stay, with
-the data that they read. It prints both loops as tables, what each costs on a job of
-the time of --simulate, what changes, and a unified diff.
+the data that they read. It prints both loops as tables, what each costs and how
+late it is on jobs of many lengths or of --simulate, what changes, and a diff.
 
 A compiled loop waits as long as the old one did, unless --max-wait says otherwise:
 24h at most where only a full history ended it, and less than the machine's
@@ -112,7 +112,7 @@ stays; 2 wrong usage.`,
 		"bound of a loop that has none, and of a compiled one: 2h, 90s, or 300 for seconds")
 	kit.AddDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	o.delays.AddSchedule(f)
-	kit.AddDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
+	kit.AddDuration(f, &o.simulate, "simulate", 0, "how long the job lasts on which the loops are compared, instead of many lengths")
 	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
 	for _, name := range compiledFlags {
 		kit.SetGroup(c, name, kit.WithReplace)
@@ -197,7 +197,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if o.output == "json" {
 		err = kit.WriteJSON(c.OutOrStdout(), out)
 	} else {
-		err = e.print(c, out.Diff, o.simulate)
+		err = e.print(c, out.Diff)
 	}
 	if err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
@@ -371,7 +371,7 @@ type replaced struct {
 func (r *replaced) Read(p []byte) (int, error) { return r.text.Read(p) }
 
 // print writes the loops, and the diff or the new states, for people.
-func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error {
+func (e *edited) print(c *cobra.Command, diff string) error {
 	var b strings.Builder
 	for _, l := range e.loops {
 		if l.Refused != "" {
@@ -387,7 +387,7 @@ func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error 
 			terminal.Fprintf(&b, "note: the role needs more permissions: jobpoller compile %s %s --start --strategy %s --no-stop --max-wait %s --iam\n",
 				service, job, l.Strategy, kit.ShortDuration(l.MaxWait))
 		}
-		terminal.Fprintf(&b, "\n%s\n", terminal.Lines(trialTable(l.Trials, runs)))
+		terminal.Fprintf(&b, "\n%s\n", terminal.Lines(trialTable(l.Trials, l.Jobs)))
 		b.WriteString(changesTable(l))
 		if e.text == nil {
 			e.printFragment(&b, l)
@@ -482,10 +482,18 @@ func newTable(m *asl.StateMachine, l fix.Loop) string {
 	return b.String()
 }
 
-// trialTable compares two loops on jobs that last for a time.
-func trialTable(trials []fix.Trial, runs time.Duration) string {
+// trialTable compares two loops on jobs, by how long these last.
+func trialTable(trials []fix.Trial, jobs []time.Duration) string {
 	var b strings.Builder
-	terminal.Fprintf(&b, "on a job of %s:\n", kit.ShortDuration(runs))
+	if len(jobs) == 1 {
+		terminal.Fprintf(&b, "on a job of %s:\n", kit.ShortDuration(jobs[0]))
+	} else {
+		texts := make([]string, len(jobs))
+		for i, runs := range jobs {
+			texts[i] = kit.ShortDuration(runs.Round(time.Second))
+		}
+		terminal.Fprintf(&b, "means of %d jobs, of %s:\n", len(jobs), strings.Join(texts, ", "))
+	}
 	rows := [][]string{{"", "ends after", "late", "calls", "transitions", "cost", "leads to"}}
 	for _, t := range trials {
 		rows = append(rows, trialRow(t.Status+" before", t.Before), trialRow("after", t.After))
@@ -523,6 +531,7 @@ func trialRow(name string, m fix.Measure) []string {
 		late, exit = kit.ShortDuration(m.Late.Round(time.Second)), m.Exit
 	}
 	return []string{
-		name, kit.ShortDuration(m.Lasts.Round(time.Second)), late, fmt.Sprint(m.Calls), fmt.Sprint(m.Transitions), fmt.Sprintf("$%.4f", m.USD), exit,
+		name, kit.ShortDuration(m.Lasts.Round(time.Second)), late,
+		fmt.Sprintf("%.0f", m.Calls), fmt.Sprintf("%.0f", m.Transitions), fmt.Sprintf("$%.4f", m.USD), exit,
 	}
 }

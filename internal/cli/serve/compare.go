@@ -34,5 +34,6 @@ func compareStrategies(ctx context.Context, c page.Comparison) []page.Trial {
 }
 
 func newTrial(name string, m *fix.Measure) page.Trial {
-	return page.Trial{Name: name, Late: m.Late, Calls: m.Calls, Transitions: m.Transitions, USD: m.USD}
+	return page.Trial{Name: name, Late: m.Late, Calls: int(m.Calls), Transitions: int(m.Transitions), // of one job
+		USD: m.USD}
 }
