@@ -44,7 +44,10 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	if after, err = runnable(after); err != nil {
 		return nil, err
 	}
-	p := &pair{options: o, changed: map[string]bool{}, near: map[string]bool{}, exits: map[string]bool{}, loops: map[string][]string{}, restarts: map[Kind]bool{}, report: &Report{}}
+	p := &pair{
+		options: o, report: &Report{}, changed: map[string]bool{}, near: map[string]bool{}, exits: map[string]bool{},
+		loops: map[string][]string{}, restarts: map[Kind]bool{},
+	}
 	if err := p.findChanges(before, after); err != nil {
 		return nil, err
 	}
