@@ -226,7 +226,7 @@ func TestNotTried(t *testing.T) {
       "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "m"}}`), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Which"`)
 	_, loops := apply(t, text, fix.Options{})
 	require.Empty(t, loops[0].Refused)
-	require.Equal(t, []string{`"Tell": no drawn input and answer gets there`}, loops[0].NotTried)
+	require.Equal(t, []string{`"Tell": no trial run gets there`}, loops[0].NotTried)
 	_, loops = apply(t, machine("", "", "", ""), fix.Options{})
 	require.Empty(t, loops[0].NotTried)
 }

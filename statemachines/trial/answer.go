@@ -42,6 +42,7 @@ type callee struct {
 	errors  []answer
 	bare    []answer // of each status, or the usual one
 	ending  *answer  // the job is on the way to an end
+	caught  []string // errors that either machine names
 	several []several
 }
 
@@ -109,6 +110,7 @@ func newCallee(s *asl.State, r *simulate.Response) *callee {
 
 // vary makes the other answers of a Task. named are the errors that both machines name.
 func (c *callee) vary(w *words, named []string, models typecheck.Models) error {
+	c.caught = named
 	c.addStatuses(c.known, w)
 	c.addBare(c.known)
 	c.addSeveral(c.known)

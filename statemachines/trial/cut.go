@@ -52,7 +52,12 @@ func (p *pair) newCut() *cut {
 			}
 			eachWithin(state, func(inner *asl.State) {
 				c.inside[state.Name] = c.inside[state.Name] || p.near[inner.Name]
-				behind[state.Name] = behind[state.Name] || p.exits[inner.Name]
+				if p.exits[inner.Name] {
+					behind[state.Name] = true
+					for _, name := range p.loops[state.Name] { // whole, or it is left in a lap
+						behind[name] = true
+					}
+				}
 			})
 		}
 	}
@@ -152,7 +157,7 @@ func remember(all map[string]*observed, key string, run func() (*observed, error
 // middle.
 func join(middle *observed, parts ...*observed) *observed {
 	seen := *parts[len(parts)-1]
-	seen.flow, seen.asked = middle.flow, middle.asked
+	seen.flow, seen.asked, seen.lap = middle.flow, middle.asked, middle.lap
 	seen.Polls, seen.Lasts, seen.events, seen.calls, seen.usual = 0, 0, 0, nil, nil
 	seen.polls, seen.visits = map[string][]any{}, map[string]int{}
 	for _, o := range parts {

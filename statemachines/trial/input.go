@@ -143,7 +143,7 @@ func (p *pair) manyItems(input []byte) []byte {
 func (p *pair) tryMany(ctx context.Context, input []byte) error {
 	for _, role := range p.tasks {
 		for _, s := range p.callee(role).scripts(role, p.loops[role] != nil) {
-			if !s.whole {
+			if !s.never || !s.whole {
 				continue
 			}
 			s.title = fmt.Sprintf("%s, with %d items", s.title, mostItems)

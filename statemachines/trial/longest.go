@@ -9,28 +9,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// isBoundNear tells whether a change may be met only where a loop of a Task is left at its
-// bound: in the loop, or right behind it.
-func (p *pair) isBoundNear(role string) bool {
-	if p.whole {
-		return true
-	}
-	for _, s := range []*subject{p.before, p.after} {
-		for state := range s.machine.All {
-			if !slices.Contains(p.loops[role], state.Name) && state.Name != role {
-				continue
-			}
-			for _, way := range state.Transitions() {
-				if p.changed[way.To] {
-					return true
-				}
-			}
-			if p.changed[state.Name] {
-				return true
-			}
-		}
-	}
-	return false
+// isInChange tells whether a change is in the loop of a Task.
+func (p *pair) isInChange(role string) bool {
+	return p.whole || slices.ContainsFunc(append(slices.Clip(p.loops[role]), role), func(name string) bool { return p.changed[name] })
 }
 
 // longest are the job that ends one poll before so many are over, and that after which
@@ -42,10 +23,9 @@ func (p *pair) longest(never *script, polls int, before *observed) []*script {
 	}
 	long := &scriptsOf{role: never.task}
 	add := func(title string, end ...answer) {
-		few := &script{task: never.task, answers: slices.Concat(slices.Repeat([]answer{stays}, min(fewPolls, polls-1)), end)}
-		long.add(title, false, slices.Concat(slices.Repeat([]answer{stays}, polls-1), end))
-		if before.lap.events > 0 {
-			few.lap, long.all[len(long.all)-1].few = before.lap, few
+		added := long.add(title, false, slices.Concat(slices.Repeat([]answer{stays}, polls-1), end))
+		if slices.Contains(p.loops[never.task], before.lap.task) {
+			added.few = &script{task: never.task, answers: slices.Concat(slices.Repeat([]answer{stays}, min(fewPolls, polls-1)), end), lap: before.lap}
 		}
 	}
 	add(fmt.Sprintf("a job at %q that ends after %d polls", never.task, polls-1))

@@ -294,21 +294,21 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 	}
-	tried := map[string]bool{}
+	tried, met := map[string]bool{}, map[string]bool{}
 	for i, input := range inputs {
 		if many := p.manyItems(input); i == 0 && many != nil {
 			if err := p.tryMany(ctx, many); err != nil {
 				return nil, err
 			}
 		}
-		r := &round{pair: p, input: input, repeats: i == 0, leads: map[string]*script{}, tried: tried}
+		r := &round{pair: p, input: input, repeats: i == 0, leads: map[string]*script{}, tried: tried, met: met}
 		if err := r.tryAll(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range p.tasks {
 		if !tried[name] {
-			p.report.NotTried = append(p.report.NotTried, fmt.Sprintf("%q: no drawn input and answer gets there", name))
+			p.report.NotTried = append(p.report.NotTried, fmt.Sprintf("%q: no trial run gets there", name))
 		}
 	}
 	return p.report, nil
@@ -331,8 +331,7 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	if n := len(s.answers); n > 2 && !p.before.branches && s.answers[n-1].ended && run.Before.Status != PollsOn && a.asked > n { // another job began
 		p.restarts[s.answers[n-1].kind] = true
 	}
-	never := slices.IndexFunc(s.kinds, func(k Kind) bool { return k.Sort == Never })
-	if never < 0 || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
+	if !s.never || run.After.Status == PollsOn || run.After.Status == run.Before.Status && run.After.Polls == run.Before.Polls {
 		return run, a, b, nil
 	}
 	polls := min(a.asked, b.asked)

@@ -104,6 +104,7 @@ var errIdle = errors.New("the laps of the loop are equal and take no time")
 
 // period is what each lap of a loop takes, whose laps are equal.
 type period struct {
+	task   string // in the loop
 	lasts  time.Duration
 	events int
 }
@@ -145,7 +146,7 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 		before, again := laps[d.Name]
 		now := lap{e.Timestamp, p.track.events, string(d.Input.JSON()), changes, clocks, p.answered()}
 		laps[d.Name] = now
-		takes := period{now.at.Sub(before.at), now.events - before.events}
+		takes := period{d.Name, now.at.Sub(before.at), now.events - before.events}
 		before.at, before.events = now.at, now.events
 		switch {
 		case !again || before != now:
@@ -205,7 +206,8 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	}
 	if of.after != nil {
 		start = start.Add(of.after.Lasts)
-		options.Begin, options.MaxEvents = of.after.left, options.MaxEvents-of.after.events
+		options.Begin = of.after.left
+		options.MaxEvents = max(1, min(options.MaxEvents, asl.MaxEvents-of.after.events))
 		maps.Copy(p.track.variables, of.after.left.Variables)
 	}
 	options.Clock = sim.NewVirtualClock(start)

@@ -15,31 +15,54 @@ type round struct {
 	repeats bool               // scripts of more than one answer are run, too
 	leads   map[string]*script // the first that gets to a Task, in both machines alike
 	tried   map[string]bool    // Tasks that a run got to
+	met     map[string]bool    // states that a run of either machine got to
 }
 
 // tryAll runs the script of which no Task varies, and those of each Task that a run gets to,
-// behind the one that leads there.
+// behind the one that leads there. If no run gets to a state that changed, a loop may lead
+// there at its bound: then the jobs that never end run whole.
 func (r *round) tryAll(ctx context.Context) error {
-	events, err := r.tryOne(ctx, &script{title: "all goes well"})
-	if err != nil {
+	if err := r.tryOne(ctx, &script{title: "all goes well"}); err != nil {
 		return err
 	}
+	var short []*script
 	left := slices.Clone(r.tasks)
 	for {
 		i := slices.IndexFunc(left, func(role string) bool { return r.leads[role] != nil })
+		if i < 0 && len(short) > 0 && !r.meetsAll() {
+			for _, s := range short {
+				s.events = 0
+				if err := r.tryOne(ctx, s); err != nil {
+					return err
+				}
+			}
+			short = nil
+			continue
+		}
 		if i < 0 {
 			return nil
 		}
-		if err := r.tryTask(ctx, left[i], events); err != nil {
+		cut, err := r.tryTask(ctx, left[i])
+		if err != nil {
 			return err
 		}
-		left = slices.Delete(left, i, i+1)
+		short, left = append(short, cut...), slices.Delete(left, i, i+1)
 	}
 }
 
+// meetsAll tells whether runs got to all states that changed.
+func (r *round) meetsAll() bool {
+	for name := range r.changed {
+		if !r.met[name] {
+			return false
+		}
+	}
+	return true
+}
+
 // tryTask runs the scripts of a Task, and its ends while each other poll of the loop goes on.
-// events are those of a run in which all goes well.
-func (r *round) tryTask(ctx context.Context, role string, events int) error {
+// It returns those that it cut short of the bound of a loop.
+func (r *round) tryTask(ctx context.Context, role string) (short []*script, err error) {
 	c, lead := r.callee(role), r.leads[role]
 	scripts := c.scripts(role, r.loops[role] != nil)
 	for i, s := range scripts {
@@ -52,39 +75,47 @@ func (r *round) tryTask(ctx context.Context, role string, events int) error {
 		}
 	}
 	for _, s := range scripts {
-		if !r.repeats && (len(s.answers) > 1 || len(s.kinds) > 1) {
+		if own := len(s.kinds) - len(lead.kinds); !r.repeats && (len(s.answers) > 1 || own > 1) {
 			continue
 		}
-		if !s.whole || !r.isBoundNear(role) {
-			s.events = min(events+fewEvents, asl.MaxEvents)
+		if !s.whole || !r.isInChange(role) {
+			s.events = min(lead.took+fewEvents, asl.MaxEvents)
+			if s.whole {
+				short = append(short, s)
+			}
 		}
-		if _, err := r.tryOne(ctx, s); err != nil {
-			return err
+		if err := r.tryOne(ctx, s); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return short, nil
 }
 
-// tryOne runs a script, and notes the Tasks that it leads to. It returns how many events it
-// took; 0 if it polls on.
-func (r *round) tryOne(ctx context.Context, s *script) (events int, err error) {
+// tryOne runs a script, and notes the Tasks that it leads to. A Task that only the second
+// machine has is led to where all goes well.
+func (r *round) tryOne(ctx context.Context, s *script) error {
 	r.report.Of++
 	run, a, b, err := r.try(ctx, s, r.input)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	pollsOn := a.Status == PollsOn || b.Status == PollsOn
-	leads := s.task == "" || len(run.Differences) == 0 && !pollsOn
-	for _, name := range r.tasks {
-		if a.visits[name] > 0 {
-			r.tried[name] = true
-			if leads && r.leads[name] == nil {
-				r.leads[name] = s
-			}
+	for _, o := range []*observed{a, b} {
+		if o.Status != PollsOn {
+			s.took = max(s.took, o.events)
+		}
+		for name := range o.visits {
+			r.met[name] = true
 		}
 	}
-	if pollsOn {
-		return 0, nil
+	leads := s.task == "" || len(run.Differences) == 0 && a.Status != PollsOn && b.Status != PollsOn
+	for _, name := range r.tasks {
+		if a.visits[name] == 0 && (r.before.callees[name] != nil || b.visits[name] == 0) {
+			continue
+		}
+		r.tried[name] = true
+		if leads && r.leads[name] == nil {
+			r.leads[name] = s
+		}
 	}
-	return max(a.events, b.events), nil
+	return nil
 }

@@ -15,7 +15,9 @@ type script struct {
 	forever bool     // the last one is that of all later calls instead
 	kinds   []Kind
 	title   string
+	never   bool    // its job does not end
 	whole   bool    // it shows the bound of a loop
+	took    int     // events, if it leads to others
 	events  int     // after which a run is one that polls on; 0 for what a history has room for
 	few     *script // with fewer polls; nil if the laps of the first machine are not equal
 	lap     period  // of that machine
@@ -47,7 +49,7 @@ type scriptsOf struct {
 }
 
 // add adds a script. extra are kinds beside those of its answers.
-func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...Kind) {
+func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...Kind) *script {
 	added := &script{task: s.role, answers: answers, forever: forever, title: title, kinds: extra}
 	for _, a := range answers {
 		if a.kind != (Kind{}) && !slices.Contains(added.kinds, a.kind) {
@@ -55,6 +57,7 @@ func (s *scriptsOf) add(title string, forever bool, answers []answer, extra ...K
 		}
 	}
 	s.all = append(s.all, added)
+	return added
 }
 
 // scripts are all that are worth a run for a Task.
@@ -65,15 +68,13 @@ func (c *callee) scripts(role string, loops bool) []*script {
 		title := fmt.Sprintf("%s at %q", a.kind.Value, role)
 		s.add(title, false, []answer{a})
 		if c.running == nil {
-			s.add(title+" for ever", true, []answer{a})
 			// The first shows the bound of a Retry of all errors, and others that of a Retry of theirs.
-			s.all[len(s.all)-1].whole = i == 0 || slices.Contains(c.named(), a.kind.Value)
+			s.add(title+" for ever", true, []answer{a}).whole = i == 0 || slices.Contains(c.caught, a.kind.Value)
 			continue
 		}
 		s.add(title+" after 1 poll", false, []answer{*c.running, a})
 		s.add(title+" twice", false, []answer{*c.running, a, a})
-		s.add(title+" for ever", true, []answer{*c.running, a})
-		s.all[len(s.all)-1].whole = i == 0 || slices.Contains(c.named(), a.kind.Value)
+		s.add(title+" for ever", true, []answer{*c.running, a}).whole = i == 0 || slices.Contains(c.caught, a.kind.Value)
 	}
 	if asl.ParseResource(c.state.Task.Resource).WaitsForToken() || asl.ParseResource(c.state.Task.Resource).Service == "activity" {
 		s.add(fmt.Sprintf("no answer of %q", role), true, []answer{silence(role)})
@@ -108,24 +109,23 @@ func (c *callee) addEnds(s *scriptsOf) {
 // lasting is a job that goes on for some polls.
 func (c *callee) lasting(role string) *script {
 	s := &scriptsOf{role: role}
-	s.add(fmt.Sprintf("a job at %q that ends after 3 polls", role), false, []answer{*c.running, *c.running, *c.running})
-	return s.all[0]
+	return s.add(fmt.Sprintf("a job at %q that ends after 3 polls", role), false, []answer{*c.running, *c.running, *c.running})
 }
 
 // endsBeside are the ends of a job while another one lasts.
 func (c *callee) endsBeside(role string, other *script) []*script {
+	var all []*script
 	s := &scriptsOf{role: role}
 	for _, a := range c.answers {
 		if a.ended {
-			s.add(fmt.Sprintf("%s at %q", nameOf(a.kind), role), true, []answer{a})
-			s.all[len(s.all)-1] = s.all[len(s.all)-1].behind(other)
+			all = append(all, s.add(fmt.Sprintf("%s at %q", nameOf(a.kind), role), true, []answer{a}).behind(other))
 		}
 	}
-	return s.all
+	return all
 }
 
-// fewEvents is how far a run goes in which nothing shows the bound of a loop, beyond what a
-// run takes in which all goes well.
+// fewEvents is how far a run goes in which nothing shows the bound of a loop, beyond what the
+// run takes that leads there.
 const fewEvents = 2000
 
 // addLengths adds jobs that end late, and those that do not end.
@@ -140,13 +140,13 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 	}
 	for i, a := range append([]answer{*c.running}, c.answers...) {
 		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
-			s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
-			s.all[len(s.all)-1].whole = i == 0 // the first shows the bound
+			stays := s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
+			stays.never, stays.whole = true, i == 0 // the first shows the bound
 		}
 	}
 	if c.waiting.text != "" && c.waiting.text != c.running.text {
 		s.add(fmt.Sprintf("a job that stays %s at %q, without optional members", c.running.kind.Value, s.role), true, []answer{c.waiting},
-			Kind{Task: s.role, Sort: Never, Value: c.running.kind.Value})
+			Kind{Task: s.role, Sort: Never, Value: c.running.kind.Value}).never = true
 	}
 }
 

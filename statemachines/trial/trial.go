@@ -3,7 +3,8 @@
 //
 // The n-th call of a Task gets the same answer in both machines, whenever it is made.
 // One Task varies in a run: it gets each kind of answer that its service can give, alone
-// and after others, and the other Tasks go well.
+// and after others. The other Tasks go well, but for one that leads to it, or that polls
+// beside it.
 package trial
 
 import (

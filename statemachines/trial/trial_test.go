@@ -91,13 +91,13 @@ func TestDifferences(t *testing.T) {
 // A bound that gives up one poll early is seen, on whatever poll that is.
 func TestLongestJobBelowABound(t *testing.T) {
 	t.Parallel()
-	bounded := strings.NewReplacer(
+	counted := strings.NewReplacer(
 		`"ResultPath": "$.s"`, `"ResultPath": "$.s", "Assign": {"n": 0}`, `"Type": "Wait"`, `"Type": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`,
 	).Replace(query)
 	rule := `{"Variable": "$n", "NumericGreaterThanEquals": 40, "Next": "Bad"}`
-	last := compare(t, bounded, `"StringEquals": "SUCCEEDED", "Next": "Good"}`, `"StringEquals": "SUCCEEDED", "Next": "Good"}, `+rule)
+	last := compare(t, counted, `"StringEquals": "SUCCEEDED", "Next": "Good"}`, `"StringEquals": "SUCCEEDED", "Next": "Good"}, `+rule)
 	require.Empty(t, last.Outside(trial.Kind{Sort: trial.Never}))
-	first := compare(t, bounded, `"Choices": [`, `"Choices": [`+rule+`, `)
+	first := compare(t, counted, `"Choices": [`, `"Choices": [`+rule+`, `)
 	outside := first.Outside(trial.Kind{Sort: trial.Never})
 	require.NotEmpty(t, outside)
 	require.Equal(t, `a job at "Look" that ends after 39 polls`, outside[0].Script)
@@ -107,14 +107,61 @@ func TestLongestJobBelowABound(t *testing.T) {
 // with longer laps does the same.
 func TestBoundNearTheEndOfAShortRun(t *testing.T) {
 	t.Parallel()
-	for _, laps := range []string{"150", "170", "190"} {
-		bounded := strings.NewReplacer(
-			`"ResultPath": "$.s"`, `"ResultPath": "$.s", "Assign": {"n": 0}`, `"Type": "Wait"`, `"Type": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`,
-			`"Choices": [`, `"Choices": [{"Variable": "$n", "NumericGreaterThanEquals": `+laps+`, "Next": "Bad"}, `,
-		).Replace(query)
-		report := compare(t, bounded, `"Default": "Pause"`, `"Default": "Again"`, `"Tell": {`, `"Again": {"Type": "Pass", "Next": "Pause"}, "Tell": {`)
+	for _, laps := range []string{"185", "190", "195", "200"} {
+		report := compare(t, bounded(laps, "Bad"), `"Default": "Pause"`, `"Default": "Again"`, `"Tell": {`, `"Again": {"Type": "Pass", "Next": "Pause"}, "Tell": {`)
 		require.Empty(t, report.Outside())
 	}
+}
+
+// bounded is the loop with a bound of so many polls, that leads to a state.
+func bounded(polls, to string) string {
+	return strings.NewReplacer(
+		`"ResultPath": "$.s"`, `"ResultPath": "$.s", "Assign": {"n": 0}`, `"Type": "Wait"`, `"Type": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`,
+		`"Choices": [`, `"Choices": [{"Variable": "$n", "NumericGreaterThanEquals": `+polls+`, "Next": "`+to+`"}, `,
+	).Replace(query)
+}
+
+// A change that only a far bound leads to is met, however far it is behind the loop.
+func TestChangeBehindABound(t *testing.T) {
+	t.Parallel()
+	for _, polls := range []string{"20", "600"} {
+		text := strings.Replace(bounded(polls, "P"), `"Tell": {`, `"P": {"Type": "Pass", "Next": "P2"}, "P2": {"Type": "Pass", "Next": "Slow"},
+			"Slow": {"Type": "Fail", "Error": "Slow"}, "Tell": {`, 1)
+		require.NotEmpty(t, compare(t, text, `"Error": "Slow"`, `"Error": "Slower"`).Outside(), polls)
+	}
+}
+
+// So is an error of a Task there that only the new machine catches.
+func TestErrorsBehindABound(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(bounded("600", "Late"), `"Tell": {`, `"Late": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish",
+		"Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": "late"}, "ResultPath": "$.l", "Next": "Bad"}, "Tell": {`, 1)
+	outside := compare(t, text, `"ResultPath": "$.l"`, `"ResultPath": "$.l", "Catch": [{"ErrorEquals": ["Sns.NotFoundException"], "Next": "Good"}]`).Outside()
+	require.NotEmpty(t, outside)
+	for _, run := range outside {
+		require.Contains(t, run.Script, `Sns.NotFoundException at "Late"`)
+	}
+}
+
+// A long way to a loop takes nothing away from how far its runs go.
+func TestLoopBehindALongWay(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`{"StartAt": "Start"`, `{"StartAt": "Zero"`, `"States": {`, `"States": {"Zero": {"Type": "Pass", "Assign": {"i": 0}, "Next": "Count"},
+		"Count": {"Type": "Pass", "Assign": {"i.$": "States.MathAdd($i, 1)"}, "Next": "Enough?"},
+		"Enough?": {"Type": "Choice", "Default": "Count", "Choices": [{"Variable": "$i", "NumericGreaterThanEquals": 700, "Next": "Start"}]},`,
+		"SUCCEEDED", "SUCCESS").Replace(query)
+	require.NotEmpty(t, compare(t, text, "the query failed", "it failed").Outside())
+}
+
+// The laps of a loop that counts are not those of one behind it that does not.
+func TestLapsOfAnotherLoop(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(bounded("30", "Wait"), `"Tell": {"Type"`, `"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Ask"},
+		"Ask": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}, "ResultPath": "$.g", "Next": "Which?"},
+		"Which?": {"Type": "Choice", "Default": "Wait", "Choices": [{"Variable": "$.g.JobRun.JobRunState", "StringEquals": "SUCCESS", "Next": "Good"}]},
+		"Tell": {"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Wait"}], "Type"`, 1)
+	report := compare(t, text, `"NumericGreaterThanEquals": 30, "Next": "Wait"`, `"NumericGreaterThanEquals": 40, "Next": "Bad"`, `"Next": "Ask"`, `"Comment": "kept", "Next": "Ask"`)
+	require.Contains(t, scriptsOf(report.Outside(trial.Kind{Sort: trial.Never})), `a job at "Look" that ends after 39 polls`)
 }
 
 // A Task that only a failure gets to fails, too.
