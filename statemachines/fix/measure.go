@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -76,7 +77,8 @@ func (f *fragment) spread(o Options) []time.Duration {
 			ends += delay
 		}
 		if ends <= most {
-			from, to = s.Before(1), ends
+			from = max(time.Second, s.Before(1))
+			to = max(from, ends)
 		}
 	}
 	all := make([]time.Duration, jobLengths)
@@ -88,7 +90,7 @@ func (f *fragment) spread(o Options) []time.Duration {
 }
 
 // measure compares the loops on jobs that succeed, and on some for each failure: the means
-// over jobs of all lengths, up to the first with which the old loop leads elsewhere. It
+// over jobs of all lengths, up to the first with which a loop leads elsewhere. It
 // returns these lengths, too.
 func (f *fragment) measure(ctx context.Context, before, after *observed, o Options) (all []Trial, jobs []time.Duration, err error) {
 	kept, limited := *before.bench, *before.machine // which its TimeoutSeconds may end
@@ -100,7 +102,7 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 		if err != nil {
 			return nil, nil, err
 		}
-		if jobs != nil && !slices.EqualFunc(all, trials, func(a, b Trial) bool { return a.Before.Exit == b.Before.Exit }) {
+		if jobs != nil && !slices.EqualFunc(all, trials, func(a, b Trial) bool { return a.Before.Exit == b.Before.Exit && a.After.Exit == b.After.Exit }) {
 			break
 		}
 		jobs = append(jobs, runs)
@@ -146,7 +148,7 @@ func (f *fragment) measureJob(ctx context.Context, old, after *observed, shorter
 		if err != nil {
 			return nil, err
 		}
-		t.After = f.measureRun(replaced, asked.calls, after.seen[i].exit, runs)
+		t.After = f.measureRun(replaced, asked.calls, cmp.Or(after.exit(replaced), f.failIn(replaced.Visits)), runs)
 		all = append(all, t)
 	}
 	return all, nil

@@ -81,7 +81,10 @@ const mostRounds = 10
 func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOptions) ([]byte, []Repair, error) {
 	r := &repairer{options: o, read: read}
 	seen := [][]byte{file}
-	for range mostRounds {
+	for n := range mostRounds + 1 {
+		if n == mostRounds { // what is left is told of the last text
+			r.options.Sure, r.options.Accept = false, nil
+		}
 		next, err := r.round(ctx, file)
 		if err != nil {
 			return nil, nil, err
@@ -122,7 +125,7 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 			continue
 		}
 		if at != all { // with the loop of the finding
-			if at, err = r.load(at.file, near(s)); err != nil {
+			if at, err = r.load(at.file, all.near(f)); err != nil {
 				return nil, err
 			}
 			i := slices.IndexFunc(at.findings, func(g lint.Finding) bool { return g.Rule == f.Rule && g.Pointer == f.Pointer && g.Message == f.Message })
@@ -143,12 +146,25 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 	return at.file, nil
 }
 
-// near are a state and those that follow: an edit in the loop of the first can have findings in
-// their loops.
-func near(s *asl.State) []string {
+// near are the states in whose loops an edit for a finding can mend it, or bring others: its
+// own, those before and behind it, and those that the edits are in.
+func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
+	s := c.stateAt(f)
 	names := []string{s.Name}
-	for _, way := range s.Transitions() {
-		names = append(names, way.To)
+	for other := range c.machine.All {
+		for _, way := range other.Transitions() {
+			switch s.Name {
+			case other.Name:
+				names = append(names, way.To)
+			case way.To:
+				names = append(names, other.Name)
+			}
+		}
+	}
+	for _, e := range edits {
+		if at := c.machine.StateAt(e.At); at != nil {
+			names = append(names, at.Name)
+		}
 	}
 	return names
 }
@@ -291,7 +307,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err != nil {
 		return nil, nil, "", err
 	}
-	changed, err := r.load(after, near(c.stateAt(f)))
+	changed, err := r.load(after, c.near(f, tried.edits...))
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("the new definition is not valid: %w", err)
 	}

@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -64,16 +65,20 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	return after, nil
 }
 
+// failIn is the new Fail state that a run visited; empty for none.
+func (f *fragment) failIn(visits map[string]int) string {
+	for name, s := range f.states {
+		if s["Type"] == string(asl.TypeFail) && visits[name] > 0 {
+			return name
+		}
+	}
+	return ""
+}
+
 // compare tells whether a status ends as it should. A new Fail state is the exit of
 // an execution that failed in it.
 func (f *fragment) compare(before seen, after *seen) error {
-	if after.exit == "" {
-		for name, s := range f.states {
-			if s["Type"] == string(asl.TypeFail) && after.visits[name] > 0 {
-				after.exit = name
-			}
-		}
-	}
+	after.exit = cmp.Or(after.exit, f.failIn(after.visits))
 	same := before.exit == after.exit
 	wrong := func(what string) error {
 		return refuse("with the status %s the new loop %s, and leads to %q with %s (before to %q with %s) %s", before.status, what, after.exit, after.output,
