@@ -23,6 +23,9 @@ type Frame struct {
 	AnyOther bool
 	// Above is how long a job must last at least; 0 for no such frame.
 	Above time.Duration
+	// Breaks tells that each run may differ that never ends or breaks in the engine: a
+	// spelling is corrected.
+	Breaks bool
 }
 
 // Declared is what fix says of the loops of a machine.
@@ -71,6 +74,8 @@ type Judgement struct {
 	// intact twin does. Of these, Mended do so after the change, Left do what they did,
 	// and the others do a third thing.
 	Shown, Mended, Left, Third int
+	// Rows counts the runs that were right, and that a replaced loop changes as a row says.
+	Rows int
 }
 
 // Judge compares what a machine does before and after a change on all its scenarios.
@@ -162,10 +167,17 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 		}
 	}
 	switch {
+	case declared.breaks() && (before.endless || isBroken(before.err)) && !after.endless && !isBroken(after.err):
+		differences = nil
 	case declared.above(before):
 		differences = ownTimeOut(before, after, differences)
-	case declared.allows(s) && (len(shows) > 0 || s.fails()):
-		differences = nil // a frame excuses no change of what was right
+	case declared.allows(s.given(d.plan.op)) && (len(shows) > 0 || s.fails() || d.plan.op.debates(s)):
+		differences = nil
+	case declared.allows(s.given(d.plan.op)) && declared.Replaced:
+		if len(differences) > 0 {
+			j.Rows++
+		}
+		differences = nil // who replaces a loop takes what the rows say, while a repair leaves what was right
 	}
 	for _, difference := range differences {
 		difference.Scenario = s.String()
@@ -174,10 +186,16 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 	return nil
 }
 
-// allows tells whether a frame names an answer of the scenario.
-func (d Declared) allows(s scenario) bool {
+// debates tells whether an answer of the scenario is a success that others take for a
+// failure.
+func (o *operation) debates(s scenario) bool {
+	return slices.ContainsFunc(s.answers, func(a answer) bool { return slices.Contains(o.debated, a.status) })
+}
+
+// allows tells whether a frame names one of the answers.
+func (d Declared) allows(answers []answer) bool {
 	for _, f := range d.Frames {
-		for _, a := range s.answers {
+		for _, a := range answers {
 			if slices.Contains(f.Statuses, a.status) || a.err != "" && (slices.Contains(f.Errors, a.err) || slices.Contains(f.Errors, "States.ALL")) ||
 				f.AnyOther && a.err == "" && (a.status == "" || a.status == unknownStatus) {
 				return true
@@ -185,6 +203,11 @@ func (d Declared) allows(s scenario) bool {
 		}
 	}
 	return false
+}
+
+// breaks tells whether a frame has each run that breaks.
+func (d Declared) breaks() bool {
+	return slices.ContainsFunc(d.Frames, func(f Frame) bool { return f.Breaks })
 }
 
 // above tells whether a run lasted longer than a frame says that it may.
