@@ -126,7 +126,7 @@ func TestReportOfRepairs(t *testing.T) {
 // leastChanged is how many of a hundred machines with a fault are changed, where at least
 // mostChance are drawn. It is to be 70.
 const (
-	leastChanged = 64
+	leastChanged = 68
 	mostChance   = 100
 )
 
