@@ -166,24 +166,30 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 			j.Third++
 		}
 	}
-	switch {
-	case declared.breaks() && (before.endless || isBroken(before.err)) && !after.endless && !isBroken(after.err):
-		differences = nil
-	case declared.above(before):
-		differences = ownTimeOut(before, after, differences)
-	case declared.allows(s.given(d.plan.op)) && (len(shows) > 0 || s.fails() || d.plan.op.debates(s)):
-		differences = nil
-	case declared.allows(s.given(d.plan.op)) && declared.Replaced:
-		if len(differences) > 0 {
-			j.Rows++
-		}
-		differences = nil // who replaces a loop takes what the rows say, while a repair leaves what was right
-	}
-	for _, difference := range differences {
+	for _, difference := range d.undeclared(j, declared, s, before, after, differences, len(shows) > 0) {
 		difference.Scenario = s.String()
 		j.Undeclared = append(j.Undeclared, difference)
 	}
 	return nil
+}
+
+// undeclared leaves the differences of a run that nothing declares. faulty tells that the
+// machine's faults show in the run.
+func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, before, after *observed, differences []Difference, faulty bool) []Difference {
+	switch {
+	case declared.breaks() && (before.endless || isBroken(before.err)) && !after.endless && !isBroken(after.err):
+		return nil
+	case declared.above(before):
+		return ownTimeOut(before, after, differences)
+	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)):
+		return nil
+	case declared.allows(s.given(d.plan.op)) && declared.Replaced:
+		if len(differences) > 0 {
+			j.Rows++
+		}
+		return nil // who replaces a loop takes what the rows say, while a repair leaves what was right
+	}
+	return differences
 }
 
 // debates tells whether an answer of the scenario is a success that others take for a

@@ -225,42 +225,51 @@ func (p *pkg) mutantsOf(tree *ast.File) []mutant {
 			all = append(all, mutant{f.Name.Name + ": " + p.print(e), neutral, at, p.files.Position(e.End()).Offset})
 		}
 		refusing := closures(f)
-		judges := func(body []ast.Stmt) bool {
-			if len(body) == 0 {
-				return false
-			}
-			_, returns := body[len(body)-1].(*ast.ReturnStmt)
-			return returns || slices.ContainsFunc(body, func(s ast.Stmt) bool {
-				return holds(s, func(n ast.Node) bool { return isVerdict(n, refusing) })
-			})
-		}
 		ast.Inspect(f.Body, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.IfStmt:
-				if judges(n.Body.List) && !passesOn(n) {
-					conditions(n.Cond, false, add)
-				}
-			case *ast.SwitchStmt:
-				for _, s := range n.Body.List {
-					c := s.(*ast.CaseClause) //nolint:forcetypeassert // all are
-					if n.Tag != nil || !judges(c.Body) {
-						continue
-					}
-					for _, e := range c.List {
-						conditions(e, false, add)
-					}
-				}
-			case *ast.ReturnStmt:
-				if len(n.Results) == 1 {
-					if b, is := n.Results[0].(*ast.BinaryExpr); is && (b.Op == token.LAND || b.Op == token.LOR) {
-						conditions(b, b.Op == token.LAND, add)
-					}
-				}
+			for _, e := range judged(n, refusing) {
+				b, is := e.(*ast.BinaryExpr)
+				conditions(e, is && b.Op == token.LAND, add)
 			}
 			return true
 		})
 	}
 	return all
+}
+
+// judged are the conditions of a statement on which a verdict hangs.
+func judged(n ast.Node, closures []string) []ast.Expr {
+	var all []ast.Expr
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		if judges(n.Body.List, closures) && !passesOn(n) {
+			all = append(all, n.Cond)
+		}
+	case *ast.SwitchStmt:
+		for _, s := range n.Body.List {
+			if c := s.(*ast.CaseClause); n.Tag == nil && judges(c.Body, closures) { //nolint:forcetypeassert // all are
+				all = append(all, c.List...)
+			}
+		}
+	case *ast.ReturnStmt:
+		if len(n.Results) != 1 {
+			return nil
+		}
+		if b, is := n.Results[0].(*ast.BinaryExpr); is && (b.Op == token.LAND || b.Op == token.LOR) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// judges tells whether statements return, or tell a verdict.
+func judges(body []ast.Stmt, closures []string) bool {
+	if len(body) == 0 {
+		return false
+	}
+	_, returns := body[len(body)-1].(*ast.ReturnStmt)
+	return returns || slices.ContainsFunc(body, func(s ast.Stmt) bool {
+		return holds(s, func(n ast.Node) bool { return isVerdict(n, closures) })
+	})
 }
 
 // conditions adds the operands of a condition, each with what leaves the others to decide.

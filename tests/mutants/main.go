@@ -80,7 +80,7 @@ func check(ctx context.Context, args []string) error {
 		}
 	}
 	if o.list {
-		fmt.Println(strings.Join(names, "\n"))
+		fmt.Fprintln(os.Stdout, strings.Join(names, "\n"))
 		return nil
 	}
 	survivors, err := readSurvivors(survivorsFile)
@@ -148,15 +148,15 @@ func report(ctx context.Context, names []string, suites []*suite, survivors map[
 			return
 		}
 		wrong = append(wrong, "survives: "+name)
-		fmt.Println("survives: " + name)
+		fmt.Fprintln(os.Stdout, "survives: " + name)
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	maps.DeleteFunc(gone, func(name, _ string) bool { return !strings.Contains(name, o.only) })
-	fmt.Printf("%d mutants, %d caught:\n", len(names), caught)
+	fmt.Fprintf(os.Stdout, "%d mutants, %d caught:\n", len(names), caught)
 	for _, name := range slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(by[b]-by[a], cmp.Compare(a, b)) }) {
-		fmt.Printf("%6d %s\n", by[name], name)
+		fmt.Fprintf(os.Stdout, "%6d %s\n", by[name], name)
 	}
 	if o.update && o.only == "" {
 		slices.Sort(left)

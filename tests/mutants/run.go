@@ -85,7 +85,8 @@ func build(ctx context.Context, root, dir string, sources []source, packages []s
 		return err
 	}
 	for _, p := range packages {
-		command := exec.CommandContext(ctx, "go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", binary(dir, p), "./"+p) //nolint:gosec // paths of this repository
+		arguments := []string{"test", "-vet=off", "-c", "-overlay", overlay, "-o", binary(dir, p), "./" + p}
+		command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // paths of this repository
 		command.Dir, command.Stderr = root, os.Stderr
 		if err := command.Run(); err != nil {
 			return fmt.Errorf("build the tests of %s: %w", p, err)
