@@ -148,7 +148,7 @@ func report(ctx context.Context, names []string, suites []*suite, survivors map[
 			return
 		}
 		wrong = append(wrong, "survives: "+name)
-		fmt.Fprintln(os.Stdout, "survives: " + name)
+		fmt.Fprintln(os.Stdout, "survives: "+name)
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
