@@ -24,7 +24,7 @@ type Frame struct {
 	// Above is how long a job must last at least; 0 for no such frame.
 	Above time.Duration
 	// Breaks tells that each run may differ that never ends or breaks in the engine: a
-	// spelling is corrected.
+	// spelling is corrected, or what may be absent is no more read.
 	Breaks bool
 }
 
@@ -130,6 +130,7 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 		runs[machine] = o
 	}
 	before, after, twin := runs[m.before], runs[m.after], runs[m.twin]
+	three := ran{before, after, twin}
 	// differ is compare, with a second run where the first looks as if it differs.
 	differ := func(machine *asl.StateMachine, with *observed) ([]Difference, error) {
 		o := runs[machine]
@@ -166,23 +167,32 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 			j.Third++
 		}
 	}
-	for _, difference := range d.undeclared(j, declared, s, before, after, differences, len(shows) > 0) {
+	for _, difference := range d.undeclared(j, declared, s, three, differences, len(shows) > 0) {
 		difference.Scenario = s.String()
 		j.Undeclared = append(j.Undeclared, difference)
 	}
 	return nil
 }
 
+// ran is what a machine, the changed one and the twin did in a scenario.
+type ran struct{ before, after, twin *observed }
+
+// stopsBreaking tells whether a run broke before and does not now, or polls on as the twin
+// does.
+func (r ran) stopsBreaking() bool {
+	return (r.before.endless || isBroken(r.before.err)) && (r.after.endless && r.twin.endless || !r.after.endless && !isBroken(r.after.err))
+}
+
 // undeclared leaves the differences of a run that nothing declares. faulty tells that the
 // machine's faults show in the run.
-func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, before, after *observed, differences []Difference, faulty bool) []Difference {
+func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, r ran, differences []Difference, faulty bool) []Difference {
 	switch {
-	case declared.breaks() && (before.endless || isBroken(before.err)) && !after.endless && !isBroken(after.err):
+	case declared.breaks() && r.stopsBreaking():
 		return nil
-	case declared.above(before):
-		return ownTimeOut(before, after, differences)
 	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)):
 		return nil
+	case declared.above(r.before):
+		return ownTimeOut(r.before, r.after, differences)
 	case declared.allows(s.given(d.plan.op)) && declared.Replaced:
 		if len(differences) > 0 {
 			j.Rows++
