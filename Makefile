@@ -73,13 +73,21 @@ conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name
 	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
 	$(TRANSLATION) -pairs $(PAIRS) -seed $(SEED)
 	go test -count=1 -run '^TestReportIsWhatRunsTake$$' ./tests -jobs 400
-	go test -count=1 -v -run '^TestReportOf' ./tests/fixtruth -machines 60
+	go test -count=1 -v -run '^TestReportOf' ./tests/fixtruth -machines 100
 
 MACHINES ?= 5000
 
 .PHONY: fix-truth
 fix-truth: ## Draw 5000 machines that poll (or MACHINES), break them, let fix change them, and say form by form what became of them
 	go test -count=1 -v -timeout 2h -run '^TestReportOf' ./tests/fixtruth -machines $(MACHINES) -shown 3
+
+SUITES ?=
+MUTANTS ?=
+
+# One test takes 20 s, which is too long for each mutant that nothing else catches.
+.PHONY: mutants
+mutants: ## Take each condition away by which fix and trial refuse a change or tell a difference: a test fails (or one of SUITES=repairs,fix), but for tests/mutants/survivors.tsv, from which MUTANTS=-update strikes
+	go run ./tests/mutants $(MUTANTS) -skip TestFixedMachinesDoTheSame -suites '$(SUITES)' -corpus '$(CORPUS)' -facts '$(FACTS)'
 
 .PHONY: differential
 differential: ## Compare N random JMESPath cases (1000000 unless set) with another engine

@@ -83,7 +83,11 @@ func (d *document) edit(f *fragment) (*document, error) {
 	if slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.text, keptName) }) {
 		return nil, refuse("a value that the template gives would have to become a part of an expression")
 	}
-	changed, err := newDocument(apply(d.file, 0, changes), d.read)
+	text := apply(d.file, 0, changes)
+	if name := lostPlaceholder(d.file, text); name != "" {
+		return nil, refuse("the new loop has its own delays, and nothing in it takes the value of ${%s}", name)
+	}
+	changed, err := newDocument(text, d.read)
 	if err != nil {
 		return nil, refuse("the file cannot be changed: %s", err)
 	}
@@ -99,6 +103,17 @@ func (d *document) edit(f *fragment) (*document, error) {
 		return nil, refuse("the file is written in a way that cannot be changed in place")
 	}
 	return changed, nil
+}
+
+// lostPlaceholder is a placeholder that a changed file has no more; empty for none.
+func lostPlaceholder(before, after []byte) string {
+	kept := asl.FindPlaceholders(after)
+	for _, p := range asl.FindPlaceholders(before) {
+		if !slices.ContainsFunc(kept, func(k asl.PlaceholderForm) bool { return k.Name == p.Name }) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // place is where a value stands in the file.

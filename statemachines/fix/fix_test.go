@@ -1,6 +1,7 @@
 package fix_test
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // machine is a definition with a loop on an Athena query: the fields of the poll, of
@@ -172,12 +174,28 @@ func TestRefusals(t *testing.T) {
 		`"Done?" changes data`:         machine("", "", `, "Assign": {"x": 1}`, ""),
 		"begins at the Choice":         strings.Replace(machine("", "", "", ""), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Done?"`, 1),
 		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
+		`nothing shows that a new loop is right: "Get": no drawn input and answer gets there`: strings.NewReplacer(
+			`"Next": "Wait"`, `"Next": "Name"`, `"States": {`, `"States": {"Name": {"Type": "Pass", "Parameters": {"n.$": "States.Format('{} {}', 'a')"}, "ResultPath": "$.n", "Next": "Wait"}, `,
+		).Replace(machine("", "", "", "")),
 	} {
 		after, loops := apply(t, text, fix.Options{})
 		require.Len(t, loops, 1, want)
 		require.Contains(t, loops[0].Refused, want)
 		require.Equal(t, text, after)
 	}
+}
+
+// A value that a template gives stays in use.
+func TestPlaceholderOfTheWait(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Replace(machine("", "", "", ""), `"Seconds": 5`, `"Seconds": ${Delay}`, 1))
+	read := func(file []byte) (*source.Definition, error) {
+		return source.LoadOne(t.Context(), source.Stdin, source.Options{Stdin: bytes.NewReader(file), Values: map[string]string{"Delay": "5"}})
+	}
+	after, loops, err := fix.ApplyFile(t.Context(), text, read, fix.Options{Models: models.Load})
+	require.NoError(t, err)
+	require.Equal(t, "the new loop has its own delays, and nothing in it takes the value of ${Delay}", loops[0].Refused)
+	require.Equal(t, text, after)
 }
 
 // A Choice that only stands behind the loop stays; one inside that looks at more

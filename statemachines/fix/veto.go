@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -34,6 +35,9 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if err != nil {
 		return nil, nil, refuse("the change cannot be tried: %s", err)
 	}
+	if why, not := notTried(report, f.poll.Name); not {
+		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
+	}
 	j := judge{poll: f.poll.Name}
 	if f.starter != nil {
 		j.sync = f.starter.Name
@@ -44,6 +48,16 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		}
 	}
 	return j.changes, report, nil
+}
+
+// notTried says why no run of either machine got to the poll: both broke before, and alike.
+func notTried(report *trial.Report, poll string) (string, bool) {
+	for _, why := range report.NotTried {
+		if strings.HasPrefix(why, strconv.Quote(poll)+":") {
+			return why, true
+		}
+	}
+	return "", false
 }
 
 // judge reads the runs of both machines.

@@ -92,6 +92,7 @@ func TestDrawWhatStatesRead(t *testing.T) {
 		{"a filter", query(`"{% $states.input.jobs[status = 'DONE'].id %}"`), `{"jobs": [{"id": "text", "status": "text"}, {"id": "text", "status": "text"}]}`},
 		{"a count", query(`"{% $count($states.input.jobs) %}"`), `{"jobs": ["text", "text"]}`},
 		{"a time in JSONata", query(`"{% $toMillis($states.input.at) %}"`), `{"at": "time"}`},
+		{"through $merge", `"A": {` + jsonata + `, "Output": "{% $merge([$states.input, {'x': 1}]) %}", "Next": "B"}, "B": {"QueryLanguage": "JSONata", "Type": "Wait", "Seconds": "{% $states.input.pause + $states.input.x %}", "Next": "C"}, "C": ` + succeed, `{"pause": "number"}`},
 		{"in a condition", `"A": {"QueryLanguage": "JSONata", "Type": "Choice", "Choices": [{"Condition": "{% $states.input.n > 3 and $states.input.mode = 'full' %}", "Next": "B"}], "Default": "B"}, "B": ` + succeed, `{"mode": "text", "n": "number"}`},
 	}
 	for _, test := range tests {

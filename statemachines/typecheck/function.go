@@ -101,7 +101,10 @@ func (x *scene) mergeItems(items []jsonata.Part, context Value) Value {
 	for i := range items {
 		v := x.eval(&items[i], context)
 		item := v.only(objects).record()
-		if v.may(arrays) {
+		switch {
+		case v.demandOf() != nil:
+			v.demandKinds(objects)
+		case v.may(arrays):
 			item = nil
 		}
 		merged := mergeInto(out, item)

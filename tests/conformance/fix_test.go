@@ -19,7 +19,7 @@ import (
 // finds nothing in it, and that every status of the job leads where it should. The
 // cases of the strategy loop are those that JSONPath can say.
 var fixSuites = []suite{
-	{name: "fix", folder: "aws-samples", cases: 41, run: runFix(compile.Variables), differences: brokenLoops},
+	{name: "fix", folder: "aws-samples", cases: 41, run: runFix(compile.Variables), differences: untriedLoops()},
 	{name: "fix-retry-task", folder: "aws-samples", cases: 41, run: runFix(compile.RetryTask), differences: retriedLoops()},
 	{name: "fix-loop", folder: "aws-samples", cases: 20, run: runFix(compile.Loop), differences: brokenLoops},
 }
@@ -29,12 +29,24 @@ var brokenLoops = map[string]string{
 	"step-functions-workflows-collection/tts-converter/template.yaml#TTSStateMachine GetSpeechSynthesisTask": "the Choice reads a path that the answer does not have",
 	"step-functions-workflows-collection/tts-converter/statemachine/statemachine.asl.json GetSpeechSynthesisTask": "the loop looks at a member that the answer " +
 		"does not have, so it waits for nothing that is known",
+	"aws-stepfunctions-examples/sam/app-s3-athena-dataprocessing/statemachines/execute_athena_query.asl.json get_athena_execution_status": untried,
+}
+
+// untried is of a loop that no drawn input gets to: what stands before it fails, such as a
+// format that only the value of a placeholder makes right.
+const untried = "no run gets to the loop, so nothing shows that a new one is right"
+
+// untriedLoops are the broken ones, and one that the strategy loop cannot say.
+func untriedLoops() map[string]string {
+	all := maps.Clone(brokenLoops)
+	all["step-functions-workflows-collection/distributed-data-stream-aggregator/statemachine/statemachine.asl.json Has Job Finish"] = untried
+	return all
 }
 
 // retriedLoops are those that stay where the Retry of the poll becomes the loop, besides the
 // broken ones: their own Retry takes errors that the new one does not.
 func retriedLoops() map[string]string {
-	all := maps.Clone(brokenLoops)
+	all := untriedLoops()
 	const reason = "the poll retries all errors, and a Retry that is the loop must not"
 	all["aws-stepfunctions-examples/sam/app-meeting-summarization/statemachines/transcribe_file.asl.yaml Get Transcription Job"] = reason
 	all["aws-stepfunctions-examples/sam/demo-manage-glue-crawlers-with-step-functions/template.yaml#StateMachineUtilRunGlueCrawler GetCrawler"] = reason

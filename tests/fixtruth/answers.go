@@ -47,6 +47,19 @@ func (s scenario) String() string {
 	return text
 }
 
+// usual is what the jobs answer that a scenario is not about.
+func (o *operation) usual() []answer {
+	return []answer{{status: o.running[0]}, {status: o.running[0]}, {status: o.success[0]}}
+}
+
+// given are all answers that the jobs of a scenario give.
+func (s scenario) given(o *operation) []answer {
+	if s.job == 0 {
+		return s.answers
+	}
+	return slices.Concat(s.answers, o.usual())
+}
+
 // fails tells whether a poll fails.
 func (s scenario) fails() bool {
 	return slices.ContainsFunc(s.answers, func(a answer) bool { return a.err != "" })
@@ -162,7 +175,7 @@ func (s *service) next(id string) answer {
 	s.polls[id]++
 	answers := s.scenario.answers
 	if job := s.scenario.job; job != 0 && !strings.HasSuffix(id, fmt.Sprintf("-%d", job)) {
-		answers = []answer{{status: s.op.running[0]}, {status: s.op.running[0]}, {status: s.op.success[0]}}
+		answers = s.op.usual()
 	}
 	return answers[min(n, len(answers)-1)]
 }

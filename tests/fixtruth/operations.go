@@ -24,6 +24,9 @@ type operation struct {
 	// reason is there only after a failure.
 	status, reason                    []string
 	success, failure, running, ending []string
+	// debated are successes that the makers of other machines take for failures, such as
+	// that of a part: a change that names one is no mistake.
+	debated []string
 	// errors begins the names of errors of the service.
 	errors string
 	// gone is the error of a job that is not there, or not yet.
@@ -93,7 +96,7 @@ var operations = []*operation{
 			"DocumentLocation": map[string]any{"S3Object": map[string]any{"Bucket": "papers", "Name": "1.pdf"}}, "FeatureTypes": []any{"TABLES"},
 		},
 		started: members("JobId"), id: "JobId", stopID: "AdapterId", status: members("JobStatus"), reason: members("StatusMessage"),
-		success: values("SUCCEEDED PARTIAL_SUCCESS"), failure: values("FAILED"), running: values("IN_PROGRESS"),
+		success: values("SUCCEEDED PARTIAL_SUCCESS"), debated: values("PARTIAL_SUCCESS"), failure: values("FAILED"), running: values("IN_PROGRESS"),
 		errors: "Textract.", gone: "Textract.InvalidJobIdException",
 	},
 	{

@@ -23,6 +23,9 @@ type Frame struct {
 	AnyOther bool
 	// Above is how long a job must last at least; 0 for no such frame.
 	Above time.Duration
+	// Breaks tells that each run may differ that never ends or breaks in the engine: a
+	// spelling is corrected, or what may be absent is no more read.
+	Breaks bool
 }
 
 // Declared is what fix says of the loops of a machine.
@@ -71,6 +74,8 @@ type Judgement struct {
 	// intact twin does. Of these, Mended do so after the change, Left do what they did,
 	// and the others do a third thing.
 	Shown, Mended, Left, Third int
+	// Rows counts the runs that were right, and that a replaced loop changes as a row says.
+	Rows int
 }
 
 // Judge compares what a machine does before and after a change on all its scenarios.
@@ -125,6 +130,7 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 		runs[machine] = o
 	}
 	before, after, twin := runs[m.before], runs[m.after], runs[m.twin]
+	three := ran{before, after, twin}
 	// differ is compare, with a second run where the first looks as if it differs.
 	differ := func(machine *asl.StateMachine, with *observed) ([]Difference, error) {
 		o := runs[machine]
@@ -161,23 +167,51 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 			j.Third++
 		}
 	}
-	switch {
-	case declared.above(before):
-		differences = ownTimeOut(before, after, differences)
-	case declared.allows(s) && (len(shows) > 0 || s.fails()):
-		differences = nil // a frame excuses no change of what was right
-	}
-	for _, difference := range differences {
+	for _, difference := range d.undeclared(j, declared, s, three, differences, len(shows) > 0) {
 		difference.Scenario = s.String()
 		j.Undeclared = append(j.Undeclared, difference)
 	}
 	return nil
 }
 
-// allows tells whether a frame names an answer of the scenario.
-func (d Declared) allows(s scenario) bool {
+// ran is what a machine, the changed one and the twin did in a scenario.
+type ran struct{ before, after, twin *observed }
+
+// stopsBreaking tells whether a run broke before and does not now, or polls on as the twin
+// does.
+func (r ran) stopsBreaking() bool {
+	return (r.before.endless || isBroken(r.before.err)) && (r.after.endless && r.twin.endless || !r.after.endless && !isBroken(r.after.err))
+}
+
+// undeclared leaves the differences of a run that nothing declares. faulty tells that the
+// machine's faults show in the run.
+func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, r ran, differences []Difference, faulty bool) []Difference {
+	switch {
+	case declared.breaks() && r.stopsBreaking():
+		return nil
+	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)):
+		return nil
+	case declared.above(r.before):
+		return ownTimeOut(r.before, r.after, differences)
+	case declared.allows(s.given(d.plan.op)) && declared.Replaced:
+		if len(differences) > 0 {
+			j.Rows++
+		}
+		return nil // who replaces a loop takes what the rows say, while a repair leaves what was right
+	}
+	return differences
+}
+
+// debates tells whether an answer of the scenario is a success that others take for a
+// failure.
+func (o *operation) debates(s scenario) bool {
+	return slices.ContainsFunc(s.answers, func(a answer) bool { return slices.Contains(o.debated, a.status) })
+}
+
+// allows tells whether a frame names one of the answers.
+func (d Declared) allows(answers []answer) bool {
 	for _, f := range d.Frames {
-		for _, a := range s.answers {
+		for _, a := range answers {
 			if slices.Contains(f.Statuses, a.status) || a.err != "" && (slices.Contains(f.Errors, a.err) || slices.Contains(f.Errors, "States.ALL")) ||
 				f.AnyOther && a.err == "" && (a.status == "" || a.status == unknownStatus) {
 				return true
@@ -185,6 +219,11 @@ func (d Declared) allows(s scenario) bool {
 		}
 	}
 	return false
+}
+
+// breaks tells whether a frame has each run that breaks.
+func (d Declared) breaks() bool {
+	return slices.ContainsFunc(d.Frames, func(f Frame) bool { return f.Breaks })
 }
 
 // above tells whether a run lasted longer than a frame says that it may.

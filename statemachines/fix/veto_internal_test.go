@@ -1,0 +1,173 @@
+package fix
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// A run that differs is declared where the old loop was wrong, and else refused.
+func TestJudgeRuns(t *testing.T) {
+	t.Parallel()
+	kind := func(sort trial.Sort, value string) trial.Kind {
+		return trial.Kind{Task: "Look", Sort: sort, Value: value}
+	}
+	cancelled, missing, never, bare := kind(trial.Status, "CANCELLED"), kind(trial.Status, ""), kind(trial.Never, "RUNNING"), kind(trial.Bare, "")
+	throttled := kind(trial.Fails, "Athena.AthenaException")
+	ends := func(status, err string, polls int) trial.Outcome {
+		return trial.Outcome{Status: status, Error: err, Polls: polls}
+	}
+	good, bad, pollsOn := ends("SUCCEEDED", "", 1), ends("FAILED", "Job.Failed", 1), ends(trial.PollsOn, "", 1)
+	engine := ends("FAILED", "States.Runtime", 1)
+	differ := func(all ...trial.What) []trial.Difference {
+		var found []trial.Difference
+		for _, what := range all {
+			found = append(found, trial.Difference{What: what})
+		}
+		return found
+	}
+	const refused = "refused"
+	for name, c := range map[string]struct {
+		kinds         []trial.Kind
+		before, after trial.Outcome
+		differs       []trial.Difference
+		sync          string
+		want          string // the kind of the change; empty for none
+	}{
+		"nothing differs":                              {[]trial.Kind{cancelled}, good, good, nil, "", ""},
+		"an end taken for another":                     {[]trial.Kind{cancelled}, good, bad, differ(trial.End), "", "CANCELLED"},
+		"it polled on":                                 {[]trial.Kind{cancelled}, pollsOn, bad, differ(trial.End), "", "CANCELLED"},
+		"it polled without a wait":                     {[]trial.Kind{cancelled}, ends(trial.Endless, "", 1), ends(trial.Endless, "", 1), differ(trial.Calls), "", "CANCELLED"},
+		"it was cut off":                               {[]trial.Kind{cancelled}, ends("TIMED_OUT", "", 1), ends("TIMED_OUT", "", 1), differ(trial.Calls), "", "CANCELLED"},
+		"it polls on in both":                          {[]trial.Kind{cancelled}, pollsOn, pollsOn, differ(trial.Calls), "", "CANCELLED"},
+		"it polls on longer":                           {[]trial.Kind{cancelled}, good, ends("SUCCEEDED", "", 2), differ(trial.Output), "", "CANCELLED"},
+		"it polls as often, and ends alike":            {[]trial.Kind{cancelled}, good, good, differ(trial.Output), "", refused},
+		"it fails with another error":                  {[]trial.Kind{cancelled}, bad, ends("FAILED", "Other", 1), differ(trial.Error), "", refused},
+		"it failed by an error of the engine":          {[]trial.Kind{cancelled}, engine, bad, differ(trial.Error), "", "CANCELLED"},
+		"it failed by a time-out of a Task":            {[]trial.Kind{cancelled}, ends("FAILED", "States.Timeout", 1), bad, differ(trial.Error), "", refused},
+		"it succeeds with an error's name":             {[]trial.Kind{cancelled}, ends("SUCCEEDED", "States.Runtime", 1), good, differ(trial.Output), "", refused},
+		"a job that never ends":                        {[]trial.Kind{never}, bad, bad, differ(trial.Output), "", "RUNNING"},
+		"no answer is about the poll":                  {nil, good, bad, differ(trial.End), "", refused},
+		"a kind of another Task":                       {[]trial.Kind{cancelled, {Task: "Tell", Sort: trial.Fails, Value: "X"}}, good, bad, differ(trial.End), "", refused},
+		"an answer without optional members":           {[]trial.Kind{bare}, good, bad, differ(trial.End), "", refused},
+		"a status after such an answer":                {[]trial.Kind{bare, cancelled}, good, bad, differ(trial.End), "", "CANCELLED"},
+		"such an answer after a status":                {[]trial.Kind{cancelled, bare}, good, bad, differ(trial.End), "", "CANCELLED"},
+		"the last of two statuses":                     {[]trial.Kind{missing, cancelled}, good, bad, differ(trial.End), "", "CANCELLED"},
+		"a status after an error":                      {[]trial.Kind{throttled, cancelled}, ends("FAILED", "Athena.AthenaException", 1), bad, differ(trial.Error), "", throttled.Value},
+		"an error after a status":                      {[]trial.Kind{cancelled, throttled}, ends("FAILED", "Athena.AthenaException", 1), bad, differ(trial.Error), "", throttled.Value},
+		"a job that stays after a status":              {[]trial.Kind{cancelled, never}, bad, bad, differ(trial.Output), "", "RUNNING"},
+		"nothing caught an error":                      {[]trial.Kind{throttled}, ends("FAILED", "Athena.AthenaException", 1), good, differ(trial.End), "", throttled.Value},
+		"an error that is caught and fails, succeeds":  {[]trial.Kind{throttled}, bad, good, differ(trial.End), "", throttled.Value},
+		"an error that is caught and fails, otherwise": {[]trial.Kind{throttled}, bad, ends("FAILED", "Other", 1), differ(trial.Error), "", refused},
+		"an error that is caught and succeeds":         {[]trial.Kind{throttled}, ends("SUCCEEDED", throttled.Value, 1), bad, differ(trial.End), "", refused},
+		"errors of the engine in both":                 {nil, engine, ends("FAILED", "States.QueryEvaluationError", 1), differ(trial.Error, trial.Cause), "", ""},
+		"the same, with another call":                  {nil, engine, engine, differ(trial.Error, trial.Calls), "", refused},
+		"an error of the engine before":                {nil, engine, bad, differ(trial.Error), "", refused},
+		"an error of the engine after":                 {nil, bad, engine, differ(trial.Error), "", refused},
+		"time-outs of Tasks":                           {nil, ends("FAILED", "States.Timeout", 1), ends("FAILED", "States.Timeout", 1), differ(trial.Cause), "", refused},
+		"executions that are cut off":                  {nil, ends("TIMED_OUT", "States.Runtime", 1), ends("TIMED_OUT", "States.Runtime", 1), differ(trial.Cause), "", refused},
+		"a .sync Task has its statuses compared":       {[]trial.Kind{cancelled}, good, bad, differ(trial.End), "Start", ""},
+		"a .sync Task is late":                         {nil, ends("TIMED_OUT", "", 1), bad, differ(trial.End), "Start", ""},
+		"a .sync Task times out":                       {[]trial.Kind{{Task: "Start", Sort: trial.Fails, Value: "States.Timeout"}}, good, bad, differ(trial.End), "Start", ""},
+		"a .sync Task fails":                           {[]trial.Kind{{Task: "Start", Sort: trial.Fails, Value: "X"}}, good, bad, differ(trial.End), "Start", refused},
+		"another Task beside a .sync Task times out":   {[]trial.Kind{{Task: "Tell", Sort: trial.Fails, Value: "States.Timeout"}}, good, bad, differ(trial.End), "Start", refused},
+		"a .sync Task asks otherwise":                  {nil, good, good, differ(trial.Poll), "Start", ""},
+		"a loop asks otherwise":                        {nil, good, good, differ(trial.Poll), "", refused},
+		"a loop is late":                               {nil, ends("TIMED_OUT", "", 1), bad, differ(trial.End), "", refused},
+		"a Task without a name times out":              {[]trial.Kind{{Sort: trial.Fails, Value: "States.Timeout"}}, good, bad, differ(trial.End), "", refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := judge{poll: "Look", sync: c.sync}
+			run := &trial.Run{Kinds: c.kinds, Before: c.before, After: c.after, Differences: c.differs}
+			err := j.read(run)
+			if c.want == refused {
+				require.Error(t, err)
+				require.Empty(t, j.changes)
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, j.read(run))
+			if c.want == "" {
+				require.Empty(t, j.changes)
+				return
+			}
+			require.Len(t, j.changes, 1, "each kind once")
+			require.Equal(t, c.want, j.changes[0].Kind.Value)
+		})
+	}
+}
+
+// Two kinds of answers are two changes.
+func TestJudgeKinds(t *testing.T) {
+	t.Parallel()
+	j := judge{poll: "Look"}
+	for _, status := range []string{"CANCELLED", "FAILED"} {
+		require.NoError(t, j.read(&trial.Run{
+			Kinds: []trial.Kind{{Task: "Look", Sort: trial.Status, Value: status}}, Before: trial.Outcome{Status: trial.PollsOn},
+			After: trial.Outcome{Status: "FAILED"}, Differences: []trial.Difference{{What: trial.End}},
+		}))
+	}
+	require.Len(t, j.changes, 2)
+}
+
+// A status that ends otherwise in the new loop alone refuses it.
+func TestCompareStatuses(t *testing.T) {
+	t.Parallel()
+	const ok = ""
+	good := seen{status: "S", verdict: pollcore.Success, exit: "Report", output: `{"a":1}`, polled: polled{calls: 1, arguments: []string{"q"}}}
+	bad := seen{status: "F", verdict: pollcore.Failure, exit: "Failed", output: `{"a":1}`, polled: polled{calls: 1, arguments: []string{"q"}}}
+	runs := seen{status: "R", verdict: pollcore.Retry, polled: polled{calls: 2, arguments: []string{"q"}}}
+	with := func(s seen, change func(*seen)) seen {
+		change(&s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		before, after seen
+		want          string
+	}{
+		"the same success":                    {good, good, ok},
+		"the same failure":                    {bad, bad, ok},
+		"a success in a new Fail":             {good, with(good, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} }), "does not lead to a success"},
+		"a failure in a new Fail":             {bad, with(bad, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} }), ok},
+		"a Fail that it does not come to":     {bad, with(bad, func(s *seen) { s.exit = "" }), "does not end"},
+		"a success that polls on":             {good, with(good, func(s *seen) { s.exit, s.calls = "", 2 }), "does not end"},
+		"a job that runs":                     {runs, runs, ok},
+		"a job that runs and gets one poll":   {runs, with(runs, func(s *seen) { s.calls = 1 }), "does not end"},
+		"a failure that succeeds":             {bad, with(bad, func(s *seen) { s.exit = "Report" }), "leads to a success"},
+		"a success with other data":           {good, with(good, func(s *seen) { s.output = `{"a":2}` }), "gives other data"},
+		"a failure with other data":           {bad, with(bad, func(s *seen) { s.output = `{"a":2}` }), "gives other data"},
+		"a failure elsewhere with other data": {bad, with(bad, func(s *seen) { s.exit, s.output = "Other", `{"a":2}` }), ok},
+		"no JSON":                             {good, with(good, func(s *seen) { s.output = "" }), "gives other data"},
+		"no JSON before":                      {with(good, func(s *seen) { s.output = "" }), good, "gives other data"},
+		"data with spaces":                    {good, with(good, func(s *seen) { s.output = `{"a": 1}` }), ok},
+		"a status that ends the loop":         {with(runs, func(s *seen) { s.exit, s.output = "Report", "1" }), with(runs, func(s *seen) { s.exit, s.output = "Report", "2" }), ok},
+		"other arguments in each turn":        {with(good, func(s *seen) { s.arguments = []string{"q", "p"} }), good, "in each turn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fragment{
+				loop: &loop{}, success: "Report", states: map[string]object{"New failed": {"Type": "Fail"}, "Look": {"Type": "Task"}},
+				observed: &observed{seen: []seen{good, bad}},
+			}
+			f.poll = &asl.State{Name: "Look"}
+			after := c.after
+			err := f.compare(c.before, &after)
+			if c.want == ok {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	require.Equal(t, "New failed", func() string {
+		f := &fragment{loop: &loop{}, states: map[string]object{"New failed": {"Type": "Fail"}}, observed: &observed{}}
+		after := with(bad, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} })
+		require.NoError(t, f.compare(bad, &after))
+		return after.exit
+	}())
+}
