@@ -76,7 +76,13 @@ func (p *pair) newCut() *cut {
 	if outside < 2 { //nolint:mnd // an end is no gain
 		return nil
 	}
-	for _, s := range []*subject{p.before, p.after} {
+	c.findRead(p.before, p.after)
+	return c
+}
+
+// findRead finds the variables that the rest reads.
+func (c *cut) findRead(subjects ...*subject) {
+	for _, s := range subjects {
 		for _, state := range s.machine.States {
 			eachWithin(state, func(inner *asl.State) {
 				for _, name := range inner.Variables() {
@@ -85,7 +91,6 @@ func (p *pair) newCut() *cut {
 			})
 		}
 	}
-	return c
 }
 
 // eachWithin calls yield for a state and those of the flows in it.
