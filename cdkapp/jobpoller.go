@@ -99,7 +99,7 @@ type JobPollerProps struct {
 	// compile.DefaultEvents.
 	Events *float64
 	// Fit lengthens also a MinDelay and a MaxDelay that are given until the events
-	// suffice. Default: false, so these stay, and without them the delays grow.
+	// suffice. Default: false. Delays that you do not give always grow.
 	Fit *bool
 
 	// StateMachineProps are props of the CDK for the state machine, which win over the

@@ -34,7 +34,7 @@ type Compiled struct {
 	// action when the machine runs: its Policy has an asterisk for that. By action.
 	Unnamed map[string][]string
 	// Choice says which delay or strategy the history made Compile take, why, and which
-	// it had taken otherwise; empty if none.
+	// it would have taken; empty if none.
 	Choice string
 
 	plan *plan
@@ -68,7 +68,7 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	case named == "":
 		why := choice("strategy", string(other.Strategy), string(o.Strategy), full.Events, o.share())
 		if other.Strategy.traits().untried {
-			why += "; it has never run on AWS"
+			why += "; no recording of AWS shows it"
 		}
 		if other.Choice != "" {
 			why += "; " + other.Choice
