@@ -57,7 +57,7 @@ func apply(part []byte, offset int, changes []change) []byte {
 
 // edit writes the file with a fragment in the place of its loop, and reads it again:
 // the definition has to be the one that is meant.
-func (d *document) edit(f *fragment) (*document, error) {
+func (d *document) edit(f *fragment, o Options) (*document, error) {
 	states, err := d.place(f.flowPointer() + "/States")
 	if err != nil {
 		return nil, err
@@ -84,8 +84,8 @@ func (d *document) edit(f *fragment) (*document, error) {
 		return nil, refuse("a value that the template gives would have to become a part of an expression")
 	}
 	text := apply(d.file, 0, changes)
-	if name := lostPlaceholder(d.file, text); name != "" {
-		return nil, refuse("the new loop has its own delays, and nothing in it takes the value of ${%s}", name)
+	if name := lostPlaceholder(d.file, text); name != "" && o.MaxDelay == 0 && o.Schedule == nil {
+		return nil, refuse("the new loop has its own delays, and nothing in it takes the value of ${%s}: say the longest delay", name)
 	}
 	changed, err := newDocument(text, d.read)
 	if err != nil {

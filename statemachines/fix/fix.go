@@ -246,7 +246,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 			out.Notes = append(out.Notes, note)
 		}
 	}
-	changed, err := d.edit(f)
+	changed, err := d.edit(f, o)
 	if err != nil {
 		return nil, out, err
 	}

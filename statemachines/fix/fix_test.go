@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 		`"Done?" changes data`:         machine("", "", `, "Assign": {"x": 1}`, ""),
 		"begins at the Choice":         strings.Replace(machine("", "", "", ""), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Done?"`, 1),
 		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
-		`nothing shows that a new loop is right: "Get": no drawn input and answer gets there`: strings.NewReplacer(
+		`nothing shows that a new loop is right: "Get": no trial run gets there`: strings.NewReplacer(
 			`"Next": "Wait"`, `"Next": "Name"`, `"States": {`, `"States": {"Name": {"Type": "Pass", "Parameters": {"n.$": "States.Format('{} {}', 'a')"}, "ResultPath": "$.n", "Next": "Wait"}, `,
 		).Replace(machine("", "", "", "")),
 	} {
@@ -194,7 +194,7 @@ func TestPlaceholderOfTheWait(t *testing.T) {
 	}
 	after, loops, err := fix.ApplyFile(t.Context(), text, read, fix.Options{Models: models.Load})
 	require.NoError(t, err)
-	require.Equal(t, "the new loop has its own delays, and nothing in it takes the value of ${Delay}", loops[0].Refused)
+	require.Equal(t, "the new loop has its own delays, and nothing in it takes the value of ${Delay}: say the longest delay", loops[0].Refused)
 	require.Equal(t, text, after)
 }
 
