@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -158,4 +159,23 @@ func TestManyFindingsOutsideOfLoops(t *testing.T) {
 		}
 	}
 	require.Len(t, made, loops)
+}
+
+// A loop that writes its progress in each turn gets a bound, behind which it writes no more.
+func TestRepairBoundOfAWritingLoop(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "Pause", "States": {
+  "Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:rds:describeDBSnapshots", "Parameters": {"DbSnapshotIdentifier.$": "$.id"},
+    "ResultPath": "$.r", "Next": "Save"},
+  "Save": {"Type": "Task", "Resource": "arn:aws:states:::dynamodb:updateItem", "ResultPath": null,
+    "Parameters": {"TableName": "jobs", "Key": {"id": {"S.$": "$.id"}}, "ReturnValues.$": "States.Format('{}', $.r.DbSnapshots[0].PercentProgress)"}, "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Default": "Bad", "Choices": [
+    {"Variable": "$.r.DbSnapshots[0].Status", "StringEquals": "creating", "Next": "Pause"},
+    {"Variable": "$.r.DbSnapshots[0].Status", "StringEquals": "available", "Next": "Good"}]},
+  "Bad": {"Type": "Fail", "Error": "SnapshotFailed"}, "Good": {"Type": "Succeed"}}}`
+	_, all, err := fix.RepairFile(t.Context(), []byte(text), reader(t, "save.asl.json"), fix.RepairOptions{Models: models.Load, Sure: true})
+	require.NoError(t, err)
+	i := slices.IndexFunc(all, func(r fix.Repair) bool { return r.Rule == "unbounded-loop" })
+	require.True(t, all[i].Made, all[i].Reason)
 }

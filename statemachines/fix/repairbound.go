@@ -38,8 +38,11 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	for _, name := range l.Turn.States {
 		b.inside[name] = true
 	}
+	if b.choices = l.Choices; len(b.choices) == 0 { // they read no status
+		b.choices = slices.DeleteFunc(slices.Clone(l.Flow.States), func(s *asl.State) bool { return s.Choice == nil || !b.inside[s.Name] })
+	}
 	events := l.Turn.Events
-	if !slices.ContainsFunc(l.Choices, func(s *asl.State) bool { return slices.Contains(l.Turn.States, s.Choice.Default) }) || !b.countsTime() {
+	if !slices.ContainsFunc(b.choices, func(s *asl.State) bool { return slices.Contains(l.Turn.States, s.Choice.Default) }) || !b.countsTime() {
 		events += choiceEvents // a Choice more
 	}
 	b.fail = c.newName(l.Poll.Name + " timed out")
@@ -73,6 +76,7 @@ type boundEdit struct {
 	*checked
 
 	loop           *lint.Loop
+	choices        []*asl.State    // that leave it
 	inside         map[string]bool // states
 	wait           time.Duration   // between two polls
 	polls          int
@@ -141,7 +145,7 @@ func (b *boundEdit) count() []edit.Edit {
 
 // countInChoice counts them where the Choice polls on by its Default.
 func (b *boundEdit) countInChoice() []edit.Edit {
-	for _, s := range slices.Backward(b.loop.Choices) {
+	for _, s := range slices.Backward(b.choices) {
 		onByRule := slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return b.inside[r.Next] })
 		if b.inside[s.Choice.Default] && !onByRule && s.QueryLanguage == b.language {
 			return b.countAt(s.Position.Pointer, b.polls-1)
@@ -271,7 +275,7 @@ func (b *boundEdit) assign(pointer string, members []byte) edit.Edit {
 
 // last puts the rule that ends the loop behind all that leave it.
 func (b *boundEdit) last(rule []byte) []edit.Edit {
-	for _, s := range slices.Backward(b.loop.Choices) {
+	for _, s := range slices.Backward(b.choices) {
 		if s.QueryLanguage != b.language {
 			continue
 		}

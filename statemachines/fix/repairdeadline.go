@@ -62,7 +62,7 @@ func (b *boundEdit) deadlineByState(after time.Duration) []edit.Edit {
 	b.variable = b.newVariable("started")
 	begin := b.begin(value(b.variable+".$", "$$.State.EnteredTime"))
 	rule := value("Condition", fmt.Sprintf("{%% $millis() - $toMillis($%s) > %d %%}", b.variable, after.Milliseconds()), "Next", b.fail)
-	for _, s := range slices.Backward(b.loop.Choices) {
+	for _, s := range slices.Backward(b.choices) {
 		again := b.lookAgain(s, func(to string) []byte {
 			return value("QueryLanguage", asl.JSONata, "Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
 		})

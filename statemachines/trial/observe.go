@@ -51,10 +51,13 @@ func differInCalls(a, b, again *observed) []Difference {
 	var all []Difference
 	for _, flow := range slices.Sorted(maps.Keys(flows)) {
 		old, made := x[flow], y[flow]
-		if least := min(len(old), len(made)); a.Status == PollsOn && b.Status == PollsOn { // laps may have been counted differently
-			old, made = old[:least], made[:least]
-		}
 		beside := flow != b.flow
+		if least := min(len(old), len(made)); a.Status == PollsOn && (b.Status == PollsOn || !beside) { // until its history is full, or as far as it ran
+			made = slices.Concat(made[:least], slices.DeleteFunc(slices.Clone(made[least:]), func(c call) bool { // of further laps
+				return b.Status == PollsOn || slices.ContainsFunc(old, func(lap call) bool { return lap.task == c.task })
+			}))
+			old = old[:least]
+		}
 		if beside && b.Status == failed && len(made) > len(old) { // a later failure lets others do more
 			made = made[:len(old)]
 		}
