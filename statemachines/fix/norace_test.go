@@ -1,0 +1,5 @@
+//go:build !race
+
+package fix_test
+
+const usualVariants = manyVariants
