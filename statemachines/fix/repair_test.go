@@ -137,18 +137,19 @@ func TestRepairOptions(t *testing.T) {
 // Findings behind many loops are all repaired, and those that are not made are named.
 func TestManyFindingsOutsideOfLoops(t *testing.T) {
 	t.Parallel()
-	const loops = 12
+	const loops = 11
 	var b strings.Builder
 	for n := range loops {
 		fmt.Fprintf(&b, `"Pause %[1]d": {"Type": "Wait", "Seconds": 30, "Next": "Look %[1]d"},
-			"Look %[1]d": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "q"}, "Next": "Done %[1]d"},
+			"Look %[1]d": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "q"},
+				"Retry": [{"ErrorEquals": ["States.ALL"]}], "Next": "Done %[1]d"},
 			"Done %[1]d": {"Type": "Choice", "Default": "Pause %[1]d", "Choices": [
 				{"Condition": "{%% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %%}", "Next": "%[2]s"},
 				{"Condition": "{%% $states.input.QueryExecution.Status.State in ['FAILED', 'CANCELLED'] %%}", "Next": "Bad %[1]d"}]},
 			"Bad %[1]d": {"Type": "Fail", "Error": "QueryFailed", "Cause": "{%% $states.input.QueryExecution.Status.StateChangeReason %%}"},
 		`, n, map[bool]string{true: "Good", false: fmt.Sprintf("Pause %d", n+1)}[n == loops-1])
 	}
-	text := []byte(`{"QueryLanguage": "JSONata", "StartAt": "Pause 0", "States": {` + b.String() + `"Good": {"Type": "Succeed"}}}`)
+	text := []byte(`{"QueryLanguage": "JSONata", "TimeoutSeconds": 36000, "StartAt": "Pause 0", "States": {` + b.String() + `"Good": {"Type": "Succeed"}}}`)
 	_, all, err := fix.RepairFile(t.Context(), text, reader(t, "many.asl.json"), fix.RepairOptions{Models: models.Load, Sure: true})
 	require.NoError(t, err)
 	made := map[string]bool{}
