@@ -105,7 +105,8 @@ func (d *document) edit(f *fragment, o Options) (*document, error) {
 	return changed, nil
 }
 
-// lostPlaceholder is a placeholder that a changed file has no more; empty for none.
+// lostPlaceholder is the name of a placeholder that the change takes out of the file; empty
+// if it takes out none.
 func lostPlaceholder(before, after []byte) string {
 	kept := asl.FindPlaceholders(after)
 	for _, p := range asl.FindPlaceholders(before) {

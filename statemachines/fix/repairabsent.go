@@ -221,7 +221,7 @@ func (e *absentEdit) guard(rule, leaf string, present json.RawMessage) {
 // absentRead is a path to a member that may not be there.
 type absentRead struct {
 	path   string
-	object string // the path of what has the member
+	object string // the path of the object that has the member
 	rest   string // the member, and what is read in it
 }
 
@@ -332,7 +332,7 @@ func (e *absentEdit) rename(n *jsontree.Node, name string) {
 	}
 }
 
-// replacePath writes another path in the place of one, and of what it begins.
+// replacePath replaces a path in a text, also where members of it are read.
 func replacePath(text, old, path string) string {
 	return pathInText().ReplaceAllStringFunc(text, func(found string) string {
 		rest, ok := strings.CutPrefix(found, old)

@@ -66,7 +66,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		class fix.Class
-		about string   // a part of what differs, or why it stays
+		about string   // a part of Repair.About or Repair.Reason
 		has   []string // parts of the new text
 	}{
 		"an expression gives null": {

@@ -94,7 +94,7 @@ func (c *checker) reportMissing(r *reading, path string, steps []string, m Meani
 		case s.QueryLanguage == asl.JSONata:
 			p.Message += "States.QueryEvaluationError, and its own error is lost; write {% '' & X %}"
 		default:
-			p.Message += "States.Runtime, and its own error is lost; write States.JsonToString of what it is in"
+			p.Message += "States.Runtime, and its own error is lost; write States.JsonToString with the object around it"
 		}
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}

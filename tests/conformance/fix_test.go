@@ -32,8 +32,8 @@ var brokenLoops = map[string]string{
 	"aws-stepfunctions-examples/sam/app-s3-athena-dataprocessing/statemachines/execute_athena_query.asl.json get_athena_execution_status": untried,
 }
 
-// untried is of a loop that no drawn input gets to: what stands before it fails, such as a
-// format that only the value of a placeholder makes right.
+// untried is of a loop that no trial run gets to, because a state before it fails: its
+// States.Format needs a value of its template.
 const untried = "no run gets to the loop, so nothing shows that a new one is right"
 
 // untriedLoops are the broken ones, and one that the strategy loop cannot say.
