@@ -72,6 +72,7 @@ func TestRedriveGivesNewTime(t *testing.T) {
 		for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 			all = append(all, redriven{string(strategy) + ", " + name, func(t *testing.T) *asl.StateMachine {
 				t.Helper()
+				o := o // the cases of a strategy run beside one another
 				o.Strategy, o.MaxWait = strategy, maxWait
 				compiled, err := compile.Compile(entry.Waiter, compile.CallOf(entry), o)
 				require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/tests/processortest"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // FuzzEval: nothing panics, a result is a JSON value, and inputs stay as they
@@ -56,7 +57,7 @@ func FuzzEval(f *testing.F) {
 // Bounds of one expression. The processor time is a guard against what the
 // budget does not count: the budget itself ends an evaluation in half a second.
 const (
-	maxProcessorTime = slowdown * 2 * time.Second
+	maxProcessorTime = 2 * time.Second
 	maxLiveBytes     = 256 << 20
 )
 
@@ -75,7 +76,7 @@ func FuzzBudget(f *testing.F) {
 }
 
 // expressions is how many random expressions are evaluated.
-var expressions = flag.Int("expressions", 50, "random expressions of the grammar to evaluate")
+var expressions = flag.Int("expressions", race.Of(50, 10), "random expressions of the grammar to evaluate")
 
 // The same without the fuzzer's instruments, which make an evaluation slow.
 //
@@ -110,7 +111,7 @@ func requireBudget(t *testing.T, bytes []byte, live *atomic.Int64) (spent time.D
 	started := processortest.Time(t)
 	v, err := e.Eval(t.Context(), env)
 	spent = processortest.Time(t) - started
-	require.Less(t, spent, maxProcessorTime, text)
+	require.Less(t, spent, race.Of[time.Duration](1, 10)*maxProcessorTime, text)
 	require.Less(t, live.Load(), int64(maxLiveBytes), text)
 	require.Equal(t, environment(t).Variables, env.Variables, text)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 var all = flag.Bool("all", false, "run all cases, as CI does: they take a minute")
@@ -13,7 +15,7 @@ var all = flag.Bool("all", false, "run all cases, as CI does: they take a minute
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if !*all && !isSet("rapid.checks") {
-		if err := flag.Set("rapid.checks", fewChecks); err != nil {
+		if err := flag.Set("rapid.checks", race.Of("10", "3")); err != nil {
 			panic(err)
 		}
 	}
@@ -30,5 +32,5 @@ func some(cases []string) []string {
 	if *all {
 		return cases
 	}
-	return cases[:fewCases]
+	return cases[:race.Of(2, 1)]
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // No execution reaches its limit, of each job by some strategies, where the job never
@@ -31,7 +32,7 @@ func TestNoExecutionReachesItsLimit(t *testing.T) {
 	require.NoError(t, err)
 	runs := map[compile.Strategy]int{}
 	entries, taken := 0, 0
-	for _, s := range list {
+	for _, s := range race.OneIn(4, list) {
 		for _, l := range s.Entries {
 			e, err := catalog.Lookup(s.Key, l.Name)
 			require.NoError(t, err)
@@ -63,7 +64,7 @@ func TestNoExecutionReachesItsLimit(t *testing.T) {
 		}
 	}
 	for _, strategy := range compile.Strategies() {
-		require.GreaterOrEqual(t, runs[strategy], 5, strategy)
+		require.GreaterOrEqual(t, runs[strategy], race.Of(5, 1), strategy)
 	}
 }
 

@@ -24,9 +24,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
-var variantsTried = flag.Int("variants", usualVariants, "how many machines with loops are fixed and compared")
+var variantsTried = flag.Int("variants", race.Of(manyVariants, 6), "how many machines with loops are fixed and compared")
 
 // manyVariants replace loops of each strategy.
 const manyVariants = 24

@@ -15,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // The loops that compile makes of the jobs of the catalogue have no DANGER and no
@@ -24,7 +25,7 @@ func TestCompiledLoopsDoWhatTheCatalogueSays(t *testing.T) {
 	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	tables, compiled := 0, 0
-	for _, l := range list {
+	for _, l := range race.OneIn(6, list) {
 		for _, listed := range l.Entries {
 			if listed.Kind != catalog.AWSJob {
 				continue
@@ -45,8 +46,8 @@ func TestCompiledLoopsDoWhatTheCatalogueSays(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, compiled, 250)
-	require.Greater(t, tables, 200)
+	require.Greater(t, compiled, race.Of(250, 40))
+	require.Greater(t, tables, race.Of(200, 30))
 }
 
 // requireTable compares the table of a compiled loop with what is polled, and counts

@@ -18,12 +18,16 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/report"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // mostPage is how large a page may be, whatever the history.
 const mostPage = 5 << 20
 
-// long is a history of 25,000 events in which state and data differ from visit to
+// mostEvents is how many events a history has at most.
+var mostEvents = race.Of(asl.MaxEvents, 4000)
+
+// long is a history of mostEvents events in which state and data differ from visit to
 // visit, and each text has so many bytes.
 func long(t *testing.T, states, size int) *history.Execution {
 	t.Helper()
@@ -39,7 +43,7 @@ func long(t *testing.T, states, size int) *history.Execution {
 		event.Index, event.Length = -1, -1
 		e.Events = append(e.Events, event)
 	}
-	for turn := 0; len(e.Events) < asl.MaxEvents-6; turn++ {
+	for turn := 0; len(e.Events) < mostEvents-6; turn++ {
 		name := fmt.Sprintf("A state with a rather long name, number %d of them all", turn*turn%states)
 		text := texts[turn%kept]
 		add("TaskStateEntered", history.Event{Name: name, Input: text})
@@ -96,7 +100,7 @@ func TestPageOfRetriesIsBounded(t *testing.T) {
 		e.Events = append(e.Events, event)
 	}
 	add("TaskStateEntered", history.Event{Name: "Get"})
-	for len(e.Events) < asl.MaxEvents-1 {
+	for len(e.Events) < mostEvents-1 {
 		add("TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"q"}`})
 		add("TaskFailed", history.Event{Error: fmt.Sprintf("Athena.%0249d", len(e.Events)), Cause: strings.Repeat("slow down ", 1000)})
 	}
@@ -114,7 +118,7 @@ func TestPageOfEveryKindIsBounded(t *testing.T) {
 		previous = add(previous, "TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"` + id + `"}`})
 		return add(previous, "TaskSucceeded", history.Event{Output: `{"QueryExecution":{"Status":{"State":"` + status + `"}}}`})
 	}
-	const most = asl.MaxEvents
+	most := mostEvents
 	for name, kind := range map[string]struct {
 		events func(add adder)
 		polls  int
@@ -177,7 +181,7 @@ func TestPageOfEveryKindIsBounded(t *testing.T) {
 			}
 		}, 0},
 	} {
-		e := &history.Execution{Title: name, Status: history.StatusRunning, Start: time.Unix(0, 0), Stop: time.Unix(most, 0)}
+		e := &history.Execution{Title: name, Status: history.StatusRunning, Start: time.Unix(0, 0), Stop: time.Unix(int64(most), 0)}
 		add := func(previous int64, kind string, event history.Event) int64 {
 			event.ID, event.Previous, event.Type, event.Time = int64(len(e.Events)+1), previous, kind, time.Unix(int64(len(e.Events)), 0)
 			event.Length = -1
@@ -297,7 +301,7 @@ func TestPageOfManyIterations(t *testing.T) {
 		e.Events = append(e.Events, event)
 		return event.ID
 	}
-	const items = 1000
+	items := race.Of(1000, 100)
 	large := strings.Repeat("x", 10_000)
 	last := add(0, "MapStateEntered", history.Event{Name: "Each"})
 	started := add(last, "MapStateStarted", history.Event{})

@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/tests/processortest"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 const (
@@ -43,7 +44,7 @@ func TestFixOfManyLoops(t *testing.T) {
 	one, tried := fixText(t, pollLoops(4))
 	require.Positive(t, one)
 	require.Positive(t, tried)
-	const loops = 12
+	loops := race.Of(12, 3)
 	all, _ := fixText(t, pollLoops(4*loops))
 	require.Equal(t, loops*one, all)
 }

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 var (
@@ -64,7 +66,11 @@ func TestMain(m *testing.M) {
 
 func TestSuites(t *testing.T) {
 	t.Parallel()
-	for _, s := range suites {
+	tried := suites
+	if *only == "" {
+		tried = race.OneIn(3, suites)
+	}
+	for _, s := range tried {
 		folder := ""
 		switch {
 		case *only != "" && *only != s.name, s.folder != "" && *corpus == "", s.facts && *facts == "":

@@ -22,10 +22,11 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 	"github.com/jobpoller/jobpoller/tests/fixtruth"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 var (
-	machines = flag.Int("machines", 12, "how many machines are drawn")
+	machines = flag.Int("machines", race.Of(12, 3), "how many machines are drawn")
 	seed     = flag.Uint64("seed", 0, "the seed of the first machine")
 	only     = flag.String("form", "", "only machines with these forms and faults are drawn, with commas between them")
 	shown    = flag.Int("shown", 1, "how many undeclared differences of a kind are shown")

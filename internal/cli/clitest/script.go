@@ -24,6 +24,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // Update is the flag -update.
@@ -66,7 +67,7 @@ func RunScripts(t *testing.T, folder string) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	if UnderRace {
+	if race.Enabled {
 		const share = 4
 		some := files[:0]
 		for i := share - 1; i < len(files); i += share {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/cli/clitest"
 	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // The rows of past jobs can be compared: the fixed delay meets the goal with these jobs, or
@@ -29,10 +29,7 @@ func TestPlanComparesAFixedDelayForTheGoal(t *testing.T) {
 	for i := range nightly {
 		nightly[i] = plan.Exactly(time.Duration(880+i) * time.Second)
 	}
-	jitters := []time.Duration{0, time.Minute}
-	if clitest.UnderRace { // a jitter takes nearly all of the time
-		jitters = jitters[:1]
-	}
+	jitters := race.OneIn(2, []time.Duration{0, time.Minute}) // a jitter takes nearly all of the time
 	for _, c := range []struct {
 		name  string
 		jobs  []plan.Sample

@@ -1,5 +1,0 @@
-//go:build !race
-
-package jsonata_test
-
-const slowdown = 1

@@ -1,5 +1,0 @@
-//go:build !race
-
-package fix_test
-
-const usualVariants = manyVariants
