@@ -34,6 +34,7 @@ const IndexFile = "index.json"
 type Catalog struct {
 	files fs.FS
 	index func() ([]Listing, error)
+	names func() (map[string]int, error) // the places in the index of plain names
 
 	mu       sync.Mutex
 	services map[string]*loading // by key
@@ -63,7 +64,7 @@ func AWS() *Catalog { return aws() }
 // read yet.
 func Open(files fs.FS) *Catalog {
 	c := &Catalog{files: files, services: map[string]*loading{}}
-	c.index = sync.OnceValues(c.readIndex)
+	c.index, c.names = sync.OnceValues(c.readIndex), sync.OnceValues(c.readNames)
 	return c
 }
 
@@ -199,15 +200,14 @@ func (c *Catalog) Find(service string) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := plain(service)
-	for nth := range (&Listing{}).names() {
-		for i := range index {
-			if plain(index[i].names()[nth]) == wanted {
-				found := index[i]
-				found.Entries = slices.Clone(found.Entries)
-				return &found, nil
-			}
-		}
+	places, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	if i, ok := places[plain(service)]; ok {
+		found := index[i]
+		found.Entries = slices.Clone(found.Entries)
+		return &found, nil
 	}
 	var names []string
 	for _, s := range index {
@@ -269,6 +269,25 @@ func (c *Catalog) readIndex() ([]Listing, error) {
 		return nil, err
 	}
 	return index, nil
+}
+
+// readNames finds what plain names mean: of several services the one that comes first in the
+// order of Find.
+func (c *Catalog) readNames() (map[string]int, error) {
+	index, err := c.index()
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]int{}
+	for nth := range (&Listing{}).names() {
+		for i := range index {
+			name := plain(index[i].names()[nth])
+			if _, taken := places[name]; !taken {
+				places[name] = i
+			}
+		}
+	}
+	return places, nil
 }
 
 func (c *Catalog) readService(key string) (*Service, error) {

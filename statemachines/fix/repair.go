@@ -110,10 +110,11 @@ type repairer struct {
 // round makes the repairs that may be made, each on the text that the one before left, and
 // finds what else there is.
 func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
-	all, err := r.load(file, nil)
+	all, err := r.load(file)
 	if err != nil {
 		return nil, err
 	}
+	all.look(nil)
 	r.open = nil
 	at := all
 	for _, f := range all.findings {
@@ -125,20 +126,18 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 			continue
 		}
 		if at != all { // with the loop of the finding
-			if at, err = r.load(at.file, all.near(f)); err != nil {
-				return nil, err
-			}
+			at.look(all.near(f))
 			i := slices.IndexFunc(at.findings, func(g lint.Finding) bool { return g.Rule == f.Rule && g.Pointer == f.Pointer && g.Message == f.Message })
 			if i < 0 {
 				continue // the next round sees what is left of it
 			}
 			f = at.findings[i]
 		}
-		repair := r.repair(ctx, at, f)
+		repair, next := r.repair(ctx, at, f)
 		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.Contains(r.options.Accept, repair.Name()) {
 			repair.Made = true
 			r.made = append(r.made, repair)
-			at = &checked{file: repair.After}
+			at = next
 			continue
 		}
 		r.open = append(r.open, repair)
@@ -174,12 +173,13 @@ type checked struct {
 	file     []byte
 	machine  *asl.StateMachine
 	root     *jsontree.Node
+	options  lint.Options
 	loops    []lint.Loop
 	findings []lint.Finding
 }
 
-// load reads and checks a text: the loops of some states, or all if they are nil.
-func (r *repairer) load(file []byte, states []string) (*checked, error) {
+// load reads a text.
+func (r *repairer) load(file []byte) (*checked, error) {
 	d, err := r.read(file)
 	if err != nil {
 		return nil, err
@@ -196,10 +196,14 @@ func (r *repairer) load(file []byte, states []string) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checked{file: file, machine: m, root: document.Root}
-	c.findings, c.loops = lint.CheckLoops(m, lint.Options{Only: states, Express: r.options.Express, Types: types})
+	return &checked{file: file, machine: m, root: document.Root, options: lint.Options{Express: r.options.Express, Types: types}}, nil
+}
+
+// look lets lint look at the loops of some states, or at all if they are nil.
+func (c *checked) look(states []string) {
+	c.options.Only = states
+	c.findings, c.loops = lint.CheckLoops(c.machine, c.options)
 	slices.SortStableFunc(c.findings, func(a, b lint.Finding) int { return cmp.Compare(orderOf(a.Rule), orderOf(b.Rule)) })
-	return c, nil
 }
 
 // orderOf is the order of repairs in a file: typos, members that may be absent, statuses,
@@ -283,8 +287,9 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	}
 }
 
-// repair finds the first candidate that changes nothing but what it should.
-func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) Repair {
+// repair finds the first candidate that changes nothing but what it should, and returns the
+// text with it.
+func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, *checked) {
 	out := Repair{Rule: f.Rule, State: c.stateAt(f).Name, Class: Refused, Before: c.file}
 	var smallest error // why the first candidate is not right
 	for _, tried := range r.candidates(c, f) {
@@ -293,24 +298,24 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) Repai
 			smallest = cmp.Or(smallest, err)
 			continue
 		}
-		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after
+		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after.file
 		out.Runs, out.NotTried = report.Scripts, report.NotTried
-		return out
+		return out, after
 	}
 	out.Reason = r.reason(c, f, smallest)
-	return out
+	return out, nil
 }
 
 // try makes an edit, runs both machines, and checks the new one.
-func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried candidate) (after []byte, report *trial.Report, about string, err error) {
-	after, err = edit.Apply(c.file, r.read, tried.edits...)
+func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried candidate) (changed *checked, report *trial.Report, about string, err error) {
+	after, err := edit.Apply(c.file, r.read, tried.edits...)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	changed, err := r.load(after, c.near(f, tried.edits...))
-	if err != nil {
+	if changed, err = r.load(after); err != nil {
 		return nil, nil, "", fmt.Errorf("the new definition is not valid: %w", err)
 	}
+	changed.look(c.near(f, tried.edits...))
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
 	}
@@ -340,7 +345,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if !mended {
 		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
 	}
-	return after, report, about, nil
+	return changed, report, about, nil
 }
 
 // errStillFound is of an edit that does not mend.

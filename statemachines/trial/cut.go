@@ -162,9 +162,9 @@ func remember(all map[string]*observed, key string, run func() (*observed, error
 // middle.
 func join(middle *observed, parts ...*observed) *observed {
 	seen := *parts[len(parts)-1]
-	seen.flow, seen.asked, seen.lap = middle.flow, middle.asked, middle.lap
+	seen.flow, seen.asked = middle.flow, middle.asked
 	seen.Polls, seen.Lasts, seen.events, seen.calls, seen.usual = 0, 0, 0, nil, nil
-	seen.polls, seen.visits = map[string][]any{}, map[string]int{}
+	seen.polls, seen.visits = map[string][]any{}, middle.visits // no other part is varied
 	for _, o := range parts {
 		seen.events += o.events
 		seen.Polls += o.Polls
@@ -172,9 +172,6 @@ func join(middle *observed, parts ...*observed) *observed {
 		seen.calls = append(seen.calls, o.calls...)
 		seen.usual = uniteKinds(seen.usual, o.usual)
 		maps.Copy(seen.polls, o.polls)
-		for name, n := range o.visits {
-			seen.visits[name] += n
-		}
 	}
 	return &seen
 }
@@ -191,23 +188,26 @@ type tracker struct {
 	left      *sim.Beginning
 }
 
-func (t *tracker) follow(e sim.Event) {
+// follow returns the details of the events of a state.
+func (t *tracker) follow(e sim.Event) (d sim.Details) {
 	if t.left != nil {
-		return
+		return d
 	}
 	t.events++
 	t.at = e.Timestamp
-	if t.leaves == nil {
-		return
+	enters := strings.HasSuffix(string(e.Type), "StateEntered")
+	if !enters && !strings.HasSuffix(string(e.Type), "StateExited") {
+		return d
 	}
-	d := e.Details()
+	d = e.Details()
 	if t.machine.State(d.Name) != nil {
 		for name, value := range d.AssignedVariables {
 			t.variables[name] = slices.Clone(value.JSON())
 		}
 	}
-	if strings.HasSuffix(string(e.Type), "StateEntered") && t.leaves(d.Name) {
+	if enters && t.leaves != nil && t.leaves(d.Name) {
 		t.left = &sim.Beginning{State: d.Name, Input: slices.Clone(d.Input.JSON()), Variables: maps.Clone(t.variables)}
 		t.stop(errLeft)
 	}
+	return d
 }

@@ -118,6 +118,7 @@ func newSubject(m, other *asl.StateMachine, texts map[string]string, o Options) 
 		return nil, err
 	}
 	s := &subject{machine: m, unknown: unknown, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, clocks: map[string]bool{}}
+	s.counters = sync.OnceValue(func() counters { return findCounters(m) })
 	for name, text := range texts {
 		if clock().MatchString(text) {
 			s.clocks[name] = true
@@ -338,7 +339,7 @@ func (p *pair) try(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	if run.Before.Status == PollsOn {
 		polls = b.asked
 	}
-	for _, long := range p.longest(s, polls, a) {
+	for _, long := range p.longest(s, polls) {
 		p.report.Of++
 		if _, _, _, err := p.run(ctx, long.behind(cmp.Or(s.lead, &script{})), input); err != nil {
 			return nil, nil, nil, err
@@ -374,11 +375,6 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 		Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome,
 		Differences: differ(a, b, nil), short: s.events > 0,
 	}
-	if run.Differences != nil && s.few != nil {
-		long := *s
-		long.few = nil
-		return p.run(ctx, &long, input)
-	}
 	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
 		again, err := p.play(ctx, p.before, s, input, other)
 		if err != nil {
@@ -393,7 +389,7 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 
 // playBoth runs a script in both machines.
 func (p *pair) playBoth(ctx context.Context, s *script, input []byte) (a, b *observed, err error) {
-	if a, err = p.playBefore(ctx, s, input); err != nil || !p.meetsChange(a) {
+	if a, err = p.play(ctx, p.before, s, input, usual); err != nil || !p.meetsChange(a) {
 		return a, a, err
 	}
 	b, err = p.play(ctx, p.after, s, input, usual)

@@ -27,7 +27,8 @@ type subject struct {
 	// roles are the names that Tasks have in scripts, where it is not their own.
 	roles    map[string]string
 	clocks   map[string]bool // states that may do otherwise at another time
-	branches bool            // it has flows beside each other
+	counters func() counters
+	branches bool // it has flows beside each other
 }
 
 // clock is what reads the time, or what differs from lap to lap.
@@ -69,7 +70,6 @@ type observed struct {
 	polls  map[string][]any // arguments, by task and flow
 	visits map[string]int
 	events int
-	lap    period         // of a loop whose laps are equal
 	left   *sim.Beginning // where another part begins; nil if the execution ended
 }
 
@@ -96,83 +96,6 @@ const (
 
 const failed = string(sim.StatusFailed)
 
-// errSteady ends a run that would poll on for ever.
-var errSteady = errors.New("the laps of the loop are equal")
-
-// errIdle ends one that would do so without a wait.
-var errIdle = errors.New("the laps of the loop are equal and take no time")
-
-// period is what each lap of a loop takes, whose laps are equal.
-type period struct {
-	task   string // in the loop
-	lasts  time.Duration
-	events int
-}
-
-// lap is where a Task was entered.
-type lap struct {
-	at       time.Time
-	events   int // before it
-	input    string
-	changes  int // of variables before it
-	clocks   int // events of states that read a clock
-	answered int // answers of the script that were given
-}
-
-// watch follows a run. It calls stop when a Task is entered as before, and no variable and no
-// answer changed since: if no state on the way reads a clock, all laps are equal from then on. The
-// error says whether a lap takes time.
-func (p *player) watch(stop func(error)) func(sim.Event) {
-	if p.track.whole || p.subject.branches {
-		return p.track.follow
-	}
-	laps, variables, changes, clocks := map[string]lap{}, map[string]string{}, 0, 0
-	return func(e sim.Event) {
-		p.track.follow(e)
-		d := e.Details()
-		for name, value := range d.AssignedVariables {
-			text := string(value.JSON())
-			if variables[name] != text {
-				variables[name] = text
-				changes++
-			}
-		}
-		if p.subject.clocks[d.Name] {
-			clocks++
-		}
-		if e.Type != "TaskStateEntered" {
-			return
-		}
-		before, again := laps[d.Name]
-		now := lap{e.Timestamp, p.track.events, string(d.Input.JSON()), changes, clocks, p.answered()}
-		laps[d.Name] = now
-		takes := period{d.Name, now.at.Sub(before.at), now.events - before.events}
-		before.at, before.events = now.at, now.events
-		switch {
-		case !again || before != now:
-		case takes.lasts == 0:
-			stop(errIdle)
-		default:
-			p.seen.lap = takes
-			stop(errSteady)
-		}
-	}
-}
-
-// answered is how many answers of the script were given that others follow. A script without
-// Maps has one flow.
-func (p *player) answered() int {
-	all := 0
-	for s := p.script; s != nil; s = s.lead {
-		n := len(s.answers)
-		if s.forever {
-			n--
-		}
-		all += max(0, min(n, p.counts[p.varied[s.task]]))
-	}
-	return all
-}
-
 // engineCause is the part of a cause that names a state and an event.
 var engineCause = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`the state '[^']*' \(entered at the event id #\d+\)`)
@@ -183,80 +106,112 @@ const mostKept = 30
 
 // player answers the calls of a run.
 type player struct {
-	subject *subject
-	script  *script
-	options Options
-	counts  map[string]int
-	varied  map[string]string // the Task and flow that each part of the script is for, by Task
-	flow    string            // of the script itself
-	seen    observed
-	track   *tracker
+	subject   *subject
+	script    *script
+	options   Options
+	start     time.Time // of the execution
+	maxEvents int
+	counts    map[string]int
+	varied    map[string]string // the Task and flow that each part of the script is for, by Task
+	flow      string            // of the script itself
+	seen      observed
+	track     *tracker
+	ahead     *entry // where it goes on behind laps that are equal; nil if it does not skip any
 }
 
 // run runs a part of the machine on a script.
 func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumstances, of part, o Options) (*observed, error) {
 	start := sim.DefaultStart().Add(at.later)
-	running, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	p := &player{subject: s, script: sc, options: o, counts: map[string]int{}, varied: map[string]string{}, seen: observed{polls: map[string][]any{}}}
-	p.track = &tracker{part: of, machine: s.machine, stop: stop, at: start, variables: map[string]json.RawMessage{}}
+	p := &player{
+		subject: s, script: sc, options: o, start: start, maxEvents: cmp.Or(sc.events, asl.MaxEvents), counts: map[string]int{}, varied: map[string]string{},
+		seen: observed{polls: map[string][]any{}, visits: map[string]int{}}, track: &tracker{part: of, machine: s.machine, variables: map[string]json.RawMessage{}},
+	}
 	options := sim.Options{
-		Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express, MaxEvents: cmp.Or(sc.events, asl.MaxEvents),
-		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, StartTime: start, OnEvent: p.watch(stop),
+		Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express, MaxEvents: p.maxEvents,
+		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, StartTime: start,
 	}
 	if of.after != nil {
 		start = start.Add(of.after.Lasts)
 		options.Begin = of.after.left
-		options.MaxEvents = max(1, min(options.MaxEvents, asl.MaxEvents-of.after.events))
+		p.maxEvents = max(1, min(p.maxEvents, asl.MaxEvents-of.after.events))
+		options.MaxEvents = p.maxEvents
 		maps.Copy(p.track.variables, of.after.left.Variables)
 	}
 	options.Clock = sim.NewVirtualClock(start)
-	r, err := sim.Run(running, s.machine, input, options)
-	if errors.Is(err, sim.ErrEndless) {
-		p.seen.Status = Endless
-		return &p.seen, nil
+	for {
+		r, why, err := p.drive(ctx, input, options)
+		switch {
+		case errors.Is(err, sim.ErrEndless):
+			p.seen.Status, p.seen.visits = Endless, nil
+			return &p.seen, nil
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", errNotRun, err)
+		}
+		for name, n := range r.Visits {
+			p.seen.visits[name] += n
+		}
+		if next := p.ahead; next != nil { // the events of a beginning, and of the Task again, are there already
+			options.Begin, options.Clock = &next.Beginning, sim.NewVirtualClock(next.at)
+			options.MaxEvents = p.maxEvents - next.events + 1
+			p.track.events, p.track.variables, p.ahead = next.events-1, maps.Clone(next.Variables), nil
+			continue
+		}
+		p.seen.flow, p.seen.asked = p.flow, p.counts[p.varied[sc.task]]
+		p.seen.Lasts, p.seen.events, p.seen.left = r.Stop.Sub(start), p.track.events, p.track.left
+		switch {
+		case p.seen.left != nil:
+			p.seen.Lasts = p.track.at.Sub(start)
+			return &p.seen, nil
+		case why == errSteady: //nolint:errorlint // it is the value itself
+			p.seen.Status = PollsOn
+			return &p.seen, nil
+		case why == errIdle: //nolint:errorlint // it is the value itself
+			p.seen.Status, p.seen.Lasts = Endless, 0
+			return &p.seen, nil
+		case len(r.Events) >= options.MaxEvents:
+			p.seen.Status = PollsOn
+			return &p.seen, nil
+		}
+		return &p.seen, p.end(r)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotRun, err)
-	}
-	p.seen.flow, p.seen.asked = p.flow, p.counts[p.varied[sc.task]]
-	p.seen.Lasts, p.seen.visits = r.Duration(), r.Visits
-	p.seen.events, p.seen.left = p.track.events, p.track.left
-	switch why := context.Cause(running); {
-	case p.seen.left != nil:
-		p.seen.Lasts = p.track.at.Sub(start)
-		return &p.seen, nil
-	case why == errSteady: //nolint:errorlint // it is the value itself
-		p.seen.Status = PollsOn
-		return &p.seen, nil
-	case why == errIdle: //nolint:errorlint // it is the value itself
-		p.seen.Status, p.seen.Lasts = Endless, 0
-		return &p.seen, nil
-	case len(r.Events) >= options.MaxEvents:
-		p.seen.Status = PollsOn
-		return &p.seen, nil
-	}
+}
+
+// drive runs the machine until it ends or is stopped, and says why.
+func (p *player) drive(ctx context.Context, input []byte, options sim.Options) (r *sim.Result, why, err error) {
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	p.track.stop, p.track.at, options.OnEvent = stop, options.Clock.Now(), p.watch(stop)
+	r, err = sim.Run(running, p.subject.machine, input, options)
+	return r, context.Cause(running), err
+}
+
+// end notes how the execution ended.
+func (p *player) end(r *sim.Result) error {
 	p.seen.Status, p.seen.Error = string(r.Status), r.Error
 	p.seen.cause = engineCause().ReplaceAllString(r.Cause, "a state")
-	if r.Output != nil {
-		if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
-			return nil, err
-		}
-		o.leaveOut("", p.seen.output)
+	if r.Output == nil {
+		return nil
 	}
-	return &p.seen, nil
+	if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
+		return err
+	}
+	p.options.leaveOut("", p.seen.output)
+	return nil
 }
+
+// isLeft tells whether the run goes on elsewhere, if at all.
+func (p *player) isLeft() bool { return p.track.left != nil || p.ahead != nil }
 
 // answer answers a call.
 func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
+	if p.isLeft() {
+		return sim.Reply{Never: true}, nil
+	}
 	task, flow := p.subject.role(c.State), strings.Trim(fmt.Sprint(c.Iterations), "[]")
 	key := task + "\x00" + flow
 	n := p.counts[key]
 	p.counts[key]++
 	callee := p.subject.callees[c.State]
-	if p.track.left != nil {
-		return sim.Reply{Output: json.RawMessage("{}")}, nil
-	}
 	if callee == nil { // what reads the items of a Map
 		return sim.Reply{Output: json.RawMessage(cmp.Or(p.subject.readers[c.State], "[{}, {}]"))}, nil
 	}
@@ -302,16 +257,13 @@ func (p *player) choose(task, key string, n int, c *callee) answer {
 			p.flow = strings.TrimPrefix(key, task+"\x00")
 		}
 	}
-	switch {
-	case p.varied[task] != key && !s.forever:
-		return c.usual
-	case n < len(s.answers):
-		return s.answers[n]
-	case s.forever:
-		return s.answers[len(s.answers)-1]
-	default:
+	if p.varied[task] != key && !s.forever {
 		return c.usual
 	}
+	if a, ok := s.answer(n); ok {
+		return a
+	}
+	return c.usual
 }
 
 // plain copies a value as encoding/json reads it, for answers must not be shared.

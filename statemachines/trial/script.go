@@ -15,12 +15,10 @@ type script struct {
 	forever bool     // the last one is that of all later calls instead
 	kinds   []Kind
 	title   string
-	never   bool    // its job does not end
-	whole   bool    // it shows the bound of a loop
-	took    int     // events, if it leads to others
-	events  int     // after which a run is one that polls on; 0 for what a history has room for
-	few     *script // with fewer polls; nil if the laps of the first machine are not equal
-	lap     period  // of that machine
+	never   bool // its job does not end
+	whole   bool // it shows the bound of a loop
+	took    int  // events, if it leads to others
+	events  int  // after which a run is one that polls on; 0 for what a history has room for
 }
 
 // behind is the script where another one leads to its Task.
@@ -40,6 +38,18 @@ func (s *script) of(task string) *script {
 		s = s.lead
 	}
 	return s
+}
+
+// answer is the n-th of the Task that varies; not ok for a usual one.
+func (s *script) answer(n int) (a answer, ok bool) {
+	switch {
+	case n < len(s.answers):
+		return s.answers[n], true
+	case s.forever:
+		return s.answers[len(s.answers)-1], true
+	default:
+		return answer{}, false
+	}
 }
 
 // scriptsOf are the scripts of one Task.

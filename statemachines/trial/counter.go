@@ -1,0 +1,137 @@
+package trial
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// counters are the variables of a machine, by name, that nothing reads but what adds a number to
+// them, and comparisons with numbers.
+type counters map[string]*counter
+
+// counter are the numbers that a variable is compared with.
+type counter struct{ limits []int64 }
+
+// laps is how many laps more it counts as in the one from a value to another, without coming
+// near a number that it is compared with.
+func (c *counter) laps(from, to string) int {
+	a, err := strconv.ParseInt(from, 10, 64)
+	b, err2 := strconv.ParseInt(to, 10, 64)
+	if c == nil || err != nil || err2 != nil {
+		return 0
+	}
+	step, laps := b-a, int64(math.MaxInt)
+	for _, limit := range c.limits {
+		ahead := limit - b
+		if step < 0 {
+			ahead = -ahead
+		}
+		each := max(step, -step)
+		if ahead >= -each { // the last lap compared up to here
+			laps = min(laps, max(0, ahead/each-2))
+		}
+	}
+	return int(laps)
+}
+
+// variable is one in a text. sum adds a number to one, and comparison compares one with a number.
+var (
+	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\pL_][\pL\d_]*)`) })
+	sum      = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:States\.MathAdd\(\$(\w+), ?-?\d+\)|\{% ?\$(\w+) ?[+-] ?\d+ ?%\})$`)
+	})
+	comparison = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:\{% ?\$(\w+) ?(?:[<>]=?|!?=) ?(-?\d+) ?%\}|\$(\w+))$`)
+	})
+)
+
+// findCounters finds the counters of a machine.
+func findCounters(m *asl.StateMachine) counters {
+	decoder := json.NewDecoder(bytes.NewReader(asl.Print(m)))
+	decoder.UseNumber()
+	var definition any
+	if decoder.Decode(&definition) != nil {
+		return nil
+	}
+	f := &counterFinder{found: counters{}, read: map[string]bool{}}
+	f.walk(definition, "", nil, false)
+	for name := range f.read {
+		delete(f.found, name)
+	}
+	return f.found
+}
+
+type counterFinder struct {
+	found counters
+	read  map[string]bool // by anything else
+}
+
+// walk looks at a value, the member of an object, which may assign variables.
+func (f *counterFinder) walk(value any, member string, of map[string]any, assigns bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			f.walk(inner, name, value, member == "Assign")
+		}
+	case []any:
+		for _, item := range value {
+			f.walk(item, "", nil, false)
+		}
+	case string:
+		if assigns && f.adds(value, strings.TrimSuffix(member, ".$")) || f.compares(value, member, of) {
+			return
+		}
+		for _, parts := range variable().FindAllStringSubmatch(value, -1) {
+			f.read[parts[1]] = true
+		}
+	}
+}
+
+func (f *counterFinder) adds(text, name string) bool {
+	parts := sum().FindStringSubmatch(text)
+	if parts == nil || parts[1]+parts[2] != name {
+		return false
+	}
+	f.note(name)
+	return true
+}
+
+func (f *counterFinder) compares(text, member string, rule map[string]any) bool {
+	parts := comparison().FindStringSubmatch(text)
+	switch {
+	case parts == nil:
+		return false
+	case parts[1] != "" && member == "Condition":
+		return f.limit(parts[1], parts[2])
+	case parts[3] != "" && member == "Variable":
+		for name, value := range rule {
+			if number, ok := value.(json.Number); ok && strings.HasPrefix(name, "Numeric") {
+				return f.limit(parts[3], number.String())
+			}
+		}
+	}
+	return false
+}
+
+func (f *counterFinder) limit(name, number string) bool {
+	limit, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return false
+	}
+	f.note(name, limit)
+	return true
+}
+
+func (f *counterFinder) note(name string, limits ...int64) {
+	if f.found[name] == nil {
+		f.found[name] = &counter{}
+	}
+	f.found[name].limits = append(f.found[name].limits, limits...)
+}
