@@ -162,18 +162,50 @@ func remember(all map[string]*observed, key string, run func() (*observed, error
 // middle.
 func join(middle *observed, parts ...*observed) *observed {
 	seen := *parts[len(parts)-1]
-	seen.flow, seen.asked = middle.flow, middle.asked
-	seen.Polls, seen.Lasts, seen.events, seen.calls, seen.usual = 0, 0, 0, nil, nil
-	seen.polls, seen.visits = map[string][]any{}, middle.visits // no other part is varied
+	seen.flow, seen.asked, seen.parts = middle.flow, middle.asked, parts
+	seen.Polls, seen.Lasts, seen.events, seen.usual = 0, 0, 0, nil
+	seen.visits = middle.visits // no other part is varied
 	for _, o := range parts {
 		seen.events += o.events
 		seen.Polls += o.Polls
 		seen.Lasts += o.Lasts
-		seen.calls = append(seen.calls, o.calls...)
-		seen.usual = uniteKinds(seen.usual, o.usual)
-		maps.Copy(seen.polls, o.polls)
+		seen.usual = append(seen.usual, o.usual...)
 	}
 	return &seen
+}
+
+// whole has the calls and polls of all parts.
+func (o *observed) whole() *observed {
+	if o.parts == nil {
+		return o
+	}
+	all := *o
+	all.calls, all.polls = nil, map[string][]any{}
+	for _, part := range o.parts {
+		all.calls = append(all.calls, part.calls...)
+		maps.Copy(all.polls, part.polls)
+	}
+	return &all
+}
+
+// apart has the calls and polls of the parts that another run does not share: those of the
+// middle, if it made as many calls.
+func (o *observed) apart(other *observed) *observed {
+	n := len(o.parts)
+	if n == 0 || n != len(other.parts) {
+		return o.whole()
+	}
+	apart := *o
+	apart.parts = nil
+	for i, part := range o.parts {
+		if part != other.parts[i] {
+			if len(part.calls) != len(other.parts[i].calls) {
+				return o.whole()
+			}
+			apart.parts = append(apart.parts, part)
+		}
+	}
+	return apart.whole()
 }
 
 // tracker follows a run until it leaves its part.

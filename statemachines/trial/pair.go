@@ -51,13 +51,9 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	if err := p.findChanges(before, after); err != nil {
 		return nil, err
 	}
-	if p.before, err = newSubject(before, after, p.texts, o); err != nil {
+	if err := p.answerTasks(before, after); err != nil {
 		return nil, err
 	}
-	if p.after, err = newSubject(after, before, p.newTexts, o); err != nil {
-		return nil, err
-	}
-	p.shareAnswers()
 	p.whole = before.TimeoutSeconds != after.TimeoutSeconds // a run may be cut off anywhere
 	p.nameRoles()
 	p.chooseTasks()
@@ -112,12 +108,47 @@ var (
 	notWord       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]+`) })
 )
 
-func newSubject(m, other *asl.StateMachine, texts map[string]string, o Options) (*subject, error) {
-	responses, unknown, err := simulate.Responses(m, simulate.Options{Models: o.Models}, other)
+// answerTasks makes the answers of both machines. The Tasks that both have get the same.
+func (p *pair) answerTasks(before, after *asl.StateMachine) error {
+	o := simulate.Options{Models: p.options.Models}
+	responses, unknown, err := simulate.Responses(before, o, after)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &subject{machine: m, unknown: unknown, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, clocks: map[string]bool{}}
+	p.before, p.after = newSubject(before, p.texts), newSubject(after, p.newTexts)
+	p.before.unknown, p.after.unknown = unknown, unknown
+	for s := range before.All {
+		if s.Task != nil {
+			p.before.callees[s.Name] = newCallee(s, responses[s.Name])
+		}
+	}
+	var others []*asl.State
+	for s := range after.All {
+		if s.Task == nil {
+			continue
+		}
+		if old := p.before.callees[s.Name]; old != nil && old.state.Task.Resource == s.Task.Resource {
+			shared := *old
+			shared.state = s
+			p.after.callees[s.Name] = &shared
+			continue
+		}
+		others = append(others, s)
+	}
+	if others == nil {
+		return nil
+	}
+	if responses, p.after.unknown, err = simulate.Responses(after, o, before); err != nil {
+		return err
+	}
+	for _, s := range others {
+		p.after.callees[s.Name] = newCallee(s, responses[s.Name])
+	}
+	return nil
+}
+
+func newSubject(m *asl.StateMachine, texts map[string]string) *subject {
+	s := &subject{machine: m, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, clocks: map[string]bool{}}
 	s.counters = sync.OnceValue(func() counters { return findCounters(m) })
 	for name, text := range texts {
 		if clock().MatchString(text) {
@@ -126,12 +157,8 @@ func newSubject(m, other *asl.StateMachine, texts map[string]string, o Options) 
 	}
 	for state := range m.All {
 		s.branches = s.branches || len(state.Flows()) > 0
-		if state.Task == nil {
-			continue
-		}
-		s.callees[state.Name] = newCallee(state, responses[state.Name])
 	}
-	return s, nil
+	return s
 }
 
 // textsOf are the states of a machine as text, without those of flows inside of them.
@@ -189,17 +216,6 @@ func (p *pair) findChanges(before, after *asl.StateMachine) error {
 		}
 	}
 	return nil
-}
-
-// shareAnswers gives the Tasks that both machines have the same answers.
-func (p *pair) shareAnswers() {
-	for name, c := range p.after.callees {
-		if old := p.before.callees[name]; old != nil && old.state.Task.Resource == c.state.Task.Resource {
-			shared := *old
-			shared.state = c.state
-			p.after.callees[name] = &shared
-		}
-	}
 }
 
 // nameRoles gives a Task that is new the role of the one that called the same before.
@@ -373,14 +389,16 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	}
 	run = &Run{
 		Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome,
-		Differences: differ(a, b, nil), short: s.events > 0,
+		Differences: differ(a.apart(b), b.apart(a), nil), short: s.events > 0,
 	}
-	if run.Differences != nil && run.Differences[0].What != End { // an end is not volatile
-		again, err := p.play(ctx, p.before, s, input, other)
-		if err != nil {
-			return nil, nil, nil, err
+	if run.Differences != nil {
+		again := a
+		if run.Differences[0].What != End { // an end is not volatile
+			if again, err = p.play(ctx, p.before, s, input, other); err != nil {
+				return nil, nil, nil, err
+			}
 		}
-		run.Differences = differ(a, b, again)
+		run.Differences = differ(a.whole(), b.whole(), again.whole())
 	}
 	p.report.Scripts++
 	p.report.Runs = append(p.report.Runs, *run)
@@ -412,6 +430,9 @@ func (p *pair) meetsChange(o *observed) bool {
 }
 
 func uniteKinds(all, more []Kind) []Kind {
+	if slices.Equal(all, more) {
+		return all
+	}
 	for _, k := range more {
 		if !slices.Contains(all, k) {
 			all = append(all, k)

@@ -71,6 +71,7 @@ type observed struct {
 	visits map[string]int
 	events int
 	left   *sim.Beginning // where another part begins; nil if the execution ended
+	parts  []*observed    // that have its calls and polls; nil for itself
 }
 
 // circumstances are those of a run that the machine must not depend on.

@@ -111,7 +111,8 @@ func (r *Report) Inside(frame ...Kind) []Run {
 
 // IsIn tells whether the run has a kind of answer that is in the frame.
 func (r *Run) IsIn(frame []Kind) bool {
-	return slices.ContainsFunc(slices.Concat(r.Kinds, r.Usual), func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) })
+	isIn := func(k Kind) bool { return slices.ContainsFunc(frame, k.isIn) }
+	return slices.ContainsFunc(r.Kinds, isIn) || slices.ContainsFunc(r.Usual, isIn)
 }
 
 // Compare runs two machines on the same answers. The error is that of a machine that cannot
