@@ -1,9 +1,11 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -109,42 +111,86 @@ func (p *pair) play(ctx context.Context, s *subject, sc *script, input []byte, a
 	if c == nil {
 		return s.run(ctx, sc, input, at, all, p.options)
 	}
-	parts := []*observed{}
+	parts := parts{}
 	within := part{leaves: func(state string) bool { return c.top[state] && !c.inside[state] }}
-	if !c.inside[s.machine.StartAt] {
-		first, err := remember(c.before, at.execution+string(input), func() (*observed, error) {
-			return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
-		})
-		if err != nil {
-			return nil, err
-		}
+	first, err := p.first(ctx, s, sc, input, at)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
 		if first.left == nil {
 			return s.run(ctx, sc, input, at, all, p.options)
 		}
-		within.after, parts = first, append(parts, first)
+		within.after, parts.first = first, first
 	}
 	middle, err := s.run(ctx, sc, input, at, within, p.options)
 	if err != nil {
 		return nil, err
 	}
-	parts = append(parts, middle)
-	joined := join(middle, parts...)
+	parts.middle = middle
 	if middle.left != nil {
 		maps.DeleteFunc(middle.left.Variables, func(name string, _ json.RawMessage) bool { return !c.read[name] })
-		last, err := remember(c.behind, at.execution+textOf(middle.left), func() (*observed, error) {
+		parts.last, err = remember(c.behind, at.execution+textOf(middle.left), func() (*observed, error) {
 			return p.before.run(ctx, &script{}, input, at, part{after: &observed{left: middle.left}}, p.options)
 		})
 		if err != nil {
 			return nil, err
 		}
-		joined = join(middle, append(parts, last)...)
 	}
+	joined := parts.join()
 	limit := time.Duration(s.machine.TimeoutSeconds) * time.Second
 	isLate := limit > 0 && joined.Lasts >= limit && joined.Status != string(sim.StatusTimedOut)
 	if isLate || middle.left != nil && joined.events >= asl.MaxEvents {
 		return s.run(ctx, sc, input, at, all, p.options)
 	}
 	return joined, nil
+}
+
+// first is the part of a run that all scripts of a Task share: until it is entered, or the
+// cut where another one leads there. It is nil if there is none.
+func (p *pair) first(ctx context.Context, s *subject, sc *script, input []byte, at circumstances) (*observed, error) {
+	c, in, key := p.cut, p.before, at.execution+string(input)
+	leaves := func(state string) bool { return c.inside[state] }
+	if sc.lead == nil && leaves(sc.task) && !p.before.branches && !p.after.branches {
+		in, key = s, fmt.Sprintf("%s\x00%s\x00%t", key, sc.task, s == p.after)
+		leaves = func(state string) bool { return s.callees[state] != nil && s.role(state) == sc.task }
+	}
+	if leaves(s.machine.StartAt) {
+		return nil, nil //nolint:nilnil // it begins there
+	}
+	return remember(c.before, key, func() (*observed, error) {
+		return in.run(ctx, &script{}, input, at, part{leaves: leaves}, p.options)
+	})
+}
+
+// goesOnAlike tells whether the second machine does what a run of the first did from where
+// its Task is entered: it got there as the first one, and no state differs from there on.
+func (p *pair) goesOnAlike(ctx context.Context, sc *script, input []byte, o *observed) (bool, error) {
+	a, middle := o.parts.first, o.parts.middle
+	if middle == nil || a == nil || a.left == nil || p.meetsChange(middle) {
+		return false, nil
+	}
+	b, err := p.first(ctx, p.after, sc, input, usual)
+	if err != nil || b == nil || b.left == nil || a.events != b.events || a.Lasts != b.Lasts || a.Polls != b.Polls || differ(a, b, nil) != nil ||
+		a.left.State != b.left.State || string(a.left.Input) != string(b.left.Input) {
+		return false, err
+	}
+	for name, value := range b.left.Variables {
+		if string(a.left.Variables[name]) != string(value) && (p.cut.read[name] || middle.reads(name, p.before.machine)) {
+			return false, nil
+		}
+	}
+	return len(a.left.Variables) <= len(b.left.Variables), nil
+}
+
+// reads tells whether a state that the run visited reads a variable.
+func (o *observed) reads(name string, m *asl.StateMachine) bool {
+	for s := range m.All {
+		if o.visits[s.Name] > 0 && slices.Contains(s.Variables(), name) {
+			return true
+		}
+	}
+	return false
 }
 
 func remember(all map[string]*observed, key string, run func() (*observed, error)) (*observed, error) {
@@ -158,14 +204,25 @@ func remember(all map[string]*observed, key string, run func() (*observed, error
 	return found, err
 }
 
+// parts are those of a run, the first and last of which it may lack.
+type parts struct{ first, middle, last *observed }
+
+// each calls yield for the parts that there are.
+func (p parts) each(yield func(*observed) bool) {
+	for _, part := range []*observed{p.first, p.middle, p.last} {
+		if part != nil && !yield(part) {
+			return
+		}
+	}
+}
+
 // join makes one run of its parts, which ends as the last one. The script is that of the
 // middle.
-func join(middle *observed, parts ...*observed) *observed {
-	seen := *parts[len(parts)-1]
-	seen.flow, seen.asked, seen.parts = middle.flow, middle.asked, parts
+func (p parts) join() *observed {
+	seen := *cmp.Or(p.last, p.middle)
+	seen.flow, seen.asked, seen.parts, seen.visits = p.middle.flow, p.middle.asked, p, nil
 	seen.Polls, seen.Lasts, seen.events, seen.usual = 0, 0, 0, nil
-	seen.visits = middle.visits // no other part is varied
-	for _, o := range parts {
+	for o := range p.each {
 		seen.events += o.events
 		seen.Polls += o.Polls
 		seen.Lasts += o.Lasts
@@ -174,16 +231,27 @@ func join(middle *observed, parts ...*observed) *observed {
 	return &seen
 }
 
+// visited tells how often the run entered a state.
+func (o *observed) visited(state string) int {
+	n := o.visits[state]
+	for part := range o.parts.each {
+		n += part.visits[state]
+	}
+	return n
+}
+
 // whole has the calls and polls of all parts.
 func (o *observed) whole() *observed {
-	if o.parts == nil {
+	if o.parts.middle == nil {
 		return o
 	}
 	all := *o
 	all.calls, all.polls = nil, map[string][]any{}
-	for _, part := range o.parts {
+	for part := range o.parts.each {
 		all.calls = append(all.calls, part.calls...)
-		maps.Copy(all.polls, part.polls)
+		for key, arguments := range part.polls {
+			all.polls[key] = append(slices.Clip(all.polls[key]), arguments...)
+		}
 	}
 	return &all
 }
@@ -191,20 +259,12 @@ func (o *observed) whole() *observed {
 // apart has the calls and polls of the parts that another run does not share: those of the
 // middle, if it made as many calls.
 func (o *observed) apart(other *observed) *observed {
-	n := len(o.parts)
-	if n == 0 || n != len(other.parts) {
+	x, y := o.parts, other.parts
+	if x.middle == nil || y.middle == nil || x.first != y.first || x.last != y.last || len(x.middle.calls) != len(y.middle.calls) {
 		return o.whole()
 	}
 	apart := *o
-	apart.parts = nil
-	for i, part := range o.parts {
-		if part != other.parts[i] {
-			if len(part.calls) != len(other.parts[i].calls) {
-				return o.whole()
-			}
-			apart.parts = append(apart.parts, part)
-		}
-	}
+	apart.parts = parts{middle: x.middle}
 	return apart.whole()
 }
 

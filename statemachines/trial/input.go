@@ -37,14 +37,14 @@ func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
 			if input == nil {
 				input = []byte(textOf(DrawInput(demands, draw)))
 			}
-			if slices.ContainsFunc(found, func(text []byte) bool { return string(text) == string(input) }) {
+			if len(found) == mostInputs || slices.ContainsFunc(found, func(text []byte) bool { return string(text) == string(input) }) {
 				continue
 			}
 			arrives, err := p.arrives(ctx, input)
 			if err != nil {
 				return nil, err
 			}
-			if arrives && len(found) < mostInputs {
+			if arrives {
 				found = append(found, input)
 			}
 			if p.options.Input != nil {
@@ -97,11 +97,12 @@ func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) 
 
 // arrives tells whether a run in which all goes well gets to a Task that varies.
 func (p *pair) arrives(ctx context.Context, input []byte) (bool, error) {
-	o, err := p.before.run(ctx, &script{}, input, usual, part{whole: p.whole}, p.options)
+	varies := func(state string) bool { return slices.Contains(p.tasks, state) }
+	o, err := p.before.run(ctx, &script{}, input, usual, part{leaves: varies}, p.options)
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(p.tasks, func(name string) bool { return o.visits[name] > 0 }), nil
+	return o.left != nil || slices.ContainsFunc(p.tasks, func(name string) bool { return o.visits[name] > 0 }), nil
 }
 
 // mostItems is how many items an inline Map works on at once.

@@ -410,6 +410,9 @@ func (p *pair) playBoth(ctx context.Context, s *script, input []byte) (a, b *obs
 	if a, err = p.play(ctx, p.before, s, input, usual); err != nil || !p.meetsChange(a) {
 		return a, a, err
 	}
+	if alike, err := p.goesOnAlike(ctx, s, input, a); alike || err != nil {
+		return a, a, err
+	}
 	b, err = p.play(ctx, p.after, s, input, usual)
 	return a, b, err
 }
@@ -418,11 +421,11 @@ func (p *pair) playBoth(ctx context.Context, s *script, input []byte) (a, b *obs
 // that visits no state that changed does the same in both.
 func (p *pair) meetsChange(o *observed) bool {
 	old, now := p.before.machine, p.after.machine
-	if p.whole || p.before.branches || p.after.branches || old.StartAt != now.StartAt || old.QueryLanguage != now.QueryLanguage || o.visits == nil {
+	if p.whole || p.before.branches || p.after.branches || old.StartAt != now.StartAt || old.QueryLanguage != now.QueryLanguage {
 		return true
 	}
 	for name := range p.changed {
-		if o.visits[name] > 0 {
+		if o.visited(name) > 0 {
 			return true
 		}
 	}

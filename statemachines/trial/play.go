@@ -71,7 +71,7 @@ type observed struct {
 	visits map[string]int
 	events int
 	left   *sim.Beginning // where another part begins; nil if the execution ended
-	parts  []*observed    // that have its calls and polls; nil for itself
+	parts  parts          // that have its calls, polls and visits; none for itself
 }
 
 // circumstances are those of a run that the machine must not depend on.
@@ -141,20 +141,21 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	options.Clock = sim.NewVirtualClock(start)
 	for {
 		r, why, err := p.drive(ctx, input, options)
-		switch {
-		case errors.Is(err, sim.ErrEndless):
-			p.seen.Status, p.seen.visits = Endless, nil
-			return &p.seen, nil
-		case err != nil:
+		if err != nil && !errors.Is(err, sim.ErrEndless) {
 			return nil, fmt.Errorf("%w: %w", errNotRun, err)
 		}
 		for name, n := range r.Visits {
 			p.seen.visits[name] += n
 		}
+		if err != nil {
+			p.seen.Status = Endless
+			return &p.seen, nil
+		}
 		if next := p.ahead; next != nil { // the events of a beginning, and of the Task again, are there already
 			options.Begin, options.Clock = &next.Beginning, sim.NewVirtualClock(next.at)
 			options.MaxEvents = p.maxEvents - next.events + 1
 			p.track.events, p.track.variables, p.ahead = next.events-1, maps.Clone(next.Variables), nil
+			p.seen.visits[next.State]--
 			continue
 		}
 		p.seen.flow, p.seen.asked = p.flow, p.counts[p.varied[sc.task]]
@@ -162,6 +163,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 		switch {
 		case p.seen.left != nil:
 			p.seen.Lasts = p.track.at.Sub(start)
+			p.seen.visits[p.seen.left.State]--
 			return &p.seen, nil
 		case why == errSteady: //nolint:errorlint // it is the value itself
 			p.seen.Status = PollsOn

@@ -103,13 +103,13 @@ func (r *round) tryOne(ctx context.Context, s *script) error {
 		if o.Status != PollsOn {
 			s.took = max(s.took, o.events)
 		}
-		for name := range o.visits {
-			r.met[name] = true
+		for name := range r.changed {
+			r.met[name] = r.met[name] || o.visited(name) > 0
 		}
 	}
 	leads := s.task == "" || len(run.Differences) == 0 && a.Status != PollsOn && b.Status != PollsOn
 	for _, name := range r.tasks {
-		if a.visits[name] == 0 && (r.before.callees[name] != nil || b.visits[name] == 0) {
+		if a.visited(name) == 0 && (r.before.callees[name] != nil || b.visited(name) == 0) {
 			continue
 		}
 		r.tried[name] = true

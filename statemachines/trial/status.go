@@ -37,7 +37,7 @@ func (p *pair) findStatuses(ctx context.Context, role string, input []byte) erro
 		if err != nil {
 			return err
 		}
-		a.runs = o.visits[role] > 1
+		a.runs = o.visited(role) > 1
 		a.ended = !a.runs
 		all = append(all, a)
 	}
