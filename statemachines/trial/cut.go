@@ -23,7 +23,8 @@ type cut struct {
 	top    map[string]bool // all of them
 	before map[string]*observed
 	behind map[string]*observed
-	read   map[string]bool // variables that the rest reads
+	alike  map[*observed]bool // parts of the second machine that do what those of the first do
+	read   map[string]bool    // variables that the rest reads
 }
 
 // part is a part of a run: after what was seen, until it leaves.
@@ -42,7 +43,7 @@ func (p *pair) newCut() *cut {
 	if p.whole || p.options.Express {
 		return nil
 	}
-	c := &cut{read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{}, before: map[string]*observed{}, behind: map[string]*observed{}}
+	c := &cut{read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{}, before: map[string]*observed{}, behind: map[string]*observed{}, alike: map[*observed]bool{}}
 	after, before := map[string][]string{}, map[string][]string{}
 	behind, outside := map[string]bool{}, 0
 	for _, s := range []*subject{p.before, p.after} {
@@ -167,26 +168,32 @@ func (p *pair) first(ctx context.Context, s *subject, sc *script, input []byte, 
 // its Task is entered: it got there as the first one, and no state differs from there on.
 func (p *pair) goesOnAlike(ctx context.Context, sc *script, input []byte, o *observed) (bool, error) {
 	a, middle := o.parts.first, o.parts.middle
-	if middle == nil || a == nil || a.left == nil || p.meetsChange(middle) {
+	if middle == nil || a == nil || p.meetsChange(middle) {
 		return false, nil
 	}
 	b, err := p.first(ctx, p.after, sc, input, usual)
-	if err != nil || b == nil || b.left == nil || a.events != b.events || a.Lasts != b.Lasts || a.Polls != b.Polls || differ(a, b, nil) != nil ||
-		a.left.State != b.left.State || string(a.left.Input) != string(b.left.Input) {
+	if err != nil || b == nil {
 		return false, err
+	}
+	if _, known := p.cut.alike[b]; !known {
+		p.cut.alike[b] = b.left != nil && a.left.State == b.left.State && string(a.left.Input) == string(b.left.Input) &&
+			len(a.left.Variables) <= len(b.left.Variables) && a.events == b.events && a.Outcome == b.Outcome && differ(a, b, nil) == nil
+	}
+	if !p.cut.alike[b] {
+		return false, nil
 	}
 	for name, value := range b.left.Variables {
 		if string(a.left.Variables[name]) != string(value) && (p.cut.read[name] || middle.reads(name, p.before.machine)) {
 			return false, nil
 		}
 	}
-	return len(a.left.Variables) <= len(b.left.Variables), nil
+	return true, nil
 }
 
-// reads tells whether a state that the run visited reads a variable.
+// reads tells whether a state of the outermost flow that the run visited reads a variable.
 func (o *observed) reads(name string, m *asl.StateMachine) bool {
-	for s := range m.All {
-		if o.visits[s.Name] > 0 && slices.Contains(s.Variables(), name) {
+	for state, n := range o.visits {
+		if n > 0 && slices.Contains(m.State(state).Variables(), name) {
 			return true
 		}
 	}

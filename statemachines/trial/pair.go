@@ -8,7 +8,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -168,30 +167,40 @@ func textsOf(m *asl.StateMachine) (map[string]string, error) {
 		return nil, err
 	}
 	texts := map[string]string{}
-	for s := range m.All {
-		node := document.Root
-		for step := range strings.SplitSeq(strings.TrimPrefix(s.Position.Pointer, "/"), "/") {
-			if node = node.Child(strings.NewReplacer("~1", "/", "~0", "~").Replace(step)); node == nil {
-				break
+	var add func(flow *jsontree.Node) error
+	add = func(flow *jsontree.Node) error {
+		for _, s := range flow.Get("States").Members {
+			text, flows, err := withoutFlows(s.Value)
+			if err != nil {
+				return err
+			}
+			texts[s.Name] = text
+			for _, inner := range flows {
+				if err := add(inner); err != nil {
+					return err
+				}
 			}
 		}
-		if node == nil {
-			continue
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(node.Raw(), &members); err != nil {
-			return nil, err
-		}
-		for _, name := range []string{"Branches", "ItemProcessor", "Iterator"} {
-			delete(members, name)
-		}
-		text, err := json.Marshal(members)
-		if err != nil {
-			return nil, err
-		}
-		texts[s.Name] = string(text)
+		return nil
 	}
-	return texts, nil
+	return texts, add(document.Root)
+}
+
+// withoutFlows is a state as text without the flows inside of it, and these.
+func withoutFlows(state *jsontree.Node) (text string, flows []*jsontree.Node, err error) {
+	members := map[string]json.RawMessage{}
+	for _, m := range state.Members {
+		switch m.Name {
+		case "Branches":
+			flows = append(flows, m.Value.Items...)
+		case "ItemProcessor", "Iterator":
+			flows = append(flows, m.Value)
+		default:
+			members[m.Name] = m.Value.Raw()
+		}
+	}
+	all, err := json.Marshal(members)
+	return string(all), flows, err
 }
 
 // findChanges finds the states that differ, or that one machine has alone.
@@ -389,7 +398,10 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	}
 	run = &Run{
 		Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome,
-		Differences: differ(a.apart(b), b.apart(a), nil), short: s.events > 0,
+		short: s.events > 0,
+	}
+	if a != b {
+		run.Differences = differ(a.apart(b), b.apart(a), nil)
 	}
 	if run.Differences != nil {
 		again := a

@@ -128,7 +128,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 		seen: observed{polls: map[string][]any{}, visits: map[string]int{}}, track: &tracker{part: of, machine: s.machine, variables: map[string]json.RawMessage{}},
 	}
 	options := sim.Options{
-		Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express, MaxEvents: p.maxEvents,
+		Handler: p.answer, Execution: at.execution, Seed: at.seed, Express: o.Express, MaxEvents: p.maxEvents, KeepEvents: sim.KeepNoEvents,
 		Models: o.Models, Lenient: true, OnMisfit: func(*sim.ModelError) bool { return true }, StartTime: start,
 	}
 	if of.after != nil {
@@ -171,7 +171,7 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 		case why == errIdle: //nolint:errorlint // it is the value itself
 			p.seen.Status, p.seen.Lasts = Endless, 0
 			return &p.seen, nil
-		case len(r.Events) >= options.MaxEvents:
+		case p.track.events >= p.maxEvents:
 			p.seen.Status = PollsOn
 			return &p.seen, nil
 		}

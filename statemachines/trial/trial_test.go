@@ -270,6 +270,29 @@ func TestLoopAmongOthers(t *testing.T) {
 	require.NotEmpty(t, data.Objections(cancelled))
 }
 
+// What a loop leaves in a variable is seen where a Task behind it reads that, or a state that
+// only its failure leads to.
+func TestVariableOfALoopBefore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		query, cause string
+		differs      bool
+	}{
+		{`"QueryString": "SELECT 3"`, `"Cause": "no"`, false},
+		{`"QueryString": "SELECT 3"`, `"CausePath": "States.Format('{}', $v)"`, true},
+		{`"QueryString.$": "States.Format('{}', $v)"`, `"Cause": "no"`, true},
+	} {
+		text := strings.NewReplacer(`"ResultPath": "$.s", "Next": "Pause 2"`, `"Assign": {"v": 1}, "ResultPath": "$.s", "Next": "Pause 2"`, `"QueryString": "SELECT 3"`, c.query,
+			`"ResultPath": "$.s", "Next": "Pause 3"`, `"ResultPath": "$.s", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}], "Next": "Pause 3"`,
+			`"Bad": {`, `"Caught": {"Type": "Fail", "Error": "X", `+c.cause+`}, "Bad": {`).Replace(chain(7))
+		found := false
+		for _, run := range compare(t, text, `"v": 1`, `"v": 2`).Outside() {
+			found = found || strings.HasPrefix(run.Script, `States.Timeout at "Start 3"`)
+		}
+		require.Equal(t, c.differs, found, c)
+	}
+}
+
 // A machine that begins in a loop is tried from where each machine begins.
 func TestLoopAtTheStart(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,129 @@
+package trial
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// countingLoop polls some 2,000 times at most. It counts in JSONPath.
+const countingLoop = `{"StartAt": "First", "States": {
+	"First": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Look"},
+	"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.r", "Next": "Done?"},
+	"Done?": {"Type": "Choice", "Default": "Pause", "Choices": [
+		{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+		{"Variable": "$n", "NumericGreaterThanEquals": 2000, "Next": "Bad"}]},
+	"Pause": {"Type": "Wait", "Seconds": 30, "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"},
+	"Bad": {"Type": "Fail", "Error": "Late"}, "Good": {"Type": "Succeed"}}}`
+
+// jsonataLoop counts down, and tells how far.
+const jsonataLoop = `{"QueryLanguage": "JSONata", "StartAt": "First", "States": {
+	"First": {"Type": "Pass", "Assign": {"left": 1500}, "Next": "Look"},
+	"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "q"},
+		"Output": "{% $states.result.QueryExecution.Status.State %}", "Next": "Done?"},
+	"Done?": {"Type": "Choice", "Default": "Pause", "Choices": [
+		{"Condition": "{% $states.input = 'SUCCEEDED' %}", "Next": "Good"}, {"Condition": "{% $left <= 0 %}", "Next": "Bad"}]},
+	"Pause": {"Type": "Wait", "Seconds": 30, "Assign": {"left": "{% $left - 1 %}"}, "Next": "Look"},
+	"Bad": {"Type": "Fail", "Error": "Late"}, "Good": {"Type": "Succeed"}}}`
+
+// playLoop runs a machine on a job that runs for so many polls, 0 for ever, lap by lap if
+// every one is to be run.
+func playLoop(t *testing.T, text string, polls int, every bool) *observed {
+	t.Helper()
+	m, err := asl.Parse([]byte(text))
+	require.NoError(t, err)
+	p, err := newPair(m, m, Options{Models: models.Load})
+	require.NoError(t, err)
+	running := *p.before.callees["Look"].running
+	s := &script{task: "Look", answers: []answer{running}, forever: polls == 0}
+	for range polls - 1 {
+		s.answers = append(s.answers, running)
+	}
+	p.before.branches = every // whose laps are not looked at
+	o, err := p.before.run(t.Context(), s, []byte("{}"), usual, part{}, p.options)
+	require.NoError(t, err)
+	return o
+}
+
+// A run that skips laps ends as one that takes each of them.
+func TestSkippedLaps(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text  string
+		edit  []string
+		polls int
+		all   bool // each lap is taken
+	}{
+		"a bound":                             {text: countingLoop},
+		"a bound in JSONata":                  {text: jsonataLoop},
+		"a job that ends":                     {text: countingLoop, polls: 1234},
+		"a job that ends just below a bound":  {text: countingLoop, polls: 2000},
+		"a job that ends in JSONata":          {text: jsonataLoop, polls: 1499},
+		"a job in a loop that does not count": {text: countingLoop, edit: []string{`, "Assign": {"n.$": "States.MathAdd($n, 1)"}`, ""}, polls: 1234},
+		"steps of seven":                      {text: countingLoop, edit: []string{"($n, 1)", "($n, 7)"}},
+		"one value of several":                {text: countingLoop, edit: []string{"NumericGreaterThanEquals", "NumericEquals"}},
+		"a time limit":                        {text: countingLoop, edit: []string{`{"StartAt"`, `{"TimeoutSeconds": 40000, "StartAt"`}},
+		"a full history":                      {text: countingLoop, edit: []string{"2000,", "20000,"}},
+		"a bound of another loop":             {text: countingLoop, edit: []string{`{"Variable": "$n"`, `{"Variable": "$n", "NumericEquals": 900, "Next": "Rest"}, {"Variable": "$n"`, `"Bad":`, `"Rest": {"Type": "Wait", "Seconds": 3000, "Next": "Pause"}, "Bad":`}},
+		"a wait that grows":                   {text: countingLoop, edit: []string{`"Seconds": 30`, `"SecondsPath": "$n"`}, all: true},
+		"an argument that counts":             {text: countingLoop, edit: []string{`"QueryExecutionId": "q"`, `"QueryExecutionId.$": "States.Format('{}', $n)"`}, all: true},
+		"a clock":                             {text: jsonataLoop, edit: []string{"$left <= 0", "$millis() - $toMillis($states.context.Execution.StartTime) > 9000000"}, all: true},
+		"a call in each lap": {text: countingLoop, all: true, edit: []string{`"Next": "Look"},
+	"Bad"`, `"Next": "Tell"}, "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "t", "Message": "on"}, "ResultPath": null, "Next": "Look"},
+	"Bad"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.NewReplacer(c.edit...).Replace(c.text)
+			require.Equal(t, len(c.edit) > 0, text != c.text)
+			each, skipped := playLoop(t, text, c.polls, true), playLoop(t, text, c.polls, false)
+			require.Equal(t, c.all, skipped.visits["Look"] == each.visits["Look"])
+			if !c.all {
+				require.Less(t, skipped.visits["Look"], 60)
+			}
+			each.visits, skipped.visits = nil, nil
+			require.Equal(t, each, skipped)
+		})
+	}
+}
+
+// A counter is a variable that nothing reads but what adds a number and what compares it with
+// one.
+func TestCounters(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, variable string
+		edit           []string
+		limits         []int64
+	}{
+		"JSONPath":                {text: countingLoop, variable: "n", limits: []int64{2000}},
+		"JSONata":                 {text: jsonataLoop, variable: "left", limits: []int64{0}},
+		"without a bound":         {text: countingLoop, variable: "n", edit: []string{`$n", "NumericGreaterThanEquals": 2000`, `$.x", "IsPresent": true`}, limits: nil},
+		"a sum of another":        {text: countingLoop, edit: []string{`{"n.$": "States`, `{"m.$": "States`}},
+		"a sum that is no number": {text: countingLoop, edit: []string{"($n, 1)", "($n, $.s)"}},
+		"a product":               {text: jsonataLoop, edit: []string{"$left - 1", "$left * 2"}},
+		"a test of presence":      {text: countingLoop, edit: []string{`"NumericGreaterThanEquals": 2000`, `"IsPresent": false`}},
+		"a fraction":              {text: countingLoop, edit: []string{"2000,", "2000.5,"}},
+		"a path":                  {text: countingLoop, edit: []string{`"NumericGreaterThanEquals": 2000`, `"NumericGreaterThanEqualsPath": "$.most"`}},
+		"an output":               {text: jsonataLoop, edit: []string{`"Bad": {"Type": "Fail", "Error": "Late"}`, `"Bad": {"Type": "Pass", "Output": {"left": "{% $left - 1 %}"}, "End": true}`}},
+		"two in a condition":      {text: jsonataLoop, edit: []string{"$left <= 0", "$left <= 0 and $states.input = 'x'"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse([]byte(strings.NewReplacer(c.edit...).Replace(c.text)))
+			require.NoError(t, err)
+			found := findCounters(m)
+			if c.variable == "" {
+				require.NotContains(t, found, "n")
+				require.NotContains(t, found, "left")
+				return
+			}
+			require.Contains(t, found, c.variable)
+			require.Equal(t, c.limits, found[c.variable].limits)
+		})
+	}
+}
