@@ -239,6 +239,7 @@ func (c *checked) loopOf(s *asl.State) *lint.Loop {
 // candidate is an edit that may mend a finding.
 type candidate struct {
 	edits []edit.Edit
+	after []byte // the text with them; nil before they are made
 	frame []trial.Kind
 	about string
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
@@ -308,9 +309,11 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 
 // try makes an edit, runs both machines, and checks the new one.
 func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried candidate) (changed *checked, report *trial.Report, about string, err error) {
-	after, err := edit.Apply(c.file, r.read, tried.edits...)
-	if err != nil {
-		return nil, nil, "", err
+	after := tried.after
+	if after == nil {
+		if after, err = edit.Apply(c.file, r.read, tried.edits...); err != nil {
+			return nil, nil, "", err
+		}
 	}
 	if changed, err = r.load(after); err != nil {
 		return nil, nil, "", fmt.Errorf("the new definition is not valid: %w", err)

@@ -105,7 +105,7 @@ func (b *boundEdit) bySize(base candidate, r *repairer, forms ...[]edit.Edit) []
 		if edits == nil || err != nil {
 			continue
 		}
-		base.edits, base.size = edits, changedLines(b.file, after)
+		base.edits, base.after, base.size = edits, after, changedLines(b.file, after)
 		all = append(all, base)
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.size, b.size) })

@@ -44,7 +44,7 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 	last, clocks, done := map[string]*entry{}, 0, false
 	return func(e sim.Event) {
 		d := p.track.follow(e)
-		if p.subject.clocks[d.Name] {
+		if p.subject.readsClock(d.Name) {
 			clocks++
 		}
 		if e.Type != "TaskStateEntered" || done || p.isLeft() {

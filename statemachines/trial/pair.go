@@ -147,13 +147,10 @@ func (p *pair) answerTasks(before, after *asl.StateMachine) error {
 }
 
 func newSubject(m *asl.StateMachine, texts map[string]string) *subject {
-	s := &subject{machine: m, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, clocks: map[string]bool{}}
-	s.counters = sync.OnceValue(func() counters { return findCounters(m) })
-	for name, text := range texts {
-		if clock().MatchString(text) {
-			s.clocks[name] = true
-		}
+	s := &subject{
+		machine: m, texts: texts, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{}, clocks: map[string]bool{},
 	}
+	s.counters = sync.OnceValue(func() counters { return findCounters(m) })
 	for state := range m.All {
 		s.branches = s.branches || len(state.Flows()) > 0
 	}

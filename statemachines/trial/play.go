@@ -26,7 +26,8 @@ type subject struct {
 	readers map[string]string  // what the readers of Maps return, as JSON
 	// roles are the names that Tasks have in scripts, where it is not their own.
 	roles    map[string]string
-	clocks   map[string]bool // states that may do otherwise at another time
+	texts    map[string]string // of the states
+	clocks   map[string]bool   // states that may do otherwise at another time, and others, as far as that is known
 	counters func() counters
 	branches bool // it has flows beside each other
 }
@@ -36,6 +37,15 @@ var clock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|\$\$\.(?:State|Execution\.(?:Start|Redrive))|` +
 		`\$states\.context(?:\.State|\.Execution\.(?:Start|Redrive)|[^.])|States\.(?:UUID|MathRandom)|"Timestamp`)
 })
+
+func (s *subject) readsClock(state string) bool {
+	reads, known := s.clocks[state]
+	if !known {
+		reads = clock().MatchString(s.texts[state])
+		s.clocks[state] = reads
+	}
+	return reads
+}
 
 func (s *subject) role(state string) string {
 	if role := s.roles[state]; role != "" {

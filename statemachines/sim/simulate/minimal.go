@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"iter"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -17,9 +19,6 @@ type answers struct {
 	bare  bool // without what the model does not require
 }
 
-// member is a name in a path of JSONPath or JSONata.
-var member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([A-Za-z_]\w*)|\['([^']+)'\]`) })
-
 // paging are members that ask for another call: a response without them is the
 // last page.
 var paging = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(token|marker|truncated|lastevaluated\w*)$`) })
@@ -28,9 +27,45 @@ var paging = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(
 func newAnswers(machines ...*asl.StateMachine) *answers {
 	named := map[string]bool{}
 	for _, m := range machines {
-		for _, match := range member().FindAllStringSubmatch(string(asl.Print(m)), -1) {
-			named[match[1]+match[2]] = true
+		for name := range members(string(asl.Print(m))) {
+			named[name] = true
 		}
 	}
 	return &answers{Sample: typecheck.Sample{Wants: func(name string) bool { return named[name] && !paging().MatchString(name) }}}
 }
+
+// members yields the names in the paths of a text: .name and ['name'].
+func members(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			at := strings.IndexAny(text, ".[")
+			if at < 0 {
+				return
+			}
+			text = text[at:]
+			name, end := "", 1
+			if quoted, ok := strings.CutPrefix(text, "['"); ok {
+				if i := strings.IndexByte(quoted, '\''); i > 0 && strings.HasPrefix(quoted[i:], "']") {
+					name, end = quoted[:i], len("['']")+i
+				}
+			} else if text[0] == '.' {
+				rest := strings.TrimLeft(text[1:], letters)
+				if name = text[1 : len(text)-len(rest)]; name != "" {
+					rest = strings.TrimLeft(rest, letters+digits)
+					name = text[1 : len(text)-len(rest)]
+				}
+				end += len(name)
+			}
+			if name != "" && !yield(name) {
+				return
+			}
+			text = text[end:]
+		}
+	}
+}
+
+// Of the names of members.
+const (
+	letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+	digits  = "0123456789"
+)
