@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
@@ -29,7 +30,8 @@ type subject struct {
 	texts    map[string]string // of the states
 	clocks   map[string]bool   // states that may do otherwise at another time, and others, as far as that is known
 	counters func() counters
-	branches bool // it has flows beside each other
+	answers  map[string]any // by their JSON
+	branches bool           // it has flows beside each other
 }
 
 // clock is what reads the time, or what differs from lap to lap.
@@ -231,12 +233,12 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 	if callee.running != nil {
 		p.seen.Polls++
 		if n < mostKept {
-			arguments := plain(c.Arguments)
+			arguments := copyOf(c.Arguments)
 			p.options.leaveOut(task, arguments)
 			p.seen.polls[key] = append(p.seen.polls[key], arguments)
 		}
 	} else {
-		made := call{flow, task, plain(c.Arguments), textOf(c.Arguments), true}
+		made := call{flow, task, copyOf(c.Arguments), textOf(c.Arguments), true}
 		if last := len(p.seen.calls) - 1; c.RetryCount > 0 && last >= 0 && p.seen.calls[last].task == task {
 			made.steady = made.sent == p.seen.calls[last].sent
 		}
@@ -254,7 +256,20 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		failure := *a.failure
 		return sim.Reply{}, &failure
 	}
-	return sim.Reply{Output: json.RawMessage(callee.about(c.Arguments, a.text))}, nil
+	return sim.Reply{Output: p.subject.read(callee.about(c.Arguments, a.text))}, nil
+}
+
+// read reads an answer once for all runs, which do not change it.
+func (s *subject) read(text string) any {
+	value, known := s.answers[text]
+	if !known {
+		value = json.RawMessage(text)
+		if document, err := jsontree.Parse([]byte(text)); err == nil {
+			value = document.Root.Value()
+		}
+		s.answers[text] = value
+	}
+	return value
 }
 
 // choose is the answer of the n-th call of a Task in a flow. A script that goes on for ever
@@ -279,17 +294,22 @@ func (p *player) choose(task, key string, n int, c *callee) answer {
 	return c.usual
 }
 
-// plain copies a value as encoding/json reads it, for answers must not be shared.
-func plain(value any) any {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil
+// copyOf copies a value, for what the engine has must not be changed.
+func copyOf(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(value))
+		for name, member := range value {
+			object[name] = copyOf(member)
+		}
+		return object
+	case []any:
+		list := make([]any, len(value))
+		for i, item := range value {
+			list[i] = copyOf(item)
+		}
+		return list
+	default:
+		return value
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.UseNumber()
-	var copied any
-	if decoder.Decode(&copied) != nil {
-		return nil
-	}
-	return copied
 }
