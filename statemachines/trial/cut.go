@@ -150,17 +150,26 @@ func (p *pair) play(ctx context.Context, s *subject, sc *script, input []byte, a
 // first is the part of a run that all scripts of a Task share: until it is entered, or the
 // cut where another one leads there. It is nil if there is none.
 func (p *pair) first(ctx context.Context, s *subject, sc *script, input []byte, at circumstances) (*observed, error) {
-	c, in, key := p.cut, p.before, at.execution+string(input)
-	leaves := func(state string) bool { return c.inside[state] }
-	if sc.lead == nil && leaves(sc.task) && !p.before.branches && !p.after.branches {
-		in, key = s, fmt.Sprintf("%s\x00%s\x00%t", key, sc.task, s == p.after)
-		leaves = func(state string) bool { return s.callees[state] != nil && s.role(state) == sc.task }
+	c, key := p.cut, at.execution+string(input)
+	var way *observed // to the cut
+	if !c.inside[s.machine.StartAt] {
+		var err error
+		if way, err = remember(c.before, key, func() (*observed, error) {
+			return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
+		}); err != nil || way.left == nil {
+			return way, err
+		}
 	}
-	if leaves(s.machine.StartAt) {
-		return nil, nil //nolint:nilnil // it begins there
+	leaves := func(state string) bool { return s.callees[state] != nil && s.role(state) == sc.task }
+	if sc.lead != nil || !c.inside[sc.task] || p.before.branches || p.after.branches || way != nil && leaves(way.left.State) || way == nil && leaves(s.machine.StartAt) {
+		return way, nil
 	}
-	return remember(c.before, key, func() (*observed, error) {
-		return in.run(ctx, &script{}, input, at, part{leaves: leaves}, p.options)
+	return remember(c.before, fmt.Sprintf("%s\x00%s\x00%t", key, sc.task, s == p.after), func() (*observed, error) {
+		rest, err := s.run(ctx, &script{}, input, at, part{after: way, leaves: leaves}, p.options)
+		if err != nil {
+			return nil, err
+		}
+		return parts{first: way, middle: rest}.join(), nil
 	})
 }
 
@@ -177,7 +186,7 @@ func (p *pair) goesOnAlike(ctx context.Context, sc *script, input []byte, o *obs
 	}
 	if _, known := p.cut.alike[b]; !known {
 		p.cut.alike[b] = b.left != nil && a.left.State == b.left.State && string(a.left.Input) == string(b.left.Input) &&
-			len(a.left.Variables) <= len(b.left.Variables) && a.events == b.events && a.Outcome == b.Outcome && differ(a, b, nil) == nil
+			len(a.left.Variables) <= len(b.left.Variables) && a.events == b.events && a.Outcome == b.Outcome && differ(a.whole(), b.whole(), nil) == nil
 	}
 	if !p.cut.alike[b] {
 		return false, nil
@@ -242,7 +251,7 @@ func (p parts) join() *observed {
 func (o *observed) visited(state string) int {
 	n := o.visits[state]
 	for part := range o.parts.each {
-		n += part.visits[state]
+		n += part.visited(state)
 	}
 	return n
 }
@@ -255,6 +264,7 @@ func (o *observed) whole() *observed {
 	all := *o
 	all.calls, all.polls = nil, map[string][]any{}
 	for part := range o.parts.each {
+		part = part.whole()
 		all.calls = append(all.calls, part.calls...)
 		for key, arguments := range part.polls {
 			all.polls[key] = append(slices.Clip(all.polls[key]), arguments...)
