@@ -43,7 +43,10 @@ func (p *pair) newCut() *cut {
 	if p.whole || p.options.Express {
 		return nil
 	}
-	c := &cut{read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{}, before: map[string]*observed{}, behind: map[string]*observed{}, alike: map[*observed]bool{}}
+	c := &cut{
+		read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{},
+		before: map[string]*observed{}, behind: map[string]*observed{}, alike: map[*observed]bool{},
+	}
 	after, before := map[string][]string{}, map[string][]string{}
 	behind, outside := map[string]bool{}, 0
 	for _, s := range []*subject{p.before, p.after} {
@@ -161,7 +164,11 @@ func (p *pair) first(ctx context.Context, s *subject, sc *script, input []byte, 
 		}
 	}
 	leaves := func(state string) bool { return s.callees[state] != nil && s.role(state) == sc.task }
-	if sc.lead != nil || !c.inside[sc.task] || p.before.branches || p.after.branches || way != nil && leaves(way.left.State) || way == nil && leaves(s.machine.StartAt) {
+	from := s.machine.StartAt
+	if way != nil {
+		from = way.left.State
+	}
+	if sc.lead != nil || !c.inside[sc.task] || leaves(from) || p.before.branches || p.after.branches {
 		return way, nil
 	}
 	return remember(c.before, fmt.Sprintf("%s\x00%s\x00%t", key, sc.task, s == p.after), func() (*observed, error) {

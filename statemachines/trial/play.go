@@ -153,13 +153,14 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 	options.Clock = sim.NewVirtualClock(start)
 	for {
 		r, why, err := p.drive(ctx, input, options)
-		if err != nil && !errors.Is(err, sim.ErrEndless) {
+		endless := errors.Is(err, sim.ErrEndless)
+		if err != nil && !endless {
 			return nil, fmt.Errorf("%w: %w", errNotRun, err)
 		}
 		for name, n := range r.Visits {
 			p.seen.visits[name] += n
 		}
-		if err != nil {
+		if endless {
 			p.seen.Status = Endless
 			return &p.seen, nil
 		}
