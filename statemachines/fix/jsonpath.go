@@ -209,10 +209,11 @@ func (f *fragment) movePath(names []string) (string, error) {
 	all = append(all, at...)
 	for _, p := range []*jsonpath.Path{f.poll.OutputPath, f.choice.InputPath} {
 		for _, step := range p.Steps() {
-			if len(all) == 0 || len(step.Names) != 1 || step.Names[0] != all[0] {
+			next := min(1, len(all))
+			if !slices.Equal(step.Names, all[:next]) {
 				return "", refuse("%q selects data without its result, which the strategy loop reads", f.poll.Name)
 			}
-			all = all[1:]
+			all = all[next:]
 		}
 	}
 	return strings.Join(append([]string{"$"}, all...), "."), nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -188,18 +189,23 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 // check refuses what cannot be said in a compiled loop.
 func (l *loop) check() error {
 	for _, s := range l.states {
-		selects := s.QueryLanguage == asl.JSONPath && (s.InputPath == nil || s.OutputPath == nil || !s.InputPath.Root() || !s.OutputPath.Root())
 		switch {
 		case s.Type == asl.TypeWait && (s.Assign != nil || s.Output != nil):
 			return refuse("%q changes data of the execution", s.Name)
 		case s.Choice == nil || l.choices() == 1 && !l.setsOnTheWayBack(s):
-		case selects:
+		case selectsPart(s):
 			return refuse("%q selects a part of its data, and the loop has another Choice", s.Name)
 		case s.Assign != nil || s.Output != nil || slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Assign != nil || r.Output != nil }):
 			return refuse("%q changes data of the execution", s.Name)
 		}
 	}
 	return nil
+}
+
+// selectsPart tells whether a state in JSONPath takes, or passes on, a part of its data alone.
+func selectsPart(s *asl.State) bool {
+	whole := func(p *jsonpath.Path) bool { return p != nil && p.Root() }
+	return s.QueryLanguage == asl.JSONPath && (!whole(s.InputPath) || !whole(s.OutputPath))
 }
 
 // setsOnTheWayBack tells whether a Choice sets variables where it polls on.
@@ -238,7 +244,7 @@ func (l *loop) readEntries() error {
 			return refuse("the loop begins at the Choice %q, with a status that something else has found", s.Name)
 		case s.Type != asl.TypeWait:
 			waits = false
-		case len(l.entries) > 1 && s.QueryLanguage == asl.JSONPath && (s.InputPath == nil || s.OutputPath == nil || !s.InputPath.Root() || !s.OutputPath.Root()):
+		case len(l.entries) > 1 && selectsPart(s):
 			return refuse("%q selects a part of its data, and the loop begins elsewhere, too", s.Name)
 		}
 	}
@@ -250,11 +256,8 @@ func (l *loop) readEntries() error {
 
 // firstWaits are the Wait states before the first poll.
 func (l *loop) firstWaits() []*asl.State {
-	if len(l.entries) != 1 {
-		return nil
-	}
 	var all []*asl.State
-	for s := l.entries[0]; s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.flow.State(s.Next) {
+	for s := l.begins(); s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.flow.State(s.Next) {
 		all = append(all, s)
 	}
 	return all

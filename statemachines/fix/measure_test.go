@@ -43,6 +43,7 @@ func TestLatenessOfManyJobs(t *testing.T) {
 // The jobs end while both loops wait, and within a schedule: the means are of the same end.
 func TestJobsEndInTime(t *testing.T) {
 	t.Parallel()
+	now := &pollcore.Planned{Delays: []time.Duration{0, 10 * time.Minute}, Then: time.Minute}
 	limited := strings.Replace(machine("", "", "", ""), `"StartAt"`, `"TimeoutSeconds": 150, "StartAt"`, 1)
 	planned := &pollcore.Planned{Delays: []time.Duration{10 * time.Minute, 20 * time.Second, 20 * time.Second}, Then: time.Minute}
 	for name, c := range map[string]struct {
@@ -56,6 +57,7 @@ func TestJobsEndInTime(t *testing.T) {
 		"a short max wait": {machine("", "", "", ""), fix.Options{MaxWait: time.Minute}, 3 * time.Second, 30 * time.Second, 7},
 		"a limit":          {limited, fix.Options{}, 5 * time.Second, 75 * time.Second, 7},
 		"a schedule":       {machine("", "", "", ""), fix.Options{Schedule: planned}, 10 * time.Minute, 12 * time.Minute, 7},
+		"polls at once":    {machine("", "", "", ""), fix.Options{Schedule: now}, time.Second, 10 * time.Minute, 7},
 		"a length":         {machine("", "", "", ""), fix.Options{JobRuns: 12 * time.Minute}, 12 * time.Minute, 12 * time.Minute, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -80,7 +80,6 @@ const mostRounds = 10
 // file, and for each finding the repair that is made, offered or refused.
 func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOptions) ([]byte, []Repair, error) {
 	r := &repairer{options: o, read: read}
-	seen := [][]byte{file}
 	for n := range mostRounds + 1 {
 		if n == mostRounds { // what is left is told of the last text
 			r.options.Sure, r.options.Accept = false, nil
@@ -92,10 +91,7 @@ func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOption
 		if bytes.Equal(next, file) {
 			break
 		}
-		if slices.ContainsFunc(seen, func(text []byte) bool { return bytes.Equal(text, next) }) {
-			return nil, nil, errors.New("the repairs undo each other: make them one by one, with --accept")
-		}
-		file, seen = next, append(seen, next)
+		file = next
 	}
 	return file, append(r.made, r.open...), nil
 }

@@ -181,7 +181,7 @@ func (e *absentEdit) addGuard(choices, place string) bool {
 	}
 	present := value("Variable", node.Text, "IsPresent", true)
 	for i, rule := range nodeAt(e.root, choices).Items {
-		for leaf := range leaves(rule) {
+		for _, leaf := range leaves(rule) {
 			if leaf.Get("Variable").Text != node.Text {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -17,10 +18,6 @@ import (
 // where it led before, with the same data, and a failure elsewhere. What else both machines
 // do is compared by tryChange.
 func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observed, error) {
-	m, err := asl.Parse(text)
-	if err != nil {
-		return nil, refuse("the new definition is not valid: %s", err)
-	}
 	as := asl.Standard
 	if o.Express {
 		as = asl.Express
@@ -29,6 +26,10 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 		if p.Severity == diag.Error {
 			return nil, refuse("the new definition is not valid: %s", p.Message)
 		}
+	}
+	m, err := asl.Parse(text)
+	if err != nil {
+		return nil, err
 	}
 	for _, l := range lint.Check(m, o.lint()) {
 		for name := range f.states {
@@ -122,6 +123,4 @@ func stateOf(m *asl.StateMachine, name string) *asl.State {
 	return nil
 }
 
-func under(pointer, state string) bool {
-	return len(pointer) > len(state) && pointer[:len(state)] == state && pointer[len(state)] == '/'
-}
+func under(pointer, state string) bool { return strings.HasPrefix(pointer, state+"/") }
