@@ -77,7 +77,7 @@ func TestRulesOnOtherData(t *testing.T) {
 		"JSONata: a member that is merged": {
 			moved(`, "Output": "{% $merge([$states.input, {'q': $append($states.input.q, $states.result)}]) %}"`, "q", `$states.input.q.QueryExecution.Status.State = 'CANCELLED'`), false},
 		"JSONata: a member beside what is merged": {
-			moved(`, "Output": "{% $merge([$states.input, {'q': $states.result, $states.input.more: 1}]) %}"`, "q", `$states.input.more = 'x'`), true},
+			moved(`, "Output": "{% $merge([$states.input, {'q': $states.result, 'n': $states.input.more}]) %}"`, "q", `$states.input.more = 'x'`), true},
 		"JSONata: an input that is passed on": {
 			strings.ReplaceAll(jsonata(`, "Assign": {"s": "{% $states.result.QueryExecution.Status.State %}"}, "Output": "{% $states.input %}"`, `$states.input.more = 'x'`),
 				"$states.input.QueryExecution.Status.State", "$s"), true},
@@ -95,6 +95,12 @@ func TestRulesOnOtherData(t *testing.T) {
 	}
 }
 
+// database is a loop of machine() on a database.
+func database(text string) string {
+	return strings.NewReplacer("athena:getQueryExecution", "rds:describeDBInstances", `{"QueryExecutionId.$": "$.id"}`, `{"DbInstanceIdentifier.$": "$.id"}`,
+		"$.q.QueryExecution.Status.State", "$.q.DbInstances[0].DbInstanceStatus", "SUCCEEDED", "available", "FAILED", "failed").Replace(text)
+}
+
 // addRule puts a rule in front of the others.
 func addRule(text, rule string) string {
 	return strings.Replace(text, `"Choices": [`, `"Choices": [`+rule+",", 1)
@@ -103,7 +109,7 @@ func addRule(text, rule string) string {
 // What a start means otherwise in a ".sync" Task keeps it, and what means the same does not.
 func TestSyncStart(t *testing.T) {
 	t.Parallel()
-	const dropped, named = `, "ResultPath": null`, `"TrainingJobName.$": "$.name", "RoleArn"`
+	const dropped = `, "ResultPath": null`
 	plain := training(dropped, "")
 	edit := func(text string, pairs ...string) string {
 		for i := 0; i < len(pairs); i += 2 {
@@ -112,7 +118,8 @@ func TestSyncStart(t *testing.T) {
 		}
 		return text
 	}
-	container := tasks(training(`, "ResultPath": "$.started", "Catch": [{"ErrorEquals": ["ECS.ServerException"], "Next": "Failed"}]`, ""))
+	container := strings.NewReplacer("$.Tasks[0].TaskArn", "$.started.Tasks[0].TaskArn", `"ResultPath": "$"`, `"ResultPath": "$.job"`, "$.Tasks[0].LastStatus", "$.job.Tasks[0].LastStatus").Replace(
+		tasks(training(`, "ResultPath": "$.started", "Catch": [{"ErrorEquals": ["ECS.ServerException"], "Next": "Failed"}]`, "")))
 	ecs := func(count string) string {
 		return edit(tasks(training(`, "Catch": [{"ErrorEquals": ["ECS.ServerException"], "Next": "Failed"}]`, "")), `"TaskDefinition": "d"`, `"TaskDefinition": "d", `+count)
 	}
@@ -126,33 +133,31 @@ func TestSyncStart(t *testing.T) {
 			"QueryExecution.Status.State", "TranscriptionJob.TranscriptionJobStatus", "SUCCEEDED", "COMPLETED").Replace(text)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"a waiter": {strings.NewReplacer("athena:getQueryExecution", "dynamodb:describeTable", "QueryExecutionId", "TableName",
-			"QueryExecution.Status.State", "Table.TableStatus", "SUCCEEDED", "ACTIVE", "FAILED", "ARCHIVED").Replace(machine("", "", "", "")), "Step Functions has no .sync Task for dynamodb:TableExists"},
+		"a waiter":                  {database(machine("", "", "", "")), "Step Functions has no .sync Task for rds:DBInstanceAvailable"},
 		"a job without such a Task": {query(machine("", "", "", "")), "Step Functions has no .sync Task for transcribe:StartTranscriptionJob"},
-		"no start":                  {edit(plain, "sagemaker:createTrainingJob", "lambda:invoke", named, `"FunctionName": "f", "RoleArn"`), "no Task beside the loop starts the job"},
-		"a start in the loop":       {edit(plain, `"StartAt": "Train"`, `"StartAt": "Wait"`), "the loop is entered in 2 ways"},
+		"no start":                  {edit(training("", ""), `"Type": "Task", "Resource": "arn:aws-cn:states:::sagemaker:createTrainingJob",`+"\n"+`      "Parameters": {"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"}`, `"Type": "Pass"`), "no Task beside the loop starts the job"},
+		"a start in the loop":       {edit(plain, `"StartAt": "Train"`, `"StartAt": "Wait"`, `"Failed", "Next": "Failed"`, `"Failed", "Next": "Train"`), "the loop is entered in 2 ways"},
 		"a Wait that sets":          {between(`, "Assign": {"x": 1}`), `"First" stands between the start of the job and its loop`},
 		"a Wait that selects":       {between(`, "Output": {"name": "{% $states.input.name %}"}`), `"First" stands between the start of the job and its loop`},
 		"a Wait that takes a part":  {edit(plain, `"Seconds": 60`, `"Seconds": 60, "InputPath": "$.in"`, `"$.name"}, "ResultPath": "$.job"`, `"$.name"}, "ResultPath": "$.job"`), `"Wait" selects a part of its data`},
-		"a start that takes a part": {training(dropped+`, "InputPath": "$.in"`, ""), ""},
+		"a start that takes a part": {edit(training(dropped+`, "InputPath": "$.in"`, ""), `{"TrainingJobName.$": "$.name"}`, `{"TrainingJobName.$": "$.in.name"}`), ""},
 		"a start that leads to itself": {training(dropped+`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Train"}]`, ""),
 			`the loop leads back to "Train"`},
-		"Credentials":      {training(dropped+`, "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, ""), `"Train" or "Get" has Credentials`},
-		"HeartbeatSeconds": {training(dropped+`, "HeartbeatSeconds": 60`, ""), `"Train" has HeartbeatSeconds`},
-		"two containers":   {ecs(`"Count": 2`), note},
-		"some containers":  {ecs(`"Count.$": "$.n"`), note},
-		"one container":    {ecs(`"Count": 1`), ""},
-		"a list that a later state may read": {edit(container, `"Cluster": "c", "Tasks.$": "States.Array($.Tasks[0].TaskArn)"`, `"Cluster": "c", "Tasks.$": "States.Array($.started.Tasks[0].TaskArn)"`,
-			`"ResultPath": "$", `, `"ResultPath": "$.job", `), `from the answer of "Train", and the answer of a .sync Task has none`},
-		"Input as text":     {edit(execution(training(`, "ResultPath": "$.started"`, "")), `"StateMachineArn.$"`, `"Input": "{}", "StateMachineArn.$"`), `"Train" gives the Input as text`},
-		"Input by a path":   {edit(execution(training(`, "ResultPath": "$.started"`, "")), `"StateMachineArn.$"`, `"Input.$": "$.in", "StateMachineArn.$"`), `"Train" gives the Input as text`},
-		"Input of the Task": {edit(execution(training(`, "ResultPath": "$.started"`, "")), "aws-sdk:sfn:startExecution", "states:startExecution", `"StateMachineArn.$"`, `"Input": {"a": 1}, "StateMachineArn.$"`), ""},
+		"Credentials":                        {training(dropped+`, "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, ""), `"Train" or "Get" has Credentials`},
+		"HeartbeatSeconds":                   {training(dropped+`, "HeartbeatSeconds": 60`, ""), `"Train" has HeartbeatSeconds`},
+		"two containers":                     {ecs(`"Count": 2`), note},
+		"some containers":                    {ecs(`"Count.$": "$.n"`), note},
+		"one container":                      {ecs(`"Count": 1`), ""},
+		"a list that a later state may read": {container, `from the answer of "Train", and the answer of a .sync Task has none`},
+		"Input as text":                      {edit(execution(training(`, "ResultPath": "$.started"`, "")), `"StateMachineArn.$"`, `"Input": "{}", "StateMachineArn.$"`), `"Train" gives the Input as text`},
+		"Input by a path":                    {edit(execution(training(`, "ResultPath": "$.started"`, "")), `"StateMachineArn.$"`, `"Input.$": "$.in", "StateMachineArn.$"`), `"Train" gives the Input as text`},
+		"Input of the Task":                  {edit(execution(training(`, "ResultPath": "$.started", "ResultSelector": {"ExecutionArn.$": "$.ExecutionArn"}`, "")), "aws-sdk:sfn:startExecution", "states:startExecution", `"StateMachineArn.$"`, `"Input": {"a": 1}, "StateMachineArn.$"`), ""},
 		"a time that a later state reads": {edit(execution(training(`, "ResultPath": "$.started"`, "")), "aws-sdk:sfn:startExecution", "states:startExecution",
 			`"Report": {"Type": "Succeed"}`, `"Report": {"Type": "Pass", "InputPath": "$.started.StartDate", "End": true}`), `a later state may read StartDate from the answer of "Train"`},
 		"an answer that the loop speaks of": {edit(training(`, "ResultPath": "$.started"`, ""), `"Type": "Choice"`, `"Comment": "no SdkHttpMetadata", "Type": "Choice"`), ""},
 		"an answer that another branch reads": {`{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "End": true, "Branches": [` + training(`, "ResultPath": "$.started"`, "") +
 			`, {"StartAt": "Log", "States": {"Log": {"Type": "Pass", "InputPath": "$.started.SdkHttpMetadata", "End": true}}}]}}}`, `a state reads SdkHttpMetadata of "Train"`},
-		"a variable of itself": {inJSONata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"n": "{% $n + 1 %}"}`, "")), `"Train" makes the variable "n" of itself`},
+		"a variable of itself": {inJSONata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"n": "{% $exists($n) ? $n + 1 : 0 %}"}`, "")), `"Train" makes the variable "n" of itself`},
 		"arguments of an expression": {edit(inJSONata.Replace(training(`, "Output": "{% $states.input %}"`, "")), `"Arguments": {"TrainingJobName": "{% $states.input.name %}", "RoleArn": "arn:aws:iam::123456789012:role/r"}`,
 			`"Arguments": "{% {'TrainingJobName': $states.input.name, 'RoleArn': 'r'} %}"`), `the arguments of "Train" are an expression`},
 	} {
@@ -230,19 +235,15 @@ func TestReasons(t *testing.T) {
 	}
 	const running = `{"Condition": "{% $states.input.QueryExecution.Status.State in ['QUEUED', 'RUNNING'] %}", "Next": "Wait"},`
 	sets := `, "Assign": {"x": 1}`
-	instance := func(text string) string {
-		return strings.NewReplacer("athena:getQueryExecution", "rds:describeDBSnapshots", `{"QueryExecutionId.$": "$.id"}`, `{"DbSnapshotIdentifier.$": "$.id"}`,
-			"$.q.QueryExecution.Status.State", "$.q.DbSnapshots[0].Status", "SUCCEEDED", "available", "FAILED", "failed").Replace(text)
-	}
-	database := func(text string) string {
-		return strings.NewReplacer("athena:getQueryExecution", "rds:describeDBInstances", `{"QueryExecutionId.$": "$.id"}`, `{"DbInstanceIdentifier.$": "$.id"}`,
-			"$.q.QueryExecution.Status.State", "$.q.DbInstances[0].DbInstanceStatus", "SUCCEEDED", "available", "FAILED", "failed").Replace(text)
-	}
 	// byVariable looks at the status by a variable, and polls a fixed query.
 	byVariable := func(poll string) string {
 		text := machineWith(`, "Assign": {"s.$": "$.QueryExecution.Status.State"}`+poll, "", "", "")
 		return strings.NewReplacer(`{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId": "q"}`, `"$.QueryExecution.Status.State", "StringEquals"`, `"$s", "StringEquals"`).Replace(text)
 	}
+	table := strings.NewReplacer("athena:getQueryExecution", "dynamodb:describeTable", `{"QueryExecutionId.$": "$.id"}`, `{"TableName.$": "$.id"}`,
+		"$.q.QueryExecution.Status.State", "$.q.Table.TableStatus", "SUCCEEDED", "ACTIVE", `"Next": "Report"`, `"Next": "Failed"`, "FAILED", "ARCHIVED",
+		`"Type": "Pass", "Result": {"id": "q"}`, `"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:deleteTable", "Parameters": {"TableName.$": "$.id"}, "ResultPath": null`,
+		`"ResultPath": "$.q"`, `"ResultPath": "$.q", "Catch": [{"ErrorEquals": ["DynamoDb.ResourceNotFoundException"], "ResultPath": null, "Next": "Report"}]`).Replace(plain)
 	loop := fix.Options{Strategy: compile.Loop}
 	for name, c := range map[string]struct {
 		text    string
@@ -263,7 +264,7 @@ func TestReasons(t *testing.T) {
 			queryInJSONata("", strings.Replace(running, `"Next"`, `"Assign": {"x": 1}, "Next"`, 1), ""), fix.Options{}, `"Done?" changes data of the execution`},
 		"a rule that sets on the way out": {edit(plain, `"Next": "Report"}`, `"Next": "Report", "Assign": {"x": 1}}`), fix.Options{}, ""},
 		"a Choice that sets on the way out": {
-			edit(queryInJSONata("", running, sets), `"Default": "Wait"`, `"Default": "Failed"`), fix.Options{}, ""},
+			strings.NewReplacer("= 'FAILED' %}\", \"Next\": \"Failed\"", "= 'CANCELLED' %}\", \"Next\": \"Report\"", `"Default": "Wait"`, `"Default": "Failed"`).Replace(queryInJSONata("", running, sets)), fix.Options{}, ""},
 		"a success by Default, with Output": {
 			strings.NewReplacer("= 'SUCCEEDED' %}\", \"Next\": \"Report\"", "= 'CANCELLED' %}\", \"Next\": \"Failed\"", `"Default": "Wait"`, `"Default": "Report"`).Replace(
 				queryInJSONata("", running, `, "Output": {"done": "{% $states.input.QueryExecution.Query %}"}`)), fix.Options{}, ""},
@@ -280,18 +281,15 @@ func TestReasons(t *testing.T) {
 			strings.NewReplacer(`"Next": "Wait"},`, `"Next": "Which"},`, `"Seconds": 5`, `"Seconds": 5, "InputPath": "$.in"`, `"Report":  {`,
 				`"Which": {"Type": "Choice", "Choices": [{"Variable": "$.now", "IsPresent": true, "Next": "Get"}], "Default": "Wait"}, "Report":  {`).Replace(plain), fix.Options{},
 			`"Wait" selects a part of its data, and the loop begins elsewhere, too`},
-		"no Choice": {strings.NewReplacer(`"Next": "Done?"`, `"Next": "Report", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Wait"}]`).Replace(plain), fix.Options{},
-			"no Choice of the loop looks at the status"},
-		"no waiter": {strings.NewReplacer("athena:getQueryExecution", "athena:listQueryExecutions", `{"QueryExecutionId.$": "$.id"}`, `{"WorkGroup.$": "$.id"}`,
-			"$.q.QueryExecution.Status.State", "$.q.NextToken").Replace(plain), fix.Options{}, "the catalogue has no waiter of athena:ListQueryExecutions whose successes all leave the loop"},
-		"several waiters": {instance(plain), fix.Options{}, "the catalogue knows 2 waiters of rds:DescribeDBSnapshots that the loop may mean"},
-
+		"no Choice": {`{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 5, "Next": "Get"}, "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution",
+			"Parameters": {"QueryExecutionId.$": "$.id"}, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Wait"}], "End": true}}}`, fix.Options{}, "no Choice of the loop looks at the status"},
+		"no waiter": {strings.Replace(database(plain), `"available"`, `"gone"`, 1), fix.Options{}, "the catalogue has no waiter of rds:DescribeDBInstances whose successes all leave the loop"},
 		"an expression of arguments": {edit(queryInJSONata("", "", ""), `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`, `"Arguments": "{% {'QueryExecutionId': $states.context.Execution.Input.id} %}"`), fix.Options{},
 			`the arguments of "Get" are an expression`},
 		"no success, and a failure that breaks": {
 			edit(queryInJSONata("", "", ""), `'SUCCEEDED'`, `'SUCCESS'`, `State = 'FAILED' %}`, `State = 'FAILED' and $error('x') %}`), fix.Options{},
 			"no success of athena:StartQueryExecution leaves the loop: with SUCCEEDED it polls on. Compare the statuses"},
-		"a nested member": {addRule(plain, `{"Variable": "$.q.QueryExecution.Status.StateChangeReason", "StringEquals": "fine", "Next": "Report"}`), fix.Options{},
+		"a nested member": {addRule(plain, `{"And": [{"Variable": "$.q.QueryExecution.Status.StateChangeReason", "IsPresent": true}, {"Variable": "$.q.QueryExecution.Status.StateChangeReason", "StringEquals": "fine"}], "Next": "Report"}`), fix.Options{},
 			`a rule of "Done?" leads to "Report" by StateChangeReason`},
 		"a definition as large as one may be": {edit(plain, `"kept"`, `"`+strings.Repeat("x", 1<<20-len(plain)-100)+`"`), fix.Options{}, "the new definition is not valid: "},
 
@@ -301,15 +299,14 @@ func TestReasons(t *testing.T) {
 		"the strategy loop for a part":       {byVariable(`, "ResultPath": "$.q", "OutputPath": "$.q"`), loop, ""},
 		"the strategy loop for another part": {byVariable(`, "ResultPath": "$.q", "OutputPath": "$.id"`), loop, `"Get" selects data without its result`},
 		"the strategy loop for other members": {
-			byVariable(`, "ResultPath": "$.q", "ResultSelector": {"a.$": "$.QueryExecution.Statistics", "b.$": "$.QueryExecution.ResultConfiguration.EncryptionConfiguration.KmsKey", "c.$": "$.QueryExecution.*"}`),
+			strings.Replace(byVariable(`, "ResultPath": "$.q", "ResultSelector": {"a.$": "$.QueryExecution.Statistics", "b.$": "$.QueryExecution.ResultConfiguration.EncryptionConfiguration.KmsKey", "c.$": "$.QueryExecution.*", "s.$": "States.Format('{}', $.QueryExecution.Status.State)"}`),
+				`{"s.$": "$.QueryExecution.Status.State"}`, `{"s.$": "$.s"}`, 1),
 			loop, `the ResultSelector of "Get" drops QueryExecution.Status.State`},
-		"the strategy loop for a list": {database(plain), loop, "the strategy loop cannot wait for rds:DBInstanceAvailable"},
-		"a success that is an error": {strings.NewReplacer("\"available\"", "\"gone\"", `"ResultPath": "$.q"`, `"ResultPath": "$.q", "Catch": [{"ErrorEquals": ["Rds.DbInstanceNotFoundException"], "ResultPath": null, "Next": "Report"}]`).Replace(database(plain)),
-			fix.Options{}, "rds:DBInstanceDeleted succeeds by an error"},
-		"the strategy loop for a success that is an error": {strings.NewReplacer("\"available\"", "\"gone\"", `"ResultPath": "$.q"`, `"ResultPath": "$.q", "Catch": [{"ErrorEquals": ["Rds.DbInstanceNotFoundException"], "ResultPath": null, "Next": "Report"}]`).Replace(database(plain)),
-			loop, "rds:DBInstanceDeleted succeeds by an error"},
-		"a max wait that no execution has": {plain, fix.Options{MaxWait: 2 * 365 * 24 * time.Hour}, "it cannot be compiled: "},
-		"polls that fill the history":      {plain, fix.Options{Strategy: compile.Variables, MaxDelay: time.Second, MaxWait: 48 * time.Hour}, "lint finds"},
+		"the strategy loop for a list":                     {database(plain), loop, "the strategy loop cannot wait for rds:DBInstanceAvailable"},
+		"a success that is an error":                       {table, fix.Options{}, "dynamodb:DeleteTable succeeds by an error"},
+		"the strategy loop for a success that is an error": {table, loop, "dynamodb:DeleteTable succeeds by an error"},
+		"a max wait that no execution has":                 {plain, fix.Options{MaxWait: 2 * 365 * 24 * time.Hour}, "it cannot be compiled: "},
+		"polls that fill the history":                      {plain, fix.Options{Strategy: compile.Variables, MaxDelay: time.Second, MaxWait: 48 * time.Hour}, "the strategy variables cannot wait for athena:StartQueryExecution: it can take"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -113,9 +113,6 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 	r.open = nil
 	at := all
 	for _, f := range all.findings {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		s := all.stateAt(f)
 		if s == nil || !isRepairable(f) {
 			continue
@@ -131,6 +128,9 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 			f = at.findings[i]
 		}
 		repair := r.repair(ctx, at, f)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.Contains(r.options.Accept, repair.Name()) {
 			repair.Made = true
 			r.made = append(r.made, repair)

@@ -32,6 +32,9 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		return nil, nil, err
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{Models: o.Models, Express: o.Express})
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, nil, refuse("the change cannot be tried: %s", err)
 	}

@@ -154,6 +154,7 @@ func TestYAMLAliases(t *testing.T) {
 		"a name that is data, too":   {replace("    Next: Wait   # first", "    Next: &wait Wait", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Pass\n    Comment: *wait\n    End: true\n"), "the file cannot be changed: "},
 		"a state of the loop":        {replace("  Wait:\n    Type: Wait\n    Seconds: 5\n    Next: Get\n", "  Wait: *first\n", start, "  Start: &first\n    Type: Wait\n    Seconds: 5\n    Next: Get\n"), `the state "Wait" does not begin a line of its own`},
 		"a state with an anchor":     {replace("  Wait:\n", "  Wait: &wait\n"), `the state "Wait" does not begin a line of its own`},
+		"a call with an anchor":      {replace("    Parameters:\n", "    Parameters: &call\n"), "a function of the template gives /States/Get/Parameters, which the new loop reads"},
 		"a key of several lines":     {replace("  Wait:\n    Type: Wait\n", "  ? Wait\n  : Type: Wait\n"), `the state "Wait" does not begin a line of its own`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,8 +200,7 @@ func TestTemplateValues(t *testing.T) {
 		"a path":                  {file(plain, `"QueryExecutionId.$": "$.id"`, `"QueryExecutionId.$": {"Ref": "Path"}`), compile.Variables, "", "a function of the template gives /States/Get/Parameters/QueryExecutionId.$, which the new loop reads"},
 		"a target":                {file(catch(`{"ErrorEquals": ["States.ALL"], "Next": {"Ref": "To"}}`)), compile.Variables, "", "a function of the template gives /States/Get/Catch/0/Next"},
 		"an error":                {file(catch(`{"ErrorEquals": [{"Ref": "To"}], "Next": "Failed"}`)), compile.Variables, "", "a function of the template gives /States/Get/Catch/0/ErrorEquals/0"},
-		"a list":                  {file(jobs, `[{"Ref": "Job"}]`, `{"Fn::Split": [",", "a,b"]}`), compile.Variables, "", "a function of the template gives /States/Get/Parameters/Jobs"},
-		"a part of an expression": {file(machine(`, "ResultSelector": {"of": {"Ref": "Query"}, "s.$": "$.QueryExecution.Status.State"}`, "", "", ""), `"$.q.QueryExecution.Status.State"`, `"$.q.s"`, `"$.q.QueryExecution.Status.State"`, `"$.q.s"`), compile.Variables, "", "a value that the template gives would have to become a part of an expression"},
+		"a part of an expression": {file(strings.ReplaceAll(machineWith(`, "ResultPath": "$.q", "ResultSelector": {"of": {"Ref": "Query"}, "s.$": "$.QueryExecution.Status.State"}`, "", "", ""), `"$.QueryExecution.Status.State", "StringEquals"`, `"$.q.s", "StringEquals"`)), compile.Variables, "", "a value that the template gives would have to become a part of an expression"},
 		"a text that is joined":   {joined, compile.Variables, "", "in the file is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {

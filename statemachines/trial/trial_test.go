@@ -209,8 +209,9 @@ func TestSeveralJobs(t *testing.T) {
 	require.Contains(t, scriptsOf(last.Runs), `no job listed at "Look"`)
 	for _, jobs := range []string{`["a"]`, `["{% $states.context.Execution.Input.id %}"]`} {
 		one := strings.Replace(batch, `"{% $states.context.Execution.Input.ids %}"`, jobs, 1)
-		require.Empty(t, compare(t, one, "Jobs[0]", "Jobs[-1]").Outside(), jobs)
-		require.Contains(t, scriptsOf(compare(t, one, `"Good"`, `"Well"`).Runs), `no job listed at "Look"`)
+		scripts := scriptsOf(compare(t, one, `"Good"`, `"Well"`).Runs)
+		require.NotContains(t, strings.Join(scripts, "\n"), "jobs that are")
+		require.Contains(t, scripts, `no job listed at "Look"`)
 	}
 	paths := strings.NewReplacer("athena:getQueryExecution", "batch:describeJobs", `"QueryExecutionId.$": "$.s.QueryExecutionId"`, `"Jobs.$": "States.Array($.s.QueryExecutionId)"`,
 		"$.r.QueryExecution.Status.State", "$.r.Jobs[0].Status").Replace(query)
