@@ -76,3 +76,20 @@ func TestJobsEndInTime(t *testing.T) {
 		})
 	}
 }
+
+// The means are over the jobs that both loops see: the first one that is too long for one of them
+// ends the list. A status with which the old loop polls on has no exit there.
+func TestExitsOfManyJobs(t *testing.T) {
+	t.Parallel()
+	late := &pollcore.Planned{Delays: []time.Duration{300 * time.Second, 280 * time.Second}, Then: 10 * time.Second}
+	limited := strings.NewReplacer(`"StartAt"`, `"TimeoutSeconds": 600, "StartAt"`, `"Seconds": 5`, `"Seconds": 60`).Replace(machine("", "", "", ""))
+	_, loops := apply(t, limited, fix.Options{Schedule: late, MaxWait: time.Hour})
+	require.Empty(t, loops[0].Refused)
+	jobs := loops[0].Jobs
+	require.Less(t, len(jobs), 7)
+	require.Less(t, jobs[len(jobs)-1], 9*time.Minute, "the last poll before the limit")
+	for _, trial := range loops[0].Trials {
+		require.Equal(t, map[string]string{"SUCCEEDED": "Report", "FAILED": "Failed"}[trial.Status], trial.Before.Exit)
+		require.Equal(t, map[string]string{"SUCCEEDED": "Report", "FAILED": "Failed", "CANCELLED": "Get failed"}[trial.Status], trial.After.Exit)
+	}
+}

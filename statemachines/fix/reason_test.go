@@ -244,6 +244,12 @@ func TestReasons(t *testing.T) {
 		"$.q.QueryExecution.Status.State", "$.q.Table.TableStatus", "SUCCEEDED", "ACTIVE", `"Next": "Report"`, `"Next": "Failed"`, "FAILED", "ARCHIVED",
 		`"Type": "Pass", "Result": {"id": "q"}`, `"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:deleteTable", "Parameters": {"TableName.$": "$.id"}, "ResultPath": null`,
 		`"ResultPath": "$.q"`, `"ResultPath": "$.q", "Catch": [{"ErrorEquals": ["DynamoDb.ResourceNotFoundException"], "ResultPath": null, "Next": "Report"}]`).Replace(plain)
+	space := strings.NewReplacer("athena:getQueryExecution", "repostspace:getSpace", `{"QueryExecutionId.$": "$.id"}`, `{"SpaceId.$": "$.id"}`,
+		"$.q.QueryExecution.Status.State", "$.q.Status", "SUCCEEDED", "DELETED", "FAILED", "DELETE_FAILED",
+		`"ResultPath": "$.q"`, `"ResultPath": "$.q", "Catch": [{"ErrorEquals": ["Repostspace.ResourceNotFoundException"], "ResultPath": null, "Next": "Report"}]`).Replace(plain)
+	container := strings.NewReplacer("athena:getQueryExecution", "emrcontainers:describeJobRun", `{"QueryExecutionId.$": "$.id"}`, `{"Id.$": "$.id", "VirtualClusterId": "c"}`,
+		"$.q.QueryExecution.Status.State", "$.q.JobRun.State", "SUCCEEDED", "COMPLETED").Replace(
+		addRule(plain, `{"Variable": "$.q.JobRun.Other", "IsPresent": true, "Next": "Report"}`))
 	loop := fix.Options{Strategy: compile.Loop}
 	for name, c := range map[string]struct {
 		text    string
@@ -303,8 +309,10 @@ func TestReasons(t *testing.T) {
 				`{"s.$": "$.QueryExecution.Status.State"}`, `{"s.$": "$.s"}`, 1),
 			loop, `the ResultSelector of "Get" drops QueryExecution.Status.State`},
 		"the strategy loop for a list":                     {database(plain), loop, "the strategy loop cannot wait for rds:DBInstanceAvailable"},
-		"a success that is an error":                       {table, fix.Options{}, "dynamodb:DeleteTable succeeds by an error"},
-		"the strategy loop for a success that is an error": {table, loop, "dynamodb:DeleteTable succeeds by an error"},
+		"a success that is an error":                       {space, fix.Options{}, "repostspace:SpaceDeleted succeeds by an error"},
+		"the strategy loop for a success that is an error": {space, loop, "repostspace:SpaceDeleted succeeds by an error"},
+		"a member that no answer has":                      {container, fix.Options{}, ""},
+		"a job of which nobody knows an answer":            {table, fix.Options{}, "no answers can be made up for dynamodb:TableNotExists"},
 		"a max wait that no execution has":                 {plain, fix.Options{MaxWait: 2 * 365 * 24 * time.Hour}, "it cannot be compiled: "},
 		"polls that fill the history":                      {plain, fix.Options{Strategy: compile.Variables, MaxDelay: time.Second, MaxWait: 48 * time.Hour}, "the strategy variables cannot wait for athena:StartQueryExecution: it can take"},
 	} {

@@ -163,8 +163,8 @@ func (l *loop) checkStart() error {
 			return refuse("%s", note)
 		}
 	}
-	// The SDK's Input is a text of JSON, that of the Task an object.
-	if s.sdk && s.operation.Name == "StartExecution" && (arguments.Get("Input") != nil || arguments.Get("Input.$") != nil) {
+	// The SDK's Input of StartExecution is a text of JSON, that of the Task an object.
+	if s.sdk && (arguments.Get("Input") != nil || arguments.Get("Input.$") != nil) {
 		return refuse("%q gives the Input as text: nobody has seen what a .sync Task makes of that", s.Name)
 	}
 	return nil
