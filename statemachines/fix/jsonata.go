@@ -25,14 +25,11 @@ func (l *loop) pollArguments() (map[string]any, error) {
 // argumentsOf are those of a call, in JSONata over the input of its Task.
 func (l *loop) argumentsOf(s *asl.State, document string) (map[string]any, error) {
 	var arguments map[string]any
-	if raw := l.node(s).Get("Arguments"); raw != nil {
-		if json.Unmarshal(raw.Raw(), &arguments) != nil {
+	if s.QueryLanguage == asl.JSONata {
+		if json.Unmarshal(l.node(s).Get("Arguments").Raw(), &arguments) != nil {
 			return nil, refuse("the arguments of %q are an expression", s.Name)
 		}
 		return arguments, nil
-	}
-	if s.Parameters == nil {
-		return nil, refuse("%q has no arguments", s.Name)
 	}
 	document, err := translatePath(s.InputPath, document)
 	if err != nil {

@@ -210,7 +210,7 @@ func orderOf(rule string) int {
 func (c *checked) stateAt(f lint.Finding) *asl.State {
 	var found *asl.State
 	for s := range c.machine.All {
-		if p := s.Position.Pointer; f.Pointer == p || under(f.Pointer, p) {
+		if isIn(f.Pointer, s.Position.Pointer) {
 			found = s // the innermost comes last
 		}
 	}

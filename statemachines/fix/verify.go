@@ -34,10 +34,10 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	for _, l := range lint.Check(m, o.lint()) {
 		for name := range f.states {
 			s := stateOf(m, name)
-			if s == nil || l.Severity == diag.Note {
+			if l.Severity == diag.Note {
 				continue
 			}
-			if l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer) {
+			if isIn(l.Pointer, s.Position.Pointer) {
 				return nil, refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
 			}
 		}
@@ -48,11 +48,7 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	}
 	states := map[string]json.RawMessage{}
 	for name := range f.states {
-		s := stateOf(m, name)
-		if s == nil {
-			return nil, refuse("the state %q is missing", name)
-		}
-		states[name] = nodeAt(document.Root, s.Position.Pointer).Raw()
+		states[name] = nodeAt(document.Root, stateOf(m, name).Position.Pointer).Raw()
 	}
 	after, err := f.try(ctx, states, f.start, o)
 	if err != nil {
@@ -123,4 +119,5 @@ func stateOf(m *asl.StateMachine, name string) *asl.State {
 	return nil
 }
 
-func under(pointer, state string) bool { return strings.HasPrefix(pointer, state+"/") }
+// isIn tells whether a pointer is that of a state, or of a part of one.
+func isIn(pointer, state string) bool { return strings.HasPrefix(pointer+"/", state+"/") }
