@@ -411,3 +411,16 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 }
+
+// A loop that looks like a compiled one once another is replaced says so.
+func TestLoopBesideAnother(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"Output": {"id": "q"}`, `"Output": {"id": "q"}, "Assign": {"GetArguments": {"QueryExecutionId": "q"}}`, `"Report": {"Type": "Succeed"}`, `"Report": {"Type": "Wait", "Seconds": 5, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": "{% $GetArguments %}", "Next": "Over?"},
+		"Over?": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %}", "Next": "End"}], "Default": "Report"}, "End": {"Type": "Succeed"}`,
+	).Replace(queryInJSONata("", "", ""))
+	_, loops := apply(t, text, fix.Options{})
+	require.Len(t, loops, 2)
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, "the loop changed with another that was replaced", loops[1].Refused)
+}

@@ -48,16 +48,17 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	find := func(m *asl.StateMachine) *lint.Loop {
+	find := func(m *asl.StateMachine) (*lint.Loop, error) {
 		all := o.pollLoops(m)
-		if i := slices.IndexFunc(all, func(l lint.Loop) bool { return l.Poll.Name == poll }); i >= 0 {
-			return &all[i]
+		i := slices.IndexFunc(all, func(l lint.Loop) bool { return l.Poll.Name == poll })
+		if i < 0 {
+			return nil, refuse("the loop changed with another that was replaced")
 		}
-		return nil
+		return &all[i], nil
 	}
-	table := find(m)
-	if table == nil {
-		return nil, refuse("the loop changed with another that was replaced")
+	table, err := find(m)
+	if err != nil {
+		return nil, err
 	}
 	l := &loop{operation: table.Operation, plain: d.root}
 	tasks := []*asl.State{table.Poll}
@@ -80,8 +81,8 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 	if m, err = asl.Parse(text); err != nil {
 		return l, err
 	}
-	if table = find(m); table == nil {
-		return l, refuse("the template gives what the loop polls with")
+	if table, err = find(m); err != nil {
+		return l, err
 	}
 	document, err := jsontree.Parse(text)
 	if err != nil {
