@@ -256,16 +256,17 @@ func TestReasons(t *testing.T) {
 		options fix.Options
 		want    string // empty if it is replaced
 	}{
-		"a Wait that sets":                {machine("", sets, "", ""), fix.Options{}, `"Wait" changes data of the execution`},
-		"a Wait that selects":             {edit(queryInJSONata("", "", ""), `"Seconds": 5`, `"Seconds": 5, "Output": {}`), fix.Options{}, `"Wait" changes data of the execution`},
-		"two Choices":                     {two("", ""), fix.Options{}, ""},
-		"two Choices in JSONata":          {twoInJSONata("", ""), fix.Options{}, ""},
-		"two, of which one selects":       {edit(two("", `, "InputPath": "$.q"`), `"$.q.QueryExecution.Status.State", "StringEquals": "FAILED"`, `"$.QueryExecution.Status.State", "StringEquals": "FAILED"`), fix.Options{}, `"Bad?" selects a part of its data, and the loop has another Choice`},
-		"two, of which one passes a part": {two("", `, "OutputPath": "$.q"`), fix.Options{}, `"Bad?" selects a part of its data, and the loop has another Choice`},
-		"two, of which one sets":          {two("", sets), fix.Options{}, `"Bad?" changes data of the execution`},
-		"two, of which a rule sets":       {two(sets, ""), fix.Options{}, `"Bad?" changes data of the execution`},
-		"two, of which one has Output":    {twoInJSONata("", `, "Output": {}`), fix.Options{}, `"Bad?" changes data of the execution`},
-		"two, of which a rule has Output": {twoInJSONata(`, "Output": {}`, ""), fix.Options{}, `"Bad?" changes data of the execution`},
+		"a Wait that sets":                 {machine("", sets, "", ""), fix.Options{}, `"Wait" changes data of the execution`},
+		"a Wait that selects":              {edit(queryInJSONata("", "", ""), `"Seconds": 5`, `"Seconds": 5, "Output": {}`), fix.Options{}, `"Wait" changes data of the execution`},
+		"two Choices":                      {two("", ""), fix.Options{}, ""},
+		"two Choices in JSONata":           {twoInJSONata("", ""), fix.Options{}, ""},
+		"two, of which one selects":        {edit(two("", `, "InputPath": "$.q"`), `"$.q.QueryExecution.Status.State", "StringEquals": "FAILED"`, `"$.QueryExecution.Status.State", "StringEquals": "FAILED"`), fix.Options{}, `"Bad?" selects a part of its data, and the loop has another Choice`},
+		"two, of which one passes a part":  {two("", `, "OutputPath": "$.q"`), fix.Options{}, `"Bad?" selects a part of its data, and the loop has another Choice`},
+		"two, of which one passes nothing": {two("", `, "OutputPath": null`), fix.Options{}, `"Bad?" selects a part of its data, and the loop has another Choice`},
+		"two, of which one sets":           {two("", sets), fix.Options{}, `"Bad?" changes data of the execution`},
+		"two, of which a rule sets":        {two(sets, ""), fix.Options{}, `"Bad?" changes data of the execution`},
+		"two, of which one has Output":     {twoInJSONata("", `, "Output": {}`), fix.Options{}, `"Bad?" changes data of the execution`},
+		"two, of which a rule has Output":  {twoInJSONata(`, "Output": {}`, ""), fix.Options{}, `"Bad?" changes data of the execution`},
 		"a rule that sets on the way back": {
 			queryInJSONata("", strings.Replace(running, `"Next"`, `"Assign": {"x": 1}, "Next"`, 1), ""), fix.Options{}, `"Done?" changes data of the execution`},
 		"a rule that sets on the way out": {edit(plain, `"Next": "Report"}`, `"Next": "Report", "Assign": {"x": 1}}`), fix.Options{}, ""},
