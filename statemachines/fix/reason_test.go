@@ -315,6 +315,7 @@ func TestReasons(t *testing.T) {
 		"a member that no answer has":                      {container, fix.Options{}, ""},
 		"a job of which nobody knows an answer":            {table, fix.Options{}, "no answers can be made up for dynamodb:TableNotExists"},
 		"a Catch that lint finds fault with":               {machine(`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Report"}]`, "", "", ""), fix.Options{}, "lint finds hidden-failure in the new loop"},
+		"a placeholder that stands for a path":             {strings.Replace(plain, `{"Type": "Succeed"}`, `{"Type": "Pass", "InputPath": "${Path}", "End": true}`, 1), fix.Options{}, "the change cannot be tried: "},
 		"a max wait that no execution has":                 {plain, fix.Options{MaxWait: 2 * 365 * 24 * time.Hour}, "it cannot be compiled: "},
 		"polls that fill the history":                      {plain, fix.Options{Strategy: compile.Variables, MaxDelay: time.Second, MaxWait: 48 * time.Hour}, "the strategy variables cannot wait for athena:StartQueryExecution: it can take"},
 	} {
