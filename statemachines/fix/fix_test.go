@@ -388,7 +388,6 @@ func TestFixOfAnOptimizedIntegration(t *testing.T) {
 // Whenever it is cancelled, fix says so, and refuses no loop for it.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	schedule := pollcore.Planned{Delays: []time.Duration{20 * time.Second}, Then: time.Minute}
 	for n := 1; ; n += 1 + n/4 {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0
@@ -398,7 +397,7 @@ func TestCancelled(t *testing.T) {
 			}
 			return models.Load(service)
 		}
-		_, loops, err := fix.Apply(ctx, []byte(machine("", "", "", "")), fix.Options{Schedule: &schedule, JobRuns: time.Minute, Models: load})
+		_, loops, err := fix.Apply(ctx, []byte(machine("", "", "", "")), fix.Options{MaxWait: 48 * time.Hour, JobRuns: time.Minute, Models: load})
 		cancel()
 		if err == nil {
 			require.Empty(t, loops[0].Refused)

@@ -246,7 +246,7 @@ func (f *fragment) catchInJSONPath(poll object) error {
 		if len(names) == 1 && names[0] == asl.ErrorAll && c["Next"] == f.ends()[pollcore.Failed] {
 			continue
 		}
-		if c["Next"] == f.ends()[pollcore.Succeeded] || f.states[nameIn(c["Next"])]["Type"] == string(asl.TypePass) {
+		if f.states[nameIn(c["Next"])]["End"] == true {
 			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
 		}
 		c["ResultPath"] = nil
@@ -305,7 +305,7 @@ func (f *fragment) leaveUnknown(s object) error {
 	rules, _ := s["Choices"].([]any)
 	for _, item := range rules {
 		rule, _ := item.(object)
-		if next := f.states[nameIn(rule["Next"])]; next["Type"] == string(asl.TypePass) && next["End"] == true {
+		if f.states[nameIn(rule["Next"])]["End"] == true {
 			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
 		}
 	}

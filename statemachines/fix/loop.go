@@ -105,9 +105,6 @@ func (l *loop) read(table lint.Loop) error {
 		l.inside[s.Name] = true
 	}
 	l.addChoices(table.Choices)
-	if !l.inside[l.poll.Name] {
-		return refuse("the Task does not stand in one loop")
-	}
 	for _, s := range l.flow.States {
 		if !l.inside[s.Name] {
 			continue
@@ -273,7 +270,7 @@ func (l *loop) chooseEntry(table lint.Loop) (*catalog.Entry, error) {
 	service, operation, _ := strings.Cut(table.Operation, ":")
 	listing, err := catalog.AWS().Find(service)
 	if err != nil {
-		return nil, refuse("the catalogue does not know %s", table.Operation)
+		return nil, err
 	}
 	leaves := func(value string) bool {
 		for _, r := range table.Rows {

@@ -63,7 +63,7 @@ func TestRulesOnOtherData(t *testing.T) {
 		"a poll without a result":    {variables(`, "ResultPath": null`, `{"Variable": "$.more", "IsPresent": true, "Next": "Failed"}`), true},
 		"a poll that drops its data": {variables(`, "OutputPath": null`, `{"Variable": "$.more", "IsPresent": true, "Next": "Failed"}`), true},
 
-		"JSONata: a literal":                  {queryInJSONata("", `{"Condition": "{% false %}", "Next": "Failed"},`, ""), false},
+		"JSONata: a literal":                  {queryInJSONata("", `{"Condition": false, "Next": "Failed"},`, ""), false},
 		"JSONata: a function":                 {jsonata("", `$exists($states.input.QueryExecution.Status.AthenaError)`), false},
 		"JSONata: a bound variable":           {jsonata("", `($s := $states.input.QueryExecution.Status.State; $s = 'CANCELLED')`), false},
 		"JSONata: a bound variable, closer":   {jsonata("", `($s:=$states.input.QueryExecution.Status.State;$s='CANCELLED')`), false},
@@ -187,7 +187,7 @@ func TestCatchData(t *testing.T) {
 		"a path to any depth":             {assign("$..Cause"), "", "the path $..Cause selects more than one value"},
 		"a list":                          {assign("States.Array($.Cause)"), `"x": "{% [$states.errorOutput.Cause] %}"`, ""},
 		"a text":                          {assign("States.Format('a{}', $.Cause)"), `"x": "{% (\"a\" & $string($states.errorOutput.Cause)) %}"`, ""},
-		"a text of a path":                {assign("States.Format($.Cause, 1)"), "", "the template of States.Format($.Cause, 1) cannot be read"},
+		"a text of a path":                {assign("States.Format($.Cause)"), "", "the template of States.Format($.Cause) cannot be read"},
 		"a text with a backslash":         {assign(`States.Format('a\\'{}', $.Cause)`), "", "cannot be read"},
 		"a text with too many gaps":       {assign("States.Format('{} {}', $.Cause)"), "", "cannot be read"},
 		"a function that JSONata has not": {assign("States.StringSplit($.Cause, ',')"), "", "JSONata has no function for States.StringSplit"},
@@ -284,6 +284,9 @@ func TestReasons(t *testing.T) {
 		"an Output that reads what is set": {
 			queryInJSONata(`, "Assign": {"n": "{% $states.result.QueryExecution.Query %}"}, "Output": "{% $merge([$states.result, {'was': $n}]) %}"`, "", ""), fix.Options{},
 			`the Output of "Get" reads the variable "n", which its Assign sets anew`},
+		"an Output beside what is set": {
+			queryInJSONata(`, "Assign": {"n": "{% $states.result.QueryExecution.Query %}"}, "Output": "{% $states.result %}"`, "", ""), fix.Options{}, ""},
+		"a poll without data": {strings.Replace(machine(`, "InputPath": null`, "", "", ""), `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId": "q"}`, 1), fix.Options{}, ""},
 		"an entry that selects beside another": {
 			strings.NewReplacer(`"Next": "Wait"},`, `"Next": "Which"},`, `"Seconds": 5`, `"Seconds": 5, "InputPath": "$.in"`, `"Report":  {`,
 				`"Which": {"Type": "Choice", "Choices": [{"Variable": "$.now", "IsPresent": true, "Next": "Get"}], "Default": "Wait"}, "Report":  {`).Replace(plain), fix.Options{},
@@ -306,7 +309,7 @@ func TestReasons(t *testing.T) {
 		"the strategy loop for a part":       {byVariable(`, "ResultPath": "$.q", "OutputPath": "$.q"`), loop, ""},
 		"the strategy loop for another part": {byVariable(`, "ResultPath": "$.q", "OutputPath": "$.id"`), loop, `"Get" selects data without its result`},
 		"the strategy loop for other members": {
-			strings.Replace(byVariable(`, "ResultPath": "$.q", "ResultSelector": {"a.$": "$.QueryExecution.Statistics", "b.$": "$.QueryExecution.ResultConfiguration.EncryptionConfiguration.KmsKey", "c.$": "$.QueryExecution.*", "s.$": "States.Format('{}', $.QueryExecution.Status.State)"}`),
+			strings.Replace(byVariable(`, "ResultPath": "$.q", "ResultSelector": {"a.$": "$.QueryExecution.Statistics", "b.$": "$.QueryExecution.ResultConfiguration.EncryptionConfiguration.KmsKey", "c.$": "$.QueryExecution.*", "d.$": "$..QueryExecution", "s.$": "States.Format('{}', $.QueryExecution.Status.State)"}`),
 				`{"s.$": "$.QueryExecution.Status.State"}`, `{"s.$": "$.s"}`, 1),
 			loop, `the ResultSelector of "Get" drops QueryExecution.Status.State`},
 		"the strategy loop for a list":                     {database(plain), loop, "the strategy loop cannot wait for rds:DBInstanceAvailable"},
@@ -316,6 +319,7 @@ func TestReasons(t *testing.T) {
 		"a job of which nobody knows an answer":            {table, fix.Options{}, "no answers can be made up for dynamodb:TableNotExists"},
 		"a Catch that lint finds fault with":               {machine(`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Report"}]`, "", "", ""), fix.Options{}, "lint finds hidden-failure in the new loop"},
 		"a placeholder that stands for a path":             {strings.Replace(plain, `{"Type": "Succeed"}`, `{"Type": "Pass", "InputPath": "${Path}", "End": true}`, 1), fix.Options{}, "the change cannot be tried: "},
+		"a fault beside what is chosen":                    {machine(`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Report"}]`, "", "", ""), fix.Options{MaxWait: 48 * time.Hour}, "lead to a Fail state (the longest delay is 66 s, not 30 s"},
 		"a max wait that no execution has":                 {plain, fix.Options{MaxWait: 2 * 365 * 24 * time.Hour}, "it cannot be compiled: "},
 		"polls that fill the history":                      {plain, fix.Options{Strategy: compile.Variables, MaxDelay: time.Second, MaxWait: 48 * time.Hour}, "the strategy variables cannot wait for athena:StartQueryExecution: it can take"},
 	} {
@@ -323,6 +327,7 @@ func TestReasons(t *testing.T) {
 			t.Parallel()
 			_, loops := apply(t, c.text, c.options)
 			require.Len(t, loops, 1)
+			require.NotContains(t, loops[0].Refused, "()", "nothing was chosen")
 			if c.want == "" {
 				require.Empty(t, loops[0].Refused)
 			} else {

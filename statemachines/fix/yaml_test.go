@@ -196,6 +196,7 @@ func TestTemplateValues(t *testing.T) {
 		"a member":                {file(plain, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId": {"Ref": "Query"}}`), compile.Variables, `"QueryExecutionId": {"Ref": "Query"}`, ""},
 		"an item":                 {file(jobs), compile.Variables, `{"Ref": "Job"}`, ""},
 		"a member of the start":   {file(start, `"arn:aws:iam::123456789012:role/r"`, `{"Ref": "Role"}`), compile.SyncTask, `"RoleArn": {"Ref": "Role"}`, ""},
+		"a comment of the start":  {file(start, `"ResultPath": null`, `"Comment": {"Fn::Sub": "in ${AWS::Region}"}, "ResultPath": null`), compile.SyncTask, `"Comment": {"Fn::Sub": "in ${AWS::Region}"}`, ""},
 		"the call of the start":   {file(start, `"arn:aws-cn:states:::sagemaker:createTrainingJob"`, `{"Fn::Sub": "arn:${AWS::Partition}:states:::sagemaker:createTrainingJob"}`), compile.SyncTask, "", `a function of the template gives the Resource of "Train"`},
 		"a path":                  {file(plain, `"QueryExecutionId.$": "$.id"`, `"QueryExecutionId.$": {"Ref": "Path"}`), compile.Variables, "", "a function of the template gives /States/Get/Parameters/QueryExecutionId.$, which the new loop reads"},
 		"a target":                {file(catch(`{"ErrorEquals": ["States.ALL"], "Next": {"Ref": "To"}}`)), compile.Variables, "", "a function of the template gives /States/Get/Catch/0/Next"},
