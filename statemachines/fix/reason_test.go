@@ -53,9 +53,11 @@ func TestRulesOnOtherData(t *testing.T) {
 		"a member in an And": {path("", `{"And": [{"Variable": "$.more", "IsPresent": true}, {"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "CANCELLED"}], "Next": "Failed"}`), true},
 		"a Not":              {path("", `{"Not": {"Variable": "$.more", "IsPresent": true}, "Next": "Failed"}`), true},
 		"a path to compare with": {
-			path("", `{"Variable": "$.q.QueryExecution.Status.State", "StringEqualsPath": "$.more", "Next": "Failed"}`), true},
+			path("", `{"Variable": "$.q.QueryExecution.Status.State", "StringEqualsPath": "$.more", "Next": "Failed"}`), true,
+		},
 		"a path into the answer to compare with": {
-			path("", `{"Variable": "$.q.QueryExecution.Status.State", "StringEqualsPath": "$.q.QueryExecution.Query", "Next": "Failed"}`), false},
+			path("", `{"Variable": "$.q.QueryExecution.Status.State", "StringEqualsPath": "$.q.QueryExecution.Query", "Next": "Failed"}`), false,
+		},
 		"all data":                   {path("", `{"Variable": "$", "IsString": true, "Next": "Failed"}`), true},
 		"a variable":                 {path("", `{"Variable": "$q.x", "IsPresent": true, "Next": "Failed"}`), true},
 		"a variable of the poll":     {path(`, "Assign": {"x.$": "$.QueryExecution.Status"}`, `{"Variable": "$x.State", "StringEquals": "CANCELLED", "Next": "Failed"}`), false},
@@ -73,14 +75,18 @@ func TestRulesOnOtherData(t *testing.T) {
 		"JSONata: the input of the execution": {jsonata("", `$states.context.Execution.Input.QueryExecution = 'x'`), true},
 		"JSONata: a member that stays":        {moved(`, "Output": {"id": "{% $states.input.id %}", "q": "{% $states.result %}"}`, "q", `$states.input.id = 'x'`), true},
 		"JSONata: a member of the answer": {
-			moved(`, "Output": {"id": "{% $states.input.id %}", "q": "{% $states.result %}"}`, "q", `$states.input.q.QueryExecution.Status.State = 'CANCELLED'`), false},
+			moved(`, "Output": {"id": "{% $states.input.id %}", "q": "{% $states.result %}"}`, "q", `$states.input.q.QueryExecution.Status.State = 'CANCELLED'`), false,
+		},
 		"JSONata: a member that is merged": {
-			moved(`, "Output": "{% $merge([$states.input, {'q': $append($states.input.q, $states.result)}]) %}"`, "q", `$states.input.q.QueryExecution.Status.State = 'CANCELLED'`), false},
+			moved(`, "Output": "{% $merge([$states.input, {'q': $append($states.input.q, $states.result)}]) %}"`, "q", `$states.input.q.QueryExecution.Status.State = 'CANCELLED'`), false,
+		},
 		"JSONata: a member beside what is merged": {
-			moved(`, "Output": "{% $merge([$states.input, {'q': $states.result, 'n': $states.input.more}]) %}"`, "q", `$states.input.more = 'x'`), true},
+			moved(`, "Output": "{% $merge([$states.input, {'q': $states.result, 'n': $states.input.more}]) %}"`, "q", `$states.input.more = 'x'`), true,
+		},
 		"JSONata: an input that is passed on": {
 			strings.ReplaceAll(jsonata(`, "Assign": {"s": "{% $states.result.QueryExecution.Status.State %}"}, "Output": "{% $states.input %}"`, `$states.input.more = 'x'`),
-				"$states.input.QueryExecution.Status.State", "$s"), true},
+				"$states.input.QueryExecution.Status.State", "$s"), true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,8 +147,10 @@ func TestSyncStart(t *testing.T) {
 		"a Wait that selects":       {between(`, "Output": {"name": "{% $states.input.name %}"}`), `"First" stands between the start of the job and its loop`},
 		"a Wait that takes a part":  {edit(plain, `"Seconds": 60`, `"Seconds": 60, "InputPath": "$.in"`, `"$.name"}, "ResultPath": "$.job"`, `"$.name"}, "ResultPath": "$.job"`), `"Wait" selects a part of its data`},
 		"a start that takes a part": {edit(training(dropped+`, "InputPath": "$.in"`, ""), `{"TrainingJobName.$": "$.name"}`, `{"TrainingJobName.$": "$.in.name"}`), ""},
-		"a start that leads to itself": {training(dropped+`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Train"}]`, ""),
-			`the loop leads back to "Train"`},
+		"a start that leads to itself": {
+			training(dropped+`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Train"}]`, ""),
+			`the loop leads back to "Train"`,
+		},
 		"Credentials":                        {training(dropped+`, "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, ""), `"Train" or "Get" has Credentials`},
 		"HeartbeatSeconds":                   {training(dropped+`, "HeartbeatSeconds": 60`, ""), `"Train" has HeartbeatSeconds`},
 		"two containers":                     {ecs(`"Count": 2`), note},
@@ -268,45 +276,71 @@ func TestReasons(t *testing.T) {
 		"two, of which one has Output":     {twoInJSONata("", `, "Output": {}`), fix.Options{}, `"Bad?" changes data of the execution`},
 		"two, of which a rule has Output":  {twoInJSONata(`, "Output": {}`, ""), fix.Options{}, `"Bad?" changes data of the execution`},
 		"a rule that sets on the way back": {
-			queryInJSONata("", strings.Replace(running, `"Next"`, `"Assign": {"x": 1}, "Next"`, 1), ""), fix.Options{}, `"Done?" changes data of the execution`},
+			queryInJSONata("", strings.Replace(running, `"Next"`, `"Assign": {"x": 1}, "Next"`, 1), ""), fix.Options{}, `"Done?" changes data of the execution`,
+		},
 		"a rule that sets on the way out": {edit(plain, `"Next": "Report"}`, `"Next": "Report", "Assign": {"x": 1}}`), fix.Options{}, ""},
 		"a Choice that sets on the way out": {
-			strings.NewReplacer("= 'FAILED' %}\", \"Next\": \"Failed\"", "= 'CANCELLED' %}\", \"Next\": \"Report\"", `"Default": "Wait"`, `"Default": "Failed"`).Replace(queryInJSONata("", running, sets)), fix.Options{}, ""},
+			strings.NewReplacer("= 'FAILED' %}\", \"Next\": \"Failed\"", "= 'CANCELLED' %}\", \"Next\": \"Report\"", `"Default": "Wait"`, `"Default": "Failed"`).Replace(queryInJSONata("", running, sets)), fix.Options{}, "",
+		},
 		"a success by Default, with Output": {
 			strings.NewReplacer("= 'SUCCEEDED' %}\", \"Next\": \"Report\"", "= 'CANCELLED' %}\", \"Next\": \"Failed\"", `"Default": "Wait"`, `"Default": "Report"`).Replace(
-				queryInJSONata("", running, `, "Output": {"done": "{% $states.input.QueryExecution.Query %}"}`)), fix.Options{}, ""},
+				queryInJSONata("", running, `, "Output": {"done": "{% $states.input.QueryExecution.Query %}"}`)), fix.Options{}, "",
+		},
 		"rules that leave with different Output": {
-			queryInJSONata("", `{"Condition": "{% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %}", "Next": "Report", "Output": 1},`, ""), fix.Options{},
-			`the rules of "Done?" leave for "Report" with different data`},
+			queryInJSONata("", `{"Condition": "{% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %}", "Next": "Report", "Output": 1},`, ""),
+			fix.Options{},
+			`the rules of "Done?" leave for "Report" with different data`,
+		},
 		"rules that leave with different variables": {
-			addRule(plain, `{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Report", "Assign": {"x": 1}}`), fix.Options{},
-			`the rules of "Done?" leave for "Report" with different data`},
+			addRule(plain, `{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Report", "Assign": {"x": 1}}`),
+			fix.Options{},
+			`the rules of "Done?" leave for "Report" with different data`,
+		},
 		"an Output that reads what is set": {
-			queryInJSONata(`, "Assign": {"n": "{% $states.result.QueryExecution.Query %}"}, "Output": "{% $merge([$states.result, {'was': $n}]) %}"`, "", ""), fix.Options{},
-			`the Output of "Get" reads the variable "n", which its Assign sets anew`},
+			queryInJSONata(`, "Assign": {"n": "{% $states.result.QueryExecution.Query %}"}, "Output": "{% $merge([$states.result, {'was': $n}]) %}"`, "", ""),
+			fix.Options{},
+			`the Output of "Get" reads the variable "n", which its Assign sets anew`,
+		},
 		"an Output beside what is set": {
-			queryInJSONata(`, "Assign": {"n": "{% $states.result.QueryExecution.Query %}"}, "Output": "{% $states.result %}"`, "", ""), fix.Options{}, ""},
+			queryInJSONata(`, "Assign": {"n": "{% $states.result.QueryExecution.Query %}"}, "Output": "{% $states.result %}"`, "", ""), fix.Options{}, "",
+		},
 		"a poll without data": {strings.Replace(machine(`, "InputPath": null`, "", "", ""), `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId": "q"}`, 1), fix.Options{}, ""},
 		"an entry that selects beside another": {
 			strings.NewReplacer(`"Next": "Wait"},`, `"Next": "Which"},`, `"Seconds": 5`, `"Seconds": 5, "InputPath": "$.in"`, `"Report":  {`,
-				`"Which": {"Type": "Choice", "Choices": [{"Variable": "$.now", "IsPresent": true, "Next": "Get"}], "Default": "Wait"}, "Report":  {`).Replace(plain), fix.Options{},
-			`"Wait" selects a part of its data, and the loop begins elsewhere, too`},
+				`"Which": {"Type": "Choice", "Choices": [{"Variable": "$.now", "IsPresent": true, "Next": "Get"}], "Default": "Wait"}, "Report":  {`).Replace(plain),
+			fix.Options{},
+			`"Wait" selects a part of its data, and the loop begins elsewhere, too`,
+		},
 		"no Choice": {`{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 5, "Next": "Get"}, "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution",
 			"Parameters": {"QueryExecutionId.$": "$.id"}, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Wait"}], "End": true}}}`, fix.Options{}, "no Choice of the loop looks at the status"},
 		"no waiter": {strings.Replace(database(plain), `"available"`, `"gone"`, 1), fix.Options{}, "the catalogue has no waiter of rds:DescribeDBInstances whose successes all leave the loop"},
-		"a success that fails": {strings.NewReplacer(`"available", "Next": "Report"`, `"available", "Next": "Failed"`, `"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(plain)),
-			fix.Options{}, "the catalogue has no waiter of rds:DescribeDBInstances whose successes all leave the loop"},
-		"a success that may poll on": {strings.NewReplacer(`{"Variable": "$.q.DbInstances[0].DbInstanceStatus", "StringEquals": "available", "Next"`,
-			`{"And": [{"Variable": "$.q.DbInstances[0].DbInstanceStatus", "StringEquals": "available"}, {"Variable": "$.q.DbInstances[0].MultiAz", "BooleanEquals": true}], "Next"`,
-			`"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(addRule(plain, `{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "gone", "Next": "Failed"}`))),
-			fix.Options{}, "the catalogue has no waiter of rds:DescribeDBInstances whose successes all leave the loop"},
-		"an expression of arguments": {edit(queryInJSONata("", "", ""), `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`, `"Arguments": "{% {'QueryExecutionId': $states.context.Execution.Input.id} %}"`), fix.Options{},
-			`the arguments of "Get" are an expression`},
+		"a success that fails": {
+			strings.NewReplacer(`"available", "Next": "Report"`, `"available", "Next": "Failed"`, `"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(plain)),
+			fix.Options{},
+			"the catalogue has no waiter of rds:DescribeDBInstances whose successes all leave the loop",
+		},
+		"a success that may poll on": {
+			strings.NewReplacer(`{"Variable": "$.q.DbInstances[0].DbInstanceStatus", "StringEquals": "available", "Next"`,
+				`{"And": [{"Variable": "$.q.DbInstances[0].DbInstanceStatus", "StringEquals": "available"}, {"Variable": "$.q.DbInstances[0].MultiAz", "BooleanEquals": true}], "Next"`,
+				`"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(addRule(plain, `{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "gone", "Next": "Failed"}`))),
+			fix.Options{},
+			"the catalogue has no waiter of rds:DescribeDBInstances whose successes all leave the loop",
+		},
+		"an expression of arguments": {
+			edit(queryInJSONata("", "", ""), `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`, `"Arguments": "{% {'QueryExecutionId': $states.context.Execution.Input.id} %}"`),
+			fix.Options{},
+			`the arguments of "Get" are an expression`,
+		},
 		"no success, and a failure that breaks": {
-			edit(queryInJSONata("", "", ""), `'SUCCEEDED'`, `'SUCCESS'`, `State = 'FAILED' %}`, `State = 'FAILED' and $error('x') %}`), fix.Options{},
-			"no success of athena:StartQueryExecution leaves the loop: with SUCCEEDED it polls on. Compare the statuses"},
-		"a nested member": {addRule(plain, `{"And": [{"Variable": "$.q.QueryExecution.Status.StateChangeReason", "IsPresent": true}, {"Variable": "$.q.QueryExecution.Status.StateChangeReason", "StringEquals": "fine"}], "Next": "Report"}`), fix.Options{},
-			`a rule of "Done?" leads to "Report" by StateChangeReason`},
+			edit(queryInJSONata("", "", ""), `'SUCCEEDED'`, `'SUCCESS'`, `State = 'FAILED' %}`, `State = 'FAILED' and $error('x') %}`),
+			fix.Options{},
+			"no success of athena:StartQueryExecution leaves the loop: with SUCCEEDED it polls on. Compare the statuses",
+		},
+		"a nested member": {
+			addRule(plain, `{"And": [{"Variable": "$.q.QueryExecution.Status.StateChangeReason", "IsPresent": true}, {"Variable": "$.q.QueryExecution.Status.StateChangeReason", "StringEquals": "fine"}], "Next": "Report"}`),
+			fix.Options{},
+			`a rule of "Done?" leads to "Report" by StateChangeReason`,
+		},
 		"a definition as large as one may be": {edit(plain, `"kept"`, `"`+strings.Repeat("x", 1<<20-len(plain)-100)+`"`), fix.Options{}, "the new definition is not valid: "},
 
 		"the strategy loop for JSONata":      {queryInJSONata("", "", ""), loop, `"Get" is in JSONata, and the strategy loop is in JSONPath`},
@@ -317,7 +351,8 @@ func TestReasons(t *testing.T) {
 		"the strategy loop for other members": {
 			strings.Replace(byVariable(`, "ResultPath": "$.q", "ResultSelector": {"a.$": "$.QueryExecution.Statistics", "b.$": "$.QueryExecution.ResultConfiguration.EncryptionConfiguration.KmsKey", "c.$": "$.QueryExecution.*", "d.$": "$..QueryExecution", "s.$": "States.Format('{}', $.QueryExecution.Status.State)"}`),
 				`{"s.$": "$.QueryExecution.Status.State"}`, `{"s.$": "$.s"}`, 1),
-			loop, `the ResultSelector of "Get" drops QueryExecution.Status.State`},
+			loop, `the ResultSelector of "Get" drops QueryExecution.Status.State`,
+		},
 		"the strategy loop for a list":                     {database(plain), loop, "the strategy loop cannot wait for rds:DBInstanceAvailable"},
 		"a success that is an error":                       {space, fix.Options{}, "repostspace:SpaceDeleted succeeds by an error"},
 		"the strategy loop for a success that is an error": {space, loop, "repostspace:SpaceDeleted succeeds by an error"},
