@@ -305,7 +305,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	}
 	changed, err := r.load(after, c.near(f, tried.edits...))
 	if err != nil {
-		return nil, nil, "", fmt.Errorf("the new definition is not valid: %w", err)
+		return nil, nil, "", err
 	}
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
