@@ -73,7 +73,7 @@ const (
 // hidden is a loop that no trial run gets to.
 var hidden = strings.NewReplacer(`"StartAt": "Start", "States": {`, `"StartAt": "Which", "States": {
   "Which": {"Type": "Choice", "Choices": [{"Variable": "$.n", "IsPresent": true, "Next": "Good"}, {"Variable": "$.n", "NumericEquals": 123456, "Next": "Start"}], "Default": "Good"},`, "WAIT", `"Seconds": 30`,
-	"SUCCEEDED", "SUCCEDED").Replace(query)
+	"SUCCEEDED", "Succeeded").Replace(query)
 
 // repairOf is the repair of the first finding of a rule.
 func repairOf(t *testing.T, text, rule string, maxWait time.Duration) fix.Repair {
