@@ -3,6 +3,7 @@ package fix_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -131,6 +133,8 @@ func TestData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := strings.ReplaceAll(machineWith(c.poll, "", "", c.states), `"$.QueryExecution.Status.State", "StringEquals"`, `"`+c.path+`", "StringEquals"`)
+			_, loops := apply(t, before, fix.Options{Strategy: compile.Loop})
+			require.Empty(t, loops[0].Refused)
 			after, loops := apply(t, before, fix.Options{})
 			require.Empty(t, loops[0].Refused)
 			if c.states != "" {
@@ -379,4 +383,43 @@ func TestFixOfAnOptimizedIntegration(t *testing.T) {
 	require.Contains(t, after, "aws-sdk:athena:getQueryExecution")
 	require.InDelta(t, 144, loops[0].Trials[0].Before.Calls, 0)
 	require.Positive(t, loops[0].Trials[0].After.Calls)
+}
+
+// Whenever it is cancelled, fix says so, and refuses no loop for it.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	for n := 1; ; n += 1 + n/4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		load := func(service string) (*catalog.Service, error) {
+			if calls++; calls == n {
+				cancel()
+			}
+			return models.Load(service)
+		}
+		_, loops, err := fix.Apply(ctx, []byte(machine("", "", "", "")), fix.Options{MaxWait: 48 * time.Hour, JobRuns: time.Minute, Models: load})
+		cancel()
+		if err == nil {
+			require.Empty(t, loops[0].Refused)
+		} else {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		if calls < n {
+			require.NoError(t, err)
+			return
+		}
+	}
+}
+
+// A loop that looks like a compiled one once another is replaced says so.
+func TestLoopBesideAnother(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"Output": {"id": "q"}`, `"Output": {"id": "q"}, "Assign": {"GetArguments": {"QueryExecutionId": "q"}}`, `"Report": {"Type": "Succeed"}`, `"Report": {"Type": "Wait", "Seconds": 5, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": "{% $GetArguments %}", "Next": "Over?"},
+		"Over?": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %}", "Next": "End"}], "Default": "Report"}, "End": {"Type": "Succeed"}`,
+	).Replace(queryInJSONata("", "", ""))
+	_, loops := apply(t, text, fix.Options{})
+	require.Len(t, loops, 2)
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, "the loop changed with another that was replaced", loops[1].Refused)
 }

@@ -102,9 +102,9 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 			return nil, refuse("%q needs the job's id when the time is over, which %s does not tell then", f.timedOut, f.entry.Job.Sync)
 		}
 		call.Start = &compile.Start{Operation: f.starter.operation, Describe: f.entry.Job.Arguments}
-		call.Start.Arguments, err = f.startArguments()
+		call.Start.Arguments, err = f.argumentsOf(f.starter.State, "$states.input")
 	} else {
-		call.Arguments, err = f.arguments()
+		call.Arguments, err = f.pollArguments()
 	}
 	return func() error {
 		result := "$states.input"

@@ -13,31 +13,31 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// arguments are those of the poll, in JSONata over the input of the loop.
-func (l *loop) arguments() (map[string]any, error) {
-	if l.poll.QueryLanguage == asl.JSONata {
-		raw := l.node(l.poll).Get("Arguments")
-		var arguments map[string]any
-		if raw == nil || json.Unmarshal(raw.Raw(), &arguments) != nil {
-			return nil, refuse("the arguments of %q are not an object", l.poll.Name)
-		}
-		return arguments, nil
-	}
-	if l.poll.Parameters == nil {
-		return nil, refuse("%q has no Parameters", l.poll.Name)
-	}
+// pollArguments are those of the poll, in JSONata over the input of the loop.
+func (l *loop) pollArguments() (map[string]any, error) {
 	document, err := l.findEntered("$states.input")
 	if err != nil {
 		return nil, err
 	}
-	if document, err = translatePath(l.poll.InputPath, document); err != nil {
-		return nil, err
+	return l.argumentsOf(l.poll, document)
+}
+
+// argumentsOf are those of a call, in JSONata over the input of its Task.
+func (l *loop) argumentsOf(s *asl.State, document string) (map[string]any, error) {
+	var arguments map[string]any
+	if s.QueryLanguage == asl.JSONata {
+		if json.Unmarshal(l.node(s).Get("Arguments").Raw(), &arguments) != nil {
+			return nil, refuse("the arguments of %q are an expression", s.Name)
+		}
+		return arguments, nil
 	}
-	value, err := translateFields(l.poll.Parameters, document)
+	document, err := translatePath(s.InputPath, document)
 	if err != nil {
 		return nil, err
 	}
-	return value.(map[string]any), nil //nolint:forcetypeassert // Parameters are an object
+	value, err := translateFields(s.Parameters, document)
+	arguments, _ = value.(map[string]any)
+	return arguments, err
 }
 
 // findEntered is the JSONata of the input of the first poll, by that of the loop: a Wait before it
@@ -177,12 +177,9 @@ type way struct {
 	assign *asl.Template
 }
 
-// wayTo is how the old Choice left for a state; nil if several Choice states do, and
-// none of them changes data.
+// wayTo is how the first Choice left for a state; nil if another one does, and none of them
+// changes data then.
 func (f *fragment) wayTo(exit string) (*way, error) {
-	if f.choices() > 1 {
-		return nil, nil //nolint:nilnil // see above
-	}
 	var found *way
 	text := func(w *way, field string) string {
 		if n := w.node.Get(field); n != nil {
@@ -206,7 +203,9 @@ func (f *fragment) wayTo(exit string) (*way, error) {
 		}
 	}
 	if f.choice.Choice.Default == exit {
-		return found, add(&way{node, f.choice.Assign})
+		if err := add(&way{node, f.choice.Assign}); err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
 }

@@ -209,10 +209,11 @@ func (f *fragment) movePath(names []string) (string, error) {
 	all = append(all, at...)
 	for _, p := range []*jsonpath.Path{f.poll.OutputPath, f.choice.InputPath} {
 		for _, step := range p.Steps() {
-			if len(all) == 0 || len(step.Names) != 1 || step.Names[0] != all[0] {
+			next := min(1, len(all))
+			if !slices.Equal(step.Names, all[:next]) {
 				return "", refuse("%q selects data without its result, which the strategy loop reads", f.poll.Name)
 			}
-			all = all[1:]
+			all = all[next:]
 		}
 	}
 	return strings.Join(append([]string{"$"}, all...), "."), nil
@@ -245,7 +246,7 @@ func (f *fragment) catchInJSONPath(poll object) error {
 		if len(names) == 1 && names[0] == asl.ErrorAll && c["Next"] == f.ends()[pollcore.Failed] {
 			continue
 		}
-		if c["Next"] == f.ends()[pollcore.Succeeded] || f.states[nameIn(c["Next"])]["Type"] == string(asl.TypePass) {
+		if f.states[nameIn(c["Next"])]["End"] == true {
 			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
 		}
 		c["ResultPath"] = nil
@@ -304,7 +305,7 @@ func (f *fragment) leaveUnknown(s object) error {
 	rules, _ := s["Choices"].([]any)
 	for _, item := range rules {
 		rule, _ := item.(object)
-		if next := f.states[nameIn(rule["Next"])]; next["Type"] == string(asl.TypePass) && next["End"] == true {
+		if f.states[nameIn(rule["Next"])]["End"] == true {
 			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
 		}
 	}

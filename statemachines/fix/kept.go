@@ -47,7 +47,7 @@ func keepValues(d *document, tasks, comments []*asl.State) ([]byte, map[string]k
 			if !slices.Contains(keptParts, m.Name) {
 				continue
 			}
-			if p, err := d.place(m.Value.Pointer()); err == nil && !p.Literal && i > 0 && m.Name == "Resource" {
+			if p, _ := d.Place(m.Value.Pointer()); !p.Literal && i > 0 && m.Name == "Resource" {
 				return nil, nil, refuse("a function of the template gives the Resource of %q", s.Name)
 			}
 			if err := k.value(m); err != nil {
@@ -89,7 +89,7 @@ func (k *keeper) value(m jsontree.Member) error {
 		k.kept[keptResource] = k.document.keep(n, p.From, p.To)
 		return nil
 	}
-	if n.Kind >= jsontree.Array || reads || m.Name == "Next" || m.Name == "" && strings.Contains(n.Pointer(), "/ErrorEquals/") {
+	if n.Kind >= jsontree.Array || reads || m.Name == "Next" || strings.Contains(n.Pointer(), "/ErrorEquals/") {
 		return refuse("a function of the template gives %s, which the new loop reads", n.Pointer())
 	}
 	name := fmt.Sprintf("%s%d}", keptName, len(k.kept))

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -47,16 +48,17 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	find := func(m *asl.StateMachine) *lint.Loop {
+	find := func(m *asl.StateMachine) (*lint.Loop, error) {
 		all := o.pollLoops(m)
-		if i := slices.IndexFunc(all, func(l lint.Loop) bool { return l.Poll.Name == poll }); i >= 0 {
-			return &all[i]
+		i := slices.IndexFunc(all, func(l lint.Loop) bool { return l.Poll.Name == poll })
+		if i < 0 {
+			return nil, refuse("the loop changed with another that was replaced")
 		}
-		return nil
+		return &all[i], nil
 	}
-	table := find(m)
-	if table == nil {
-		return nil, refuse("the loop changed with another that was replaced")
+	table, err := find(m)
+	if err != nil {
+		return nil, err
 	}
 	l := &loop{operation: table.Operation, plain: d.root}
 	tasks := []*asl.State{table.Poll}
@@ -79,8 +81,8 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 	if m, err = asl.Parse(text); err != nil {
 		return l, err
 	}
-	if table = find(m); table == nil {
-		return l, refuse("the template gives what the loop polls with")
+	if table, err = find(m); err != nil {
+		return l, err
 	}
 	document, err := jsontree.Parse(text)
 	if err != nil {
@@ -103,9 +105,6 @@ func (l *loop) read(table lint.Loop) error {
 		l.inside[s.Name] = true
 	}
 	l.addChoices(table.Choices)
-	if !l.inside[l.poll.Name] {
-		return refuse("the Task does not stand in one loop")
-	}
 	for _, s := range l.flow.States {
 		if !l.inside[s.Name] {
 			continue
@@ -188,18 +187,23 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 // check refuses what cannot be said in a compiled loop.
 func (l *loop) check() error {
 	for _, s := range l.states {
-		selects := s.QueryLanguage == asl.JSONPath && (s.InputPath == nil || s.OutputPath == nil || !s.InputPath.Root() || !s.OutputPath.Root())
 		switch {
 		case s.Type == asl.TypeWait && (s.Assign != nil || s.Output != nil):
 			return refuse("%q changes data of the execution", s.Name)
 		case s.Choice == nil || l.choices() == 1 && !l.setsOnTheWayBack(s):
-		case selects:
+		case selectsPart(s):
 			return refuse("%q selects a part of its data, and the loop has another Choice", s.Name)
 		case s.Assign != nil || s.Output != nil || slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Assign != nil || r.Output != nil }):
 			return refuse("%q changes data of the execution", s.Name)
 		}
 	}
 	return nil
+}
+
+// selectsPart tells whether a state in JSONPath takes, or passes on, a part of its data alone.
+func selectsPart(s *asl.State) bool {
+	whole := func(p *jsonpath.Path) bool { return p != nil && p.Root() }
+	return s.QueryLanguage == asl.JSONPath && (!whole(s.InputPath) || !whole(s.OutputPath))
 }
 
 // setsOnTheWayBack tells whether a Choice sets variables where it polls on.
@@ -238,7 +242,7 @@ func (l *loop) readEntries() error {
 			return refuse("the loop begins at the Choice %q, with a status that something else has found", s.Name)
 		case s.Type != asl.TypeWait:
 			waits = false
-		case len(l.entries) > 1 && s.QueryLanguage == asl.JSONPath && (s.InputPath == nil || s.OutputPath == nil || !s.InputPath.Root() || !s.OutputPath.Root()):
+		case len(l.entries) > 1 && selectsPart(s):
 			return refuse("%q selects a part of its data, and the loop begins elsewhere, too", s.Name)
 		}
 	}
@@ -250,11 +254,8 @@ func (l *loop) readEntries() error {
 
 // firstWaits are the Wait states before the first poll.
 func (l *loop) firstWaits() []*asl.State {
-	if len(l.entries) != 1 {
-		return nil
-	}
 	var all []*asl.State
-	for s := l.entries[0]; s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.flow.State(s.Next) {
+	for s := l.begins(); s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.flow.State(s.Next) {
 		all = append(all, s)
 	}
 	return all
@@ -269,7 +270,7 @@ func (l *loop) chooseEntry(table lint.Loop) (*catalog.Entry, error) {
 	service, operation, _ := strings.Cut(table.Operation, ":")
 	listing, err := catalog.AWS().Find(service)
 	if err != nil {
-		return nil, refuse("the catalogue does not know %s", table.Operation)
+		return nil, err
 	}
 	leaves := func(value string) bool {
 		for _, r := range table.Rows {

@@ -43,6 +43,7 @@ func TestLatenessOfManyJobs(t *testing.T) {
 // The jobs end while both loops wait, and within a schedule: the means are of the same end.
 func TestJobsEndInTime(t *testing.T) {
 	t.Parallel()
+	now := &pollcore.Planned{Delays: []time.Duration{0, 10 * time.Minute}, Then: time.Minute}
 	limited := strings.Replace(machine("", "", "", ""), `"StartAt"`, `"TimeoutSeconds": 150, "StartAt"`, 1)
 	planned := &pollcore.Planned{Delays: []time.Duration{10 * time.Minute, 20 * time.Second, 20 * time.Second}, Then: time.Minute}
 	for name, c := range map[string]struct {
@@ -56,6 +57,7 @@ func TestJobsEndInTime(t *testing.T) {
 		"a short max wait": {machine("", "", "", ""), fix.Options{MaxWait: time.Minute}, 3 * time.Second, 30 * time.Second, 7},
 		"a limit":          {limited, fix.Options{}, 5 * time.Second, 75 * time.Second, 7},
 		"a schedule":       {machine("", "", "", ""), fix.Options{Schedule: planned}, 10 * time.Minute, 12 * time.Minute, 7},
+		"polls at once":    {machine("", "", "", ""), fix.Options{Schedule: now}, time.Second, 10 * time.Minute, 7},
 		"a length":         {machine("", "", "", ""), fix.Options{JobRuns: 12 * time.Minute}, 12 * time.Minute, 12 * time.Minute, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,5 +74,22 @@ func TestJobsEndInTime(t *testing.T) {
 				require.Equal(t, trial.Before.Exit, trial.After.Exit)
 			}
 		})
+	}
+}
+
+// The means are over the jobs that both loops see: the first one that is too long for one of them
+// ends the list. A status with which the old loop polls on has no exit there.
+func TestExitsOfManyJobs(t *testing.T) {
+	t.Parallel()
+	late := &pollcore.Planned{Delays: []time.Duration{300 * time.Second, 280 * time.Second}, Then: 10 * time.Second}
+	limited := strings.NewReplacer(`"StartAt"`, `"TimeoutSeconds": 600, "StartAt"`, `"Seconds": 5`, `"Seconds": 60`).Replace(machine("", "", "", ""))
+	_, loops := apply(t, limited, fix.Options{Schedule: late, MaxWait: time.Hour})
+	require.Empty(t, loops[0].Refused)
+	jobs := loops[0].Jobs
+	require.Less(t, len(jobs), 7)
+	require.Less(t, jobs[len(jobs)-1], 9*time.Minute, "the last poll before the limit")
+	for _, trial := range loops[0].Trials {
+		require.Equal(t, map[string]string{"SUCCEEDED": "Report", "FAILED": "Failed"}[trial.Status], trial.Before.Exit)
+		require.Equal(t, map[string]string{"SUCCEEDED": "Report", "FAILED": "Failed", "CANCELLED": "Get failed"}[trial.Status], trial.After.Exit)
 	}
 }

@@ -75,7 +75,7 @@ var (
 
 // hasMember tells whether a shape has a member of that name, at any depth.
 func hasMember(s *catalog.Shape, name string, seen map[*catalog.Shape]bool) bool {
-	if s == nil || seen[s] {
+	if seen[s] { // it has itself in it
 		return false
 	}
 	seen[s] = true

@@ -80,7 +80,6 @@ const mostRounds = 10
 // file, and for each finding the repair that is made, offered or refused.
 func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOptions) ([]byte, []Repair, error) {
 	r := &repairer{options: o, read: read}
-	seen := [][]byte{file}
 	for n := range mostRounds + 1 {
 		if n == mostRounds { // what is left is told of the last text
 			r.options.Sure, r.options.Accept = false, nil
@@ -92,10 +91,7 @@ func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOption
 		if bytes.Equal(next, file) {
 			break
 		}
-		if slices.ContainsFunc(seen, func(text []byte) bool { return bytes.Equal(text, next) }) {
-			return nil, nil, errors.New("the repairs undo each other: make them one by one, with --accept")
-		}
-		file, seen = next, append(seen, next)
+		file = next
 	}
 	return file, append(r.made, r.open...), nil
 }
@@ -118,9 +114,6 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 	r.open = nil
 	at := all
 	for _, f := range all.findings {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		s := all.stateAt(f)
 		if s == nil || !isRepairable(f) {
 			continue
@@ -134,6 +127,9 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 			f = at.findings[i]
 		}
 		repair, next := r.repair(ctx, at, f)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.Contains(r.options.Accept, repair.Name()) {
 			repair.Made = true
 			r.made = append(r.made, repair)
@@ -218,7 +214,7 @@ func orderOf(rule string) int {
 func (c *checked) stateAt(f lint.Finding) *asl.State {
 	var found *asl.State
 	for s := range c.machine.All {
-		if p := s.Position.Pointer; f.Pointer == p || under(f.Pointer, p) {
+		if isIn(f.Pointer, s.Position.Pointer) {
 			found = s // the innermost comes last
 		}
 	}
@@ -316,7 +312,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		}
 	}
 	if changed, err = r.load(after); err != nil {
-		return nil, nil, "", fmt.Errorf("the new definition is not valid: %w", err)
+		return nil, nil, "", err
 	}
 	changed.look(c.near(f, tried.edits...))
 	if err := newFinding(c, changed, f); err != nil {

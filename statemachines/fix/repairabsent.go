@@ -112,9 +112,6 @@ func (e *absentEdit) isMended(r *trial.Run) bool {
 // add adds the edits for a finding.
 func (e *absentEdit) add(f lint.Finding, member string) bool {
 	s, node := e.stateAt(f), nodeAt(e.root, f.Pointer)
-	if node == nil || node.Kind != jsontree.String {
-		return false
-	}
 	field, rest, _ := strings.Cut(strings.TrimPrefix(f.Pointer, s.Position.Pointer+"/"), "/")
 	switch {
 	case s.QueryLanguage == asl.JSONata:
@@ -181,7 +178,7 @@ func (e *absentEdit) addGuard(choices, place string) bool {
 	}
 	present := value("Variable", node.Text, "IsPresent", true)
 	for i, rule := range nodeAt(e.root, choices).Items {
-		for leaf := range leaves(rule) {
+		for _, leaf := range leaves(rule) {
 			if leaf.Get("Variable").Text != node.Text {
 				continue
 			}

@@ -70,6 +70,11 @@ const (
 }}`
 )
 
+// hidden is a loop that no trial run gets to.
+var hidden = strings.NewReplacer(`"StartAt": "Start", "States": {`, `"StartAt": "Which", "States": {
+  "Which": {"Type": "Choice", "Choices": [{"Variable": "$.n", "IsPresent": true, "Next": "Good"}, {"Variable": "$.n", "NumericEquals": 123456, "Next": "Start"}], "Default": "Good"},`, "WAIT", `"Seconds": 30`,
+	"SUCCEEDED", "Succeeded").Replace(query)
+
 // repairOf is the repair of the first finding of a rule.
 func repairOf(t *testing.T, text, rule string, maxWait time.Duration) fix.Repair {
 	t.Helper()
@@ -141,4 +146,12 @@ func TestRepairRecipes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An edit that no trial run shows is not right.
+func TestRepairThatNothingShows(t *testing.T) {
+	t.Parallel()
+	r := repairOf(t, hidden, "enum-value", 0)
+	require.Equal(t, fix.Refused, r.Class)
+	require.Contains(t, r.Reason, "no trial run shows that the smallest edit mends anything")
 }

@@ -172,7 +172,7 @@ func (e *statusEdit) correctWord(rule *jsontree.Node) {
 		}
 		return
 	}
-	for leaf := range leaves(rule) {
+	for _, leaf := range leaves(rule) {
 		if equals := leaf.Get("StringEquals"); equals != nil && e.mayMean(equals.Text) {
 			add(equals, equals.Text, e.values[0])
 		}

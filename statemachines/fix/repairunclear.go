@@ -153,7 +153,7 @@ func (e *unclearEdit) place(s *asl.State, rules *jsontree.Node) (at int, operand
 			}
 			continue
 		}
-		for leaf := range leaves(rule) {
+		for _, leaf := range leaves(rule) {
 			if e.other(leaf.Get("Variable").Text) == "" {
 				continue
 			}
@@ -167,31 +167,22 @@ func (e *unclearEdit) place(s *asl.State, rules *jsontree.Node) (at int, operand
 }
 
 // leaves are the comparisons of a rule in JSONPath.
-func leaves(rule *jsontree.Node) func(yield func(*jsontree.Node) bool) {
-	return func(yield func(*jsontree.Node) bool) {
-		var walk func(n *jsontree.Node) bool
-		walk = func(n *jsontree.Node) bool {
-			if v := n.Get("Variable"); v != nil {
-				return v.Kind != jsontree.String || yield(n)
-			}
-			for _, m := range n.Members {
-				switch m.Name {
-				case "And", "Or":
-					for _, item := range m.Value.Items {
-						if !walk(item) {
-							return false
-						}
-					}
-				case "Not":
-					if !walk(m.Value) {
-						return false
-					}
-				}
-			}
-			return true
-		}
-		walk(rule)
+func leaves(rule *jsontree.Node) []*jsontree.Node {
+	if rule.Get("Variable") != nil {
+		return []*jsontree.Node{rule}
 	}
+	var all []*jsontree.Node
+	for _, m := range rule.Members {
+		switch m.Name {
+		case "And", "Or":
+			for _, item := range m.Value.Items {
+				all = append(all, leaves(item)...)
+			}
+		case "Not":
+			all = append(all, leaves(m.Value)...)
+		}
+	}
+	return all
 }
 
 // other is how the second member is read where the status is read by the operand; empty if

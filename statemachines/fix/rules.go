@@ -112,7 +112,8 @@ var (
 	readInput = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$states\.(?:input|context\.Execution\.Input)((?:\.\w+)*)`)
 	})
-	readVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)((?:\.\w+)*)(\()?`) })
+	readVariable  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)((?:\.\w+)*)(\()?`) })
+	boundVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)\s*:=`) })
 )
 
 // readsAnswer tells whether a rule looks at nothing but what the poll gives.
@@ -124,8 +125,12 @@ func (l *loop) readsAnswer(rule *asl.ChoiceRule) bool {
 		return true
 	}
 	text := rule.Expression.Expression.String()
+	bound := map[string]bool{} // in the expression itself
+	for _, match := range boundVariable().FindAllStringSubmatch(text, -1) {
+		bound[match[1]] = true
+	}
 	for _, match := range readVariable().FindAllStringSubmatch(text, -1) {
-		if match[3] == "" && match[1] != "states" && !strings.Contains(text, "$"+match[1]+" :=") && !l.assigns(match[1]) {
+		if match[3] == "" && match[1] != "states" && !bound[match[1]] && !l.assigns(match[1]) {
 			return false
 		}
 	}
@@ -151,10 +156,7 @@ func (l *loop) gives(name string) bool {
 		return true
 	}
 	if m := output.Get(name); m != nil {
-		return strings.Contains(string(m.Raw()), "$states.result") || l.assignsIn(string(m.Raw()))
-	}
-	if output.Text == "" {
-		return false
+		return strings.Contains(string(m.Raw()), "$states.result")
 	}
 	for _, quoted := range []string{"'" + name + "'", `"` + name + `"`, name + ":", name + " :"} {
 		if strings.Contains(output.Text, quoted) {
@@ -174,11 +176,6 @@ func (l *loop) readsInput(name string) bool {
 	})
 }
 
-// assignsIn tells whether an expression reads a variable that the poll sets.
-func (l *loop) assignsIn(text string) bool {
-	return slices.ContainsFunc(readVariable().FindAllStringSubmatch(text, -1), func(match []string) bool { return l.assigns(match[1]) })
-}
-
 func (l *loop) conditionReadsAnswer(c *asl.Condition) bool {
 	inner := slices.Concat(c.And, c.Or)
 	if c.Not != nil {
@@ -187,7 +184,7 @@ func (l *loop) conditionReadsAnswer(c *asl.Condition) bool {
 	if len(inner) > 0 {
 		return !slices.ContainsFunc(inner, func(c *asl.Condition) bool { return !l.conditionReadsAnswer(c) })
 	}
-	return l.pathReadsAnswer(c.Variable) && (c.ValuePath == nil || l.pathReadsAnswer(c.ValuePath))
+	return l.pathReadsAnswer(c.Variable) && l.pathReadsAnswer(c.ValuePath)
 }
 
 // pathReadsAnswer tells whether a path of a Choice in JSONPath leads into the answer.

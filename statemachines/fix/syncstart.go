@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -80,9 +79,10 @@ func (l *loop) addStart(table lint.Loop, o Options) error {
 		}
 		s := before[0]
 		op, err := startOf(s, table, o.Models)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
+		}
+		switch {
 		case op != nil && op.Name == l.entry.Name:
 			_, sdk := asl.ParseResource(s.Task.Resource).SDK()
 			l.starter = &syncStart{s, op, sdk}
@@ -99,7 +99,7 @@ func (l *loop) addStart(table lint.Loop, o Options) error {
 		if !l.inside[s.Name] {
 			continue
 		}
-		if s.Type == asl.TypeWait && s.QueryLanguage == asl.JSONPath && !selectsAll(s) {
+		if s.Type == asl.TypeWait && selectsPart(s) {
 			return refuse("%q selects a part of its data", s.Name)
 		}
 		l.states = append(l.states, s)
@@ -113,11 +113,6 @@ func count(yes bool) int {
 		return 1
 	}
 	return 0
-}
-
-// selectsAll tells whether a state in JSONPath takes and passes on all of its data.
-func selectsAll(s *asl.State) bool {
-	return s.InputPath != nil && s.OutputPath != nil && s.InputPath.Root() && s.OutputPath.Root()
 }
 
 // before are the states that lead into the loop from outside.
@@ -163,11 +158,13 @@ func (l *loop) checkStart() error {
 	if err := l.checkPoll(); err != nil {
 		return err
 	}
-	if n := arguments.Get("Count"); l.entry.Job.SyncNote != "" && (arguments.Get("Count.$") != nil || n != nil && string(n.Raw()) != "1") {
-		return refuse("%s", l.entry.Job.SyncNote)
+	if note := l.entry.Job.SyncNote; note != "" {
+		if n := arguments.Get("Count"); arguments.Get("Count.$") != nil || n != nil && string(n.Raw()) != "1" {
+			return refuse("%s", note)
+		}
 	}
-	// The SDK's Input is a text of JSON, that of the Task an object.
-	if s.sdk && s.operation.Name == "StartExecution" && (arguments.Get("Input") != nil || arguments.Get("Input.$") != nil) {
+	// The SDK's Input of StartExecution is a text of JSON, that of the Task an object.
+	if s.sdk && (arguments.Get("Input") != nil || arguments.Get("Input.$") != nil) {
 		return refuse("%q gives the Input as text: nobody has seen what a .sync Task makes of that", s.Name)
 	}
 	return nil
@@ -220,28 +217,6 @@ func (l *loop) checkPoll() error {
 	return nil
 }
 
-// startArguments returns the arguments of the start call, in JSONata over its input.
-func (f *fragment) startArguments() (map[string]any, error) {
-	s := f.starter
-	if s.QueryLanguage == asl.JSONata {
-		var arguments map[string]any
-		if raw := f.node(s.State).Get("Arguments"); raw == nil || json.Unmarshal(raw.Raw(), &arguments) != nil {
-			return nil, refuse("the arguments of %q are not an object", s.Name)
-		}
-		return arguments, nil
-	}
-	if s.Parameters == nil {
-		return nil, refuse("%q has no Parameters", s.Name)
-	}
-	document, err := translatePath(s.InputPath, "$states.input")
-	if err != nil {
-		return nil, err
-	}
-	value, err := translateFields(s.Parameters, document)
-	arguments, _ := value.(map[string]any)
-	return arguments, err
-}
-
 // startResult is JSONata for what the start call answered, out of the answer of the
 // poll: the texts that both have under one name, such as the ARN of the job. No other
 // state may read the rest of that answer.
@@ -270,20 +245,13 @@ func (f *fragment) startResult(result string) (string, error) {
 
 // readsOutside tells whether a state outside of the loop names a member: also one behind
 // the Map or Parallel state that the loop stands in.
-func (f *fragment) readsOutside(name string) bool { return f.mentions(f.root, name) }
-
-// mentions tells whether a part of the definition that stays has a text.
-func (f *fragment) mentions(n *jsontree.Node, text string) bool {
-	pointer, states := n.Pointer(), f.flowPointer()+"/States"
-	switch {
-	case slices.ContainsFunc(f.loop.states, func(s *asl.State) bool { return s.Position.Pointer == pointer }):
-		return false
-	case pointer == states, under(states, pointer):
-		return slices.ContainsFunc(n.Members, func(m jsontree.Member) bool { return f.mentions(m.Value, text) }) ||
-			slices.ContainsFunc(n.Items, func(item *jsontree.Node) bool { return f.mentions(item, text) })
-	default:
-		return strings.Contains(string(n.Raw()), text)
+func (f *fragment) readsOutside(name string) bool {
+	var gone []change
+	for _, s := range f.loop.states {
+		n := f.node(s)
+		gone = append(gone, change{from: n.Offset, to: n.End})
 	}
+	return bytes.Contains(apply(f.root.Raw(), f.root.Offset, gone), []byte(name))
 }
 
 // findLoopInput is JSONata for the input of the loop: what the start left of its own

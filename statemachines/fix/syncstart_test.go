@@ -89,18 +89,20 @@ func tasks(text string) string {
 	).Replace(text)
 }
 
+// execution makes a definition of training() run a state machine.
+func execution(text string) string {
+	return strings.NewReplacer(
+		"aws-sdk:sagemaker:describeTrainingJob", "aws-sdk:sfn:describeExecution", "sagemaker:createTrainingJob", "aws-sdk:sfn:startExecution",
+		`"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"`, `"StateMachineArn.$": "$.machine"`,
+		`"TrainingJobName.$": "$.name"`, `"ExecutionArn.$": "$.started.ExecutionArn"`,
+		"$.job.TrainingJobStatus", "$.job.Status", "Completed", "SUCCEEDED", `"Failed", "Next"`, `"FAILED", "Next"`, "Stopped", "TIMED_OUT", "Deleting", "ABORTED",
+	).Replace(text)
+}
+
 // A ".sync" Task gives the states behind the loop what the loop gave them, in both
 // languages and for each form of a start.
 func TestSyncData(t *testing.T) {
 	t.Parallel()
-	execution := func(text string) string {
-		return strings.NewReplacer(
-			"aws-sdk:sagemaker:describeTrainingJob", "aws-sdk:sfn:describeExecution", "sagemaker:createTrainingJob", "aws-sdk:sfn:startExecution",
-			`"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"`, `"StateMachineArn.$": "$.machine"`,
-			`"TrainingJobName.$": "$.name"`, `"ExecutionArn.$": "$.started.ExecutionArn"`,
-			"$.job.TrainingJobStatus", "$.job.Status", "Completed", "SUCCEEDED", `"Failed", "Next"`, `"FAILED", "Next"`, "Stopped", "TIMED_OUT", "Deleting", "ABORTED",
-		).Replace(text)
-	}
 	for name, text := range map[string]string{
 		"result dropped":       training(`, "ResultPath": null`, ""),
 		"result selected":      training(`, "ResultSelector": {"arn.$": "$.TrainingJobArn", "n": 1}, "ResultPath": "$.a.b"`, ""),

@@ -241,9 +241,6 @@ func mergeAt(p *jsonpath.Path, document, value string) (string, error) {
 	if p == nil {
 		return document, nil
 	}
-	if p.Root() {
-		return value, nil
-	}
 	steps := p.Steps()
 	around := make([]string, len(steps)) // what each member is put into
 	at := document

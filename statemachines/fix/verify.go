@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -17,10 +18,6 @@ import (
 // where it led before, with the same data, and a failure elsewhere. What else both machines
 // do is compared by tryChange.
 func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observed, error) {
-	m, err := asl.Parse(text)
-	if err != nil {
-		return nil, refuse("the new definition is not valid: %s", err)
-	}
 	as := asl.Standard
 	if o.Express {
 		as = asl.Express
@@ -30,13 +27,17 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 			return nil, refuse("the new definition is not valid: %s", p.Message)
 		}
 	}
+	m, err := asl.Parse(text)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range lint.Check(m, o.lint()) {
 		for name := range f.states {
 			s := stateOf(m, name)
-			if s == nil || l.Severity == diag.Note {
+			if l.Severity == diag.Note {
 				continue
 			}
-			if l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer) {
+			if isIn(l.Pointer, s.Position.Pointer) {
 				return nil, refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
 			}
 		}
@@ -47,11 +48,7 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	}
 	states := map[string]json.RawMessage{}
 	for name := range f.states {
-		s := stateOf(m, name)
-		if s == nil {
-			return nil, refuse("the state %q is missing", name)
-		}
-		states[name] = nodeAt(document.Root, s.Position.Pointer).Raw()
+		states[name] = nodeAt(document.Root, stateOf(m, name).Position.Pointer).Raw()
 	}
 	after, err := f.try(ctx, states, f.start, o)
 	if err != nil {
@@ -87,7 +84,7 @@ func (f *fragment) compare(before seen, after *seen) error {
 	switch {
 	case len(before.arguments) > 1:
 		return refuse("%q polls with other arguments in each turn: %s, then %s", f.poll.Name, before.arguments[0], before.arguments[1])
-	case after.exit == "" && before.verdict == pollcore.Retry && after.calls > 1:
+	case before.verdict == pollcore.Retry && after.calls > 1:
 		return nil // it polls on
 	case after.exit == "":
 		return wrong("does not end")
@@ -122,6 +119,5 @@ func stateOf(m *asl.StateMachine, name string) *asl.State {
 	return nil
 }
 
-func under(pointer, state string) bool {
-	return len(pointer) > len(state) && pointer[:len(state)] == state && pointer[len(state)] == '/'
-}
+// isIn tells whether a pointer is that of a state, or of a part of one.
+func isIn(pointer, state string) bool { return strings.HasPrefix(pointer+"/", state+"/") }

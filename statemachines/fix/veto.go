@@ -32,6 +32,9 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		return nil, nil, err
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{Models: o.Models, Express: o.Express})
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, nil, refuse("the change cannot be tried: %s", err)
 	}
@@ -123,7 +126,7 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 		return r.Before.Status == failed && (r.After.Status != failed || r.Before.Error == kind.Value) // nothing caught it
 	case r.Before.Status == trial.PollsOn, r.Before.Status == trial.Endless, r.Before.Status == string(sim.StatusTimedOut):
 		return true
-	case r.Before.Status == r.After.Status && r.After.Polls > r.Before.Polls: // it polls on for what it does not know
+	case r.After.Polls > r.Before.Polls: // it polls on for what it does not know
 		return true
 	case r.Before.Status == r.After.Status:
 		return r.Before.Status == failed && strings.HasPrefix(r.Before.Error, "States.") && r.Before.Error != asl.ErrorTimeout

@@ -70,11 +70,9 @@ func (e *yamlEdit) lines(s *asl.State) (stateLines, error) {
 		return stateLines{}, err
 	}
 	file := e.document.file
-	out := stateLines{from: bytes.LastIndexByte(file[:max(p.Name, 0)], '\n') + 1, to: len(file)}
-	if p.Name >= 0 {
-		out.margin = string(file[out.from:p.Name])
-	}
-	if p.Name < 0 || p.From < p.Name || strings.TrimSpace(out.margin) != "" || !p.Literal {
+	out := stateLines{from: bytes.LastIndexByte(file[:p.Name], '\n') + 1, to: len(file)}
+	out.margin = string(file[out.from:p.Name])
+	if strings.TrimSpace(out.margin) != "" || !p.Literal { // an alias stands elsewhere
 		return out, refuse("the state %q does not begin a line of its own", s.Name)
 	}
 	if i := bytes.IndexByte(file[p.To:], '\n'); i >= 0 {

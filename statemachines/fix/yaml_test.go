@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -128,6 +129,92 @@ func TestYAMLForms(t *testing.T) {
 			if strings.Contains(c.text, "\r") {
 				require.NotContains(t, strings.ReplaceAll(string(after), "\r\n", ""), "\n")
 			}
+		})
+	}
+}
+
+// An alias that leads to the loop is changed where its anchor stands. A file stays whose text
+// says more than one thing, or not where a state stands.
+func TestYAMLAliases(t *testing.T) {
+	t.Parallel()
+	replace := func(pairs ...string) string {
+		text := inYAML
+		for i := 0; i < len(pairs); i += 2 {
+			require.Contains(t, text, pairs[i])
+			text = strings.Replace(text, pairs[i], pairs[i+1], 1)
+		}
+		return text
+	}
+	const start, first = "  Start:\n    Type: Pass\n    Result: {id: q}\n    Next: Wait   # first\n", "StartAt: Start\n"
+	which := "StartAt: Which\n"
+	choice := "  Which:\n    Type: Choice\n    Choices:\n      - {Variable: $.a, IsPresent: true, Next: Start}\n    Default: Other\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"two ways in":                {replace(first, which, start, choice+"  Start: &start\n    Type: Pass\n    Result: {id: q}\n    Next: Wait\n  Other: *start\n"), ""},
+		"a way in that is data, too": {replace(start, "  Start: &start\n    Type: Pass\n    Next: Wait\n", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Pass\n    Result: *start\n    End: true\n"), "the file is written in a way that cannot be changed in place"},
+		"a name that is data, too":   {replace("    Next: Wait   # first", "    Next: &wait Wait", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Pass\n    Comment: *wait\n    End: true\n"), "the file cannot be changed: "},
+		"a state of the loop":        {replace("  Wait:\n    Type: Wait\n    Seconds: 5\n    Next: Get\n", "  Wait: *first\n", start, "  Start: &first\n    Type: Wait\n    Seconds: 5\n    Next: Get\n"), `the state "Wait" does not begin a line of its own`},
+		"a state with an anchor":     {replace("  Wait:\n", "  Wait: &wait\n"), `the state "Wait" does not begin a line of its own`},
+		"a call with an anchor":      {replace("    Parameters:\n", "    Parameters: &call\n"), "a function of the template gives /States/Get/Parameters, which the new loop reads"},
+		"a key of several lines":     {replace("  Wait:\n    Type: Wait\n", "  ? Wait\n  : Type: Wait\n"), `the state "Wait" does not begin a line of its own`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			after, loops, err := fix.ApplyFile(t.Context(), []byte(c.text), read, fix.Options{Models: models.Load, Strategy: compile.Variables})
+			require.NoError(t, err)
+			require.Len(t, loops, 1)
+			if c.want == "" {
+				require.Empty(t, loops[0].Refused)
+				require.Contains(t, string(after), "    Next: Get begins\n")
+				return
+			}
+			require.Contains(t, loops[0].Refused, c.want)
+		})
+	}
+}
+
+// A value that the template gives comes into the new loop, unless that has to know it.
+func TestTemplateValues(t *testing.T) {
+	t.Parallel()
+	file := func(definition string, pairs ...string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			require.Contains(t, definition, pairs[i])
+			definition = strings.Replace(definition, pairs[i], pairs[i+1], 1)
+		}
+		return `{"Parameters": {"To": {"Type": "String", "Default": "Failed"}}, "Resources": {"P": {"Type": "AWS::Serverless::StateMachine", "Properties": {"Definition": ` + definition + `}}}}`
+	}
+	plain, start := machine("", "", "", ""), training(`, "ResultPath": null`, "")
+	catch := func(fields string) string { return machine(`, "Catch": [`+fields+`]`, "", "", "") }
+	jobs := strings.NewReplacer("athena:getQueryExecution", "batch:describeJobs", `{"QueryExecutionId.$": "$.id"}`, `{"Jobs": [{"Ref": "Job"}]}`, "$.q.QueryExecution.Status.State", "$.q.Jobs[0].Status").Replace(plain)
+	joined := `{"Resources": {"P": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"DefinitionString": {"Fn::Join": ["", [` +
+		string(mustJSON(t, plain[:100])) + `, ` + string(mustJSON(t, plain[100:])) + `]]}}}}}`
+	for name, c := range map[string]struct {
+		text     string
+		strategy compile.Strategy
+		kept     string // in the new text
+		want     string // or the reason
+	}{
+		"a member":                {file(plain, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId": {"Ref": "Query"}}`), compile.Variables, `"QueryExecutionId": {"Ref": "Query"}`, ""},
+		"an item":                 {file(jobs), compile.Variables, `{"Ref": "Job"}`, ""},
+		"a member of the start":   {file(start, `"arn:aws:iam::123456789012:role/r"`, `{"Ref": "Role"}`), compile.SyncTask, `"RoleArn": {"Ref": "Role"}`, ""},
+		"a comment of the start":  {file(start, `"ResultPath": null`, `"Comment": {"Fn::Sub": "in ${AWS::Region}"}, "ResultPath": null`), compile.SyncTask, `"Comment": {"Fn::Sub": "in ${AWS::Region}"}`, ""},
+		"the call of the start":   {file(start, `"arn:aws-cn:states:::sagemaker:createTrainingJob"`, `{"Fn::Sub": "arn:${AWS::Partition}:states:::sagemaker:createTrainingJob"}`), compile.SyncTask, "", `a function of the template gives the Resource of "Train"`},
+		"a path":                  {file(plain, `"QueryExecutionId.$": "$.id"`, `"QueryExecutionId.$": {"Ref": "Path"}`), compile.Variables, "", "a function of the template gives /States/Get/Parameters/QueryExecutionId.$, which the new loop reads"},
+		"a target":                {file(catch(`{"ErrorEquals": ["States.ALL"], "Next": {"Ref": "To"}}`)), compile.Variables, "", "a function of the template gives /States/Get/Catch/0/Next"},
+		"an error":                {file(catch(`{"ErrorEquals": [{"Ref": "To"}], "Next": "Failed"}`)), compile.Variables, "", "a function of the template gives /States/Get/Catch/0/ErrorEquals/0"},
+		"a part of an expression": {file(strings.ReplaceAll(machineWith(`, "ResultPath": "$.q", "ResultSelector": {"of": {"Ref": "Query"}, "s.$": "$.QueryExecution.Status.State"}`, "", "", ""), `"$.QueryExecution.Status.State", "StringEquals"`, `"$.q.s", "StringEquals"`)), compile.Variables, "", "a value that the template gives would have to become a part of an expression"},
+		"a text that is joined":   {joined, compile.Variables, "", "in the file is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			after, loops, err := fix.ApplyFile(t.Context(), []byte(c.text), read, fix.Options{Models: models.Load, Strategy: c.strategy})
+			require.NoError(t, err)
+			require.Len(t, loops, 1)
+			if c.want == "" {
+				require.Empty(t, loops[0].Refused)
+				require.Contains(t, string(after), c.kept)
+				return
+			}
+			require.Contains(t, loops[0].Refused, c.want)
 		})
 	}
 }

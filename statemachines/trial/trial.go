@@ -122,7 +122,11 @@ func Compare(ctx context.Context, before, after *asl.StateMachine, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	return p.compare(ctx)
+	report, err := p.compare(ctx)
+	if ctx.Err() != nil { // which a run that does not get far does not tell
+		return nil, ctx.Err()
+	}
+	return report, err
 }
 
 // errNotRun is of a machine that cannot be run as it is.

@@ -190,13 +190,13 @@ func scriptsOf(runs []trial.Run) []string {
 	return titles
 }
 
-// A call that asks for several jobs is answered with none and with two, and one that asks for
-// one is not.
+// A call that asks for several jobs is answered with none and with two, one that lists one id
+// with none, and one that asks for one with neither.
 func TestSeveralJobs(t *testing.T) {
 	t.Parallel()
 	const batch = `{"QueryLanguage": "JSONata", "StartAt": "Pause", "States": {
 		"Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
-		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:describeJobs", "Arguments": {"Jobs": ["a"]},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:describeJobs", "Arguments": {"Jobs": "{% $states.context.Execution.Input.ids %}"},
 			"Output": "{% $states.result.Jobs[0].Status %}", "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Pause", "Choices": [
 			{"Condition": "{% $states.input = 'SUCCEEDED' %}", "Next": "Good"}, {"Condition": "{% $states.input = 'FAILED' %}", "Next": "Bad"}]},
@@ -207,6 +207,17 @@ func TestSeveralJobs(t *testing.T) {
 		`jobs that are FAILED and RUNNING at "Look"`, `jobs that are FAILED and SUCCEEDED at "Look"`,
 	})
 	require.Contains(t, scriptsOf(last.Runs), `no job listed at "Look"`)
+	for _, jobs := range []string{`["a"]`, `["{% $states.context.Execution.Input.id %}"]`} {
+		one := strings.Replace(batch, `"{% $states.context.Execution.Input.ids %}"`, jobs, 1)
+		scripts := scriptsOf(compare(t, one, `"Good"`, `"Well"`).Runs)
+		require.NotContains(t, strings.Join(scripts, "\n"), "jobs that are")
+		require.Contains(t, scripts, `no job listed at "Look"`)
+	}
+	paths := strings.NewReplacer("athena:getQueryExecution", "batch:describeJobs", `"QueryExecutionId.$": "$.s.QueryExecutionId"`, `"Jobs.$": "States.Array($.s.QueryExecutionId)"`,
+		"$.r.QueryExecution.Status.State", "$.r.Jobs[0].Status").Replace(query)
+	require.NotContains(t, strings.Join(scriptsOf(compare(t, paths, `"Good"`, `"Well"`).Runs), "\n"), "jobs that are")
+	two := strings.Replace(paths, "States.Array(", "States.Array('a', ", 1)
+	require.Contains(t, strings.Join(scriptsOf(compare(t, two, `"Good"`, `"Well"`).Runs), "\n"), "jobs that are")
 	require.NotContains(t, scriptsOf(compare(t, query, `"Good"`, `"Well"`).Runs), `no job listed at "Look"`)
 }
 
@@ -254,6 +265,19 @@ func TestAttempts(t *testing.T) {
 		}
 	}
 	require.True(t, found)
+}
+
+// A Retry that only the new machine has is followed to its last attempt: the machine before polls
+// on, and so would the new one in a run of few events.
+func TestRetryOfTheNewMachine(t *testing.T) {
+	t.Parallel()
+	all := `{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Pause"}]`
+	caught := strings.Replace(query, `"ResultPath": "$.r"`, `"Catch": [`+all+`, "ResultPath": "$.r"`, 1)
+	report := compare(t, caught, `"Catch": [`, `"Retry": [{"ErrorEquals": ["States.Timeout"], "MaxAttempts": 3000, "BackoffRate": 1}], "Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "Bad"}, `)
+	outside := report.Outside()
+	require.Equal(t, []string{`States.Timeout at "Look" for ever`}, scriptsOf(outside))
+	require.Equal(t, trial.PollsOn, outside[0].Before.Status)
+	require.Equal(t, "FAILED", outside[0].After.Status)
 }
 
 // A loop among others is tried as it is alone, and what follows is compared, too.

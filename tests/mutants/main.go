@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -39,9 +40,9 @@ func main() {
 
 // settings are what is tried, by what.
 type settings struct {
-	only, skip, tests, suites, corpus, facts string
-	workers                                  int
-	list, update                             bool
+	only, skip, run, tests, suites, corpus, facts string
+	workers                                       int
+	list, listed, update                          bool
 }
 
 // survivorsFile lists the mutants that no test catches, each with the reason: it changes
@@ -54,13 +55,19 @@ func check(ctx context.Context, args []string) error {
 	flags.StringVar(&o.only, "only", "", "only mutants whose names contain it")
 	flags.StringVar(&o.tests, "tests", testFolders, "the packages whose tests are run")
 	flags.StringVar(&o.skip, "skip", "", "the name of a test that takes too long to run with each mutant")
+	flags.StringVar(&o.run, "run", "", "only tests whose names match it, a regular expression")
 	flags.StringVar(&o.suites, "suites", "", "suites of tests/conformance to run besides")
 	flags.StringVar(&o.corpus, "corpus", "", "the folder of the public suites")
 	flags.StringVar(&o.facts, "facts", "", "the folder of measured facts")
 	flags.IntVar(&o.workers, "workers", 2, "how many mutants are tried at once") //nolint:mnd // most tests use one core
 	flags.BoolVar(&o.list, "list", false, "list the mutants")
+	flags.BoolVar(&o.listed, "listed", false, "only the mutants of "+survivorsFile)
 	flags.BoolVar(&o.update, "update", false, "strike from "+survivorsFile+" what is caught, or gone")
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	survivors, err := readSurvivors(survivorsFile)
+	if err != nil {
 		return err
 	}
 	var sources []source
@@ -73,7 +80,7 @@ func check(ctx context.Context, args []string) error {
 		sources = append(sources, all...)
 		for _, s := range all {
 			for _, m := range s.mutants {
-				if strings.Contains(m.name, o.only) {
+				if _, listed := survivors[m.name]; strings.Contains(m.name, o.only) && (listed || !o.listed) {
 					names = append(names, m.name)
 				}
 			}
@@ -82,10 +89,6 @@ func check(ctx context.Context, args []string) error {
 	if o.list {
 		fmt.Fprintln(os.Stdout, strings.Join(names, "\n"))
 		return nil
-	}
-	survivors, err := readSurvivors(survivorsFile)
-	if err != nil {
-		return err
 	}
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
@@ -105,6 +108,10 @@ func prepare(ctx context.Context, dir string, sources []source, o settings) ([]*
 	if err != nil {
 		return nil, err
 	}
+	run, err := regexp.Compile(o.run)
+	if err != nil {
+		return nil, err
+	}
 	folders := strings.Split(o.tests, ",")
 	packages := folders
 	if o.suites != "" {
@@ -119,7 +126,10 @@ func prepare(ctx context.Context, dir string, sources []source, o settings) ([]*
 		if err != nil {
 			return nil, err
 		}
-		suites = append(suites, slices.DeleteFunc(all, func(s *suite) bool { return s.name == folder+" "+o.skip })...)
+		suites = append(suites, slices.DeleteFunc(all, func(s *suite) bool {
+			name := strings.TrimPrefix(s.name, folder+" ")
+			return name == o.skip || !run.MatchString(name)
+		})...)
 	}
 	for name := range strings.FieldsFuncSeq(o.suites, func(r rune) bool { return r == ',' }) {
 		suites = append(suites, &suite{name: conformanceFolder + " -suite " + name, folder: filepath.Join(root, conformanceFolder), command: []string{
@@ -158,7 +168,12 @@ func report(ctx context.Context, names []string, suites []*suite, survivors map[
 	for _, name := range slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(by[b]-by[a], cmp.Compare(a, b)) }) {
 		fmt.Fprintf(os.Stdout, "%6d %s\n", by[name], name)
 	}
-	if o.update && o.only == "" {
+	if o.update {
+		for name, reason := range survivors {
+			if !strings.Contains(name, o.only) {
+				left = append(left, name+"\t"+reason)
+			}
+		}
 		slices.Sort(left)
 		return os.WriteFile(survivorsFile, []byte(strings.Join(append([]string{"mutant\treason"}, left...), "\n")+"\n"), 0o600)
 	}

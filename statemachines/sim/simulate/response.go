@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -27,8 +28,9 @@ type Response struct {
 	// a job ended.
 	Members []Member
 
-	id    string // of the job in the answers
-	asked place  // of the id in the arguments of a describe call; nil if it has none
+	id     string // of the job in the answers
+	asked  place  // of the id in the arguments of a describe call; nil if it has none
+	single bool   // the call lists one id, whatever that is
 }
 
 // About returns the text of an answer as it is about the job that a describe call asks for.
@@ -41,10 +43,10 @@ func (r *Response) About(arguments any, answer string) string {
 }
 
 // Several returns the answer about several jobs: it lists what each answer lists. ok is false
-// for a call that asks for one job.
+// for a call that asks for one job, unless it lists one id and the answer lists no job.
 func (r *Response) Several(answers ...any) (answer any, ok bool) {
 	isIndex := func(part any) bool { _, is := part.(int); return is }
-	if len(r.Members) == 0 || !slices.ContainsFunc(r.asked, isIndex) {
+	if len(r.Members) == 0 || !slices.ContainsFunc(r.asked, isIndex) || r.single && len(answers) > 1 {
 		return nil, false
 	}
 	item := slices.IndexFunc(r.Members[0].at, isIndex)
@@ -58,6 +60,28 @@ func (r *Response) Several(answers ...any) (answer any, ok bool) {
 		items = append(items, listed...)
 	}
 	return list.put(clone(r.Usual), items), true
+}
+
+// listsOne tells whether the arguments of a call have a list of one id at a place.
+func listsOne(arguments *asl.Template, at string) bool {
+	name, isList := strings.CutSuffix(at, "[0]")
+	if arguments == nil || !isList {
+		return false
+	}
+	list := &asl.Template{}
+	if literal, is := arguments.Literal.(map[string]any); is {
+		list.Literal = literal[name]
+	}
+	for _, m := range arguments.Object {
+		if m.Name == name {
+			list = m.Value
+		}
+	}
+	items, _ := list.Literal.([]any)
+	if call := list.Intrinsic; call != nil && call.Function() == "Array" {
+		return len(call.Arguments()) == 1
+	}
+	return len(items)+len(list.Array) == 1
 }
 
 // Describe names an answer by all members that tell: "RUNNING, LastCrawl.Status FAILED".
@@ -255,6 +279,7 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 		r := &Response{id: id}
 		if asked := j.identity.asked; asked != nil {
 			r.asked = parsePlace(asked.spell())
+			r.single = listsOne(cmp.Or(t.state.Arguments, t.state.Parameters), asked.spell())
 		}
 		for _, s := range j.behaviour.statuses {
 			bare := s.answer

@@ -1,0 +1,101 @@
+package fix
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// A run outside of the frame may differ only if it breaks today.
+func TestIsExcused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before  trial.Outcome
+		excused bool
+	}{
+		"it polls on":                  {trial.Outcome{Status: trial.PollsOn}, true},
+		"it polls without a wait":      {trial.Outcome{Status: trial.Endless}, true},
+		"it is cut off":                {trial.Outcome{Status: "TIMED_OUT"}, true},
+		"it ends in the engine's":      {trial.Outcome{Status: "FAILED", Error: "States.Runtime"}, true},
+		"it fails":                     {trial.Outcome{Status: "FAILED", Error: "Job.Failed"}, false},
+		"it succeeds":                  {trial.Outcome{Status: "SUCCEEDED"}, false},
+		"it fails with a name like it": {trial.Outcome{Status: "FAILED", Error: "My.States.Runtime"}, false},
+	} {
+		require.Equal(t, c.excused, isExcused(&trial.Run{Before: c.before}), name)
+	}
+}
+
+// A run that still breaks is excused only if it broke before, by another answer.
+func TestExcuses(t *testing.T) {
+	t.Parallel()
+	good, broken := trial.Outcome{Status: "SUCCEEDED"}, trial.Outcome{Status: "FAILED", Error: "States.Runtime"}
+	kind := func(sort trial.Sort, value string) trial.Kind {
+		return trial.Kind{Task: "Look", Sort: sort, Value: value}
+	}
+	for name, c := range map[string]struct {
+		kind          trial.Kind
+		before, after trial.Outcome
+		wrong         string
+		status        bool // that a change of statuses excuses it
+		absent        bool // that it is mended for an absent member
+	}{
+		"it no longer breaks":          {kind(trial.Bare, ""), broken, good, "", false, true},
+		"it begins to break":           {kind(trial.Bare, ""), good, broken, "", false, false},
+		"it breaks as before":          {kind(trial.Bare, ""), broken, broken, "", true, false},
+		"the wrong word":               {kind(trial.Status, "SUCCESS"), good, good, "SUCCESS", true, true},
+		"another word":                 {kind(trial.Status, "FAILED"), good, good, "SUCCESS", false, true},
+		"no word is wrong":             {kind(trial.Status, ""), broken, broken, "", false, true},
+		"a status breaks as before":    {kind(trial.Status, "A absent, B x"), broken, broken, "", false, true},
+		"a status begins to break":     {kind(trial.Status, "A absent, B x"), good, broken, "", false, false},
+		"the member itself is absent":  {kind(trial.Status, "Error absent, B x"), broken, broken, "", false, false},
+		"nothing is absent":            {kind(trial.Status, "Error x, A x"), broken, broken, "", false, false},
+		"an error lacks no member":     {kind(trial.Fails, "A absent"), broken, broken, "", false, false},
+		"an error without a name":      {kind(trial.Fails, ""), broken, broken, "", false, false},
+		"an answer of no sort, broken": {kind("", ""), broken, broken, "", false, false},
+	} {
+		r := &trial.Run{Kinds: []trial.Kind{c.kind}, Before: c.before, After: c.after}
+		require.Equal(t, c.status, (&statusChange{wrong: c.wrong}).excuses(r), name)
+		require.Equal(t, c.absent, (&absentEdit{members: []string{"Error"}}).isMended(r), name)
+	}
+}
+
+// An edit is not right if lint still finds what it is for, or finds something new.
+func TestNewFinding(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Look", "States": {"Look": {"Type": "Pass", "Next": "Look2"}, "Look2": {"Type": "Pass", "End": true}}}`))
+	require.NoError(t, err)
+	finding := func(rule, at, message string, severity diag.Severity) lint.Finding {
+		var f lint.Finding
+		f.Rule, f.Pointer, f.Message, f.Severity = rule, at, message, severity
+		return f
+	}
+	of := func(all ...lint.Finding) *checked { return &checked{machine: m, findings: all} }
+	mended := finding("a", "/States/Look/Next", "m", diag.Warning)
+	machine := finding("b", "/TimeoutSeconds", "m", diag.Warning)
+	for name, c := range map[string]struct {
+		before, after lint.Finding
+		want          string
+	}{
+		"it is gone":                     {mended, machine, ""},
+		"it is still there":              {mended, mended, "lint still finds it"},
+		"another message":                {mended, finding("a", "/States/Look/Next", "n", diag.Warning), ""},
+		"the same elsewhere":             {finding("a", "/States/Look2", "m", diag.Warning), finding("a", "/States/Look2", "m", diag.Warning), ""},
+		"another rule says the same":     {finding("b", "/States/Look", "m", diag.Warning), finding("b", "/States/Look", "m", diag.Warning), ""},
+		"a new one":                      {mended, finding("b", "/States/Look", "m", diag.Warning), "lint finds b: m"},
+		"a new one elsewhere":            {mended, finding("a", "/States/Look2/Next", "m", diag.Warning), "lint finds a: m"},
+		"a new note":                     {mended, finding("b", "/States/Look", "m", diag.Note), ""},
+		"a new one beside the machine's": {machine, finding("b", "/States/Look", "m", diag.Warning), "lint finds b: m"},
+	} {
+		err := newFinding(of(mended, c.before), of(c.after), mended)
+		if c.want == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorContains(t, err, c.want, name)
+		}
+	}
+}
