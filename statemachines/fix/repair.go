@@ -105,6 +105,7 @@ type repairer struct {
 	options    RepairOptions
 	read       edit.Read
 	made, open []Repair
+	all        *checked // the text that the round began with
 }
 
 // round makes the repairs that may be made, each on the text that the one before left, and
@@ -114,7 +115,7 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.open = nil
+	r.open, r.all = nil, all
 	at := all
 	for _, f := range all.findings {
 		if ctx.Err() != nil {
