@@ -91,19 +91,6 @@ func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
 		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(turn.Lasts()))
 }
 
-// roughly writes a duration for people.
-func roughly(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d >= 2*day:
-		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%.1f hours", d.Hours())
-	default:
-		return fmt.Sprintf("%.0f minutes", d.Minutes())
-	}
-}
-
 // hasTimeout tells whether the machine has TimeoutSeconds, of which the value may not
 // be known.
 func (c *checker) hasTimeout() bool { return c.machine.TimeoutSeconds > 0 || c.machine.OpenTimeout }

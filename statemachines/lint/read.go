@@ -249,6 +249,11 @@ func (r *reading) has(f Finding) bool {
 	})
 }
 
+// isStated tells whether the catalogue states what a value means.
+func (r *reading) isStated(value string) bool {
+	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] })
+}
+
 // fill makes the rows of the table.
 func (r *reading) fill() {
 	if r.status == nil {

@@ -115,11 +115,6 @@ func (r *reading) failsByRule(row *Row) bool {
 	return true
 }
 
-// isStated tells whether the catalogue states what a value means.
-func (r *reading) isStated(value string) bool {
-	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] })
-}
-
 func first(names []string) string {
 	if len(names) == 0 {
 		return ""

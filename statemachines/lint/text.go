@@ -248,6 +248,19 @@ func pause(d time.Duration) string {
 	return fmt.Sprintf("%g s", d.Seconds())
 }
 
+// roughly writes a duration for people.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 2*day:
+		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.1f hours", d.Hours())
+	default:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
+}
+
 // span writes a time: "3h51m", "45s".
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
