@@ -73,7 +73,7 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
 	if b.variable = c.newVariable("polls"); b.pool > 0 {
 		b.variable = historyVariable
-		base.about = fmt.Sprintf("a job that has not ended when the loops of the machine have filled %s of the %s events of a history, after %s polls of this one at most",
+		base.about = fmt.Sprintf("a job that has not ended when the machine's loops have filled %s of %s events, after %s polls of this one at most",
 			thousands(b.pool), thousands(asl.MaxEvents), thousands(b.polls))
 	}
 	if !slices.ContainsFunc(b.choices, b.judges) {

@@ -18,7 +18,8 @@ func TestShareHistory(t *testing.T) {
 		"Both": {"Type": "Parallel", "End": true, "Branches": [
 			{"StartAt": "Left", "States": {"Left": {"Type": "Pass", "End": true}}},
 			{"StartAt": "Right", "States": {"Right": {"Type": "Map", "End": true,
-				"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Alone", "States": {"Alone": {"Type": "Pass", "Next": "Next"}, "Next": {"Type": "Pass", "End": true}}}}}}]},
+				"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Alone",
+				"States": {"Alone": {"Type": "Pass", "Next": "Next"}, "Next": {"Type": "Pass", "End": true}}}}}}]},
 		"Far": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "Item", "States": {"Item": {"Type": "Pass", "End": true}}}}
 	}}`))
 	require.NoError(t, err)
