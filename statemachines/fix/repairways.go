@@ -67,10 +67,10 @@ func (b *boundEdit) countInFront() []edit.Edit {
 	if begin == nil {
 		return nil
 	}
-	edits := append(begin, b.lookBefore(s, func(to string) []byte {
+	look := b.lookBefore(s, func(to string) []byte {
 		return value("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Assign", json.RawMessage(next), "Default", to)
-	})...)
-	return append(edits, b.failAfterPolls())
+	})
+	return slices.Concat(begin, look, []edit.Edit{b.failAfterPolls()})
 }
 
 // meeting is a state that each way around the loop goes through: a Wait, or else the poll.

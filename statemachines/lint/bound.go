@@ -71,7 +71,7 @@ func (b *bounds) choice(s *asl.State) {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
 			rule := readRule(&s.Choice.Rules[way.Rule])
-			limits[way] = !(inside && rule.late) && b.find(rule, inside)
+			limits[way] = (!inside || !rule.late) && b.find(rule, inside)
 			left = left || limits[way] && !inside
 			passes[way] = inside && (limits[way] || left)
 			continue

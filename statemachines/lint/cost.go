@@ -35,6 +35,16 @@ func (t Turn) Lasts() time.Duration {
 	return time.Duration(min(float64(t.Wait)*float64(t.Turns()), float64(asl.MaxStandardTime)))
 }
 
+// DollarsPerDay returns what the transitions of a day of turns cost at the
+// price of a Standard workflow in asl.DefaultRegion; 0 if the definition does not
+// say how long the loop waits.
+func (t Turn) DollarsPerDay() float64 {
+	if t.Wait == 0 {
+		return 0
+	}
+	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
+}
+
 // until says what ends a loop that nothing bounds, for people.
 func (t Turn) until() string {
 	switch lasts := t.Lasts(); lasts {
@@ -45,16 +55,6 @@ func (t Turn) until() string {
 	default:
 		return "until the history is full, after " + roughly(lasts)
 	}
-}
-
-// DollarsPerDay returns what the transitions of a day of turns cost at the
-// price of a Standard workflow in asl.DefaultRegion; 0 if the definition does not
-// say how long the loop waits.
-func (t Turn) DollarsPerDay() float64 {
-	if t.Wait == 0 {
-		return 0
-	}
-	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
 }
 
 // path writes a turn.
