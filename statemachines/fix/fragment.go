@@ -266,8 +266,7 @@ func (f *fragment) chooseExits() error {
 	if len(failures) > 0 && f.flow.State(failures[0]).Type != asl.TypeFail {
 		f.handler = failures[0]
 	}
-	f.timedOut = f.handler
-	if len(f.late) == 1 && f.late[0] != f.success { // too many polls, or too late
+	if f.isBounded() && len(f.late) == 1 && f.late[0] != f.success { // the user's own way of too many polls, or too late
 		f.timedOut = f.late[0]
 	}
 	return nil

@@ -101,6 +101,7 @@ type repairer struct {
 	options    RepairOptions
 	read       edit.Read
 	made, open []Repair
+	all        *checked // the text that the round began with
 }
 
 // round makes the repairs that may be made, each on the text that the one before left, and
@@ -111,7 +112,7 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 		return nil, err
 	}
 	all.look(nil)
-	r.open = nil
+	r.open, r.all = nil, all
 	at := all
 	for _, f := range all.findings {
 		s := all.stateAt(f)

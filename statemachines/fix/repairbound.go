@@ -29,37 +29,66 @@ const usualWait = 30 * time.Second
 // bound are the edits that end a loop whose job does not end, the smallest first.
 func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if l.Retries {
-		return c.limitRetries(l, r.options)
+		return c.limitRetries(l, r)
 	}
 	if len(l.Waits) == 0 || l.Turn.Events == 0 || isInMap(l) {
 		return nil
 	}
-	b := &boundEdit{checked: c, loop: l, inside: map[string]bool{}, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
-	for _, name := range l.Turn.States {
-		b.inside[name] = true
-	}
+	b := &boundEdit{checked: c, loop: l, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
+	b.findInside()
 	if b.choices = l.Choices; len(b.choices) == 0 { // they read no status
 		b.choices = slices.DeleteFunc(slices.Clone(l.Flow.States), func(s *asl.State) bool { return s.Choice == nil || !b.inside[s.Name] })
 	}
-	events := l.Turn.Events
-	if !slices.ContainsFunc(b.choices, func(s *asl.State) bool { return slices.Contains(l.Turn.States, s.Choice.Default) }) || !b.countsTime() {
+	events, room := longestLap(l), r.all.roomOf(l.Poll.Name)
+	if !slices.ContainsFunc(b.choices, func(s *asl.State) bool { return b.judges(s) && !b.goesOnByRule(s) }) || !b.countsTime() {
 		events += choiceEvents // a Choice more
 	}
+	turns := room.events / events
 	b.fail = c.newName(l.Poll.Name + " timed out")
 	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself, excuses: pollsOn}
 	if l.Flow != &c.machine.Flow {
 		base.class = Offered // its Fail ends what runs beside it
 	}
-	if !b.countsTime() {
-		return b.deadlines(base, roomyEvents/events, r)
+	most := r.options.MaxWait
+	switch {
+	case most > 0 || room.events == roomyEvents: // the number is the user's, or the history's
+	case room.pool > 0 && b.canCountInCommon():
+		b.step, b.pool = events, room.pool
+		turns = b.pool / events
+	default:
+		base.class = Offered // the others may need less
 	}
-	b.polls = roomyEvents / events
-	if most := r.options.MaxWait; most > 0 {
-		b.polls = max(1, int((most+b.wait-1)/b.wait))
+	if most == 0 && room.pool < roomyEvents {
+		base.also = room.String()
 	}
-	b.variable = c.newVariable("polls")
+	switch {
+	case most == 0 && turns < 1:
+		return nil
+	case !b.countsTime():
+		return b.deadlines(base, turns, r)
+	case most > 0:
+		turns = max(1, int((most+b.wait-1)/b.wait))
+	}
+	b.polls = turns
 	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
+	if b.variable = c.newVariable("polls"); b.pool > 0 {
+		b.variable = historyVariable
+		base.about = fmt.Sprintf("a job that has not ended when the machine's loops have filled %s of %s events, after %s polls of this one at most",
+			thousands(b.pool), thousands(asl.MaxEvents), thousands(b.polls))
+	}
+	if !slices.ContainsFunc(b.choices, b.judges) {
+		return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInFront())
+	}
 	return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInChoice(), b.count())
+}
+
+// longestLap is how many events one turn of a loop takes at most.
+func longestLap(l *lint.Loop) int {
+	events := l.Turn.Events
+	for _, lap := range l.Laps {
+		events = max(events, lap.Events)
+	}
+	return events
 }
 
 // pollsOn tells of a run that it polls until its history is full.
@@ -80,16 +109,20 @@ type boundEdit struct {
 	inside         map[string]bool // states
 	wait           time.Duration   // between two polls
 	polls          int
+	step, pool     int // events of a turn, and of all loops together; 0 where it counts its own polls
 	language       asl.QueryLanguage
 	variable, fail string
 }
 
 // countsTime tells that a number of polls says how long they take: each waits as long.
-func (b *boundEdit) countsTime() bool {
-	if b.wait < time.Second || len(b.loop.Waits) != 1 {
+func (b *boundEdit) countsTime() bool { return waitsAlike(b.loop) }
+
+// waitsAlike tells whether a loop has one Wait, of a known number of seconds.
+func waitsAlike(l *lint.Loop) bool {
+	if l.Turn.Wait < time.Second || len(l.Waits) != 1 {
 		return false
 	}
-	seconds := b.loop.Waits[0].Wait.Seconds
+	seconds := l.Waits[0].Wait.Seconds
 	if seconds == nil {
 		return false
 	}
@@ -146,8 +179,7 @@ func (b *boundEdit) count() []edit.Edit {
 // countInChoice counts them where the Choice polls on by its Default.
 func (b *boundEdit) countInChoice() []edit.Edit {
 	for _, s := range slices.Backward(b.choices) {
-		onByRule := slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return b.inside[r.Next] })
-		if b.inside[s.Choice.Default] && !onByRule && s.QueryLanguage == b.language {
+		if b.inside[s.Choice.Default] && !b.goesOnByRule(s) && s.QueryLanguage == b.language {
 			return b.countAt(s.Position.Pointer, b.polls-1)
 		}
 	}
@@ -156,18 +188,34 @@ func (b *boundEdit) countInChoice() []edit.Edit {
 
 // countAt counts in a state, up to a number.
 func (b *boundEdit) countAt(pointer string, most int) []edit.Edit {
-	first, next := value(b.variable, 0), value(b.variable+".$", "States.MathAdd($"+b.variable+", 1)")
-	rule := value("Variable", "$"+b.variable, "NumericGreaterThanEquals", most, "Next", b.fail)
-	if b.language == asl.JSONata {
-		next = value(b.variable, "{% $"+b.variable+" + 1 %}")
-		rule = value("Condition", fmt.Sprintf("{%% $%s >= %d %%}", b.variable, most), "Next", b.fail)
-	}
+	first, next, rule := b.counter(most)
 	begin, last := b.begin(first), b.last(rule)
 	if begin == nil || last == nil {
 		return nil
 	}
 	edits := slices.Concat(begin, []edit.Edit{b.assign(pointer, next)}, last)
-	return append(edits, b.failState(fmt.Sprintf("the job did not end within %s polls", thousands(b.polls))))
+	return append(edits, b.failAfterPolls())
+}
+
+// counter is what sets a variable, what counts in it, and the rule that looks at it.
+func (b *boundEdit) counter(most int) (first, next, rule []byte) {
+	step := 1
+	if b.pool > 0 {
+		step, most = b.step, b.pool-b.step
+	}
+	if b.language == asl.JSONata {
+		return value(b.variable, 0), value(b.variable, fmt.Sprintf("{%% $%s + %d %%}", b.variable, step)),
+			value("Condition", fmt.Sprintf("{%% $%s >= %d %%}", b.variable, most), "Next", b.fail)
+	}
+	return value(b.variable, 0), value(b.variable+".$", fmt.Sprintf("States.MathAdd($%s, %d)", b.variable, step)),
+		value("Variable", "$"+b.variable, "NumericGreaterThanEquals", most, "Next", b.fail)
+}
+
+func (b *boundEdit) failAfterPolls() edit.Edit {
+	if b.pool > 0 {
+		return b.failState("the job did not end before the history was nearly full")
+	}
+	return b.failState(fmt.Sprintf("the job did not end within %s polls", thousands(b.polls)))
 }
 
 // failState is the Fail that the bound leads to.
@@ -180,6 +228,9 @@ func (b *boundEdit) failState(cause string) edit.Edit {
 func (b *boundEdit) begin(first []byte) []edit.Edit {
 	var edits []edit.Edit
 	add := func(pointer string) { edits = append(edits, b.assign(pointer, first)) }
+	if b.pool > 0 {
+		return b.beginCommon(first)
+	}
 	if b.inside[b.loop.Flow.StartAt] {
 		return b.beginByPass(first)
 	}
@@ -225,18 +276,7 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 	}
 	for _, s := range b.loop.Flow.States {
 		for _, way := range s.Transitions() {
-			at := ""
-			switch way.Kind {
-			case asl.TransitionNext:
-				at = s.Position.Pointer + "/Next"
-			case asl.TransitionCatch:
-				at = fmt.Sprintf("%s/Catch/%d/Next", s.Position.Pointer, way.Rule)
-			case asl.TransitionRule:
-				at = fmt.Sprintf("%s/Choices/%d/Next", s.Position.Pointer, way.Rule)
-			case asl.TransitionDefault:
-				at = s.Position.Pointer + "/Default"
-			}
-			if !b.inside[s.Name] && !lead(at, way.To) {
+			if !b.inside[s.Name] && !lead(targetPointer(s, way), way.To) {
 				return nil
 			}
 		}
@@ -273,20 +313,25 @@ func (b *boundEdit) assign(pointer string, members []byte) edit.Edit {
 	return edit.Edit{Op: edit.Append, At: pointer, Name: "Assign", Value: members}
 }
 
-// last puts the rule that ends the loop behind all that leave it.
+// last puts the rule that ends the loop behind all that leave it, where each way around
+// comes to it.
 func (b *boundEdit) last(rule []byte) []edit.Edit {
+	choice := func(to string) []byte {
+		return value("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
+	}
 	for _, s := range slices.Backward(b.choices) {
-		if s.QueryLanguage != b.language {
+		if s.QueryLanguage != b.language || !b.judges(s) {
 			continue
 		}
-		if b.inside[s.Choice.Default] {
+		if !b.goesOnByRule(s) {
 			return []edit.Edit{{Op: edit.Append, At: s.Position.Pointer + "/Choices", Value: rule}}
 		}
-		if edits := b.lookAgain(s, func(to string) []byte {
-			return value("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
-		}); edits != nil {
+		if edits := b.lookAgain(s, choice); edits != nil {
 			return edits
 		}
+	}
+	if s := b.meeting(); s != nil && !slices.ContainsFunc(b.choices, b.judges) {
+		return b.lookBefore(s, choice)
 	}
 	return nil
 }

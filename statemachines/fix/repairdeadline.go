@@ -62,13 +62,20 @@ func (b *boundEdit) deadlineByState(after time.Duration) []edit.Edit {
 	b.variable = b.newVariable("started")
 	begin := b.begin(value(b.variable+".$", "$$.State.EnteredTime"))
 	rule := value("Condition", fmt.Sprintf("{%% $millis() - $toMillis($%s) > %d %%}", b.variable, after.Milliseconds()), "Next", b.fail)
+	choice := func(to string) []byte {
+		return value("QueryLanguage", asl.JSONata, "Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
+	}
+	var again []edit.Edit
 	for _, s := range slices.Backward(b.choices) {
-		again := b.lookAgain(s, func(to string) []byte {
-			return value("QueryLanguage", asl.JSONata, "Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
-		})
-		if begin != nil && again != nil {
-			return append(append(begin, again...), b.failState(fmt.Sprintf("the job did not end within %s", spell(after))))
+		if again == nil && b.judges(s) {
+			again = b.lookAgain(s, choice)
 		}
 	}
-	return nil
+	if s := b.meeting(); s != nil && again == nil {
+		again = b.lookBefore(s, choice)
+	}
+	if begin == nil || again == nil {
+		return nil
+	}
+	return append(append(begin, again...), b.failState(fmt.Sprintf("the job did not end within %s", spell(after))))
 }

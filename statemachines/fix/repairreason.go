@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -23,7 +22,7 @@ func isRepairable(f lint.Finding) bool {
 // error of the smallest edit; nil if there is none.
 func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 	if f.Rule == lint.UnboundedLoop {
-		return c.reasonUnbounded(f, smallest, r.options.MaxWait)
+		return r.reasonUnbounded(c, f, smallest)
 	}
 	if smallest != nil {
 		return smallest.Error()
@@ -72,8 +71,8 @@ func (c *checked) otherFinding(f lint.Finding) string {
 }
 
 // reasonUnbounded says why a loop gets no bound.
-func (c *checked) reasonUnbounded(f lint.Finding, smallest error, maxWait time.Duration) string {
-	l := c.loopOf(c.stateAt(f))
+func (r *repairer) reasonUnbounded(c *checked, f lint.Finding, smallest error) string {
+	l, maxWait := c.loopOf(c.stateAt(f)), r.options.MaxWait
 	switch {
 	case l == nil || l.Poll == nil:
 		return "fix does not know which Task polls: count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
@@ -81,6 +80,8 @@ func (c *checked) reasonUnbounded(f lint.Finding, smallest error, maxWait time.D
 		return "its turns are retries: set MaxAttempts to the most polls that you want"
 	case isInMap(l):
 		return "the items of a Map share a history of 25,000 events, and only you know how many they are: bound the loop by hand, or pass --replace"
+	case maxWait == 0 && r.all.roomOf(l.Poll.Name).events < l.Turn.Events:
+		return "the bounds of the other loops leave no room in the history of 25,000 events: shorten them, or pass --max-wait"
 	case maxWait > 0 && smallest != nil:
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
@@ -41,7 +42,10 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if why, not := notTried(report, f.poll.Name); not {
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
-	j := judge{poll: f.poll.Name}
+	j := judge{poll: f.poll.Name, handles: f.handler != "", verdicts: map[string]pollcore.Verdict{}}
+	for _, s := range f.observed.seen {
+		j.verdicts[s.status] = s.verdict
+	}
 	if f.starter != nil {
 		j.sync = f.starter.Name
 	}
@@ -65,9 +69,11 @@ func notTried(report *trial.Report, poll string) (string, bool) {
 
 // judge reads the runs of both machines.
 type judge struct {
-	poll    string // the Task that polls
-	sync    string // a ".sync" Task that takes its place, which answers at once in a trial
-	changes []Change
+	poll     string                      // the Task that polls
+	sync     string                      // a ".sync" Task that takes its place, which answers at once in a trial
+	verdicts map[string]pollcore.Verdict // on the statuses that are known
+	handles  bool                        // failures lead to states that may end well
+	changes  []Change
 }
 
 // read declares the differences of a run that a new loop is for, and refuses others.
@@ -92,10 +98,7 @@ func (j *judge) read(r *trial.Run) error {
 // breaksAlike tells whether a run ends in errors of the engine in both machines, which have
 // other names and texts in the other query language, and does the same before.
 func breaksAlike(r *trial.Run) bool {
-	engine := func(o trial.Outcome) bool {
-		return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout
-	}
-	return engine(r.Before) && engine(r.After) && !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
+	return isEngineError(r.Before) && isEngineError(r.After) && !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
 		return d.What != trial.Error && d.What != trial.Cause
 	})
 }
@@ -115,24 +118,50 @@ func (j *judge) kindOf(r *trial.Run) (trial.Kind, bool) {
 }
 
 // isMended tells whether a run ends otherwise because the old loop was wrong: it polled on,
-// ended in an error of the engine, or took one end for another. A run that fails in both
-// machines, or succeeds in both, has to do the same.
+// ended in an error of the engine, or took one end for another. It has to end as the new
+// loop's verdict on the answer says. A run that fails in both machines, or succeeds in both,
+// has to do the same.
 func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
-	failed := string(sim.StatusFailed)
+	failed := r.Before.Status == string(sim.StatusFailed)
+	same, succeeds, again := r.Before.Status == r.After.Status, r.After.Status == string(sim.StatusSucceeded), r.After.Polls > r.Before.Polls
 	switch {
 	case kind.Sort == trial.Never:
-		return true
+		return same || breaks(r.Before) && !succeeds
 	case kind.Sort == trial.Fails:
-		return r.Before.Status == failed && (r.After.Status != failed || r.Before.Error == kind.Value) // nothing caught it
-	case r.Before.Status == trial.PollsOn, r.Before.Status == trial.Endless, r.Before.Status == string(sim.StatusTimedOut):
-		return true
-	case r.After.Polls > r.Before.Polls: // it polls on for what it does not know
-		return true
-	case r.Before.Status == r.After.Status:
-		return r.Before.Status == failed && strings.HasPrefix(r.Before.Error, "States.") && r.Before.Error != asl.ErrorTimeout
+		return failed && (r.Before.Error == kind.Value || !same && again) // nothing caught it, or the call is made again
+	case breaks(r.Before):
+		return !succeeds || j.handles || j.verdicts[kind.Value] != pollcore.Failure
+	case again: // it polls on for what it does not know
+		return same || j.mayBe(pollcore.Retry, r)
+	case same:
+		return false
+	case succeeds:
+		return j.verdicts[kind.Value] == pollcore.Success
 	default:
-		return true
+		return j.mayBe(pollcore.Failure, r)
 	}
+}
+
+// mayBe tells whether an answer of a run has a verdict, or one that another member tells.
+func (j *judge) mayBe(verdict pollcore.Verdict, r *trial.Run) bool {
+	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+		of, known := j.verdicts[k.Value]
+		return k.Sort == trial.Status && (!known || of == verdict)
+	})
+}
+
+// breaks tells whether a run polled on, or ended in an error of the engine.
+func breaks(o trial.Outcome) bool {
+	switch o.Status {
+	case trial.PollsOn, trial.Endless, string(sim.StatusTimedOut):
+		return true
+	default:
+		return isEngineError(o)
+	}
+}
+
+func isEngineError(o trial.Outcome) bool {
+	return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout
 }
 
 // describeEnd says how an execution ends, for people.

@@ -21,6 +21,8 @@ func TestJudgeRuns(t *testing.T) {
 	ends := func(status, err string, polls int) trial.Outcome {
 		return trial.Outcome{Status: status, Error: err, Polls: polls}
 	}
+	succeeded, running := kind(trial.Status, "SUCCEEDED"), kind(trial.Status, "RUNNING")
+	verdicts := map[string]pollcore.Verdict{"SUCCEEDED": pollcore.Success, "CANCELLED": pollcore.Failure, "RUNNING": pollcore.Retry}
 	good, bad, pollsOn := ends("SUCCEEDED", "", 1), ends("FAILED", "Job.Failed", 1), ends(trial.PollsOn, "", 1)
 	engine := ends("FAILED", "States.Runtime", 1)
 	differ := func(all ...trial.What) []trial.Difference {
@@ -40,6 +42,20 @@ func TestJudgeRuns(t *testing.T) {
 	}{
 		"nothing differs":                              {[]trial.Kind{cancelled}, good, good, nil, "", ""},
 		"an end taken for another":                     {[]trial.Kind{cancelled}, good, bad, differ(trial.End), "", "CANCELLED"},
+		"a failure that succeeds now":                  {[]trial.Kind{cancelled}, bad, good, differ(trial.End), "", refused},
+		"a success that fails now":                     {[]trial.Kind{succeeded}, good, bad, differ(trial.End), "", refused},
+		"a success that was taken for a failure":       {[]trial.Kind{succeeded}, bad, good, differ(trial.End), "", "SUCCEEDED"},
+		"a running job that failed, and succeeds":      {[]trial.Kind{running}, bad, good, differ(trial.End), "", refused},
+		"a running job that failed, and polls on":      {[]trial.Kind{running}, bad, ends("SUCCEEDED", "", 2), differ(trial.End), "", "RUNNING"},
+		"a failure that failed, and polls on":          {[]trial.Kind{cancelled}, bad, ends("SUCCEEDED", "", 2), differ(trial.End), "", refused},
+		"a status that nobody knows succeeds":          {[]trial.Kind{kind(trial.Status, "ODD")}, bad, good, differ(trial.End), "", refused},
+		"a status that nobody knows polls on":          {[]trial.Kind{kind(trial.Status, "ODD")}, bad, ends("SUCCEEDED", "", 2), differ(trial.End), "", "ODD"},
+		"a status that nobody knows fails":             {[]trial.Kind{kind(trial.Status, "ODD")}, good, bad, differ(trial.End), "", "ODD"},
+		"a failure that broke, and succeeds":           {[]trial.Kind{cancelled}, engine, good, differ(trial.End), "", refused},
+		"a failure that polled on, and succeeds":       {[]trial.Kind{cancelled}, pollsOn, good, differ(trial.End), "", refused},
+		"a bound that succeeds now":                    {[]trial.Kind{never}, bad, good, differ(trial.End), "", refused},
+		"a job that never ends, and succeeds":          {[]trial.Kind{never}, pollsOn, good, differ(trial.End), "", refused},
+		"a job that never ends is bounded":             {[]trial.Kind{never}, pollsOn, bad, differ(trial.End), "", "RUNNING"},
 		"it polled on":                                 {[]trial.Kind{cancelled}, pollsOn, bad, differ(trial.End), "", "CANCELLED"},
 		"it polled without a wait":                     {[]trial.Kind{cancelled}, ends(trial.Endless, "", 1), ends(trial.Endless, "", 1), differ(trial.Calls), "", "CANCELLED"},
 		"it was cut off":                               {[]trial.Kind{cancelled}, ends("TIMED_OUT", "", 1), ends("TIMED_OUT", "", 1), differ(trial.Calls), "", "CANCELLED"},
@@ -61,7 +77,8 @@ func TestJudgeRuns(t *testing.T) {
 		"an error after a status":                      {[]trial.Kind{cancelled, throttled}, ends("FAILED", "Athena.AthenaException", 1), bad, differ(trial.Error), "", throttled.Value},
 		"a job that stays after a status":              {[]trial.Kind{cancelled, never}, bad, bad, differ(trial.Output), "", "RUNNING"},
 		"nothing caught an error":                      {[]trial.Kind{throttled}, ends("FAILED", "Athena.AthenaException", 1), good, differ(trial.End), "", throttled.Value},
-		"an error that is caught and fails, succeeds":  {[]trial.Kind{throttled}, bad, good, differ(trial.End), "", throttled.Value},
+		"an error that is caught and fails, succeeds":  {[]trial.Kind{throttled}, bad, good, differ(trial.End), "", refused},
+		"an error that is caught, and is made again":   {[]trial.Kind{throttled}, bad, ends("SUCCEEDED", "", 2), differ(trial.End), "", throttled.Value},
 		"an error that is caught and fails, otherwise": {[]trial.Kind{throttled}, bad, ends("FAILED", "Other", 1), differ(trial.Error), "", refused},
 		"an error that is caught and succeeds":         {[]trial.Kind{throttled}, ends("SUCCEEDED", throttled.Value, 1), bad, differ(trial.End), "", refused},
 		"errors of the engine in both":                 {nil, engine, ends("FAILED", "States.QueryEvaluationError", 1), differ(trial.Error, trial.Cause), "", ""},
@@ -82,7 +99,7 @@ func TestJudgeRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j := judge{poll: "Look", sync: c.sync}
+			j := judge{poll: "Look", sync: c.sync, verdicts: verdicts}
 			run := &trial.Run{Kinds: c.kinds, Before: c.before, After: c.after, Differences: c.differs}
 			err := j.read(run)
 			if c.want == refused {
@@ -100,6 +117,20 @@ func TestJudgeRuns(t *testing.T) {
 			require.Equal(t, c.want, j.changes[0].Kind.Value)
 		})
 	}
+}
+
+// Failures of a machine that handles them may end well, where they broke before.
+func TestJudgeHandledFailures(t *testing.T) {
+	t.Parallel()
+	j := judge{poll: "Look", handles: true, verdicts: map[string]pollcore.Verdict{"CANCELLED": pollcore.Failure}}
+	run := func(before string) *trial.Run {
+		return &trial.Run{
+			Kinds: []trial.Kind{{Task: "Look", Sort: trial.Status, Value: "CANCELLED"}}, Before: trial.Outcome{Status: before},
+			After: trial.Outcome{Status: "SUCCEEDED"}, Differences: []trial.Difference{{What: trial.End}},
+		}
+	}
+	require.NoError(t, j.read(run(trial.PollsOn)))
+	require.Error(t, j.read(run("FAILED")))
 }
 
 // Two kinds of answers are two changes.

@@ -70,7 +70,8 @@ func (b *bounds) choice(s *asl.State) {
 	for _, way := range s.Transitions() {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
-			limits[way] = b.find(readRule(&s.Choice.Rules[way.Rule]), inside)
+			rule := readRule(&s.Choice.Rules[way.Rule])
+			limits[way] = (!inside || !rule.late) && b.find(rule, inside)
 			left = left || limits[way] && !inside
 			passes[way] = inside && (limits[way] || left)
 			continue

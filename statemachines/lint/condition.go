@@ -21,6 +21,7 @@ type test struct {
 	equal  bool     // a value compared for equality
 	flag   bool     // true or false
 	time   bool     // a time, or what a clock says
+	late   bool     // it holds from some time on, for good
 	names  []string // what is compared, without the names around it
 	most   int      // the number that it is compared with; 0 if it is not known
 }
@@ -66,6 +67,7 @@ func readCondition(c *asl.Condition) *test {
 	switch name := string(c.Operator); {
 	case strings.HasPrefix(name, "Timestamp"):
 		t.time = true
+		t.late = c.Variable != nil && strings.HasPrefix(c.Variable.String(), "$$.") && strings.Contains(name, "GreaterThan")
 	case strings.HasPrefix(name, "Numeric"):
 		t.number, t.equal = c.Operator != asl.NumericEquals, c.Operator == asl.NumericEquals
 		literal, _ := c.Value.(json.Number)
@@ -118,6 +120,10 @@ var (
 	clock      = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
 	})
+	// lateness is a time that the clock has to be behind.
+	lateness = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*\$millis\(\)[^<>=?]*>[^<>?]*$|^[^<>=?]*<=?[^<>?]*\$millis\(\)\s*$`)
+	})
 	// limited is a count and its limit, with nothing else computed.
 	limited = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|\(|\band\b|\bor\b)\s*\$[\w.]+\s*[<>]=?\s*(\d+)\s*(?:$|\)|and\b|or\b)`)
@@ -131,6 +137,7 @@ func readExpression(text string) *test {
 	bare := quoted().ReplaceAllString(text, "''")
 	t := &test{
 		time:   clock().MatchString(bare),
+		late:   lateness().MatchString(bare),
 		number: size().MatchString(bare),
 		equal:  comparison().MatchString(bare),
 		names:  name().FindAllString(bare, -1),

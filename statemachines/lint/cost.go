@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"math"
+	"fmt"
 	"strings"
 	"time"
 
@@ -28,15 +28,11 @@ func (t Turn) Turns() int {
 	return (asl.MaxEvents - rest) / max(t.Events, 1)
 }
 
-// Lasts returns how long the loop may turn until the history is full, not
-// counting the time that its Tasks take; 0 if the definition does not say how
+// Lasts returns how long the loop may turn until the history is full, or a year over,
+// not counting the time that its Tasks take; 0 if the definition does not say how
 // long it waits.
 func (t Turn) Lasts() time.Duration {
-	lasts := float64(t.Wait) * float64(t.Turns())
-	if lasts >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(lasts)
+	return time.Duration(min(float64(t.Wait)*float64(t.Turns()), float64(asl.MaxStandardTime)))
 }
 
 // DollarsPerDay returns what the transitions of a day of turns cost at the
@@ -47,6 +43,18 @@ func (t Turn) DollarsPerDay() float64 {
 		return 0
 	}
 	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
+}
+
+// until says what ends a loop that nothing bounds, for people.
+func (t Turn) until() string {
+	switch lasts := t.Lasts(); lasts {
+	case 0:
+		return fmt.Sprintf("until the history is full, at %s events", thousands(asl.MaxEvents))
+	case asl.MaxStandardTime:
+		return "until the execution ends, after a year"
+	default:
+		return "until the history is full, after " + roughly(lasts)
+	}
 }
 
 // path writes a turn.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -32,10 +33,10 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	leaves, stays := true, false
 	for _, value := range r.pollingValues() {
 		for _, from := range c.entriesOf(l) {
-			ran := c.runLaps(l, r, value, from, most)
+			ran := c.runLaps(l, r, value, from, most, caught{})
 			late := func() bool { return ran.end == lapsGoOn && b.most > 0 && b.most < most }
 			if late() { // a count in an inner loop may end it later
-				ran = c.runLaps(l, r, value, from, max(most, r.Turn.Turns()))
+				ran = c.runLaps(l, r, value, from, max(most, r.Turn.Turns()), caught{})
 			}
 			leaves = leaves && ran.end == lapsLeave
 			stays = stays || ran.end == lapsRepeat || late()
@@ -48,7 +49,70 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
 	case leaves && longest.polls > 0:
-		b.opened, b.tried = []*loop{}, &longest
+		b.opened, b.tried = c.findErring(l, r, most), &longest
+	}
+}
+
+// caught is an error that a state raises in each lap, and the way that its Catch takes.
+type caught struct {
+	at  *asl.State // nil for no error
+	way asl.Transition
+}
+
+// findErring returns the loops that are open by their form and that a Catch closes, where
+// laps with its error do not leave. A job that never ends says nothing of them.
+func (c *checker) findErring(l *loop, r *reading, most int) []*loop {
+	found := []*loop{}
+	for _, open := range l.findBounds().open() {
+		for _, s := range open.states {
+			stays := func(from *asl.State, way asl.Transition) bool {
+				return open.taken(from, way) && (way.Kind == asl.TransitionCatch) == (from == s) &&
+					(from != s || !c.leavesOn(l, r, caught{s, way}, most))
+			}
+			for _, erring := range loops(open.flow, open.states, stays) {
+				if erring.inside[s.Name] {
+					erring.catches = s
+					found = append(found, erring)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// leavesOn tells whether laps with an error leave the loop, whatever the status of the job.
+func (c *checker) leavesOn(l *loop, r *reading, e caught, most int) bool {
+	for _, value := range r.pollingValues() {
+		for _, from := range c.entriesOf(l) {
+			if c.runLaps(l, r, value, from, most, e).end != lapsLeave {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// findLaps finds the laps of a job that runs, if they take different events.
+func (r *reading) findLaps() {
+	if r.status == nil || r.Retries {
+		return
+	}
+	var laps []Turn
+	for _, value := range r.pollingValues() {
+		for _, route := range r.routes[value] {
+			path := []*asl.State{r.Poll}
+			for _, name := range route.path {
+				if name != r.Poll.Name {
+					path = append(path, r.Flow.State(name))
+				}
+			}
+			if lap := turnOf(path); !slices.ContainsFunc(laps, func(t Turn) bool { return slices.Equal(t.States, lap.States) }) {
+				laps = append(laps, lap)
+			}
+		}
+	}
+	if len(laps) > 1 {
+		r.Laps = laps
 	}
 }
 
@@ -110,14 +174,18 @@ const (
 	lapsUnclear lapsEnd = "unclear"
 )
 
-// runLaps follows a status of the job from an entry on.
-func (c *checker) runLaps(l *loop, r *reading, value string, at entry, most int) laps {
+// runLaps follows a status of the job from an entry on, and an error if there is one.
+func (c *checker) runLaps(l *loop, r *reading, value string, at entry, most int, e caught) laps {
 	answer := typecheck.Narrow(c.types.Result(r.Poll), r.status.steps, value)
+	counted := cmp.Or(e.at, r.Poll)
 	var before typecheck.Env
 	ran := laps{end: lapsUnclear}
 	for range (most + 1) * len(l.states) {
 		result := c.types.Result(at.state)
 		if at.state == r.Poll {
+			result = answer
+		}
+		if at.state == counted {
 			switch {
 			case ran.polls > 0 && at.env.Equal(before):
 				ran.end = lapsRepeat
@@ -127,9 +195,14 @@ func (c *checker) runLaps(l *loop, r *reading, value string, at entry, most int)
 				return ran
 			}
 			ran.polls++
-			result, before = answer, at.env
+			before = at.env
 		}
-		ways := slices.DeleteFunc(c.types.Step(at.state, at.env, result), func(way typecheck.Way) bool { return way.Kind == asl.TransitionCatch })
+		ways := slices.DeleteFunc(c.types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
+			if at.state == e.at {
+				return way.Transition != e.way
+			}
+			return way.Kind == asl.TransitionCatch
+		})
 		if len(ways) > 1 {
 			return ran
 		}

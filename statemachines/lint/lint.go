@@ -163,14 +163,14 @@ func (c *checker) loop(l *loop, express bool) {
 	tables := c.readAll(l, express)
 	polls := l.first(asl.TypeWait) != nil
 	if polls && !express {
-		c.bound(l)
+		c.bound(l, tables)
 	}
 	for _, s := range l.states {
 		if s.Task != nil && polls {
 			c.poll(l, s)
 		}
 		if s.Choice != nil && !inTable(tables, s) && (polls || l.first(asl.TypeTask) != nil && !slices.ContainsFunc(l.states, passesTime)) {
-			c.defaultOf(l, s)
+			c.defaultOf(l, s, express)
 		}
 	}
 	for _, r := range tables {
@@ -187,6 +187,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		if r := c.read(l, s, express); r != nil {
 			r.fill()
 			r.Errors = c.caughtErrors(r)
+			r.findLaps()
 			c.tryLaps(l, r)
 			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)
@@ -200,6 +201,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	if wait := l.first(asl.TypeWait); len(tables) == 0 && wait != nil {
 		r := &reading{inner: l}
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
+		r.States = l.states
 		r.Bound = c.boundOf(l, r)
 		tables = append(tables, r)
 	}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -15,6 +16,9 @@ type loop struct {
 	taken  func(*asl.State, asl.Transition) bool
 	bounds *bounds              // see findBounds
 	nested map[*asl.State]*loop // see findNested
+	calm   map[string]bool      // see turnsCalmly
+	// catches is the state whose Catch closes the loop; nil if it turns without errors.
+	catches *asl.State
 }
 
 // loops are the cycles among states of a flow, which are in the order of the
@@ -153,7 +157,7 @@ func (l *loop) entry(before map[string][]*asl.State) *asl.State {
 func (l *loop) innermost(around *asl.State, before map[string][]*asl.State) *loop {
 	for {
 		inner := l.findNested(before)[around]
-		if inner == nil {
+		if inner == nil || l.turnsCalmly(around) && !inner.turnsCalmly(around) {
 			return l
 		}
 		l = inner
@@ -188,6 +192,38 @@ func (l *loop) first(t asl.Type) *asl.State {
 		}
 	}
 	return nil
+}
+
+// turnsCalmly tells whether the loop turns around a state without errors.
+func (l *loop) turnsCalmly(around *asl.State) bool {
+	l.findCalm()
+	return l.calm[around.Name]
+}
+
+// findCalm finds the states around which the loop turns without errors.
+func (l *loop) findCalm() {
+	if l.calm != nil {
+		return
+	}
+	l.calm = map[string]bool{}
+	for _, o := range loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool { return way.Kind != asl.TransitionCatch && l.taken(s, way) }) {
+		maps.Copy(l.calm, o.inside)
+	}
+}
+
+// findCatch sets catches.
+func (l *loop) findCatch() {
+	if l.findCalm(); l.catches != nil || len(l.calm) > 0 {
+		return
+	}
+	for _, s := range l.states {
+		if slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool {
+			return way.Kind == asl.TransitionCatch && l.inside[way.To] && l.taken(s, way)
+		}) {
+			l.catches = s
+			return
+		}
+	}
 }
 
 // passesTime tells whether time passes in a state: in a Wait, in a Task that ends

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // bound checks that something ends a poll loop, and does so before its history
 // is full.
-func (c *checker) bound(l *loop) {
+func (c *checker) bound(l *loop, tables []*reading) {
 	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
 	b := l.findBounds()
 	endless := false
@@ -26,14 +27,15 @@ func (c *checker) bound(l *loop) {
 			continue
 		}
 		endless = true
-		turn := open.turn(wait)
+		turn := open.turn(cmp.Or(open.catches, wait))
+		open.findCatch()
 		if !c.machine.OpenTimeout {
 			c.interval(wait, turn, timeout)
 		}
 		switch lasts := turn.Lasts(); {
 		case c.machine.OpenTimeout:
 		case timeout == 0:
-			c.reportUnbounded(wait, turn)
+			c.reportUnbounded(wait, open.catches, turn, slices.ContainsFunc(tables, func(r *reading) bool { return r.Bound.AtMost }))
 		case lasts > 0 && timeout > lasts:
 			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
@@ -60,16 +62,24 @@ func (c *checker) bound(l *loop) {
 	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
 }
 
-func (c *checker) reportUnbounded(wait *asl.State, turn Turn) {
-	full := "for ever"
-	if turn.Wait > 0 {
-		full = "until the history is full, after " + roughly(turn.Lasts())
+// reportUnbounded reports a loop without a bound; laps tells that some laps are longer than
+// the turn.
+func (c *checker) reportUnbounded(wait, catches *asl.State, turn Turn, laps bool) {
+	const set = "set \"TimeoutSeconds\" of the state machine, or count the"
+	if catches != nil {
+		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s, which a Catch closes: while %q fails, it is called %s; "+
+			set+" turns on this way, too, and leave the loop", turn.path(), catches.Name, turn.until())
+		return
+	}
+	until := turn.until()
+	if laps {
+		until += " at most"
 	}
 	c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: a job that never ends is polled %s; "+
-		"set \"TimeoutSeconds\" of the state machine, or count the polls and leave the loop", turn.path(), full)
+		set+" polls and leave the loop", turn.path(), until)
 }
 
-// interval checks that a loop that may last, for ever if the limit is 0, does
+// interval checks that a loop that may last, as long as its history if the limit is 0, does
 // not poll every few seconds.
 func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
 	const short, long = 5 * time.Second, time.Hour
@@ -79,19 +89,6 @@ func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
 	c.report(ShortInterval, wait, "/Seconds", "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
 		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
 		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(turn.Lasts()))
-}
-
-// roughly writes a duration for people.
-func roughly(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d >= 2*day:
-		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%.1f hours", d.Hours())
-	default:
-		return fmt.Sprintf("%.0f minutes", d.Minutes())
-	}
 }
 
 // hasTimeout tells whether the machine has TimeoutSeconds, of which the value may not
@@ -149,7 +146,7 @@ func goesOnForStatus(l *loop) func(*asl.State) bool {
 }
 
 // defaultOf checks that a status that is not known does not go on polling.
-func (c *checker) defaultOf(l *loop, s *asl.State) {
+func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	next := l.flow.State(s.Choice.Default)
 	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.hasTimeout() || keepsRecords(l) {
 		return
@@ -169,8 +166,15 @@ func (c *checker) defaultOf(l *loop, s *asl.State) {
 	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) {
 		return
 	}
-	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled for ever; "+
-		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", s.Choice.Default)
+	until := l.turn(s).until()
+	switch {
+	case express:
+		until = "until the execution ends, after " + span(asl.MaxExpressTime)
+	case len(l.findBounds().open()) == 0:
+		until = "until something else ends the loop"
+	}
+	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled %s; "+
+		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", s.Choice.Default, until)
 }
 
 // namesBoth tells whether rules leave the loop for a failure and for something else:

@@ -38,7 +38,7 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 	}
 	r := &reading{inner: inner}
 	r.Flow, r.Poll, r.Operation, r.Express = l.flow, poll, p.name, express
-	r.Turn = inner.turn(poll)
+	r.Turn, r.States = inner.turn(poll), inner.states
 	for _, s := range inner.states {
 		if s.Wait != nil {
 			r.Waits = append(r.Waits, s)
@@ -249,6 +249,11 @@ func (r *reading) has(f Finding) bool {
 	})
 }
 
+// isStated tells whether the catalogue states what a value means.
+func (r *reading) isStated(value string) bool {
+	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] })
+}
+
 // fill makes the rows of the table.
 func (r *reading) fill() {
 	if r.status == nil {
@@ -257,6 +262,9 @@ func (r *reading) fill() {
 	trunk := r.trunk()
 	for _, value := range append(slices.Clone(r.status.values), otherValue) {
 		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
+		if row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && !r.isStated(value) {
+			row.Meaning = MeansUnknown // an AWS waiter polls on for it, and nobody says that the job runs
+		}
 		if value != otherValue {
 			row.Values = []string{value}
 			row.Either = r.status.meaningsOf(r.judges, value)

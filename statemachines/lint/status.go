@@ -108,7 +108,7 @@ func (r *reading) failsByRule(row *Row) bool {
 				return false
 			}
 		}
-		if !slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] }) {
+		if !r.isStated(value) {
 			return false
 		}
 	}
@@ -184,7 +184,7 @@ func (r *reading) hides(row *Row) bool {
 // rule names one.
 func (r *reading) states(row *Row) bool {
 	for _, value := range row.Values {
-		if r.named[value] || !slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] }) {
+		if r.named[value] || !r.isStated(value) {
 			return false
 		}
 	}

@@ -21,6 +21,9 @@ type Loop struct {
 	// states of the loop.
 	Poll           *asl.State
 	Choices, Waits []*asl.State
+	// States are those of the smallest cycle around Poll, or around a Wait; nil for
+	// a loop in a Retry.
+	States []*asl.State
 	// Start is the Task that starts the job; nil if none in the machine does.
 	Start *asl.State
 	// Operation is polled, such as "athena:GetQueryExecution", or the function
@@ -41,8 +44,10 @@ type Loop struct {
 	Errors []ErrorRow
 	// Retries tells that the polls are the retries of Poll, not a cycle of states.
 	Retries bool
-	// Turn is one time around the loop, from the poll or else a Wait on.
+	// Turn is one time around the loop, from the poll or else a Wait on: the shortest. Laps
+	// are those of a job that runs, where they differ: one may be longer behind a deadline.
 	Turn Turn
+	Laps []Turn
 	// Bound is what ends the loop.
 	Bound Bound
 	// Express tells that the machine runs as an Express workflow.
@@ -118,18 +123,32 @@ type Bound struct {
 	// After is how long that takes, without the time of the calls; 0 if the
 	// definition does not say.
 	After time.Duration
+	// AtMost tells that the numbers are the largest of laps that differ.
+	AtMost bool
 }
 
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
-	turn, inner, timeout := r.Turn, r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second
+	bound := c.boundOfLap(l, r, r.Turn)
+	for _, lap := range r.Laps {
+		b := c.boundOfLap(l, r, lap)
+		bound.AtMost = bound.AtMost || b != bound
+		bound.Polls, bound.Events, bound.After = max(bound.Polls, b.Polls), max(bound.Events, b.Events), max(bound.After, b.After)
+		bound.Transitions, bound.USD = max(bound.Transitions, b.Transitions), max(bound.USD, b.USD)
+	}
+	return bound
+}
+
+// boundOfLap says what ends the loop if all laps are alike.
+func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
+	inner, timeout := r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second
 	b := l.findBounds()
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})
 	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts()}
 	switch {
-	case b.tried != nil && (timeout == 0 || b.tried.after <= timeout):
+	case !open && b.tried != nil && (timeout == 0 || b.tried.after <= timeout):
 		bound = Bound{Kind: ByCount, Polls: b.tried.polls, Events: b.tried.events, Transitions: b.tried.transitions, After: b.tried.after}
 		bound.USD = asl.TransitionCost(float64(bound.Transitions))
 		return bound
@@ -141,7 +160,9 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	case !open:
 		return Bound{Kind: ByOther}
 	}
-	bound.After = time.Duration(bound.Polls) * turn.Wait
+	if bound.After = time.Duration(bound.Polls) * turn.Wait; bound.After > asl.MaxStandardTime {
+		bound.Kind, bound.Polls, bound.After = Unbounded, int(asl.MaxStandardTime/turn.Wait), asl.MaxStandardTime
+	}
 	if timeout > 0 && (turn.Wait == 0 && bound.Kind == Unbounded || turn.Wait > 0 && timeout < bound.After) {
 		bound.Kind, bound.After = ByTimeout, timeout
 		if bound.Polls = 0; turn.Wait > 0 {

@@ -211,11 +211,17 @@ func (l *Loop) DescribeBound() string {
 		return fmt.Sprintf("ends after %s, as Express workflows do", span(asl.MaxExpressTime))
 	}
 	cost := fmt.Sprintf("%s transitions, $%.2f", thousands(l.Bound.Transitions), l.Bound.USD)
+	if l.Bound.AtMost {
+		cost += " at most"
+	}
 	if l.Bound.After > 0 {
 		cost = "after " + span(l.Bound.After) + ", " + cost
 	}
 	switch l.Bound.Kind {
 	case Unbounded:
+		if l.Bound.After == asl.MaxStandardTime {
+			return "no bound: ends " + cost + ", as executions do"
+		}
 		return fmt.Sprintf("no bound: ends at %s events, %s", thousands(asl.MaxEvents), cost)
 	case ByCount:
 		return fmt.Sprintf("ends at %s polls, %s", thousands(l.Bound.Polls), cost)
@@ -240,6 +246,19 @@ func pause(d time.Duration) string {
 		return fmt.Sprintf("%d min", int(d/time.Minute))
 	}
 	return fmt.Sprintf("%g s", d.Seconds())
+}
+
+// roughly writes a duration for people.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 2*day:
+		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.1f hours", d.Hours())
+	default:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
 }
 
 // span writes a time: "3h51m", "45s".

@@ -65,13 +65,15 @@ type loopBound struct {
 	Transitions int     `json:"transitions,omitempty"`
 	Seconds     float64 `json:"seconds,omitempty"`
 	USD         float64 `json:"costUSD,omitempty"`
+	AtMost      bool    `json:"atMost,omitempty"`
 }
 
 func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
+	b := l.Bound
 	out := pollLoop{
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
-		Bound:   loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
+		Bound:   loopBound{string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost},
 		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}

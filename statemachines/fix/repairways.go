@@ -1,0 +1,145 @@
+package fix
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+)
+
+// findInside finds the states of the loop: those of its turn, and those on other ways back.
+// One that starts the job anew is none.
+func (b *boundEdit) findInside() {
+	b.inside = map[string]bool{}
+	for _, name := range b.loop.Turn.States {
+		b.inside[name] = true
+	}
+	if !slices.Contains(b.loop.States, b.loop.Start) {
+		for _, s := range b.loop.States {
+			b.inside[s.Name] = true
+		}
+	}
+}
+
+// turnsWithout tells whether some way around the loop does not go through a state.
+func (b *boundEdit) turnsWithout(name string) bool {
+	left := slices.DeleteFunc(slices.Clone(b.loop.Flow.States), func(s *asl.State) bool { return !b.inside[s.Name] || s.Name == name })
+	for n := -1; n != len(left); {
+		n = len(left)
+		left = slices.DeleteFunc(slices.Clone(left), func(s *asl.State) bool {
+			return !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return slices.Contains(left, b.loop.Flow.State(way.To)) })
+		})
+	}
+	return len(left) > 0
+}
+
+// judges tells whether each way around the loop goes through a Choice, and on to one state.
+func (b *boundEdit) judges(s *asl.State) bool {
+	to := map[string]bool{}
+	for _, way := range s.Transitions() {
+		if b.inside[way.To] {
+			to[way.To] = true
+		}
+	}
+	return len(to) == 1 && !b.turnsWithout(s.Name)
+}
+
+// goesOnByRule tells whether a rule of a Choice stays in the loop.
+func (b *boundEdit) goesOnByRule(s *asl.State) bool {
+	return slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return b.inside[r.Next] })
+}
+
+// countInFront counts in a Choice in front of a state that each way around goes through.
+func (b *boundEdit) countInFront() []edit.Edit {
+	s := b.meeting()
+	if s == nil {
+		return nil
+	}
+	most := b.polls - 1 // it counts behind the rule
+	if s == b.loop.Poll && !b.isEntered(s) {
+		most = b.polls // it stands in front of the first poll, too
+	}
+	first, next, rule := b.counter(most)
+	begin := b.begin(first)
+	if begin == nil {
+		return nil
+	}
+	look := b.lookBefore(s, func(to string) []byte {
+		return value("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Assign", json.RawMessage(next), "Default", to)
+	})
+	return slices.Concat(begin, look, []edit.Edit{b.failAfterPolls()})
+}
+
+// meeting is a state that each way around the loop goes through: a Wait, or else the poll.
+func (b *boundEdit) meeting() *asl.State {
+	for _, s := range append(slices.Clone(b.loop.Waits), b.loop.Poll) {
+		if !b.turnsWithout(s.Name) {
+			return s
+		}
+	}
+	return nil
+}
+
+// isEntered tells whether the flow comes into the loop by a state.
+func (b *boundEdit) isEntered(to *asl.State) bool {
+	return b.loop.Flow.StartAt == to.Name || slices.ContainsFunc(b.loop.Flow.States, func(s *asl.State) bool {
+		return !b.inside[s.Name] && slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return way.To == to.Name })
+	})
+}
+
+// lookBefore leads the ways from inside of the loop to a state through a Choice.
+func (b *boundEdit) lookBefore(to *asl.State, choice func(to string) []byte) []edit.Edit {
+	again := b.newName(b.loop.Poll.Name + " again?")
+	var edits []edit.Edit
+	for _, s := range b.loop.Flow.States {
+		for _, way := range s.Transitions() {
+			if b.inside[s.Name] && way.To == to.Name {
+				edits = append(edits, edit.Edit{Op: edit.Replace, At: targetPointer(s, way), Value: jsonOf(again)})
+			}
+		}
+	}
+	return append(edits, edit.Edit{Op: edit.Before, At: to.Position.Pointer, Name: again, Value: choice(to.Name)})
+}
+
+// targetPointer is where a state names the one that a transition leads to.
+func targetPointer(s *asl.State, way asl.Transition) string {
+	at := s.Position.Pointer
+	switch way.Kind {
+	case asl.TransitionCatch:
+		return fmt.Sprintf("%s/Catch/%d/Next", at, way.Rule)
+	case asl.TransitionRule:
+		return fmt.Sprintf("%s/Choices/%d/Next", at, way.Rule)
+	case asl.TransitionDefault:
+		return at + "/Default"
+	default:
+		return at + "/Next"
+	}
+}
+
+// canCountInCommon tells whether the variable of all loops is free, or theirs.
+func (b *boundEdit) canCountInCommon() bool {
+	return b.beginsCommon() || !bytes.Contains(b.file, []byte(historyVariable))
+}
+
+// beginsCommon tells whether the first state of the machine sets that variable.
+func (b *boundEdit) beginsCommon() bool {
+	start := b.machine.State(b.machine.StartAt)
+	set := nodeAt(b.root, start.Position.Pointer).Get("Assign")
+	return start.Type == asl.TypePass && set != nil && set.Get(historyVariable) != nil
+}
+
+// beginCommon sets it, once.
+func (b *boundEdit) beginCommon(first []byte) []edit.Edit {
+	if b.beginsCommon() {
+		return []edit.Edit{}
+	}
+	name, start := b.newName("No polls yet"), b.machine.State(b.machine.StartAt)
+	pass := value("Type", "Pass", "Assign", json.RawMessage(first), "Next", start.Name)
+	return []edit.Edit{
+		{Op: edit.Replace, At: "/StartAt", Value: jsonOf(name)},
+		{Op: edit.Before, At: start.Position.Pointer, Name: name, Value: pass},
+	}
+}
