@@ -36,6 +36,10 @@ var homes = []home{
 		fact: "the size of a payload", pattern: `\b262_?144\b|\b256 ?(\*|<<) ?10(24)?\b`, home: "statemachines/asl",
 		also: map[string]string{"lambdas/jobs": noMachines, "pollcore/startrecord/startrecordtest": "a record of that size"},
 	},
+	{
+		fact: "how a time is written", pattern: `\btime\.ParseDuration\(`, home: "internal/timespan",
+		also: map[string]string{"statemachines/simtest": "seconds of a recording"},
+	},
 	{fact: "the characters of a cause", pattern: `\b32_?768\b`, home: "statemachines/asl"},
 	{fact: "the largest number of seconds", pattern: `\b99_999_999\b|[^_\d]99999999\b`, home: "statemachines/asl"},
 	{fact: "the largest delay of a retry", pattern: `\b31_?622_?40[01]\b`, home: "statemachines/asl"},

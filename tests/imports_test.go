@@ -80,7 +80,7 @@ var rules = []rule{
 	{
 		reason:   "a plan is made of numbers: it calls nothing",
 		packages: []string{"./pollcore/plan"},
-		mayReach: []string{"std", "./pollcore", "./pollcore/awserror", "./internal/jmespath", "./internal/jsontree", "./pollcore/diag", "./pollcore/jsontype", "./internal/nearest", "./internal/smithy"},
+		mayReach: []string{"std", "./pollcore", "./pollcore/awserror", "./internal/jmespath", "./internal/jsontree", "./pollcore/diag", "./pollcore/jsontype", "./internal/nearest", "./internal/smithy", "./internal/timespan"},
 	},
 	{
 		reason:   "the retry strategy knows what errors mean, and no client",

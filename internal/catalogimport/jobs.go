@@ -79,7 +79,9 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 		"decisions": func(n *jsontree.Node) {
 			t.object(n, "reasons by values", func(value string, n *jsontree.Node) {
 				j.decisions = append(j.decisions, value)
-				t.source()(n)
+				if t.source()(n); strings.HasPrefix(n.Text, partialDecision) {
+					to.Partial = append(to.Partial, value)
+				}
 			})
 		},
 	}, "service", "start", "waiter", "describe", "arguments", "minDelay", "maxDelay")
@@ -95,6 +97,10 @@ const (
 	maxSeconds = 24 * 60 * 60
 	maxWindow  = 365 * maxSeconds
 )
+
+// partialDecision begins the reason why a value is a failure after which a part of the work
+// is done.
+const partialDecision = "partial: "
 
 // arguments reads expressions by members of an input.
 func (t *table) arguments(to *map[string]string) func(*jsontree.Node) {
@@ -139,12 +145,7 @@ func (t *table) checkForm(j *tableJob) {
 			sets[value] = set.name
 		}
 	}
-	for _, value := range j.decisions {
-		start, many := strings.CutSuffix(value, "*")
-		if len(to.Acceptors) == 0 && !slices.ContainsFunc(namesOf(sets), func(v string) bool { return v == value || many && strings.HasPrefix(v, start) }) {
-			j.suggest("decisions", value, namesOf(sets), "the decision on %q is on none of the job's values", value)
-		}
-	}
+	t.checkDecisions(j, sets)
 	if to.Stop != nil {
 		for _, value := range to.Stop.Statuses {
 			if sets[value] != "failure" {
@@ -158,6 +159,22 @@ func (t *table) checkForm(j *tableJob) {
 	for _, fact := range []string{"sync", "tokenWindow", "uniqueName", "naturalKey"} {
 		if (j.node.Get(fact) == nil) != (j.node.Get(fact+"Source") == nil) {
 			j.report(fact, "%s and %sSource go together", fact, fact)
+		}
+	}
+}
+
+// checkDecisions reports reasons that are on none of the sets, by value.
+func (*table) checkDecisions(j *tableJob, sets map[string]string) {
+	to := &j.job
+	for _, value := range to.Partial {
+		if sets[value] != "failure" {
+			j.suggest("decisions", value, to.Failure, "what is partial is a failure, and %q is none", value)
+		}
+	}
+	for _, value := range j.decisions {
+		start, many := strings.CutSuffix(value, "*")
+		if len(to.Acceptors) == 0 && !slices.ContainsFunc(namesOf(sets), func(v string) bool { return v == value || many && strings.HasPrefix(v, start) }) {
+			j.suggest("decisions", value, namesOf(sets), "the decision on %q is on none of the job's values", value)
 		}
 	}
 }

@@ -34,7 +34,10 @@ func (t *tables) readPresence(file *table, root *jsontree.Node) {
 				file.Object(n, "a row", map[string]func(*jsontree.Node){
 					"when": file.word((*string)(&p.when)), "source": file.source(),
 				}, "when", "source")
-				if known := []catalog.Presence{catalog.AfterFailure, catalog.AfterEnd, catalog.AfterSuccess, anytime}; !slices.Contains(known, p.when) {
+				known := []catalog.Presence{
+					catalog.AfterFailure, catalog.AfterEnd, catalog.AfterSuccess, catalog.AfterEndOrNever, catalog.AfterFirst, anytime,
+				}
+				if !slices.Contains(known, p.when) {
 					file.Report(n.Problem("expected one of %q as \"when\", found %q", known, p.when))
 				}
 				t.presence = append(t.presence, p)

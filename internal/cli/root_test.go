@@ -43,14 +43,14 @@ func TestFlagsOfTimes(t *testing.T) {
 			if f.Value.Type() != "duration" {
 				return
 			}
-			for text, want := range map[string]time.Duration{"2h": 2 * time.Hour, "90s": 90 * time.Second, "300": 5 * time.Minute, "1h30m": 90 * time.Minute} {
+			for text, want := range map[string]time.Duration{"2h": 2 * time.Hour, "90s": 90 * time.Second, "300": 5 * time.Minute, "1h30m": 90 * time.Minute, "10d": 240 * time.Hour, "1d12h": 36 * time.Hour} {
 				require.NoError(t, f.Value.Set(text))
 				got, err := time.ParseDuration(f.Value.String())
 				require.NoError(t, err)
 				require.Equal(t, want, got, text)
 			}
 			for _, text := range []string{"", "soon", "5 m", "1e3", "9223372036855", "0x10"} {
-				require.ErrorContains(t, f.Value.Set(text), "expected a time such as 2h", text)
+				require.ErrorContains(t, f.Value.Set(text), "expected a time such as 90s, 2h, 10d", text)
 			}
 		})
 	})

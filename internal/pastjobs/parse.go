@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/internal/timespan"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -118,7 +119,7 @@ func parseTaken(text string) (time.Duration, error) {
 	if clock := clockForm.FindStringSubmatch(text); clock != nil {
 		text = clock[1] + "h" + clock[2] + "m" + clock[3] + "s"
 	}
-	d, err := time.ParseDuration(text)
+	d, err := timespan.Parse(text)
 	if err != nil {
 		return 0, fmt.Errorf("expected a duration such as 15m3s or 903 (seconds), found %q", terminal.Excerpt(text))
 	}

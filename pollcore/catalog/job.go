@@ -28,6 +28,8 @@ type Job struct {
 	Success []string `json:"success,omitempty"`
 	Failure []string `json:"failure,omitempty"`
 	Running []string `json:"running,omitempty"`
+	// Partial are the Failures after which a part of the work is done, and can be used.
+	Partial []string `json:"partial,omitempty"`
 	// Documented tells that the values are not an enum of the model.
 	Documented bool `json:"documented,omitempty"`
 	// Message is the path of the reason of a failure, if there is one.

@@ -15,6 +15,11 @@ const (
 	AfterFailure Presence = "failure" // since the job has failed
 	AfterEnd     Presence = "end"     // since the job has ended, however
 	AfterSuccess Presence = "success" // since the job has succeeded
+	// AfterEndOrNever is since the job has ended, but not after every end: a container that
+	// never started has no exit code.
+	AfterEndOrNever Presence = "end-or-never"
+	// AfterFirst is since the first job of its kind has ended, so also while later ones run.
+	AfterFirst Presence = "first"
 )
 
 // Later returns the paths of the members of the operation's output that are not always
@@ -29,7 +34,23 @@ func (p Presence) Has(v pollcore.Verdict) bool {
 		return v == pollcore.Failure
 	case AfterSuccess:
 		return v == pollcore.Success
+	case AfterFirst:
+		return true
 	default:
 		return v != pollcore.Retry
+	}
+}
+
+// MayLack tells whether a job with the verdict may be without what others with it have.
+func (p Presence) MayLack(v pollcore.Verdict) bool {
+	switch p {
+	case AfterFailure:
+		return v == pollcore.Failure
+	case AfterEndOrNever:
+		return v != pollcore.Retry
+	case AfterFirst:
+		return v == pollcore.Retry
+	default:
+		return false
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/internal/timespan"
 )
 
 // Statistic says in which jobs the lateness is as the goal says.
@@ -72,7 +73,7 @@ func ParseGoal(text string) (Goal, error) {
 		}
 		g.Share = number / 100
 	} else {
-		late, err := time.ParseDuration(words[0])
+		late, err := timespan.Parse(words[0])
 		if err != nil {
 			return Goal{}, fmt.Errorf("lateness %q is not a time such as 30s or 1m30s, nor a share such as 5%%", words[0])
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/internal/timespan"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
@@ -56,7 +57,7 @@ const maxDuration = 365 * 24 * time.Hour
 //	weibull(20m, 3)               the scale, and the shape
 //	mix(80% lognormal(1m, 0.25), 20% lognormal(1h, 0.25))
 //
-// A duration is as [time.ParseDuration] reads it, above 0 and of at most 365 days. The
+// A duration is as [time.ParseDuration] reads it, also with days (2d, 1d12h), above 0 and of at most 365 days. The
 // shares of a mixture add up to 100%. An error is a [diag.SyntaxError].
 func Parse(text string) (Distribution, error) {
 	p := parser{text: text}
@@ -211,7 +212,7 @@ func (p *parser) arguments(f form) ([]float64, error) {
 			all = append(all, number)
 			continue
 		}
-		d, err := time.ParseDuration(text)
+		d, err := timespan.Parse(text)
 		if err != nil || d <= 0 {
 			return nil, p.errorAt(offset, "%q is not a duration above 0, as in %s", text, f.usage)
 		}

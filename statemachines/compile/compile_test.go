@@ -192,7 +192,7 @@ func TestRefusals(t *testing.T) {
 			waiter:  plain,
 			fitting: [2]time.Duration{900 * time.Second, 0},
 			options: compile.Options{Strategy: compile.Variables, MaxWait: time.Hour, MinDelay: 2 * time.Second, MaxDelay: time.Minute, Events: 60},
-			reasons: []string{"and its share is 60: it fits with a shortest delay of 900 s instead of 2"},
+			reasons: []string{"and its share is 60: it fits with a delay of 900 s instead of 2"},
 		},
 		"a schedule": {
 			waiter:  plain,

@@ -179,12 +179,15 @@ func (p *plan) fit() {
 		p.refuse("even with the longest delay it can take %d events of the history, and its share is %d", needs(), share)
 		return
 	}
-	which, delay, before := "shortest", p.low, low
-	if longer {
-		which, delay, before = "longest", p.hi, hi
+	which, delay, before := "shortest delay", p.low, low
+	switch {
+	case longer:
+		which, delay, before = "longest delay", p.hi, hi
+	case p.low > hi: // then all delays are the same
+		which = "delay"
 	}
 	if o := p.options; o.Fit || o.MaxDelay == 0 && (longer || o.MinDelay == 0) {
-		p.choice = choice(which+" delay", fmt.Sprintf("%d s", delay), fmt.Sprintf("%d s", before), events, share)
+		p.choice = choice(which, fmt.Sprintf("%d s", delay), fmt.Sprintf("%d s", before), events, share)
 		return
 	}
 	if longer {
@@ -192,7 +195,7 @@ func (p *plan) fit() {
 	} else {
 		p.minDelay = p.rule().Min
 	}
-	p.refuse("it can take %d events of the history, and its share is %d: it fits with a %s delay of %d s instead of %d",
+	p.refuse("it can take %d events of the history, and its share is %d: it fits with a %s of %d s instead of %d",
 		events, share, which, delay, before)
 }
 

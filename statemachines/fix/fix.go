@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -27,7 +29,8 @@ type Options struct {
 	Only []string
 	// Strategy is how the new loops poll: one of Strategies. If it is empty, a ".sync"
 	// Task takes the place of a loop and of the Task that starts its job, where one can
-	// (compile.SyncTask), and compile chooses for all others.
+	// (compile.SyncTask), and compile.Variables that of all others: a loop for which the
+	// history has no room by it stays, and the reason names a strategy that fits.
 	Strategy compile.Strategy
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
 	// as the one that it replaces did, 24 hours at most where nothing but its history
@@ -36,8 +39,7 @@ type Options struct {
 	// MaxDelay is the longest delay between polls, in whole seconds; 0 for the
 	// waiter's, longer where the history would overflow. The strategy Loop keeps the delay of the loop that it replaces.
 	MaxDelay time.Duration
-	// Schedule has all delays instead, but for the strategies SyncTask and Loop. Without
-	// a Strategy compile chooses.
+	// Schedule has all delays instead, but for the strategies SyncTask and Loop.
 	Schedule *pollcore.Planned
 	// JobRuns is how long the job of the Trials lasts; if it is 0, they are the means over
 	// jobs of many lengths.
@@ -182,7 +184,27 @@ type refusal struct{ reason string }
 
 func (r *refusal) Error() string { return r.reason }
 
-func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) error {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = onOneLine(err)
+		}
+	}
+	return &refusal{fmt.Sprintf(format, args...)}
+}
+
+// onOneLine is an error without the places in a text that nobody has.
+func onOneLine(err error) string {
+	problems, ok := errors.AsType[diag.Problems](err)
+	if !ok {
+		return strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.Message
+	}
+	return strings.Join(texts, "; ")
+}
 
 // reasonOf is the reason of a refusal.
 func reasonOf(err error) (reason string, ok bool) {
@@ -245,6 +267,9 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}
+	}
+	if err := f.checkLeftOver(); err != nil {
+		return nil, out, err
 	}
 	changed, err := d.edit(f, o)
 	if err != nil {

@@ -57,7 +57,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		return nil, err
 	}
 	options := compile.Options{
-		Strategy: o.Strategy, MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
+		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
 		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
 	}
 	if o.Schedule != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -241,7 +242,9 @@ func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Opt
 	out.exit, out.output, out.visits, out.polled = t.exit(r), string(r.Output), r.Visits, *asked
 	if r.Status == sim.StatusTimedOut {
 		out.err = asl.ErrorTimeout + ": the execution ends before the loop sees the end of the job"
-	} else if r.Status != sim.StatusSucceeded && !strings.Contains(r.Cause, "maximum number of history events") {
+	} else if full := strings.Contains(r.Cause, "maximum number of history events"); full && r.Duration() < l.runsFor(o) {
+		out.err = fmt.Sprintf("a full history after %s, before the job ends: wait longer between polls", r.Duration())
+	} else if r.Status != sim.StatusSucceeded && !full {
 		out.err = r.Error + ": " + r.Cause
 	}
 	return out, nil

@@ -241,9 +241,10 @@ type candidate struct {
 	about string
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
-	// mended tells whether a run with an answer of the frame ends as it should.
-	mended func(r *trial.Run) bool
-	class  Class
+	// mended tells whether a run with an answer of the frame ends as it should, and past that
+	// one which still breaks does so behind what is mended.
+	mended, past func(r *trial.Run) bool
+	class        Class
 	// excuses tells of a run without an answer of the frame whether it may differ, too.
 	excuses func(r *trial.Run) bool
 	except  []trial.Member // that may differ in any run
@@ -338,6 +339,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		if b, a := run.Before, run.After; !mended && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
 			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), b.Polls, a.Polls), true
 		}
+	}
+	if i := slices.IndexFunc(report.Runs, func(run trial.Run) bool { return tried.past != nil && tried.past(&run) }); !mended && i >= 0 {
+		about, mended = fmt.Sprintf("%s: %s -> goes on, and %s behind it", tried.about, describeEnd(report.Runs[i].Before), describeEnd(report.Runs[i].After)), true
 	}
 	if tried.also != "" {
 		about += "; " + tried.also

@@ -34,9 +34,9 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 	}
 	var found []candidate
 	for _, group := range groups {
-		for _, empty := range []string{"null", "''"} {
-			e := &absentEdit{checked: c, empty: empty}
-			if one, ok := e.candidate(group); ok && (len(found) == 0 || e.expressions) {
+		for i, empty := range []string{"null", "''"} {
+			e := &absentEdit{checked: c, empty: empty, questions: map[string]string{}}
+			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions) {
 				found = append(found, one)
 			}
 		}
@@ -56,7 +56,8 @@ type absentEdit struct {
 	edits       []edit.Edit
 	shapes      []*shape
 	except      []trial.Member
-	causes      bool // that a Fail says something else
+	causes      bool              // that a Fail says something else
+	questions   map[string]string // the paths that Choices ask for, by the places of the edits
 }
 
 // shape is a member of data that has an object in the place of one of the object's members.
@@ -82,7 +83,7 @@ func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 	e.addShapes()
 	one := candidate{
 		about: "an answer without " + strings.Join(e.members, ", "), edits: e.edits, class: Sure, excuses: isExcused, except: e.except,
-		mended: e.isMended, also: strings.Join(e.also, "; "),
+		mended: e.isMended, past: e.breaksBehind, also: strings.Join(e.also, "; "),
 	}
 	if e.offered {
 		one.class = Offered
@@ -98,7 +99,7 @@ func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 // isMended tells whether a run ends as it should: it breaks only if it did, by an answer that
 // lacks another member, such as the status.
 func (e *absentEdit) isMended(r *trial.Run) bool {
-	return !r.After.IsBroken() || r.Before.IsBroken() && slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+	return !r.After.IsBroken() || e.breaksBehind(r) || r.Before.IsBroken() && slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
 		if k.Sort != trial.Status || k.Value == "" {
 			return k.Sort == trial.Status
 		}
@@ -109,11 +110,31 @@ func (e *absentEdit) isMended(r *trial.Run) bool {
 	})
 }
 
+// breaksBehind tells whether a run that broke goes on now, and breaks where none of the
+// members is read.
+func (e *absentEdit) breaksBehind(r *trial.Run) bool {
+	return r.Before.IsBroken() && r.After.IsBroken() && slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
+		return d.What == trial.Cause && readsNothing().MatchString(d.After) && !slices.ContainsFunc(e.members, func(member string) bool {
+			return strings.Contains(d.After, member[strings.LastIndex(member, ".")+1:])
+		})
+	})
+}
+
+// readsNothing is the cause of a state that reads what is not there.
+var readsNothing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`could not be found in the input|references an invalid value|returned nothing`)
+})
+
 // add adds the edits for a finding.
 func (e *absentEdit) add(f lint.Finding, member string) bool {
 	s, node := e.stateAt(f), nodeAt(e.root, f.Pointer)
+	if node == nil || node.Kind != jsontree.String {
+		return false
+	}
 	field, rest, _ := strings.Cut(strings.TrimPrefix(f.Pointer, s.Position.Pointer+"/"), "/")
 	switch {
+	case field == "Choices" && s.QueryLanguage == asl.JSONata && strings.HasSuffix(rest, "/Condition"):
+		return e.addQuestion(f.Pointer, node.Text, member)
 	case s.QueryLanguage == asl.JSONata:
 		return e.addExpression(f.Pointer, node.Text)
 	case field == "Choices":
@@ -127,8 +148,8 @@ func (e *absentEdit) add(f lint.Finding, member string) bool {
 		e.causes = true
 		e.tellAll(f.Pointer, node.Text, read)
 		return true
-	case field == "Parameters" && s.Task != nil && !strings.Contains(rest, "/"):
-		e.except = append(e.except, trial.Member{Task: s.Name, Path: strings.TrimSuffix(rest, ".$")})
+	case field == "Parameters" && s.Task != nil:
+		e.except = append(e.except, trial.Member{Task: s.Name, Path: strings.ReplaceAll(strings.TrimSuffix(rest, ".$"), "/", ".")})
 		e.tellAll(f.Pointer, node.Text, read)
 		return true
 	case (field == "Parameters" || field == "ResultSelector") && node.Text == read.path && !strings.Contains(rest, "/"):
@@ -151,11 +172,29 @@ func (e *absentEdit) replace(at, text string) {
 // plainPath is an expression that is a path.
 var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$[\w.$]+(?:\[\d+\][\w.]*)*$`) })
 
+// addQuestion asks whether a member is there in front of a condition.
+func (e *absentEdit) addQuestion(at, text, member string) bool {
+	text = insideBraces(text)
+	read, ok := findRead(text, member)
+	if !ok {
+		return false
+	}
+	if strings.ContainsAny(text, "?;") || regexp.MustCompile(`\b(?:and|or)\b`).MatchString(text) {
+		text = "(" + text + ")"
+	}
+	e.replace(at, "{% $exists("+read.path+") and "+text+" %}")
+	return true
+}
+
+// insideBraces is an expression without its braces.
+func insideBraces(text string) string {
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "{%"), "%}"))
+}
+
 // addExpression lets an expression have a value in any case.
 func (e *absentEdit) addExpression(at, text string) bool {
 	e.expressions = true
-	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "{%"), "%}"))
-	switch {
+	switch text = insideBraces(text); {
 	case e.empty != "null" && plainPath().MatchString(text):
 		text = "'' & " + text
 	case e.empty != "null":
@@ -173,17 +212,18 @@ func (e *absentEdit) addExpression(at, text string) bool {
 // addGuard asks whether a member is there in front of each comparison of a Choice with it.
 func (e *absentEdit) addGuard(choices, place string) bool {
 	node := nodeAt(e.root, choices+"/"+place)
-	if !strings.HasSuffix(place, "/Variable") {
+	isOperand := func(name string) bool { return name == "Variable" || strings.HasSuffix(name, "Path") }
+	if !isOperand(place[strings.LastIndex(place, "/")+1:]) {
 		return false
 	}
 	present := value("Variable", node.Text, "IsPresent", true)
 	for i, rule := range nodeAt(e.root, choices).Items {
 		for _, leaf := range leaves(rule) {
-			if leaf.Get("Variable").Text != node.Text {
+			if !slices.ContainsFunc(leaf.Members, func(m jsontree.Member) bool { return isOperand(m.Name) && m.Value.Text == node.Text }) {
 				continue
 			}
 			if leaf.Get("IsPresent") == nil {
-				e.guard(fmt.Sprintf("%s/%d", choices, i), leaf.Pointer(), present)
+				e.guard(fmt.Sprintf("%s/%d", choices, i), leaf.Pointer(), node.Text, present)
 			}
 			break // the rest of the rule stands behind it
 		}
@@ -192,7 +232,7 @@ func (e *absentEdit) addGuard(choices, place string) bool {
 }
 
 // guard puts a condition in front of a comparison: into its And, or into a new one.
-func (e *absentEdit) guard(rule, leaf string, present json.RawMessage) {
+func (e *absentEdit) guard(rule, leaf, path string, present json.RawMessage) {
 	made := edit.Edit{Op: edit.Before, Value: present}
 	steps := strings.Split(strings.TrimPrefix(leaf, rule), "/")
 	if i := slices.Index(steps, "And"); i > 0 {
@@ -212,6 +252,7 @@ func (e *absentEdit) guard(rule, leaf string, present json.RawMessage) {
 	}
 	if !slices.ContainsFunc(e.edits, func(old edit.Edit) bool { return old.At == made.At }) {
 		e.edits = append(e.edits, made)
+		e.questions[made.At] = path
 	}
 }
 
@@ -290,9 +331,9 @@ func (e *absentEdit) addShapes() {
 			known := e.shapes[n]
 			n++
 			var empty []any
-			for _, rest := range known.rests {
+			for i, rest := range known.rests {
 				steps := strings.Split(rest, ".")
-				inner := any("")
+				inner := e.emptyOf(known.data + known.members[i])
 				for _, name := range slices.Backward(steps[1:]) {
 					inner = map[string]any{name: inner}
 				}
@@ -302,31 +343,84 @@ func (e *absentEdit) addShapes() {
 			e.edits[i].Value = jsontree.Quote(fmt.Sprintf("States.JsonMerge(States.StringToJson('%s'), %s, false)", defaults, known.object))
 		}
 	}
-	e.rename(e.root, "")
+	eachPath(e.root, "", e.rename)
+	// What reads a member that has a default needs no question, and reads it elsewhere.
+	e.edits = slices.DeleteFunc(e.edits, func(made edit.Edit) bool {
+		return e.questions[made.At] != "" && e.renamed(e.questions[made.At]) != e.questions[made.At]
+	})
+	for i, made := range e.edits {
+		if text, ok := unquote(made.Value); ok && made.Op == edit.Replace {
+			e.edits[i].Value = jsontree.Quote(e.renamed(text))
+		}
+	}
 }
 
-// rename reads the new members wherever a path leads to the old ones.
-func (e *absentEdit) rename(n *jsontree.Node, name string) {
+// emptyOf is what stands for a member that is not there: an object of empty texts where
+// members of it are read.
+func (e *absentEdit) emptyOf(path string) any {
+	var empty any = ""
+	eachPath(e.root, "", func(n *jsontree.Node) {
+		for _, found := range pathInText().FindAllString(n.Text, -1) {
+			below, ok := strings.CutPrefix(found, path+".")
+			if !ok || strings.Contains(below, "[") {
+				continue
+			}
+			at, isObject := empty.(map[string]any)
+			if !isObject {
+				at = map[string]any{}
+				empty = at
+			}
+			steps := strings.Split(below, ".")
+			for _, name := range steps[:len(steps)-1] {
+				inner, isObject := at[name].(map[string]any)
+				if !isObject {
+					inner = map[string]any{}
+					at[name] = inner
+				}
+				at = inner
+			}
+			if last := steps[len(steps)-1]; at[last] == nil {
+				at[last] = ""
+			}
+		}
+	})
+	return empty
+}
+
+// eachPath calls f for each text that is, or has, a path.
+func eachPath(n *jsontree.Node, name string, f func(n *jsontree.Node)) {
 	for _, m := range n.Members {
-		e.rename(m.Value, m.Name)
+		eachPath(m.Value, m.Name, f)
 	}
 	for _, item := range n.Items {
-		e.rename(item, name)
+		eachPath(item, name, f)
 	}
-	isPath := strings.HasSuffix(name, ".$") || strings.HasSuffix(name, "Path") || name == "Variable"
-	if n.Kind != jsontree.String || !isPath {
-		return
+	if n.Kind == jsontree.String && (strings.HasSuffix(name, ".$") || strings.HasSuffix(name, "Path") || name == "Variable") {
+		f(n)
 	}
-	text := n.Text
+}
+
+// rename reads the new members where a path leads to the old ones.
+func (e *absentEdit) rename(n *jsontree.Node) {
+	at := n.Pointer()
+	if e.renamed(n.Text) != n.Text && !slices.ContainsFunc(e.edits, func(made edit.Edit) bool { return made.At == at }) {
+		e.replace(at, n.Text)
+	}
+}
+
+// renamed is a text with the new members in the place of the old ones.
+func (e *absentEdit) renamed(text string) string {
 	for _, s := range e.shapes {
 		for i, old := range s.members {
 			text = replacePath(text, s.data+old, s.data+s.name+"."+s.rests[i])
 		}
 	}
-	at := n.Pointer()
-	if text != n.Text && !slices.ContainsFunc(e.edits, func(made edit.Edit) bool { return made.At == at }) {
-		e.replace(at, text)
-	}
+	return text
+}
+
+// unquote is a value that is a text.
+func unquote(value json.RawMessage) (text string, ok bool) {
+	return text, json.Unmarshal(value, &text) == nil
 }
 
 // replacePath replaces a path in a text, also where members of it are read.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -47,6 +48,30 @@ const (
   ], "Default": "Pause"},
   "Load": {"Type": "Pass", "End": true},
   "Broken": {"Type": "Fail", "Error": "CrawlFailed"}
+}}`
+	crawlerSelected = `{"StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startCrawler", "Parameters": {"Name": "orders"}, "ResultPath": null, "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "Parameters": {"Name": "orders"},
+    "ResultSelector": {"State.$": "$.Crawler.State", "Last.$": "$.Crawler.LastCrawl"}, "ResultPath": "$.c", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"And": [{"Variable": "$.c.State", "StringEquals": "READY"}, {"Variable": "$.c.Last.Status", "StringEquals": "SUCCEEDED"}], "Next": "Load"},
+    {"And": [{"Variable": "$.c.State", "StringEquals": "READY"}, {"Variable": "$.c.Last.Status", "StringEquals": "FAILED"}], "Next": "Broken"}
+  ], "Default": "Pause"},
+  "Load": {"Type": "Succeed"},
+  "Broken": {"Type": "Fail", "Error": "CrawlFailed"}
+}}`
+	taskOfContainers = `{"StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask", "Parameters": {"Cluster": "c", "TaskDefinition": "t"},
+    "ResultSelector": {"arn.$": "$.Tasks[0].TaskArn"}, "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ecs:describeTasks", "Parameters": {"Cluster": "c", "Tasks.$": "States.Array($.arn)"},
+    "ResultPath": "$.d", "Retry": [{"ErrorEquals": ["States.ALL"]}], "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"And": [{"Variable": "$.d.Tasks[0].LastStatus", "StringEquals": "STOPPED"}, {"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}], "Next": "Good"},
+    {"Variable": "$.d.Tasks[0].LastStatus", "StringEquals": "STOPPED", "Next": "Bad"}], "Default": "Pause"},
+  "Good": {"Type": "Succeed"},
+  "Bad": {"Type": "Fail", "Error": "TaskFailed", "CausePath": "$.d.Tasks[0].StoppedReason"}
 }}`
 )
 
@@ -115,11 +140,41 @@ func TestRepairAbsentMembers(t *testing.T) {
 			has: []string{`"CausePath": "States.JsonToString($.r.QueryExecution.Status)"`},
 		},
 		"each comparison of a Choice asks first": {
-			text: crawlerTwice, class: fix.Sure, about: "an answer without Crawler.LastCrawl.Status: fails States.Runtime ->",
+			text: crawlerTwice, class: fix.Sure, about: "an answer without Crawler.LastCrawl.Status, Crawler.LastCrawl: fails States.Runtime ->",
 			has: []string{
 				`"READY"}, {"Variable": "$.c.Crawler.LastCrawl.Status", "IsPresent": true}, {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "SUCCEEDED"}], "Next": "Load"}`,
 				`{"And": [{"Variable": "$.c.Crawler.LastCrawl.Status", "IsPresent": true}, {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "FAILED"}], "Next": "Broken"}`,
 			},
+		},
+		"an object that is not there before a first job": {
+			text: crawlerSelected, class: fix.Offered, about: "; $.c.Last becomes $.c.crawler.LastCrawl",
+			has: []string{
+				`"crawler.$": "States.JsonMerge(States.StringToJson('{\"LastCrawl\":{\"Status\":\"\"}}'), $.Crawler, false)"`,
+				`{"Variable": "$.c.crawler.LastCrawl.Status", "StringEquals": "FAILED"`,
+			},
+		},
+		"a condition asks first": {
+			text: strings.Replace(strings.NewReplacer(`$states.input.state in ['FAILED', 'CANCELLED']`, `$states.input.state in ['FAILED', 'CANCELLED'] and false`).Replace(expression(`"all": "{% $states.result %}"`, failed)), `"Bad"}
+  ]`, `"Bad"}, {"Condition": "{% $states.input.all.QueryExecution.Status.AthenaError.ErrorCategory > 2 %}", "Next": "Bad"}
+  ]`, 1),
+			class: fix.Sure,
+			has:   []string{`{% $exists($states.input.all.QueryExecution.Status.AthenaError.ErrorCategory) and $states.input.all.QueryExecution.Status.AthenaError.ErrorCategory > 2 %}`},
+		},
+		"a member inside of arguments": {
+			text: path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State",
+				`"Message": "m", "MessageAttributes": {"why": {"DataType": "String", "StringValue.$": "$.r.QueryExecution.Status.StateChangeReason"}}`, failed),
+			class: fix.Offered, about: "; StringValue has all of $.r.QueryExecution.Status",
+			has: []string{`"StringValue.$": "States.JsonToString($.r.QueryExecution.Status)"`},
+		},
+		"the other side of a comparison": {
+			text: strings.Replace(crawlerTwice, `{"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "FAILED"`,
+				`{"Variable": "$.c.Crawler.Name", "StringEqualsPath": "$.c.Crawler.LastCrawl.Status"`, 1),
+			class: fix.Sure,
+			has:   []string{`{"And": [{"Variable": "$.c.Crawler.LastCrawl.Status", "IsPresent": true}, {"Variable": "$.c.Crawler.Name", "StringEqualsPath": "$.c.Crawler.LastCrawl.Status"}]`},
+		},
+		"the exit code of a container that never started": {
+			text: taskOfContainers, class: fix.Sure, about: "fails States.Runtime -> goes on, and fails States.Runtime behind it",
+			has: []string{`{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "IsPresent": true}, {"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`},
 		},
 		"a path that selects the data": {
 			text:  path(`"OutputPath": "$.r.QueryExecution.Status.StateChangeReason"`, "state", `"Message": "m"`, failed),
@@ -136,6 +191,45 @@ func TestRepairAbsentMembers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A loop whose failures lead to a Fail state cannot keep it, and one that breaks gets nowhere.
+// The refusal was a sentence of the parser, with the place in a text that nobody had seen.
+func TestStateThatTheNewLoopLeavesOver(t *testing.T) {
+	t.Parallel()
+	guarded := strings.Replace(taskOfContainers, `{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`,
+		`{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "IsPresent": true}, {"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`, 1)
+	for text, reason := range map[string]string{
+		taskOfContainers: `nothing leads to "Bad" any more, as the old loop got there in no trial: repair the loop first, without --replace`,
+		guarded: `the new loop fails by a Fail state of its own, and nothing leads to "Bad" any more: ` +
+			`put a Pass state in front of "Bad" to keep it`,
+	} {
+		_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+		require.Equal(t, reason, loops[0].Refused)
+	}
+}
+
+// A loop without a pause is full before its job ends. The reason said that it polls on.
+func TestLoopThatTakesNoTime(t *testing.T) {
+	t.Parallel()
+	for _, express := range []bool{false, true} {
+		_, loops := apply(t, strings.Replace(query, "WAIT", `"Seconds": 0`, 1), fix.Options{Strategy: compile.Variables, Express: express})
+		require.Equal(t, "no success of athena:StartQueryExecution leaves the loop: "+
+			"with SUCCEEDED it fails with a full history after 0s, before the job ends: wait longer between polls", loops[0].Refused)
+	}
+}
+
+// Only the user knows whether a part of the pages is enough. A rule for them was made without
+// asking.
+func TestRepairOfAPartialResult(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"StartAt"`, `"TimeoutSeconds": 3600, "StartAt"`, "WAIT", `"Seconds": 30`, "athena:startQueryExecution", "textract:startDocumentTextDetection",
+		`{"QueryString": "SELECT 1"}`, `{"DocumentLocation": {"S3Object": {"Bucket": "b", "Name": "n"}}}`, "athena:getQueryExecution", "textract:getDocumentTextDetection",
+		"QueryExecutionId", "JobId", "$.r.QueryExecution.Status.State", "$.r.JobStatus").Replace(query)
+	r := repairOf(t, text, lint.StatusPollsOn, 0)
+	require.Equal(t, fix.Offered, r.Class, "%s", r.Reason)
+	require.Contains(t, r.About, "status PARTIAL_SUCCESS: polls on -> ")
+	require.Contains(t, r.About, "; only you know whether a part is enough: if it is, lead it where a success goes")
 }
 
 func TestRepairsOfWords(t *testing.T) {

@@ -44,6 +44,9 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	if f.Severity == diag.Warning && !isGoing(row.Meaning) {
 		base.class = Offered
 	}
+	if row.Partial {
+		base.class, base.also = Offered, "only you know whether a part is enough: if it is, lead it where a success goes"
+	}
 	e := &statusEdit{checked: c, loop: l, values: row.Values}
 	e.correctWords()
 	e.narrowRules()

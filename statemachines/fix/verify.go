@@ -62,6 +62,55 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	return after, nil
 }
 
+// checkLeftOver refuses a loop without which nothing leads to a state any more.
+func (f *fragment) checkLeftOver() error {
+	left := f.leftOver()
+	switch failures := f.observed.exitsOf(pollcore.Failure); {
+	case len(left) == 0:
+		return nil
+	case slices.ContainsFunc(left, func(name string) bool { return slices.Contains(failures, name) }):
+		return refuse("the new loop fails by a Fail state of its own, and nothing leads to %q any more: put a Pass state in front of %[1]q to keep it", left[0])
+	default:
+		return refuse("nothing leads to %q any more, as the old loop got there in no trial: repair the loop first, without --replace", left[0])
+	}
+}
+
+// leftOver are the states of the flow to which nothing leads with the new loop.
+func (f *fragment) leftOver() []string {
+	reached := map[string]bool{}
+	var walk func(name string)
+	walk = func(name string) {
+		if f.inside[name] && f.states[name] == nil {
+			name = f.start // what led to the old loop leads to the new one
+		}
+		if reached[name] {
+			return
+		}
+		reached[name] = true
+		if own := f.states[name]; own != nil {
+			if document, err := jsontree.Parse(mustJSON(own)); err == nil {
+				for _, target := range transitionsOf(document.Root) {
+					walk(target.Text)
+				}
+			}
+			return
+		}
+		if s := f.flow.State(name); s != nil {
+			for _, way := range s.Transitions() {
+				walk(way.To)
+			}
+		}
+	}
+	walk(f.flow.StartAt)
+	var left []string
+	for _, s := range f.flow.States {
+		if !reached[s.Name] && !f.inside[s.Name] {
+			left = append(left, s.Name)
+		}
+	}
+	return left
+}
+
 // failIn is the new Fail state that a run visited; empty for none.
 func (f *fragment) failIn(visits map[string]int) string {
 	for name, s := range f.states {

@@ -1,10 +1,10 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -12,8 +12,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// checkAbsent reports fields that read a member of the poll's answer which is there only
-// since the job has ended, failed or succeeded, where it has not.
+// checkAbsent reports fields that read a member of the poll's answer where it is not there,
+// or need not be: before the job has ended, failed or succeeded, or after an end without it.
 func (c *checker) checkAbsent(r *reading) {
 	if slices.Contains(c.off, typecheck.AbsentMember) {
 		return
@@ -23,26 +23,29 @@ func (c *checker) checkAbsent(r *reading) {
 		return
 	}
 	for _, path := range operation.Later() {
-		steps := spellSteps(path)
+		steps := javasdkSteps(path)
 		if !c.mentions(steps[len(steps)-1]) {
 			continue
 		}
+		when := operation.Presence[path]
 		for _, m := range []struct {
 			meaning Meaning
 			verdict pollcore.Verdict
-		}{{MeansRunning, pollcore.Retry}, {MeansSuccess, pollcore.Success}, {MeansFailure, pollcore.Failure}} {
-			if !operation.Presence[path].Has(m.verdict) {
+		}{{MeansRunning, pollcore.Retry}, {MeansSuccess, pollcore.Success}, {MeansFailure, pollcore.Failure}, {MeansUnclear, pollcore.Failure}} {
+			if !when.Has(m.verdict) {
 				c.reportAbsent(r, path, steps, m.meaning)
-			} else if operation.Presence[path] == catalog.AfterFailure {
-				c.reportMissing(r, path, steps, m.meaning, asl.TypeFail)
+			} else if when.MayLack(m.verdict) {
+				c.reportMissing(r, path, steps, m.meaning)
 			}
 		}
 	}
 	for _, j := range c.statusOf(r).judges {
 		for _, path := range j.second { // the service gives it after the first job
-			if steps := spellSteps(path); c.mentions(steps[len(steps)-1]) {
-				c.reportMissing(r, path, steps, MeansUnclear, asl.TypeChoice)
-				c.reportMissing(r, path, steps, MeansRunning, asl.TypeChoice)
+			steps := javasdkSteps(path)
+			known := slices.ContainsFunc(operation.Later(), func(later string) bool { return slices.Equal(javasdkSteps(later), steps) })
+			if !known && c.mentions(steps[len(steps)-1]) {
+				c.reportMissing(r, path, steps, MeansUnclear)
+				c.reportMissing(r, path, steps, MeansRunning)
 			}
 		}
 	}
@@ -61,43 +64,58 @@ func (c *checker) statusOf(r *reading) *status {
 func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meaning) {
 	for _, f := range c.findAbsent(r, steps, m) {
 		p := f.Problem
-		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterEnd: "ended", catalog.AfterSuccess: "succeeded"}[r.presence(path)]
-		fails := "the state fails with States.Runtime, which nothing catches; read it behind the rule that only such jobs take"
+		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterSuccess: "succeeded"}[r.presence(path)]
+		s := c.machine.StateAt(p.Pointer)
+		fails, advice := adviseAbsent(s, p.Pointer)
 		p.Severity = diag.Danger
-		if s := c.machine.StateAt(p.Pointer); s != nil && s.QueryLanguage == asl.JSONata {
-			fails = "the state fails with States.QueryEvaluationError; write {% $exists(X) ? X : null %}"
-			if pollsByRetry(s) {
-				p.Severity = diag.Warning // it works as long as the attempts last
-			}
+		if s.QueryLanguage != asl.JSONata {
+			advice = "read it behind the rule that only such jobs take"
+		} else if pollsByRetry(s) {
+			p.Severity = diag.Warning // it works as long as the attempts last
 		}
-		p.Message = path + " is in the answer of " + r.Operation + " only since the job has " + when + ": when it " + map[Meaning]string{
-			MeansRunning: "runs", MeansSuccess: "has succeeded", MeansFailure: "has failed",
-		}[m] + ", " + fails
+		p.Message = path + " is in the answer of " + r.Operation + " only since the job has " + cmp.Or(when, "ended") + ": when it " + map[Meaning]string{
+			MeansRunning: "runs", MeansSuccess: "has succeeded", MeansFailure: "has failed", MeansUnclear: "has ended",
+		}[m] + ", the state fails with " + fails + "; " + advice
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
 }
 
-// reportMissing reports states of a type that read a member which the answer about a job with
-// a status of the meaning may have, and need not.
-func (c *checker) reportMissing(r *reading, path string, steps []string, m Meaning, in asl.Type) {
+// reportMissing reports what reads a member which the answer about a job with a status of
+// the meaning may have, and need not.
+func (c *checker) reportMissing(r *reading, path string, steps []string, m Meaning) {
 	for _, f := range c.findAbsent(r, steps, m) {
-		s := c.machine.StateAt(f.Pointer)
-		if s == nil || s.Type != in {
-			continue
-		}
 		p := f.Problem
+		fails, advice := adviseAbsent(c.machine.StateAt(p.Pointer), p.Pointer)
 		p.Severity = diag.Warning
-		p.Message = path + " may be missing in the answer of " + r.Operation + ": then the state fails with "
-		switch {
-		case s.Type == asl.TypeChoice:
-			p.Message += "States.Runtime, which nothing catches; ask for IsPresent first, in one And"
-		case s.QueryLanguage == asl.JSONata:
-			p.Message += "States.QueryEvaluationError, and its own error is lost; write {% '' & X %}"
-		default:
-			p.Message += "States.Runtime, and its own error is lost; write States.JsonToString with the object around it"
-		}
+		p.Message = path + " may be missing in the answer of " + r.Operation + ": then the state fails with " + fails + "; " + advice
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
+}
+
+// adviseAbsent says by which error a state fails that reads at a place what is not there, and
+// what to write instead, as fix does.
+func adviseAbsent(s *asl.State, at string) (fails, advice string) {
+	fails, advice = "States.Runtime, which nothing catches", "pass the object around it, by States.JsonToString"
+	if s.Type == asl.TypeFail {
+		fails = "States.Runtime, and its own error is lost"
+	}
+	if s.QueryLanguage == asl.JSONata {
+		fails, advice = "States.QueryEvaluationError", "write {% $exists(X) ? X : null %}, or {% '' & X %} where a text is needed"
+		if s.Type == asl.TypeFail {
+			fails += ", and its own error is lost"
+		}
+	}
+	switch field := strings.TrimPrefix(at, s.Position.Pointer+"/"); {
+	case strings.HasSuffix(field, "/Condition"):
+		advice = "ask for it first: {% $exists(X) and ... %}"
+	case s.QueryLanguage != asl.JSONata && s.Type == asl.TypeChoice && strings.HasPrefix(field, "Choices/"):
+		advice = "ask for IsPresent first, in one And"
+	case field == "ErrorPath":
+		advice = "write an \"Error\" of your own"
+	case strings.HasPrefix(field, "ResultSelector/"):
+		advice = "give it a default by States.JsonMerge, or select the object around it"
+	}
+	return fails, advice
 }
 
 // findAbsent finds what reads a member that is not there while the job has a status of the
@@ -168,13 +186,4 @@ func operationNamed(name string) *catalog.Operation {
 		return nil
 	}
 	return service.Operations[action]
-}
-
-// spellSteps is a path of a model as Step Functions spells it, without indices.
-func spellSteps(path string) []string {
-	var steps []string
-	for name := range strings.SplitSeq(items().ReplaceAllString(path, ""), ".") {
-		steps = append(steps, javasdk.MemberName(name))
-	}
-	return steps
 }

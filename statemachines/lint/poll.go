@@ -226,8 +226,7 @@ func (c *checker) poll(l *loop, s *asl.State) {
 		if c.operations.of(s) != nil || !slices.ContainsFunc(l.states, func(other *asl.State) bool { return other != s && other.Task != nil }) {
 			fails = "the whole wait"
 		}
-		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails %s; "+
-			"retry \"States.TaskFailed\", or the service's errors", fails)
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails %s; retry %s", fails, c.retryAdvice(s))
 		return
 	}
 	for _, r := range s.Retry {
@@ -241,8 +240,7 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	if c.catchesThrottling(s) {
 		return // it looks at the error, which may be an answer of the service
 	}
-	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; "+
-		"add %s", c.throttlingNames(s))
+	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; add %s", c.retryAdvice(s))
 }
 
 // takesThrottling tells whether the name of an error is one by which a throttled call of
@@ -275,12 +273,38 @@ func (c *checker) catchesThrottling(s *asl.State) bool {
 	})
 }
 
-// throttlingNames are the errors to retry, for people.
-func (c *checker) throttlingNames(s *asl.State) string {
-	if service := c.types.Service(s); service != nil && c.operations.of(s) != nil {
+// retryAdvice says which errors of a Task to retry. A call that changes something may have
+// been made when another error comes than that of a throttled one.
+func (c *checker) retryAdvice(s *asl.State) string {
+	service, polls := c.types.Service(s), c.operations.of(s) != nil
+	if changes(s) && !polls {
+		throttled := "the errors of throttled calls alone"
+		if _, sdk := asl.ParseResource(s.Task.Resource).SDK(); sdk && service != nil {
+			throttled = fmt.Sprintf("%q alone, by which throttled calls arrive", c.throttlingName(s, service))
+		}
+		if token := startToken(asl.ParseResource(s.Task.Resource)); token != "" {
+			return fmt.Sprintf("%s: after another error the job may have started, and a second call starts it twice unless %q is the same in both", throttled, token)
+		}
+		return throttled + ": after another error the call may have been made, and a second one repeats it"
+	}
+	if len(s.Retry) > 0 && polls && service != nil {
 		return fmt.Sprintf("%q, by which throttled calls arrive, or \"States.TaskFailed\"", service.UnmodeledErrorName())
 	}
 	return "\"States.TaskFailed\", or the service's errors"
+}
+
+// throttlingName is the error by which a throttled call of a Task arrives: the first that
+// its operation declares, or else the service's own exception.
+func (c *checker) throttlingName(s *asl.State, service *catalog.Service) string {
+	action := asl.ParseResource(s.Task.Resource).Action
+	if op := service.Operations[javasdk.Capitalize(action)]; op != nil {
+		for _, e := range op.Errors {
+			if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
+				return service.ErrorName(e.Shape)
+			}
+		}
+	}
+	return service.UnmodeledErrorName()
 }
 
 // succeeds tells whether a state ends the execution as a success, with nothing

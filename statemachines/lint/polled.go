@@ -316,6 +316,11 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 	return j
 }
 
+// isPartial tells whether a value is a failure after which a part of the work can be used.
+func (j *judge) isPartial(value string) bool {
+	return j.entry != nil && j.entry.Job != nil && slices.Contains(j.entry.Job.Partial, value)
+}
+
 // meaningOf is what a value means by the verdict on an answer that has nothing else.
 func (j *judge) meaningOf(s *status, value string, result pollcore.Result) Meaning {
 	if second := secondMember(j.entry.Waiter, s.path, value); second != "" {

@@ -268,12 +268,13 @@ func (r *reading) fill() {
 		if value != otherValue {
 			row.Values = []string{value}
 			row.Either = r.status.meaningsOf(r.judges, value)
+			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
 			if row.Meaning == MeansUnclear {
 				row.Member = r.judges[0].second[value]
 			}
 		}
 		i := slices.IndexFunc(r.Rows, func(o Row) bool {
-			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Member == row.Member && slices.Equal(o.Either, row.Either) &&
+			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Member == row.Member && o.Partial == row.Partial && slices.Equal(o.Either, row.Either) &&
 				o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		})
 		if i >= 0 {

@@ -42,6 +42,9 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
 	}
 	of := fmt.Sprintf("%s %s of %s, but ", names, is, r.Operation)
+	if row.Partial {
+		of = fmt.Sprintf("%s of %s says that the job has ended with a part of its work done, but ", names, r.Operation)
+	}
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
 	case ends && row.Ends == PollsOn && r.Retries:
@@ -52,6 +55,11 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusMisread, diag.Danger, of + "no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule"
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
 		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution fails; lead to what follows the job", to)
+	case row.Partial && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.joinsSuccess(row):
+		if slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
+			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
+				"name the status in a rule: only you know whether a part is enough", to)
+		}
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
 		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):

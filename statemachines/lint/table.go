@@ -63,6 +63,8 @@ type Row struct {
 	Meaning Meaning
 	// Member is what tells more where Meaning is MeansUnclear, as the model spells it.
 	Member string
+	// Partial tells of a failure after which a part of the work is done, and can be used.
+	Partial bool
 	// Either are the meanings of which one is right, if it depends on what the loop
 	// waits for, and the machine does not tell: "deleting" fails what waits for a
 	// resource to be available, and not what waits until it is gone. Then Meaning is

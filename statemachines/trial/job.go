@@ -17,7 +17,8 @@ type Job struct {
 	Answer func(*sim.Options) error
 	// Seed is that of all that is drawn.
 	Seed uint64
-	// MaxEvents ends a run that polls on; 0 for what a history has room for.
+	// MaxEvents ends a run that polls on; 0 for what a history has room for. The history
+	// of an Express workflow has no limit: its time ends it.
 	MaxEvents int
 }
 
@@ -39,14 +40,20 @@ func Play(ctx context.Context, m *asl.StateMachine, j Job, o Options) (*sim.Resu
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	calls := 0
+	counted := func(handler sim.Handler) sim.Handler {
+		return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+			if calls++; calls > mostCalls {
+				stop(errManyCalls)
+			}
+			return handler(ctx, call)
+		}
+	}
+	if options.Handler != nil {
+		options.Handler = counted(options.Handler)
+	}
 	for _, handlers := range []map[string]sim.Handler{options.Handlers, options.StateHandlers} {
 		for name, handler := range maps.Clone(handlers) {
-			handlers[name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-				if calls++; calls > mostCalls {
-					stop(errManyCalls)
-				}
-				return handler(ctx, call)
-			}
+			handlers[name] = counted(handler)
 		}
 	}
 	r, err := sim.Run(running, m, j.Input, options)

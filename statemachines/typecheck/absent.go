@@ -7,15 +7,20 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// FindAbsent returns the fields that fail whenever a Task has a result, because they
-// select what the result does not have, and that do not fail with every other result.
+// FindAbsent returns the fields that fail once a Task has a result, because they select what
+// the result does not have, and that do not fail with every other result. Other ways to a
+// field, such as by a Catch of the Task, do not count.
 func (c *Checker) FindAbsent(task *asl.State, result Value) []Finding {
 	other := newChecker(c.machine, Options{Models: c.models, Input: c.start, Results: map[*asl.State]Value{task: result}})
-	other.absent = true
+	other.absent, other.task, other.around = true, task, map[*asl.State]bool{}
 	if err := other.load(); err != nil {
 		return nil // c has loaded them
 	}
-	other.enter(c.machine.State(c.machine.StartAt), Env{other.start, objectOf(newObject(nil))})
+	for owner := c.flows[c.states[task].flow].owner; owner != nil; owner = c.flows[c.states[owner].flow].owner {
+		other.around[owner] = true
+		other.states[owner].in = c.Input(owner)
+	}
+	other.enter(task, c.Input(task))
 	other.settle(false)
 	for s := range c.machine.All {
 		other.step(s, other.states[s].in, other.Result(s), true)
@@ -34,7 +39,8 @@ func NarrowTo(v Value, path, literals []string) Value {
 	return out
 }
 
-// Without is the value without the member at a path, as of Narrow. What is above it stays.
+// Without is the value without the member at a path, as of Narrow, of which an index stands
+// for each item. What is above it stays.
 func Without(v Value, path []string) Value {
 	steps := make([]jsonpath.Step, len(path))
 	for i, name := range path {
@@ -52,7 +58,11 @@ func remove(v Value, steps []jsonpath.Step) Value {
 	case r != nil:
 		return objectOf(r.with(name, remove(r.get(name), steps[1:])))
 	case l != nil && len(steps) > 1: // each item
-		return arrayOf(newList(remove(l.element(), steps[1:])))
+		out := newList(remove(l.others().without(missing), steps[1:]))
+		for _, item := range l.items {
+			out.items = append(out.items, remove(item, steps[1:]))
+		}
+		return arrayOf(out.weigh())
 	default:
 		return v
 	}

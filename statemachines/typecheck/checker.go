@@ -43,6 +43,8 @@ type Checker struct {
 	findings    []Finding
 	demands     *Demands // nil but for FindDemands
 	absent      bool     // of FindAbsent: it reports what is read that is not there
+	task        *asl.State
+	around      map[*asl.State]bool // states whose flows the task is in
 	told        map[[3]string]bool
 }
 
@@ -353,8 +355,10 @@ func (c *Checker) settle(others bool) {
 		s := heap.Pop(&c.queue).(*asl.State) //nolint:forcetypeassert // what push puts there
 		t := c.states[s]
 		t.queued = false
-		for i, in := range c.newScene(s, t.in, false).starts() {
-			c.enter(s.Flows()[i].State(s.Flows()[i].StartAt), in)
+		if !c.around[s] {
+			for i, in := range c.newScene(s, t.in, false).starts() {
+				c.enter(s.Flows()[i].State(s.Flows()[i].StartAt), in)
+			}
 		}
 		for _, way := range c.step(s, t.in, c.Result(s), false) {
 			if !way.End {

@@ -56,7 +56,11 @@ func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
 	}
 	here := *x
 	here.text = at
-	return here.truth(x.c.part(s.Expression))
+	part := x.c.part(s.Expression)
+	if x.c.absent && x.reports && here.quiet().eval(part, Value{}).kinds() == missing {
+		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", s.Expression))
+	}
+	return here.truth(part)
 }
 
 // problemIn is a problem at a part of the expression that is read.

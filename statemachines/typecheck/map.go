@@ -1,5 +1,7 @@
 package typecheck
 
+import "github.com/jobpoller/jobpoller/statemachines/asl"
+
 // starts are the environments in which the flows inside of a state start.
 func (x *scene) starts() []Env {
 	s := x.state
@@ -21,6 +23,30 @@ func (x *scene) starts() []Env {
 		vars = objectOf(newObject(nil))
 	}
 	return []Env{{x.with(doc).itemInput(), vars}}
+}
+
+// checkMap reports what is wrong with the fields of a Map that say how it goes through its
+// items. The scene's document is what the Map works on.
+func (x *scene) checkMap() {
+	m := x.state.Map
+	x.checkScalars(numbers, m.MaxConcurrency, m.ToleratedFailureCount, m.ToleratedFailurePercentage)
+	name, _ := x.arguments()
+	if r := m.ItemReader; r != nil {
+		x.templateOr(r.Parameters, Value{}, "ItemReader", name)
+		if most := r.Config.MaxItems; most != nil {
+			x.checkScalar(numbers, most, x.at("ItemReader", "ReaderConfig", most.Field))
+		}
+	}
+	if w := m.ResultWriter; w != nil {
+		x.templateOr(w.Parameters, Value{}, "ResultWriter", name)
+	}
+	if b := m.ItemBatcher; b != nil {
+		for _, most := range []*asl.Scalar{b.MaxItemsPerBatch, b.MaxInputBytesPerBatch} {
+			if most != nil {
+				x.checkScalar(numbers, most, x.at("ItemBatcher", most.Field))
+			}
+		}
+	}
 }
 
 // itemInput is the input of the flow that a Map has each item go through. The
@@ -62,7 +88,7 @@ func (x *scene) mapItem() Value {
 		return Value{}.without(missing)
 	case !x.isJSONata():
 		items := x.read(m.ItemsPath, x.at("ItemsPath"))
-		x.checkKind("ItemsPath", items, arrays)
+		x.checkKind("ItemsPath", items, arrays, x.at("ItemsPath"))
 		return itemOf(items)
 	case m.Items == nil:
 		return itemOf(x.doc)

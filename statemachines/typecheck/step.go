@@ -56,6 +56,9 @@ func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
 	x := c.newScene(s, in, reports)
 	switch s.Type {
 	case asl.TypeTask, asl.TypeParallel, asl.TypeMap:
+		if s == c.task {
+			return x.work(result)
+		}
 		return append(x.work(result), x.catch()...)
 	case asl.TypePass:
 		return x.pass()
@@ -156,33 +159,38 @@ func (x *scene) checkScalars(takes kinds, scalars ...*asl.Scalar) {
 		return
 	}
 	for _, s := range scalars {
-		value := Value{}
-		switch {
-		case s == nil:
-			continue
-		case s.Path != nil:
-			value = x.read(s.Path, x.at(s.Field))
-		case s.Intrinsic != nil:
-			value = x.intrinsic(s.Intrinsic, x.at(s.Field))
-		case s.Expression != nil:
-			value = x.expression(s.Expression, x.at(s.Field))
+		if s != nil {
+			x.checkScalar(takes, s, x.at(s.Field))
 		}
-		value.demandKinds(takes)
-		if x.state.Wait != nil {
-			value.demand(func(d *Demand) { d.waits = true })
-		}
-		if s.Field == "Timestamp" || s.Field == "TimestampPath" {
-			value.demandTime()
-		}
-		x.checkKind(s.Field, value, takes)
 	}
 }
 
-// checkKind reports a field of the state whose value is never of the types that it
-// takes.
-func (x *scene) checkKind(field string, value Value, takes kinds) {
+// checkScalar reports what is wrong with a computed scalar.
+func (x *scene) checkScalar(takes kinds, s *asl.Scalar, at string) {
+	value := Value{}
+	switch {
+	case s.Path != nil:
+		value = x.read(s.Path, at)
+	case s.Intrinsic != nil:
+		value = x.intrinsic(s.Intrinsic, at)
+	case s.Expression != nil:
+		value = x.expression(s.Expression, at)
+	}
+	value.demandKinds(takes)
+	if x.state.Wait != nil {
+		value.demand(func(d *Demand) { d.waits = true })
+	}
+	if s.Field == "Timestamp" || s.Field == "TimestampPath" {
+		value.demandTime()
+	}
+	x.checkKind(s.Field, value, takes, at)
+}
+
+// checkKind reports a field, which stands at a place, whose value is never of the types
+// that it takes.
+func (x *scene) checkKind(field string, value Value, takes kinds, at string) {
 	if found := value.without(missing | null); x.reports && !found.IsNothing() && !found.may(takes) {
-		x.report(ArgumentType, diag.Danger, x.problem(x.at(field), "%q must be %s, found %s", field, ofKinds(takes), found))
+		x.report(ArgumentType, diag.Danger, x.problem(at, "%q must be %s, found %s", field, ofKinds(takes), found))
 	}
 }
 
@@ -222,6 +230,9 @@ func (x *scene) work(result Value) []Way {
 		if s.Task.Credentials != nil {
 			here.template(s.Task.Credentials, x.at("Credentials"))
 		}
+	}
+	if s.Map != nil && x.reports {
+		here.checkMap()
 	}
 	if result.IsNothing() {
 		return nil

@@ -53,11 +53,11 @@ func (c *Checker) literal(t *asl.Template) Value {
 }
 
 // templateOr is what a template gives, or the value if there is none.
-func (x *scene) templateOr(t *asl.Template, otherwise Value, fieldName string) Value {
+func (x *scene) templateOr(t *asl.Template, otherwise Value, field ...string) Value {
 	if t == nil {
 		return otherwise
 	}
-	return x.template(t, x.at(fieldName))
+	return x.template(t, x.at(field...))
 }
 
 // intrinsic is what a call of an intrinsic function gives.

@@ -33,16 +33,23 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 
 // operation is what an operator gives by the types of its operands.
 func (x *scene) operation(p *jsonata.Part, left, right Value) Value {
+	isAbsent := x.c.absent && (left.kinds() == missing || right.kinds() == missing)
 	switch p.Text {
 	case "=", "!=":
 		return x.equality(p, left, right)
 	case "in":
 		return x.membership(p, left, right)
-	case "<", "<=", ">", ">=":
-		return join(anyBoolean, absent)
 	case "&":
 		return anyText
+	case "<", "<=", ">", ">=":
+		if isAbsent {
+			return absent
+		}
+		return join(anyBoolean, absent)
 	default:
+		if isAbsent {
+			return absent
+		}
 		return join(anyNumber, absent)
 	}
 }

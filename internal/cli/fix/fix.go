@@ -109,7 +109,7 @@ stays; 2 wrong usage.`,
 	f.StringVar(&o.strategy, "strategy", "", kit.OrList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file by the sure repairs, or by the compiled loops")
 	kit.AddDuration(f, &o.maxWait, "max-wait", 0,
-		"bound of a loop that has none, and of a compiled one: 2h, 90s, or 300 for seconds")
+		"bound of a loop that has none, and of a compiled one: 90s, 2h, 10d, or 300 for seconds")
 	kit.AddDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	o.delays.AddSchedule(f)
 	kit.AddDuration(f, &o.simulate, "simulate", 0, "how long the job lasts on which the loops are compared, instead of many lengths")

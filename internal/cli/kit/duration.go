@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/internal/timespan"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// duration is the value of a flag for a time: 2h, 90s, or 300 for seconds.
+// duration is the value of a flag for a time: 2h, 10d, or 300 for seconds.
 type duration time.Duration
 
 // AddDuration gives a command a flag for a time.
@@ -27,7 +28,7 @@ func AddDuration(f *pflag.FlagSet, to *time.Duration, name string, fallback time
 
 // AddMaxWait gives a command the flag --max-wait.
 func AddMaxWait(f *pflag.FlagSet, to *time.Duration, fallback time.Duration) {
-	about := "how long to wait at most: 2h, 90s, or 300 for seconds"
+	about := "how long to wait at most: 90s, 2h, 10d, or 300 for seconds"
 	if fallback == 0 {
 		about += " (required)"
 	}
@@ -37,12 +38,12 @@ func AddMaxWait(f *pflag.FlagSet, to *time.Duration, fallback time.Duration) {
 // CheckMaxWait refuses a --max-wait that is missing or too short.
 func CheckMaxWait(d time.Duration) error {
 	if d <= 0 {
-		return errors.New("--max-wait must be above 0: say how long to wait at most, such as 2h, 90s or 300 (seconds)")
+		return errors.New("--max-wait must be above 0: say how long to wait at most, such as 90s, 2h, 10d or 300 (seconds)")
 	}
 	return nil
 }
 
-var errDuration = errors.New("expected a time such as 2h, 90s or 300 (seconds)")
+var errDuration = errors.New("expected a time such as 90s, 2h, 10d or 300 (seconds)")
 
 // Set implements pflag.Value.
 func (d *duration) Set(text string) error {
@@ -53,7 +54,7 @@ func (d *duration) Set(text string) error {
 		*d = duration(time.Duration(seconds) * time.Second)
 		return nil
 	}
-	parsed, err := time.ParseDuration(text)
+	parsed, err := timespan.Parse(text)
 	if err != nil {
 		return errDuration
 	}

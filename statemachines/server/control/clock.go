@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/timespan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -180,16 +180,7 @@ const (
 
 // readDuration reads a time span, such as 10m or 1.5d.
 func readDuration(text string) (time.Duration, error) {
-	var d time.Duration
-	var err error
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n float64
-		if n, err = strconv.ParseFloat(days, 64); err == nil && n >= 0 && n <= float64(maxAdvance/day) {
-			return time.Duration(n * float64(day)), nil
-		}
-	} else {
-		d, err = time.ParseDuration(text)
-	}
+	d, err := timespan.Parse(text)
 	if err != nil || d <= 0 || d > maxAdvance {
 		return 0, fmt.Errorf("expected a time span such as 90s, 10m, 24h or 7d, found %q", text)
 	}

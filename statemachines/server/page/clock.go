@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/timespan"
 	"github.com/jobpoller/jobpoller/statemachines/report"
 )
 
@@ -87,7 +88,7 @@ var steers = map[string]func(r *http.Request) (Steering, error){
 		return Steering{Rate: &rate}, nil
 	},
 	"advance": func(r *http.Request) (Steering, error) {
-		by, err := time.ParseDuration(r.PostFormValue("by"))
+		by, err := timespan.Parse(r.PostFormValue("by"))
 		if err != nil || by <= 0 {
 			return Steering{}, fmt.Errorf("expected a time above 0, such as 10m, found %.20q", r.PostFormValue("by"))
 		}

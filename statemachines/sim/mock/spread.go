@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/timespan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -28,7 +29,7 @@ var spreadForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(lognormal|uniform|exp|exponential)\(([^(),]+)(?:,([^(),]+))?\)|[^()]+)$`)
 })
 
-// ParseSpread reads a spread: a time ("12m", or seconds, "720"), "uniform(5m,30m)",
+// ParseSpread reads a spread: a time ("12m", "2d", or seconds, "720"), "uniform(5m,30m)",
 // "exp(10m)" or "exponential(10m)" with the mean, or "lognormal(15m,0.5)" with the
 // median and the standard deviation of the logarithm.
 func ParseSpread(text string) (Spread, error) {
@@ -68,15 +69,15 @@ func badSpread(text string) error {
 	return fmt.Errorf("expected a time such as 12m, uniform(5m,30m), exp(10m) or lognormal(15m,0.5), found %q", text)
 }
 
-// seconds reads a time: 12m, or 720 for seconds.
+// seconds reads a time: 12m, 2d, or 720 for seconds.
 func seconds(text string) (float64, error) {
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 && d <= longest {
+	if d, err := timespan.Parse(text); err == nil && d >= 0 && d <= longest {
 		return d.Seconds(), nil
 	}
 	if s, err := strconv.ParseFloat(text, 64); err == nil && s >= 0 && s <= longest.Seconds() {
 		return s, nil
 	}
-	return 0, fmt.Errorf("expected a time of at most 100 years, such as 12m or 720 (seconds), found %q", text)
+	return 0, fmt.Errorf("expected a time of at most 100 years, such as 12m, 2d or 720 (seconds), found %q", text)
 }
 
 // Exactly is the spread of jobs that all run for the time.

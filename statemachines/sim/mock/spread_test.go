@@ -14,7 +14,7 @@ import (
 func TestParseSpread(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"12m": "12m", "720": "12m", "1.5": "1.5s", "0s": "0s", "2h": "2h", "uniform(5m,30m)": "uniform(5m,30m)", "exp(600)": "exp(10m)", "exponential(10m)": "exp(10m)",
+		"12m": "12m", "720": "12m", "1.5": "1.5s", "0s": "0s", "2h": "2h", "2d": "48h", "uniform(5m,30m)": "uniform(5m,30m)", "exp(600)": "exp(10m)", "exponential(10m)": "exp(10m)",
 		"lognormal(15m,0.5)": "lognormal(15m,0.5)",
 	} {
 		s, err := mock.ParseSpread(text)
