@@ -25,6 +25,7 @@ type pollLoop struct {
 	Start       string     `json:"start,omitempty"`
 	StatusPath  string     `json:"statusPath,omitempty"`
 	Rows        []loopRow  `json:"rows,omitempty"`
+	Unjudged    string     `json:"unjudged,omitempty"`
 	Errors      []errorRow `json:"errors,omitempty"`
 	Retries     bool       `json:"retries,omitempty"`
 	Bound       loopBound  `json:"bound"`
@@ -71,8 +72,9 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 	out := pollLoop{
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
-		Bound:   loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
-		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Bound:    loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
+		Unjudged: l.Unjudged,
+		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
 	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
@@ -166,7 +168,7 @@ func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
 	}
 	var known []lint.Loop
 	for _, l := range lint.Loops(m, o) {
-		if len(l.Rows) > 0 {
+		if len(l.Rows) > 0 || l.Unjudged != "" {
 			known = append(known, l)
 		}
 	}
