@@ -20,6 +20,9 @@ import (
 // retries, and for what comes before and after.
 const roomyEvents = 23_000
 
+// usualItems are for how many items of a Map a bound leaves room.
+const usualItems = 10
+
 // choiceEvents are those of a Choice.
 const choiceEvents = 2
 
@@ -31,7 +34,7 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if l.Retries {
 		return c.limitRetries(l, r.options)
 	}
-	if len(l.Waits) == 0 || l.Turn.Events == 0 || isInMap(l) {
+	if len(l.Waits) == 0 || l.Turn.Events == 0 {
 		return nil
 	}
 	b := &boundEdit{checked: c, loop: l, inside: map[string]bool{}, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
@@ -50,12 +53,20 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if l.Flow != &c.machine.Flow {
 		base.class = Offered // its Fail ends what runs beside it
 	}
-	if !b.countsTime() {
-		return b.deadlines(base, roomyEvents/events, r)
+	room := roomyEvents
+	if c.sharesHistory(l) {
+		room /= usualItems
+		base.also = fmt.Sprintf("more than %d items fill the history first", usualItems)
 	}
-	b.polls = roomyEvents / events
+	if !b.countsTime() {
+		return b.deadlines(base, room/events, r)
+	}
+	b.polls = room / events
 	if most := r.options.MaxWait; most > 0 {
 		b.polls = max(1, int((most+b.wait-1)/b.wait))
+		if base.also != "" {
+			base.also = fmt.Sprintf("more than %d items fill the history first", roomyEvents/events/b.polls)
+		}
 	}
 	b.variable = c.newVariable("polls")
 	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
@@ -131,11 +142,21 @@ func (b *boundEdit) limit(after time.Duration) []edit.Edit {
 	}
 	for s := range b.machine.All {
 		inside := slices.Contains(b.loop.Turn.States, s.Name) || s == b.loop.Start
-		if len(s.Catch) > 0 || len(s.Flows()) > 0 || (s.Task != nil || s.Wait != nil) && !inside {
+		if len(s.Catch) > 0 || len(s.Flows()) > 0 || (s.Task != nil && !sendsMessage(s) || s.Wait != nil) && !inside {
 			return nil
 		}
 	}
 	return []edit.Edit{{Op: edit.Behind, At: "/StartAt", Name: "TimeoutSeconds", Value: jsonOf(int64(after.Seconds()))}}
+}
+
+// sendsMessage tells whether a Task sends a message, once: it neither lasts nor cleans up.
+func sendsMessage(s *asl.State) bool {
+	r := asl.ParseResource(s.Task.Resource)
+	service := r.Service
+	if sdk, ok := r.SDK(); ok {
+		service = sdk
+	}
+	return r.Pattern == "" && len(s.Retry) == 0 && slices.Contains([]string{"sns", "sqs", "events"}, service)
 }
 
 // count counts the polls in the Wait.
@@ -248,10 +269,16 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 	return append(edits, edit.Edit{Op: edit.Before, At: b.loop.Flow.State(entry).Position.Pointer, Name: name, Value: pass})
 }
 
-// isInMap tells whether a loop runs for each item of a Map.
-func isInMap(l *lint.Loop) bool {
-	at := l.Poll.Position.Pointer
-	return strings.Contains(at, "/Iterator/") || strings.Contains(at, "/ItemProcessor/")
+// sharesHistory tells whether a loop runs for each item of a Map, in the history of the
+// machine: a child execution of a Distributed Map has its own.
+func (c *checked) sharesHistory(l *lint.Loop) bool {
+	shares := false
+	for s := range c.machine.All { // the outer ones first
+		if s.Map != nil && under(l.Poll.Position.Pointer, s.Position.Pointer) {
+			shares = !s.Map.Distributed
+		}
+	}
+	return shares
 }
 
 func escapePointer(name string) string {

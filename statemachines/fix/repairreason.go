@@ -79,8 +79,6 @@ func (c *checked) reasonUnbounded(f lint.Finding, smallest error, maxWait time.D
 		return "fix does not know which Task polls: count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
 	case l.Retries && smallest == nil:
 		return "its turns are retries: set MaxAttempts to the most polls that you want"
-	case isInMap(l):
-		return "the items of a Map share a history of 25,000 events, and only you know how many they are: bound the loop by hand, or pass --replace"
 	case maxWait > 0 && smallest != nil:
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):
