@@ -275,8 +275,12 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return nil
 	case f.Rule == lint.StatusUnclear:
 		return c.tellUnclear(f, l, r.options)
+	case isOfSecond(l, f):
+		return c.tellSecond(rowOf(l, f), l)
 	case strings.HasPrefix(f.Rule, "status-"):
 		return c.nameStatuses(f, l)
+	case f.Rule == typecheck.EnumValue:
+		return c.correctStatus(f, l)
 	case f.Rule == lint.StartRace:
 		return c.awaitStart(l)
 	case f.Rule == lint.UnboundedLoop:

@@ -20,6 +20,9 @@ import (
 // retries, and for what comes before and after.
 const roomyEvents = 23_000
 
+// usualItems are for how many items of a Map a bound leaves room.
+const usualItems = 10
+
 // choiceEvents are those of a Choice.
 const choiceEvents = 2
 
@@ -31,7 +34,7 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if l.Retries {
 		return c.limitRetries(l, r)
 	}
-	if len(l.Waits) == 0 || l.Turn.Events == 0 || isInMap(l) {
+	if len(l.Waits) == 0 || l.Turn.Events == 0 {
 		return nil
 	}
 	b := &boundEdit{checked: c, loop: l, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
@@ -68,6 +71,9 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 		return b.deadlines(base, turns, r)
 	case most > 0:
 		turns = max(1, int((most+b.wait-1)/b.wait))
+		if room.items > 0 {
+			base.also = itemsThatFill(roomyEvents / events / turns)
+		}
 	}
 	b.polls = turns
 	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
@@ -164,11 +170,21 @@ func (b *boundEdit) limit(after time.Duration) []edit.Edit {
 	}
 	for s := range b.machine.All {
 		inside := slices.Contains(b.loop.Turn.States, s.Name) || s == b.loop.Start
-		if len(s.Catch) > 0 || len(s.Flows()) > 0 || (s.Task != nil || s.Wait != nil) && !inside {
+		if len(s.Catch) > 0 || len(s.Flows()) > 0 || (s.Task != nil && !sendsMessage(s) || s.Wait != nil) && !inside {
 			return nil
 		}
 	}
 	return []edit.Edit{{Op: edit.Behind, At: "/StartAt", Name: "TimeoutSeconds", Value: jsonOf(int64(after.Seconds()))}}
+}
+
+// sendsMessage tells whether a Task sends a message, once: it neither lasts nor cleans up.
+func sendsMessage(s *asl.State) bool {
+	r := asl.ParseResource(s.Task.Resource)
+	service := r.Service
+	if sdk, ok := r.SDK(); ok {
+		service = sdk
+	}
+	return r.Pattern == "" && len(s.Retry) == 0 && slices.Contains([]string{"sns", "sqs", "events"}, service)
 }
 
 // count counts the polls in the Wait.
@@ -286,12 +302,6 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 	}
 	pass := value("Type", "Pass", "Assign", json.RawMessage(first), "Next", entry)
 	return append(edits, edit.Edit{Op: edit.Before, At: b.loop.Flow.State(entry).Position.Pointer, Name: name, Value: pass})
-}
-
-// isInMap tells whether a loop runs for each item of a Map.
-func isInMap(l *lint.Loop) bool {
-	at := l.Poll.Position.Pointer
-	return strings.Contains(at, "/Iterator/") || strings.Contains(at, "/ItemProcessor/")
 }
 
 func escapePointer(name string) string {

@@ -78,8 +78,6 @@ func (r *repairer) reasonUnbounded(c *checked, f lint.Finding, smallest error) s
 		return "fix does not know which Task polls: count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
 	case l.Retries && smallest == nil:
 		return "its turns are retries: set MaxAttempts to the most polls that you want"
-	case isInMap(l):
-		return "the items of a Map share a history of 25,000 events, and only you know how many they are: bound the loop by hand, or pass --replace"
 	case maxWait == 0 && r.all.roomOf(l.Poll.Name).events < l.Turn.Events:
 		return "the bounds of the other loops leave no room in the history of 25,000 events: shorten them, or pass --max-wait"
 	case maxWait > 0 && smallest != nil:

@@ -120,8 +120,13 @@ func TestRepairRecipes(t *testing.T) {
 			},
 		},
 		"a literal Wait is counted": {
-			text: strings.Replace(query, "WAIT", `"Seconds": 30`, 1), rule: lint.UnboundedLoop, maxWait: time.Hour, class: fix.Sure,
+			text: strings.NewReplacer("WAIT", `"Seconds": 30`, "sns:publish", "aws-sdk:s3:deleteObject", `"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message"`,
+				`"Bucket": "b", "Key"`).Replace(query), rule: lint.UnboundedLoop, maxWait: time.Hour, class: fix.Sure,
 			added: []string{`{"Variable": "$polls", "NumericGreaterThanEquals": 119, "Next": "Look timed out"}`},
+		},
+		"a machine that only sends a message behind its loop has a time limit": {
+			text: strings.Replace(query, "WAIT", `"Seconds": 30`, 1), rule: lint.UnboundedLoop, maxWait: time.Hour, class: fix.Sure,
+			added: []string{`{"StartAt": "Start", "TimeoutSeconds": 3600, "States": {`},
 		},
 		"a Wait by a path has a deadline that the user gives": {
 			text: strings.Replace(query, "WAIT", `"SecondsPath": "$.seconds"`, 1), rule: lint.UnboundedLoop, maxWait: time.Hour, class: fix.Sure,

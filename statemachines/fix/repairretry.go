@@ -23,7 +23,7 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	if err != nil || c.writes(s, o) {
 		return nil
 	}
-	starts := op != nil && !op.Reads() // a second call may do it twice
+	starts := op != nil && !op.Reads() && !c.pollsByRetry(s) // a second call may do it twice
 	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, starts), func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
 			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) }) // the first that names it counts
@@ -54,6 +54,12 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 		one.class = Offered
 	}
 	return []candidate{one}
+}
+
+// pollsByRetry tells whether the retries of a Task are polls: its own Retry calls it again
+// and again.
+func (c *checked) pollsByRetry(s *asl.State) bool {
+	return slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Retries && l.Poll == s })
 }
 
 // writes tells whether a Task changes something, and neither starts a job that is polled nor

@@ -84,6 +84,20 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	return all
 }
 
+// correctStatus are the edits of findings about statuses that put one in the place of a word
+// that no status is.
+func (c *checked) correctStatus(f lint.Finding, l *lint.Loop) []candidate {
+	var all []candidate
+	for _, other := range c.findings {
+		if strings.HasPrefix(other.Rule, "status-") {
+			all = append(all, slices.DeleteFunc(c.nameStatuses(other, l), func(one candidate) bool {
+				return len(one.edits) != 1 || one.edits[0].At != f.Pointer
+			})...)
+		}
+	}
+	return all
+}
+
 // rowOf is the row of a table that a finding is about; nil if it is about none.
 func rowOf(l *lint.Loop, f lint.Finding) *lint.Row {
 	i := slices.IndexFunc(l.Rows, func(r lint.Row) bool {
@@ -187,7 +201,7 @@ var quotedWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // mayMean tells whether a word is meant to be the value: it is no status, and begins like it.
 func (e *statusEdit) mayMean(word string) bool {
 	const alike = 4 // "SUCCEEDED" and "SUCCESS"
-	known := slices.ContainsFunc(e.loop.Rows, func(r lint.Row) bool { return slices.Contains(r.Values, word) })
+	known := slices.ContainsFunc(e.loop.Rows, func(r lint.Row) bool { return !r.Compared && slices.Contains(r.Values, word) })
 	return !known && len(word) >= alike && strings.HasPrefix(strings.ToLower(e.values[0]), strings.ToLower(word[:alike]))
 }
 

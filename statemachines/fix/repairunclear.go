@@ -62,6 +62,7 @@ type unclearEdit struct {
 	status            string
 	first, second     string   // paths of the status and of what tells more
 	success, failures []string // what the second says
+	unguarded         bool     // a rule fails where there is no second
 }
 
 // readAnswers reads what the second member says of a success and of a failure, and returns
@@ -117,7 +118,7 @@ func (e *unclearEdit) edits() [][]edit.Edit {
 		if at == len(rules.Items) {
 			place = edit.Edit{Op: edit.Append, At: s.Position.Pointer + "/Choices"}
 		}
-		for _, target := range failureRoutes(e.loop) {
+		for _, target := range append(e.secondRoutes(rules, operand), failureRoutes(e.loop)...) {
 			place.Value = e.rule(s.QueryLanguage, operand, target)
 			all = append(all, []edit.Edit{place})
 		}
@@ -127,6 +128,33 @@ func (e *unclearEdit) edits() [][]edit.Edit {
 		all = append(all, []edit.Edit{place, fail})
 	}
 	return all
+}
+
+// secondRoutes are where rules lead that take another value of the second member, and that
+// the loop fails by.
+func (e *unclearEdit) secondRoutes(rules *jsontree.Node, operand string) []string {
+	var all []string
+	for _, rule := range rules.Items {
+		for _, leaf := range leaves(rule) {
+			next := rule.Get("Next")
+			if leaf.Get("Variable").Text == e.other(operand) && leaf.Get("StringEquals") != nil && next != nil && e.fails(next.Text) {
+				all = append(all, next.Text)
+			}
+		}
+	}
+	return all
+}
+
+// fails tells whether a state of the loop's flow is a Fail, or leads to nothing else.
+func (e *unclearEdit) fails(name string) bool {
+	s := e.loop.Flow.State(name)
+	for n := 0; s != nil && n < len(e.loop.Flow.States); n++ {
+		if s.Type == asl.TypeFail {
+			return true
+		}
+		s = e.loop.Flow.State(s.Next)
+	}
+	return false
 }
 
 // operandOf is what an expression may compare.
@@ -208,11 +236,23 @@ func (e *unclearEdit) rule(language asl.QueryLanguage, operand, next string) []b
 		condition := fmt.Sprintf("{%% %s = '%s' and %s in ['%s'] %%}", operand, e.status, other, strings.Join(e.failures, "', '"))
 		return value("Condition", condition, "Next", next)
 	}
-	success := value("Variable", other, "StringEquals", e.success[0])
+	var how []byte
+	switch {
+	case e.success != nil:
+		how = value("Not", value("Variable", other, "StringEquals", e.success[0]))
+	case len(e.failures) == 1:
+		how = value("Variable", other, "StringEquals", e.failures[0])
+	default:
+		var words [][]byte
+		for _, word := range e.failures {
+			words = append(words, value("Variable", other, "StringEquals", word))
+		}
+		how = value("Or", json.RawMessage("["+string(bytes.Join(words, []byte(", ")))+"]"))
+	}
 	all := bytes.Join([][]byte{
 		value("Variable", operand, "StringEquals", e.status),
 		value("Variable", other, "IsPresent", true),
-		value("Not", success),
+		how,
 	}, []byte(", "))
 	return value("And", json.RawMessage("["+string(all)+"]"), "Next", next)
 }

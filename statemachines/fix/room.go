@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -14,6 +15,7 @@ type room struct {
 	events int // alone
 	pool   int // together with all loops that count the same variable; 0 if it cannot
 	loops  int // that share the history, with the loop itself
+	items  int // of a Map, of which each has so much; 0 outside of a Map
 }
 
 // historyVariable counts the events of all loops of a machine that have a count in common.
@@ -35,7 +37,7 @@ func (c *checked) roomOf(poll string) room {
 			continue
 		case c.countsInCommon(other):
 			open, common = open+1, common+1
-		case other.Bound.Kind == lint.ByCount && !isInMap(other):
+		case other.Bound.Kind == lint.ByCount && !c.sharesItems(other):
 			left -= other.Bound.Events
 		default:
 			open++
@@ -45,6 +47,10 @@ func (c *checked) roomOf(poll string) room {
 	r.events = left / open
 	if common > 0 && c.countsInCommon(&c.loops[i]) {
 		r.pool = left * (common + 1) / open
+	}
+	if c.sharesItems(&c.loops[i]) {
+		r.items = usualItems
+		r.events /= r.items
 	}
 	return r
 }
@@ -61,10 +67,30 @@ func (c *checked) countsInCommon(l *lint.Loop) bool {
 
 // String says why the room is not a whole history; empty if it is.
 func (r room) String() string {
-	if r.events == roomyEvents {
-		return ""
+	var why []string
+	if r.loops > 1 && r.events < roomyEvents {
+		why = append(why, fmt.Sprintf("%d loops share the %s events of the history", r.loops, thousands(asl.MaxEvents)))
 	}
-	return fmt.Sprintf("%d loops share the %s events of the history", r.loops, thousands(asl.MaxEvents))
+	if r.items > 0 {
+		why = append(why, itemsThatFill(r.items))
+	}
+	return strings.Join(why, "; ")
+}
+
+func itemsThatFill(items int) string {
+	return fmt.Sprintf("more than %d items fill the history first", items)
+}
+
+// sharesItems tells whether a loop runs for each item of a Map, in the history of the
+// machine: a child execution of a Distributed Map has its own.
+func (c *checked) sharesItems(l *lint.Loop) bool {
+	shares := false
+	for s := range c.machine.All { // the outer ones first
+		if s.Map != nil && isIn(turnAt(l).Position.Pointer, s.Position.Pointer) {
+			shares = !s.Map.Distributed
+		}
+	}
+	return shares
 }
 
 // shareHistory tells whether two states can run in one execution, one after the other or beside

@@ -36,6 +36,13 @@ func (c counters) put(name string, step int) {
 
 // add adds what a state counts.
 func (c counters) add(s *asl.State) {
+	for _, t := range templatesOf(s) {
+		c.template("", t)
+	}
+}
+
+// templatesOf are the templates of a state.
+func templatesOf(s *asl.State) []*asl.Template {
 	templates := []*asl.Template{s.Parameters, s.Arguments, s.ResultSelector, s.Assign, s.Output}
 	if s.Choice != nil {
 		for _, r := range s.Choice.Rules {
@@ -45,11 +52,7 @@ func (c counters) add(s *asl.State) {
 	for _, catcher := range s.Catch {
 		templates = append(templates, catcher.Assign, catcher.Output)
 	}
-	for _, t := range templates {
-		if t != nil {
-			c.template("", t)
-		}
-	}
+	return slices.DeleteFunc(templates, func(t *asl.Template) bool { return t == nil })
 }
 
 // template adds what a value called name counts.

@@ -166,7 +166,7 @@ func (c *checker) loop(l *loop, express bool) {
 		c.bound(l, tables)
 	}
 	for _, s := range l.states {
-		if s.Task != nil && polls {
+		if s.Task != nil && polls && (c.operations.of(s) != nil || l.innermost(s, c.waysOf(l.flow).before).passesTime()) {
 			c.poll(l, s)
 		}
 		if s.Choice != nil && !inTable(tables, s) && (polls || l.first(asl.TypeTask) != nil && !slices.ContainsFunc(l.states, passesTime)) {
@@ -191,6 +191,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			c.tryLaps(l, r)
 			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)
+			c.checkSecond(r)
 			c.checkDefault(r)
 			c.checkRace(r)
 			c.checkNeed(r)

@@ -241,6 +241,12 @@ func passesTime(s *asl.State) bool {
 	return s.Type == asl.TypeWait
 }
 
+// passesTime tells whether time passes in the loop, outside of those in it: else it goes
+// through items, and does not poll.
+func (l *loop) passesTime() bool {
+	return slices.ContainsFunc(l.states, func(s *asl.State) bool { return passesTime(s) && l.nested[s] == nil })
+}
+
 // turn is the shortest way around the loop from a state back to it, along
 // errors only if there is no other.
 func (l *loop) turn(from *asl.State) Turn {

@@ -41,6 +41,7 @@ type status struct {
 	path   string   // as the model spells it
 	steps  []string // as Step Functions spells them, with "0" for an item of a list
 	values []string // that the model or the catalogue knows
+	listed bool     // by the model, which a check of types reads, too
 	judges []*judge
 }
 
@@ -52,6 +53,7 @@ type judge struct {
 	stated   map[string]bool    // those that the entry names, not leaves to a retry
 	taken    map[string]bool    // those that the entry's waiter takes for a success
 	second   map[string]string  // the member that tells more of an unclear value
+	verdict  func(answer any) pollcore.Verdict
 	// gone tells that the entry waits until what it describes is no longer found:
 	// it succeeds by errors alone.
 	gone bool
@@ -238,24 +240,9 @@ func statusPaths(e *catalog.Entry) []string {
 // readStatus reads what the entries of an operation say of a member of its answer.
 func readStatus(path string, entries []*catalog.Entry) *status {
 	s := &status{path: path}
-	shape := entries[0].Operation.Output
-	for step := range strings.SplitSeq(path, ".") {
-		name, list := strings.CutSuffix(step, "[]")
-		s.steps = append(s.steps, javasdk.MemberName(name))
-		if m := shape.Member(name); m != nil {
-			shape = m.Shape
-		} else {
-			shape = nil
-		}
-		if list {
-			s.steps = append(s.steps, "0")
-			if shape != nil && shape.Element != nil {
-				shape = shape.Element.Shape
-			}
-		}
-	}
-	if shape != nil {
-		s.values = slices.Clone(shape.Enum)
+	var shape *catalog.Shape
+	if s.steps, shape = stepsTo(entries[0].Operation.Output, path); shape != nil {
+		s.values, s.listed = slices.Clone(shape.Enum), len(shape.Enum) > 0
 	}
 	for _, e := range entries {
 		for _, value := range listValues(e, path) {
@@ -274,6 +261,28 @@ func readStatus(path string, entries []*catalog.Entry) *status {
 		s.judges = append(s.judges, newJudge(e, s))
 	}
 	return s
+}
+
+// stepsTo are the steps of a path of the model as Step Functions spells them, and the shape
+// that it leads to; nil if the model does not have it.
+func stepsTo(shape *catalog.Shape, path string) ([]string, *catalog.Shape) {
+	var steps []string
+	for step := range strings.SplitSeq(path, ".") {
+		name, list := strings.CutSuffix(step, "[]")
+		steps = append(steps, javasdk.MemberName(name))
+		if m := shape.Member(name); m != nil {
+			shape = m.Shape
+		} else {
+			shape = nil
+		}
+		if list {
+			steps = append(steps, "0")
+			if shape != nil && shape.Element != nil {
+				shape = shape.Element.Shape
+			}
+		}
+	}
+	return steps, shape
 }
 
 // listValues returns the values at a path that an entry names.
@@ -304,6 +313,7 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 	if err != nil {
 		return j
 	}
+	j.verdict = func(answer any) pollcore.Verdict { return check.Check(nil, answer, nil).Verdict }
 	for _, a := range e.Waiter.Acceptors {
 		if m := a.Matcher; a.State == pollcore.Success && m.ErrorType == nil && (m.Success == nil || *m.Success) {
 			j.gone = false
@@ -391,15 +401,27 @@ var endName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // answer is the smallest answer with a value at a path.
-func answer(path, value string) any {
-	steps := strings.Split(path, ".")
-	var out any = value
-	for _, step := range slices.Backward(steps) {
-		name, list := strings.CutSuffix(step, "[]")
-		if list {
-			out = []any{out}
+func answer(path, value string) any { return put(nil, path, value) }
+
+// put is an answer with a value at a path, too.
+func put(in any, path, value string) any {
+	if path == "" {
+		return value
+	}
+	step, rest, _ := strings.Cut(path, ".")
+	name, list := strings.CutSuffix(step, "[]")
+	out, _ := in.(map[string]any)
+	if out == nil {
+		out = map[string]any{}
+	}
+	if list {
+		var item any
+		if old, _ := out[name].([]any); len(old) > 0 {
+			item = old[0]
 		}
-		out = map[string]any{name: out}
+		out[name] = []any{put(item, rest, value)}
+	} else {
+		out[name] = put(out[name], rest, value)
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,8 +10,12 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// otherValue stands for a status that nobody names.
-const otherValue = "jobpoller: any other value"
+// otherValue is a status that nobody names, and anyOther stands for all of them: a
+// condition may look for a part of a text.
+const (
+	otherValue = "jobpoller: any other value"
+	anyOther   = "jobpoller: all other values"
+)
 
 // reading is a table in the making.
 type reading struct {
@@ -17,10 +23,14 @@ type reading struct {
 
 	inner  *loop
 	judges []*judge
-	// routes are those of values, and of otherValue.
+	// routes are those of values, of otherValue and of anyOther.
 	status *status
 	routes map[string][]route
 	named  map[string]bool // by a rule of a Choice
+	// followBoth follows a status with a second member.
+	followBoth func(value string, second []string, how string) []route
+	// compared are values that the machine alone knows.
+	compared []string
 	// doubtful tells that the ends of the loop fit other judges than the call before it.
 	doubtful bool
 }
@@ -46,10 +56,27 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 	}
 	for _, s := range p.statuses {
 		if c.readStatus(l, r, s) {
-			break
+			return r
 		}
 	}
+	r.Unjudged = sayUnjudged(inner.states, p)
 	return r
+}
+
+// sayUnjudged says why nobody knows where each status leads; empty if there is none.
+func sayUnjudged(states []*asl.State, p *polled) string {
+	if len(p.statuses) == 0 {
+		return ""
+	}
+	path := p.statuses[0].path
+	if strings.Contains(path, "[]") {
+		path += " of one job"
+	}
+	i := slices.IndexFunc(states, func(s *asl.State) bool { return s.Choice != nil })
+	if i < 0 {
+		return "no Choice looks at " + path
+	}
+	return fmt.Sprintf("%q does not decide by %s alone", states[i].Name, path)
 }
 
 // readStatus reads the routes of the values of a status, and tells whether the loop
@@ -63,18 +90,21 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		follows.bounds = l.findBounds()
 	}
 	answer := c.types.Result(r.Poll)
+	r.followBoth = func(value string, second []string, how string) []route {
+		return inTime(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how)))
+	}
+	follow := func(value string) []route { return inTime(follows.follow(typecheck.Narrow(answer, s.steps, value))) }
 	routes := map[string][]route{}
 	for _, value := range append([]string{otherValue}, s.values...) {
-		found := follows.follow(typecheck.Narrow(answer, s.steps, value))
-		if found == nil {
+		if routes[value] = follow(value); routes[value] == nil {
 			return false
 		}
-		routes[value] = inTime(found)
 	}
 	stays, leaves, differs := false, false, false
+	tellsMore := slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 }) // a second member may say where all values lead
 	for _, value := range s.values {
 		end := endOf(routes[value])
-		stays, leaves = stays || end == PollsOn, leaves || end != PollsOn
+		stays, leaves = stays || end == PollsOn || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
 		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
 	}
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
@@ -94,7 +124,39 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		}
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
+	r.addOthers(follow)
 	return true
+}
+
+// addOthers adds the routes of what neither the model nor the catalogue knows: of each
+// value that the machine compares with, if no model lists the values, and of all others,
+// among which are texts that a condition finds a part of.
+func (r *reading) addOthers(follow func(string) []route) {
+	usual := pathsOf(r.routes[otherValue])
+	isKnown := func(word string) bool {
+		return slices.ContainsFunc(r.status.values, func(value string) bool { return strings.EqualFold(value, word) })
+	}
+	others := r.routes[otherValue]
+	for _, text := range textsLike(r.inner.states) {
+		if isKnown(text) {
+			continue
+		}
+		for _, way := range follow(text) {
+			if !slices.ContainsFunc(others, func(o route) bool { return slices.Equal(o.path, way.path) }) {
+				others = append(slices.Clip(others), way)
+			}
+		}
+	}
+	r.routes[anyOther] = others
+	for _, word := range slices.Sorted(maps.Keys(r.named)) {
+		if r.status.listed || isKnown(word) || slices.ContainsFunc(around(word), func(text string) bool { return pathsOf(follow(text)) != usual }) {
+			continue // a part of a text is no value
+		}
+		if found := follow(word); found != nil && pathsOf(found) != usual {
+			r.routes[word] = found
+			r.compared = append(r.compared, word)
+		}
+	}
 }
 
 // newRouter is what follows answers of a poll.
@@ -185,6 +247,11 @@ func (r *reading) fits(j *judge) bool {
 	return goesOn
 }
 
+// mayPollOn tells whether one of some routes leads back to the poll.
+func mayPollOn(routes []route) bool {
+	return slices.ContainsFunc(routes, func(r route) bool { return r.ends == PollsOn })
+}
+
 // endOf is where all routes of a value end.
 func endOf(routes []route) End {
 	end := routes[0].ends
@@ -225,8 +292,12 @@ func (r *reading) trunk() int {
 // targets are the states that a value leads to: the first behind what all values
 // go through that is not a Choice.
 func (r *reading) targets(value string, trunk int) []string {
+	return r.targetsOf(r.routes[value], trunk)
+}
+
+func (r *reading) targetsOf(routes []route, trunk int) []string {
 	var out []string
-	for _, route := range r.routes[value] {
+	for _, route := range routes {
 		rest := route.path[min(trunk, len(route.path)):]
 		i := slices.IndexFunc(rest, func(name string) bool { return r.Flow.State(name).Choice == nil })
 		if i >= 0 && !slices.Contains(out, rest[i]) {
@@ -252,36 +323,4 @@ func (r *reading) has(f Finding) bool {
 // isStated tells whether the catalogue states what a value means.
 func (r *reading) isStated(value string) bool {
 	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] })
-}
-
-// fill makes the rows of the table.
-func (r *reading) fill() {
-	if r.status == nil {
-		return
-	}
-	trunk := r.trunk()
-	for _, value := range append(slices.Clone(r.status.values), otherValue) {
-		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
-		if row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && !r.isStated(value) {
-			row.Meaning = MeansUnknown // an AWS waiter polls on for it, and nobody says that the job runs
-		}
-		if value != otherValue {
-			row.Values = []string{value}
-			row.Either = r.status.meaningsOf(r.judges, value)
-			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
-			if row.Meaning == MeansUnclear {
-				row.Member = r.judges[0].second[value]
-			}
-		}
-		i := slices.IndexFunc(r.Rows, func(o Row) bool {
-			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Member == row.Member && o.Partial == row.Partial && slices.Equal(o.Either, row.Either) &&
-				o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
-		})
-		if i >= 0 {
-			r.Rows[i].Values = append(r.Rows[i].Values, value)
-			continue
-		}
-		r.Rows = append(r.Rows, row)
-	}
-	sortRows(r.Rows)
 }

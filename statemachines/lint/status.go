@@ -163,7 +163,7 @@ func (r *reading) worksOn(row *Row) bool {
 // does, too.
 func (r *reading) joinsSuccess(row *Row) bool {
 	for value, routes := range r.routes {
-		if means := r.status.meaning(r.judges, value); value == otherValue || means != MeansSuccess && means != MeansUnclear {
+		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
 			continue
 		}
 		for _, success := range routes {
@@ -207,7 +207,12 @@ func (r *reading) takes(row *Row) bool {
 
 // findDecision returns the state and the field of it that send a value where it goes.
 func (r *reading) findDecision(value string) (s *asl.State, field string) {
-	chosen := r.routes[value][0].chosen
+	return r.decisionOf(r.routes[value])
+}
+
+// decisionOf is where the first of some routes is chosen.
+func (r *reading) decisionOf(routes []route) (s *asl.State, field string) {
+	chosen := routes[0].chosen
 	if len(chosen) == 0 {
 		return r.Poll, ""
 	}

@@ -39,6 +39,9 @@ type Loop struct {
 	// if the loop looks at none that the catalogue knows. Then there are no Rows.
 	Status string
 	Rows   []Row
+	// Unjudged says why a loop on an operation of the catalogue has no Rows; empty if it
+	// has.
+	Unjudged string
 	// Errors are where errors of the poll lead that its Catch takes, or that a Retry
 	// takes for "not yet".
 	Errors []ErrorRow
@@ -61,8 +64,13 @@ type Row struct {
 	// Values mean the same and lead the same way; empty is any other value.
 	Values  []string
 	Meaning Meaning
-	// Member is what tells more where Meaning is MeansUnclear, as the model spells it.
-	Member string
+	// Compared tells that the machine compares with the values, and that nobody else
+	// knows them.
+	Compared bool
+	// Member is what tells more where Meaning is MeansUnclear, as the model spells it, and
+	// where Rule is about some of its values, Seconds.
+	Member  string
+	Seconds []string
 	// Partial tells of a failure after which a part of the work is done, and can be used.
 	Partial bool
 	// Either are the meanings of which one is right, if it depends on what the loop

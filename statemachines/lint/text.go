@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -173,8 +174,14 @@ func (r *Row) Describe() string {
 			words[i] = string(m)
 		}
 		return strings.Join(words, " or ") + ", " + does
+	case r.Compared:
+		return "not known, " + does
 	case r.Meaning == MeansUnknown:
 		return does
+	case r.Seconds != nil && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
+		return string(r.Meaning) + ", but may fail"
+	case r.Seconds != nil:
+		return string(r.Meaning) + ", but " + does
 	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn:
 		return string(r.Meaning) + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn:
@@ -194,7 +201,11 @@ func (l *Loop) notes() [][2]string {
 		}
 		return ""
 	}
-	notes := [][2]string{{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)}}
+	var notes [][2]string
+	if l.Unjudged != "" {
+		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), diag.Note.String()})
+	}
+	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)})
 	if needless := tag(PollNeedless); needless != "" {
 		text := " has .sync: no loop needed"
 		if job := l.Entry.Job; job.Sync == "" {
@@ -203,6 +214,14 @@ func (l *Loop) notes() [][2]string {
 		notes = append(notes, [2]string{"  " + l.Entry.Service.Key + text, needless})
 	}
 	return notes
+}
+
+// DescribeUnjudged says why the loop has no table; empty if it has one.
+func (l *Loop) DescribeUnjudged() string {
+	if l.Unjudged == "" {
+		return ""
+	}
+	return "statuses not judged: " + l.Unjudged
 }
 
 // DescribeBound says what ends the loop.

@@ -10,9 +10,9 @@ import (
 
 // loopView is the table of a poll loop, with how often this execution saw each value.
 type loopView struct {
-	Title, Bound string
-	Rows         []loopRow
-	Findings     []finding
+	Title, Unjudged, Bound string
+	Rows                   []loopRow
+	Findings               []finding
 }
 
 type loopRow struct {
@@ -29,7 +29,7 @@ func newLoopViews(loops []lint.Loop, jobs []*history.Job) []loopView {
 	var all []loopView
 	for i := range loops {
 		l := &loops[i]
-		v := loopView{Title: strings.Join(l.Turn.States, " → "), Bound: l.DescribeBound()}
+		v := loopView{Title: strings.Join(l.Turn.States, " → "), Unjudged: l.DescribeUnjudged(), Bound: l.DescribeBound()}
 		if l.Operation != "" {
 			v.Title += " polls " + l.Operation
 		}

@@ -356,6 +356,9 @@ func (w *textWriter) loop(l *loopView) {
 			w.line("  %*s   %s", widths[3], "", finding)
 		}
 	}
+	if l.Unjudged != "" {
+		w.line("  %s", l.Unjudged)
+	}
 	w.line("  %s", l.Bound)
 }
 

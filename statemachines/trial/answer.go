@@ -154,10 +154,11 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 		for _, base := range bases {
 			for _, value := range values {
 				body := m.Put(base, value)
-				if len(r.Members) > 1 {
+				switch {
+				case len(r.Members) > 1:
 					add(r.Describe(body), body, false, false)
-				} else {
-					add(value, body, false, isEnd(r, value))
+				case !hasAnswer(r, value): // its own has what is there only then
+					add(value, body, false, false)
 				}
 			}
 		}
@@ -209,9 +210,9 @@ func (c *callee) addSeveral(r *simulate.Response) {
 	}
 }
 
-// isEnd tells whether a status is the end of a job.
-func isEnd(r *simulate.Response, value string) bool {
-	return slices.ContainsFunc(r.Statuses, func(s simulate.StatusResponse) bool { return s.Name == value && s.Verdict != pollcore.Retry })
+// hasAnswer tells whether a status has an answer of its own.
+func hasAnswer(r *simulate.Response, value string) bool {
+	return slices.ContainsFunc(r.Statuses, func(s simulate.StatusResponse) bool { return s.Name == value })
 }
 
 // addErrors adds the errors that a call can end with: those of the model, a throttled and a

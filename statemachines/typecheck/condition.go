@@ -290,8 +290,19 @@ func splitTruth(value, expected Value) (holds, fails Value) {
 
 func splitWords(value Value, keep func(string) bool) (holds, fails Value) {
 	holds = value.only(texts)
-	if holds.IsNothing() || !holds.words().isFinite() {
+	switch {
+	case holds.IsNothing():
 		return holds, value
+	case !holds.words().isFinite(): // what is not listed may be on either side
+		fails = value
+		for _, word := range holds.words().list() {
+			if keep(word) {
+				fails = dropWord(fails, word)
+			} else {
+				holds = dropWord(holds, word)
+			}
+		}
+		return holds, fails
 	}
 	with := func(keep func(string) bool) Value {
 		w := holds.words().filter(keep)
@@ -392,7 +403,9 @@ func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
 				return
 			}
 		}
-		x.report(EnumValue, diag.Danger, suggestValue(x.problem(at, "no value of %s matches %q", what, word), word, value.words().list()))
+		if !slices.ContainsFunc(value.words().except, func(ruled string) bool { return asl.MatchString(ruled, word) }) { // else an earlier rule takes them
+			x.report(EnumValue, diag.Danger, suggestValue(x.problem(at, "no value of %s matches %q", what, word), word, value.words().list()))
+		}
 	}
 }
 

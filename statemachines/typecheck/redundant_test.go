@@ -42,3 +42,33 @@ func TestRedundantNegationIsNoMistake(t *testing.T) {
 		require.Contains(t, found[0].Message, want)
 	}
 }
+
+// A rule with a pattern takes each value of the model that fits: a later rule for one of
+// them never applies, by whatever operator it asks. What no model lists may be on either side.
+func TestPatternsTakeValues(t *testing.T) {
+	t.Parallel()
+	const state = `"Variable": "$.r.QueryExecution.Status.State"`
+	for second, hidden := range map[string]bool{
+		`{"Or": [{` + state + `, "StringEquals": "FAILED"}, {` + state + `, "StringEquals": "CANCELLED"}], "Next": "Bad"}`: true,
+		`{` + state + `, "StringEquals": "QUEUED", "Next": "Bad"}`:                                                         true,
+		`{"Not": {"Not": {` + state + `, "StringEquals": "FAILED"}}, "Next": "Bad"}`:                                       true,
+		`{` + state + `, "StringEquals": "RUNNING", "Next": "Bad"}`:                                                        false,
+		`{` + state + `, "StringMatches": "*ING", "Next": "Bad"}`:                                                          false,
+		`{` + state + `, "StringMatches": "*FAIL*", "Next": "Bad"}`:                                                        false,
+	} {
+		m, err := asl.Parse([]byte(`{"StartAt": "Get", "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.r", "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{` + state + `, "StringMatches": "*ED", "Next": "End"}, ` + second + `], "Default": "Bad"},
+			"End": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}}}`))
+		require.NoError(t, err, second)
+		c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		found := c.Findings()
+		if !hidden {
+			require.Empty(t, found, second)
+			continue
+		}
+		require.Len(t, found, 1, second)
+		require.Equal(t, typecheck.UnreachableRule, found[0].Rule, second)
+	}
+}

@@ -25,6 +25,7 @@ type pollLoop struct {
 	Start       string     `json:"start,omitempty"`
 	StatusPath  string     `json:"statusPath,omitempty"`
 	Rows        []loopRow  `json:"rows,omitempty"`
+	Unjudged    string     `json:"unjudged,omitempty"`
 	Errors      []errorRow `json:"errors,omitempty"`
 	Retries     bool       `json:"retries,omitempty"`
 	Bound       loopBound  `json:"bound"`
@@ -73,8 +74,9 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	b := l.Bound
 	out := pollLoop{
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
-		Bound:   loopBound{string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost},
-		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Bound:    loopBound{string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost},
+		Unjudged: l.Unjudged,
+		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
 	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
@@ -168,7 +170,7 @@ func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
 	}
 	var known []lint.Loop
 	for _, l := range lint.Loops(m, o) {
-		if len(l.Rows) > 0 {
+		if len(l.Rows) > 0 || l.Unjudged != "" {
 			known = append(known, l)
 		}
 	}

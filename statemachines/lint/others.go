@@ -1,0 +1,70 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// around are texts that a word is a part of.
+func around(word string) []string { return []string{"x" + word, word + "x", "x" + word + "x"} }
+
+// textsLike are texts that conditions of states, and what these compute, may find a part of:
+// of patterns and of the arguments of functions.
+func textsLike(states []*asl.State) []string {
+	var all, expressions []string
+	for _, s := range states {
+		for _, t := range templatesOf(s) {
+			expressions = appendExpressions(expressions, t)
+		}
+		if s.Choice == nil {
+			continue
+		}
+		for i := range s.Choice.Rules {
+			rule := &s.Choice.Rules[i]
+			switch {
+			case rule.Expression == nil:
+				all = appendMatches(all, &rule.Condition)
+			case rule.Expression.Expression != nil:
+				expressions = append(expressions, rule.Expression.Expression.String())
+			}
+		}
+	}
+	for _, e := range expressions {
+		if strings.Contains(e, "(") {
+			for _, text := range quoted().FindAllString(e, -1) {
+				all = append(all, around(text[1:len(text)-1])...)
+			}
+		}
+	}
+	return all
+}
+
+// appendExpressions appends the expressions of a template.
+func appendExpressions(all []string, t *asl.Template) []string {
+	if t.Expression != nil {
+		all = append(all, t.Expression.String())
+	}
+	for _, m := range t.Object {
+		all = appendExpressions(all, m.Value)
+	}
+	for _, item := range t.Array {
+		all = appendExpressions(all, item)
+	}
+	return all
+}
+
+// appendMatches appends texts that fit the patterns of a condition.
+func appendMatches(all []string, c *asl.Condition) []string {
+	if pattern, ok := c.Value.(string); ok && c.Operator == asl.StringMatches {
+		all = append(all, strings.NewReplacer(`\*`, "*", "*", "x").Replace(pattern))
+	}
+	if c.Not != nil {
+		all = appendMatches(all, c.Not)
+	}
+	for _, part := range slices.Concat(c.And, c.Or) {
+		all = appendMatches(all, part)
+	}
+	return all
+}

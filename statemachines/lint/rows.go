@@ -1,0 +1,46 @@
+package lint
+
+import "slices"
+
+// fill makes the rows of the table.
+func (r *reading) fill() {
+	if r.status == nil {
+		return
+	}
+	trunk := r.trunk()
+	var rules []string // that each row breaks: a finding is about all values of its row
+	for _, value := range slices.Concat(r.status.values, r.compared, []string{anyOther}) {
+		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
+		row.Compared = slices.Contains(r.compared, value)
+		if row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && !r.isStated(value) {
+			row.Meaning = MeansUnknown // an AWS waiter polls on for it, and nobody says that the job runs
+		}
+		if value != anyOther {
+			row.Values = []string{value}
+			row.Either = r.status.meaningsOf(r.judges, value)
+			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
+			if row.Meaning == MeansUnclear {
+				row.Member = r.judges[0].second[value]
+			}
+		}
+		rule := ""
+		if len(row.Values) > 0 {
+			rule, _, _ = r.judge(&row)
+		}
+		same := func(i int) bool {
+			o := &r.Rows[i]
+			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member && o.Partial == row.Partial &&
+				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+		}
+		i := 0
+		for i < len(r.Rows) && !same(i) {
+			i++
+		}
+		if i < len(r.Rows) {
+			r.Rows[i].Values = append(r.Rows[i].Values, value)
+			continue
+		}
+		r.Rows, rules = append(r.Rows, row), append(rules, rule)
+	}
+	sortRows(r.Rows)
+}
