@@ -80,13 +80,14 @@ conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name
 	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
 	$(TRANSLATION) -pairs $(PAIRS) -seed $(SEED)
 	go test -count=1 -run '^TestReportIsWhatRunsTake$$' ./tests -jobs 400
-	go test -count=1 -v -run '^TestReportOf' ./tests/fixtruth -machines 100
+	go test -count=1 -v -run '^TestReport$$' ./tests/fixtruth -machines 300
 
 MACHINES ?= 5000
+FIRST ?= 0
 
 .PHONY: fix-truth
-fix-truth: ## Draw 5000 machines that poll (or MACHINES), break them, let fix change them, and say form by form what became of them
-	go test -count=1 -v -timeout 2h -run '^TestReportOf' ./tests/fixtruth -machines $(MACHINES) -shown 3
+fix-truth: ## Draw 5000 machines that poll (or MACHINES, from the seed FIRST), break them, let lint read and fix change them, and say form by form what became of them
+	go test -count=1 -v -timeout 2h -run '^TestReport$$' ./tests/fixtruth -machines $(MACHINES) -seed $(FIRST) -shown 3
 
 SUITES ?=
 MUTANTS ?=

@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 const (
@@ -62,6 +63,35 @@ const (
   "Good": {"Type": "Succeed"},
   "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": "m"}, "Next": "Bad"},
   "Bad": {"Type": "Fail", "Error": "QueryFailed"}
+}}`
+	wrongTwice = `{"QueryLanguage": "JSONata", "StartAt": "Look", "TimeoutSeconds": 3600, "States": {
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "{% $states.input.id %}"},
+    "Output": {"id": "{% $states.input.id %}", "r": "{% $states.result %}"}, "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Condition": "{% $states.input.r.QueryExecution.Status.Stat = 'SUCCEEDED' %}", "Next": "Good"}
+  ], "Default": "Failed?"},
+  "Failed?": {"Type": "Choice", "Choices": [
+    {"Condition": "{% $states.input.r.QueryExecution.Status.Stat in ['FAILED', 'CANCELLED'] %}", "Next": "Bad"}
+  ], "Default": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+  "Good": {"Type": "Succeed"},
+  "Bad": {"Type": "Fail", "Error": "QueryFailed"}
+}}`
+	boundedCommand = `{"StartAt": "Begin", "States": {
+  "Begin": {"Type": "Pass", "Assign": {"polls": 0}, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ssm:getCommandInvocation",
+    "Parameters": {"CommandId.$": "$.id", "InstanceId": "i-1"}, "ResultPath": "$.r", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.r.Status", "StringEquals": "Success", "Next": "Good"},
+    {"Or": [{"Variable": "$.r.Status", "StringEquals": "Failed"}, {"Variable": "$.r.Status", "StringEquals": "TimedOut"}], "Next": "Tell"},
+    {"Variable": "$polls", "NumericGreaterThan": 20, "Next": "Late"}
+  ], "Default": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Assign": {"polls.$": "States.MathAdd($polls, 1)"}, "Next": "Look"},
+  "Good": {"Type": "Succeed"},
+  "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops",
+    "Message.$": "$.r.StandardErrorContent"}, "Next": "Bad"},
+  "Bad": {"Type": "Fail", "Error": "CommandFailed"},
+  "Late": {"Type": "Fail", "Error": "TooLate"}
 }}`
 	retried = `{"StartAt": "Look", "States": {
   "Look": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "check"}, "Retry": [
@@ -132,6 +162,22 @@ func TestRepairRecipes(t *testing.T) {
 			text: strings.Replace(query, "WAIT", `"SecondsPath": "$.seconds"`, 1), rule: lint.UnboundedLoop, maxWait: time.Hour, class: fix.Sure,
 			added: []string{`"Look again?": {"QueryLanguage": "JSONata", "Type": "Choice", "Choices": [` +
 				`{"Condition": "{% $millis() - $toMillis($started) > 3600000 %}", "Next": "Look timed out"}], "Default": "Pause"},`},
+		},
+		"a member that is wrong in two places is corrected in both": {
+			text: wrongTwice, rule: typecheck.UnknownMember, class: fix.Offered,
+			added: []string{
+				`{"Condition": "{% $states.input.r.QueryExecution.Status.State = 'SUCCEEDED' %}", "Next": "Good"}`,
+				`{"Condition": "{% $states.input.r.QueryExecution.Status.State in ['FAILED', 'CANCELLED'] %}", "Next": "Bad"}`,
+			},
+		},
+		"a success that is misspelt, where Default fails": {
+			text: strings.NewReplacer("RETRY", "", `"Success"`, `"Succes"`).Replace(command), rule: typecheck.EnumValue, class: fix.Offered,
+			added: []string{`{"Variable": "$.r.Status", "StringEquals": "Success", "Next": "Good"},`},
+		},
+		"a failure goes where others go, if its reason may be absent there as theirs": {
+			text: boundedCommand, rule: lint.StatusPollsOn, class: fix.Sure,
+			added: []string{`{"Or": [{"Variable": "$.r.Status", "StringEquals": "Failed"}, {"Variable": "$.r.Status", "StringEquals": "Cancelled"}, ` +
+				`{"Variable": "$.r.Status", "StringEquals": "TimedOut"}], "Next": "Tell"},`},
 		},
 		"retries that poll have fewer attempts": {
 			text: retried, rule: lint.UnboundedLoop, maxWait: 24 * time.Hour, class: fix.Sure,

@@ -31,6 +31,8 @@ type scenario struct {
 	job int
 	// endless tells that the job never ends.
 	endless bool
+	// full tells that each answer has all members.
+	full bool
 }
 
 const unknownStatus = "HIBERNATING"
@@ -163,7 +165,7 @@ func (s *service) item(id any, a answer) object {
 	if a.status == "" {
 		put(o, s.op.status, nil)
 	}
-	if slices.Contains(s.op.failure, a.status) {
+	if slices.Contains(s.op.failure, a.status) || s.scenario.full {
 		put(o, s.op.reason, "It broke: "+a.status)
 	}
 	return o

@@ -69,6 +69,28 @@ type blueprint struct {
 // polls on: the statuses that a loop is meant to wait in.
 func (b *blueprint) waits() []string { return slices.Concat(b.op.running, b.op.ending) }
 
+// retriedErrors are those of the Retry of the poll.
+func (b *blueprint) retriedErrors() []string {
+	errors := []string{b.op.throttled(), b.op.fault()}
+	if b.starts && b.catch != "success" && b.op.service == "ssm" && !b.fast {
+		errors = append([]string{b.op.gone}, errors...)
+	}
+	return errors
+}
+
+// caughtErrors are those of the Catch of the poll.
+func (b *blueprint) caughtErrors() []string {
+	switch b.catch {
+	case "success":
+		return []string{b.op.gone}
+	case "retry":
+		return []string{b.op.throttled(), b.op.fault(), "States.Timeout"}
+	case "failure":
+		return []string{"States.TaskFailed"}
+	}
+	return nil
+}
+
 // Drawn is a machine, with its intact twin.
 type Drawn struct {
 	Seed          uint64
@@ -80,8 +102,8 @@ type Drawn struct {
 	// Poll is the resource of the Task that polls.
 	Poll string
 
-	plan, intact *blueprint
-	twins        map[string]*observed // what the twin did, by scenario
+	plan, intact   *blueprint
+	befores, twins map[string]*observed // what the machine and the twin did, by scenario
 }
 
 // Draw draws the machine of a seed.
@@ -96,7 +118,7 @@ func Draw(seed uint64) *Drawn {
 	}
 	return &Drawn{
 		Seed: seed, Forms: b.forms, Faults: broken.faults, Express: b.express, Text: broken.write(), Twin: b.write(), Input: b.input(),
-		Poll: b.op.resource(b.op.describe), plan: &broken, intact: b, twins: map[string]*observed{},
+		Poll: b.op.resource(b.op.describe), plan: &broken, intact: b, befores: map[string]*observed{}, twins: map[string]*observed{},
 	}
 }
 

@@ -21,28 +21,32 @@ func namesRunning(b *blueprint) bool {
 	return b.choices == defaultFails || b.choices == defaultDecides || b.choices == defaultSucceeds
 }
 
-// take removes a value of several, and returns it.
-func take(r *rand.Rand, from *[]string) string {
-	i := r.IntN(len(*from))
-	value := (*from)[i]
-	*from = slices.Delete(slices.Clone(*from), i, i+1)
+// take removes a value that is one of some, and returns it.
+func take(r *rand.Rand, from *[]string, some []string) string {
+	value := some[r.IntN(len(some))]
+	*from = slices.DeleteFunc(slices.Clone(*from), func(v string) bool { return v == value })
 	return value
+}
+
+// failures are those that the conditions name.
+func (b *blueprint) failures() []string {
+	return slices.DeleteFunc(slices.Clone(b.op.failure), func(v string) bool { return !slices.Contains(b.failure, v) })
 }
 
 // faults has a row a fault: add one, and the generator puts it in.
 var faults = []fault{
 	{"a failure forgotten", func(b *blueprint) bool {
-		return namesFailures(b) && len(b.failure) > 1
-	}, func(b *blueprint, r *rand.Rand) { take(r, &b.failure) }},
+		return namesFailures(b) && len(b.failures()) > 1
+	}, func(b *blueprint, r *rand.Rand) { take(r, &b.failure, b.failures()) }},
 	{"all failures forgotten", func(b *blueprint) bool {
 		return b.choices == defaultWaits && b.catch != "failure" && b.jobs == 1 && len(b.failure) > 0 && b.around != "outer"
 	}, func(b *blueprint, _ *rand.Rand) { b.failure = nil }},
-	{"a failure taken for success", func(b *blueprint) bool { return len(b.failure) > 1 && b.choices != defaultSucceeds }, func(b *blueprint, r *rand.Rand) {
-		b.success = append(slices.Clone(b.success), take(r, &b.failure))
+	{"a failure taken for success", func(b *blueprint) bool { return len(b.failures()) > 1 && b.choices != defaultSucceeds }, func(b *blueprint, r *rand.Rand) {
+		b.success = append(slices.Clone(b.success), take(r, &b.failure, b.failures()))
 	}},
 	{"a running status forgotten", func(b *blueprint) bool {
 		return namesRunning(b) && len(b.running) > 1
-	}, func(b *blueprint, r *rand.Rand) { take(r, &b.running) }},
+	}, func(b *blueprint, r *rand.Rand) { take(r, &b.running, b.running) }},
 	{"a running status taken for failure", func(b *blueprint) bool {
 		return namesFailures(b) && b.jobs == 1 && len(b.failure) > 0
 	}, func(b *blueprint, r *rand.Rand) {
@@ -51,8 +55,8 @@ var faults = []fault{
 	{"success misspelt", func(b *blueprint) bool { return b.choices != defaultSucceeds }, func(b *blueprint, _ *rand.Rand) {
 		b.success = append([]string{misspell(b.success[0])}, b.success[1:]...)
 	}},
-	{"a failure misspelt", func(b *blueprint) bool { return namesFailures(b) && len(b.failure) > 0 }, func(b *blueprint, r *rand.Rand) {
-		b.failure = append(slices.Clone(b.failure), misspell(take(r, &b.failure)))
+	{"a failure misspelt", func(b *blueprint) bool { return namesFailures(b) && len(b.failures()) > 0 }, func(b *blueprint, r *rand.Rand) {
+		b.failure = append(slices.Clone(b.failure), misspell(take(r, &b.failure, b.failures())))
 	}},
 	{"no bound", func(b *blueprint) bool {
 		return b.counter != "" && b.choices != thirdChoice

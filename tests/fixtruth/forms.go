@@ -81,7 +81,10 @@ var slots = []slot{
 			return b.starts && inData(b) && b.counter != "input" && b.catch != "failure" && !b.express
 		}, func(b *blueprint) { b.around = "outer" }},
 	}},
-	{25, []form{{"Lambda before", nil, func(b *blueprint) { b.before = "lambda" }}}},
+	{30, []form{
+		{"Lambda before", nil, func(b *blueprint) { b.before = "lambda" }},
+		{"HTTP Task before", nil, func(b *blueprint) { b.before = "http" }},
+	}},
 	{40, []form{
 		{"Lambda behind", nil, func(b *blueprint) { b.after = "lambda" }},
 		{"HTTP Task behind", nil, func(b *blueprint) { b.after = "http" }},

@@ -39,7 +39,7 @@ func (b *blueprint) intend(s scenario, item int) intent {
 	service := newService(b, s)
 	call := func(name string) { in.calls = append(in.calls, name) }
 	if b.before != "" {
-		call("lambda:invoke")
+		call(b.before + ":invoke")
 	}
 	for start := 1; ; start++ {
 		if b.starts {

@@ -63,7 +63,7 @@ func single(name string, state object) object {
 // exits writes the states behind the loop.
 func (w *writer) exits() {
 	if w.after != "" {
-		w.states[tellDone] = w.behind(report)
+		w.states[tellDone] = w.aside(w.after, "done", object{"job": w.jobID()}, report)
 	}
 	made := object{"id": w.jobID()}
 	switch {
@@ -171,15 +171,15 @@ func (w *writer) waitExit() string {
 	return pause
 }
 
-// behind is the Task behind a success.
-func (w *writer) behind(next string) object {
-	if w.after == "http" {
+// aside is a Task before or behind the loop.
+func (w *writer) aside(service, name string, data object, next string) object {
+	if service == "http" {
 		return w.task("arn:aws:states:::http:invoke", object{
-			"ApiEndpoint": "https://example.com/done", "Method": "POST", "RequestBody": object{"job": w.jobID()},
+			"ApiEndpoint": "https://example.com/" + name, "Method": "POST", "RequestBody": data,
 			"Authentication": object{"ConnectionArn": "arn:aws:events:us-east-1:123456789012:connection/done/1"},
 		}, next)
 	}
-	return w.task("arn:aws:states:::lambda:invoke", object{"FunctionName": "done", "Payload": object{"job": w.jobID()}}, next)
+	return w.task("arn:aws:states:::lambda:invoke", object{"FunctionName": name, "Payload": data}, next)
 }
 
 // entry writes the states before the loop, and returns the first.
@@ -220,7 +220,7 @@ func (w *writer) entry() string {
 		next = noAttempts
 	}
 	if w.before != "" {
-		w.states[prepare] = w.task("arn:aws:states:::lambda:invoke", object{"FunctionName": "prepare", "Payload": object{"kept": in("kept")}}, next)
+		w.states[prepare] = w.aside(w.before, "prepare", object{"kept": in("kept")}, next)
 		next = prepare
 	}
 	return next
@@ -343,28 +343,6 @@ func (w *writer) selectResult(s object) {
 		s["OutputPath"] = "$.r"
 	}
 	s["ResultPath"] = "$.r"
-}
-
-// retriedErrors are those of the Retry of the poll.
-func (b *blueprint) retriedErrors() []string {
-	errors := []string{b.op.throttled(), b.op.fault()}
-	if b.starts && b.catch != "success" && b.op.service == "ssm" && !b.fast {
-		errors = append([]string{b.op.gone}, errors...)
-	}
-	return errors
-}
-
-// caughtErrors are those of the Catch of the poll.
-func (b *blueprint) caughtErrors() []string {
-	switch b.catch {
-	case "success":
-		return []string{b.op.gone}
-	case "retry":
-		return []string{b.op.throttled(), b.op.fault(), "States.Timeout"}
-	case "failure":
-		return []string{"States.TaskFailed"}
-	}
-	return nil
 }
 
 func (w *writer) catcher() object {

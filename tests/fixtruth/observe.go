@@ -41,6 +41,13 @@ type observed struct {
 	endless            bool // the history ran full, or no time passes
 }
 
+func (o *observed) String() string {
+	if o.endless {
+		return "never ends"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s after %d polls", o.status, o.err, o.polls))
+}
+
 // setting is what may differ between two runs without a reason in the machine.
 type setting struct {
 	seed  uint64
@@ -50,7 +57,7 @@ type setting struct {
 
 // maxEvents is how long histories get. AWS's have 25,000 events, which show no more: a
 // loop without a bound fills either.
-const maxEvents = 10_000
+const maxEvents = 5_000
 
 var (
 	usual = setting{1, 0, "execution-1"}

@@ -8,34 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
-
-// Frame is when a changed machine may do something else, as fix declares it.
-type Frame struct {
-	// Statuses and Errors are answers to a poll, and AnyOther stands for statuses that
-	// nothing names, and for none.
-	Statuses []string
-	Errors   []string
-	AnyOther bool
-	// Above is how long a job must last at least; 0 for no such frame.
-	Above time.Duration
-	// Breaks tells that each run may differ that never ends or breaks in the engine: a
-	// spelling is corrected, or what may be absent is no more read.
-	Breaks bool
-}
-
-// Declared is what fix says of the loops of a machine.
-type Declared struct {
-	Frames []Frame
-	// Replaced tells that a loop was replaced: its pace is not kept then.
-	Replaced bool
-	// Refused are the reasons of the loops that stay.
-	Refused []string
-}
 
 // Kind is what differs.
 type Kind string
@@ -62,6 +38,9 @@ type Difference struct {
 	Kind     Kind
 	Scenario string
 	Text     string
+	// Members are the names of members that differ: of arguments, of the output, or
+	// CausePath.
+	Members []string
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Scenario, d.Kind, d.Text) }
@@ -70,10 +49,12 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Scenari
 type Judgement struct {
 	Changed    bool
 	Undeclared []Difference
-	// Shown counts the runs in which the machine's faults show: it does not do what its
-	// intact twin does. Of these, Mended do so after the change, Left do what they did,
-	// and the others do a third thing.
-	Shown, Mended, Left, Third int
+	// Shown counts the runs in which the machine's faults show: it does not end as its
+	// intact twin, or calls other Tasks. Of these, Framed are in a frame of the change.
+	Shown, Framed int
+	// Missed are the runs in a frame in which the changed machine does not do what the twin
+	// does, either.
+	Missed []Difference
 	// Rows counts the runs that were right, and that a replaced loop changes as a row says.
 	Rows int
 }
@@ -94,12 +75,12 @@ func (d *Drawn) Judge(ctx context.Context, after []byte, declared Declared) (*Ju
 		changed, err = parse(after)
 	}
 	if err != nil {
-		j.Undeclared = []Difference{{Invalid, "", err.Error()}}
+		j.Undeclared = []Difference{{Kind: Invalid, Text: err.Error()}}
 		return j, nil //nolint:nilerr // what is not valid is what became of the machine
 	}
 	for _, name := range placeholder.FindAllString(string(d.Text), -1) {
 		if !strings.Contains(string(after), name) {
-			j.Undeclared = append(j.Undeclared, Difference{Placeholder, "", name})
+			j.Undeclared = append(j.Undeclared, Difference{Kind: Placeholder, Text: name})
 		}
 	}
 	for _, s := range d.plan.scenarios() {
@@ -115,28 +96,36 @@ var placeholder = regexp.MustCompile(`\$\{\w+\}`)
 type machines struct{ before, after, twin *asl.StateMachine }
 
 func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario, declared Declared) error {
-	runs := map[*asl.StateMachine]*observed{}
-	if known := d.twins[s.String()]; known != nil {
-		runs[m.twin] = known
+	var r ran
+	var err error
+	if r.before, err = d.did(ctx, d.befores, m.before, s); err != nil {
+		return err
 	}
-	for _, machine := range []*asl.StateMachine{m.before, m.after, m.twin} {
-		if runs[machine] != nil {
-			continue
-		}
-		o, err := d.plan.run(ctx, machine, d.Input, s, usual)
-		if err != nil {
+	if r.twin, err = d.did(ctx, d.twins, m.twin, s); err != nil {
+		return err
+	}
+	if r.after = r.before; j.Changed {
+		if r.after, err = d.plan.run(ctx, m.after, d.Input, s, usual); err != nil {
 			return err
 		}
-		runs[machine] = o
 	}
-	before, after, twin := runs[m.before], runs[m.after], runs[m.twin]
-	three := ran{before, after, twin}
-	// differ is compare, with a second run where the first looks as if it differs.
-	differ := func(machine *asl.StateMachine, with *observed) ([]Difference, error) {
-		o := runs[machine]
+	if !d.behaves(r.before, r.twin, 0) {
+		j.Shown++
+		if d.framed(declared, s, r.before) {
+			j.Framed++
+			if !d.behaves(r.after, r.twin, declared.longest()) {
+				j.Missed = append(j.Missed, Difference{Kind: End, Scenario: s.String(), Text: fmt.Sprintf("%s, the twin %s, before %s", r.after, r.twin, r.before)})
+			}
+		}
+	}
+	if !j.Changed {
+		return nil
+	}
+	// differ is compare, with a second run where values look as if they differ.
+	differ := func(machine *asl.StateMachine, o, with *observed) ([]Difference, error) {
 		found := compare(o, o, with, declared.Replaced)
-		if len(found) == 0 {
-			return nil, nil
+		if !slices.ContainsFunc(found, Difference.isOfValues) {
+			return found, nil
 		}
 		again, err := d.plan.run(ctx, machine, d.Input, s, other)
 		if err != nil {
@@ -144,34 +133,39 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 		}
 		return compare(o, again, with, declared.Replaced), nil
 	}
-	differences, err := differ(m.before, after)
+	differences, err := differ(m.before, r.before, r.after)
+	differences = slices.DeleteFunc(differences, declared.widens)
+	if err != nil || len(differences) == 0 {
+		return err
+	}
+	shows, err := differ(m.twin, r.twin, r.before)
 	if err != nil {
 		return err
 	}
-	shows, err := differ(m.twin, before)
-	if err != nil {
-		return err
-	}
-	if len(shows) > 0 {
-		j.Shown++
-		missed, err := differ(m.twin, after)
-		if err != nil {
-			return err
-		}
-		switch {
-		case len(missed) == 0, d.hasOwnEnd(twin, after):
-			j.Mended++
-		case len(differences) == 0:
-			j.Left++
-		default:
-			j.Third++
-		}
-	}
-	for _, difference := range d.undeclared(j, declared, s, three, differences, len(shows) > 0) {
+	for _, difference := range d.undeclared(j, declared, s, r, differences, len(shows) > 0) {
 		difference.Scenario = s.String()
 		j.Undeclared = append(j.Undeclared, difference)
 	}
 	return nil
+}
+
+// did is what a machine does in a scenario: it runs once.
+func (d *Drawn) did(ctx context.Context, known map[string]*observed, m *asl.StateMachine, s scenario) (*observed, error) {
+	o := known[s.String()]
+	if o != nil {
+		return o, nil
+	}
+	o, err := d.plan.run(ctx, m, d.Input, s, usual)
+	if err != nil {
+		return nil, err
+	}
+	known[s.String()] = o
+	return o, nil
+}
+
+// isOfValues tells whether a difference is of values, which may be volatile.
+func (d Difference) isOfValues() bool {
+	return slices.Contains([]Kind{Cause, Data, Arguments, Polled}, d.Kind)
 }
 
 // ran is what a machine, the changed one and the twin did in a scenario.
@@ -180,7 +174,7 @@ type ran struct{ before, after, twin *observed }
 // stopsBreaking tells whether a run broke before and does not now, or polls on as the twin
 // does.
 func (r ran) stopsBreaking() bool {
-	return (r.before.endless || isBroken(r.before.err)) && (r.after.endless && r.twin.endless || !r.after.endless && !isBroken(r.after.err))
+	return r.before.breaks() && (r.after.endless && r.twin.endless || !r.after.endless && !isBroken(r.after.err))
 }
 
 // undeclared leaves the differences of a run that nothing declares. faulty tells that the
@@ -189,7 +183,7 @@ func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, r ran, d
 	switch {
 	case declared.breaks() && r.stopsBreaking():
 		return nil
-	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)):
+	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)), declared.allows(d.mistaken(s)):
 		return nil
 	case declared.above(r.before):
 		return ownTimeOut(r.before, r.after, differences)
@@ -206,34 +200,6 @@ func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, r ran, d
 // failure.
 func (o *operation) debates(s scenario) bool {
 	return slices.ContainsFunc(s.answers, func(a answer) bool { return slices.Contains(o.debated, a.status) })
-}
-
-// allows tells whether a frame names one of the answers.
-func (d Declared) allows(answers []answer) bool {
-	for _, f := range d.Frames {
-		for _, a := range answers {
-			if slices.Contains(f.Statuses, a.status) || a.err != "" && (slices.Contains(f.Errors, a.err) || slices.Contains(f.Errors, "States.ALL")) ||
-				f.AnyOther && a.err == "" && (a.status == "" || a.status == unknownStatus) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// breaks tells whether a frame has each run that breaks.
-func (d Declared) breaks() bool {
-	return slices.ContainsFunc(d.Frames, func(f Frame) bool { return f.Breaks })
-}
-
-// above tells whether a run lasted longer than a frame says that it may.
-func (d Declared) above(before *observed) bool {
-	for _, f := range d.Frames {
-		if f.Above > 0 && (before.endless || before.took > f.Above) {
-			return true
-		}
-	}
-	return false
 }
 
 // ownTimeOut keeps the differences of a new time-out that it must not make: it fails, in
@@ -257,6 +223,11 @@ func ownTimeOut(before, after *observed, differences []Difference) []Difference 
 	return kept
 }
 
+// breaks tells whether a run never ends by itself, or breaks in the engine.
+func (o *observed) breaks() bool {
+	return o.endless || o.status == history.StatusTimedOut || isBroken(o.err)
+}
+
 // isBroken tells whether an error is the machine's own mistake.
 func isBroken(err string) bool {
 	return slices.Contains([]string{
@@ -265,20 +236,44 @@ func isBroken(err string) bool {
 	}, err)
 }
 
-// hasOwnEnd tells whether a changed machine fails as its twin does, but in a state of
-// its own: for a bound or a failure that the machine had no state for.
-func (d *Drawn) hasOwnEnd(twin, after *observed) bool {
-	own := twin.err == "Wait.TimedOut" && slices.Contains(d.Faults, "no bound") || twin.err == "Job.Failed" && slices.Contains(d.Faults, "all failures forgotten")
-	if !own || after.endless || after.status == history.StatusSucceeded || isBroken(after.err) {
-		return false
+// mistaken are the answers of a scenario that the machine takes otherwise than its twin, by
+// the parameters of both.
+func (d *Drawn) mistaken(s scenario) []answer {
+	var found []answer
+	for _, a := range s.given(d.plan.op) {
+		if d.plan.takes(a) != d.intact.takes(a) {
+			found = append(found, a)
+		}
 	}
-	for place, f := range after.flows {
-		had := twin.flows[place].names()
-		if slices.ContainsFunc(f.names(), func(name string) bool { return !slices.Contains(had, name) }) {
+	return found
+}
+
+// takes tells which conditions name an answer: those of success, of failure, and to poll on;
+// whether the poll is made again; and whether a Default takes what has no status.
+func (b *blueprint) takes(a answer) [5]bool {
+	named := [5]bool{
+		slices.Contains(b.success, a.status), slices.Contains(b.failure, a.status), slices.Contains(b.running, a.status),
+		b.retried && slices.Contains(b.retriedErrors(), a.err),
+	}
+	named[4] = a.err == "" && !named[0] && !named[1] && !named[2] && !b.dropDefault
+	return named
+}
+
+// framed tells whether a frame has a run, and each mistake that shows in it.
+func (d *Drawn) framed(declared Declared, s scenario, before *observed) bool {
+	for _, a := range d.mistaken(s) {
+		if !declared.allows([]answer{a}) {
 			return false
 		}
 	}
-	return true
+	if d.plan.readsReason && !declared.has(func(f Frame) bool { return f.Absent }) {
+		return false
+	}
+	if d.plan.statusMember != "" && !declared.has(func(f Frame) bool { return f.Spelled == d.StatusMember() && !f.Partly }) {
+		return false
+	}
+	return !d.plan.op.debates(s) &&
+		(declared.allows(s.given(d.plan.op)) || declared.above(before) || declared.breaks() && before.breaks())
 }
 
 func (f *flow) names() []string {
@@ -295,21 +290,21 @@ func (f *flow) names() []string {
 // before and again is volatile: its type is compared.
 func compare(before, again, after *observed, replaced bool) []Difference {
 	var found []Difference
-	add := func(k Kind, format string, arguments ...any) {
-		found = append(found, Difference{Kind: k, Text: fmt.Sprintf(format, arguments...)})
+	add := func(k Kind, members []string, format string, arguments ...any) {
+		found = append(found, Difference{Kind: k, Text: fmt.Sprintf(format, arguments...), Members: members})
 	}
 	if before.endless && after.endless {
 		return nil
 	}
 	switch {
 	case before.status != after.status || before.endless != after.endless:
-		add(End, "%s %s, was %s %s", after.status, after.err, before.status, before.err)
+		add(End, nil, "%s %s, was %s %s", after.status, after.err, before.status, before.err)
 	case before.err != after.err:
-		add(Error, "%s, was %s", after.err, before.err)
+		add(Error, nil, "%s, was %s", after.err, before.err)
 	case !sameValue(before.cause, again.cause, after.cause):
-		add(Cause, "%q, was %q", after.cause, before.cause)
+		add(Cause, []string{"CausePath"}, "%q, was %q", after.cause, before.cause)
 	case !sameValue(before.output, again.output, after.output):
-		add(Data, "%s, was %s", show(after.output), show(before.output))
+		add(Data, differing(before.output, after.output), "%s, was %s", show(after.output), show(before.output))
 	}
 	for place, b := range before.flows {
 		a, c := after.flows[place], again.flows[place]
@@ -323,7 +318,7 @@ func compare(before, again, after *observed, replaced bool) []Difference {
 	}
 	for place, a := range after.flows {
 		if before.flows[place] == nil && !a.cut && len(a.calls)+len(a.polled) > 0 {
-			add(Added, "%v in %s", a.names(), place)
+			add(Added, nil, "%v in %s", a.names(), place)
 		}
 	}
 	return found
@@ -350,6 +345,7 @@ func compareFlows(before, again, after *flow, replaced bool) []Difference {
 		case !sameValue(before.calls[i].arguments, at(again.calls, i, before.calls[i]).arguments, after.calls[i].arguments):
 			found = append(found, Difference{
 				Kind: Arguments, Text: before.calls[i].resource + ": " + show(after.calls[i].arguments) + ", was " + show(before.calls[i].arguments),
+				Members: differing(before.calls[i].arguments, after.calls[i].arguments),
 			})
 		}
 	}
@@ -371,6 +367,24 @@ func compareFlows(before, again, after *flow, replaced bool) []Difference {
 		found = append(found, Difference{Kind: Pace, Text: fmt.Sprintf("%s, was %s", after.pace, before.pace)})
 	}
 	return found
+}
+
+// differing are the names of members that differ between two objects.
+func differing(before, after any) []string {
+	b, _ := before.(map[string]any)
+	a, _ := after.(map[string]any)
+	var names []string
+	for name, value := range b {
+		if !reflect.DeepEqual(value, a[name]) {
+			names = append(names, name)
+		}
+	}
+	for name := range a {
+		if _, had := b[name]; !had {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func at[T any](list []T, i int, otherwise T) T {

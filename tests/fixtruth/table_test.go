@@ -1,0 +1,101 @@
+package fixtruth_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+	"github.com/jobpoller/jobpoller/tests/fixtruth"
+)
+
+// tableOf reads lint's table of a machine. It returns how many rows it has, and what they
+// say that the generator does not mean or that no run does.
+func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
+	t.Helper()
+	definition, err := reader(t.Context())(d.Text)
+	require.NoError(t, err, "seed %d", d.Seed)
+	m, err := definition.Parse()
+	require.NoError(t, err, "seed %d", d.Seed)
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err, "seed %d", d.Seed)
+	ways, err := d.Ways(t.Context())
+	require.NoError(t, err, "seed %d", d.Seed)
+	findings, loops := lint.CheckLoops(m, lint.Options{Express: d.Express, Types: types})
+	for _, l := range loops {
+		if l.Poll == nil || l.Poll.Task.Resource != d.Poll || len(l.Rows) == 0 {
+			continue
+		}
+		rows += len(l.Rows)
+		for _, r := range l.Rows {
+			untrue = append(untrue, untrueOf(d, r, ways, findings)...)
+		}
+		if !d.Express {
+			untrue = append(untrue, untrueBound(t, d, l, ways)...)
+		}
+	}
+	return rows, untrue
+}
+
+// untrueOf is what a row says that is not so.
+func untrueOf(d *fixtruth.Drawn, r lint.Row, ways map[string]fixtruth.Way, findings []lint.Finding) []string {
+	values := r.Values
+	if len(values) == 0 {
+		values = []string{fixtruth.Any}
+	}
+	var untrue []string
+	for _, v := range values {
+		if means := d.Means(v); means != "" && !isMeant(r.Meaning, means) {
+			untrue = append(untrue, fmt.Sprintf("%q means %s, not %s", v, means, r.Meaning))
+		}
+		if way, known := ways[v]; known && !leads(r, way, findings) {
+			untrue = append(untrue, fmt.Sprintf("with %q it %s, and not: %s", v, way, r.Ends))
+		}
+	}
+	return untrue
+}
+
+// untrueBound is what the bound of a loop says that is not so. No bound may be of the errors
+// that it polls on for.
+func untrueBound(t *testing.T, d *fixtruth.Drawn, l lint.Loop, ways map[string]fixtruth.Way) []string {
+	t.Helper()
+	for _, status := range slices.Sorted(maps.Keys(ways)) {
+		if ways[status] != fixtruth.PollsOn || status == fixtruth.Any {
+			continue
+		}
+		job, service, err := d.Ends(t.Context(), status)
+		require.NoError(t, err, "seed %d", d.Seed)
+		if bounded := l.Bound.Kind != lint.Unbounded; bounded && !job || !bounded && job && service {
+			return []string{fmt.Sprintf("a loop whose job stays %s ends by itself: %t, and not: %s", status, job, l.Bound.Kind)}
+		}
+		return nil // it is so for each
+	}
+	return nil
+}
+
+// isMeant tells whether a meaning is that of the generator, or says nothing.
+func isMeant(m lint.Meaning, means string) bool {
+	return m == lint.MeansUnknown || m == lint.MeansUnclear || string(m) == means
+}
+
+// leads tells whether a row leads where a run got to. An error of the engine is a finding.
+func leads(r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
+	switch {
+	case r.Ends == lint.EndsUnknown:
+		return true
+	case way == fixtruth.Breaks:
+		return r.Ends == lint.EndsFailure || slices.ContainsFunc(findings, func(f lint.Finding) bool {
+			return f.Severity == diag.Error || f.Severity == diag.Danger || f.Rule == typecheck.AbsentMember
+		})
+	case r.Ends == lint.GoesOn:
+		return way != fixtruth.PollsOn
+	default:
+		return map[lint.End]fixtruth.Way{lint.PollsOn: fixtruth.PollsOn, lint.EndsSuccess: fixtruth.Succeeds, lint.EndsFailure: fixtruth.Fails}[r.Ends] == way
+	}
+}

@@ -1,0 +1,135 @@
+package fixtruth
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// Way is what a machine does with a status of its job.
+type Way string
+
+// The ways.
+const (
+	PollsOn  Way = "polls on"
+	Succeeds Way = "succeeds"
+	Fails    Way = "fails"
+	Breaks   Way = "breaks" // in an error of the engine
+)
+
+// Any stands for a status that the service does not have.
+const Any = ""
+
+// Ways are what the machine does with each status, and with any other, by its runs on answers
+// that have all members.
+func (d *Drawn) Ways(ctx context.Context) (map[string]Way, error) {
+	m, err := parse(d.Text)
+	if err != nil {
+		return nil, err
+	}
+	op, ways := d.plan.op, map[string]Way{}
+	for _, status := range slices.Concat(op.success, op.failure, op.running, op.ending, []string{unknownStatus}) {
+		a := answer{status: status}
+		o, err := d.plan.run(ctx, m, d.Input, scenario{answers: []answer{a, a, {status: op.success[0]}}, full: true}, usual)
+		if err != nil {
+			return nil, err
+		}
+		if status == unknownStatus {
+			status = Any
+		}
+		ways[status] = o.way()
+	}
+	return ways, nil
+}
+
+// way is what a run does that gets one status at first: a loop in another polls it twice.
+func (o *observed) way() Way {
+	const mostOfALoop = 2
+	loops := 0
+	for _, f := range o.flows {
+		loops += min(1, len(f.polled))
+	}
+	switch {
+	case isBroken(o.err):
+		return Breaks
+	case o.endless || o.polls > mostOfALoop*loops:
+		return PollsOn
+	case o.status == history.StatusSucceeded:
+		return Succeeds
+	}
+	return Fails
+}
+
+// Ends tells whether the machine gives up on a job that stays in a status, and on a service
+// that cannot be asked.
+func (d *Drawn) Ends(ctx context.Context, status string) (job, service bool, err error) {
+	m, err := parse(d.Text)
+	if err != nil {
+		return false, false, err
+	}
+	ends := map[answer]bool{}
+	for _, a := range []answer{{status: status}, {err: d.plan.op.throttled()}} {
+		o, err := d.plan.run(ctx, m, d.Input, scenario{answers: []answer{a}, full: true}, usual)
+		if err != nil {
+			return false, false, err
+		}
+		ends[a] = !o.endless
+	}
+	return ends[answer{status: status}], ends[answer{err: d.plan.op.throttled()}], nil
+}
+
+// Means is what a status says of the job: success, failure, running or ending. It is nothing
+// for a status that the service does not have, or that is debated.
+func (d *Drawn) Means(status string) string {
+	op := d.plan.op
+	for name, all := range map[string][]string{"success": op.success, "failure": op.failure, "running": op.running, "ending": op.ending} {
+		if slices.Contains(all, status) && !slices.Contains(op.debated, status) {
+			return name
+		}
+	}
+	return ""
+}
+
+// StatusMember is the name of the member that says the status.
+func (d *Drawn) StatusMember() string { return d.plan.op.status[len(d.plan.op.status)-1] }
+
+// behaves tells whether a run ends as that of the twin, and calls the same Tasks, but for
+// those that the machine does not have. One that polls on may end after a time.
+func (d *Drawn) behaves(o, twin *observed, bound time.Duration) bool {
+	succeeds := func(o *observed) bool { return o.status == history.StatusSucceeded }
+	switch {
+	case twin.endless:
+		return o.endless || bound > 0 && !succeeds(o) && o.took > bound/2
+	case o.endless || succeeds(o) != succeeds(twin):
+		return false
+	}
+	places := map[string]bool{}
+	for place := range o.flows {
+		places[place] = true
+	}
+	for place := range twin.flows {
+		places[place] = true
+	}
+	for place := range places {
+		f, as := o.flows[place], twin.flows[place]
+		if f.isCut() || as.isCut() {
+			continue // it comes as far as time lets it
+		}
+		made, wanted := slices.DeleteFunc(f.names(), d.lacks), slices.DeleteFunc(as.names(), d.lacks)
+		if bound > 0 && o.took > bound/2 { // another bound gives another number of turns
+			made, wanted = slices.Compact(made), slices.Compact(wanted)
+		}
+		if !slices.Equal(made, wanted) {
+			return false
+		}
+	}
+	return true
+}
+
+// lacks tells whether the machine has no Task that makes a call.
+func (d *Drawn) lacks(call string) bool { return !strings.Contains(string(d.Text), ":::"+call+`"`) }
+
+func (f *flow) isCut() bool { return f != nil && f.cut }
