@@ -81,7 +81,7 @@ func TestJobsEndInTime(t *testing.T) {
 // ends the list. A status with which the old loop polls on has no exit there.
 func TestExitsOfManyJobs(t *testing.T) {
 	t.Parallel()
-	late := &pollcore.Planned{Delays: []time.Duration{300 * time.Second, 280 * time.Second}, Then: 10 * time.Second}
+	late := &pollcore.Planned{Delays: []time.Duration{300 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second, 250 * time.Second}, Then: 10 * time.Second}
 	limited := strings.NewReplacer(`"StartAt"`, `"TimeoutSeconds": 600, "StartAt"`, `"Seconds": 5`, `"Seconds": 60`).Replace(machine("", "", "", ""))
 	_, loops := apply(t, limited, fix.Options{Schedule: late, MaxWait: time.Hour})
 	require.Empty(t, loops[0].Refused)

@@ -29,12 +29,13 @@ func (x *scene) starts() []Env {
 // items. The scene's document is what the Map works on.
 func (x *scene) checkMap() {
 	m := x.state.Map
-	x.checkScalars(numbers, m.MaxConcurrency, m.ToleratedFailureCount, m.ToleratedFailurePercentage)
+	const counts = numbers | texts // a recording of AWS takes the text of a number
+	x.checkScalars(counts, m.MaxConcurrency, m.ToleratedFailureCount, m.ToleratedFailurePercentage)
 	name, _ := x.arguments()
 	if r := m.ItemReader; r != nil {
 		x.templateOr(r.Parameters, Value{}, "ItemReader", name)
 		if most := r.Config.MaxItems; most != nil {
-			x.checkScalar(numbers, most, x.at("ItemReader", "ReaderConfig", most.Field))
+			x.checkScalar(counts, most, x.at("ItemReader", "ReaderConfig", most.Field))
 		}
 	}
 	if w := m.ResultWriter; w != nil {
@@ -43,7 +44,7 @@ func (x *scene) checkMap() {
 	if b := m.ItemBatcher; b != nil {
 		for _, most := range []*asl.Scalar{b.MaxItemsPerBatch, b.MaxInputBytesPerBatch} {
 			if most != nil {
-				x.checkScalar(numbers, most, x.at("ItemBatcher", most.Field))
+				x.checkScalar(counts, most, x.at("ItemBatcher", most.Field))
 			}
 		}
 	}
