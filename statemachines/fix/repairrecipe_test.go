@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 const (
@@ -184,6 +185,9 @@ func TestRepairRecipes(t *testing.T) {
 			added: []string{`{"ErrorEquals": ["NotReady"], "IntervalSeconds": 60, "MaxAttempts": 1440, "BackoffRate": 1}`},
 		},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := repairOf(t, c.text, c.rule, c.maxWait)

@@ -2,6 +2,8 @@
 // them about ten times slower. `make whole` tries all of those cases without it.
 package race
 
+import "hash/fnv"
+
 // Of is whole, or sample under the race detector.
 func Of[T any](whole, sample T) T {
 	if Enabled {
@@ -20,4 +22,12 @@ func OneIn[T any](n int, all []T) []T {
 		sample = append(sample, all[i])
 	}
 	return sample
+}
+
+// Takes tells whether a case of a table is tried: under the race detector about one in n is,
+// always the same.
+func Takes(name string, n uint32) bool {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return !Enabled || h.Sum32()%n == 0
 }
