@@ -145,7 +145,7 @@ func (t *table) checkForm(j *tableJob) {
 			sets[value] = set.name
 		}
 	}
-	t.checkDecisions(j, sets)
+	j.checkDecisions(sets)
 	if to.Stop != nil {
 		for _, value := range to.Stop.Statuses {
 			if sets[value] != "failure" {
@@ -164,11 +164,11 @@ func (t *table) checkForm(j *tableJob) {
 }
 
 // checkDecisions reports reasons that are on none of the sets, by value.
-func (*table) checkDecisions(j *tableJob, sets map[string]string) {
+func (j *tableJob) checkDecisions(sets map[string]string) {
 	to := &j.job
 	for _, value := range to.Partial {
 		if sets[value] != "failure" {
-			j.suggest("decisions", value, to.Failure, "what is partial is a failure, and %q is none", value)
+			j.suggest("decisions", value, to.Failure, "%q is marked \"partial: \" but is not in \"failure\": add it there, or remove the mark", value)
 		}
 	}
 	for _, value := range j.decisions {

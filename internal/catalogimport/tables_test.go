@@ -49,7 +49,7 @@ func TestTables(t *testing.T) {
 		{"no success", []change{{jobs, `"success": ["BAKED"]`, `"success": []`}}, `/0: no value means success`},
 		{"decision", []change{{jobs, `{"STOPPED": `, `{"STOPPING": `}}, `/0/decisions: the decision on "STOPPING" is on none of the job's values`},
 		{"decision on many", []change{{jobs, `{"STOPPED": `, `{"OPENED_*": `}}, `/0/decisions: the decision on "OPENED_*" is on none`},
-		{"decision on what is no failure", []change{{jobs, `{"STOPPED": "`, `{"BAKED": "partial: `}}, `/0/decisions: what is partial is a failure, and "BAKED" is none`},
+		{"decision on what is no failure", []change{{jobs, `{"STOPPED": "`, `{"BAKED": "partial: `}}, `/0/decisions: "BAKED" is marked "partial: " but is not in "failure": add it there, or remove the mark`},
 		{"documented", []change{{jobs, `"status": "loaf.status"`, `"status": "loaf.status", "documented": true`}}, `/0/documented: documented must be false: the model lists 5 values of loaf.status`},
 		{"not documented", []change{{jobs, `"loaf.status"`, `"loaf.reason"`}}, `documented must be true: the model lists 0 values of loaf.reason`},
 		{"neither", []change{{jobs, `"status": "loaf.status",`, ``}}, `/0: a job needs a status and what its values mean, or acceptors`},

@@ -10,7 +10,7 @@ import (
 
 const hoursOfDay = 24
 
-var errForm = errors.New("expected a time such as 90s, 2h or 10d")
+var errForm = errors.New("not a time span")
 
 // Parse reads a time as [time.ParseDuration] does, with days of 24 hours in front: 10d,
 // 1.5d, 1d12h.
@@ -28,7 +28,7 @@ func Parse(text string) (time.Duration, error) {
 	if strings.Trim(number, "0123456789.") != "" {
 		return 0, errForm
 	}
-	hours, err := time.ParseDuration(number + "h") // too short
+	hours, err := time.ParseDuration(number + "h") // days read as hours
 	if err != nil || hours > math.MaxInt64/hoursOfDay {
 		return 0, errForm
 	}

@@ -41,7 +41,7 @@ func (p Presence) Has(v pollcore.Verdict) bool {
 	}
 }
 
-// MayLack tells whether a job with the verdict may be without what others with it have.
+// MayLack tells whether only some jobs with the verdict have the member.
 func (p Presence) MayLack(v pollcore.Verdict) bool {
 	switch p {
 	case AfterFailure:

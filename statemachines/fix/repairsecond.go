@@ -47,7 +47,7 @@ func (c *checked) tellSecond(row *lint.Row, l *lint.Loop) []candidate {
 				trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: e.second + " absent"}, trial.Kind{Task: l.Poll.Name, Sort: trial.Bare})
 			base.also = "without the member, such a status fails no more"
 		}
-	case row.Rule == lint.StatusPollsOn && row.Meaning == lint.MeansUnclear && len(l.Waits) > 0:
+	case row.Rule == lint.StatusPollsOn && row.SecondsMean == lint.MeansFailure && len(l.Waits) > 0:
 		base.mended = failsByItself
 		forms = e.edits()
 	}

@@ -22,8 +22,10 @@ func (c *checker) checkAbsent(r *reading) {
 	if operation == nil || r.status == nil && len(c.operations.of(r.Poll).statuses) == 0 {
 		return
 	}
+	var later [][]string
 	for _, path := range operation.Later() {
-		steps := javasdkSteps(path)
+		steps, _ := spellSteps(operation.Output, path)
+		later = append(later, steps)
 		if !c.mentions(steps[len(steps)-1]) {
 			continue
 		}
@@ -33,17 +35,16 @@ func (c *checker) checkAbsent(r *reading) {
 			verdict pollcore.Verdict
 		}{{MeansRunning, pollcore.Retry}, {MeansSuccess, pollcore.Success}, {MeansFailure, pollcore.Failure}, {MeansUnclear, pollcore.Failure}} {
 			if !when.Has(m.verdict) {
-				c.reportAbsent(r, path, steps, m.meaning)
+				c.reportAbsent(r, path, when, steps, m.meaning)
 			} else if when.MayLack(m.verdict) {
 				c.reportMissing(r, path, steps, m.meaning)
 			}
 		}
 	}
 	for _, j := range c.statusOf(r).judges {
-		for _, path := range j.second { // the service gives it after the first job
-			steps := javasdkSteps(path)
-			known := slices.ContainsFunc(operation.Later(), func(later string) bool { return slices.Equal(javasdkSteps(later), steps) })
-			if !known && c.mentions(steps[len(steps)-1]) {
+		for _, path := range j.secondPaths() { // the service gives it after the first job
+			steps, _ := spellSteps(operation.Output, path)
+			if !slices.ContainsFunc(later, func(l []string) bool { return slices.Equal(l, steps) }) && c.mentions(steps[len(steps)-1]) {
 				c.reportMissing(r, path, steps, MeansUnclear)
 				c.reportMissing(r, path, steps, MeansRunning)
 			}
@@ -61,10 +62,10 @@ func (c *checker) statusOf(r *reading) *status {
 }
 
 // reportAbsent reports what reads a member while the job has a status of the meaning.
-func (c *checker) reportAbsent(r *reading, path string, steps []string, m Meaning) {
+func (c *checker) reportAbsent(r *reading, path string, presence catalog.Presence, steps []string, m Meaning) {
 	for _, f := range c.findAbsent(r, steps, m) {
 		p := f.Problem
-		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterSuccess: "succeeded"}[r.presence(path)]
+		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterSuccess: "succeeded"}[presence]
 		s := c.machine.StateAt(p.Pointer)
 		fails, advice := adviseAbsent(s, p.Pointer)
 		p.Severity = diag.Danger
@@ -95,27 +96,53 @@ func (c *checker) reportMissing(r *reading, path string, steps []string, m Meani
 // adviseAbsent says by which error a state fails that reads at a place what is not there, and
 // what to write instead, as fix does.
 func adviseAbsent(s *asl.State, at string) (fails, advice string) {
-	fails, advice = "States.Runtime, which nothing catches", "pass the object around it, by States.JsonToString"
-	if s.Type == asl.TypeFail {
-		fails = "States.Runtime, and its own error is lost"
+	field := strings.Split(strings.TrimPrefix(at, s.Position.Pointer+"/"), "/")
+	in := field[0] // the field of the state, of a rule or of a catcher
+	if (in == "Choices" || in == "Catch") && len(field) > 2 {
+		in = field[2]
+	} else if in == "ItemBatcher" {
+		in = field[1]
 	}
 	if s.QueryLanguage == asl.JSONata {
-		fails, advice = "States.QueryEvaluationError", "write {% $exists(X) ? X : null %}, or {% '' & X %} where a text is needed"
-		if s.Type == asl.TypeFail {
-			fails += ", and its own error is lost"
-		}
+		fails, advice = "States.QueryEvaluationError", adviseExpression(in)
+	} else {
+		fails, advice = "States.Runtime", advisePath(in, field[0] == "Choices")
 	}
-	switch field := strings.TrimPrefix(at, s.Position.Pointer+"/"); {
-	case strings.HasSuffix(field, "/Condition"):
-		advice = "ask for it first: {% $exists(X) and ... %}"
-	case s.QueryLanguage != asl.JSONata && s.Type == asl.TypeChoice && strings.HasPrefix(field, "Choices/"):
-		advice = "ask for IsPresent first, in one And"
-	case field == "ErrorPath":
-		advice = "write an \"Error\" of your own"
-	case strings.HasPrefix(field, "ResultSelector/"):
-		advice = "give it a default by States.JsonMerge, or select the object around it"
+	switch {
+	case s.Type == asl.TypeFail:
+		fails += ", and its own error is lost"
+	case s.QueryLanguage != asl.JSONata:
+		fails += ", which nothing catches"
 	}
 	return fails, advice
+}
+
+// adviseExpression says what to write in a field of JSONata.
+func adviseExpression(field string) string {
+	switch field {
+	case "Condition":
+		return "ask for it first: {% $exists(X) and ... %}"
+	case "Arguments", "Assign", "Output", "ItemSelector", "BatchInput", "Error", "Cause":
+		return "write {% $exists(X) ? X : null %}, or {% '' & X %} where a text is needed"
+	default:
+		return "write {% $exists(X) ? X : D %}, with a value D that the field takes"
+	}
+}
+
+// advisePath says what to write in a field of JSONPath. Only some take intrinsic functions.
+func advisePath(field string, ofRule bool) string {
+	switch field {
+	case "Parameters", "Assign", "ItemSelector", "BatchInput", "CausePath":
+		return "pass the object around it, by States.JsonToString"
+	case "ResultSelector":
+		return "give it a default by States.JsonMerge, or select the object around it"
+	case "ErrorPath":
+		return "write an \"Error\" of your own"
+	}
+	if ofRule {
+		return "ask for IsPresent first, in one And"
+	}
+	return "ask for IsPresent in a Choice before the state"
 }
 
 // findAbsent finds what reads a member that is not there while the job has a status of the
@@ -166,11 +193,6 @@ var takesFailedExpressions = []string{"States.QueryEvaluationError", asl.ErrorTa
 
 // longRetry is a minute of retries.
 const longRetry = 60
-
-// presence is when a member of the poll's answer is there.
-func (r *reading) presence(path string) catalog.Presence {
-	return operationNamed(r.Operation).Presence[path]
-}
 
 // isReported tells whether a rule has a finding at a place.
 func (c *checker) isReported(rule, pointer string) bool {

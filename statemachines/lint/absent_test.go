@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,17 @@ func readByExpression() map[string]string {
 // findAbsent is where lint finds that the state "Read" reads what need not be there.
 func findAbsent(t *testing.T, language, state string) []string {
 	t.Helper()
+	var at []string
+	for _, f := range absentOf(t, language, state) {
+		at = append(at, strings.TrimPrefix(f.Pointer, "/States/Read/"))
+	}
+	return at
+}
+
+// absentOf are the findings of members that need not be there where the state "Read" reads
+// them.
+func absentOf(t *testing.T, language, state string) []lint.Finding {
+	t.Helper()
 	machine, of := pathMachine, "$.r.QueryExecution.Status.AthenaError."
 	if language == "expression" {
 		machine, of = expressionMachine, "$r.QueryExecution.Status.AthenaError."
@@ -127,13 +139,52 @@ func findAbsent(t *testing.T, language, state string) []string {
 	text = strings.NewReplacer("TEXT", of+"ErrorMessage", "NUMBER", of+"ErrorCategory", "TRUTH", of+"Retryable").Replace(text)
 	m, err := asl.Parse([]byte(text))
 	require.NoError(t, err, text)
-	var at []string
-	for _, f := range lint.Check(m, lint.Options{}) {
-		if f.Rule == typecheck.AbsentMember {
-			at = append(at, strings.TrimPrefix(f.Pointer, "/States/Read/"))
-		}
+	return slices.DeleteFunc(lint.Check(m, lint.Options{}), func(f lint.Finding) bool { return f.Rule != typecheck.AbsentMember })
+}
+
+// The advice is one that the field can take: only some fields take intrinsic functions, and
+// only some a null.
+func TestAbsentMemberAdvisesByField(t *testing.T) {
+	t.Parallel()
+	const (
+		runtime, lost = "States.Runtime, which nothing catches; ", "States.Runtime, and its own error is lost; "
+		toString      = "pass the object around it, by States.JsonToString"
+		before        = "ask for IsPresent in a Choice before the state"
+		inRule        = "ask for IsPresent first, in one And"
+		evaluation    = "States.QueryEvaluationError; "
+		nullOrText    = "write {% $exists(X) ? X : null %}, or {% '' & X %} where a text is needed"
+		other         = "write {% $exists(X) ? X : D %}, with a value D that the field takes"
+		condition     = "ask for it first: {% $exists(X) and ... %}"
+	)
+	paths, expressions := readByPath(), readByExpression()
+	for field, want := range map[string]string{
+		"InputPath": runtime + before, "OutputPath": runtime + before, "SecondsPath": runtime + before, "TimestampPath": runtime + before,
+		"TimeoutSecondsPath": runtime + before, "MaxConcurrencyPath": runtime + before, "ItemReader/Parameters/Key.$": runtime + before,
+		"ItemBatcher/MaxItemsPerBatchPath": runtime + before, "Credentials/RoleArn.$": runtime + before,
+		"ItemBatcher/BatchInput/a.$": runtime + toString, "Parameters/a/b.$": runtime + toString, "Assign/a.$": runtime + toString,
+		"ItemSelector/a.$": runtime + toString, "Choices/0/Assign/a.$": runtime + toString, "CausePath": lost + toString,
+		"ErrorPath": lost + "write an \"Error\" of your own", "Choices/0/Not/Variable": runtime + inRule, "Choices/0/Or/1/Variable": runtime + inRule,
+	} {
+		requireAdvice(t, "path", paths[field], want)
 	}
-	return at
+	for field, want := range map[string]string{
+		"Arguments/Message": evaluation + nullOrText, "Output": evaluation + nullOrText, "Assign/a": evaluation + nullOrText,
+		"Catch/0/Output": evaluation + nullOrText, "Choices/0/Output": evaluation + nullOrText, "ItemSelector/a": evaluation + nullOrText,
+		"Cause": "States.QueryEvaluationError, and its own error is lost; " + nullOrText, "Choices/1/Condition": evaluation + condition,
+		"Seconds": evaluation + other, "Timestamp": evaluation + other, "TimeoutSeconds": evaluation + other, "Items": evaluation + other,
+		"MaxConcurrency": evaluation + other, "Credentials/RoleArn": evaluation + other, "ItemReader/Arguments/Key": evaluation + other,
+	} {
+		requireAdvice(t, "expression", expressions[field], want)
+	}
+	requireAdvice(t, "expression", `{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", `+
+		`"Arguments": {"Bucket": "b", "Key": {"Condition": "{% TEXT %}"}}, "Next": "Bad"}`, evaluation+nullOrText)
+}
+
+func requireAdvice(t *testing.T, language, state, want string) {
+	t.Helper()
+	found := absentOf(t, language, state)
+	require.Len(t, found, 1, state)
+	require.True(t, strings.HasSuffix(found[0].Message, want), "%s: %s", state, found[0].Message)
 }
 
 // A member that is there only after some failures is found wherever the state "Read", to

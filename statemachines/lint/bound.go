@@ -71,7 +71,7 @@ func (b *bounds) choice(s *asl.State) {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
 			rule := readRule(&s.Choice.Rules[way.Rule])
-			limits[way] = (!inside || !rule.late) && b.find(rule, inside)
+			limits[way] = b.find(rule, inside)
 			left = left || limits[way] && !inside
 			passes[way] = inside && (limits[way] || left)
 			continue
@@ -108,7 +108,11 @@ func (b *bounds) find(t *test, inside bool) bool {
 		}
 		return found && (len(t.any) == 0 || !inside || !missing)
 	}
-	if t.time {
+	late := t.before // a way out that is closed from some time on
+	if inside {
+		late = t.past
+	}
+	if t.time && !late {
 		b.time = true
 		return true
 	}
@@ -116,7 +120,7 @@ func (b *bounds) find(t *test, inside bool) bool {
 		b.limit(t.most, step)
 		return true
 	}
-	return b.foreign && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))
+	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))
 }
 
 // limit keeps the fewest turns that a count allows.

@@ -21,7 +21,8 @@ type test struct {
 	equal  bool     // a value compared for equality
 	flag   bool     // true or false
 	time   bool     // a time, or what a clock says
-	late   bool     // it holds from some time on, for good
+	past   bool     // it holds from some time on, for good
+	before bool     // it holds up to some time, and never again
 	names  []string // what is compared, without the names around it
 	most   int      // the number that it is compared with; 0 if it is not known
 }
@@ -52,7 +53,9 @@ func readRule(r *asl.ChoiceRule) *test {
 func readCondition(c *asl.Condition) *test {
 	switch {
 	case c.Not != nil:
-		return readCondition(c.Not)
+		t := readCondition(c.Not)
+		t.negate()
+		return t
 	case c.And != nil:
 		return &test{all: readConditions(c.And)}
 	case c.Or != nil:
@@ -67,7 +70,10 @@ func readCondition(c *asl.Condition) *test {
 	switch name := string(c.Operator); {
 	case strings.HasPrefix(name, "Timestamp"):
 		t.time = true
-		t.late = c.Variable != nil && strings.HasPrefix(c.Variable.String(), "$$.") && strings.Contains(name, "GreaterThan")
+		greater, less := strings.Contains(name, "GreaterThan"), strings.Contains(name, "LessThan")
+		if left, right := isClock(c.Variable), isClock(c.ValuePath); left != right {
+			t.past, t.before = left && greater || right && less, left && less || right && greater
+		}
 	case strings.HasPrefix(name, "Numeric"):
 		t.number, t.equal = c.Operator != asl.NumericEquals, c.Operator == asl.NumericEquals
 		literal, _ := c.Value.(json.Number)
@@ -79,6 +85,19 @@ func readCondition(c *asl.Condition) *test {
 	}
 	return t
 }
+
+// negate makes the test that of what does not hold.
+func (t *test) negate() {
+	t.all, t.any = t.any, t.all
+	t.past, t.before = t.before, t.past
+	for _, part := range slices.Concat(t.all, t.any) {
+		part.negate()
+	}
+}
+
+// isClock tells whether a path leads to the time in the context object that goes on from lap
+// to lap.
+func isClock(p *jsonpath.Path) bool { return p != nil && p.String() == "$$.State.EnteredTime" }
 
 func readConditions(conditions []*asl.Condition) []*test {
 	var out []*test
@@ -120,10 +139,9 @@ var (
 	clock      = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
 	})
-	// lateness is a time that the clock has to be behind.
-	lateness = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*\$millis\(\)[^<>=?]*>[^<>?]*$|^[^<>=?]*<=?[^<>?]*\$millis\(\)\s*$`)
-	})
+	// pastDeadline holds from some time on, and beforeDeadline up to it.
+	pastDeadline   = sync.OnceValue(func() *regexp.Regexp { return clockOn(">", "<") })
+	beforeDeadline = sync.OnceValue(func() *regexp.Regexp { return clockOn("<", ">") })
 	// limited is a count and its limit, with nothing else computed.
 	limited = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|\(|\band\b|\bor\b)\s*\$[\w.]+\s*[<>]=?\s*(\d+)\s*(?:$|\)|and\b|or\b)`)
@@ -133,11 +151,19 @@ var (
 	})
 )
 
+// clockOn matches a comparison of the clock, alone or beside what else has to hold: the clock
+// is left of the one operator, or right of the other.
+func clockOn(left, right string) *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|\band\b)\s*\$millis\(\)[^<>=?]*` + left + `[^<>?]*$|` +
+		`(?:^|\band\b)[^<>=?]*` + right + `[^<>?]*\$millis\(\)\s*(?:$|\band\b[^<>?]*$)`)
+}
+
 func readExpression(text string) *test {
 	bare := quoted().ReplaceAllString(text, "''")
 	t := &test{
 		time:   clock().MatchString(bare),
-		late:   lateness().MatchString(bare),
+		past:   pastDeadline().MatchString(bare),
+		before: beforeDeadline().MatchString(bare),
 		number: size().MatchString(bare),
 		equal:  comparison().MatchString(bare),
 		names:  name().FindAllString(bare, -1),

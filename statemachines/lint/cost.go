@@ -45,9 +45,9 @@ func (t Turn) DollarsPerDay() float64 {
 	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
 }
 
-// until says what ends a loop that nothing bounds, for people.
-func (t Turn) until() string {
-	switch lasts := t.Lasts(); lasts {
+// until says what ends a loop that nothing bounds and that lasts some time, for people.
+func until(lasts time.Duration) string {
+	switch lasts {
 	case 0:
 		return fmt.Sprintf("until the history is full, at %s events", thousands(asl.MaxEvents))
 	case asl.MaxStandardTime:

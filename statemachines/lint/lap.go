@@ -3,7 +3,6 @@ package lint
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -34,12 +33,12 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	for _, value := range r.pollingValues() {
 		for _, from := range c.entriesOf(l) {
 			ran := c.runLaps(l, r, value, from, most, caught{})
-			late := func() bool { return ran.end == lapsGoOn && b.most > 0 && b.most < most }
-			if late() { // a count in an inner loop may end it later
+			goesOn := func() bool { return ran.end == lapsGoOn && b.most > 0 && b.most < most }
+			if goesOn() { // a count in an inner loop may end it later
 				ran = c.runLaps(l, r, value, from, max(most, r.Turn.Turns()), caught{})
 			}
 			leaves = leaves && ran.end == lapsLeave
-			stays = stays || ran.end == lapsRepeat || late()
+			stays = stays || ran.end == lapsRepeat || goesOn()
 			if ran.polls > longest.polls {
 				longest = ran
 			}
@@ -160,7 +159,7 @@ func (c *checker) entriesOf(l *loop) []entry {
 // laps are what a job that never ends makes a loop do.
 type laps struct {
 	polls, events, transitions int
-	after                      time.Duration
+	seconds                    float64
 	end                        lapsEnd
 }
 
@@ -207,7 +206,7 @@ func (c *checker) runLaps(l *loop, r *reading, value string, at entry, most int,
 			return ran
 		}
 		turn := turnOf([]*asl.State{at.state})
-		ran.events, ran.transitions, ran.after = ran.events+turn.Events, ran.transitions+turn.Transitions, ran.after+turn.Wait
+		ran.events, ran.transitions, ran.seconds = ran.events+turn.Events, ran.transitions+turn.Transitions, ran.seconds+turn.Wait.Seconds()
 		if len(ways) == 0 || ways[0].End || !l.inside[ways[0].To] {
 			ran.end = lapsLeave
 			return ran

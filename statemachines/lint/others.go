@@ -10,8 +10,8 @@ import (
 // around are texts that a word is a part of.
 func around(word string) []string { return []string{"x" + word, word + "x", "x" + word + "x"} }
 
-// textsLike are texts that conditions of states, and what these compute, may find a part of:
-// of patterns and of the arguments of functions.
+// textsLike are texts that a condition may find a part of: those that fit its patterns, and
+// those around a literal that an expression of the states passes to a function.
 func textsLike(states []*asl.State) []string {
 	var all, expressions []string
 	for _, s := range states {

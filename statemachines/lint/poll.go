@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,6 +18,10 @@ import (
 // is full.
 func (c *checker) bound(l *loop, tables []*reading) {
 	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
+	ends := asl.MaxStandardTime // whatever the history has room for
+	if timeout > 0 {
+		ends = min(ends, timeout)
+	}
 	b := l.findBounds()
 	endless := false
 	for _, open := range b.open() {
@@ -27,16 +30,16 @@ func (c *checker) bound(l *loop, tables []*reading) {
 			continue
 		}
 		endless = true
-		turn := open.turn(cmp.Or(open.catches, wait))
 		open.findCatch()
+		turn := open.turn(wait)
 		if !c.machine.OpenTimeout {
 			c.interval(wait, turn, timeout)
 		}
 		switch lasts := turn.Lasts(); {
 		case c.machine.OpenTimeout:
 		case timeout == 0:
-			c.reportUnbounded(wait, open.catches, turn, slices.ContainsFunc(tables, func(r *reading) bool { return r.Bound.AtMost }))
-		case lasts > 0 && timeout > lasts:
+			c.reportUnbounded(wait, open, turn, tables)
+		case lasts > 0 && ends > lasts:
 			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
@@ -47,7 +50,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	wait := l.first(asl.TypeWait)
 	turn := l.turn(wait)
 	lasts := turn.Lasts()
-	if b.most > turn.Turns() && (timeout == 0 || lasts == 0 || timeout > lasts) {
+	if b.most > turn.Turns() && (lasts == 0 || ends > lasts) {
 		full := ""
 		if lasts > 0 {
 			full = ", about " + roughly(lasts)
@@ -55,28 +58,27 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		c.report(EventBudget, wait, "", "the loop %s may turn %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
 			"wait longer between polls, or go on in a new execution", turn.path(), b.most, turn.Events, asl.MaxEvents, turn.Turns(), full)
 	}
-	limit := min(turn.Wait.Seconds()*float64(b.most), lasts.Seconds())
-	if timeout > 0 {
-		limit = min(limit, timeout.Seconds())
-	}
+	limit := min(turn.Wait.Seconds()*float64(b.most), lasts.Seconds(), ends.Seconds())
 	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
 }
 
-// reportUnbounded reports a loop without a bound; laps tells that some laps are longer than
-// the turn.
-func (c *checker) reportUnbounded(wait, catches *asl.State, turn Turn, laps bool) {
+// reportUnbounded reports a loop without a bound. Where laps of its table are longer than
+// the turn, it lasts as long as the table says.
+func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables []*reading) {
 	const set = "set \"TimeoutSeconds\" of the state machine, or count the"
-	if catches != nil {
+	if catches := open.catches; catches != nil {
 		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s, which a Catch closes: while %q fails, it is called %s; "+
-			set+" turns on this way, too, and leave the loop", turn.path(), catches.Name, turn.until())
+			set+" turns on this way, too, and leave the loop", turn.path(), catches.Name, until(turn.Lasts()))
 		return
 	}
-	until := turn.until()
-	if laps {
-		until += " at most"
+	polled := until(turn.Lasts())
+	if i := slices.IndexFunc(tables, func(r *reading) bool {
+		return r.Bound.AtMost && slices.ContainsFunc(r.States, func(s *asl.State) bool { return open.inside[s.Name] })
+	}); i >= 0 {
+		polled = until(tables[i].Bound.After) + " at most"
 	}
 	c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: a job that never ends is polled %s; "+
-		set+" polls and leave the loop", turn.path(), until)
+		set+" polls and leave the loop", turn.path(), polled)
 }
 
 // interval checks that a loop that may last, as long as its history if the limit is 0, does
@@ -166,15 +168,15 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) {
 		return
 	}
-	until := l.turn(s).until()
+	ends := until(l.turn(s).Lasts())
 	switch {
 	case express:
-		until = "until the execution ends, after " + span(asl.MaxExpressTime)
+		ends = "until the execution ends, after " + span(asl.MaxExpressTime)
 	case len(l.findBounds().open()) == 0:
-		until = "until something else ends the loop"
+		ends = "until something else ends the loop"
 	}
 	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled %s; "+
-		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", s.Choice.Default, until)
+		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", s.Choice.Default, ends)
 }
 
 // namesBoth tells whether rules leave the loop for a failure and for something else:
@@ -226,7 +228,7 @@ func (c *checker) poll(l *loop, s *asl.State) {
 		if c.operations.of(s) != nil || !slices.ContainsFunc(l.states, func(other *asl.State) bool { return other != s && other.Task != nil }) {
 			fails = "the whole wait"
 		}
-		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails %s; retry %s", fails, c.retryAdvice(s))
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails %s; %s", fails, c.retryAdvice(s, "retry"))
 		return
 	}
 	for _, r := range s.Retry {
@@ -240,7 +242,7 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	if c.catchesThrottling(s) {
 		return // it looks at the error, which may be an answer of the service
 	}
-	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; add %s", c.retryAdvice(s))
+	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; %s", c.retryAdvice(s, "add"))
 }
 
 // takesThrottling tells whether the name of an error is one by which a throttled call of
@@ -275,36 +277,35 @@ func (c *checker) catchesThrottling(s *asl.State) bool {
 
 // retryAdvice says which errors of a Task to retry. A call that changes something may have
 // been made when another error comes than that of a throttled one.
-func (c *checker) retryAdvice(s *asl.State) string {
+func (c *checker) retryAdvice(s *asl.State, verb string) string {
 	service, polls := c.types.Service(s), c.operations.of(s) != nil
-	if changes(s) && !polls {
-		throttled := "the errors of throttled calls alone"
-		if _, sdk := asl.ParseResource(s.Task.Resource).SDK(); sdk && service != nil {
-			throttled = fmt.Sprintf("%q alone, by which throttled calls arrive", c.throttlingName(s, service))
-		}
+	switch {
+	case changes(s) && !polls:
+		twice := "the call may have been made, and a second one repeats it"
 		if token := startToken(asl.ParseResource(s.Task.Resource)); token != "" {
-			return fmt.Sprintf("%s: after another error the job may have started, and a second call starts it twice unless %q is the same in both", throttled, token)
+			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", token)
 		}
-		return throttled + ": after another error the call may have been made, and a second one repeats it"
+		return adviseWrite(s, service, verb) + " " + twice
+	case len(s.Retry) > 0 && polls && service != nil:
+		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, service.UnmodeledErrorName())
+	default:
+		return verb + " \"States.TaskFailed\", or the service's errors"
 	}
-	if len(s.Retry) > 0 && polls && service != nil {
-		return fmt.Sprintf("%q, by which throttled calls arrive, or \"States.TaskFailed\"", service.UnmodeledErrorName())
-	}
-	return "\"States.TaskFailed\", or the service's errors"
 }
 
-// throttlingName is the error by which a throttled call of a Task arrives: the first that
-// its operation declares, or else the service's own exception.
-func (c *checker) throttlingName(s *asl.State, service *catalog.Service) string {
-	action := asl.ParseResource(s.Task.Resource).Action
-	if op := service.Operations[javasdk.Capitalize(action)]; op != nil {
-		for _, e := range op.Errors {
-			if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
-				return service.ErrorName(e.Shape)
-			}
+// adviseWrite says which errors of a call that changes something to retry: only those by
+// which nothing but throttled calls arrive.
+func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
+	r := asl.ParseResource(s.Task.Resource)
+	if _, sdk := r.SDK(); !sdk || service == nil || service.Operations[javasdk.Capitalize(r.Action)] == nil {
+		return verb + " the errors of throttled calls alone: after another error"
+	}
+	for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
+		if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
+			return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, service.ErrorName(e.Shape))
 		}
 	}
-	return service.UnmodeledErrorName()
+	return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", service.UnmodeledErrorName())
 }
 
 // succeeds tells whether a state ends the execution as a success, with nothing

@@ -34,3 +34,27 @@ func TestThrottledPollsAreRetried(t *testing.T) {
 		require.Equal(t, retried, !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule == lint.UnretriedTask }), name)
 	}
 }
+
+// A write is retried only by errors by which nothing but throttled calls arrive.
+func TestWritesAreRetriedWhenThrottledAlone(t *testing.T) {
+	t.Parallel()
+	for resource, advice := range map[string]string{
+		"arn:aws:states:::aws-sdk:athena:startQueryExecution": `retry "Athena.TooManyRequestsException" alone, by which throttled calls arrive: after another error the job may have started`,
+		"arn:aws:states:::aws-sdk:glue:startJobRun":           `no error is safe to retry: throttled calls arrive as "Glue.GlueException", as service faults do, after which the call may have been made, and a second one repeats it`,
+		"arn:aws:states:::sns:publish":                        `retry the errors of throttled calls alone: after another error the call may have been made, and a second one repeats it`,
+	} {
+		m, err := asl.Parse(fmt.Appendf(nil, `{"StartAt": "Get", "TimeoutSeconds": 3600, "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"},
+				"ResultPath": "$.r", "Retry": [{"ErrorEquals": ["States.ALL"]}], "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "RUNNING", "Next": "Wait"}], "Default": "End"},
+			"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Write"}, "Write": {"Type": "Task", "Resource": %q, "Parameters": {"TopicArn": "t", "Message": "m"}, "ResultPath": null, "Next": "Get"},
+			"End": {"Type": "Succeed"}}}`, resource))
+		require.NoError(t, err)
+		types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		found := lint.Check(m, lint.Options{Types: types})
+		i := slices.IndexFunc(found, func(f lint.Finding) bool { return f.Rule == lint.UnretriedTask })
+		require.GreaterOrEqual(t, i, 0, resource)
+		require.Contains(t, found[i].Message, advice)
+	}
+}

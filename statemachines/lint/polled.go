@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -241,7 +242,7 @@ func statusPaths(e *catalog.Entry) []string {
 func readStatus(path string, entries []*catalog.Entry) *status {
 	s := &status{path: path}
 	var shape *catalog.Shape
-	if s.steps, shape = stepsTo(entries[0].Operation.Output, path); shape != nil {
+	if s.steps, shape = spellSteps(entries[0].Operation.Output, path); shape != nil {
 		s.values, s.listed = slices.Clone(shape.Enum), len(shape.Enum) > 0
 	}
 	for _, e := range entries {
@@ -263,11 +264,11 @@ func readStatus(path string, entries []*catalog.Entry) *status {
 	return s
 }
 
-// stepsTo are the steps of a path of the model as Step Functions spells them, and the shape
-// that it leads to; nil if the model does not have it.
-func stepsTo(shape *catalog.Shape, path string) ([]string, *catalog.Shape) {
+// spellSteps are the steps of a path of the model as Step Functions spells them, and the
+// shape that it leads to from another; nil if the model does not have it.
+func spellSteps(shape *catalog.Shape, path string) ([]string, *catalog.Shape) {
 	var steps []string
-	for step := range strings.SplitSeq(path, ".") {
+	for step := range strings.SplitSeq(items().ReplaceAllString(path, "[]"), ".") {
 		name, list := strings.CutSuffix(step, "[]")
 		steps = append(steps, javasdk.MemberName(name))
 		if m := shape.Member(name); m != nil {
@@ -330,6 +331,9 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 func (j *judge) isPartial(value string) bool {
 	return j.entry != nil && j.entry.Job != nil && slices.Contains(j.entry.Job.Partial, value)
 }
+
+// secondPaths are the members that tell more of some values, sorted.
+func (j *judge) secondPaths() []string { return slices.Compact(slices.Sorted(maps.Values(j.second))) }
 
 // meaningOf is what a value means by the verdict on an answer that has nothing else.
 func (j *judge) meaningOf(s *status, value string, result pollcore.Result) Meaning {
@@ -403,7 +407,7 @@ var endName = sync.OnceValue(func() *regexp.Regexp {
 // answer is the smallest answer with a value at a path.
 func answer(path, value string) any { return put(nil, path, value) }
 
-// put is an answer with a value at a path, too.
+// put adds a value at a path to an answer.
 func put(in any, path, value string) any {
 	if path == "" {
 		return value

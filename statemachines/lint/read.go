@@ -10,8 +10,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// otherValue is a status that nobody names, and anyOther stands for all of them: a
-// condition may look for a part of a text.
+// otherValue is one status that nobody names. anyOther is each of these: they need not lead
+// the same way, as a condition may look for a part of a text.
 const (
 	otherValue = "jobpoller: any other value"
 	anyOther   = "jobpoller: all other values"
@@ -72,10 +72,14 @@ func sayUnjudged(states []*asl.State, p *polled) string {
 	if strings.Contains(path, "[]") {
 		path += " of one job"
 	}
-	i := slices.IndexFunc(states, func(s *asl.State) bool { return s.Choice != nil })
+	isChoice := func(s *asl.State) bool { return s.Choice != nil }
+	i := slices.IndexFunc(states, isChoice)
 	if i < 0 {
 		return "no Choice looks at " + path
 	}
+	i = max(i, slices.IndexFunc(states, func(s *asl.State) bool {
+		return isChoice(s) && slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return readRule(&r).looksAtStatus() })
+	}))
 	return fmt.Sprintf("%q does not decide by %s alone", states[i].Name, path)
 }
 

@@ -117,7 +117,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	c.checkRace(r)
 	c.checkNeed(r)
 	c.poll(own, s)
-	if r.Bound.Kind == Unbounded && !express {
+	if r.Bound.Kind == Unbounded && r.Bound.After < asl.MaxStandardTime && !express {
 		i := slices.IndexFunc(s.Retry, func(retrier asl.Retrier) bool { return slices.Equal(retrier.ErrorEquals, polling[0].ErrorEquals) })
 		c.report(UnboundedLoop, s, fmt.Sprintf("/Retry/%d", i), "the retries of %q end only when the history of %d events is full, after %s: "+
 			"lower \"MaxAttempts\", or set \"TimeoutSeconds\" of the state machine", s.Name, asl.MaxEvents, roughly(r.Bound.After))
@@ -179,6 +179,8 @@ func (c *checker) addRetry(b *Bound, delay time.Duration) {
 		if b.Kind = Unbounded; c.machine.OpenTimeout {
 			b.Kind = ByTimeout
 		}
+	case after > asl.MaxStandardTime:
+		b.Kind, b.After = Unbounded, asl.MaxStandardTime
 	default:
 		b.Polls, b.After = b.Polls+1, after
 	}

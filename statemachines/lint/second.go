@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -17,8 +16,8 @@ func (c *checker) checkSecond(r *reading) {
 		return
 	}
 	j := r.judges[0]
-	for _, path := range j.second {
-		if steps, shape := stepsTo(j.entry.Operation.Output, items().ReplaceAllString(path, "[]")); shape != nil && len(shape.Enum) > 0 {
+	for _, path := range j.secondPaths() {
+		if steps, shape := spellSteps(j.entry.Operation.Output, path); shape != nil && len(shape.Enum) > 0 {
 			for i := range r.Rows {
 				row := &r.Rows[i]
 				goes := r.tellsOfBefore() && (row.Meaning == MeansRunning || row.Meaning == MeansEnding)
@@ -31,57 +30,99 @@ func (c *checker) checkSecond(r *reading) {
 	}
 }
 
-// checkBoth checks a row with each value of the second member. One finding a row is enough.
+// misled are values of the second member that lead a row the same wrong way.
+type misled struct {
+	rule   string
+	means  Meaning // of the row's values with one of them
+	routes []route
+	values []string
+}
+
+// checkBoth checks a row with each value of the second member. The row shows the first
+// finding: one about failures, if there is one.
 func (c *checker) checkBoth(r *reading, row *Row, path string, steps, values []string) {
-	var wrong []string
+	var all []*misled
 	ways := map[string]bool{}
-	var rule, text string
-	var at []route
 	for _, how := range values {
 		routes := r.followBoth(row.Values[0], steps, how)
 		if routes == nil {
 			return
 		}
 		ways[pathsOf(routes)] = true
-		found, problem := r.judgeBoth(row, path, how, routes)
-		switch {
-		case found == "" || rule != "" && found != rule:
-		default:
-			rule, text, at, wrong = found, problem, routes, append(wrong, how)
+		means := r.meaningOfBoth(row, path, how)
+		rule := breaks(row.Meaning, means, endOf(routes))
+		if rule == "" || slices.Contains(c.off, rule) {
+			continue
 		}
+		i := slices.IndexFunc(all, func(m *misled) bool {
+			return m.rule == rule && m.means == means && pathsOf(m.routes) == pathsOf(routes)
+		})
+		if i < 0 {
+			i, all = len(all), append(all, &misled{rule: rule, means: means, routes: routes})
+		}
+		all[i].values = append(all[i].values, how)
 	}
-	if len(ways) < 2 || rule == "" || slices.Contains(c.off, rule) {
+	if len(ways) < 2 {
 		return
 	}
 	severity := diag.Danger
 	if r.doubtful {
 		severity = diag.Warning
 	}
-	row.Rule, row.Severity, row.Member, row.Seconds = rule, severity, path, wrong
-	s, field := r.decisionOf(at)
-	c.reportAs(severity, rule, s, field, "%s", strings.Replace(text, "%", list(wrong), 1))
+	if i := slices.IndexFunc(all, func(m *misled) bool { return m.means == MeansFailure }); i > 0 {
+		all[0], all[i] = all[i], all[0]
+	}
+	for i, m := range all {
+		if i == 0 {
+			row.Rule, row.Severity, row.Member, row.Seconds, row.SecondsMean = m.rule, severity, path, m.values, m.means
+		}
+		s, field := r.decisionOf(m.routes)
+		c.reportAs(severity, m.rule, s, field, "%s", r.sayMisled(row, path, m))
+	}
 }
 
-// judgeBoth returns the rule that a row breaks with a value of the second member, and what to
-// say with "%" for such values; empty for none.
-func (r *reading) judgeBoth(row *Row, path, how string, routes []route) (rule, text string) {
-	verdict := r.judges[0].verdict(put(answer(r.status.path, row.Values[0]), items().ReplaceAllString(path, "[]"), how))
-	end, to := endOf(routes), first(r.targetsOf(routes, r.trunk()))
-	names, with := list(row.Values), fmt.Sprintf("%s with %s %%", list(row.Values), path)
-	is := map[pollcore.Verdict]string{pollcore.Success: "success", pollcore.Failure: "failure"}[verdict]
-	of := fmt.Sprintf("%s is a %s of %s, but ", with, is, r.Operation)
-	switch {
-	case verdict == pollcore.Retry && row.Meaning != MeansUnclear && end == EndsFailure:
-		return StatusMisread, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q by %s %%, which tells of the job before; "+
-			"look at it only when the job has ended", names, r.Operation, to, path)
-	case verdict != pollcore.Retry && end == PollsOn:
-		return StatusPollsOn, of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", to)
-	case verdict == pollcore.Success && end == EndsFailure:
-		return StatusMisread, of + fmt.Sprintf("the Choice leads to %q, and the execution fails; lead to what follows the job", to)
-	case verdict == pollcore.Failure && end == EndsSuccess:
-		return StatusUnclear, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
+// meaningOfBoth is what a row's values mean with a value of the second member.
+func (r *reading) meaningOfBoth(row *Row, path, how string) Meaning {
+	switch r.judges[0].verdict(put(answer(r.status.path, row.Values[0]), items().ReplaceAllString(path, "[]"), how)) {
+	case pollcore.Success:
+		return MeansSuccess
+	case pollcore.Failure:
+		return MeansFailure
+	default:
+		return MeansRunning
 	}
-	return "", ""
+}
+
+// breaks is the rule that a row breaks where its values, with one of the second member, have
+// a meaning of their own and lead to an end; empty for none.
+func breaks(row, means Meaning, end End) string {
+	switch {
+	case means == MeansRunning && row != MeansUnclear && end == EndsFailure:
+		return StatusMisread
+	case means == MeansRunning:
+		return ""
+	case end == PollsOn:
+		return StatusPollsOn
+	case means == MeansSuccess && end == EndsFailure:
+		return StatusMisread
+	case means == MeansFailure && end == EndsSuccess:
+		return StatusUnclear
+	}
+	return ""
+}
+
+// sayMisled says where values of the second member lead a row.
+func (r *reading) sayMisled(row *Row, path string, m *misled) string {
+	names, with, to := list(row.Values), path+" "+list(m.values), r.targetsOf(m.routes, r.trunk())
+	switch {
+	case m.means != MeansRunning:
+		return r.sayWrongEnd(fmt.Sprintf("%s with %s is a %s of %s, but ", names, with, m.means, r.Operation), m.means, endOf(m.routes), to)
+	case len(to) == 0:
+		return fmt.Sprintf("no rule takes %s of %s, in which the job still runs, with %s, which tells of the job before: "+
+			"the execution fails with States.NoChoiceMatched; name the status and poll on", names, r.Operation, with)
+	}
+	return fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q by %s, which tells of the job before; "+
+		"look at it only when the job has ended", names, r.Operation, to[0], with)
 }
 
 // tellsOfBefore tells whether the answer is about the job before until the job has ended: the

@@ -107,7 +107,8 @@ func (c *checker) taggedTypes() *typecheck.Checker {
 			if !ok || !simplePath().MatchString(path) {
 				continue
 			}
-			if narrowed := typecheck.Narrow(v, javasdkSteps(path), tagOf(s)); !narrowed.IsNothing() {
+			steps, _ := spellSteps(nil, path)
+			if narrowed := typecheck.Narrow(v, steps, tagOf(s)); !narrowed.IsNothing() {
 				v = narrowed
 			}
 		}
@@ -120,19 +121,6 @@ func (c *checker) taggedTypes() *typecheck.Checker {
 		}
 	}
 	return c.tagged
-}
-
-// javasdkSteps are the steps of a path of the model as Step Functions spells them.
-func javasdkSteps(path string) []string {
-	var steps []string
-	for step := range strings.SplitSeq(path, ".") {
-		name, list := strings.CutSuffix(items().ReplaceAllString(step, "[]"), "[]")
-		steps = append(steps, javasdk.MemberName(name))
-		if list {
-			steps = append(steps, "0")
-		}
-	}
-	return steps
 }
 
 // nearest is the Task of several that is the fewest states before the poll; the first of

@@ -47,21 +47,17 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	}
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
-	case ends && row.Ends == PollsOn && r.Retries:
-		return StatusPollsOn, diag.Danger, of + "the Task raises an error for it, and its Retry polls again; give a result, and look at it in a Choice"
-	case ends && row.Ends == PollsOn && !r.worksOn(row):
-		return StatusPollsOn, diag.Danger, of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", to)
-	case row.Meaning == MeansSuccess && row.Ends == EndsFailure && len(row.Routes) == 0:
-		return StatusMisread, diag.Danger, of + "no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule"
+	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(row)):
+		return StatusPollsOn, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, row.Routes)
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
-		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution fails; lead to what follows the job", to)
+		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, row.Routes)
 	case row.Partial && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.joinsSuccess(row):
 		if slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
 				"name the status in a rule: only you know whether a part is enough", to)
 		}
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
-		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
+		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, row.Routes)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
 	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
@@ -78,6 +74,22 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			"the Choice leads to %q; name the status and poll on", names, to)
 	}
 	return "", 0, ""
+}
+
+// sayWrongEnd says, behind what values mean, where they lead that end the job in another way.
+func (r *reading) sayWrongEnd(of string, means Meaning, end End, to []string) string {
+	switch {
+	case end == PollsOn && r.Retries:
+		return of + "the Task raises an error for it, and its Retry polls again; give a result, and look at it in a Choice"
+	case end == PollsOn:
+		return of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", first(to))
+	case means == MeansFailure:
+		return of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", first(to))
+	case len(to) == 0:
+		return of + "no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule"
+	default:
+		return of + fmt.Sprintf("the Choice leads to %q, and the execution fails; lead to what follows the job", first(to))
+	}
 }
 
 // judgeUnclear finds a status that goes on as a success though another member of the

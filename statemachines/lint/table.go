@@ -21,8 +21,8 @@ type Loop struct {
 	// states of the loop.
 	Poll           *asl.State
 	Choices, Waits []*asl.State
-	// States are those of the smallest cycle around Poll, or around a Wait; nil for
-	// a loop in a Retry.
+	// States are those of the smallest cycle around Poll, or of all cycles around the first
+	// Wait if no Poll is known; nil for a loop in a Retry.
 	States []*asl.State
 	// Start is the Task that starts the job; nil if none in the machine does.
 	Start *asl.State
@@ -68,9 +68,10 @@ type Row struct {
 	// knows them.
 	Compared bool
 	// Member is what tells more where Meaning is MeansUnclear, as the model spells it, and
-	// where Rule is about some of its values, Seconds.
-	Member  string
-	Seconds []string
+	// where Rule is about some of its values, Seconds, with which Values mean SecondsMean.
+	Member      string
+	Seconds     []string
+	SecondsMean Meaning
 	// Partial tells of a failure after which a part of the work is done, and can be used.
 	Partial bool
 	// Either are the meanings of which one is right, if it depends on what the loop
@@ -116,7 +117,7 @@ type BoundKind string
 
 // The bounds.
 const (
-	Unbounded BoundKind = "none"    // the history is full
+	Unbounded BoundKind = "none"    // the history is full, or a year over
 	ByTimeout BoundKind = "timeout" // TimeoutSeconds of the state machine
 	ByCount   BoundKind = "count"   // so many polls
 	ByTime    BoundKind = "time"    // a time that the execution knows
@@ -158,8 +159,9 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	})
 	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts()}
 	switch {
-	case !open && b.tried != nil && (timeout == 0 || b.tried.after <= timeout):
-		bound = Bound{Kind: ByCount, Polls: b.tried.polls, Events: b.tried.events, Transitions: b.tried.transitions, After: b.tried.after}
+	case !open && b.tried != nil && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
+		bound = Bound{Kind: ByCount, Polls: b.tried.polls, Events: b.tried.events, Transitions: b.tried.transitions}
+		bound.last(b.tried.seconds)
 		bound.USD = asl.TransitionCost(float64(bound.Transitions))
 		return bound
 	case !open && b.time:
@@ -170,9 +172,7 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	case !open:
 		return Bound{Kind: ByOther}
 	}
-	if bound.After = time.Duration(bound.Polls) * turn.Wait; bound.After > asl.MaxStandardTime {
-		bound.Kind, bound.Polls, bound.After = Unbounded, int(asl.MaxStandardTime/turn.Wait), asl.MaxStandardTime
-	}
+	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
 	if timeout > 0 && (turn.Wait == 0 && bound.Kind == Unbounded || turn.Wait > 0 && timeout < bound.After) {
 		bound.Kind, bound.After = ByTimeout, timeout
 		if bound.Polls = 0; turn.Wait > 0 {
@@ -185,6 +185,17 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	bound.Events, bound.Transitions = bound.Polls*turn.Events, bound.Polls*turn.Transitions
 	bound.USD = asl.TransitionCost(float64(bound.Transitions))
 	return bound
+}
+
+// last sets how long the polls take. After a year an execution ends, with as many as it had
+// the time for.
+func (b *Bound) last(seconds float64) {
+	if most := asl.MaxStandardTime.Seconds(); seconds > most {
+		share := func(n int) int { return int(float64(n) * most / seconds) }
+		b.Kind, b.Polls, b.Events, b.Transitions = Unbounded, share(b.Polls), share(b.Events), share(b.Transitions)
+		seconds = most
+	}
+	b.After = time.Duration(seconds * float64(time.Second))
 }
 
 // sortRows puts what the catalogue knows first, and any other value last.

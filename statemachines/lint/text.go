@@ -239,7 +239,7 @@ func (l *Loop) DescribeBound() string {
 	switch l.Bound.Kind {
 	case Unbounded:
 		if l.Bound.After == asl.MaxStandardTime {
-			return "no bound: ends " + cost + ", as executions do"
+			return "no bound within a year: ends " + cost + ", as executions do"
 		}
 		return fmt.Sprintf("no bound: ends at %s events, %s", thousands(asl.MaxEvents), cost)
 	case ByCount:

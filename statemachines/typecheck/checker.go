@@ -41,9 +41,9 @@ type Checker struct {
 	errorOutput Value
 	assigned    map[string]bool // variables that some state assigns
 	findings    []Finding
-	demands     *Demands // nil but for FindDemands
-	absent      bool     // of FindAbsent: it reports what is read that is not there
-	task        *asl.State
+	demands     *Demands            // nil but for FindDemands
+	absent      bool                // of FindAbsent: it reports what is read that is not there
+	task        *asl.State          // of FindAbsent: the Task whose answer lacks the member
 	around      map[*asl.State]bool // states whose flows the task is in
 	told        map[[3]string]bool
 }

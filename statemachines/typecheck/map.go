@@ -33,13 +33,15 @@ func (x *scene) checkMap() {
 	x.checkScalars(counts, m.MaxConcurrency, m.ToleratedFailureCount, m.ToleratedFailurePercentage)
 	name, _ := x.arguments()
 	if r := m.ItemReader; r != nil {
-		x.templateOr(r.Parameters, Value{}, "ItemReader", name)
+		if r.Parameters != nil {
+			x.template(r.Parameters, x.at("ItemReader", name))
+		}
 		if most := r.Config.MaxItems; most != nil {
 			x.checkScalar(counts, most, x.at("ItemReader", "ReaderConfig", most.Field))
 		}
 	}
-	if w := m.ResultWriter; w != nil {
-		x.templateOr(w.Parameters, Value{}, "ResultWriter", name)
+	if w := m.ResultWriter; w != nil && w.Parameters != nil {
+		x.template(w.Parameters, x.at("ResultWriter", name))
 	}
 	if b := m.ItemBatcher; b != nil {
 		for _, most := range []*asl.Scalar{b.MaxItemsPerBatch, b.MaxInputBytesPerBatch} {

@@ -59,22 +59,15 @@ func RunTests(m *testing.M, others map[string]func(), root func() *cobra.Command
 }
 
 // RunScripts runs the scripts of a folder. Each gets an S3 server with the bucket
-// "there" at $S3, and the module's folder as $MODULE. The race detector sees the fourth, the
-// eighth and so on: each command of a script is a process that starts anew. What runs at the
-// same time in a command has tests without processes.
+// "there" at $S3, and the module's folder as $MODULE. The race detector sees the first of each
+// four: each command of a script is a process that starts anew. What runs at the same time in
+// a command has tests without processes.
 func RunScripts(t *testing.T, folder string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	if race.Enabled {
-		const share = 4
-		some := files[:0]
-		for i := share - 1; i < len(files); i += share {
-			some = append(some, files[i])
-		}
-		files = some
-	}
+	files = race.OneIn(4, files)
 	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	values := strings.Split(strings.TrimSpace(string(environment)), "\n")

@@ -41,13 +41,18 @@ type pollLoop struct {
 
 // loopRow is what a loop does with values of the status.
 type loopRow struct {
-	Values   []string `json:"values"` // empty: any other
-	Meaning  string   `json:"meaning"`
-	Member   string   `json:"member,omitempty"`
-	Routes   []string `json:"routes"`
-	Ends     string   `json:"ends"`
-	Rule     string   `json:"rule,omitempty"`
-	Severity string   `json:"severity,omitempty"`
+	Values        []string       `json:"values"` // empty: any other
+	Meaning       string         `json:"meaning"`
+	Either        []lint.Meaning `json:"either,omitempty"`
+	Compared      bool           `json:"compared,omitempty"`
+	Partial       bool           `json:"partial,omitempty"`
+	Member        string         `json:"member,omitempty"`
+	MemberValues  []string       `json:"memberValues,omitempty"`
+	MemberMeaning lint.Meaning   `json:"memberMeaning,omitempty"`
+	Routes        []string       `json:"routes"`
+	Ends          string         `json:"ends"`
+	Rule          string         `json:"rule,omitempty"`
+	Severity      string         `json:"severity,omitempty"`
 }
 
 // errorRow is what a loop does with errors of its poll.
@@ -91,7 +96,10 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		out.Start = l.Start.Name
 	}
 	for _, r := range l.Rows {
-		row := loopRow{Values: r.Values, Meaning: string(r.Meaning), Member: r.Member, Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule}
+		row := loopRow{
+			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Partial: r.Partial,
+			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule,
+		}
 		if r.Rule != "" {
 			row.Severity = r.Severity.String()
 		}
