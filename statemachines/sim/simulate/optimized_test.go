@@ -16,7 +16,7 @@ import (
 func TestResultsOfOptimizedIntegrations(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse([]byte(`{"StartAt": "Create", "States": {
-  "Create": {"Type": "Task", "Resource": "arn:aws:states:::elasticmapreduce:createCluster", "ResultPath": "$.c", "Next": "Describe"},
+  "Create": {"Type": "Task", "Resource": "arn:aws:states:::elasticmapreduce:createCluster", "Parameters": {}, "ResultPath": "$.c", "Next": "Describe"},
   "Describe": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:describeCluster", "Parameters": {"ClusterId.$": "$.c.ClusterId"}, "ResultPath": "$.d", "Next": "Up?"},
   "Up?": {"Type": "Choice", "Choices": [{"Variable": "$.d.Cluster.Status.State", "StringEquals": "STARTING", "Next": "Describe"}], "Default": "Add"},
   "Add": {"Type": "Task", "Resource": "arn:aws:states:::elasticmapreduce:addStep", "Parameters": {"ClusterId.$": "$.c.ClusterId", "Step": {}}, "ResultPath": "$.s", "Next": "Cancel"},
