@@ -109,3 +109,20 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// The result of an integration has its own members, out of the operation's answer.
+func TestOwnResult(t *testing.T) {
+	t.Parallel()
+	for resource, want := range map[string]map[string]any{
+		"elasticmapreduce:createCluster":    {"ClusterId": "j"},
+		"elasticmapreduce:addStep":          {"StepId": "s"},
+		"elasticmapreduce:terminateCluster": {},
+		"aws-sdk:emr:runJobFlow":            {"JobFlowId": "j", "StepIds": []any{"s"}},
+	} {
+		r := asl.ParseResource(integration + resource)
+		require.Equal(t, want, typecheck.OwnResult(r, map[string]any{"JobFlowId": "j", "StepIds": []any{"s"}}), resource)
+	}
+	create := asl.ParseResource(integration + "elasticmapreduce:createCluster")
+	require.Equal(t, "ClusterId", typecheck.ResultPath(create, "JobFlowId"))
+	require.Equal(t, "RunJobFlow", typecheck.OperationName(create))
+}
