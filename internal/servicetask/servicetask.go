@@ -90,7 +90,7 @@ func (c *Caller) Handler(resource string) (sim.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &task{caller: c, resource: r, operation: op, spelling: api.Spelling()}
+	t := &task{caller: c, resource: r, operation: op, output: api.Output, spelling: api.Spelling()}
 	switch {
 	case r.IsFunction():
 		return t.invokeFunction, nil
@@ -113,6 +113,7 @@ type task struct {
 	caller    *Caller
 	resource  asl.Resource
 	operation *catalog.Operation
+	output    *catalog.Shape // of the result of a Task that ends with the answer
 	spelling  typecheck.Spelling
 	sync      *sync // nil for a Task that ends with the answer
 }
@@ -123,7 +124,7 @@ func (t *task) call(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	if err != nil {
 		return sim.Reply{}, err
 	}
-	return sim.Reply{Output: t.spelling.Result(answer, t.operation.Output)}, nil
+	return sim.Reply{Output: t.spelling.Result(typecheck.OwnResult(t.resource, answer), t.output)}, nil
 }
 
 // send calls the operation, and returns input and answer in the model's spelling.

@@ -21,6 +21,9 @@ const (
 	// PassingFilter is a word of the model's that only filters have: nothing is ever in
 	// that status.
 	PassingFilter Passing = "filter"
+	// PassingLater is what only a later call leads to: nobody who waits for the entry gets to
+	// see it, unless somebody else goes on with what it made.
+	PassingLater Passing = "later"
 )
 
 //go:embed endings.json

@@ -423,3 +423,29 @@ func TestLoopBesideAnother(t *testing.T) {
 	require.Empty(t, loops[0].Refused)
 	require.Equal(t, "the loop changed with another that was replaced", loops[1].Refused)
 }
+
+// A loop that fails by Default on what only a later call leads to can be replaced: after
+// createStack no UPDATE_FAILED comes, which AWS's waiter takes for a success.
+func TestStatusesOfLaterCalls(t *testing.T) {
+	t.Parallel()
+	after, loops := apply(t, `{"StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:cloudformation:createStack",
+    "Parameters": {"StackName.$": "$.name", "TemplateURL.$": "$.url"}, "ResultPath": "$.stack", "Next": "Wait"},
+  "Wait": {"Type": "Wait", "Seconds": 15, "Next": "Describe"},
+  "Describe": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:cloudformation:describeStacks",
+    "Parameters": {"StackName.$": "$.name"}, "ResultPath": "$.s", "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "Next": "Status?"},
+  "Status?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.s.Stacks[0].StackStatus", "StringMatches": "*_IN_PROGRESS", "Next": "Wait"},
+    {"Variable": "$.s.Stacks[0].StackStatus", "StringEquals": "CREATE_COMPLETE", "Next": "Up"}
+  ], "Default": "Down"},
+  "Up": {"Type": "Succeed"},
+  "Down": {"Type": "Fail"}}}`, fix.Options{})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, after, "UPDATE_FAILED")
+	for _, r := range loops[0].Routes {
+		if r.Status == "CREATE_COMPLETE" || r.Status == "UPDATE_FAILED" {
+			require.Equal(t, r.Before, r.After, r.Status)
+		}
+	}
+}

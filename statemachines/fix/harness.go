@@ -26,6 +26,7 @@ type seen struct {
 
 	status  string
 	verdict pollcore.Verdict
+	later   bool   // only a later call leads to it
 	exit    string // the state behind the loop; empty if it polls on
 	output  string // what that state gets
 	err     string // of an execution that failed inside the loop
@@ -234,7 +235,8 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 const mostEvents = 3000
 
 func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Options) (seen, error) {
-	out := seen{status: s.Name, verdict: s.Verdict}
+	passing, _ := l.entry.Passing(s.Name)
+	out := seen{status: s.Name, verdict: s.Verdict, later: passing == catalog.PassingLater}
 	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), mostEvents, o)
 	if err != nil {
 		return out, err
@@ -312,12 +314,12 @@ func (t *bench) exit(r *sim.Result) string {
 }
 
 // exitsOf are the states that values of a verdict lead to, those that most of them
-// lead to first.
+// lead to first. What only a later call leads to has no say.
 func (o *observed) exitsOf(verdict pollcore.Verdict) []string {
 	count := map[string]int{}
 	var names []string
 	for _, s := range o.seen {
-		if s.verdict != verdict || s.exit == "" {
+		if s.verdict != verdict || s.exit == "" || s.later {
 			continue
 		}
 		if count[s.exit]++; count[s.exit] == 1 {

@@ -31,6 +31,12 @@ func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 		if other := c.otherFinding(f); other != "" {
 			return "mend " + other + " first: the status may be taken as it should then"
 		}
+		if l := c.loopOf(c.stateAt(f)); f.Rule == lint.StatusUnclear && l != nil {
+			if row := rowOf(l, f); row != nil {
+				return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it in front of the rule for %s, or pass --replace",
+					row.Member, row.Values[0])
+			}
+		}
 		return "no rule compares the status with one text that says the same: add a rule by hand, or pass --replace"
 	}
 	switch f.Rule {

@@ -73,7 +73,8 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		if change.wrong != "" && !c.isNever(change.wrong) {
 			all[i].class = Offered // the service may say it, some day
 		}
-		all[i].mended = func(r *trial.Run) bool { return base.mended(r) || change.excuses(r) }
+		written := change.wrong != "" && all[i].class == Sure && !isGoing(row.Meaning) // the rule says where the word leads
+		all[i].mended = func(r *trial.Run) bool { return base.mended(r) || change.excuses(r) || written && isEnded(r) }
 		for _, v := range slices.Concat(change.values, wordsOf(change.wrong)) {
 			all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
 			if slices.ContainsFunc(l.Rows, func(r lint.Row) bool { return r.Member != "" }) { // answers are named by several members
@@ -112,6 +113,9 @@ func rowOf(l *lint.Loop, f lint.Finding) *lint.Row {
 func failsByItself(r *trial.Run) bool {
 	return r.After.Status == string(sim.StatusFailed) && !strings.HasPrefix(r.After.Error, "States.")
 }
+
+// isEnded tells whether a run ends by itself, and not in an error of the engine.
+func isEnded(r *trial.Run) bool { return succeeds(r) || failsByItself(r) }
 
 func succeeds(r *trial.Run) bool { return r.After.Status == string(sim.StatusSucceeded) }
 

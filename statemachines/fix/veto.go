@@ -125,7 +125,7 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 	failed := r.Before.Status == string(sim.StatusFailed)
 	same, succeeds, again := r.Before.Status == r.After.Status, r.After.Status == string(sim.StatusSucceeded), r.After.Polls > r.Before.Polls
 	switch {
-	case kind.Sort == trial.Never:
+	case kind.Sort == trial.Never && j.verdicts[kind.Value] != pollcore.Success:
 		return same || !succeeds && (breaks(r.Before) || again && j.mayBe(pollcore.Retry, r)) // it polls on for what it does not know
 	case kind.Sort == trial.Fails:
 		return failed && (r.Before.Error == kind.Value || !same && again) // nothing caught it, or the call is made again

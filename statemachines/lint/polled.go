@@ -345,6 +345,8 @@ func (j *judge) meaningOf(s *status, value string, result pollcore.Result) Meani
 	switch {
 	case passing == catalog.PassingEnding:
 		return MeansEnding
+	case passing == catalog.PassingLater:
+		return MeansUnknown // what the job ended with came before
 	case result.Acceptor == pollcore.NoAcceptor && j.aim() == aimsAtGone && isOnItsWay(value):
 		return MeansRunning
 	case result.Acceptor == pollcore.NoAcceptor && endName().MatchString(value):
@@ -401,7 +403,7 @@ var (
 // endName is what an end is called. A waiter polls on for values that it does not
 // name, of which some are ends.
 var endName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|invalid|unknown`)
+	return regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|interrupted|invalid|unknown`)
 })
 
 // answer is the smallest answer with a value at a path.

@@ -211,6 +211,17 @@ func (r *reading) states(row *Row) bool {
 	return true
 }
 
+// comesLater tells whether only a later call than that of the loop's job leads to a value.
+func (r *reading) comesLater(value string) bool {
+	return slices.ContainsFunc(r.judges, func(j *judge) bool {
+		if j.entry == nil {
+			return false
+		}
+		passing, _ := j.entry.Passing(value)
+		return passing == catalog.PassingLater
+	})
+}
+
 // takes tells whether a waiter of the operation takes the values for a success, as AWS's own
 // takes a stack that is being updated for one that was created.
 func (r *reading) takes(row *Row) bool {
@@ -289,7 +300,8 @@ func (c *checker) checkDefault(r *reading) {
 	}
 	var unnamed []string
 	for _, value := range r.status.values {
-		if !r.named[value] && r.status.meaning(r.judges, value) == MeansUnknown && endOf(r.routes[value]) == PollsOn {
+		unknown := r.status.meaning(r.judges, value) == MeansUnknown && !isOnItsWay(value) && !r.comesLater(value)
+		if !r.named[value] && unknown && endOf(r.routes[value]) == PollsOn {
 			unnamed = append(unnamed, value)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models  typecheck.Models
 	Express bool // the machines run as Express workflows
+	// Polls are what Tasks poll, by state, where that is known better than by the machine.
+	Polls map[string]*catalog.Entry
 	// Input is that of the executions; nil: inputs are drawn.
 	Input []byte
 	// Except are members that may differ in any run, as the new machine has them otherwise.

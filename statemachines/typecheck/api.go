@@ -3,6 +3,7 @@ package typecheck
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,12 +44,16 @@ func FindAPI(resource string, models Models) (API, error) {
 		}
 		return a, err
 	}
-	open := openSDK[name]
+	open, by := openSDK[name], integration{}
 	if !sdk {
-		open = optimized[r.Service].open[r.Action]
+		by = optimized[r.Service]
+		open = by.open[r.Action]
 	}
 	a := API{Input: operation.Input, Output: operation.Output}
 	a.takesNothing = operation.Input == nil || len(operation.Input.Members) == 0
+	if slices.Contains(by.own, r.Action) {
+		a.Input, a.takesNothing = nil, false
+	}
 	switch {
 	case r.Pattern != "":
 		a.Output = nil
@@ -58,8 +63,8 @@ func FindAPI(resource string, models Models) (API, error) {
 		if r.Pattern == ".sync:2" {
 			open = append(slices.Clone(open), "Input", "Output")
 		}
-	case operation.Name != javasdk.Capitalize(r.Action):
-		a.Output = nil // the integration is not the operation
+	case by.renamed[r.Action] != "":
+		a.Output = by.result(r.Action, operation.Output)
 	}
 	a.spelling = newSpelling(sdk, open)
 	return a, nil
@@ -68,8 +73,52 @@ func FindAPI(resource string, models Models) (API, error) {
 // FindOperation returns the operation that a resource calls; nil for one that the
 // models do not know, and for an integration that is no operation of a service.
 func FindOperation(resource string, models Models) (*catalog.Operation, error) {
+	if r := asl.ParseResource(resource); !r.Direct && slices.Contains(optimized[r.Service].own, r.Action) {
+		return nil, nil //nolint:nilnil // it takes something else
+	}
 	_, operation, err := find(resource, models)
 	return operation, err
+}
+
+// OperationName is the name of the operation that a resource calls: RunJobFlow, of
+// elasticmapreduce:createCluster.
+func OperationName(r asl.Resource) string {
+	if other := optimized[r.Service].renamed[r.Action]; other != "" {
+		return other
+	}
+	return javasdk.Capitalize(r.Action)
+}
+
+// ResultPath is where the result of a resource has what stands at a path of the answer of
+// its operation: ClusterId, of the JobFlowId of elasticmapreduce:createCluster.
+func ResultPath(r asl.Resource, path string) string {
+	for own, other := range optimized[r.Service].results[r.Action] {
+		if rest, ok := strings.CutPrefix(path, other); ok {
+			return own + rest
+		}
+	}
+	return path
+}
+
+// OwnResult is the result of a resource by the answer of its operation, in the spelling of
+// the model.
+func OwnResult(r asl.Resource, answer any) any {
+	if optimized[r.Service].renamed[r.Action] == "" {
+		return answer
+	}
+	result, members := map[string]any{}, optimized[r.Service].results[r.Action]
+	from, _ := answer.(map[string]any)
+	for own, path := range members {
+		name, first := strings.CutSuffix(path, "[0]")
+		value := from[name]
+		if list, ok := value.([]any); first && ok && len(list) > 0 {
+			value = list[0]
+		}
+		if value != nil {
+			result[own] = value
+		}
+	}
+	return result
 }
 
 // find returns the service and the operation of a resource, each nil if it is not
@@ -83,12 +132,10 @@ func find(resource string, models Models) (*catalog.Service, *catalog.Operation,
 	action := r.Action
 	if !sdk {
 		o := optimized[r.Service]
-		if name = o.service; name == "" || slices.Contains(o.own, action) {
+		if name = o.service; name == "" || slices.Contains(o.own, action) && o.renamed[action] == "" {
 			return nil, nil, nil
 		}
-		if other := o.renamed[action]; other != "" {
-			action = other
-		}
+		action = OperationName(r)
 	}
 	service, err := models(name)
 	if errors.Is(err, catalog.ErrNotFound) {
@@ -112,8 +159,30 @@ type integration struct {
 	service string            // the model's
 	own     []string          // actions that are no operations of the service, or take something else
 	renamed map[string]string // operations of actions that are called otherwise
+	// results are the members of the results of renamed actions, and where the operation's
+	// answer has them: itself, or the first of its list. A renamed action without any returns
+	// nothing.
+	results map[string]map[string]string
 	// open are members that take any JSON value, by the action.
 	open map[string][]string
+}
+
+// result is the shape of the result of a renamed action, out of that of its operation.
+func (i integration) result(action string, output *catalog.Shape) *catalog.Shape {
+	s := &catalog.Shape{Name: action, Type: catalog.Structure}
+	for _, name := range slices.Sorted(maps.Keys(i.results[action])) {
+		path, first := strings.CutSuffix(i.results[action][name], "[0]")
+		m := output.Member(path)
+		if m == nil {
+			continue
+		}
+		own := catalog.Member{Name: name, Shape: m.Shape}
+		if first {
+			own.Shape = m.Shape.Element.Shape
+		}
+		s.Members = append(s.Members, own)
+	}
+	return s
 }
 
 // optimized are the integrations by their names. apigateway and http call no
@@ -131,7 +200,16 @@ var optimized = map[string]integration{
 	"emr-containers": {service: "emr-containers"},
 	"emr-serverless": {service: "emr-serverless"},
 	"elasticmapreduce": {
-		service: "emr", renamed: map[string]string{"createCluster": "RunJobFlow"},
+		service: "emr", renamed: map[string]string{
+			"createCluster": "RunJobFlow", "terminateCluster": "TerminateJobFlows", "addStep": "AddJobFlowSteps", "cancelStep": "CancelSteps",
+			"setClusterTerminationProtection": "SetTerminationProtection", "modifyInstanceFleetByName": "ModifyInstanceFleet",
+			"modifyInstanceGroupByName": "ModifyInstanceGroups",
+		},
+		results: map[string]map[string]string{
+			"createCluster": {"ClusterArn": "ClusterArn", "ClusterId": "JobFlowId"},
+			"addStep":       {"StepId": "StepIds[0]"},
+			"cancelStep":    {"CancelStepsInfo": "CancelStepsInfoList[0]"},
+		},
 		own: []string{"terminateCluster", "addStep", "cancelStep", "setClusterTerminationProtection", "modifyInstanceFleetByName", "modifyInstanceGroupByName"},
 	},
 	"events":       {service: "events", open: map[string][]string{"putEvents": {"Detail"}}},

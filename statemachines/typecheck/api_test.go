@@ -31,7 +31,8 @@ func TestFindAPI(t *testing.T) {
 		"states:startExecution.sync":               {"StartExecutionInput", "DescribeExecutionOutput"},
 		"states:startExecution.sync:2":             {"StartExecutionInput", "DescribeExecutionOutput"},
 		"elasticmapreduce:createCluster.sync":      {"RunJobFlowInput", ""},
-		"elasticmapreduce:createCluster":           {"RunJobFlowInput", ""},
+		"elasticmapreduce:createCluster":           {"RunJobFlowInput", "createCluster"},
+		"elasticmapreduce:addStep":                 {"", "addStep"},
 		"elasticmapreduce:addStep.sync":            {},
 		"aws-sdk:rds:describeDBInstances":          {"DescribeDBInstancesMessage", "DBInstanceMessage"},
 		"aws-sdk:cloudwatchlogs:describeLogGroups": {"DescribeLogGroupsRequest", "DescribeLogGroupsResponse"},
@@ -107,4 +108,21 @@ func FuzzCheck(f *testing.F) {
 			require.NoError(t, a.CheckResult(v, false))
 		}
 	})
+}
+
+// The result of an integration has its own members, out of the operation's answer.
+func TestOwnResult(t *testing.T) {
+	t.Parallel()
+	for resource, want := range map[string]map[string]any{
+		"elasticmapreduce:createCluster":    {"ClusterId": "j"},
+		"elasticmapreduce:addStep":          {"StepId": "s"},
+		"elasticmapreduce:terminateCluster": {},
+		"aws-sdk:emr:runJobFlow":            {"JobFlowId": "j", "StepIds": []any{"s"}},
+	} {
+		r := asl.ParseResource(integration + resource)
+		require.Equal(t, want, typecheck.OwnResult(r, map[string]any{"JobFlowId": "j", "StepIds": []any{"s"}}), resource)
+	}
+	create := asl.ParseResource(integration + "elasticmapreduce:createCluster")
+	require.Equal(t, "ClusterId", typecheck.ResultPath(create, "JobFlowId"))
+	require.Equal(t, "RunJobFlow", typecheck.OperationName(create))
 }

@@ -134,6 +134,43 @@ func TestNoAnswerHasWhatComesLater(t *testing.T) {
 	})
 }
 
+// The members that say whether a job has ended say the same as its status, in the answers of
+// simulated jobs and of trials. CodeBuild's buildComplete was false for a build that had
+// SUCCEEDED.
+func TestMembersSayWhatTheStatusSays(t *testing.T) {
+	t.Parallel()
+	var told atomic.Int64
+	t.Cleanup(func() { require.Positive(t, told.Load()) })
+	eachJob(t, func(t *testing.T, e *catalog.Entry) {
+		t.Helper()
+		for _, row := range e.Telling() {
+			var names []string
+			for name := range strings.SplitSeq(row.Member, ".") {
+				names = append(names, javasdk.MemberName(name))
+			}
+			poll := callState(e.Service, e.Operation.Name)
+			poll["Next"] = "Read"
+			text, err := json.Marshal(map[string]any{"StartAt": "Poll", "States": map[string]any{
+				"Poll": poll, "Read": map[string]any{"Type": "Pass", "Parameters": map[string]any{"x.$": "$." + strings.Join(names, ".")}, "End": true},
+			}})
+			require.NoError(t, err)
+			m, err := asl.Parse(text)
+			require.NoError(t, err)
+			responses, _, err := simulate.Responses(m, simulate.Options{Models: models.Load, Polls: map[string]*catalog.Entry{"Poll": e}})
+			require.NoError(t, err)
+			require.NotEmpty(t, responses["Poll"].Statuses)
+			for _, s := range responses["Poll"].Statuses {
+				want := row.Before
+				if row.Since.Has(s.Verdict) {
+					want = row.After
+				}
+				require.EqualValues(t, want, at(s.Answer, row.Member), "%s of %s", row.Member, s.Name)
+				told.Add(1)
+			}
+		}
+	})
+}
+
 // What the request calls the job, the answers call it, and it is found by that name. After
 // rds:createDBSnapshot of "job-of-today" the answer said "job-1", and describing by the
 // caller's own name found nothing.

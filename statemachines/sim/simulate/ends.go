@@ -55,6 +55,14 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behav
 				at.remove(s.answer) // the mock knows it
 			}
 		}
+		for _, told := range e.Telling() {
+			if at := parsePlace(told.Member); at.get(s.answer) != nil {
+				s.answer = at.put(s.answer, told.Before)
+				if told.Since.Has(s.verdict) {
+					s.answer = at.put(s.answer, told.After)
+				}
+			}
+		}
 		for _, path := range e.Operation.Later() {
 			without := clone(s.answer)
 			parsePlace(path).remove(without)

@@ -248,15 +248,21 @@ func spellAnswer(answer any, shape *catalog.Shape) any {
 type syncResult struct {
 	part place
 	name string
+	// also are members that the result has besides, and where the answer has them.
+	also map[string]place
 }
 
 // syncResults are those by the integration. Source: the developer guide, the pages
-// of the integrations, and the SDK's samples of their output.
+// of the integrations, and the SDK's samples of their output; of EMR, the sample "Manage an
+// Amazon EMR Job".
 var syncResults = map[string]syncResult{
-	"batch:submitJob":            {part: place{"jobs", 0}},
-	"codebuild:startBuild":       {part: place{"builds", 0}, name: "Build"},
-	"codebuild:startBuildBatch":  {part: place{"buildBatches", 0}, name: "BuildBatch"},
-	"ecs:runTask":                {part: place{"tasks", 0}},
+	"batch:submitJob":           {part: place{"jobs", 0}},
+	"codebuild:startBuild":      {part: place{"builds", 0}, name: "Build"},
+	"codebuild:startBuildBatch": {part: place{"buildBatches", 0}, name: "BuildBatch"},
+	"ecs:runTask":               {part: place{"tasks", 0}},
+	"elasticmapreduce:createCluster": {also: map[string]place{
+		"ClusterArn": {"Cluster", "ClusterArn"}, "ClusterId": {"Cluster", "Id"},
+	}},
 	"emr-containers:startJobRun": {part: place{"jobRun"}},
 	"emr-serverless:startJobRun": {part: place{"jobRun"}},
 	"glue:startJobRun":           {part: place{"JobRun"}},
@@ -284,6 +290,13 @@ func SyncResult(r asl.Resource, answer any, output *catalog.Shape) any {
 	result := spellAnswer(value, shape)
 	if rule.name != "" {
 		result = map[string]any{rule.name: result}
+	}
+	if object, ok := result.(map[string]any); ok {
+		for name, at := range rule.also {
+			if told := at.get(answer); told != nil {
+				object[name] = told
+			}
+		}
 	}
 	if object, ok := result.(map[string]any); ok && r.Service == "states" && r.Pattern == ".sync:2" {
 		for _, member := range []string{"Input", "Output"} {

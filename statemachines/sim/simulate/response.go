@@ -242,7 +242,7 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 			all[t.name()] = &Response{Usual: t.skeleton(), Bare: t.skeleton()}
 			unknown = append(unknown, t.untold(what))
 		default:
-			all[t.name()] = a.response(bare, t.operation.Output, func(answer any) any { return answer })
+			all[t.name()] = a.response(bare, t.result(), func(answer any) any { return answer })
 		}
 	}
 	return all, unknown, nil
@@ -304,6 +304,6 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			ended(t)
 			continue
 		}
-		all[t.name()] = a.response(&answers{}, t.operation.Output, withID(j.identity.started))
+		all[t.name()] = a.response(&answers{}, t.result(), withID(t.resultAt(j.identity.started)))
 	}
 }

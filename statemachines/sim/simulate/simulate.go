@@ -407,9 +407,9 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 	if j.sync == nil {
 		add("start", p.startsOf(starts, specs, ends))
 	}
-	operation := starts[0].operation
-	add("startAnswer", spellAnswer(answers.Of(operation.Output), operation.Output))
-	add("startId", spellPlace(id.started))
+	started := starts[0].result()
+	add("startAnswer", spellAnswer(answers.Of(started), started))
+	add("startId", spellPlace(starts[0].resultAt(id.started)))
 	add("startIdArgument", spellPlace(id.chosen))
 	add("startNameArgument", spellPlace(id.named))
 	if !answers.bare || isRequired(j.entry.Operation.Output, id.called) {
@@ -473,7 +473,7 @@ func (p *planner) task(t *task) {
 		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", u.Answer(0, 0)}, {"todo", what}}, true})
 		return
 	}
-	answer := spellAnswer(p.answersOf(t).Of(t.operation.Output), t.operation.Output)
+	answer := spellAnswer(p.answersOf(t).Of(t.result()), t.result())
 	p.plan.mocks = append(p.plan.mocks, namedMock{name: t.name(), body: object{{"return", answer}}})
 }
 

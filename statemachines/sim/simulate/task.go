@@ -15,6 +15,7 @@ type task struct {
 	position  asl.Position
 	parsed    asl.Resource
 	operation *catalog.Operation // of the models; nil if it is not known
+	output    *catalog.Shape     // of the result of a call that does not wait; nil if it is not known
 	reader    bool               // it reads the items of a Map
 	loops     bool               // it polls: in a loop, or in a state that is, or by its Retry
 }
@@ -35,6 +36,11 @@ func tasksOf(m *asl.StateMachine, models typecheck.Models) ([]*task, error) {
 				if t.operation, err = typecheck.FindOperation(t.resource, models); err != nil {
 					return err
 				}
+				api, err := typecheck.FindAPI(t.resource, models)
+				if err != nil {
+					return err
+				}
+				t.output = api.Output
 				t.loops = inLoop
 				tasks = append(tasks, t)
 			}
@@ -67,6 +73,23 @@ func retriesOutput(s *asl.State) bool {
 	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, "States.QueryEvaluationError") })
 }
 
+// result is the shape of what a call that does not wait returns.
+func (t *task) result() *catalog.Shape {
+	if t.output != nil && t.parsed.Pattern == "" {
+		return t.output
+	}
+	return t.operation.Output
+}
+
+// resultAt is where the result has what stands at a place of the operation's answer.
+func (t *task) resultAt(at place) place {
+	path := at.spell()
+	if own := typecheck.ResultPath(t.parsed, path); own != path && t.parsed.Pattern == "" {
+		return parsePlace(own)
+	}
+	return at
+}
+
 // unknown says why nobody can know what a Task returns; empty if the models or the
 // catalogue do.
 func (t *task) unknown() string {
@@ -83,7 +106,7 @@ func (t *task) unknown() string {
 		return "what comes back with the task token"
 	case t.parsed.Service == "":
 		return "what " + t.resource + " returns"
-	case t.operation == nil, t.parsed.Pattern != "" && t.parsed.Service != "states":
+	case t.operation == nil && t.output == nil, t.parsed.Pattern != "" && t.parsed.Service != "states":
 		return "what " + t.parsed.Service + ":" + t.parsed.Action + t.parsed.Pattern + " returns"
 	default:
 		return ""
@@ -98,8 +121,10 @@ func (t *task) skeleton() any {
 		return []any{}
 	case t.parsed.Pattern == "" && !t.parsed.Direct && (t.parsed.Service == "lambda" || service == "lambda"):
 		return map[string]any{"StatusCode": 200, "Payload": map[string]any{}}
-	case t.parsed.Service == "http":
+	case slices.Contains([]string{"http:invoke", "apigateway:invoke", "eks:call", "eks:runJob"}, t.parsed.Service+":"+t.parsed.Action) && t.parsed.Pattern == "":
 		return map[string]any{"StatusCode": 200, "ResponseBody": map[string]any{}}
+	case t.parsed.Service == "bedrock" && t.parsed.Action == "invokeModel" && t.parsed.Pattern == "":
+		return map[string]any{"Body": map[string]any{}, "ContentType": "application/json"}
 	default:
 		return map[string]any{}
 	}
