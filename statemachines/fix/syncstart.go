@@ -152,7 +152,7 @@ func (l *loop) checkStart() error {
 	if arguments == nil {
 		arguments = node.Get("Parameters")
 	}
-	if readsState().Match(arguments.Raw()) {
+	if asl.ReadsContext(string(arguments.Raw()), "State.Name") {
 		return refuse("%q reads the name of its state: a state before the .sync Task makes its arguments", s.Name)
 	}
 	if err := l.checkPoll(); err != nil {
@@ -193,11 +193,6 @@ func (l *loop) checkErrorNames() error {
 	}
 	return nil
 }
-
-// readsState finds paths of the context object that have the name of a state.
-var readsState = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(\$\$|\$states\.context)(\.State(\.Name)?)?([^\w.]|$)|\$states([^\w.]|$)`)
-})
 
 // checkPoll refuses a poll that asks for more than the one behind a ".sync" Task, whose
 // arguments are those that select the job.

@@ -3,6 +3,7 @@ package trial
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -12,12 +13,15 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// counters are the variables of a machine, by name, that nothing reads but what adds a number to
-// them, and comparisons with numbers.
+// counters are the variables of a machine, by name, that only sums and comparisons with numbers
+// read, and that all sums change in one direction.
 type counters map[string]*counter
 
-// counter are the numbers that a variable is compared with.
-type counter struct{ limits []int64 }
+// counter is a variable that counts.
+type counter struct {
+	limits   []int64 // that it is compared with
+	up, down bool    // as its sums go
+}
 
 // laps is how many laps more it counts as in the one from a value to another, without coming
 // near a number that it is compared with.
@@ -45,7 +49,7 @@ func (c *counter) laps(from, to string) int {
 var (
 	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\pL_][\pL\d_]*)`) })
 	sum      = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:States\.MathAdd\(\$(\w+), ?-?\d+\)|\{% ?\$(\w+) ?[+-] ?\d+ ?%\})$`)
+		return regexp.MustCompile(`^(?:States\.MathAdd\(\$(\w+), ?(-?)\d+\)|\{% ?\$(\w+) ?([+-]) ?\d+ ?%\})$`)
 	})
 	comparison = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:\{% ?\$(\w+) ?(?:[<>]=?|!?=) ?(-?\d+) ?%\}|\$(\w+))$`)
@@ -62,9 +66,9 @@ func findCounters(m *asl.StateMachine) counters {
 	}
 	f := &counterFinder{found: counters{}, read: map[string]bool{}}
 	f.walk(definition, "", nil, false)
-	for name := range f.read {
-		delete(f.found, name)
-	}
+	maps.DeleteFunc(f.found, func(name string, c *counter) bool {
+		return f.read[name] || c.up && c.down // which may pass a limit within a lap
+	})
 	return f.found
 }
 
@@ -96,10 +100,12 @@ func (f *counterFinder) walk(value any, member string, of map[string]any, assign
 
 func (f *counterFinder) adds(text, name string) bool {
 	parts := sum().FindStringSubmatch(text)
-	if parts == nil || parts[1]+parts[2] != name {
+	if parts == nil || parts[1]+parts[3] != name {
 		return false
 	}
 	f.note(name)
+	c, down := f.found[name], parts[2]+parts[4] == "-"
+	c.up, c.down = c.up || !down, c.down || down
 	return true
 }
 

@@ -193,14 +193,17 @@ func (p *pair) goesOnAlike(ctx context.Context, sc *script, input []byte, o *obs
 	}
 	if _, known := p.cut.alike[b]; !known {
 		p.cut.alike[b] = b.left != nil && a.left.State == b.left.State && string(a.left.Input) == string(b.left.Input) &&
-			len(a.left.Variables) <= len(b.left.Variables) && a.events == b.events && a.Outcome == b.Outcome && differ(a.whole(), b.whole(), nil) == nil
+			a.events == b.events && a.Outcome == b.Outcome && differ(a.whole(), b.whole(), nil) == nil
 	}
 	if !p.cut.alike[b] {
 		return false, nil
 	}
-	for name, value := range b.left.Variables {
-		if string(a.left.Variables[name]) != string(value) && (p.cut.read[name] || middle.reads(name, p.before.machine)) {
-			return false, nil
+	for _, variables := range []map[string]json.RawMessage{a.left.Variables, b.left.Variables} { // each may lack some
+		for name := range variables {
+			same := string(a.left.Variables[name]) == string(b.left.Variables[name])
+			if !same && (p.cut.read[name] || middle.reads(name, p.before.machine)) {
+				return false, nil
+			}
 		}
 	}
 	return true, nil
@@ -249,7 +252,7 @@ func (p parts) join() *observed {
 		seen.events += o.events
 		seen.Polls += o.Polls
 		seen.Lasts += o.Lasts
-		seen.usual = append(seen.usual, o.usual...)
+		seen.usual = uniteKinds(seen.usual, o.usual)
 	}
 	return &seen
 }

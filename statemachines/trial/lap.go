@@ -27,9 +27,10 @@ type entry struct {
 	sim.Beginning
 
 	at     time.Time
-	events int // before it
-	clocks int // events of states that read a clock
-	calls  int // that do not poll
+	lap    time.Duration // since the entry before
+	events int           // before it
+	clocks int           // events of states that read a clock
+	calls  int           // that do not poll
 	polls  int
 	counts map[string]int // of calls, by task and flow
 }
@@ -52,11 +53,14 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 		}
 		now := &entry{
 			sim.Beginning{State: d.Name, Input: slices.Clone(d.Input.JSON()), Variables: maps.Clone(p.track.variables)},
-			e.Timestamp, p.track.events - 1, clocks, len(p.seen.calls), p.seen.Polls, maps.Clone(p.counts),
+			e.Timestamp, 0, p.track.events - 1, clocks, len(p.seen.calls), p.seen.Polls, maps.Clone(p.counts),
 		}
 		before := last[d.Name]
 		last[d.Name] = now
-		if before == nil || before.clocks != now.clocks || string(before.Input) != string(now.Input) {
+		if before == nil {
+			return
+		}
+		if now.lap = now.at.Sub(before.at); before.clocks != now.clocks || string(before.Input) != string(now.Input) {
 			return
 		}
 		switch laps, counted := p.equalLaps(before, now); {
@@ -68,7 +72,8 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 			done = true
 			stop(errSteady)
 		default:
-			if laps = min(laps, p.room(before, now)); laps >= leastSkipped && before.calls == now.calls {
+			// Retries may take a random time.
+			if laps = min(laps, p.room(before, now)); laps >= leastSkipped && before.calls == now.calls && before.lap == now.lap {
 				p.skip(before, now, laps)
 				stop(errSkipped)
 			}
@@ -101,12 +106,7 @@ func (p *player) sameAnswers(before, now *entry) int {
 		if from == to {
 			continue
 		}
-		first, _ := s.answer(from)
-		n := from
-		for a := first; a == first && n <= max(to, len(s.answers)); a, _ = s.answer(n) {
-			n++
-		}
-		if n <= len(s.answers) {
+		if n := s.runEnd(from); n <= len(s.answers) {
 			laps = min(laps, max(0, n-to)/(to-from))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // countingLoop polls some 2,000 times at most. It counts in JSONPath.
@@ -30,15 +31,18 @@ const jsonataLoop = `{"QueryLanguage": "JSONata", "StartAt": "First", "States": 
 	"Pause": {"Type": "Wait", "Seconds": 30, "Assign": {"left": "{% $left - 1 %}"}, "Next": "Look"},
 	"Bad": {"Type": "Fail", "Error": "Late"}, "Good": {"Type": "Succeed"}}}`
 
-// playLoop runs a machine on a job that runs for so many polls, 0 for ever, lap by lap if
-// every one is to be run.
-func playLoop(t *testing.T, text string, polls int, every bool) *observed {
+// playLoop runs a machine on a job that runs for so many polls, 0 for ever, or whose polls
+// fail, lap by lap if every one is to be run.
+func playLoop(t *testing.T, text string, polls int, fails, every bool) *observed {
 	t.Helper()
 	m, err := asl.Parse([]byte(text))
 	require.NoError(t, err)
 	p, err := newPair(m, m, Options{Models: models.Load})
 	require.NoError(t, err)
 	running := *p.before.callees["Look"].running
+	if fails {
+		running = answer{failure: &sim.TaskError{Name: "Athena.InternalServerException"}}
+	}
 	s := &script{task: "Look", answers: []answer{running}, forever: polls == 0}
 	for range polls - 1 {
 		s.answers = append(s.answers, running)
@@ -52,10 +56,12 @@ func playLoop(t *testing.T, text string, polls int, every bool) *observed {
 // A run that skips laps ends as one that takes each of them.
 func TestSkippedLaps(t *testing.T) {
 	t.Parallel()
+	const more = `"Any more?": {"Type": "Choice", "Default": "Pause", "Choices": [{"Variable": "$n", "NumericGreaterThanEquals": 2000, "Next": "Bad"}]}, "Pause":`
 	for name, c := range map[string]struct {
 		text  string
 		edit  []string
 		polls int
+		fails bool
 		all   bool // each lap is taken
 	}{
 		"a bound":                             {text: countingLoop},
@@ -71,7 +77,12 @@ func TestSkippedLaps(t *testing.T) {
 		"a bound of another loop":             {text: countingLoop, edit: []string{`{"Variable": "$n"`, `{"Variable": "$n", "NumericEquals": 900, "Next": "Rest"}, {"Variable": "$n"`, `"Bad":`, `"Rest": {"Type": "Wait", "Seconds": 3000, "Next": "Pause"}, "Bad":`}},
 		"a wait that grows":                   {text: countingLoop, edit: []string{`"Seconds": 30`, `"SecondsPath": "$n"`}, all: true},
 		"an argument that counts":             {text: countingLoop, edit: []string{`"QueryExecutionId": "q"`, `"QueryExecutionId.$": "States.Format('{}', $n)"`}, all: true},
-		"a clock":                             {text: jsonataLoop, edit: []string{"$left <= 0", "$millis() - $toMillis($states.context.Execution.StartTime) > 9000000"}, all: true},
+		"a retry": {text: countingLoop, fails: true, edit: []string{`"ResultPath": "$.r", "Next": "Done?"`, `"ResultPath": "$.r", "Next": "Done?",
+			"Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 2}], "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Any more?"}]`, `"Pause":`, more}},
+		"a retry after a random time": {text: countingLoop, fails: true, all: true, edit: []string{`"ResultPath": "$.r", "Next": "Done?"`, `"ResultPath": "$.r", "Next": "Done?",
+			"Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 2, "JitterStrategy": "FULL"}], "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Any more?"}]`, `"Pause":`, more}},
+		"sums up and down": {text: countingLoop, all: true, edit: []string{`"Type": "Choice",`, `"Type": "Choice", "Assign": {"n.$": "States.MathAdd($n, -9)"},`, "($n, 1)", "($n, 10)"}},
+		"a clock":          {text: jsonataLoop, edit: []string{"$left <= 0", "$millis() - $toMillis($states.context.Execution.StartTime) > 9000000"}, all: true},
 		"a call in each lap": {text: countingLoop, all: true, edit: []string{`"Next": "Look"},
 	"Bad"`, `"Next": "Tell"}, "Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "t", "Message": "on"}, "ResultPath": null, "Next": "Look"},
 	"Bad"`}},
@@ -80,7 +91,7 @@ func TestSkippedLaps(t *testing.T) {
 			t.Parallel()
 			text := strings.NewReplacer(c.edit...).Replace(c.text)
 			require.Equal(t, len(c.edit) > 0, text != c.text)
-			each, skipped := playLoop(t, text, c.polls, true), playLoop(t, text, c.polls, false)
+			each, skipped := playLoop(t, text, c.polls, c.fails, true), playLoop(t, text, c.polls, c.fails, false)
 			require.Equal(t, c.all, skipped.visits["Look"] == each.visits["Look"])
 			if !c.all {
 				require.Less(t, skipped.visits["Look"], 60)
@@ -88,6 +99,47 @@ func TestSkippedLaps(t *testing.T) {
 			each.visits, skipped.visits = nil, nil
 			require.Equal(t, each, skipped)
 		})
+	}
+}
+
+// A state reads a clock if what it does may differ from lap to lap.
+func TestReadsClock(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`"x.$": "$$.State.EnteredTime"`:                      true,
+		`"x.$": "$$"`:                                        true,
+		`"x.$": "$$['State']"`:                               true,
+		`"x.$": "$$.Execution.StartTime"`:                    true,
+		`"x.$": "$$.Execution.Id"`:                           false,
+		`"x": "{% $states %}"`:                               true,
+		`"x": "{% $states.context.Execution.RedriveTime %}"`: true,
+		`"x": "{% $states.input.now %}"`:                     false,
+		`"x": "{% $now() %}"`:                                true,
+		`"TimestampPath": "$.t"`:                             true,
+	} {
+		s := &subject{texts: map[string]string{"A": text}, clocks: map[string]bool{}}
+		require.Equal(t, want, s.readsClock("A"), text)
+	}
+}
+
+// runEnd is where a run of equal answers ends.
+func TestRunEnd(t *testing.T) {
+	t.Parallel()
+	a, b := answer{text: "a"}, answer{text: "b"}
+	for _, c := range []struct {
+		answers []answer
+		forever bool
+		want    []int // for each answer, and the one behind them
+	}{
+		{[]answer{a, a, b, b}, false, []int{2, 2, 4, 4, 5}},
+		{[]answer{a, a, b, b}, true, []int{2, 2, 5, 5, 5}},
+		{[]answer{a, {}}, false, []int{1, 3, 3}},
+		{nil, false, []int{1}},
+	} {
+		s := &script{answers: c.answers, forever: c.forever}
+		for n, want := range c.want {
+			require.Equal(t, want, s.runEnd(n), "%v %d", c, n)
+		}
 	}
 }
 
@@ -110,6 +162,7 @@ func TestCounters(t *testing.T) {
 		"a fraction":              {text: countingLoop, edit: []string{"2000,", "2000.5,"}},
 		"a path":                  {text: countingLoop, edit: []string{`"NumericGreaterThanEquals": 2000`, `"NumericGreaterThanEqualsPath": "$.most"`}},
 		"an output":               {text: jsonataLoop, edit: []string{`"Bad": {"Type": "Fail", "Error": "Late"}`, `"Bad": {"Type": "Pass", "Output": {"left": "{% $left - 1 %}"}, "End": true}`}},
+		"sums up and down":        {text: countingLoop, edit: []string{`"Type": "Choice",`, `"Type": "Choice", "Assign": {"n.$": "States.MathAdd($n, -9)"},`}},
 		"two in a condition":      {text: jsonataLoop, edit: []string{"$left <= 0", "$left <= 0 and $states.input = 'x'"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,16 +34,16 @@ type subject struct {
 	branches bool           // it has flows beside each other
 }
 
-// clock is what reads the time, or what differs from lap to lap.
+// clock is what reads the time, or what differs from lap to lap, outside of the context object.
 var clock = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|\$\$\.(?:State|Execution\.(?:Start|Redrive))|` +
-		`\$states\.context(?:\.State|\.Execution\.(?:Start|Redrive)|[^.])|States\.(?:UUID|MathRandom)|"Timestamp`)
+	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|States\.(?:UUID|MathRandom)|"Timestamp`)
 })
 
 func (s *subject) readsClock(state string) bool {
 	reads, known := s.clocks[state]
 	if !known {
-		reads = clock().MatchString(s.texts[state])
+		text := s.texts[state]
+		reads = clock().MatchString(text) || asl.ReadsContext(text, "State", "Execution.StartTime", "Execution.RedriveTime", "Execution.RedriveCount")
 		s.clocks[state] = reads
 	}
 	return reads
@@ -215,7 +215,7 @@ func (p *player) end(r *sim.Result) error {
 	return nil
 }
 
-// isLeft tells whether the run goes on elsewhere, if at all.
+// isLeft tells whether this drive is over: the run goes on elsewhere, if at all.
 func (p *player) isLeft() bool { return p.track.left != nil || p.ahead != nil }
 
 // answer answers a call.

@@ -15,10 +15,11 @@ type script struct {
 	forever bool     // the last one is that of all later calls instead
 	kinds   []Kind
 	title   string
-	never   bool // its job does not end
-	whole   bool // it shows the bound of a loop
-	took    int  // events, if it leads to others
-	events  int  // after which a run is one that polls on; 0 for what a history has room for
+	never   bool  // its job does not end
+	whole   bool  // it shows the bound of a loop
+	took    int   // events, if it leads to others
+	events  int   // after which a run is one that polls on; 0 for what a history has room for
+	ends    []int // of each answer: the next one that is not like it
 }
 
 // behind is the script where another one leads to its Task.
@@ -50,6 +51,30 @@ func (s *script) answer(n int) (a answer, ok bool) {
 	default:
 		return answer{}, false
 	}
+}
+
+// runEnd is the next answer that is not like the n-th; more than len(s.answers) if there is none.
+func (s *script) runEnd(n int) int {
+	last := len(s.answers) - 1
+	if n > last {
+		return n + 1
+	}
+	if s.ends == nil {
+		s.ends = make([]int, len(s.answers))
+		for i := range slices.Backward(s.answers) {
+			a, _ := s.answer(i)
+			next, _ := s.answer(i + 1)
+			switch {
+			case a != next:
+				s.ends[i] = i + 1
+			case i < last:
+				s.ends[i] = s.ends[i+1]
+			default:
+				s.ends[i] = len(s.answers) + 1
+			}
+		}
+	}
+	return s.ends[n]
 }
 
 // scriptsOf are the scripts of one Task.

@@ -253,6 +253,18 @@ func TestVolatile(t *testing.T) {
 	require.NotEmpty(t, compare(t, named, "States.UUID()", "States.MathAdd(1, 2)").Outside())
 }
 
+// The usual answers of a run are told once, though its parts have the same.
+func TestUsualAnswersOfParts(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(chain(7), `"Seconds": 30, "Next": "Look 3"},`, `"Seconds": 30, "Next": "Log"},
+		"Log": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "t", "Message": "m"}, "ResultPath": null, "Next": "Look 3"},`, 1)
+	for _, run := range compare(t, text, `"Default": "Pause 3", "Choices": [`, `"Default": "Pause 3", "Choices": [{"Variable": "$.x", "IsPresent": true, "Next": "Bad"},`).Runs {
+		for i, k := range run.Usual {
+			require.NotContains(t, run.Usual[:i], k, run.Script)
+		}
+	}
+}
+
 // A call that is made again sends what it sent before.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
@@ -299,18 +311,20 @@ func TestLoopAmongOthers(t *testing.T) {
 func TestVariableOfALoopBefore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		query, cause string
-		differs      bool
+		query, cause, after string
+		differs             bool
 	}{
-		{`"QueryString": "SELECT 3"`, `"Cause": "no"`, false},
-		{`"QueryString": "SELECT 3"`, `"CausePath": "States.Format('{}', $v)"`, true},
-		{`"QueryString.$": "States.Format('{}', $v)"`, `"Cause": "no"`, true},
+		{`"QueryString": "SELECT 3"`, `"Cause": "no"`, `"v": 2`, false},
+		{`"QueryString": "SELECT 3"`, `"CausePath": "States.Format('{}', $v)"`, `"v": 2`, true},
+		{`"QueryString.$": "States.Format('{}', $v)"`, `"Cause": "no"`, `"v": 2`, true},
+		{`"QueryString": "SELECT 3"`, `"Cause": "no"`, `"w": 1`, false},
+		{`"QueryString": "SELECT 3"`, `"CausePath": "States.Format('{}', $v)"`, `"w": 1`, true},
 	} {
 		text := strings.NewReplacer(`"ResultPath": "$.s", "Next": "Pause 2"`, `"Assign": {"v": 1}, "ResultPath": "$.s", "Next": "Pause 2"`, `"QueryString": "SELECT 3"`, c.query,
 			`"ResultPath": "$.s", "Next": "Pause 3"`, `"ResultPath": "$.s", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}], "Next": "Pause 3"`,
 			`"Bad": {`, `"Caught": {"Type": "Fail", "Error": "X", `+c.cause+`}, "Bad": {`).Replace(chain(7))
 		found := false
-		for _, run := range compare(t, text, `"v": 1`, `"v": 2`).Outside() {
+		for _, run := range compare(t, text, `"v": 1`, c.after).Outside() {
 			found = found || strings.HasPrefix(run.Script, `States.Timeout at "Start 3"`)
 		}
 		require.Equal(t, c.differs, found, c)
