@@ -254,6 +254,9 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err != nil {
 		return nil, out, err
 	}
+	if err := l.tellBehind(ctx, before, o); err != nil {
+		return nil, out, err
+	}
 	out.Entry = l.entry.FullName()
 	f, err := l.compile(before, o)
 	if err != nil {
@@ -275,7 +278,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err != nil {
 		return nil, out, err
 	}
-	after, err := f.verify(ctx, changed.Text, o)
+	after, err := f.verify(ctx, d, changed, o)
 	if err != nil {
 		return nil, out, f.explain(err)
 	}

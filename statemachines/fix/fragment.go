@@ -280,7 +280,7 @@ func (f *fragment) wayOut(status pollcore.Status, value string) string {
 		return cmp.Or(f.exitOf(value, pollcore.Success), f.success)
 	case pollcore.Failed:
 		exit := f.exitOf(value, pollcore.Failure)
-		if exit == f.success {
+		if !f.keepsWay(value, exit) {
 			exit = "" // it was taken for a success
 		}
 		return cmp.Or(exit, f.handler)
@@ -288,6 +288,10 @@ func (f *fragment) wayOut(status pollcore.Status, value string) string {
 		return f.timedOut
 	}
 }
+
+// keepsWay tells whether the new loop leads a failure where the old one did, which did not take
+// it for a success.
+func (f *fragment) keepsWay(status, exit string) bool { return exit != f.success || f.apart[status] }
 
 // acceptorNumber finds which acceptor a reason is of.
 var acceptorNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(acceptor (\d+) of \d+\)`) })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,51 @@ func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 		}
 	}
 	return before, nil
+}
+
+// tellBehind finds the failures that leave the loop as a success does, and that a state behind
+// it tells from that: with all states of the flow they lead to others.
+func (l *loop) tellBehind(ctx context.Context, before *observed, o Options) error {
+	l.apart = map[string]bool{}
+	successes, failures := before.exitsOf(pollcore.Success), before.exitsOf(pollcore.Failure)
+	if !slices.ContainsFunc(failures, func(exit string) bool { return slices.Contains(successes, exit) }) {
+		return nil
+	}
+	states := map[string]json.RawMessage{}
+	for _, s := range l.flow.States {
+		if s == l.begins() || leads(l.flow, l.begins(), s) {
+			states[s.Name] = nodeAt(l.plain, s.Position.Pointer).Raw()
+		}
+	}
+	whole, err := l.try(ctx, states, l.begins().Name, o)
+	if _, refused := reasonOf(err); refused {
+		return nil // the loop alone can be tried
+	} else if err != nil {
+		return err
+	}
+	ways := map[string]bool{} // of successes
+	for i := range whole.seen {
+		if s := &whole.seen[i]; s.verdict == pollcore.Success {
+			ways[l.wayBehind(s)] = true
+		}
+	}
+	for i := range whole.seen {
+		if s := &whole.seen[i]; s.verdict == pollcore.Failure && !strings.HasPrefix(s.err, "States.") {
+			l.apart[s.status] = !ways[l.wayBehind(s)]
+		}
+	}
+	return nil
+}
+
+// wayBehind names the states behind the loop that a run visited.
+func (l *loop) wayBehind(s *seen) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s.visits)) {
+		if s.visits[name] > 0 && !l.inside[name] {
+			names = append(names, name)
+		}
+	}
+	return list(names)
 }
 
 // differences are the texts of a JSON value by those at the same places of another.

@@ -33,6 +33,7 @@ type loop struct {
 	entry     *catalog.Entry
 	starter   *syncStart        // nil if the start of the job stays
 	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
+	apart     map[string]bool   // statuses of failures that leave as a success does, and are told from it behind
 	late      []string          // the states behind it that it leads to while the job runs
 	entries   []*asl.State      // where it begins
 	told      map[string]string // texts of answers, by the drawn texts that have to be the same

@@ -12,12 +12,14 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // verify reads the new definition, and tries its loop with every status: a success leads
 // where it led before, with the same data, and a failure elsewhere. What else both machines
 // do is compared by tryChange.
-func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observed, error) {
+func (f *fragment) verify(ctx context.Context, before, changed *document, o Options) (*observed, error) {
+	text := changed.Text
 	as := asl.Standard
 	if o.Express {
 		as = asl.Express
@@ -31,16 +33,12 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lint.Check(m, o.lint()) {
-		for name := range f.states {
-			s := stateOf(m, name)
-			if l.Severity == diag.Note {
-				continue
-			}
-			if isIn(l.Pointer, s.Position.Pointer) {
-				return nil, refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
-			}
-		}
+	old, err := before.Parse()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkFindings(old, m, o); err != nil {
+		return nil, err
 	}
 	document, err := jsontree.Parse(text)
 	if err != nil {
@@ -60,6 +58,48 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 		}
 	}
 	return after, nil
+}
+
+// checkFindings refuses a loop in which lint finds something, and one with which it finds
+// elsewhere what cannot work, and did before.
+func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) error {
+	for _, l := range lint.Check(after, o.lint()) {
+		if s := after.StateAt(l.Pointer); s != nil && f.states[s.Name] != nil && l.Severity != diag.Note {
+			return refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
+		}
+	}
+	old, err := o.findings(before)
+	if err != nil {
+		return err
+	}
+	known := map[[2]string]bool{} // rules and states
+	for _, l := range old {
+		if s := before.StateAt(l.Pointer); s != nil {
+			known[[2]string{l.Rule, s.Name}] = true
+		}
+	}
+	all, err := o.findings(after)
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		s := after.StateAt(l.Pointer)
+		if s != nil && f.states[s.Name] == nil && l.Severity <= diag.Danger && !known[[2]string{l.Rule, s.Name}] {
+			return refuse("with the new loop, lint finds %s at %q: %s", l.Rule, s.Name, l.Message)
+		}
+	}
+	return nil
+}
+
+// findings are those of lint, with the types of answers.
+func (o Options) findings(m *asl.StateMachine) ([]lint.Finding, error) {
+	types, err := typecheck.New(m, typecheck.Options{Models: o.Models})
+	if err != nil {
+		return nil, err
+	}
+	rules := o.lint()
+	rules.Types = types
+	return lint.Check(m, rules), nil
 }
 
 // checkLeftOver refuses a loop without which nothing leads to a state any more.
@@ -139,8 +179,10 @@ func (f *fragment) compare(before seen, after *seen) error {
 		return wrong("does not end")
 	case before.verdict == pollcore.Success && (!before.later || !same) && !slices.Contains(f.observed.exitsOf(pollcore.Success), after.exit):
 		return wrong("does not lead to a success")
-	case before.verdict == pollcore.Failure && after.exit == f.success:
+	case before.verdict == pollcore.Failure && after.exit == f.success && (!same || !f.apart[before.status]):
 		return wrong("leads to a success")
+	case before.verdict == pollcore.Failure && before.exit != "" && f.keepsWay(before.status, before.exit) && !same:
+		return wrong("leads elsewhere")
 	case before.verdict != pollcore.Retry && same && !equalJSON(before.output, after.output):
 		return wrong("gives other data")
 	default:

@@ -164,7 +164,8 @@ func TestCompareStatuses(t *testing.T) {
 		"the same success":                    {good, good, ok},
 		"the same failure":                    {bad, bad, ok},
 		"a success in a new Fail":             {good, with(good, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} }), "does not lead to a success"},
-		"a failure in a new Fail":             {bad, with(bad, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} }), ok},
+		"a failure in a new Fail":             {bad, with(bad, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} }), "leads elsewhere"},
+		"what was taken for a success in one": {with(bad, func(s *seen) { s.exit = "Report" }), with(bad, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} }), ok},
 		"a Fail that it does not come to":     {bad, with(bad, func(s *seen) { s.exit = "" }), "does not end"},
 		"a success that polls on":             {good, with(good, func(s *seen) { s.exit, s.calls = "", 2 }), "does not end"},
 		"a job that runs":                     {runs, runs, ok},
@@ -172,7 +173,7 @@ func TestCompareStatuses(t *testing.T) {
 		"a failure that succeeds":             {bad, with(bad, func(s *seen) { s.exit = "Report" }), "leads to a success"},
 		"a success with other data":           {good, with(good, func(s *seen) { s.output = `{"a":2}` }), "gives other data"},
 		"a failure with other data":           {bad, with(bad, func(s *seen) { s.output = `{"a":2}` }), "gives other data"},
-		"a failure elsewhere with other data": {bad, with(bad, func(s *seen) { s.exit, s.output = "Other", `{"a":2}` }), ok},
+		"a failure elsewhere with other data": {bad, with(bad, func(s *seen) { s.exit, s.output = "Other", `{"a":2}` }), "leads elsewhere"},
 		"no JSON":                             {good, with(good, func(s *seen) { s.output = "" }), "gives other data"},
 		"no JSON before":                      {with(good, func(s *seen) { s.output = "" }), good, "gives other data"},
 		"data with spaces":                    {good, with(good, func(s *seen) { s.output = `{"a": 1}` }), ok},
@@ -198,7 +199,7 @@ func TestCompareStatuses(t *testing.T) {
 	require.Equal(t, "New failed", func() string {
 		f := &fragment{loop: &loop{}, states: map[string]object{"New failed": {"Type": "Fail"}}, observed: &observed{}}
 		after := with(bad, func(s *seen) { s.exit, s.visits = "", map[string]int{"New failed": 1} })
-		require.NoError(t, f.compare(bad, &after))
+		require.Error(t, f.compare(bad, &after))
 		return after.exit
 	}())
 }

@@ -1,0 +1,59 @@
+package fix_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+)
+
+// transcriptions leaves its loop by one way for all ends: a Choice behind it tells a failure.
+const transcriptions = `{"StartAt": "Each", "States": {
+  "Each": {"Type": "Map", "ItemsPath": "$.files", "Next": "Done", "ItemProcessor": {"StartAt": "Start", "States": {
+    "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:transcribe:startTranscriptionJob",
+      "Parameters": {"TranscriptionJobName.$": "$.name", "LanguageCode": "en-US", "Media": {"MediaFileUri.$": "$.uri"}}, "ResultPath": "$.job", "Next": "Get"},
+    "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:transcribe:getTranscriptionJob",
+      "Parameters": {"TranscriptionJobName.$": "$.name"}, "ResultPath": "$.job", "Next": "Status"},
+    "Status": {"Type": "Choice", "Choices": [{"And": [
+      {"Not": {"Variable": "$.job.TranscriptionJob.TranscriptionJobStatus", "StringEquals": "COMPLETED"}},
+      {"Not": {"Variable": "$.job.TranscriptionJob.TranscriptionJobStatus", "StringEquals": "FAILED"}}], "Next": "Sleep"}], "Default": "Ended"},
+    "Sleep": {"Type": "Wait", "Seconds": 20, "Next": "Get"},
+    "Ended": {"Type": "Choice", "Choices": [{"Variable": "$.job.TranscriptionJob.TranscriptionJobStatus", "StringEquals": "FAILED", "Next": "Failed"}], "Default": "Good"},
+    "Failed": {"Type": "Pass", "Parameters": {"name.$": "$.name", "ok": false}, "End": true},
+    "Good": {"Type": "Pass", "Parameters": {"name.$": "$.name", "ok": true}, "End": true}}}},
+  "Done": {"Type": "Succeed"}}}`
+
+// A failure that leaves a loop as a success does, and is told from it behind, keeps its way.
+func TestFailureThatIsToldBehindTheLoop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit          []string
+		want, refused string // where FAILED leads, or a part of the reason
+	}{
+		"by a Choice": {nil, "Ended", ""},
+		"behind a call": {[]string{
+			`"Default": "Ended"`, `"Default": "Tell"`, `"Ended":`,
+			`"Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "t", "Message": "m"}, "ResultPath": null, "Next": "Ended"}, "Ended":`,
+		}, "", "lint finds status-misread in the new loop: FAILED is a failure"},
+		"by a state less": {[]string{
+			`"Next": "Failed"}], "Default"`, `"Next": "Rest"}], "Default"`, `"Failed": {"Type": "Pass"`, `"Rest": {"Type": "Pass"`,
+			`"ok": true}, "End": true`, `"ok": true}, "Next": "Rest"`,
+		}, "Ended", ""},
+		"not at all": {[]string{`"StringEquals": "FAILED", "Next": "Failed"}]`, `"StringEquals": "failed", "Next": "Failed"}]`}, "Get failed", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, strings.NewReplacer(c.edit...).Replace(transcriptions), fix.Options{Strategy: compile.Variables, MaxWait: time.Hour})
+			require.Len(t, loops, 1)
+			if c.refused != "" {
+				require.Contains(t, loops[0].Refused, c.refused)
+				return
+			}
+			require.Contains(t, loops[0].Routes, fix.Route{Status: "FAILED", Before: "Ended", After: c.want})
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package fix
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// A new loop is refused with a finding in it, and with one that it brings elsewhere.
+func TestCheckFindings(t *testing.T) {
+	t.Parallel()
+	machine := func(wait, after string) *asl.StateMachine {
+		m, err := asl.Parse([]byte(`{"StartAt": "Look", "States": {
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Default": "Pause", "Choices": [{"Variable": "$.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "After"}]},
+  "Pause": {"Type": "Wait", "Seconds": ` + wait + `, "Next": "Look"},
+  "After": {"Type": "Choice", "Default": "Good", "Choices": [{"Variable": "$.QueryExecution.Status.State", "StringEquals": "` + after + `", "Next": "Good"}]},
+  "Good": {"Type": "Succeed"}}}`))
+		require.NoError(t, err)
+		return m
+	}
+	f := &fragment{loop: &loop{}, states: map[string]object{"Other": {}}}
+	o := Options{Models: models.Load}
+	require.NoError(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCEEDED"), o))
+	require.ErrorContains(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCESS"), o), `with the new loop, lint finds`)
+	require.NoError(t, f.checkFindings(machine("30", "SUCCESS"), machine("30", "SUCCESS"), o))
+	f.states["Look"] = object{}
+	require.ErrorContains(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCEEDED"), o), "in the new loop: ")
+}
+
+// A failure leads where it led, unless the old loop took it for a success.
+func TestFailureKeepsItsWay(t *testing.T) {
+	t.Parallel()
+	f := &fragment{loop: &loop{apart: map[string]bool{"TOLD": true}}, success: "Good", observed: &observed{seen: []seen{{verdict: pollcore.Success, exit: "Good"}}}}
+	for name, c := range map[string]struct{ status, before, after, want string }{
+		"it is not told":           {"FAILED", "Good", "New", ""},
+		"it is told":               {"TOLD", "Good", "New", "leads elsewhere"},
+		"it has a way of its own":  {"FAILED", "Bad", "New", "leads elsewhere"},
+		"it keeps that way":        {"FAILED", "Bad", "Bad", ""},
+		"it polled on":             {"FAILED", "", "New", ""},
+		"it becomes a success":     {"FAILED", "", "Good", "leads to a success"},
+		"it stays one":             {"FAILED", "Good", "Good", "leads to a success"},
+		"it is told, and keeps it": {"TOLD", "Good", "Good", ""},
+	} {
+		err := f.compare(seen{status: c.status, verdict: pollcore.Failure, exit: c.before, output: "{}"}, &seen{exit: c.after, output: "{}"})
+		if c.want == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorContains(t, err, c.want, name)
+		}
+	}
+}
