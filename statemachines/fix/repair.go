@@ -214,13 +214,7 @@ func orderOf(rule string) int {
 
 // stateAt is the state that a finding stands in.
 func (c *checked) stateAt(f lint.Finding) *asl.State {
-	var found *asl.State
-	for s := range c.machine.All {
-		if isIn(f.Pointer, s.Position.Pointer) {
-			found = s // the innermost comes last
-		}
-	}
-	return found
+	return c.machine.StateAt(f.Pointer)
 }
 
 // loopOf is the loop that a state is in; nil if it is in none.
@@ -348,7 +342,8 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		}
 	}
 	if i := slices.IndexFunc(report.Runs, func(run trial.Run) bool { return tried.past != nil && tried.past(&run) }); !mended && i >= 0 {
-		about, mended = fmt.Sprintf("%s: %s -> goes on, and %s behind it", tried.about, describeEnd(report.Runs[i].Before), describeEnd(report.Runs[i].After)), true
+		run := &report.Runs[i]
+		about, mended = fmt.Sprintf("%s: %s -> goes on, then %s in a later state", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
 	}
 	if tried.also != "" {
 		about += "; " + tried.also

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -62,6 +64,58 @@ func TestExcuses(t *testing.T) {
 		require.Equal(t, c.status, (&statusChange{wrong: c.wrong}).excuses(r), name)
 		require.Equal(t, c.absent, (&absentEdit{members: []string{"Error"}}).isMended(r), name)
 	}
+}
+
+// Members of one object, in one place, come with it; others have an object of their own.
+func TestShapesOfAbsentMembers(t *testing.T) {
+	t.Parallel()
+	text := []byte(`{"StartAt": "Look", "States": {
+  "Look": {"Type": "Pass", "Parameters": {"a.$": "$.x.A", "b.$": "$.x.B", "c.$": "$.y.C"}, "ResultPath": "$.r", "Next": "Also"},
+  "Also": {"Type": "Pass", "Parameters": {"a.$": "$.x.A"}, "ResultPath": "$.q", "End": true}}}`)
+	m, err := asl.Parse(text)
+	require.NoError(t, err)
+	document, err := jsontree.Parse(text)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		state, member string
+		read          absentRead
+		shapes        int
+	}{
+		"of the same":      {"Look", "b", absentRead{"$.x.B", "$.x", "B"}, 1},
+		"of another":       {"Look", "c", absentRead{"$.y.C", "$.y", "C"}, 2},
+		"in another place": {"Also", "a", absentRead{"$.x.A", "$.x", "A"}, 2},
+	} {
+		e := &absentEdit{checked: &checked{machine: m, root: document.Root}}
+		require.True(t, e.addShape(stateOf(m, "Look"), "/States/Look/Parameters/a.$", "a", absentRead{"$.x.A", "$.x", "A"}), name)
+		require.True(t, e.addShape(stateOf(m, c.state), "/States/"+c.state+"/Parameters/"+c.member+".$", c.member, c.read), name)
+		require.Len(t, e.shapes, c.shapes, name)
+	}
+}
+
+// No two candidates make the same edits: each costs a trial.
+func TestCandidatesOfAnUnclearStatus(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "Pause", "TimeoutSeconds": 7200, "States": {
+  "Pause": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "Parameters": {"Name": "orders"}, "ResultPath": "$.c", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"And": [{"Variable": "$.c.Crawler.State", "StringEquals": "STOPPING"}, {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "FAILED"}], "Next": "Broken"},
+    {"And": [{"Variable": "$.c.Crawler.State", "StringEquals": "STOPPING"}, {"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "CANCELLED"}], "Next": "Broken"},
+    {"Variable": "$.c.Crawler.State", "StringEquals": "READY", "Next": "Load"}], "Default": "Pause"},
+  "Load": {"Type": "Pass", "End": true},
+  "Broken": {"Type": "Fail", "Error": "CrawlFailed"}}}`
+	r := &repairer{options: RepairOptions{Models: models.Load}, read: readJSON}
+	c, err := r.load([]byte(text))
+	require.NoError(t, err)
+	c.look(nil)
+	e := &unclearEdit{checked: c, loop: c.loopOf(stateOf(c.machine, "Look")), status: "READY", first: "Crawler.State", second: "Crawler.LastCrawl.Status", failures: []string{"FAILED"}}
+	known := map[string]bool{}
+	for _, edits := range e.edits() {
+		text := string(jsonOf(edits))
+		require.False(t, known[text], text)
+		known[text] = true
+	}
+	require.Greater(t, len(known), 1)
 }
 
 // An edit is not right if lint still finds what it is for, or finds something new.

@@ -173,8 +173,31 @@ func TestRepairAbsentMembers(t *testing.T) {
 			has:   []string{`{"And": [{"Variable": "$.c.Crawler.LastCrawl.Status", "IsPresent": true}, {"Variable": "$.c.Crawler.Name", "StringEqualsPath": "$.c.Crawler.LastCrawl.Status"}]`},
 		},
 		"the exit code of a container that never started": {
-			text: taskOfContainers, class: fix.Sure, about: "fails States.Runtime -> goes on, and fails States.Runtime behind it",
+			text: taskOfContainers, class: fix.Sure, about: "fails States.Runtime -> goes on, then fails States.Runtime in a later state",
 			has: []string{`{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "IsPresent": true}, {"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`},
+		},
+		"a Pass that selects": {
+			text: strings.Replace(path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message": "m"`, failed),
+				`"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Parameters": {"why.$": "$.r.QueryExecution.Status.StateChangeReason"}, "End": true}`, 1),
+			class: fix.Offered, about: "; $.why becomes $.status.StateChangeReason",
+			has: []string{`"status.$": "States.JsonMerge(`},
+		},
+		"a selected text with the member": {
+			text:  path(selector+`"reason.$": "States.Format('{}', `+reason+`)"}`, "state", `"Message.$": "$.r.reason"`, failed),
+			class: fix.Refused, about: "only you know what stands for the member",
+		},
+		"a member that is selected further in": {
+			text:  path(selector+`"why": {"reason.$": "`+reason+`"}}`, "state", `"Message.$": "$.r.why.reason"`, failed),
+			class: fix.Refused, about: "only you know what stands for the member",
+		},
+		"a member that nothing gets": {
+			text: strings.NewReplacer("$.r.state", "$state", `"ResultPath": "$.r"`, `"ResultPath": null, "Assign": {"state.$": "$.state"}`).Replace(
+				path(selector+`"reason.$": "`+reason+`"}`, "state", `"Message": "m"`, failed)),
+			class: fix.Refused, about: "only you know what stands for the member",
+		},
+		"a member in brackets": {
+			text:  path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message": "m"`, failed+`, "CausePath": "$.r.QueryExecution.Status['StateChangeReason']"`),
+			class: fix.Refused, about: "only you know what stands for the member",
 		},
 		"a path that selects the data": {
 			text:  path(`"OutputPath": "$.r.QueryExecution.Status.StateChangeReason"`, "state", `"Message": "m"`, failed),

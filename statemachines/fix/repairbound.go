@@ -37,15 +37,8 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if len(l.Waits) == 0 || l.Turn.Events == 0 {
 		return nil
 	}
-	b := &boundEdit{checked: c, loop: l, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
-	b.findInside()
-	if b.choices = l.Choices; len(b.choices) == 0 { // they read no status
-		b.choices = slices.DeleteFunc(slices.Clone(l.Flow.States), func(s *asl.State) bool { return s.Choice == nil || !b.inside[s.Name] })
-	}
-	events, room := longestLap(l), r.all.roomOf(l.Poll.Name)
-	if !slices.ContainsFunc(b.choices, func(s *asl.State) bool { return b.judges(s) && !b.goesOnByRule(s) }) || !b.countsTime() {
-		events += choiceEvents // a Choice more
-	}
+	b := c.newBound(l)
+	events, room := b.lapEvents(), r.all.roomOf(l.Poll.Name)
 	turns := room.events / events
 	b.fail = c.newName(l.Poll.Name + " timed out")
 	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself, excuses: pollsOn}
@@ -58,14 +51,14 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	case room.pool > 0 && b.canCountInCommon():
 		b.step, b.pool = events, room.pool
 		turns = b.pool / events
+		if room.pool < roomyEvents {
+			base.also = room.String()
+		}
 	default:
-		base.class = Offered // the others may need less
-	}
-	if most == 0 && room.pool < roomyEvents {
-		base.also = room.String()
+		base.class, base.also = Offered, room.String() // the others may need less
 	}
 	switch {
-	case most == 0 && turns < 1:
+	case most == 0 && r.lacksRoom(b):
 		return nil
 	case !b.countsTime():
 		return b.deadlines(base, turns, r)
@@ -79,13 +72,37 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
 	if b.variable = c.newVariable("polls"); b.pool > 0 {
 		b.variable = historyVariable
-		base.about = fmt.Sprintf("a job that has not ended when the machine's loops have filled %s of %s events, after %s polls of this one at most",
+		base.about = fmt.Sprintf("the loops have used %s of %s events; this loop polls %s times at most",
 			thousands(b.pool), thousands(asl.MaxEvents), thousands(b.polls))
 	}
 	if !slices.ContainsFunc(b.choices, b.judges) {
 		return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInFront())
 	}
 	return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInChoice(), b.count())
+}
+
+// newBound reads a loop that has a Wait.
+func (c *checked) newBound(l *lint.Loop) *boundEdit {
+	b := &boundEdit{checked: c, loop: l, wait: l.Turn.Wait, language: l.Waits[0].QueryLanguage}
+	b.findInside()
+	if b.choices = l.Choices; len(b.choices) == 0 { // they read no status
+		b.choices = slices.DeleteFunc(slices.Clone(l.Flow.States), func(s *asl.State) bool { return s.Choice == nil || !b.inside[s.Name] })
+	}
+	return b
+}
+
+// lapEvents is how many events a turn of the loop takes at most, with its bound.
+func (b *boundEdit) lapEvents() int {
+	if b.countsTime() && slices.ContainsFunc(b.choices, func(s *asl.State) bool { return b.judges(s) && !b.goesOnByRule(s) }) {
+		return longestLap(b.loop)
+	}
+	return longestLap(b.loop) + choiceEvents // a Choice more
+}
+
+// lacksRoom tells whether the history has no room for a turn of a loop, in each item of its Map
+// if it is in one.
+func (r *repairer) lacksRoom(b *boundEdit) bool {
+	return r.all.roomOf(b.loop.Poll.Name).events < b.lapEvents()
 }
 
 // longestLap is how many events one turn of a loop takes at most.

@@ -84,8 +84,9 @@ func (r *repairer) reasonUnbounded(c *checked, f lint.Finding, smallest error) s
 		return "fix does not know which Task polls: count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
 	case l.Retries && smallest == nil:
 		return "its turns are retries: set MaxAttempts to the most polls that you want"
-	case maxWait == 0 && r.all.roomOf(l.Poll.Name).events < l.Turn.Events:
-		return "the bounds of the other loops leave no room in the history of 25,000 events: shorten them, or pass --max-wait"
+	case maxWait == 0 && smallest == nil && len(l.Waits) > 0 && r.lacksRoom(c.newBound(l)):
+		return fmt.Sprintf("the bounds of the other loops leave no room%s in the history of 25,000 events: shorten them, or pass --max-wait",
+			r.all.roomOf(l.Poll.Name).forItems())
 	case maxWait > 0 && smallest != nil:
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):

@@ -45,7 +45,7 @@ func (c *checked) tellSecond(row *lint.Row, l *lint.Loop) []candidate {
 		if e.unguarded {
 			base.frame = append(base.frame,
 				trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: e.second + " absent"}, trial.Kind{Task: l.Poll.Name, Sort: trial.Bare})
-			base.also = "without the member, such a status fails no more"
+			base.also = "without the member, such a status polls on, too"
 		}
 	case row.Rule == lint.StatusPollsOn && row.SecondsMean == lint.MeansFailure && len(l.Waits) > 0:
 		base.mended = failsByItself

@@ -118,7 +118,11 @@ func (e *unclearEdit) edits() [][]edit.Edit {
 		if at == len(rules.Items) {
 			place = edit.Edit{Op: edit.Append, At: s.Position.Pointer + "/Choices"}
 		}
-		for _, target := range append(e.secondRoutes(rules, operand), failureRoutes(e.loop)...) {
+		targets := append(e.secondRoutes(rules, operand), failureRoutes(e.loop)...)
+		for i, target := range targets {
+			if slices.Contains(targets[:i], target) {
+				continue
+			}
 			place.Value = e.rule(s.QueryLanguage, operand, target)
 			all = append(all, []edit.Edit{place})
 		}

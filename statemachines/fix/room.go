@@ -15,7 +15,7 @@ type room struct {
 	events int // alone
 	pool   int // together with all loops that count the same variable; 0 if it cannot
 	loops  int // that share the history, with the loop itself
-	items  int // of a Map, of which each has so much; 0 outside of a Map
+	items  int // that share the events; 0 outside of a Map
 }
 
 // historyVariable counts the events of all loops of a machine that have a count in common.
@@ -33,7 +33,7 @@ func (c *checked) roomOf(poll string) room {
 	for n := range c.loops {
 		other := &c.loops[n]
 		switch {
-		case n == i || !c.shareHistory(turnAt(&c.loops[i]), turnAt(other)):
+		case n == i || inOneCycle(&c.loops[i], other) || !c.shareHistory(turnAt(&c.loops[i]), turnAt(other)):
 			continue
 		case c.countsInCommon(other):
 			open, common = open+1, common+1
@@ -65,6 +65,11 @@ func (c *checked) countsInCommon(l *lint.Loop) bool {
 	})
 }
 
+// inOneCycle tells whether two loops are polls of the same laps.
+func inOneCycle(a, b *lint.Loop) bool {
+	return slices.Contains(a.States, turnAt(b)) && slices.Contains(b.States, turnAt(a))
+}
+
 // String says why the room is not a whole history; empty if it is.
 func (r room) String() string {
 	var why []string
@@ -77,7 +82,18 @@ func (r room) String() string {
 	return strings.Join(why, "; ")
 }
 
+// forItems says of how many items the room is one; empty outside of a Map.
+func (r room) forItems() string {
+	if r.items == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" for %d items", r.items)
+}
+
 func itemsThatFill(items int) string {
+	if items < 2 { //nolint:mnd // of one, there are no more
+		return "one item nearly fills the history"
+	}
 	return fmt.Sprintf("more than %d items fill the history first", items)
 }
 
