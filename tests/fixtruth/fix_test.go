@@ -137,10 +137,10 @@ func frame(f *fixtruth.Frame, k trial.Kind) {
 }
 
 // leastRepaired is how many of a hundred machines with a fault are repaired, where at least
-// mostChance are drawn.
+// enoughMachines are drawn.
 const (
-	leastRepaired = 70
-	mostChance    = 100
+	leastRepaired  = 70
+	enoughMachines = 100
 )
 
 // TestReport says form by form what lint says of drawn machines and what fix makes of them.
@@ -166,7 +166,7 @@ func TestReport(t *testing.T) {
 	}
 	t.Log("\n" + report.String())
 	require.Empty(t, report.wrong, "see above, or run again with -seed SEED -machines 1")
-	if *only == "" && *machines >= mostChance {
+	if *only == "" && *machines >= enoughMachines {
 		require.GreaterOrEqual(t, 100*report.broken.repaired, leastRepaired*report.broken.machines, "too few of the machines with a fault are repaired")
 	}
 }

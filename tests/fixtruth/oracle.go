@@ -55,8 +55,6 @@ type Judgement struct {
 	// Missed are the runs in a frame in which the changed machine does not do what the twin
 	// does, either.
 	Missed []Difference
-	// Rows counts the runs that were right, and that a replaced loop changes as a row says.
-	Rows int
 }
 
 // Judge compares what a machine does before and after a change on all its scenarios.
@@ -142,7 +140,7 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 	if err != nil {
 		return err
 	}
-	for _, difference := range d.undeclared(j, declared, s, r, differences, len(shows) > 0) {
+	for _, difference := range d.undeclared(declared, s, r, differences, len(shows) > 0) {
 		difference.Scenario = s.String()
 		j.Undeclared = append(j.Undeclared, difference)
 	}
@@ -179,7 +177,7 @@ func (r ran) stopsBreaking() bool {
 
 // undeclared leaves the differences of a run that nothing declares. faulty tells that the
 // machine's faults show in the run.
-func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, r ran, differences []Difference, faulty bool) []Difference {
+func (d *Drawn) undeclared(declared Declared, s scenario, r ran, differences []Difference, faulty bool) []Difference {
 	switch {
 	case declared.breaks() && r.stopsBreaking():
 		return nil
@@ -188,9 +186,6 @@ func (d *Drawn) undeclared(j *Judgement, declared Declared, s scenario, r ran, d
 	case declared.above(r.before):
 		return ownTimeOut(r.before, r.after, differences)
 	case declared.allows(s.given(d.plan.op)) && declared.Replaced:
-		if len(differences) > 0 {
-			j.Rows++
-		}
 		return nil // who replaces a loop takes what the rows say, while a repair leaves what was right
 	}
 	return differences
