@@ -64,7 +64,7 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 // elsewhere what cannot work, and did before.
 func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) error {
 	for _, l := range lint.Check(after, o.lint()) {
-		if s := after.StateAt(l.Pointer); s != nil && f.states[s.Name] != nil && l.Severity != diag.Note {
+		if f.states[stateNameAt(after, l)] != nil && l.Severity != diag.Note {
 			return refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
 		}
 	}
@@ -74,21 +74,28 @@ func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) err
 	}
 	known := map[[2]string]bool{} // rules and states
 	for _, l := range old {
-		if s := before.StateAt(l.Pointer); s != nil {
-			known[[2]string{l.Rule, s.Name}] = true
-		}
+		known[[2]string{l.Rule, stateNameAt(before, l)}] = true
 	}
 	all, err := o.findings(after)
 	if err != nil {
 		return err
 	}
 	for _, l := range all {
-		s := after.StateAt(l.Pointer)
-		if s != nil && f.states[s.Name] == nil && l.Severity <= diag.Danger && !known[[2]string{l.Rule, s.Name}] {
-			return refuse("with the new loop, lint finds %s at %q: %s", l.Rule, s.Name, l.Message)
+		at := stateNameAt(after, l)
+		if f.states[at] == nil && l.Severity <= diag.Danger && !known[[2]string{l.Rule, at}] {
+			return refuse("with the new loop, lint finds %s at %q: %s", l.Rule, at, l.Message)
 		}
 	}
 	return nil
+}
+
+// stateNameAt is the name of the state that a finding stands in; empty for none.
+func stateNameAt(m *asl.StateMachine, f lint.Finding) string {
+	s := m.StateAt(f.Pointer)
+	if s == nil {
+		return ""
+	}
+	return s.Name
 }
 
 // findings are those of lint, with the types of answers.

@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 // A new loop is refused with a finding in it, and with one that it brings elsewhere.
@@ -28,6 +29,12 @@ func TestCheckFindings(t *testing.T) {
 	require.NoError(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCEEDED"), o))
 	require.ErrorContains(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCESS"), o), `with the new loop, lint finds`)
 	require.NoError(t, f.checkFindings(machine("30", "SUCCESS"), machine("30", "SUCCESS"), o))
+	// What is said of types in the new loop is left to the trial.
+	f.states["After"] = object{}
+	require.NoError(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCESS"), o))
+	var outside lint.Finding
+	outside.Pointer = "/TimeoutSeconds"
+	require.Empty(t, stateNameAt(machine("30", "SUCCEEDED"), outside))
 	f.states["Look"] = object{}
 	require.ErrorContains(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCEEDED"), o), "in the new loop: ")
 }
