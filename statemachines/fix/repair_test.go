@@ -114,7 +114,7 @@ func TestRepairOptions(t *testing.T) {
 		after, _ := repair(t, "bound.asl.json", fix.RepairOptions{Sure: true, MaxWait: 2 * time.Hour})
 		require.Contains(t, string(after), `"TimeoutSeconds": 7200`)
 		after, _ = repair(t, "bound-count.asl.json", fix.RepairOptions{Sure: true, MaxWait: 2 * time.Hour})
-		require.Contains(t, string(after), `"NumericGreaterThanEquals": 119`)
+		require.Contains(t, string(after), `"NumericGreaterThanEquals": 120`) // it polls first
 	})
 	t.Run("max wait above the history is refused", func(t *testing.T) {
 		t.Parallel()

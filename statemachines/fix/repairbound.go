@@ -68,17 +68,39 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 			base.also = itemsThatFill(roomyEvents / events / turns)
 		}
 	}
+	return b.counts(base, turns, r)
+}
+
+// counts are the edits that end a loop by the number of its polls, or by the time that they
+// take: so many turns.
+func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
+	byTime, after := base, time.Duration(turns)*b.wait
+	byTime.about = notEndedAfter(turns, after)
 	b.polls = turns
-	base.about = fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(b.polls), spell(time.Duration(b.polls)*b.wait))
-	if b.variable = c.newVariable("polls"); b.pool > 0 {
+	switch {
+	case b.isWaitFirst():
+	case r.options.MaxWait > 0: // the first poll takes no time
+		b.polls++
+	default:
+		after -= b.wait
+	}
+	base.about = notEndedAfter(b.polls, after)
+	if b.variable = b.newVariable("polls"); b.pool > 0 {
 		b.variable = historyVariable
 		base.about = fmt.Sprintf("the loops have used %s of %s events; this loop polls %s times at most",
 			thousands(b.pool), thousands(asl.MaxEvents), thousands(b.polls))
 	}
-	if !slices.ContainsFunc(b.choices, b.judges) {
-		return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInFront())
+	forms := [][]edit.Edit{b.countInFront()}
+	if slices.ContainsFunc(b.choices, b.judges) {
+		forms = [][]edit.Edit{b.countInChoice(), b.count()}
 	}
-	return b.bySize(base, r, b.limit(time.Duration(b.polls)*b.wait), b.countInChoice(), b.count())
+	all := append(b.bySize(byTime, r, b.limit(time.Duration(turns)*b.wait)), b.bySize(base, r, forms...)...)
+	slices.SortStableFunc(all, smallerFirst)
+	return all
+}
+
+func notEndedAfter(polls int, after time.Duration) string {
+	return fmt.Sprintf("a job that has not ended after %s polls, %s", thousands(polls), spell(after))
 }
 
 // newBound reads a loop that has a Wait.
@@ -164,9 +186,11 @@ func (b *boundEdit) bySize(base candidate, r *repairer, forms ...[]edit.Edit) []
 		base.edits, base.after, base.size = edits, after, changedLines(b.file, after)
 		all = append(all, base)
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.size, b.size) })
+	slices.SortStableFunc(all, smallerFirst)
 	return all
 }
+
+func smallerFirst(a, b candidate) int { return cmp.Compare(a.size, b.size) }
 
 // changedLines are how many lines a diff takes away and adds.
 func changedLines(before, after []byte) int {
@@ -204,9 +228,13 @@ func sendsMessage(s *asl.State) bool {
 	return r.Pattern == "" && len(s.Retry) == 0 && slices.Contains([]string{"sns", "sqs", "events"}, service)
 }
 
-// count counts the polls in the Wait.
+// count counts the polls in the Wait, which may come after the first of them.
 func (b *boundEdit) count() []edit.Edit {
-	return b.countAt(b.loop.Waits[0].Position.Pointer, b.polls)
+	waits := b.polls
+	if !b.isWaitFirst() {
+		waits--
+	}
+	return b.countAt(b.loop.Waits[0].Position.Pointer, waits)
 }
 
 // countInChoice counts them where the Choice polls on by its Default.
@@ -234,7 +262,7 @@ func (b *boundEdit) countAt(pointer string, most int) []edit.Edit {
 func (b *boundEdit) counter(most int) (first, next, rule []byte) {
 	step := 1
 	if b.pool > 0 {
-		step, most = b.step, b.pool-b.step
+		step, most = b.step, most*b.step
 	}
 	if b.language == asl.JSONata {
 		return value(b.variable, 0), value(b.variable, fmt.Sprintf("{%% $%s + %d %%}", b.variable, step)),

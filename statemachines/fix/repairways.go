@@ -90,6 +90,26 @@ func (b *boundEdit) isEntered(to *asl.State) bool {
 	})
 }
 
+// isWaitFirst tells whether each way into the loop comes to the Wait before the poll.
+func (b *boundEdit) isWaitFirst() bool {
+	seen := map[*asl.State]bool{b.loop.Waits[0]: true}
+	queue := slices.DeleteFunc(slices.Clone(b.loop.Flow.States), func(s *asl.State) bool { return !b.inside[s.Name] || !b.isEntered(s) })
+	for ; len(queue) > 0; queue = queue[1:] {
+		s := queue[0]
+		if s == b.loop.Poll {
+			return false
+		}
+		if !b.inside[s.Name] || seen[s] {
+			continue
+		}
+		seen[s] = true
+		for _, way := range s.Transitions() {
+			queue = append(queue, b.loop.Flow.State(way.To))
+		}
+	}
+	return true
+}
+
 // lookBefore leads the ways from inside of the loop to a state through a Choice.
 func (b *boundEdit) lookBefore(to *asl.State, choice func(to string) []byte) []edit.Edit {
 	again := b.newName(b.loop.Poll.Name + " again?")

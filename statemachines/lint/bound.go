@@ -22,7 +22,6 @@ type bounds struct {
 	time   bool    // one of them looks at a time
 	opened []*loop // see open
 	tried  *laps   // of a job that never ends, if they leave the loop; see tryLaps
-	most   int     // the fewest turns that one of them allows; 0 if that is not known
 }
 
 // findBounds returns the bounds of a loop, which it looks for once.
@@ -116,21 +115,10 @@ func (b *bounds) find(t *test, inside bool) bool {
 		b.time = true
 		return true
 	}
-	if step, ok := b.counters.step(t.names); ok && (t.number || t.equal) {
-		b.limit(t.most, step)
+	if (t.number || t.equal) && b.counters.has(t.names) {
 		return true
 	}
 	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))
-}
-
-// limit keeps the fewest turns that a count allows.
-func (b *bounds) limit(most, step int) {
-	if most <= 0 || step <= 0 {
-		return
-	}
-	if turns := (most + step - 1) / step; b.most == 0 || turns < b.most {
-		b.most = turns
-	}
 }
 
 // open returns what turns for ever: the loops along transitions that no bound

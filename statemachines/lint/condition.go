@@ -1,10 +1,8 @@
 package lint
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -24,7 +22,6 @@ type test struct {
 	past   bool     // it holds from some time on, for good
 	before bool     // it holds up to some time, and never again
 	names  []string // what is compared, without the names around it
-	most   int      // the number that it is compared with; 0 if it is not known
 }
 
 // has tells whether something holds of the test or a part of it.
@@ -76,8 +73,6 @@ func readCondition(c *asl.Condition) *test {
 		}
 	case strings.HasPrefix(name, "Numeric"):
 		t.number, t.equal = c.Operator != asl.NumericEquals, c.Operator == asl.NumericEquals
-		literal, _ := c.Value.(json.Number)
-		t.most = whole(string(literal))
 	case strings.HasPrefix(name, "String"):
 		t.status = true
 	case c.Operator == asl.BooleanEquals:
@@ -142,11 +137,7 @@ var (
 	// pastDeadline holds from some time on, and beforeDeadline up to it.
 	pastDeadline   = sync.OnceValue(func() *regexp.Regexp { return clockOn(">", "<") })
 	beforeDeadline = sync.OnceValue(func() *regexp.Regexp { return clockOn("<", ">") })
-	// limited is a count and its limit, with nothing else computed.
-	limited = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|\(|\band\b|\bor\b)\s*\$[\w.]+\s*[<>]=?\s*(\d+)\s*(?:$|\)|and\b|or\b)`)
-	})
-	literal = sync.OnceValue(func() *regexp.Regexp {
+	literal        = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'[^']*'|"[^"]*")|(?:'[^']*'|"[^"]*")\s*=`)
 	})
 )
@@ -169,9 +160,6 @@ func readExpression(text string) *test {
 		names:  name().FindAllString(bare, -1),
 	}
 	t.flag = !t.equal
-	if m := limited().FindStringSubmatch(bare); m != nil {
-		t.most = whole(m[1])
-	}
 	t.status = literal().MatchString(text)
 	return t
 }
@@ -183,15 +171,6 @@ func lastName(path string) string {
 		return ""
 	}
 	return names[len(names)-1]
-}
-
-// whole returns the number that a text is, or 0.
-func whole(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // nameValues adds the texts that the rules of a Choice name.

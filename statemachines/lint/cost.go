@@ -21,12 +21,12 @@ type Turn struct {
 	Longest time.Duration
 }
 
+// roomForTurns are the events of a history without some for what comes before and after.
+const roomForTurns = asl.MaxEvents - 20
+
 // Turns returns how many turns a history has room for, with some events left
 // for what comes before and after.
-func (t Turn) Turns() int {
-	const rest = 20
-	return (asl.MaxEvents - rest) / max(t.Events, 1)
-}
+func (t Turn) Turns() int { return roomForTurns / max(t.Events, 1) }
 
 // Lasts returns how long the loop may turn until the history is full, or a year over,
 // not counting the time that its Tasks take; 0 if the definition does not say how

@@ -10,28 +10,12 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// counters are the names of the values that change by a step in every turn of a
-// loop, and by how much; 0 if that is not known.
-type counters map[string]int
+// counters are the names of the values that change by a step in every turn of a loop.
+type counters map[string]bool
 
-// step returns the step of the first of names that counts.
-func (c counters) step(names []string) (step int, counted bool) {
-	for _, name := range names {
-		if step, counted = c[name]; counted {
-			return step, true
-		}
-	}
-	return 0, false
-}
-
-func (c counters) put(name string, step int) {
-	if name == "" {
-		return
-	}
-	if known, counted := c[name]; counted && known != step {
-		step = 0
-	}
-	c[name] = step
+// has tells whether one of names counts.
+func (c counters) has(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return c[name] })
 }
 
 // add adds what a state counts.
@@ -72,10 +56,8 @@ func (c counters) template(name string, t *asl.Template) {
 }
 
 var (
-	mathAdd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^States\.MathAdd\(\s*[^,()]+,\s*(\d+)\s*\)$`) })
-	sum     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`) })
-	plus    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^+*/-]*\+\s*(\d+)\s*\)?$`) })
-	member  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`) })
+	sum    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`) })
+	member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`) })
 )
 
 // intrinsic adds a sum and a list that grows, which its length counts.
@@ -84,13 +66,9 @@ func (c counters) intrinsic(name string, call *intrinsic.Call) {
 	if !strings.Contains(text, "States.MathAdd") && !strings.Contains(text, "States.Array(") {
 		return
 	}
-	step := 0
-	if m := mathAdd().FindStringSubmatch(text); m != nil {
-		step = whole(m[1])
-	}
-	c.put(name, step)
+	c[name] = true
 	for _, path := range call.Paths() {
-		c.put(lastName(path.String()), step)
+		c[lastName(path.String())] = true
 	}
 }
 
@@ -101,19 +79,15 @@ func (c counters) expression(called, text string) {
 		c.expression(m[1]+m[2], m[3])
 	}
 	if strings.Contains(text, "$append(") {
-		c.put(called, 0)
+		c[called] = true
 	}
 	if !strings.ContainsAny(text, "+-") {
 		return
 	}
-	step := 0
-	if m := plus().FindStringSubmatch(text); m != nil {
-		step = whole(m[1])
-	}
 	if slices.Contains(name().FindAllString(text, -1), called) {
-		c.put(called, step)
+		c[called] = true
 	}
 	for _, m := range sum().FindAllStringSubmatch(text, -1) {
-		c.put(lastName(m[1]), step)
+		c[lastName(m[1])] = true
 	}
 }

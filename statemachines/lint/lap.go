@@ -1,44 +1,36 @@
 package lint
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-const (
-	// fewLaps are enough to see that nothing changes from lap to lap, and triedLaps show
-	// whether a count ends the loop as its form says.
-	fewLaps, triedLaps = 3, 200
-)
+// fewLaps are enough to see that nothing changes from lap to lap.
+const fewLaps = 3
 
-// tryLaps follows a job that never ends through a loop, lap after lap, where the machine
-// alone says the way: then it is known what ends the loop, however the counter is
-// written.
+// tryLaps follows a job that never ends through a loop, lap after lap: then it is known
+// what ends the loop, and after how many polls, however the counter is written.
 func (c *checker) tryLaps(l *loop, r *reading) {
-	if r.status == nil || r.Operation == checkStatus.name { // the function says TIMED_OUT
+	if r.Operation == checkStatus.name { // the function says TIMED_OUT
 		return
 	}
-	b, most := l.findBounds(), triedLaps
-	switch {
-	case len(b.open()) > 0:
-		most = r.Turn.Turns()
-	case b.time:
+	b, most := l.findBounds(), fartherThanHistory*r.Turn.Turns()
+	if b.time && len(b.open()) == 0 {
 		most = fewLaps
+	}
+	values, least := r.pollingValues(), 0
+	if values[0] == "" {
+		least = 1 // what never turns is not read as it is meant
 	}
 	var longest laps
 	leaves, stays := true, false
-	for _, value := range r.pollingValues() {
+	for _, value := range values {
 		for _, from := range c.entriesOf(l) {
-			ran := c.runLaps(l, r, value, from, most, caught{})
-			goesOn := func() bool { return ran.end == lapsGoOn && b.most > 0 && b.most < most }
-			if goesOn() { // a count in an inner loop may end it later
-				ran = c.runLaps(l, r, value, from, max(most, r.Turn.Turns()), caught{})
-			}
+			ran := c.runLaps(&lapRun{loop: l, reading: r, value: value}, from, most)
 			leaves = leaves && ran.end == lapsLeave
-			stays = stays || ran.end == lapsRepeat || goesOn()
+			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn && !b.time
 			if ran.polls > longest.polls {
 				longest = ran
 			}
@@ -47,8 +39,8 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	switch {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
-	case leaves && longest.polls > 0:
-		b.opened, b.tried = c.findErring(l, r, most), &longest
+	case leaves && longest.polls > least:
+		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	}
 }
 
@@ -83,7 +75,7 @@ func (c *checker) findErring(l *loop, r *reading, most int) []*loop {
 func (c *checker) leavesOn(l *loop, r *reading, e caught, most int) bool {
 	for _, value := range r.pollingValues() {
 		for _, from := range c.entriesOf(l) {
-			if c.runLaps(l, r, value, from, most, e).end != lapsLeave {
+			if c.runLaps(&lapRun{loop: l, reading: r, value: value, error: e}, from, most).end != lapsLeave {
 				return false
 			}
 		}
@@ -99,6 +91,9 @@ func (r *reading) findLaps() {
 	var laps []Turn
 	for _, value := range r.pollingValues() {
 		for _, route := range r.routes[value] {
+			if route.ends != PollsOn {
+				continue
+			}
 			path := []*asl.State{r.Poll}
 			for _, name := range route.path {
 				if name != r.Poll.Name {
@@ -115,13 +110,20 @@ func (r *reading) findLaps() {
 	}
 }
 
-// pollingValues are the statuses in which a job may stay, as the loop polls on for them.
+// pollingValues are the statuses in which a job may stay, as the loop may poll on for them; an
+// empty one is any, where none is known.
 func (r *reading) pollingValues() []string {
+	if r.status == nil {
+		return []string{""}
+	}
 	var out []string
 	for _, value := range r.status.values {
-		if r.status.meaning(r.judges, value) == MeansRunning && endOf(r.routes[value]) == PollsOn {
+		if r.status.meaning(r.judges, value) == MeansRunning && slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == PollsOn }) {
 			out = append(out, value)
 		}
+	}
+	if len(out) == 0 {
+		return []string{""}
 	}
 	return out
 }
@@ -154,64 +156,4 @@ func (c *checker) entriesOf(l *loop) []entry {
 		}
 	}
 	return out
-}
-
-// laps are what a job that never ends makes a loop do.
-type laps struct {
-	polls, events, transitions int
-	seconds                    float64
-	end                        lapsEnd
-}
-
-// lapsEnd is how laps end.
-type lapsEnd string
-
-const (
-	lapsLeave   lapsEnd = "leave"
-	lapsRepeat  lapsEnd = "repeat" // the poll is entered with what it was entered with before
-	lapsGoOn    lapsEnd = "go on"  // after as many laps as were tried
-	lapsUnclear lapsEnd = "unclear"
-)
-
-// runLaps follows a status of the job from an entry on, and an error if there is one.
-func (c *checker) runLaps(l *loop, r *reading, value string, at entry, most int, e caught) laps {
-	answer := typecheck.Narrow(c.types.Result(r.Poll), r.status.steps, value)
-	counted := cmp.Or(e.at, r.Poll)
-	var before typecheck.Env
-	ran := laps{end: lapsUnclear}
-	for range (most + 1) * len(l.states) {
-		result := c.types.Result(at.state)
-		if at.state == r.Poll {
-			result = answer
-		}
-		if at.state == counted {
-			switch {
-			case ran.polls > 0 && at.env.Equal(before):
-				ran.end = lapsRepeat
-				return ran
-			case ran.polls == most:
-				ran.end = lapsGoOn
-				return ran
-			}
-			ran.polls++
-			before = at.env
-		}
-		ways := slices.DeleteFunc(c.types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
-			if at.state == e.at {
-				return way.Transition != e.way
-			}
-			return way.Kind == asl.TransitionCatch
-		})
-		if len(ways) > 1 {
-			return ran
-		}
-		turn := turnOf([]*asl.State{at.state})
-		ran.events, ran.transitions, ran.seconds = ran.events+turn.Events, ran.transitions+turn.Transitions, ran.seconds+turn.Wait.Seconds()
-		if len(ways) == 0 || ways[0].End || !l.inside[ways[0].To] {
-			ran.end = lapsLeave
-			return ran
-		}
-		at = entry{l.flow.State(ways[0].To), ways[0].Env}
-	}
-	return ran
 }

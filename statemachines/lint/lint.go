@@ -203,6 +203,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		r := &reading{inner: l}
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
 		r.States = l.states
+		c.tryLaps(l, r)
 		r.Bound = c.boundOf(l, r)
 		tables = append(tables, r)
 	}

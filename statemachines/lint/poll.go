@@ -44,21 +44,21 @@ func (c *checker) bound(l *loop, tables []*reading) {
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
-	if endless || b.time || b.most == 0 || b.tried != nil || c.machine.OpenTimeout {
+	if endless || b.tried == nil || c.machine.OpenTimeout {
 		return
 	}
 	wait := l.first(asl.TypeWait)
 	turn := l.turn(wait)
 	lasts := turn.Lasts()
-	if b.most > turn.Turns() && (lasts == 0 || ends > lasts) {
+	if b.tried.events > roomForTurns && (lasts == 0 || ends > lasts) {
 		full := ""
 		if lasts > 0 {
 			full = ", about " + roughly(lasts)
 		}
-		c.report(EventBudget, wait, "", "the loop %s may turn %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
-			"wait longer between polls, or go on in a new execution", turn.path(), b.most, turn.Events, asl.MaxEvents, turn.Turns(), full)
+		c.report(EventBudget, wait, "", "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
+			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, turn.Turns(), full)
 	}
-	limit := min(turn.Wait.Seconds()*float64(b.most), lasts.Seconds(), ends.Seconds())
+	limit := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
 	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
 }
 

@@ -136,6 +136,9 @@ type Bound struct {
 	After time.Duration
 	// AtMost tells that the numbers are the largest of laps that differ.
 	AtMost bool
+	// Late tells of an Unbounded loop that it has a bound, and that the history is full, or a
+	// year over, before that is reached.
+	Late bool
 }
 
 // boundOf says what ends the loop of a table, with the bounds of the whole.
@@ -157,24 +160,18 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})
-	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts()}
+	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts(), Late: !open || timeout > 0}
 	switch {
-	case !open && b.tried != nil && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
-		bound = Bound{Kind: ByCount, Polls: b.tried.polls, Events: b.tried.events, Transitions: b.tried.transitions}
-		bound.last(b.tried.seconds)
-		bound.USD = asl.TransitionCost(float64(bound.Transitions))
-		return bound
+	case !open && b.tried != nil && b.tried.events <= roomForTurns && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
+		return b.tried.bound()
 	case !open && b.time:
 		return Bound{Kind: ByTime}
-	case !open && b.most > 0:
-		bound.Kind = ByCount
-		bound.Polls = min(bound.Polls, b.most)
-	case !open:
+	case !open && b.tried == nil:
 		return Bound{Kind: ByOther}
 	}
 	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
-	if timeout > 0 && (turn.Wait == 0 && bound.Kind == Unbounded || turn.Wait > 0 && timeout < bound.After) {
-		bound.Kind, bound.After = ByTimeout, timeout
+	if timeout > 0 && (turn.Wait == 0 || timeout < bound.After) {
+		bound.Kind, bound.After, bound.Late = ByTimeout, timeout, false
 		if bound.Polls = 0; turn.Wait > 0 {
 			bound.Polls = int(timeout / turn.Wait)
 		}
@@ -185,6 +182,14 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	bound.Events, bound.Transitions = bound.Polls*turn.Events, bound.Polls*turn.Transitions
 	bound.USD = asl.TransitionCost(float64(bound.Transitions))
 	return bound
+}
+
+// bound is what the laps are as a bound.
+func (n *laps) bound() Bound {
+	b := Bound{Kind: ByCount, Polls: n.polls, Events: n.events, Transitions: n.transitions, AtMost: n.atMost}
+	b.last(n.seconds)
+	b.USD = asl.TransitionCost(float64(b.Transitions))
+	return b
 }
 
 // last sets how long the polls take. After a year an execution ends, with as many as it had

@@ -241,7 +241,11 @@ func (l *Loop) DescribeBound() string {
 		if l.Bound.After == asl.MaxStandardTime {
 			return "no bound within a year: ends " + cost + ", as executions do"
 		}
-		return fmt.Sprintf("no bound: ends at %s events, %s", thousands(asl.MaxEvents), cost)
+		bound := "no bound"
+		if l.Bound.Late {
+			bound = "late bound"
+		}
+		return fmt.Sprintf("%s: ends at %s events, %s", bound, thousands(asl.MaxEvents), cost)
 	case ByCount:
 		return fmt.Sprintf("ends at %s polls, %s", thousands(l.Bound.Polls), cost)
 	case ByTimeout:
@@ -276,7 +280,7 @@ func roughly(d time.Duration) string {
 	case d >= 2*time.Hour:
 		return fmt.Sprintf("%.1f hours", d.Hours())
 	default:
-		return fmt.Sprintf("%.0f minutes", d.Minutes())
+		return fmt.Sprintf("%.0f minutes", d.Round(time.Minute).Minutes()) // as span does
 	}
 }
 

@@ -1,0 +1,177 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// laps are what a job that never ends makes a loop do.
+type laps struct {
+	polls, events, transitions int
+	seconds                    float64
+	atMost                     bool // other ways take less
+	end                        lapsEnd
+}
+
+// lapsEnd is how laps end.
+type lapsEnd string
+
+const (
+	lapsLeave   lapsEnd = "leave"
+	lapsRepeat  lapsEnd = "repeat" // the poll is entered with what it was entered with before
+	lapsGoOn    lapsEnd = "go on"  // after as many laps as were tried
+	lapsUnclear lapsEnd = "unclear"
+)
+
+// join keeps the larger numbers of two ways through a loop.
+func (n *laps) join(o *laps) {
+	n.atMost = n.atMost || o.atMost || n.polls != o.polls || n.events != o.events || n.seconds != o.seconds
+	n.polls, n.events = max(n.polls, o.polls), max(n.events, o.events)
+	n.transitions, n.seconds = max(n.transitions, o.transitions), max(n.seconds, o.seconds)
+}
+
+// path is a way through a loop, up to a state.
+type path struct {
+	laps
+
+	at   entry
+	last typecheck.Env // at the last poll
+}
+
+const (
+	// mostPaths are how many ways a loop may have open at once.
+	mostPaths = 8
+	// fartherThanHistory is for how many histories a count is followed: then it is known
+	// whether it ends the loop too late, or never.
+	fartherThanHistory = 2
+)
+
+// lapRun follows a status of the job through a loop, and an error if there is one.
+type lapRun struct {
+	loop    *loop
+	reading *reading
+	value   string // any if empty
+	error   caught
+
+	open, polling []*path // polling come to the next poll
+	left          *laps   // of those that have left the loop
+}
+
+// runLaps runs from an entry on.
+func (c *checker) runLaps(run *lapRun, from entry, most int) laps {
+	run.follow(&path{at: from})
+	for {
+		for len(run.open) > 0 {
+			if len(run.open) > mostPaths || !run.step(c) {
+				return laps{end: lapsUnclear}
+			}
+		}
+		repeats, tried := 0, false
+		for _, p := range run.polling {
+			if p.polls > 0 && p.at.env.Equal(p.last) {
+				repeats++
+			}
+			tried = tried || p.polls == most || p.events > fartherThanHistory*asl.MaxEvents
+		}
+		switch goOn := len(run.polling); {
+		case goOn == 0:
+			run.left.end = lapsLeave
+			return *run.left
+		case repeats == goOn && run.left == nil:
+			return laps{end: lapsRepeat}
+		case repeats > 0 || goOn > mostPaths:
+			return laps{end: lapsUnclear}
+		case tried && run.left == nil:
+			return laps{end: lapsGoOn}
+		case tried:
+			return laps{end: lapsUnclear}
+		}
+		for _, p := range run.polling {
+			p.polls++
+			p.last = p.at.env
+		}
+		run.open, run.polling = run.polling, nil
+	}
+}
+
+// counted is the state whose visits are laps.
+func (run *lapRun) counted() *asl.State { return cmp.Or(run.error.at, run.reading.polled()) }
+
+// follow goes on with a path. Of two that come to the poll with the same, one is enough.
+func (run *lapRun) follow(p *path) {
+	if p.at.state != run.counted() {
+		run.open = append(run.open, p)
+		return
+	}
+	for _, other := range run.polling {
+		if other.at.env.Equal(p.at.env) {
+			other.join(&p.laps)
+			return
+		}
+	}
+	run.polling = append(run.polling, p)
+}
+
+// step follows one of the open paths out of its state, unless it is not clear whether a
+// bound is reached there.
+func (run *lapRun) step(c *checker) bool {
+	p := run.open[len(run.open)-1]
+	run.open = run.open[:len(run.open)-1]
+	ways, known := run.ways(c, p.at)
+	if !known || p.events > 2*fartherThanHistory*asl.MaxEvents { // it turns without a poll
+		return false
+	}
+	turn := turnOf([]*asl.State{p.at.state})
+	p.events, p.transitions, p.seconds = p.events+turn.Events, p.transitions+turn.Transitions, p.seconds+turn.Wait.Seconds()
+	for _, way := range ways {
+		next := *p
+		next.at = entry{run.loop.flow.State(way.To), way.Env}
+		run.follow(&next)
+	}
+	switch {
+	case len(ways) > 0:
+	case run.left == nil:
+		run.left = &p.laps
+	default:
+		run.left.join(&p.laps)
+	}
+	return true
+}
+
+// ways are those out of a state that stay in the loop: where one does, what leaves it by
+// another is no job that never ends. A bound that may be reached or not is not known.
+func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, known bool) {
+	result := c.types.Result(at.state)
+	if at.state == run.reading.Poll && run.value != "" {
+		result = typecheck.Narrow(result, run.reading.status.steps, run.value)
+	}
+	ways := slices.DeleteFunc(c.types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
+		if at.state == run.error.at {
+			return way.Transition != run.error.way
+		}
+		return way.Kind == asl.TransitionCatch
+	})
+	limits := run.loop.findBounds().limits[at.state]
+	for n, way := range ways {
+		if n+1 < len(ways) && limits[way.Transition] {
+			return nil, false
+		}
+	}
+	return slices.DeleteFunc(ways, func(way typecheck.Way) bool { return way.End || !run.loop.inside[way.To] }), true
+}
+
+// polled is the Task that polls, or else the first that the loop turns through, or its Wait.
+func (r *reading) polled() *asl.State {
+	if r.Poll != nil {
+		return r.Poll
+	}
+	for _, name := range r.Turn.States {
+		if s := r.Flow.State(name); s.Task != nil {
+			return s
+		}
+	}
+	return r.Waits[0]
+}
