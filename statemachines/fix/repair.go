@@ -325,9 +325,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
 	}
-	report, err = trial.Compare(ctx, c.machine, changed.machine, trial.Options{
-		Models: r.options.Models, Express: r.options.Express, Except: tried.except, Polls: c.polls(),
-	})
+	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except}
+	options.Polls, options.Running = lint.Polled(c.loops)
+	report, err = trial.Compare(ctx, c.machine, changed.machine, options)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -357,17 +357,6 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
 	}
 	return changed, report, about, nil
-}
-
-// polls are what the Tasks of the loops poll, as lint reads them.
-func (c *checked) polls() map[string]*catalog.Entry {
-	polls := map[string]*catalog.Entry{}
-	for i := range c.loops {
-		if l := &c.loops[i]; l.Poll != nil && l.Entry != nil {
-			polls[l.Poll.Name] = l.Entry
-		}
-	}
-	return polls
 }
 
 // errStillFound is of an edit that does not mend.

@@ -27,7 +27,8 @@ func (c *checked) tellUnclear(f lint.Finding, l *lint.Loop, o RepairOptions) []c
 	if row == nil || row.Member == "" || len(row.Values) != 1 || len(l.Waits) == 0 {
 		return nil
 	}
-	responses, _, err := simulate.Responses(c.machine, simulate.Options{Models: o.Models})
+	polls, running := lint.Polled(c.loops)
+	responses, _, err := simulate.Responses(c.machine, simulate.Options{Models: o.Models, Polls: polls, Running: running})
 	if err != nil || responses[l.Poll.Name] == nil {
 		return nil
 	}

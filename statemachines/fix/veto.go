@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
@@ -32,7 +33,9 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	report, err := trial.Compare(ctx, old, replaced, trial.Options{Models: o.Models, Express: o.Express})
+	report, err := trial.Compare(ctx, old, replaced, trial.Options{
+		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry},
+	})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
