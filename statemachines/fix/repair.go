@@ -242,6 +242,12 @@ type candidate struct {
 	about string
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
+	// goesOn tells that a run which ends later polls on for the answer: its end is of another.
+	goesOn bool
+	// of are the kinds of the frame that the line is about; nil for all. Of the wrong word, which
+	// no rule takes any more, the line tells, too.
+	of    []trial.Kind
+	wrong string
 	// mended tells whether a run with an answer of the frame ends as it should, and past that
 	// one which still breaks does so behind what is mended.
 	mended, past func(r *trial.Run) bool
@@ -338,18 +344,19 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
 			return nil, nil, "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
-		case !mended && describeEnd(run.Before) != describeEnd(run.After):
-			about, mended = fmt.Sprintf("%s: %s -> %s", tried.about, describeEnd(run.Before), cmp.Or(tried.does, describeEnd(run.After))), true
+		case !mended && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
+			about, mended = tried.row(tried.about, &run), true
 		}
 	}
 	for _, run := range report.Inside(tried.frame...) { // the same end, but earlier
-		if b, a := run.Before, run.After; !mended && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
+		if b, a := run.Before, run.After; !mended && tried.isAbout(&run) && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
 			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), b.Polls, a.Polls), true
 		}
 	}
 	if i := slices.IndexFunc(report.Runs, func(run trial.Run) bool { return tried.past != nil && tried.past(&run) }); !mended && i >= 0 {
 		about, mended = fmt.Sprintf("%s: %s -> goes on, and %s behind it", tried.about, describeEnd(report.Runs[i].Before), describeEnd(report.Runs[i].After)), true
 	}
+	about += tried.rowOfWrong(report)
 	if tried.also != "" {
 		about += "; " + tried.also
 	}
@@ -357,6 +364,31 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
 	}
 	return changed, report, about, nil
+}
+
+// isAbout tells whether the line of a candidate is about a run.
+func (t *candidate) isAbout(r *trial.Run) bool { return t.of == nil || r.IsIn(t.of) }
+
+// row says how a run ends before and after it.
+func (t *candidate) row(about string, r *trial.Run) string {
+	before, after := describeEnd(r.Before), cmp.Or(t.does, describeEnd(r.After))
+	if t.goesOn {
+		before, after = describeOf(r.Before, r.After), describeOf(r.After, r.Before)
+	}
+	return fmt.Sprintf("%s: %s -> %s", about, before, after)
+}
+
+// rowOfWrong says how runs with the wrong word end, if they end otherwise than before.
+func (t *candidate) rowOfWrong(report *trial.Report) string {
+	for _, run := range report.Outside() {
+		is := func(k trial.Kind) bool { return k.Sort == trial.Status && k.Value == t.wrong }
+		if t.wrong != "" && slices.ContainsFunc(run.Kinds, is) && describeEnd(run.Before) != describeEnd(run.After) {
+			later := *t
+			later.does, later.goesOn = "", true
+			return "; " + later.row("status "+t.wrong, &run)
+		}
+	}
+	return ""
 }
 
 // errStillFound is of an edit that does not mend.
