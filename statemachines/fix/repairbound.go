@@ -42,7 +42,8 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if b.choices = l.Choices; len(b.choices) == 0 { // they read no status
 		b.choices = slices.DeleteFunc(slices.Clone(l.Flow.States), func(s *asl.State) bool { return s.Choice == nil || !b.inside[s.Name] })
 	}
-	events, room := longestLap(l), r.all.roomOf(l.Poll.Name)
+	room := r.all.roomOf(l.Poll.Name)
+	events := longestLap(l) + b.retriesOfLap(room.events)
 	if !slices.ContainsFunc(b.choices, func(s *asl.State) bool { return b.judges(s) && !b.goesOnByRule(s) }) || !b.countsTime() {
 		events += choiceEvents // a Choice more
 	}
@@ -95,6 +96,26 @@ func longestLap(l *lint.Loop) int {
 		events = max(events, lap.Events)
 	}
 	return events
+}
+
+// attemptEvents are those of a call that fails and is made again.
+const attemptEvents = 3
+
+// retriesOfLap is how many events the retries of a call take in each turn of one that fails for
+// ever, where a Catch leads back; 0 for more than fit.
+func (b *boundEdit) retriesOfLap(fit int) int {
+	most := int64(0)
+	for _, s := range b.loop.Flow.States {
+		if b.inside[s.Name] && slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool { return b.inside[c.Next] }) {
+			for _, retrier := range s.Retry {
+				most = max(most, retrier.MaxAttempts)
+			}
+		}
+	}
+	if most > int64(fit/attemptEvents) {
+		return 0
+	}
+	return int(most) * attemptEvents
 }
 
 // pollsOn tells of a run that it polls until its history is full.
