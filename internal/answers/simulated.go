@@ -85,6 +85,13 @@ func (s *Simulated) checkEnds(plan *simulate.Plan, mocks []MockFile) error {
 	}
 }
 
+// warnEndless says which Tasks poll on whatever the flag says.
+func (h *Hooks) warnEndless(plan *simulate.Plan) {
+	for _, name := range plan.Endless {
+		h.Warn(fmt.Sprintf("--simulate: %s gets the same answer each time, as what it polls ends by an error: say in --mocks when that comes", terminal.Quote(name)))
+	}
+}
+
 func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate.Plan, error) {
 	o.Ends, o.Times, o.Models = s.Ends, true, models.Load
 	var problems []error

@@ -192,27 +192,38 @@ func readingsOf(e *catalog.Entry) []pollcore.Reading {
 	return pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe())
 }
 
-// findTexts finds the texts that tell of a success or of a job that runs, where the model
-// lists no values, and what is known beside the words of the waiter that they can be: those
-// for which the machine asks again, and those of the other entries that poll the operation.
+// findTexts finds the texts that tell of a success or of a job that runs, else of a failure,
+// where the model lists no values, and what is known beside the words of the waiter that they
+// can be: those for which the machine asks again, and those of the other entries that poll the
+// operation.
 func (b *behaviour) findTexts(readings []pollcore.Reading) (others map[string][]any) {
 	others = map[string][]any{}
-	for _, r := range readings {
-		acceptor := b.entry.Waiter.Acceptors[r.Acceptor]
-		m := acceptor.Matcher.Output
-		if m == nil || m.Comparator == pollcore.BooleanEquals || acceptor.State == pollcore.Failure {
-			continue
-		}
-		for _, l := range leavesOf(r, m) {
-			_, isMember := l.path[len(l.path)-1].(string)
-			s := shapeAt(b.entry.Operation.Output, l.path)
-			if isMember && s != nil && s.Type == catalog.String && len(s.Enum) == 0 && others[l.path.spell()] == nil {
-				b.texts = append(b.texts, l.path)
-				others[l.path.spell()] = wordsAt(b.entry, l.path, b.polledOn)
+	for _, ofFailure := range []bool{false, true} {
+		for _, r := range readings {
+			acceptor := b.entry.Waiter.Acceptors[r.Acceptor]
+			m := acceptor.Matcher.Output
+			if m == nil || m.Comparator == pollcore.BooleanEquals || (acceptor.State == pollcore.Failure) != ofFailure {
+				continue
 			}
+			for _, l := range leavesOf(r, m) {
+				if others[l.path.spell()] == nil && b.isFree(l.path) {
+					b.texts = append(b.texts, l.path)
+					others[l.path.spell()] = wordsAt(b.entry, l.path, b.polledOn)
+				}
+			}
+		}
+		if b.texts != nil {
+			break
 		}
 	}
 	return others
+}
+
+// isFree tells whether the model has a text without listed values at a place.
+func (b *behaviour) isFree(at place) bool {
+	_, isMember := at[len(at)-1].(string)
+	s := shapeAt(b.entry.Operation.Output, at)
+	return isMember && s != nil && s.Type == catalog.String && len(s.Enum) == 0
 }
 
 // wordsAt are the words that entries of an operation compare with at a place, behind the
@@ -374,6 +385,17 @@ func clone(v any) any {
 // first.
 var underway = []string{"RUNNING", "IN_PROGRESS", "INPROGRESS", "IN PROGRESS", "PROGRESS", "ING", ""}
 
+// deleting is how statuses end of what is deleted.
+const deleting = "DELETING"
+
+// underway are the words of statuses while what the entry waits for has not happened.
+func (b *behaviour) underway() []string {
+	if strings.HasSuffix(b.entry.Name, "Deleted") {
+		return append([]string{deleting}, underway...)
+	}
+	return underway
+}
+
 // running is the status of a job that has not ended; nil if no answer is known. Those that
 // the entry names come first, then those for which the machine asks again.
 func (b *behaviour) running() *status {
@@ -382,10 +404,10 @@ func (b *behaviour) running() *status {
 		func(s *status) bool { return slices.Contains(b.polledOn, s.name) },
 		func(*status) bool { return true },
 	} {
-		for _, word := range underway {
+		for _, word := range b.underway() {
 			for i := range b.statuses {
 				s, upper := &b.statuses[i], strings.ToUpper(b.statuses[i].name)
-				if s.verdict == pollcore.Retry && isMeant(s) && strings.HasSuffix(upper, word) && !unwinding().MatchString(upper) {
+				if s.verdict == pollcore.Retry && isMeant(s) && strings.HasSuffix(upper, word) && (word == deleting || !unwinding().MatchString(upper)) {
 					return s
 				}
 			}

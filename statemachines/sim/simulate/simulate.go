@@ -49,6 +49,9 @@ type Plan struct {
 	// Unknown are the Tasks whose answer nobody can know, in the order of the
 	// definition.
 	Unknown []Unknown
+	// Endless are the Tasks that poll what ends by an error, as what is deleted does: they get
+	// the same answer each time.
+	Endless []string
 
 	mocks []namedMock
 }
@@ -245,8 +248,13 @@ func (p *planner) answersOf(named ...*task) *answers {
 
 // job plans the answers of a job.
 func (p *planner) job(j *job) {
-	if !j.simulatable() {
-		return // each of its calls is told what it is
+	if !j.simulatable() { // each of its calls is told what it is
+		for _, t := range j.describes {
+			if t.loops {
+				p.plan.Endless = append(p.plan.Endless, t.name())
+			}
+		}
+		return
 	}
 	named := j.specTasks()
 	specs, ends := make([]Spec, len(named)), make([]*status, len(named))
