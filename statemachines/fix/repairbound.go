@@ -34,6 +34,12 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if l.Retries {
 		return c.limitRetries(l, r)
 	}
+	// The numbers that let a job run longer come first: they do where no error is retried in each turn.
+	return append(c.boundOf(l, r, longestLap(l)), c.boundOf(l, r, longestLap(l)+c.retriesOfLap(l))...)
+}
+
+// boundOf are the edits for turns of so many events.
+func (c *checked) boundOf(l *lint.Loop, r *repairer, events int) []candidate {
 	if len(l.Waits) == 0 || l.Turn.Events == 0 {
 		return nil
 	}
@@ -43,7 +49,6 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 		b.choices = slices.DeleteFunc(slices.Clone(l.Flow.States), func(s *asl.State) bool { return s.Choice == nil || !b.inside[s.Name] })
 	}
 	room := r.all.roomOf(l.Poll.Name)
-	events := longestLap(l) + b.retriesOfLap(room.events)
 	if !slices.ContainsFunc(b.choices, func(s *asl.State) bool { return b.judges(s) && !b.goesOnByRule(s) }) || !b.countsTime() {
 		events += choiceEvents // a Choice more
 	}
@@ -102,18 +107,17 @@ func longestLap(l *lint.Loop) int {
 const attemptEvents = 3
 
 // retriesOfLap is how many events the retries of a call take in each turn of one that fails for
-// ever, where a Catch leads back; 0 for more than fit.
-func (b *boundEdit) retriesOfLap(fit int) int {
+// ever, where a Catch leads back.
+func (c *checked) retriesOfLap(l *lint.Loop) int {
+	b := &boundEdit{checked: c, loop: l}
+	b.findInside()
 	most := int64(0)
-	for _, s := range b.loop.Flow.States {
-		if b.inside[s.Name] && slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool { return b.inside[c.Next] }) {
+	for _, s := range l.Flow.States {
+		if b.inside[s.Name] && slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return b.inside[k.Next] }) {
 			for _, retrier := range s.Retry {
-				most = max(most, retrier.MaxAttempts)
+				most = max(most, min(retrier.MaxAttempts, asl.MaxEvents))
 			}
 		}
-	}
-	if most > int64(fit/attemptEvents) {
-		return 0
 	}
 	return int(most) * attemptEvents
 }
