@@ -35,7 +35,11 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 		return c.limitRetries(l, r)
 	}
 	// The numbers that let a job run longer come first: they do where no error is retried in each turn.
-	return append(c.boundOf(l, r, longestLap(l)), c.boundOf(l, r, longestLap(l)+c.retriesOfLap(l))...)
+	all := c.boundOf(l, r, longestLap(l))
+	if retries := c.retriesOfLap(l); retries > 0 {
+		all = append(all, c.boundOf(l, r, longestLap(l)+retries)...)
+	}
+	return all
 }
 
 // boundOf are the edits for turns of so many events.
