@@ -147,9 +147,12 @@ func (a *answers) byAcceptors(b *behaviour) {
 	if err != nil {
 		return // the catalogue's are valid
 	}
-	named := map[string]bool{}
+	named, beside := map[string]bool{}, map[string]any{} // failures that are like a success but for a member of it
 	add := func(name string, verdict pollcore.Verdict, answer any, stated bool) {
 		if named[name] && !slices.ContainsFunc(b.statuses, func(s status) bool { return s.name == name && s.verdict == verdict }) {
+			if like := beside[name]; like != nil && verdict == pollcore.Failure {
+				answer = like
+			}
 			name += "-" + string(verdict) // STOPPED is the end of tasks that succeeded, and of others
 		}
 		if !named[name] {
@@ -171,6 +174,11 @@ func (a *answers) byAcceptors(b *behaviour) {
 			}
 			each(leaves, func(answer any, values []any) {
 				verdict := check.Check(nil, answer, nil)
+				if own := (pollcore.Result{Acceptor: r.Acceptor}); taken && acceptor.State == pollcore.Success && verdict.Verdict == pollcore.Failure {
+					if name := nameOf(acceptor.Matcher.Output, own, values); beside[name] == nil {
+						beside[name] = answer
+					}
+				}
 				if taken && verdict.Acceptor != r.Acceptor || !taken && verdict.Acceptor != pollcore.NoAcceptor {
 					return
 				}

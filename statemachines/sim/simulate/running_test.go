@@ -130,3 +130,35 @@ func TestNoMadeUpStatusWhileAJobRuns(t *testing.T) {
 	require.Equal(t, map[string]bool{"ecs:ServicesStable": true}, madeUp) // no entry knows "ACTIVE"
 	require.Greater(t, statuses, 300)
 }
+
+// A failure that --ends means is one that the status tells, where one does. Of an ECS task it
+// was a list of failures beside a task of the status "lastStatus", and then one without an exit
+// code.
+func TestFailureOfATaskThatStopped(t *testing.T) {
+	t.Parallel()
+	const task = "$states.input.Tasks[0]"
+	m := pollLoop(t, "ecs:describeTasks", map[string]any{"Tasks": []any{"t"}},
+		[2]string{task + ".LastStatus = 'STOPPED' and $count(" + task + ".Containers[ExitCode != 0]) = 0", "Ok"},
+		[2]string{task + ".LastStatus = 'RUNNING'", "Wait"})
+	e, err := catalog.Lookup("ecs", "RunTask")
+	require.NoError(t, err)
+	r := simulated(t, m, nil, simulate.Options{
+		Specs: []simulate.Spec{{Spread: mock.Exactly(10 * time.Minute)}}, Ends: "failure", Polls: map[string]*catalog.Entry{"Get": e},
+	})
+	require.Equal(t, "Q", r.Error, r.Cause)
+	require.Equal(t, 10*time.Minute, r.Duration())
+}
+
+// A Task that polls what ends by an error alone is told, as its answer never changes.
+func TestTasksOfWhichTheEndIsAnError(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("eks", "ClusterDeleted")
+	require.NoError(t, err)
+	m := pollLoop(t, "eks:describeCluster", map[string]any{"Name": "c"}, [2]string{"$states.input.Cluster.Status = 'FAILED'", "Ok"}, [2]string{"true", "Wait"})
+	plan, err := simulate.New(m, simulate.Options{
+		Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}, Polls: map[string]*catalog.Entry{"Get": e},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Get"}, plan.Endless)
+	require.Empty(t, plan.Jobs)
+}
