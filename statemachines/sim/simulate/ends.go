@@ -147,19 +147,7 @@ func (a *answers) byAcceptors(b *behaviour) {
 	if err != nil {
 		return // the catalogue's are valid
 	}
-	named, beside := map[string]bool{}, map[string]any{} // failures that are like a success but for a member of it
-	add := func(name string, verdict pollcore.Verdict, answer any, stated bool) {
-		if named[name] && !slices.ContainsFunc(b.statuses, func(s status) bool { return s.name == name && s.verdict == verdict }) {
-			if like := beside[name]; like != nil && verdict == pollcore.Failure {
-				answer = like
-			}
-			name += "-" + string(verdict) // STOPPED is the end of tasks that succeeded, and of others
-		}
-		if !named[name] {
-			named[name] = true
-			b.statuses = append(b.statuses, status{name, verdict, answer, stated})
-		}
-	}
+	n := &naming{behaviour: b, named: map[string]bool{}, beside: map[string]any{}}
 	readings := readingsOf(e)
 	others := b.findTexts(readings)
 	for _, taken := range []bool{true, false} { // what no acceptor takes goes by the names that are left
@@ -174,10 +162,8 @@ func (a *answers) byAcceptors(b *behaviour) {
 			}
 			each(leaves, func(answer any, values []any) {
 				verdict := check.Check(nil, answer, nil)
-				if own := (pollcore.Result{Acceptor: r.Acceptor}); taken && acceptor.State == pollcore.Success && verdict.Verdict == pollcore.Failure {
-					if name := nameOf(acceptor.Matcher.Output, own, values); beside[name] == nil {
-						beside[name] = answer
-					}
+				if taken && acceptor.State == pollcore.Success && verdict.Verdict == pollcore.Failure {
+					n.keepBeside(nameOf(acceptor.Matcher.Output, pollcore.Result{Acceptor: r.Acceptor}, values), answer)
 				}
 				if taken && verdict.Acceptor != r.Acceptor || !taken && verdict.Acceptor != pollcore.NoAcceptor {
 					return
@@ -186,12 +172,41 @@ func (a *answers) byAcceptors(b *behaviour) {
 				if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && p.get(answer) == nil && !a.bare {
 					answer = p.put(answer, p.reason(e.Operation.Output, name))
 				}
-				add(name, verdict.Verdict, answer, taken)
+				n.add(status{name, verdict.Verdict, answer, taken})
 			})
 		}
 	}
 	if empty := a.Of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
-		add("RUNNING", pollcore.Retry, empty, false)
+		n.add(status{"RUNNING", pollcore.Retry, empty, false})
+	}
+}
+
+// naming adds statuses, each name once.
+type naming struct {
+	*behaviour
+
+	named  map[string]bool
+	beside map[string]any // failures that are like a success but for a member of it, by its name
+}
+
+// keepBeside keeps the first failure that is like a success of the name.
+func (n *naming) keepBeside(name string, answer any) {
+	if n.beside[name] == nil {
+		n.beside[name] = answer
+	}
+}
+
+// add adds a status whose name is new, or whose verdict is new to the name.
+func (n *naming) add(s status) {
+	if n.named[s.name] && !slices.ContainsFunc(n.statuses, func(o status) bool { return o.name == s.name && o.verdict == s.verdict }) {
+		if like := n.beside[s.name]; like != nil && s.verdict == pollcore.Failure {
+			s.answer = like
+		}
+		s.name += "-" + string(s.verdict) // STOPPED is the end of tasks that succeeded, and of others
+	}
+	if !n.named[s.name] {
+		n.named[s.name] = true
+		n.statuses = append(n.statuses, s)
 	}
 }
 
