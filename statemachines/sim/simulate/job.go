@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -173,11 +172,11 @@ func SyncJob(r asl.Resource, start *catalog.Operation) (*catalog.Entry, error) {
 }
 
 // entryOfDescribe is the job or resource that a Task describes; nil if it describes
-// none. That which a Task of the machine starts comes first, then what the caller knows, then
+// none. What the caller knows comes first, then that which a Task of the machine starts, then
 // that of which the machine names the most statuses.
 func entryOfDescribe(t *task, started map[string]*job, polled *catalog.Entry, words func(word string) bool) (*catalog.Entry, error) {
 	service, err := serviceOf(t)
-	if service == nil || err != nil {
+	if service == nil || err != nil || polled != nil {
 		return polled, err
 	}
 	var best *catalog.Entry
@@ -204,7 +203,7 @@ func entryOfDescribe(t *task, started map[string]*job, polled *catalog.Entry, wo
 			best, most = e, count
 		}
 	}
-	return cmp.Or(polled, best), nil
+	return best, nil
 }
 
 // prepare makes the answers of the job. Its error says why there are none.

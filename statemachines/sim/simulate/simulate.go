@@ -28,7 +28,7 @@ type Options struct {
 	Ends string
 	// Answered are the states and resources that have answers.
 	Answered []string
-	// Polls are what Tasks poll, by state, where the machine does not start it, and Running
+	// Polls are what Tasks poll, by state, where the caller knows, and Running
 	// the statuses for which the machine asks again: lint.Polled finds both.
 	Polls   map[string]*catalog.Entry
 	Running map[string][]string
