@@ -9,6 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
@@ -23,7 +24,16 @@ func (s *Simulated) IsGiven() bool { return len(s.Specs) > 0 }
 
 // Plan plans the answers of the Tasks that nothing else answers.
 func (s *Simulated) Plan(m *asl.StateMachine, answered []string) (*simulate.Plan, error) {
-	return s.planWith(m, simulate.Options{Answered: answered})
+	o := optionsOf(m)
+	o.Answered = answered
+	return s.planWith(m, o)
+}
+
+// optionsOf are the options of a machine: what its loops wait for.
+func optionsOf(m *asl.StateMachine) simulate.Options {
+	o := simulate.Options{Models: models.Load}
+	o.Polls, o.Running = lint.Polled(lint.Loops(m, lint.Options{}))
+	return o
 }
 
 // PlanCalls plans the answers of the calls that a driver makes, which are the Tasks of a
@@ -75,6 +85,13 @@ func (s *Simulated) checkEnds(plan *simulate.Plan, mocks []MockFile) error {
 	}
 }
 
+// warnEndless says which Tasks poll on whatever the flag says.
+func (h *Hooks) warnEndless(plan *simulate.Plan) {
+	for _, name := range plan.Endless {
+		h.Warn(fmt.Sprintf("--simulate: %s gets the same answer each time, as what it polls ends by an error: say in --mocks when that comes", terminal.Quote(name)))
+	}
+}
+
 func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate.Plan, error) {
 	o.Ends, o.Times, o.Models = s.Ends, true, models.Load
 	var problems []error
@@ -97,7 +114,7 @@ func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate
 
 // states are those of the jobs that are simulated by the name of a state.
 func (s *Simulated) states(m *asl.StateMachine) ([]string, error) {
-	o := simulate.Options{Models: models.Load}
+	o := optionsOf(m)
 	for _, text := range s.Specs {
 		if spec, err := simulate.ParseSpec(text); err == nil && spec.State != "" { // plan says what is wrong
 			o.Specs = append(o.Specs, spec)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
@@ -236,6 +235,12 @@ type candidate struct {
 	about string
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
+	// goesOn tells that a run which ends later polls on for the answer: its end is of another.
+	goesOn bool
+	// of are the kinds of the frame that the line is about; nil for all. Of the wrong word, which
+	// no rule takes any more, the line tells, too.
+	of    []trial.Kind
+	wrong string
 	// mended tells whether a run with an answer of the frame ends as it should, and past that
 	// one which still breaks does so behind what is mended.
 	mended, past func(r *trial.Run) bool
@@ -319,9 +324,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
 	}
-	report, err = trial.Compare(ctx, c.machine, changed.machine, trial.Options{
-		Models: r.options.Models, Express: r.options.Express, Except: tried.except, Polls: c.polls(),
-	})
+	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except}
+	options.Polls, options.Running = lint.Polled(c.loops)
+	report, err = trial.Compare(ctx, c.machine, changed.machine, options)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -332,12 +337,12 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
 			return nil, nil, "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
-		case !mended && describeEnd(run.Before) != describeEnd(run.After):
-			about, mended = fmt.Sprintf("%s: %s -> %s", tried.about, describeEnd(run.Before), cmp.Or(tried.does, describeEnd(run.After))), true
+		case !mended && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
+			about, mended = tried.row(tried.about, &run), true
 		}
 	}
 	for _, run := range report.Inside(tried.frame...) { // the same end, but earlier
-		if b, a := run.Before, run.After; !mended && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
+		if b, a := run.Before, run.After; !mended && tried.isAbout(&run) && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
 			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), b.Polls, a.Polls), true
 		}
 	}
@@ -345,6 +350,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		run := &report.Runs[i]
 		about, mended = fmt.Sprintf("%s: %s -> goes on, then %s in a later state", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
 	}
+	about += tried.rowOfWrong(report)
 	if tried.also != "" {
 		about += "; " + tried.also
 	}
@@ -354,15 +360,29 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	return changed, report, about, nil
 }
 
-// polls are what the Tasks of the loops poll, as lint reads them.
-func (c *checked) polls() map[string]*catalog.Entry {
-	polls := map[string]*catalog.Entry{}
-	for i := range c.loops {
-		if l := &c.loops[i]; l.Poll != nil && l.Entry != nil {
-			polls[l.Poll.Name] = l.Entry
+// isAbout tells whether the line of a candidate is about a run.
+func (t *candidate) isAbout(r *trial.Run) bool { return t.of == nil || r.IsIn(t.of) }
+
+// row says how a run ends before and after it.
+func (t *candidate) row(about string, r *trial.Run) string {
+	before, after := describeEnd(r.Before), cmp.Or(t.does, describeEnd(r.After))
+	if t.goesOn {
+		before, after = describeOf(r.Before, r.After), describeOf(r.After, r.Before)
+	}
+	return fmt.Sprintf("%s: %s -> %s", about, before, after)
+}
+
+// rowOfWrong says how runs with the wrong word end, if they end otherwise than before.
+func (t *candidate) rowOfWrong(report *trial.Report) string {
+	for _, run := range report.Outside() {
+		is := func(k trial.Kind) bool { return k.Sort == trial.Status && k.Value == t.wrong }
+		if t.wrong != "" && slices.ContainsFunc(run.Kinds, is) && describeEnd(run.Before) != describeEnd(run.After) {
+			later := *t
+			later.does, later.goesOn = "", true
+			return "; " + later.row("status "+t.wrong, &run)
 		}
 	}
-	return polls
+	return ""
 }
 
 // errStillFound is of an edit that does not mend.

@@ -83,7 +83,7 @@ func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 	e.addShapes()
 	one := candidate{
 		about: "an answer without " + strings.Join(e.members, ", "), edits: e.edits, class: Sure, excuses: isExcused, except: e.except,
-		mended: e.isMended, past: e.breaksBehind, also: strings.Join(e.also, "; "),
+		goesOn: true, mended: e.isMended, past: e.breaksBehind, also: strings.Join(e.also, "; "),
 	}
 	if e.offered {
 		one.class = Offered

@@ -34,10 +34,21 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 	if l.Retries {
 		return c.limitRetries(l, r)
 	}
+	// The numbers that let a job run longer come first: they do where no error is retried in each turn.
+	all := c.boundOf(l, r, 0)
+	if retries := c.retriesOfLap(l); retries > 0 {
+		all = append(all, c.boundOf(l, r, retries)...)
+	}
+	return all
+}
+
+// boundOf are the edits for turns in which retries take so many events.
+func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 	if len(l.Waits) == 0 || l.Turn.Events == 0 {
 		return nil
 	}
 	b := c.newBound(l)
+	b.retries = retries
 	events, room := b.lapEvents(), r.all.roomOf(l.Poll.Name)
 	turns := room.events / events
 	b.fail = c.newName(l.Poll.Name + " timed out")
@@ -116,9 +127,9 @@ func (c *checked) newBound(l *lint.Loop) *boundEdit {
 // lapEvents is how many events a turn of the loop takes at most, with its bound.
 func (b *boundEdit) lapEvents() int {
 	if b.countsTime() && slices.ContainsFunc(b.choices, func(s *asl.State) bool { return b.judges(s) && !b.goesOnByRule(s) }) {
-		return longestLap(b.loop)
+		return longestLap(b.loop) + b.retries
 	}
-	return longestLap(b.loop) + choiceEvents // a Choice more
+	return longestLap(b.loop) + b.retries + choiceEvents // a Choice more
 }
 
 // lacksRoom tells whether the history has no room for a turn of a loop, in each item of its Map
@@ -134,6 +145,25 @@ func longestLap(l *lint.Loop) int {
 		events = max(events, lap.Events)
 	}
 	return events
+}
+
+// attemptEvents are those of a call that fails and is made again.
+const attemptEvents = 3
+
+// retriesOfLap is how many events the retries of a call take in each turn of one that fails for
+// ever, where a Catch leads back.
+func (c *checked) retriesOfLap(l *lint.Loop) int {
+	b := &boundEdit{checked: c, loop: l}
+	b.findInside()
+	most := int64(0)
+	for _, s := range l.Flow.States {
+		if b.inside[s.Name] && slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return b.inside[k.Next] }) {
+			for _, retrier := range s.Retry {
+				most = max(most, min(retrier.MaxAttempts, asl.MaxEvents))
+			}
+		}
+	}
+	return int(most) * attemptEvents
 }
 
 // pollsOn tells of a run that it polls until its history is full.
@@ -153,8 +183,8 @@ type boundEdit struct {
 	choices        []*asl.State    // that leave it
 	inside         map[string]bool // states
 	wait           time.Duration   // between two polls
-	polls          int
-	step, pool     int // events of a turn, and of all loops together; 0 where it counts its own polls
+	polls, retries int             // retries are the events of those in each turn
+	step, pool     int             // events of a turn, and of all loops together; 0 where it counts its own polls
 	language       asl.QueryLanguage
 	variable, fail string
 }

@@ -35,7 +35,7 @@ func (c *checked) tellSecond(row *lint.Row, l *lint.Loop) []candidate {
 	var forms [][]edit.Edit
 	switch {
 	case isGoing(row.Meaning):
-		base.mended = goesOn
+		base.mended, base.goesOn = goesOn, true
 		i := slices.IndexFunc(l.Rows, func(r lint.Row) bool { return r.Meaning == lint.MeansUnclear })
 		if i < 0 {
 			return nil

@@ -37,7 +37,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 			base.class = Offered // a failure on purpose, it may be
 		}
 	case lint.MeansRunning, lint.MeansEnding:
-		ends, base.mended = lint.PollsOn, goesOn
+		ends, base.mended, base.goesOn = lint.PollsOn, goesOn, true
 	default:
 		return nil
 	}
@@ -60,7 +60,9 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		}
 	}
 	if row.Meaning == lint.MeansFailure {
-		e.addFailure()
+		if edits := e.leadToFail(); edits != nil {
+			e.add(edits...)
+		}
 	}
 	all := make([]candidate, len(e.all))
 	for i, change := range e.all {
@@ -75,11 +77,19 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		}
 		written := change.wrong != "" && all[i].class == Sure && !isGoing(row.Meaning) // the rule says where the word leads
 		all[i].mended = func(r *trial.Run) bool { return base.mended(r) || change.excuses(r) || written && isEnded(r) }
-		for _, v := range slices.Concat(change.values, wordsOf(change.wrong)) {
-			all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
-			if slices.ContainsFunc(l.Rows, func(r lint.Row) bool { return r.Member != "" }) { // answers are named by several members
-				all[i].frame = append(all[i].frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: spellMember(l.Status) + " " + v})
-			}
+		all[i].of, all[i].wrong = kindsOf(l, change.values...), change.wrong
+		all[i].frame = slices.Concat(all[i].of, kindsOf(l, wordsOf(change.wrong)...))
+	}
+	return all
+}
+
+// kindsOf are the kinds of answers with values of the status.
+func kindsOf(l *lint.Loop, values ...string) []trial.Kind {
+	var all []trial.Kind
+	for _, v := range values {
+		all = append(all, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
+		if slices.ContainsFunc(l.Rows, func(r lint.Row) bool { return r.Member != "" }) { // answers are named by several members
+			all = append(all, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: spellMember(l.Status) + " " + v})
 		}
 	}
 	return all
@@ -404,14 +414,10 @@ func (e *statusEdit) addBehind(rule *jsontree.Node, at, quote string) {
 		if !strings.HasSuffix(operand, "."+spellMember(e.loop.Status)) {
 			continue
 		}
-		condition := operand + " = " + quote + e.values[0] + quote
-		if len(e.values) > 1 {
-			condition = operand + " in [" + quote + strings.Join(e.values, quote+", "+quote) + quote + "]"
-		}
 		var members []any
 		for _, m := range rule.Members {
 			if m.Name == "Condition" {
-				members = append(members, m.Name, "{% "+condition+" %}")
+				members = append(members, m.Name, "{% "+conditionFor(operand, quote, e.values)+" %}")
 			} else {
 				members = append(members, m.Name, m.Value.Raw())
 			}
@@ -425,50 +431,4 @@ func (e *statusEdit) addBehind(rule *jsontree.Node, at, quote string) {
 func inList(text string) bool {
 	return strings.LastIndex(text, "[") > strings.LastIndex(text, "]") && strings.Contains(text[strings.LastIndex(text, "["):], "'") ||
 		strings.HasSuffix(strings.TrimRight(text, " "), "[")
-}
-
-// addFailure leads the values to a Fail state of their own.
-func (e *statusEdit) addFailure() {
-	for _, s := range e.loop.Choices {
-		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
-		if rules == nil || len(e.loop.Waits) == 0 {
-			continue
-		}
-		for i, rule := range rules.Items {
-			at := fmt.Sprintf("%s/Choices/%d", s.Position.Pointer, i)
-			operand := rule.Get("Variable")
-			if s.QueryLanguage == asl.JSONata || operand == nil || rule.Get("StringEquals") == nil {
-				continue
-			}
-			name := e.newName(e.loop.Poll.Name + " failed")
-			var edits []edit.Edit
-			for _, v := range e.values {
-				edits = append(edits, edit.Edit{Op: edit.Before, At: at, Value: value("Variable", operand.Text, "StringEquals", v, "Next", name)})
-			}
-			fail := newFail(e.loop, asl.JSONPath, operand.Text)
-			e.add(append(edits, edit.Edit{Op: edit.Before, At: e.loop.Waits[0].Position.Pointer, Name: name, Value: fail})...)
-			return
-		}
-	}
-}
-
-// newName is a name that no state of the machine has.
-func (c *checked) newName(name string) string {
-	free := name
-	for n := 2; stateOf(c.machine, free) != nil; n++ {
-		free = name + " " + strconv.Itoa(n)
-	}
-	return free
-}
-
-// errorName is the error of a new Fail state: "Athena.QueryExecutionFailed".
-func errorName(l *lint.Loop, how string) string {
-	service, name, _ := strings.Cut(l.Operation, ":")
-	for _, verb := range []string{"Get", "Describe", "List", "BatchGet"} {
-		if rest, ok := strings.CutPrefix(name, verb); ok && rest != "" {
-			name = rest
-			break
-		}
-	}
-	return cmp.Or(asl.ParseResource(l.Poll.Task.Resource).ErrorPrefix(), strings.ToUpper(service[:1])+service[1:]) + "." + name + how
 }

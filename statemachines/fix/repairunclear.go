@@ -27,7 +27,8 @@ func (c *checked) tellUnclear(f lint.Finding, l *lint.Loop, o RepairOptions) []c
 	if row == nil || row.Member == "" || len(row.Values) != 1 || len(l.Waits) == 0 {
 		return nil
 	}
-	responses, _, err := simulate.Responses(c.machine, simulate.Options{Models: o.Models})
+	polls, running := lint.Polled(c.loops)
+	responses, _, err := simulate.Responses(c.machine, simulate.Options{Models: o.Models, Polls: polls, Running: running})
 	if err != nil || responses[l.Poll.Name] == nil {
 		return nil
 	}
@@ -128,7 +129,7 @@ func (e *unclearEdit) edits() [][]edit.Edit {
 		}
 		name := e.newName(e.loop.Poll.Name + " failed")
 		place.Value = e.rule(s.QueryLanguage, operand, name)
-		fail := edit.Edit{Op: edit.Before, At: e.loop.Waits[0].Position.Pointer, Name: name, Value: newFail(e.loop, s.QueryLanguage, e.other(operand))}
+		fail := edit.Edit{Op: edit.Before, At: e.loop.Waits[0].Position.Pointer, Name: name, Value: e.newFail(e.loop, s.QueryLanguage, e.other(operand))}
 		all = append(all, []edit.Edit{place, fail})
 	}
 	return all
@@ -273,13 +274,4 @@ func failureRoutes(l *lint.Loop) []string {
 		}
 	}
 	return all
-}
-
-// newFail is a Fail state that says what a member of the answer said.
-func newFail(l *lint.Loop, language asl.QueryLanguage, operand string) []byte {
-	name := errorName(l, "Failed")
-	if language == asl.JSONata {
-		return value("Type", "Fail", "Error", name, "Cause", "{% 'the job ended ' & "+operand+" %}")
-	}
-	return value("Type", "Fail", "Error", name, "CausePath", "States.Format('the job ended {}', "+operand+")")
 }

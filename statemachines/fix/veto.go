@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
@@ -32,7 +33,9 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	report, err := trial.Compare(ctx, old, replaced, trial.Options{Models: o.Models, Express: o.Express})
+	report, err := trial.Compare(ctx, old, replaced, trial.Options{
+		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry},
+	})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
@@ -88,7 +91,11 @@ func (j *judge) read(r *trial.Run) error {
 		return nil // its statuses and times are compared by themselves
 	case ok && j.isMended(kind, r):
 		if !slices.ContainsFunc(j.changes, func(c Change) bool { return c.Kind == kind }) {
-			j.changes = append(j.changes, Change{kind, describeEnd(r.Before), describeEnd(r.After)})
+			after := describeEnd(r.After)
+			if kind.Sort == trial.Status {
+				after = describeOf(r.After, r.Before)
+			}
+			j.changes = append(j.changes, Change{kind, describeEnd(r.Before), after})
 		}
 		return nil
 	}
@@ -162,6 +169,15 @@ func breaks(o trial.Outcome) bool {
 
 func isEngineError(o trial.Outcome) bool {
 	return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout
+}
+
+// describeOf says what a machine does for an answer: one that succeeds after more polls than the
+// other makes polls on for it, and its end is of a later answer.
+func describeOf(o, other trial.Outcome) string {
+	if o.Status == string(sim.StatusSucceeded) && o.Polls > other.Polls {
+		o.Status = trial.PollsOn
+	}
+	return describeEnd(o)
 }
 
 // describeEnd says how an execution ends, for people.

@@ -213,3 +213,25 @@ func sortRows(rows []Row) {
 		)
 	})
 }
+
+// Polled returns what the Tasks of loops poll, by their names, and the statuses for which
+// each is asked again, those of a job that runs first.
+func Polled(loops []Loop) (entries map[string]*catalog.Entry, running map[string][]string) {
+	entries, running = map[string]*catalog.Entry{}, map[string][]string{}
+	for i := range loops {
+		l := &loops[i]
+		if l.Poll == nil || l.Entry == nil {
+			continue
+		}
+		name := l.Poll.Name
+		entries[name] = l.Entry
+		for _, runs := range []bool{true, false} {
+			for _, row := range l.Rows {
+				if row.Ends == PollsOn && (row.Meaning == MeansRunning) == runs {
+					running[name] = append(running[name], row.Values...)
+				}
+			}
+		}
+	}
+	return entries, running
+}

@@ -109,7 +109,7 @@ var (
 
 // answerTasks makes the answers of both machines. The Tasks that both have get the same.
 func (p *pair) answerTasks(before, after *asl.StateMachine) error {
-	o := simulate.Options{Models: p.options.Models, Polls: p.options.Polls}
+	o := simulate.Options{Models: p.options.Models, Polls: p.options.Polls, Running: p.options.Running}
 	responses, unknown, err := simulate.Responses(before, o, after)
 	if err != nil {
 		return err

@@ -24,10 +24,12 @@ type Options struct {
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models  typecheck.Models
 	Express bool // the machines run as Express workflows
-	// Polls are what Tasks poll, by state, where that is known better than by the machine.
-	Polls map[string]*catalog.Entry
 	// Input is that of the executions; nil: inputs are drawn.
 	Input []byte
+	// Polls are what Tasks of the first machine poll, and Running the statuses for which it asks
+	// again, as simulate.Options has them.
+	Polls   map[string]*catalog.Entry
+	Running map[string][]string
 	// Except are members that may differ in any run, as the new machine has them otherwise.
 	Except []Member
 }

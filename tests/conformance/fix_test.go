@@ -36,10 +36,13 @@ var brokenLoops = map[string]string{
 // States.Format needs a value of its template.
 const untried = "no run gets to the loop, so nothing shows that a new one is right"
 
-// untriedLoops are the broken ones, and one that the strategy loop cannot say.
+// untriedLoops are the broken ones, and two that the strategy loop cannot say. One of them reads
+// where its transcript is also of a job that failed.
 func untriedLoops() map[string]string {
 	all := maps.Clone(brokenLoops)
 	all["step-functions-workflows-collection/distributed-data-stream-aggregator/statemachine/statemachine.asl.json Has Job Finish"] = untried
+	all["aws-stepfunctions-examples/sam/app-meeting-summarization/statemachines/transcribe_file.asl.yaml Get Transcription Job"] = `nothing leads to ` +
+		`"Transcription Failed" any more, as the old loop got there in no trial: repair the loop first, without --replace`
 	return all
 }
 

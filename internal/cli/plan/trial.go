@@ -51,8 +51,10 @@ func (t *loopTrial) findJob() {
 	if t.polls == "" {
 		return
 	}
+	o := simulate.Options{Models: models.Load}
+	o.Polls, o.Running = lint.Polled(lint.Loops(t.machine.StateMachine, lint.Options{}))
 	for s := range t.machine.All {
-		o := simulate.Options{Models: models.Load, Specs: []simulate.Spec{{State: s.Name}}}
+		o.Specs = []simulate.Spec{{State: s.Name}}
 		if names, err := simulate.StatesOf(t.machine.StateMachine, o); err == nil && slices.Contains(names, t.polls) {
 			t.job = s.Name
 			return

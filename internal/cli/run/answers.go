@@ -54,6 +54,7 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 		},
 		Crashed: a.run.NoteCrash,
 		Drawn:   a.tellDrawn,
+		Warn:    func(text string) { terminal.Fprintf(a.stderr, "%s\n", text) },
 	})
 	if err != nil {
 		return err

@@ -17,7 +17,8 @@ import (
 type status struct {
 	name    string
 	verdict pollcore.Verdict
-	answer  any // what describe answers, in the model's spelling
+	answer  any  // what describe answers, in the model's spelling
+	stated  bool // the entry names it; others are what its waiter polls on for
 }
 
 // behaviour is what the describe call of a job or a resource can answer.
@@ -27,12 +28,14 @@ type behaviour struct {
 	// are those of the times of the job, nil if answers have none.
 	path, started, ended place
 	statuses             []status
+	texts                []place  // of what tells, as the waiter reads it, where it is a text of no list of values
+	polledOn             []string // statuses for which the machine asks again
 }
 
 // behaviourOf makes up the answers of an entry. model is the polled operation as
-// the models have it, with limits.
-func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behaviour {
-	b := &behaviour{entry: e}
+// the models have it, with limits, and polledOn are statuses for which the machine asks again.
+func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polledOn []string) *behaviour {
+	b := &behaviour{entry: e, polledOn: polledOn}
 	if e.Job != nil && a.times && !a.bare {
 		b.started, b.ended = parsePlace(e.Job.StartTime), parsePlace(e.Job.EndTime)
 	}
@@ -44,8 +47,15 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behav
 	check, err := pollcore.Compile[any, any](e.Waiter)
 	for i := range b.statuses {
 		s := &b.statuses[i]
-		bare := typecheck.Sample{}.Complete(clone(s.answer), model.Output)
+		bare, told := typecheck.Sample{}.Complete(clone(s.answer), model.Output), clone(s.answer)
 		s.answer = a.Complete(s.answer, model.Output)
+		for _, p := range b.texts {
+			if word, ok := p.get(told).(string); ok {
+				s.answer = p.tell(s.answer, word)
+			} else if without := p.unlist(clone(s.answer)); err == nil && check.Check(nil, without, nil).Verdict == s.verdict {
+				s.answer = without
+			}
+		}
 		// What the machine names may be what the waiter reads, too.
 		if err == nil && check.Check(nil, s.answer, nil).Verdict != s.verdict {
 			s.answer = bare
@@ -88,7 +98,7 @@ func (a *answers) byStatus(b *behaviour, model *catalog.Operation) {
 			if p := parsePlace(j.Message); p != nil && values.verdict == pollcore.Failure && !a.bare {
 				answer = p.put(answer, p.reason(model.Output, name))
 			}
-			b.statuses = append(b.statuses, status{name, values.verdict, answer})
+			b.statuses = append(b.statuses, status{name, values.verdict, answer, true})
 		}
 	}
 }
@@ -137,25 +147,24 @@ func (a *answers) byAcceptors(b *behaviour) {
 	if err != nil {
 		return // the catalogue's are valid
 	}
-	named := map[string]bool{}
-	add := func(name string, verdict pollcore.Verdict, answer any) {
-		if named[name] && !slices.ContainsFunc(b.statuses, func(s status) bool { return s.name == name && s.verdict == verdict }) {
-			name += "-" + string(verdict) // STOPPED is the end of tasks that succeeded, and of others
-		}
-		if !named[name] {
-			named[name] = true
-			b.statuses = append(b.statuses, status{name, verdict, answer})
-		}
-	}
-	readings := pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe())
+	n := &naming{behaviour: b, named: map[string]bool{}, beside: map[string]any{}}
+	readings := readingsOf(e)
+	others := b.findTexts(readings)
 	for _, taken := range []bool{true, false} { // what no acceptor takes goes by the names that are left
 		for _, r := range readings {
 			acceptor := e.Waiter.Acceptors[r.Acceptor]
 			if acceptor.Matcher.Output == nil {
 				continue // it reads what the caller gave
 			}
-			each(leavesOf(r, acceptor.Matcher.Output), func(answer any, values []any) {
+			leaves := leavesOf(r, acceptor.Matcher.Output)
+			if !taken && len(leaves) == 1 {
+				leaves[0].candidates = append(leaves[0].candidates, others[leaves[0].path.spell()]...)
+			}
+			each(leaves, func(answer any, values []any) {
 				verdict := check.Check(nil, answer, nil)
+				if taken && acceptor.State == pollcore.Success && verdict.Verdict == pollcore.Failure {
+					n.keepBeside(nameOf(acceptor.Matcher.Output, pollcore.Result{Acceptor: r.Acceptor}, values), answer)
+				}
 				if taken && verdict.Acceptor != r.Acceptor || !taken && verdict.Acceptor != pollcore.NoAcceptor {
 					return
 				}
@@ -163,13 +172,111 @@ func (a *answers) byAcceptors(b *behaviour) {
 				if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && p.get(answer) == nil && !a.bare {
 					answer = p.put(answer, p.reason(e.Operation.Output, name))
 				}
-				add(name, verdict.Verdict, answer)
+				n.add(status{name, verdict.Verdict, answer, taken})
 			})
 		}
 	}
 	if empty := a.Of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
-		add("RUNNING", pollcore.Retry, empty)
+		n.add(status{"RUNNING", pollcore.Retry, empty, false})
 	}
+}
+
+// naming adds statuses, each name once.
+type naming struct {
+	*behaviour
+
+	named  map[string]bool
+	beside map[string]any // failures that are like a success but for a member of it, by its name
+}
+
+// keepBeside keeps the first failure that is like a success of the name.
+func (n *naming) keepBeside(name string, answer any) {
+	if n.beside[name] == nil {
+		n.beside[name] = answer
+	}
+}
+
+// add adds a status whose name is new, or whose verdict is new to the name.
+func (n *naming) add(s status) {
+	if n.named[s.name] && !slices.ContainsFunc(n.statuses, func(o status) bool { return o.name == s.name && o.verdict == s.verdict }) {
+		if like := n.beside[s.name]; like != nil && s.verdict == pollcore.Failure {
+			s.answer = like
+		}
+		s.name += "-" + string(s.verdict) // STOPPED is the end of tasks that succeeded, and of others
+	}
+	if !n.named[s.name] {
+		n.named[s.name] = true
+		n.statuses = append(n.statuses, s)
+	}
+}
+
+// readingsOf are what the acceptors of an entry's waiter read.
+func readingsOf(e *catalog.Entry) []pollcore.Reading {
+	return pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe())
+}
+
+// findTexts finds the texts that tell of a success or of a job that runs, else of a failure,
+// where the model lists no values, and what is known beside the words of the waiter that they
+// can be: those for which the machine asks again, and those of the other entries that poll the
+// operation.
+func (b *behaviour) findTexts(readings []pollcore.Reading) (others map[string][]any) {
+	others = map[string][]any{}
+	for _, ofFailure := range []bool{false, true} {
+		for _, r := range readings {
+			acceptor := b.entry.Waiter.Acceptors[r.Acceptor]
+			m := acceptor.Matcher.Output
+			if m == nil || m.Comparator == pollcore.BooleanEquals || (acceptor.State == pollcore.Failure) != ofFailure {
+				continue
+			}
+			for _, l := range leavesOf(r, m) {
+				if others[l.path.spell()] == nil && b.isFree(l.path) {
+					b.texts = append(b.texts, l.path)
+					others[l.path.spell()] = wordsAt(b.entry, l.path, b.polledOn)
+				}
+			}
+		}
+		if b.texts != nil {
+			break
+		}
+	}
+	return others
+}
+
+// isFree tells whether the model has a text without listed values at a place.
+func (b *behaviour) isFree(at place) bool {
+	_, isMember := at[len(at)-1].(string)
+	s := shapeAt(b.entry.Operation.Output, at)
+	return isMember && s != nil && s.Type == catalog.String && len(s.Enum) == 0
+}
+
+// wordsAt are the words that entries of an operation compare with at a place, behind the
+// given ones.
+func wordsAt(e *catalog.Entry, at place, words []string) []any {
+	words = slices.Clone(words)
+	for _, listed := range e.Service.Listing().Entries {
+		other, err := catalog.Lookup(e.Service.Key, listed.Name)
+		if listed.Operation != e.Operation.Name || err != nil {
+			continue
+		}
+		if j := other.Job; j != nil && j.Status != "" && parsePlace(j.Status).spell() == at.spell() {
+			words = slices.Concat(words, j.Running, j.Success, j.Failure)
+			continue
+		}
+		for _, r := range readingsOf(other) {
+			m := other.Waiter.Acceptors[r.Acceptor].Matcher.Output
+			if m == nil || m.Comparator == pollcore.BooleanEquals {
+				continue
+			}
+			if leaves := leavesOf(r, m); len(leaves) == 1 && leaves[0].path.spell() == at.spell() {
+				words = append(words, m.Expected)
+			}
+		}
+	}
+	all := make([]any, len(words))
+	for i, word := range words {
+		all[i] = word
+	}
+	return all
 }
 
 // nameOf names an answer after the value that decides: the last one that the path
@@ -301,13 +408,31 @@ func clone(v any) any {
 // first.
 var underway = []string{"RUNNING", "IN_PROGRESS", "INPROGRESS", "IN PROGRESS", "PROGRESS", "ING", ""}
 
-// running is the status of a job that has not ended; nil if no answer is known.
+// deleting is how statuses end of what is deleted.
+const deleting = "DELETING"
+
+// underway are the words of statuses while what the entry waits for has not happened.
+func (b *behaviour) underway() []string {
+	if strings.HasSuffix(b.entry.Name, "Deleted") {
+		return append([]string{deleting}, underway...)
+	}
+	return underway
+}
+
+// running is the status of a job that has not ended; nil if no answer is known. Those that
+// the entry names come first, then those for which the machine asks again.
 func (b *behaviour) running() *status {
-	for _, word := range underway {
-		for i, s := range b.statuses {
-			upper := strings.ToUpper(s.name)
-			if s.verdict == pollcore.Retry && (upper == word || strings.HasSuffix(upper, word)) && !unwinding().MatchString(upper) {
-				return &b.statuses[i]
+	for _, isMeant := range []func(s *status) bool{
+		func(s *status) bool { return s.stated },
+		func(s *status) bool { return slices.Contains(b.polledOn, s.name) },
+		func(*status) bool { return true },
+	} {
+		for _, word := range b.underway() {
+			for i := range b.statuses {
+				s, upper := &b.statuses[i], strings.ToUpper(b.statuses[i].name)
+				if s.verdict == pollcore.Retry && isMeant(s) && strings.HasSuffix(upper, word) && (word == deleting || !unwinding().MatchString(upper)) {
+					return s
+				}
 			}
 		}
 	}
@@ -342,7 +467,7 @@ func (b *behaviour) stopName() string {
 }
 
 // end returns the status of the name. "success" and "failure" are the first of the
-// kind, and the empty name is a success.
+// kind that says so by the status, not by its absence, and the empty name is a success.
 func (b *behaviour) end(name string) *status {
 	for i, s := range b.statuses {
 		if s.name == name {
@@ -352,12 +477,19 @@ func (b *behaviour) end(name string) *status {
 	if name == "" {
 		name = string(pollcore.Success)
 	}
+	var first *status
 	for i, s := range b.statuses {
-		if string(s.verdict) == name {
+		if string(s.verdict) != name {
+			continue
+		}
+		if first == nil {
+			first = &b.statuses[i]
+		}
+		if slices.ContainsFunc(b.texts, func(p place) bool { return p.get(s.answer) != nil }) {
 			return &b.statuses[i]
 		}
 	}
-	return nil
+	return first
 }
 
 // names are the statuses of a verdict, or all.

@@ -24,7 +24,8 @@ type job struct {
 	describes []*task
 	stops     []*task
 	sync      *task
-	waits     bool // a start ends with the job: it is a ".sync" Task
+	waits     bool     // a start ends with the job: it is a ".sync" Task
+	polledOn  []string // statuses for which the machine asks again
 }
 
 // specTasks are the Tasks that a Spec names it by.
@@ -52,7 +53,7 @@ func (j *job) title() string { return j.entry.Service.Key + " " + j.entry.Name }
 
 // findJobs groups the Tasks of a machine by the jobs and resources that they are
 // about.
-func findJobs(tasks []*task, polls map[string]*catalog.Entry, words func(word string) bool) ([]*job, error) {
+func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, error) {
 	var jobs []*job
 	groups := map[string]*job{}
 	group := func(e *catalog.Entry) *job {
@@ -88,17 +89,14 @@ func findJobs(tasks []*task, polls map[string]*catalog.Entry, words func(word st
 		if taken[t] || t.operation == nil || t.parsed.Pattern != "" || t.reader {
 			continue
 		}
-		e, err := polls[t.name()], error(nil)
-		if e == nil {
-			e, err = entryOfDescribe(t, groups, words)
-		}
+		e, err := entryOfDescribe(t, groups, o.Polls[t.name()], words)
 		switch {
 		case err != nil:
 			return nil, err
 		case e != nil:
 			taken[t] = true
 			j := group(e)
-			j.describes = append(j.describes, t)
+			j.describes, j.polledOn = append(j.describes, t), append(j.polledOn, o.Running[t.name()]...)
 		}
 	}
 	for _, t := range tasks {
@@ -174,12 +172,12 @@ func SyncJob(r asl.Resource, start *catalog.Operation) (*catalog.Entry, error) {
 }
 
 // entryOfDescribe is the job or resource that a Task describes; nil if it describes
-// none. That which a Task of the machine starts comes first, then that of which the
-// machine names the most statuses.
-func entryOfDescribe(t *task, started map[string]*job, words func(word string) bool) (*catalog.Entry, error) {
+// none. What the caller knows comes first, then that which a Task of the machine starts, then
+// that of which the machine names the most statuses.
+func entryOfDescribe(t *task, started map[string]*job, polled *catalog.Entry, words func(word string) bool) (*catalog.Entry, error) {
 	service, err := serviceOf(t)
-	if service == nil || err != nil {
-		return nil, err
+	if service == nil || err != nil || polled != nil {
+		return polled, err
 	}
 	var best *catalog.Entry
 	most := -1
@@ -215,7 +213,7 @@ func (j *job) prepare(a *answers, models func(service string) (*catalog.Service,
 		return err
 	}
 	model := service.Operations[j.entry.Operation.Name]
-	j.behaviour = a.behaviourOf(j.entry, model)
+	j.behaviour = a.behaviourOf(j.entry, model, j.polledOn)
 	if j.entry.Job != nil {
 		j.identity = identityOf(j.entry, model)
 	}

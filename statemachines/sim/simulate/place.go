@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,6 +77,36 @@ func (p place) remove(from any) {
 	if object, ok := p[:len(p)-1].get(from).(map[string]any); ok {
 		delete(object, p[len(p)-1].(string))
 	}
+}
+
+// tell puts a word where members of the name of the last one have that name for a text, as
+// made-up ones have. Those of the parts of a thing tell the same as its own.
+func (p place) tell(in any, word string) any {
+	name := p[len(p)-1].(string) //nolint:forcetypeassert // a text is a member
+	switch v := in.(type) {
+	case []any:
+		for _, item := range v {
+			p.tell(item, word)
+		}
+	case map[string]any:
+		for member, value := range v {
+			if member == name && value == name {
+				v[member] = word
+			} else {
+				p.tell(value, word)
+			}
+		}
+	}
+	return in
+}
+
+// unlist empties the list that the place leads through, if what it leads to is made up.
+func (p place) unlist(in any) any {
+	item := slices.IndexFunc(p, func(part any) bool { _, is := part.(int); return is })
+	if item < 0 || p.get(in) != p[len(p)-1] {
+		return in
+	}
+	return p[:item].put(in, []any{})
 }
 
 // get returns what stands at the place, or nil.

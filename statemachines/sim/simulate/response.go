@@ -216,7 +216,7 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 	if err != nil {
 		return nil, nil, err
 	}
-	jobs, err := findJobs(tasks, o.Polls, wordsOf(m))
+	jobs, err := findJobs(tasks, &o, wordsOf(m))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -28,8 +28,10 @@ type Options struct {
 	Ends string
 	// Answered are the states and resources that have answers.
 	Answered []string
-	// Polls are what Tasks poll, by state, where the machine does not tell.
-	Polls map[string]*catalog.Entry
+	// Polls are what Tasks poll, by state, where the caller knows, and Running
+	// the statuses for which the machine asks again: lint.Polled finds both.
+	Polls   map[string]*catalog.Entry
+	Running map[string][]string
 	// Times lets answers have the times at which their job started and ended. Two
 	// machines that poll one job at different times do not get the same answers then.
 	Times bool
@@ -47,6 +49,9 @@ type Plan struct {
 	// Unknown are the Tasks whose answer nobody can know, in the order of the
 	// definition.
 	Unknown []Unknown
+	// Endless are the Tasks that poll what ends by an error, as what is deleted does: they get
+	// the same answer each time.
+	Endless []string
 
 	mocks []namedMock
 }
@@ -79,7 +84,7 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	tasks = slices.DeleteFunc(tasks, func(t *task) bool {
 		return slices.Contains(o.Answered, t.name()) || slices.Contains(o.Answered, t.resource)
 	})
-	jobs, err := findJobs(tasks, o.Polls, wordsOf(m))
+	jobs, err := findJobs(tasks, &o, wordsOf(m))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +132,7 @@ func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := findJobs(tasks, o.Polls, wordsOf(m))
+	jobs, err := findJobs(tasks, &o, wordsOf(m))
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +248,13 @@ func (p *planner) answersOf(named ...*task) *answers {
 
 // job plans the answers of a job.
 func (p *planner) job(j *job) {
-	if !j.simulatable() {
-		return // each of its calls is told what it is
+	if !j.simulatable() { // each of its calls is told what it is
+		for _, t := range j.describes {
+			if t.loops {
+				p.plan.Endless = append(p.plan.Endless, t.name())
+			}
+		}
+		return
 	}
 	named := j.specTasks()
 	specs, ends := make([]Spec, len(named)), make([]*status, len(named))
@@ -407,8 +417,14 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 	if j.sync == nil {
 		add("start", p.startsOf(starts, specs, ends))
 	}
-	started := starts[0].result()
-	add("startAnswer", spellAnswer(answers.Of(started), started))
+	shape := starts[0].result()
+	started := answers.Of(shape)
+	for _, p := range j.behaviour.texts {
+		if word, ok := p.get(j.behaviour.running().answer).(string); ok {
+			started = p.tell(started, word)
+		}
+	}
+	add("startAnswer", spellAnswer(started, shape))
 	add("startId", spellPlace(starts[0].resultAt(id.started)))
 	add("startIdArgument", spellPlace(id.chosen))
 	add("startNameArgument", spellPlace(id.named))
