@@ -65,24 +65,30 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 				at.remove(s.answer) // the mock knows it
 			}
 		}
-		for _, told := range e.Telling() {
-			if at := parsePlace(told.Member); at.get(s.answer) != nil {
-				s.answer = at.put(s.answer, told.Before)
-				if told.Since.Has(s.verdict) {
-					s.answer = at.put(s.answer, told.After)
-				}
-			}
-		}
-		for _, path := range e.Operation.Later() {
-			without := clone(s.answer)
-			parsePlace(path).remove(without)
-			// A stopped replication of DMS that is started again has the reason why it stopped.
-			if !e.Operation.Presence[path].Has(s.verdict) && (err != nil || check.Check(nil, without, nil).Verdict == s.verdict) {
-				s.answer = without
+		s.agree(e, func(answer any) bool { return err != nil || check.Check(nil, answer, nil).Verdict == s.verdict })
+	}
+	return b
+}
+
+// agree makes the members that go with a status what they are then: those that say the same,
+// and those that are there only later. keeps tells whether the waiter says the same without one.
+func (s *status) agree(e *catalog.Entry, keeps func(answer any) bool) {
+	for _, told := range e.Telling() {
+		if at := parsePlace(told.Member); at.get(s.answer) != nil {
+			s.answer = at.put(s.answer, told.Before)
+			if told.Since.Has(s.verdict) {
+				s.answer = at.put(s.answer, told.After)
 			}
 		}
 	}
-	return b
+	for _, path := range e.Operation.Later() {
+		without := clone(s.answer)
+		parsePlace(path).remove(without)
+		// A stopped replication of DMS that is started again has the reason why it stopped.
+		if !e.Operation.Presence[path].Has(s.verdict) && keeps(without) {
+			s.answer = without
+		}
+	}
 }
 
 // byStatus makes the answers of a job whose status says all.
