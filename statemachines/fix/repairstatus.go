@@ -66,6 +66,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	}
 	all := make([]candidate, len(e.all))
 	for i, change := range e.all {
+		change.failure = row.Meaning == lint.MeansFailure
 		all[i] = base
 		all[i].edits = change.edits
 		all[i].about = "status " + change.values[0]
@@ -141,7 +142,8 @@ func isGoing(m lint.Meaning) bool { return m == lint.MeansRunning || m == lint.M
 func siblings(l *lint.Loop, meaning lint.Meaning, ends lint.End) []lint.Row {
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r lint.Row) bool {
 		same := r.Meaning == meaning || isGoing(meaning) && isGoing(r.Meaning)
-		return !same || r.Ends != ends || r.Rule != "" || len(r.Values) == 0
+		again := meaning == lint.MeansFailure && r.Ends == lint.GoesOn // as where the job is started again
+		return !same || r.Ends != ends && !again || r.Rule != "" || len(r.Values) == 0
 	})
 	slices.SortStableFunc(rows, func(a, b lint.Row) int { return cmp.Compare(len(b.Values), len(a.Values)) })
 	return rows
@@ -158,17 +160,19 @@ type statusEdit struct {
 
 // statusChange are edits by which Choices take values.
 type statusChange struct {
-	values []string
-	edits  []edit.Edit
-	wrong  string // a word that no rule compares with any more
+	values  []string
+	edits   []edit.Edit
+	wrong   string // a word that no rule compares with any more
+	failure bool   // the values are failures
 }
 
 // excuses tells of a run that need not end as it should: one with the wrong word, and one that
-// breaks today, or polls to its bound, and lacks what is read behind the loop.
+// breaks today, polls to its bound, or takes a failure for a success, and lacks what is read behind the loop.
 func (c *statusChange) excuses(r *trial.Run) bool {
 	toBound := r.Before.Status == string(sim.StatusFailed) && r.Before.Polls > r.After.Polls
+	tooWell := c.failure && r.Before.Status == string(sim.StatusSucceeded)
 	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
-		return k.Sort == trial.Bare && (isExcused(r) || toBound) && r.After.IsBroken() || c.wrong != "" && k.Value == c.wrong
+		return k.Sort == trial.Bare && (isExcused(r) || toBound || tooWell) && r.After.IsBroken() || c.wrong != "" && k.Value == c.wrong
 	})
 }
 
@@ -301,6 +305,9 @@ func (e *statusEdit) copyRules(sibling string) {
 			at := s.Position.Pointer + "/Choices/" + strconv.Itoa(i)
 			if s.QueryLanguage == asl.JSONata {
 				e.widen(rule, at, sibling)
+				if condition := rule.Get("Condition"); i > 0 && condition != nil && condition.Kind == jsontree.String {
+					e.addInFront(rule, s.Position.Pointer+"/Choices", sibling)
+				}
 				continue
 			}
 			e.retarget(s, rules, rule, sibling)
@@ -411,20 +418,35 @@ func (e *statusEdit) widen(rule *jsontree.Node, at, sibling string) {
 // may fail where there is no status.
 func (e *statusEdit) addBehind(rule *jsontree.Node, at, quote string) {
 	for _, operand := range operandOf().FindAllString(rule.Get("Condition").Text, -1) {
-		if !strings.HasSuffix(operand, "."+spellMember(e.loop.Status)) {
-			continue
+		if strings.HasSuffix(operand, "."+spellMember(e.loop.Status)) {
+			e.add(edit.Edit{Op: edit.Behind, At: at, Value: e.ruleLike(rule, operand, quote)})
+			return
 		}
-		var members []any
-		for _, m := range rule.Members {
-			if m.Name == "Condition" {
-				members = append(members, m.Name, "{% "+conditionFor(operand, quote, e.values)+" %}")
-			} else {
-				members = append(members, m.Name, m.Value.Raw())
-			}
-		}
-		e.add(edit.Edit{Op: edit.Behind, At: at, Value: value(members...)})
-		return
 	}
+}
+
+// addInFront adds a rule for the values in front of all, that leads where one leads that takes
+// a sibling: an earlier rule may take them.
+func (e *statusEdit) addInFront(rule *jsontree.Node, choices, sibling string) {
+	for _, m := range comparedOperand().FindAllStringSubmatch(rule.Get("Condition").Text, -1) {
+		if strings.Contains(rule.Get("Condition").Text, m[2]+sibling+m[2]) {
+			e.add(edit.Edit{Op: edit.Before, At: choices + "/0", Value: e.ruleLike(rule, m[1], m[2])})
+			return
+		}
+	}
+}
+
+// ruleLike is a rule that takes the values, and leads where another one leads.
+func (e *statusEdit) ruleLike(rule *jsontree.Node, operand, quote string) []byte {
+	var members []any
+	for _, m := range rule.Members {
+		if m.Name == "Condition" {
+			members = append(members, m.Name, "{% "+conditionFor(operand, quote, e.values)+" %}")
+		} else {
+			members = append(members, m.Name, m.Value.Raw())
+		}
+	}
+	return value(members...)
 }
 
 // inList tells whether the end of a text stands in brackets.
