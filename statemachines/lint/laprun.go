@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -56,8 +57,9 @@ type lapRun struct {
 	value   string // any if empty
 	error   caught
 
-	open, polling []*path // polling come to the next poll
-	left          *laps   // of those that have left the loop
+	open, polling []*path          // polling come to the next poll
+	left          *laps            // of those that have left the loop
+	taken         []asl.Transition // in this lap: each state, and the ways out of it
 }
 
 // runLaps runs from an entry on.
@@ -88,13 +90,41 @@ func (c *checker) runLaps(run *lapRun, from entry, most int) laps {
 			return laps{end: lapsGoOn}
 		case tried:
 			return laps{end: lapsUnclear}
+		case goOn == 1 && run.left == nil && run.goesOnAnyhow(c, run.polling[0]):
+			return laps{end: lapsGoOn}
 		}
 		for _, p := range run.polling {
 			p.polls++
 			p.last = p.at.env
 		}
-		run.open, run.polling = run.polling, nil
+		run.open, run.polling, run.taken = run.polling, nil, nil
 	}
+}
+
+// goesOnAnyhow tells whether a path takes the lap behind it again whatever it has counted: then
+// no count ends the loop. It is asked now and then, as the first laps may differ.
+func (run *lapRun) goesOnAnyhow(c *checker, p *path) bool {
+	if p.polls < fewLaps || bits.OnesCount(uint(p.polls)) != 1 {
+		return false
+	}
+	before, now := p.last, p.at.env
+	for range fewLaps {
+		wider := before.Widen(now)
+		if wider.Equal(before) {
+			return true
+		}
+		again := lapRun{loop: run.loop, reading: run.reading, value: run.value, error: run.error, open: []*path{{at: entry{p.at.state, wider}}}}
+		for len(again.open) > 0 {
+			if len(again.open) > mostPaths || !again.step(c) {
+				return false
+			}
+		}
+		if again.left != nil || len(again.polling) != 1 || !slices.Equal(again.taken, run.taken) {
+			return false
+		}
+		before, now = wider, again.polling[0].at.env
+	}
+	return false
 }
 
 // counted is the state whose visits are laps.
@@ -154,6 +184,10 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, known bool)
 		}
 		return way.Kind == asl.TransitionCatch
 	})
+	run.taken = append(run.taken, asl.Transition{To: at.state.Name})
+	for _, way := range ways {
+		run.taken = append(run.taken, way.Transition)
+	}
 	limits := run.loop.findBounds().limits[at.state]
 	for n, way := range ways {
 		if n+1 < len(ways) && limits[way.Transition] {

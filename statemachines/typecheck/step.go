@@ -23,6 +23,13 @@ func (e Env) IsReachable() bool { return !e.Input.IsNothing() && !e.vars.IsNothi
 // Equal tells whether the same is known.
 func (e Env) Equal(o Env) bool { return equal(e.Input, o.Input) && equal(e.vars, o.vars) }
 
+// Widen is what is known of both, and of what may come if they are a lap of a loop and the
+// next: where their numbers or strings differ, it may be any.
+func (e Env) Widen(next Env) Env {
+	j := joiner{steps: maxSteps, widen: 1}
+	return Env{j.join(e.Input, next.Input), j.join(e.vars, next.vars)}
+}
+
 // Way is a way out of a state: to another, or to the end of its flow. Then Env.Input
 // is the output of the flow, and the Transition is empty but for its kind.
 type Way struct {
