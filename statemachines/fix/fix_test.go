@@ -21,6 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // machine is a definition with a loop on an Athena query: the fields of the poll, of
@@ -130,6 +131,9 @@ func TestData(t *testing.T) {
 			`, "Caught": {"Type": "Fail", "CausePath": "$.error.Cause"}`,
 		},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := strings.ReplaceAll(machineWith(c.poll, "", "", c.states), `"$.QueryExecution.Status.State", "StringEquals"`, `"`+c.path+`", "StringEquals"`)

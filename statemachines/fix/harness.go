@@ -276,14 +276,18 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	return t, nil
 }
 
-// mostEvents bounds a trial: a loop that polls on reaches it, and one that ends
-// does not.
-const mostEvents = 3000
+// A trial is bounded by mostEvents, or by enoughEvents where it is known when the loop sees the
+// end of the job: a loop that polls on reaches them, and one that ends does not.
+const mostEvents, enoughEvents = 3000, 1000
 
 func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Options) (seen, error) {
 	passing, _ := l.entry.Passing(s.Name)
 	out := seen{status: s.Name, verdict: s.Verdict, later: passing == catalog.PassingLater}
-	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), mostEvents, o)
+	events := mostEvents
+	if l.turn > 0 {
+		events = enoughEvents
+	}
+	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), events, o)
 	if err != nil {
 		return out, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // A new loop waits as long as the old one, and ends before its machine does. A note says
@@ -34,6 +35,9 @@ func TestMaxWait(t *testing.T) {
 		"a max wait without a limit": {`"StartAt"`, 60, 72 * time.Hour, 72 * time.Hour, ""},
 		"a limit of a few minutes":   {limit(600), 20, 0, 450 * time.Second, "the new loop waits 7m30s, to end before the machine does, 10m after its start: change that with --max-wait"},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := strings.NewReplacer(`"StartAt"`, c.timeout, `"Seconds": 60`, fmt.Sprintf(`"Seconds": %d`, c.seconds)).Replace(training(`, "ResultPath": null`, ""))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -128,12 +129,21 @@ func (f *fragment) measureJob(ctx context.Context, old, after *observed, shorter
 		return max(0, runs-s.first) // a simulated job that nothing starts begins with its first poll
 	}
 	var all []Trial
+	var measured []int
 	succeeded := false
 	for i, s := range old.seen {
 		if s.verdict == pollcore.Retry || s.verdict == pollcore.Success && succeeded {
 			continue
 		}
 		succeeded = succeeded || s.verdict == pollcore.Success
+		if like := slices.IndexFunc(measured, func(n int) bool {
+			return old.seen[n].leadsAs(s) && after.seen[n].leadsAs(after.seen[i])
+		}); like >= 0 {
+			t := all[like]
+			t.Status = s.status
+			all, measured = append(all, t), append(measured, i)
+			continue
+		}
 		t := Trial{Status: s.status}
 		if n := len(all); n < len(shorter) && shorter[n].Before.Exit == "" {
 			t.Before = shorter[n].Before
@@ -149,9 +159,14 @@ func (f *fragment) measureJob(ctx context.Context, old, after *observed, shorter
 			return nil, err
 		}
 		t.After = f.measureRun(replaced, asked.calls, cmp.Or(after.exit(replaced), f.failIn(replaced.Visits)), runs)
-		all = append(all, t)
+		all, measured = append(all, t), append(measured, i)
 	}
 	return all, nil
+}
+
+// leadsAs tells whether the loop was seen to do with two statuses the same.
+func (s seen) leadsAs(o seen) bool {
+	return s.exit != "" && s.exit == o.exit && s.err == "" && o.err == "" && maps.Equal(s.visits, o.visits)
 }
 
 // mean is that of n jobs, from that of all but the last.

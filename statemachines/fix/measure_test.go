@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // A loop with a fixed delay is half a delay late in the mean, also where the delay divides
@@ -60,6 +61,9 @@ func TestJobsEndInTime(t *testing.T) {
 		"polls at once":    {machine("", "", "", ""), fix.Options{Schedule: now}, time.Second, 10 * time.Minute, 7},
 		"a length":         {machine("", "", "", ""), fix.Options{JobRuns: 12 * time.Minute}, 12 * time.Minute, 12 * time.Minute, 1},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, loops := apply(t, c.text, c.options)

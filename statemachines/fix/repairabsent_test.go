@@ -10,6 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // queryPath and queryExpression read the answer about a query with FIELDS, and fail by ENDING.
@@ -204,6 +205,9 @@ func TestRepairAbsentMembers(t *testing.T) {
 			class: fix.Refused, about: "only you know what stands for the member",
 		},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := repairOf(t, c.text, typecheck.AbsentMember, 0)

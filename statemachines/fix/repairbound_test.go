@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // saidPolls are how many polls a repair says, and how long they take.
@@ -46,6 +47,9 @@ func TestBoundsMakeThePollsThatTheySay(t *testing.T) {
 	}
 	counted := 0
 	for name, text := range texts {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		for _, most := range []time.Duration{0, time.Hour} {
 			_, all, err := fix.RepairFile(t.Context(), []byte(text), reader(t, name), fix.RepairOptions{Sure: true, MaxWait: most, Models: models.Load})
 			require.NoError(t, err)
@@ -56,7 +60,7 @@ func TestBoundsMakeThePollsThatTheySay(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, counted, 20)
+	require.Greater(t, counted, race.Of(20, 1))
 }
 
 const twiceBegun = `{"StartAt": "Start", "States": {

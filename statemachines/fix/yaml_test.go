@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 const inYAML = `# the nightly query
@@ -118,6 +119,9 @@ func TestYAMLForms(t *testing.T) {
 		},
 		"other line ends": {strings.ReplaceAll(inYAML, "\n", "\r\n"), []string{"  Get begins:\r\n", "  # ends\r\n"}},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			after, loops, err := fix.ApplyFile(t.Context(), []byte(c.text), read, fix.Options{Models: models.Load})
@@ -204,6 +208,9 @@ func TestTemplateValues(t *testing.T) {
 		"a part of an expression": {file(strings.ReplaceAll(machineWith(`, "ResultPath": "$.q", "ResultSelector": {"of": {"Ref": "Query"}, "s.$": "$.QueryExecution.Status.State"}`, "", "", ""), `"$.QueryExecution.Status.State", "StringEquals"`, `"$.q.s", "StringEquals"`)), compile.Variables, "", "a value that the template gives would have to become a part of an expression"},
 		"a text that is joined":   {joined, compile.Variables, "", "in the file is not known"},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			after, loops, err := fix.ApplyFile(t.Context(), []byte(c.text), read, fix.Options{Models: models.Load, Strategy: c.strategy})
