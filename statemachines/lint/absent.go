@@ -30,14 +30,18 @@ func (c *checker) checkAbsent(r *reading) {
 			continue
 		}
 		when := operation.Presence[path]
+		in := c.types.Input(r.Poll)
+		if !when.Has(pollcore.Retry) { // nor had the answers before
+			in = c.types.InputAfter(r.Poll, typecheck.Without(c.types.Result(r.Poll), steps))
+		}
 		for _, m := range []struct {
 			meaning Meaning
 			verdict pollcore.Verdict
 		}{{MeansRunning, pollcore.Retry}, {MeansSuccess, pollcore.Success}, {MeansFailure, pollcore.Failure}, {MeansUnclear, pollcore.Failure}} {
 			if !when.Has(m.verdict) {
-				c.reportAbsent(r, path, when, steps, m.meaning)
+				c.reportAbsent(r, in, path, steps, m.meaning)
 			} else if when.MayLack(m.verdict) {
-				c.reportMissing(r, path, steps, m.meaning)
+				c.reportMissing(r, in, path, steps, m.meaning)
 			}
 		}
 	}
@@ -45,8 +49,8 @@ func (c *checker) checkAbsent(r *reading) {
 		for _, path := range j.secondPaths() { // the service gives it after the first job
 			steps, _ := spellSteps(operation.Output, path)
 			if !slices.ContainsFunc(later, func(l []string) bool { return slices.Equal(l, steps) }) && c.mentions(steps[len(steps)-1]) {
-				c.reportMissing(r, path, steps, MeansUnclear)
-				c.reportMissing(r, path, steps, MeansRunning)
+				c.reportMissing(r, c.types.Input(r.Poll), path, steps, MeansUnclear)
+				c.reportMissing(r, c.types.Input(r.Poll), path, steps, MeansRunning)
 			}
 		}
 	}
@@ -62,10 +66,10 @@ func (c *checker) statusOf(r *reading) *status {
 }
 
 // reportAbsent reports what reads a member while the job has a status of the meaning.
-func (c *checker) reportAbsent(r *reading, path string, presence catalog.Presence, steps []string, m Meaning) {
-	for _, f := range c.findAbsent(r, steps, m) {
+func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps []string, m Meaning) {
+	when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterSuccess: "succeeded"}[operationNamed(r.Operation).Presence[path]]
+	for _, f := range c.findAbsent(r, in, steps, m) {
 		p := f.Problem
-		when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterSuccess: "succeeded"}[presence]
 		s := c.machine.StateAt(p.Pointer)
 		fails, advice := adviseAbsent(s, p.Pointer)
 		p.Severity = diag.Danger
@@ -83,8 +87,8 @@ func (c *checker) reportAbsent(r *reading, path string, presence catalog.Presenc
 
 // reportMissing reports what reads a member which the answer about a job with a status of
 // the meaning may have, and need not.
-func (c *checker) reportMissing(r *reading, path string, steps []string, m Meaning) {
-	for _, f := range c.findAbsent(r, steps, m) {
+func (c *checker) reportMissing(r *reading, in typecheck.Env, path string, steps []string, m Meaning) {
+	for _, f := range c.findAbsent(r, in, steps, m) {
 		p := f.Problem
 		fails, advice := adviseAbsent(c.machine.StateAt(p.Pointer), p.Pointer)
 		p.Severity = diag.Warning
@@ -146,8 +150,8 @@ func advisePath(field string, ofRule bool) string {
 }
 
 // findAbsent finds what reads a member that is not there while the job has a status of the
-// meaning.
-func (c *checker) findAbsent(r *reading, steps []string, m Meaning) []typecheck.Finding {
+// meaning, by the input of the poll.
+func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Meaning) []typecheck.Finding {
 	status, judges := c.statusOf(r), r.judges
 	if r.status == nil {
 		judges = status.judges
@@ -164,7 +168,7 @@ func (c *checker) findAbsent(r *reading, steps []string, m Meaning) []typecheck.
 		return nil
 	}
 	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values), steps)
-	return slices.DeleteFunc(c.types.FindAbsent(r.Poll, result), func(f typecheck.Finding) bool {
+	return slices.DeleteFunc(c.types.FindAbsent(r.Poll, in, result), func(f typecheck.Finding) bool {
 		return c.isReported(typecheck.AbsentMember, f.Pointer)
 	})
 }

@@ -7,10 +7,19 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// FindAbsent returns the fields that fail once a Task has a result, because they select what
-// the result does not have, and that do not fail with every other result. Other ways to a
-// field, such as by a Catch of the Task, do not count.
-func (c *Checker) FindAbsent(task *asl.State, result Value) []Finding {
+// InputAfter is the input of a Task that has had no result but one.
+func (c *Checker) InputAfter(task *asl.State, result Value) Env {
+	other, err := New(c.machine, Options{Models: c.models, Input: c.start, Results: map[*asl.State]Value{task: result}})
+	if err != nil || !other.Input(task).IsReachable() {
+		return c.Input(task)
+	}
+	return other.Input(task)
+}
+
+// FindAbsent returns the fields that fail once a Task with an input has a result, because they
+// select what the result does not have, and that do not fail with every other result. Other
+// ways to a field, such as by a Catch of the Task, do not count.
+func (c *Checker) FindAbsent(task *asl.State, in Env, result Value) []Finding {
 	other := newChecker(c.machine, Options{Models: c.models, Input: c.start, Results: map[*asl.State]Value{task: result}})
 	other.absent, other.task, other.around = true, task, map[*asl.State]bool{}
 	if err := other.load(); err != nil {
@@ -20,7 +29,7 @@ func (c *Checker) FindAbsent(task *asl.State, result Value) []Finding {
 		other.around[owner] = true
 		other.states[owner].in = c.Input(owner)
 	}
-	other.enter(task, c.Input(task))
+	other.enter(task, in)
 	other.settle(false)
 	for s := range c.machine.All {
 		other.step(s, other.states[s].in, other.Result(s), true)
