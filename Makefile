@@ -198,7 +198,10 @@ bench-page: bench-command bench-functions ## Measure what bench and bench-lambda
 
 .PHONY: bench-suites
 bench-suites: ## Measure the tests of each package, alone and under the race detector, and write it into docs/bench.md; takes half an hour
-	$(subst 30m,2h,$(subst go test,go test -tags e2e,$(BENCH))) -suites
+	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+	go test -count=1 -timeout 20m -exec "$(CURDIR)/tests/bench/timed $$folder/alone" ./... && \
+	go test -race -count=1 -timeout 20m -exec "$(CURDIR)/tests/bench/timed $$folder/race" ./... && \
+	$(BENCH) -suites "$$folder"
 
 .PHONY: bench-schedule
 bench-schedule: ## Print how late, and in how many calls, schedules find the end of a job
