@@ -67,6 +67,11 @@ func (c *checker) bound(l *loop, tables []*reading) {
 func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables []*reading) {
 	const set = "set \"TimeoutSeconds\" of the state machine, or count the"
 	if catches := open.catches; catches != nil {
+		for _, lap := range open.failingLaps() {
+			if lap.task == catches.Name { // with its retries
+				turn.Events, turn.Wait = lap.turn.Events, lap.turn.Wait
+			}
+		}
 		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s, which a Catch closes: while %q fails, it is called %s; "+
 			set+" turns on this way, too, and leave the loop", turn.path(), catches.Name, until(turn.Lasts()))
 		return
