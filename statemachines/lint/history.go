@@ -23,7 +23,7 @@ func (c *checker) shareHistories() {
 				bounded += other.Bound.Events
 			}
 		}
-		if l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForTurns {
+		if loops > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForTurns) {
 			l.Bound.Loops = loops
 		}
 		l.Bound.Items = c.machine.RunsForItems(l.turnsAt())

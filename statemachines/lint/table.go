@@ -147,7 +147,7 @@ type Bound struct {
 	Route string
 	Ends  End
 	// Loops are how many loops may fill one history before the bound is reached, this one
-	// included; at most 1 if none beside it does. Items tells that all items of a Map do.
+	// included; 0 if none beside it does. Items tells that all items of a Map do.
 	Loops int
 	Items bool
 }
