@@ -9,7 +9,7 @@ import (
 )
 
 // States share a history that can run in one execution.
-func TestShareHistory(t *testing.T) {
+func TestHistoriesShare(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse([]byte(`{"StartAt": "Which?", "States": {
 		"Which?": {"Type": "Choice", "Choices": [{"Variable": "$.one", "BooleanEquals": true, "Next": "One"}], "Default": "Other"},
@@ -39,14 +39,14 @@ func TestShareHistory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, x.want, m.ShareHistory(stateOf(m, x.a), stateOf(m, x.b)))
-			require.Equal(t, x.want, m.ShareHistory(stateOf(m, x.b), stateOf(m, x.a)))
+			require.Equal(t, x.want, m.Histories().Share(stateOf(m, x.a), stateOf(m, x.b)))
+			require.Equal(t, x.want, m.Histories().Share(stateOf(m, x.b), stateOf(m, x.a)))
 		})
 	}
 }
 
 // The items of a Map run in the history of the machine, those of a Distributed Map do not.
-func TestRunsForItems(t *testing.T) {
+func TestHistoriesForItems(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse([]byte(`{"StartAt": "Each", "States": {
 		"Each": {"Type": "Map", "Next": "Far", "ItemProcessor": {"StartAt": "Item", "States": {"Item": {"Type": "Pass", "End": true}}}},
@@ -56,7 +56,7 @@ func TestRunsForItems(t *testing.T) {
 	}}`))
 	require.NoError(t, err)
 	for name, want := range map[string]bool{"Item": true, "Alone": false, "Deep": true} {
-		require.Equal(t, want, m.RunsForItems(stateOf(m, name)), name)
+		require.Equal(t, want, m.Histories().ForItems(stateOf(m, name)), name)
 	}
 }
 

@@ -29,11 +29,11 @@ func (c *checked) roomOf(poll string) room {
 		return room{events: roomyEvents, loops: 1}
 	}
 	left, open, common := roomyEvents, 1, 0 // common are those that count with it
-	r := room{loops: 1}
+	r, histories := room{loops: 1}, c.machine.Histories()
 	for n := range c.loops {
 		other := &c.loops[n]
 		switch {
-		case n == i || inOneCycle(&c.loops[i], other) || !c.machine.ShareHistory(turnAt(&c.loops[i]), turnAt(other)):
+		case n == i || inOneCycle(&c.loops[i], other) || !histories.Share(turnAt(&c.loops[i]), turnAt(other)):
 			continue
 		case c.countsInCommon(other):
 			open, common = open+1, common+1
@@ -98,7 +98,7 @@ func itemsThatFill(items int) string {
 }
 
 // sharesItems tells whether a loop runs for each item of a Map, in the history of the machine.
-func (c *checked) sharesItems(l *lint.Loop) bool { return c.machine.RunsForItems(turnAt(l)) }
+func (c *checked) sharesItems(l *lint.Loop) bool { return c.machine.Histories().ForItems(turnAt(l)) }
 
 // turnAt is a state of a loop.
 func turnAt(l *lint.Loop) *asl.State {

@@ -9,13 +9,14 @@ import (
 
 // shareHistories tells the tables which of their loops fill one history.
 func (c *checker) shareHistories() {
+	histories := c.machine.Histories()
 	for i := range c.tables {
 		l := &c.tables[i]
 		bounded := l.Bound.Events // of all that are, together
 		loops := 1
 		for n := range c.tables {
 			other := &c.tables[n]
-			if n == i || turnsWith(l, other) || !c.machine.ShareHistory(l.turnsAt(), other.turnsAt()) {
+			if n == i || turnsWith(l, other) || !histories.Share(l.turnsAt(), other.turnsAt()) {
 				continue
 			}
 			loops++
@@ -26,7 +27,7 @@ func (c *checker) shareHistories() {
 		if loops > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForTurns) {
 			l.Bound.Loops = loops
 		}
-		l.Bound.Items = c.machine.RunsForItems(l.turnsAt())
+		l.Bound.Items = histories.ForItems(l.turnsAt())
 	}
 }
 
