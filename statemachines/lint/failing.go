@@ -1,7 +1,8 @@
 package lint
 
 import (
-	"slices"
+	"math"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -73,7 +74,11 @@ func (t *Turn) addRetries(s *asl.State, caught []string) {
 	}
 }
 
-// meets tells whether an error may be among both.
-func meets(a, b []string) bool {
-	return takesAll(a) || takesAll(b) || slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+// delayOf is the time before the n-th retry.
+func delayOf(r asl.Retrier, n int64) time.Duration {
+	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n-1))
+	if r.MaxDelaySeconds > 0 {
+		seconds = min(seconds, float64(r.MaxDelaySeconds))
+	}
+	return time.Duration(min(seconds, asl.MaxSeconds)) * time.Second
 }

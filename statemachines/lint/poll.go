@@ -332,23 +332,3 @@ func succeeds(f *asl.Flow, name string) bool {
 	}
 	return false
 }
-
-// takesAll tells whether ErrorEquals takes every error of a call.
-func takesAll(names []string) bool {
-	return slices.Contains(names, asl.ErrorAll) || slices.Contains(names, asl.ErrorTaskFailed)
-}
-
-// takesFaults tells whether the name of an error is that of a throttled call or
-// a fault. That of a placeholder may be.
-func takesFaults(s *asl.State, name string) bool {
-	if name == asl.ErrorAll || name == asl.ErrorTaskFailed || strings.Contains(name, "${") {
-		return true
-	}
-	// The time limits of the state itself are no faults of the service.
-	class := awserror.ClassifyName(name, "")
-	if class.Passes() && (class != awserror.Unclear || !strings.HasPrefix(name, "States.")) {
-		return true
-	}
-	prefix := asl.ParseResource(s.Task.Resource).ErrorPrefix()
-	return prefix != "" && name == prefix+"."+prefix+"Exception"
-}
