@@ -155,11 +155,12 @@ type Bound struct {
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
 	laps, failing := append([]Turn{r.Turn}, r.Laps...), l.findBounds().failingLaps()
-	if b := l.findBounds(); b.tried != nil && len(failing) > 0 { // of calls that fail alone
+	ofErrors := l.findBounds().tried != nil && len(failing) > 0 // a job that runs leaves the loop
+	if ofErrors {
 		laps = nil
-	}
-	for _, lap := range failing {
-		laps = append(laps, lap.turn)
+		for _, lap := range failing {
+			laps = append(laps, lap.turn)
+		}
 	}
 	bound := c.boundOfLap(l, r, laps[0])
 	for _, lap := range laps[1:] {
@@ -168,7 +169,10 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		bound.Polls, bound.Events, bound.After = max(bound.Polls, b.Polls), max(bound.Events, b.Events), max(bound.After, b.After)
 		bound.Transitions, bound.USD = max(bound.Transitions, b.Transitions), max(bound.USD, b.USD)
 	}
-	if b := l.findBounds(); bound.Kind == Unbounded && b.tried != nil && len(failing) > 0 {
+	for _, lap := range failing {
+		bound.AtMost = bound.AtMost || c.boundOfLap(l, r, lap.turn).After < bound.After // its retries fill the history
+	}
+	if ofErrors && bound.Kind == Unbounded {
 		bound.Failing, bound.Late = failing[0].task, false
 	}
 	bound.Route, bound.Ends = c.routeOf(l, bound.Kind)
