@@ -107,7 +107,7 @@ func (l *loop) tellBehind(ctx context.Context, before *observed, o Options) erro
 	}
 	states := map[string]json.RawMessage{}
 	for _, s := range l.flow.States {
-		if s == l.begins() || leads(l.flow, l.begins(), s) {
+		if s == l.begins() || l.flow.Leads(l.begins(), s) {
 			states[s.Name] = nodeAt(l.plain, s.Position.Pointer).Raw()
 		}
 	}

@@ -233,6 +233,8 @@ type candidate struct {
 	after []byte // the text with them; nil before they are made
 	frame []trial.Kind
 	about string
+	// failing is what the line begins with where calls that fail poll on; empty for about.
+	failing string
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
 	// goesOn tells that a run which ends later polls on for the answer: its end is of another.
@@ -331,14 +333,14 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", err
 	}
 	mended := false
-	for _, run := range report.Outside() {
+	for _, run := range tried.order(report.Outside()) {
 		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run); {
 		case !inside:
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
 			return nil, nil, "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
 		case !mended && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
-			about, mended = tried.row(tried.about, &run), true
+			about, mended = tried.row(tried.lineOf(&run), &run), true
 		}
 	}
 	for _, run := range report.Inside(tried.frame...) { // the same end, but earlier
@@ -358,31 +360,6 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
 	}
 	return changed, report, about, nil
-}
-
-// isAbout tells whether the line of a candidate is about a run.
-func (t *candidate) isAbout(r *trial.Run) bool { return t.of == nil || r.IsIn(t.of) }
-
-// row says how a run ends before and after it.
-func (t *candidate) row(about string, r *trial.Run) string {
-	before, after := describeEnd(r.Before), cmp.Or(t.does, describeEnd(r.After))
-	if t.goesOn {
-		before, after = describeOf(r.Before, r.After), describeOf(r.After, r.Before)
-	}
-	return fmt.Sprintf("%s: %s -> %s", about, before, after)
-}
-
-// rowOfWrong says how runs with the wrong word end, if they end otherwise than before.
-func (t *candidate) rowOfWrong(report *trial.Report) string {
-	for _, run := range report.Outside() {
-		is := func(k trial.Kind) bool { return k.Sort == trial.Status && k.Value == t.wrong }
-		if t.wrong != "" && slices.ContainsFunc(run.Kinds, is) && describeEnd(run.Before) != describeEnd(run.After) {
-			later := *t
-			later.does, later.goesOn = "", true
-			return "; " + later.row("status "+t.wrong, &run)
-		}
-	}
-	return ""
 }
 
 // errStillFound is of an edit that does not mend.

@@ -86,7 +86,7 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 // take: so many turns.
 func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 	byTime, after := base, time.Duration(turns)*b.wait
-	byTime.about = notEndedAfter(turns, after)
+	byTime.about, byTime.failing = notEndedAfter(turns, after), "calls of %s that still fail after "+spell(after)
 	b.polls = turns
 	switch {
 	case b.isWaitFirst():
@@ -95,9 +95,9 @@ func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 	default:
 		after -= b.wait
 	}
-	base.about = notEndedAfter(b.polls, after)
+	base.about, base.failing = notEndedAfter(b.polls, after), fmt.Sprintf("calls of %%s that still fail after %s polls", thousands(b.polls))
 	if b.variable = b.newVariable("polls"); b.pool > 0 {
-		b.variable = historyVariable
+		b.variable, base.failing = historyVariable, ""
 		base.about = fmt.Sprintf("the loops have used %s of %s events; this loop polls %s times at most",
 			thousands(b.pool), thousands(asl.MaxEvents), thousands(b.polls))
 	}

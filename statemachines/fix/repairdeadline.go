@@ -22,7 +22,7 @@ func (b *boundEdit) deadlines(base candidate, turns int, r *repairer) []candidat
 		base.class = Offered
 	}
 	after = max(after.Truncate(time.Second), time.Second)
-	base.about = fmt.Sprintf("a job that has not ended after %s", spell(after))
+	base.about, base.failing = "a job that has not ended after "+spell(after), "calls of %s that still fail after "+spell(after)
 	if b.language == asl.JSONata {
 		return b.bySize(base, r, b.deadline(after))
 	}

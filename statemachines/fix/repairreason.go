@@ -43,6 +43,9 @@ func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 	case lint.UnretriedTask:
 		if s := c.stateAt(f); c.writes(s, r.options) {
 			return s.Name + " writes, and a retried write may be made twice: add a Retry by hand if that does no harm"
+		} else if caught := c.caughtFaults(s, r.options); len(caught) > 0 {
+			return fmt.Sprintf("you catch these errors (%s): a Retry would take them before your Catch; add one by hand if they may wait",
+				strings.Join(caught, ", "))
 		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
 	case lint.HotLoop:

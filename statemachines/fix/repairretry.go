@@ -56,6 +56,21 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	return []candidate{one}
 }
 
+// caughtFaults are the errors of a call that fix would retry, if a Catch names each of them.
+func (c *checked) caughtFaults(s *asl.State, o RepairOptions) []string {
+	op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
+	if err != nil {
+		return nil
+	}
+	names := faultNames(s.Task.Resource, op, op != nil && !op.Reads() && !c.pollsByRetry(s))
+	for _, name := range names {
+		if !slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) {
+			return nil
+		}
+	}
+	return names
+}
+
 // pollsByRetry tells whether the retries of a Task are polls: its own Retry calls it again
 // and again.
 func (c *checked) pollsByRetry(s *asl.State) bool {

@@ -29,11 +29,11 @@ func (c *checked) roomOf(poll string) room {
 		return room{events: roomyEvents, loops: 1}
 	}
 	left, open, common := roomyEvents, 1, 0 // common are those that count with it
-	r := room{loops: 1}
+	r, histories := room{loops: 1}, c.machine.Histories()
 	for n := range c.loops {
 		other := &c.loops[n]
 		switch {
-		case n == i || inOneCycle(&c.loops[i], other) || !c.shareHistory(turnAt(&c.loops[i]), turnAt(other)):
+		case n == i || inOneCycle(&c.loops[i], other) || !histories.Share(turnAt(&c.loops[i]), turnAt(other)):
 			continue
 		case c.countsInCommon(other):
 			open, common = open+1, common+1
@@ -97,36 +97,8 @@ func itemsThatFill(items int) string {
 	return fmt.Sprintf("more than %d items fill the history first", items)
 }
 
-// sharesItems tells whether a loop runs for each item of a Map, in the history of the
-// machine: a child execution of a Distributed Map has its own.
-func (c *checked) sharesItems(l *lint.Loop) bool {
-	shares := false
-	for s := range c.machine.All { // the outer ones first
-		if s.Map != nil && isIn(turnAt(l).Position.Pointer, s.Position.Pointer) {
-			shares = !s.Map.Distributed
-		}
-	}
-	return shares
-}
-
-// shareHistory tells whether two states can run in one execution, one after the other or beside
-// each other.
-func (c *checked) shareHistory(a, b *asl.State) bool {
-	for f := &c.machine.Flow; f != nil; {
-		x, y := holder(f, a), holder(f, b)
-		if x != y {
-			return !isDistributedIn(x, a) && !isDistributedIn(y, b) && (leads(f, x, y) || leads(f, y, x))
-		}
-		i := slices.IndexFunc(x.Flows(), func(inner *asl.Flow) bool { return holder(inner, a) != nil })
-		if i < 0 {
-			return true // they are the same
-		}
-		if f = x.Flows()[i]; holder(f, b) == nil { // in another branch
-			return !isDistributedIn(x, a) && !isDistributedIn(x, b)
-		}
-	}
-	return false
-}
+// sharesItems tells whether a loop runs for each item of a Map, in the history of the machine.
+func (c *checked) sharesItems(l *lint.Loop) bool { return c.machine.Histories().ForItems(turnAt(l)) }
 
 // turnAt is a state of a loop.
 func turnAt(l *lint.Loop) *asl.State {
@@ -134,50 +106,4 @@ func turnAt(l *lint.Loop) *asl.State {
 		return l.Poll
 	}
 	return l.Waits[0]
-}
-
-// holder is the state of a flow that is a state, or has it inside.
-func holder(f *asl.Flow, s *asl.State) *asl.State {
-	for _, outer := range f.States {
-		if isIn(s.Position.Pointer, outer.Position.Pointer) {
-			return outer
-		}
-	}
-	return nil
-}
-
-// isDistributedIn tells whether a state runs in an execution of its own, in a Distributed Map
-// at or inside of another one.
-func isDistributedIn(outer, s *asl.State) bool {
-	for outer != nil && outer != s {
-		if outer.Map != nil && outer.Map.Distributed {
-			return true
-		}
-		var next *asl.State
-		for _, f := range outer.Flows() {
-			if found := holder(f, s); found != nil {
-				next = found
-			}
-		}
-		outer = next
-	}
-	return false
-}
-
-// leads tells whether a state comes before another one of its flow.
-func leads(f *asl.Flow, from, to *asl.State) bool {
-	seen := map[*asl.State]bool{from: true}
-	for queue := []*asl.State{from}; len(queue) > 0; queue = queue[1:] {
-		for _, way := range queue[0].Transitions() {
-			s := f.State(way.To)
-			if s == to {
-				return true
-			}
-			if s != nil && !seen[s] {
-				seen[s] = true
-				queue = append(queue, s)
-			}
-		}
-	}
-	return false
 }

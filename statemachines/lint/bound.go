@@ -93,6 +93,25 @@ func (b *bounds) isLate(s *asl.State, open []typecheck.Way, n int) bool {
 	})
 }
 
+// exits are the states that the loop goes to when its bound is reached: by a rule that looks at
+// it, or past one that polls on until then.
+func (b *bounds) exits() []string {
+	var out []string
+	for _, s := range b.loop.states {
+		waits := false
+		for _, way := range s.Transitions() {
+			switch inside := b.loop.inside[way.To]; {
+			case way.Kind == asl.TransitionCatch:
+			case b.limits[s][way] && inside:
+				waits = true
+			case !inside && (waits || b.limits[s][way]):
+				out = append(out, way.To)
+			}
+		}
+	}
+	return out
+}
+
 // find tells whether a condition bounds the loop. One that stays in the loop if
 // either part holds needs a bound in both.
 func (b *bounds) find(t *test, inside bool) bool {

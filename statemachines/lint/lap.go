@@ -31,9 +31,11 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 			ran := c.runLaps(&lapRun{loop: l, reading: r, value: value}, from, most)
 			leaves = leaves && ran.end == lapsLeave
 			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn && !b.time
+			exits := slices.Concat(longest.exits, ran.exits)
 			if ran.polls > longest.polls {
 				longest = ran
 			}
+			longest.exits = exits
 		}
 	}
 	switch {

@@ -15,6 +15,7 @@ type laps struct {
 	seconds                    float64
 	atMost                     bool // other ways take less
 	end                        lapsEnd
+	exits                      []string // the states that the loop goes to behind the last
 }
 
 // lapsEnd is how laps end.
@@ -32,6 +33,7 @@ func (n *laps) join(o *laps) {
 	n.atMost = n.atMost || o.atMost || n.polls != o.polls || n.events != o.events || n.seconds != o.seconds
 	n.polls, n.events = max(n.polls, o.polls), max(n.events, o.events)
 	n.transitions, n.seconds = max(n.transitions, o.transitions), max(n.seconds, o.seconds)
+	n.exits = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.exits, o.exits))))
 }
 
 // path is a way through a loop, up to a state.
@@ -150,7 +152,7 @@ func (run *lapRun) follow(p *path) {
 func (run *lapRun) step(c *checker) bool {
 	p := run.open[len(run.open)-1]
 	run.open = run.open[:len(run.open)-1]
-	ways, known := run.ways(c, p.at)
+	ways, exits, known := run.ways(c, p.at)
 	if !known || p.events > 2*fartherThanHistory*asl.MaxEvents { // it turns without a poll
 		return false
 	}
@@ -161,7 +163,7 @@ func (run *lapRun) step(c *checker) bool {
 		next.at = entry{run.loop.flow.State(way.To), way.Env}
 		run.follow(&next)
 	}
-	switch {
+	switch p.exits = exits; {
 	case len(ways) > 0:
 	case run.left == nil:
 		run.left = &p.laps
@@ -171,9 +173,9 @@ func (run *lapRun) step(c *checker) bool {
 	return true
 }
 
-// ways are those out of a state that stay in the loop: where one does, what leaves it by
+// ways are those out of a state that stay in the loop, and where the others lead: where one stays, what leaves it by
 // another is no job that never ends. A bound that may be reached or not is not known.
-func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, known bool) {
+func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []string, known bool) {
 	result := c.types.Result(at.state)
 	if at.state == run.reading.Poll && run.value != "" {
 		result = typecheck.Narrow(result, run.reading.status.steps, run.value)
@@ -191,10 +193,20 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, known bool)
 	limits := run.loop.findBounds().limits[at.state]
 	for n, way := range ways {
 		if n+1 < len(ways) && limits[way.Transition] {
-			return nil, false
+			return nil, nil, false
 		}
 	}
-	return slices.DeleteFunc(ways, func(way typecheck.Way) bool { return way.End || !run.loop.inside[way.To] }), true
+	for _, way := range ways {
+		switch {
+		case way.End:
+			exits = append(exits, at.state.Name)
+		case run.loop.inside[way.To]:
+			stay = append(stay, way)
+		default:
+			exits = append(exits, way.To)
+		}
+	}
+	return stay, exits, true
 }
 
 // polled is the Task that polls, or else the first that the loop turns through, or its Wait.

@@ -112,6 +112,7 @@ func Check(m *asl.StateMachine, o Options) []Finding {
 func Loops(m *asl.StateMachine, o Options) []Loop {
 	c := newChecker(m, o)
 	c.flow(&m.Flow, o.Express)
+	c.shareHistories()
 	return c.tables
 }
 
@@ -119,6 +120,7 @@ func Loops(m *asl.StateMachine, o Options) []Loop {
 func CheckLoops(m *asl.StateMachine, o Options) ([]Finding, []Loop) {
 	c := newChecker(m, o)
 	c.flow(&m.Flow, o.Express)
+	c.shareHistories()
 	c.checkTypes(o.Types)
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -67,6 +67,11 @@ func (c *checker) bound(l *loop, tables []*reading) {
 func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables []*reading) {
 	const set = "set \"TimeoutSeconds\" of the state machine, or count the"
 	if catches := open.catches; catches != nil {
+		for _, lap := range open.failingLaps() {
+			if lap.task == catches.Name { // with its retries
+				turn.Events, turn.Wait = lap.turn.Events, lap.turn.Wait
+			}
+		}
 		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s, which a Catch closes: while %q fails, it is called %s; "+
 			set+" turns on this way, too, and leave the loop", turn.path(), catches.Name, until(turn.Lasts()))
 		return
@@ -326,24 +331,4 @@ func succeeds(f *asl.Flow, name string) bool {
 		name = s.Next
 	}
 	return false
-}
-
-// takesAll tells whether ErrorEquals takes every error of a call.
-func takesAll(names []string) bool {
-	return slices.Contains(names, asl.ErrorAll) || slices.Contains(names, asl.ErrorTaskFailed)
-}
-
-// takesFaults tells whether the name of an error is that of a throttled call or
-// a fault. That of a placeholder may be.
-func takesFaults(s *asl.State, name string) bool {
-	if name == asl.ErrorAll || name == asl.ErrorTaskFailed || strings.Contains(name, "${") {
-		return true
-	}
-	// The time limits of the state itself are no faults of the service.
-	class := awserror.ClassifyName(name, "")
-	if class.Passes() && (class != awserror.Unclear || !strings.HasPrefix(name, "States.")) {
-		return true
-	}
-	prefix := asl.ParseResource(s.Task.Resource).ErrorPrefix()
-	return prefix != "" && name == prefix+"."+prefix+"Exception"
 }

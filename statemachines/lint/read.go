@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -59,28 +58,8 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 			return r
 		}
 	}
-	r.Unjudged = sayUnjudged(inner.states, p)
+	r.Unjudged = c.sayUnjudged(inner, p)
 	return r
-}
-
-// sayUnjudged says why nobody knows where each status leads; empty if there is none.
-func sayUnjudged(states []*asl.State, p *polled) string {
-	if len(p.statuses) == 0 {
-		return ""
-	}
-	path := p.statuses[0].path
-	if strings.Contains(path, "[]") {
-		path += " of one job"
-	}
-	isChoice := func(s *asl.State) bool { return s.Choice != nil }
-	i := slices.IndexFunc(states, isChoice)
-	if i < 0 {
-		return "no Choice looks at " + path
-	}
-	i = max(i, slices.IndexFunc(states, func(s *asl.State) bool {
-		return isChoice(s) && slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return readRule(&r).looksAtStatus() })
-	}))
-	return fmt.Sprintf("%q does not decide by %s alone", states[i].Name, path)
 }
 
 // readStatus reads the routes of the values of a status, and tells whether the loop

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -113,6 +112,10 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 		}
 	}
 	r.Errors = append(r.Errors, c.caughtErrors(r)...)
+	if i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return meets(k.ErrorEquals, polling[0].ErrorEquals) }); i >= 0 && r.Bound.Kind == ByCount {
+		r.Bound.Route = s.Catch[i].Next
+		r.Bound.Ends = c.waysOf(f).end(f.State(r.Bound.Route))
+	}
 	c.checkStatuses(r)
 	c.checkRace(r)
 	c.checkNeed(r)
@@ -144,15 +147,6 @@ func retriedTurn(s *asl.State, polling []asl.Retrier) Turn {
 		t.Longest = longest
 	}
 	return t
-}
-
-// delayOf is the time before the n-th retry.
-func delayOf(r asl.Retrier, n int64) time.Duration {
-	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n-1))
-	if r.MaxDelaySeconds > 0 {
-		seconds = min(seconds, float64(r.MaxDelaySeconds))
-	}
-	return time.Duration(min(seconds, asl.MaxSeconds)) * time.Second
 }
 
 // retriedBound is what ends a loop in a Retry: its attempts, unless the history is full

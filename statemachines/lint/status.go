@@ -107,14 +107,6 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 		list(row.Values), r.Operation, first(row.Routes), row.Member)
 }
 
-// mentions tells whether the definition has a word.
-func (c *checker) mentions(word string) bool {
-	if c.text == "" {
-		c.text = string(asl.Print(c.machine))
-	}
-	return strings.Contains(c.text, word)
-}
-
 // failsByRule tells whether a rule of a Choice, and not its Default, leads the values of
 // a row that the catalogue states to where they go.
 func (r *reading) failsByRule(row *Row) bool {
@@ -140,14 +132,6 @@ func first(names []string) string {
 		return ""
 	}
 	return names[0]
-}
-
-// list writes values for people.
-func list(values []string) string {
-	if len(values) < 2 {
-		return strings.Join(values, "")
-	}
-	return strings.Join(values[:len(values)-1], ", ") + " and " + values[len(values)-1]
 }
 
 // worksOn tells whether the way back to the poll goes through Tasks that a job that

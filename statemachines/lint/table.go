@@ -139,18 +139,61 @@ type Bound struct {
 	// Late tells of an Unbounded loop that it has a bound, and that the history is full, or a
 	// year over, before that is reached.
 	Late bool
+	// Failing is the Task whose failing calls alone nothing bounds, if a Catch leads them back;
+	// empty if it is all calls, or none.
+	Failing string
+	// Route is the state that the loop goes to when the bound is reached, and Ends how that
+	// ends; empty if there are several, or none that the definition shows.
+	Route string
+	Ends  End
+	// Loops are how many loops may fill one history before the bound is reached, this one
+	// included; 0 if none beside it does. Items tells that all items of a Map do.
+	Loops int
+	Items bool
 }
 
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
-	bound := c.boundOfLap(l, r, r.Turn)
-	for _, lap := range r.Laps {
+	laps, failing := append([]Turn{r.Turn}, r.Laps...), l.findBounds().failingLaps()
+	ofErrors := l.findBounds().tried != nil && len(failing) > 0 // a job that runs leaves the loop
+	if ofErrors {
+		laps = nil
+		for _, lap := range failing {
+			laps = append(laps, lap.turn)
+		}
+	}
+	bound := c.boundOfLap(l, r, laps[0])
+	for _, lap := range laps[1:] {
 		b := c.boundOfLap(l, r, lap)
 		bound.AtMost = bound.AtMost || b != bound
 		bound.Polls, bound.Events, bound.After = max(bound.Polls, b.Polls), max(bound.Events, b.Events), max(bound.After, b.After)
 		bound.Transitions, bound.USD = max(bound.Transitions, b.Transitions), max(bound.USD, b.USD)
 	}
+	for _, lap := range failing {
+		bound.AtMost = bound.AtMost || c.boundOfLap(l, r, lap.turn).After < bound.After // its retries fill the history
+	}
+	if ofErrors && bound.Kind == Unbounded {
+		bound.Failing, bound.Late = failing[0].task, false
+	}
+	bound.Route, bound.Ends = c.routeOf(l, bound.Kind)
 	return bound
+}
+
+// routeOf is the one state that the loop goes to when its bound is reached, and how that
+// ends; empty if there are several, or none that the definition shows.
+func (c *checker) routeOf(l *loop, kind BoundKind) (string, End) {
+	b, exits := l.findBounds(), []string(nil)
+	switch {
+	case kind == ByCount && b.tried != nil:
+		exits = b.tried.exits
+	case kind == ByTime || kind == ByOther:
+		exits = b.exits()
+	}
+	exits = slices.Compact(slices.Sorted(slices.Values(exits)))
+	if len(exits) != 1 {
+		return "", ""
+	}
+	return exits[0], c.waysOf(l.flow).end(l.flow.State(exits[0]))
 }
 
 // boundOfLap says what ends the loop if all laps are alike.

@@ -3,9 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -24,14 +22,7 @@ func (l *Loop) String() string {
 	} else {
 		head += "turns"
 	}
-	switch {
-	case l.Turn.Longest > 0:
-		head += " every " + pause(l.Turn.Wait) + " to " + pause(l.Turn.Longest)
-	case l.Turn.Wait > 0:
-		head += " every " + pause(l.Turn.Wait)
-	default:
-		head += ", with a delay that the definition does not say"
-	}
+	head += l.describeDelay()
 	var lines [][]string // cells
 	for _, row := range l.Rows {
 		tag := ""
@@ -163,10 +154,13 @@ func (r *Row) target() string {
 	return "-> " + strings.Join(r.Routes, ", ")
 }
 
+// doesOf are the ends, for people.
+var doesOf = map[End]string{PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", GoesOn: "goes on", EndsUnknown: "may poll on"}
+
 // Describe says what the row's values mean and, where that is not what they lead to,
 // what happens.
 func (r *Row) Describe() string {
-	does := map[End]string{PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", GoesOn: "goes on", EndsUnknown: "may poll on"}[r.Ends]
+	does := doesOf[r.Ends]
 	switch {
 	case len(r.Either) > 0:
 		words := make([]string, len(r.Either))
@@ -184,11 +178,17 @@ func (r *Row) Describe() string {
 		return string(r.Meaning) + ", but " + does
 	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn:
 		return string(r.Meaning) + ", " + does
-	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn:
+	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn, r.endsOtherwise():
 		return string(r.Meaning) + ", but " + does
 	default:
 		return string(r.Meaning)
 	}
+}
+
+// endsOtherwise tells whether a job that has ended one way leads to the other, or to one more poll.
+func (r *Row) endsOtherwise() bool {
+	return r.Meaning == MeansFailure && (r.Ends == EndsSuccess || r.Ends == PollsOn) ||
+		r.Meaning == MeansSuccess && (r.Ends == EndsFailure || r.Ends == PollsOn)
 }
 
 // notes are the lines below the rows, each with what was found of it.
@@ -224,84 +224,57 @@ func (l *Loop) DescribeUnjudged() string {
 	return "statuses not judged: " + l.Unjudged
 }
 
-// DescribeBound says what ends the loop.
+// DescribeBound says what ends the loop, and where it leads then.
 func (l *Loop) DescribeBound() string {
+	b := &l.Bound
 	if l.Express {
 		return fmt.Sprintf("ends after %s, as Express workflows do", span(asl.MaxExpressTime))
 	}
-	cost := fmt.Sprintf("%s transitions, $%.2f", thousands(l.Bound.Transitions), l.Bound.USD)
-	if l.Bound.AtMost {
+	cost := fmt.Sprintf("%s transitions, $%.2f", thousands(b.Transitions), b.USD)
+	if b.AtMost || b.Kind == Unbounded && b.isShared() {
 		cost += " at most"
 	}
-	if l.Bound.After > 0 {
-		cost = "after " + span(l.Bound.After) + ", " + cost
+	if b.After > 0 {
+		cost = "after " + span(b.After) + ", " + cost
 	}
-	switch l.Bound.Kind {
+	switch b.Kind {
 	case Unbounded:
-		if l.Bound.After == asl.MaxStandardTime {
-			return "no bound within a year: ends " + cost + ", as executions do"
-		}
-		bound := "no bound"
-		if l.Bound.Late {
-			bound = "late bound"
-		}
-		return fmt.Sprintf("%s: ends at %s events, %s", bound, thousands(asl.MaxEvents), cost)
+		return l.describeUnbounded(cost)
 	case ByCount:
-		return fmt.Sprintf("ends at %s polls, %s", thousands(l.Bound.Polls), cost)
+		return fmt.Sprintf("ends at %s polls%s, %s%s", thousands(b.Polls), b.leads(), cost, b.earlier())
 	case ByTimeout:
 		switch {
-		case l.Bound.After == 0:
+		case b.After == 0:
 			return "ends by TimeoutSeconds"
-		case l.Bound.Polls == 0:
-			return "ends by TimeoutSeconds, after " + span(l.Bound.After)
+		case b.Polls == 0:
+			return "ends by TimeoutSeconds, after " + span(b.After)
 		}
-		return fmt.Sprintf("ends by TimeoutSeconds, %s", cost)
+		return fmt.Sprintf("ends by TimeoutSeconds, %s%s", cost, b.earlier())
 	case ByTime:
-		return "ends at a time that a Choice looks at"
+		return "ends at a time that a Choice looks at" + b.leads()
 	default:
-		return "ends by something that a Choice looks at"
+		return "ends by something that a Choice looks at" + b.leads()
 	}
 }
 
-// pause writes a delay: "5 s", "10 min".
-func pause(d time.Duration) string {
-	if d >= 2*time.Minute && d%time.Minute == 0 {
-		return fmt.Sprintf("%d min", int(d/time.Minute))
-	}
-	return fmt.Sprintf("%g s", d.Seconds())
-}
-
-// roughly writes a duration for people.
-func roughly(d time.Duration) string {
-	const day = 24 * time.Hour
+// describeUnbounded says what ends a loop whose history is full, or a year over, first.
+func (l *Loop) describeUnbounded(cost string) string {
+	b, bound := &l.Bound, "no bound"
 	switch {
-	case d >= 2*day:
-		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%.1f hours", d.Hours())
-	default:
-		return fmt.Sprintf("%.0f minutes", d.Round(time.Minute).Minutes()) // as span does
+	case b.After == asl.MaxStandardTime:
+		return "no bound within a year: ends " + cost + ", as executions do" + b.earlier()
+	case b.Failing != "":
+		bound += fmt.Sprintf(" while %q fails", b.Failing)
+	case b.Late:
+		bound = "late bound"
 	}
+	return fmt.Sprintf("%s: ends at %s, %s", bound, b.events(), cost)
 }
 
-// span writes a time: "3h51m", "45s".
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d >= 2*day:
-		return fmt.Sprintf("%d days", int(d.Hours()/day.Hours()+0.5))
-	case d >= time.Minute:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
-	default:
-		return d.Round(time.Second).String()
+// leads says where the loop goes when its bound is reached; empty if that is not known.
+func (b *Bound) leads() string {
+	if b.Route == "" {
+		return ""
 	}
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return fmt.Sprintf(" -> %s (%s)", b.Route, doesOf[b.Ends])
 }

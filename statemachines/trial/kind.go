@@ -29,8 +29,11 @@ type Kind struct {
 func (k Kind) String() string {
 	switch k.Sort {
 	case Status:
-		if k.Value == "" {
+		switch k.Value {
+		case "":
 			return fmt.Sprintf("no status of %q", k.Task)
+		case UnknownValue:
+			return fmt.Sprintf("any other status of %q", k.Task)
 		}
 		return fmt.Sprintf("status %s of %q", k.Value, k.Task)
 	case Fails:

@@ -68,6 +68,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if known, ok := fold(p, context, values...); ok {
 		return known
 	}
+	if p.Text == "lookup" {
+		return lookUp(values)
+	}
 	k, ok := functionKinds[p.Text]
 	if !ok {
 		return Value{}
@@ -79,6 +82,26 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		return absent
 	}
 	return ofKinds(k)
+}
+
+// lookUp is the member of an object by a name that is known, as $lookup finds it.
+func lookUp(values []Value) Value {
+	if len(values) != 2 || values[0].kinds()&^missing != objects { //nolint:mnd // the object and the name
+		return Value{}
+	}
+	names, ok := values[1].constants()
+	if !ok || len(names) == 0 {
+		return Value{}
+	}
+	out := Nothing()
+	for _, name := range names {
+		text, ok := name.(string)
+		if !ok {
+			return Value{}
+		}
+		out = join(out, memberOf(values[0], text))
+	}
+	return out
 }
 
 // merge is the object that $merge makes of an array of objects.

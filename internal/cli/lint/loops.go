@@ -72,6 +72,11 @@ type loopBound struct {
 	Seconds     float64 `json:"seconds,omitempty"`
 	USD         float64 `json:"costUSD,omitempty"`
 	AtMost      bool    `json:"atMost,omitempty"`
+	Failing     string  `json:"failing,omitempty"`
+	Route       string  `json:"route,omitempty"`
+	Ends        string  `json:"ends,omitempty"`
+	Loops       int     `json:"loops,omitempty"`
+	Items       bool    `json:"items,omitempty"`
 }
 
 func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
@@ -79,7 +84,10 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	b := l.Bound
 	out := pollLoop{
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
-		Bound:    loopBound{string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost},
+		Bound: loopBound{
+			string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
+			b.Failing, b.Route, string(b.Ends), b.Loops, b.Items,
+		},
 		Unjudged: l.Unjudged,
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),

@@ -1,0 +1,34 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// takesAll tells whether ErrorEquals takes every error of a call.
+func takesAll(names []string) bool {
+	return slices.Contains(names, asl.ErrorAll) || slices.Contains(names, asl.ErrorTaskFailed)
+}
+
+// meets tells whether an error may be among both.
+func meets(a, b []string) bool {
+	return takesAll(a) || takesAll(b) || slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+}
+
+// takesFaults tells whether the name of an error is that of a throttled call or
+// a fault. That of a placeholder may be.
+func takesFaults(s *asl.State, name string) bool {
+	if name == asl.ErrorAll || name == asl.ErrorTaskFailed || strings.Contains(name, "${") {
+		return true
+	}
+	// The time limits of the state itself are no faults of the service.
+	class := awserror.ClassifyName(name, "")
+	if class.Passes() && (class != awserror.Unclear || !strings.HasPrefix(name, "States.")) {
+		return true
+	}
+	prefix := asl.ParseResource(s.Task.Resource).ErrorPrefix()
+	return prefix != "" && name == prefix+"."+prefix+"Exception"
+}

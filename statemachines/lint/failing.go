@@ -1,0 +1,84 @@
+package lint
+
+import (
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// failingLap is one time around a loop on the way of an error.
+type failingLap struct {
+	task string // whose call fails
+	turn Turn
+}
+
+// failingLaps are the laps of calls that fail each time, where a Catch leads them back to what
+// no bound ends. Their retries count.
+func (b *bounds) failingLaps() []failingLap {
+	var all []failingLap
+	for _, open := range b.open() {
+		all = append(all, open.failingLaps()...)
+	}
+	return all
+}
+
+// failingLaps are those of a loop, one for each catcher that leads back.
+func (l *loop) failingLaps() []failingLap {
+	var all []failingLap
+	for _, s := range l.states {
+		for i := range s.Catch {
+			if turn := l.failingTurn(s, i); turn.Events > 0 {
+				all = append(all, failingLap{s.Name, turn})
+			}
+		}
+	}
+	return all
+}
+
+// failingTurn is a lap in which the call of a state fails, and the catcher of that number takes
+// its error; empty if that does not lead back.
+func (l *loop) failingTurn(s *asl.State, catcher int) Turn {
+	fails := func(from *asl.State, way asl.Transition) bool {
+		caught := way.Kind == asl.TransitionCatch && way.Rule == catcher
+		return l.taken(from, way) && (from == s && caught || from != s && way.Kind != asl.TransitionCatch)
+	}
+	for _, lap := range loops(l.flow, l.states, fails) {
+		if !lap.inside[s.Name] || lap.first(asl.TypeWait) == nil {
+			continue
+		}
+		turn := lap.turn(s)
+		turn.addRetries(s, s.Catch[catcher].ErrorEquals)
+		return turn
+	}
+	return Turn{}
+}
+
+// addRetries adds the retries of a call that fails each time with one of some errors, at most
+// as many as a history has room for.
+func (t *Turn) addRetries(s *asl.State, caught []string) {
+	room := max(0, roomForTurns-t.Events) / retriedEvents
+	for i := range s.Retry {
+		r := &s.Retry[i]
+		if !meets(r.ErrorEquals, caught) {
+			continue
+		}
+		for n := 1; int64(n) <= r.MaxAttempts && n <= room; n++ {
+			t.Events, t.Transitions, t.Wait = t.Events+retriedEvents, t.Transitions+1, t.Wait+delayOf(*r, int64(n))
+			if t.Wait > asl.MaxStandardTime {
+				t.Wait = asl.MaxStandardTime
+				return
+			}
+		}
+		return // the errors of one retrier
+	}
+}
+
+// delayOf is the time before the n-th retry.
+func delayOf(r asl.Retrier, n int64) time.Duration {
+	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n-1))
+	if r.MaxDelaySeconds > 0 {
+		seconds = min(seconds, float64(r.MaxDelaySeconds))
+	}
+	return time.Duration(min(seconds, asl.MaxSeconds)) * time.Second
+}

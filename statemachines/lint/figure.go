@@ -1,0 +1,59 @@
+package lint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pause writes a delay: "5 s", "10 min".
+func pause(d time.Duration) string {
+	if d >= 2*time.Minute && d%time.Minute == 0 {
+		return fmt.Sprintf("%d min", int(d/time.Minute))
+	}
+	return fmt.Sprintf("%g s", d.Seconds())
+}
+
+// roughly writes a duration for people.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 2*day:
+		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.1f hours", d.Hours())
+	default:
+		return fmt.Sprintf("%.0f minutes", d.Round(time.Minute).Minutes()) // as span does
+	}
+}
+
+// span writes a time: "3h51m", "45s".
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 2*day:
+		return fmt.Sprintf("%d days", int(d.Hours()/day.Hours()+0.5))
+	case d >= time.Minute:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// list writes values for people.
+func list(values []string) string {
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:len(values)-1], ", ") + " and " + values[len(values)-1]
+}

@@ -1,0 +1,113 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// sayUnjudged says why nobody knows where each status leads; empty if there is none.
+func (c *checker) sayUnjudged(l *loop, p *polled) string {
+	if len(p.statuses) == 0 {
+		return ""
+	}
+	path := p.statuses[0].path
+	isChoice := func(s *asl.State) bool { return s.Choice != nil }
+	i := slices.IndexFunc(l.states, isChoice)
+	if i < 0 {
+		return "no Choice looks at " + path
+	}
+	i = max(i, slices.IndexFunc(l.states, func(s *asl.State) bool {
+		return isChoice(s) && slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return readRule(&r).looksAtStatus() })
+	}))
+	choice, status := l.states[i], javasdk.MemberName(lastName(path))
+	looks := readOperands(choice, status)
+	looks.others = slices.DeleteFunc(looks.others, func(name string) bool { return l.findBounds().counters[lastName(name)] })
+	others := list(looks.others)
+	switch {
+	case !c.mentions(status) && others == "":
+		return "no Choice looks at " + path
+	case !c.mentions(status):
+		return fmt.Sprintf("no Choice looks at %s: %q looks at %s", path, choice.Name, others)
+	case looks.status && others != "":
+		return fmt.Sprintf("%q decides by %s and by %s", choice.Name, path, others)
+	case looks.status && strings.Contains(path, "[]") && !looks.first:
+		return fmt.Sprintf("%q may look at several jobs: lint judges %s of one", choice.Name, path)
+	case looks.status:
+		return fmt.Sprintf("%q computes with %s: lint cannot follow its expressions", choice.Name, path)
+	case others != "":
+		return fmt.Sprintf("%q looks at %s: lint cannot follow how that comes from %s", choice.Name, others, path)
+	default:
+		return fmt.Sprintf("%q does not look at %s", choice.Name, path)
+	}
+}
+
+// operands are what the rules of a Choice look at.
+type operands struct {
+	status, first bool     // the status by its name, and that of the first item of a list
+	others        []string // what the parts of conditions without it look at
+}
+
+// readOperands reads what a Choice looks at, of which status is the name of a member.
+func readOperands(s *asl.State, status string) operands {
+	var found operands
+	for i := range s.Choice.Rules {
+		switch rule := &s.Choice.Rules[i]; {
+		case rule.Expression == nil:
+			found.addCondition(&rule.Condition, status)
+		case rule.Expression.Expression != nil:
+			for _, part := range connective().Split(rule.Expression.Expression.String(), -1) {
+				found.add(part, status, operandsOf(part))
+			}
+		}
+	}
+	return found
+}
+
+// addCondition adds what a condition in JSONPath looks at.
+func (o *operands) addCondition(c *asl.Condition, status string) {
+	if c.Not != nil {
+		o.addCondition(c.Not, status)
+	}
+	for _, part := range slices.Concat(c.And, c.Or) {
+		o.addCondition(part, status)
+	}
+	if c.Variable != nil {
+		o.add(c.Variable.String(), status, []string{c.Variable.String()})
+	}
+}
+
+// add adds what a part of a condition looks at.
+func (o *operands) add(text, status string, names []string) {
+	if slices.Contains(name().FindAllString(text, -1), status) {
+		o.status, o.first = true, o.first || strings.Contains(text, "[0]")
+		return
+	}
+	for _, name := range names {
+		if !slices.Contains(o.others, name) {
+			o.others = append(o.others, name)
+		}
+	}
+}
+
+// operandsOf are the variables in an expression, each with the members that it reads.
+func operandsOf(text string) []string {
+	var names []string
+	for _, m := range operand().FindAllStringSubmatch(quoted().ReplaceAllString(text, "''"), -1) {
+		if m[2] == "" { // no function
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+var (
+	connective = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:and|or)\b`) })
+	// operand is a variable with members; its second group is set for a function.
+	operand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\()?`) })
+)
