@@ -16,21 +16,19 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	if r.Operation == checkStatus.name { // the function says TIMED_OUT
 		return
 	}
-	b, most := l.findBounds(), fartherThanHistory*r.Turn.Turns()
-	if b.time && len(b.open()) == 0 {
-		most = fewLaps
-	}
+	b, most := c.boundsOf(l), fartherThanHistory*r.Turn.Turns()
 	values, least := r.pollingValues(), 0
 	if values[0] == "" {
 		least = 1 // what never turns is not read as it is meant
 	}
 	var longest laps
-	leaves, stays := true, false
+	leaves, stays, inTime := true, false, false
 	for _, value := range values {
 		for _, from := range c.entriesOf(l) {
-			ran := c.runLaps(&lapRun{loop: l, reading: r, value: value}, from, most)
+			ran := c.runLaps(lapRun{loop: l, reading: r, value: value}, from, most)
 			leaves = leaves && ran.end == lapsLeave
-			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn && !b.time
+			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn
+			inTime = inTime || ran.inTime
 			if ran.polls > longest.polls {
 				longest = ran
 			}
@@ -39,6 +37,8 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	switch {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
+	case leaves && inTime:
+		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	}
@@ -54,7 +54,7 @@ type caught struct {
 // laps with its error do not leave. A job that never ends says nothing of them.
 func (c *checker) findErring(l *loop, r *reading, most int) []*loop {
 	found := []*loop{}
-	for _, open := range l.findBounds().open() {
+	for _, open := range c.boundsOf(l).open() {
 		for _, s := range open.states {
 			stays := func(from *asl.State, way asl.Transition) bool {
 				return open.taken(from, way) && (way.Kind == asl.TransitionCatch) == (from == s) &&
@@ -75,7 +75,7 @@ func (c *checker) findErring(l *loop, r *reading, most int) []*loop {
 func (c *checker) leavesOn(l *loop, r *reading, e caught, most int) bool {
 	for _, value := range r.pollingValues() {
 		for _, from := range c.entriesOf(l) {
-			if c.runLaps(&lapRun{loop: l, reading: r, value: value, error: e}, from, most).end != lapsLeave {
+			if c.runLaps(lapRun{loop: l, reading: r, value: value, error: e}, from, most).end != lapsLeave {
 				return false
 			}
 		}

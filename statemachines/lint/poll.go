@@ -22,7 +22,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	if timeout > 0 {
 		ends = min(ends, timeout)
 	}
-	b := l.findBounds()
+	b := c.boundsOf(l)
 	endless := false
 	for _, open := range b.open() {
 		wait := open.first(asl.TypeWait)
@@ -172,7 +172,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	switch {
 	case express:
 		ends = "until the execution ends, after " + span(asl.MaxExpressTime)
-	case len(l.findBounds().open()) == 0:
+	case len(c.boundsOf(l).open()) == 0:
 		ends = "until something else ends the loop"
 	}
 	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled %s; "+

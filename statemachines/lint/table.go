@@ -156,7 +156,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 // boundOfLap says what ends the loop if all laps are alike.
 func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	inner, timeout := r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second
-	b := l.findBounds()
+	b := c.boundsOf(l)
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})

@@ -65,8 +65,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	case p.Text == "merge" && len(values) == 1:
 		return join(merge(values[0]), absent)
 	}
+	t := x.trendOfCall(p.Text, values)
 	if known, ok := fold(p, context, values...); ok {
-		return known
+		return x.moving(known, t)
 	}
 	k, ok := functionKinds[p.Text]
 	if !ok {
@@ -78,7 +79,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if x.c.absent && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {
 		return absent
 	}
-	return ofKinds(k)
+	return x.moving(ofKinds(k), t)
 }
 
 // merge is the object that $merge makes of an array of objects.
