@@ -27,16 +27,9 @@ type bounds struct {
 	tried          *laps   // of a job that never ends, if they leave the loop; see tryLaps
 }
 
-// boundsOf returns the bounds of a loop, which it looks for once.
-func (c *checker) boundsOf(l *loop) *bounds {
-	if l.bounds == nil {
-		l.bounds = c.findBounds(l)
-	}
-	return l.bounds
-}
-
-func (c *checker) findBounds(l *loop) *bounds {
-	b := &bounds{loop: l, clock: c.readsClock(), passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
+// newBounds finds the bounds of a loop, by the trends of its rules.
+func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *bounds {
+	b := &bounds{loop: l, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
 	b.unsure = map[*asl.State]map[asl.Transition]bool{}
 	b.counters, b.flags = findCounters(l.states)
 	for _, s := range l.states {
@@ -45,13 +38,9 @@ func (c *checker) findBounds(l *loop) *bounds {
 			b.time, b.opened = true, []*loop{}
 		}
 	}
-	trends := map[*asl.State]typecheck.Env{}
-	if b.clock {
-		trends = c.findTrends(l)
-	}
 	for _, s := range l.states {
 		if s.Choice != nil {
-			b.choice(s, func(rule int) typecheck.Trend { return c.types.Trend(s, rule, trends[s]) })
+			b.choice(s, trendOf)
 		}
 	}
 	return b
@@ -71,14 +60,14 @@ func isForeign(s *asl.State) bool {
 // choice finds the transitions of a Choice that stay in the loop and are not
 // always taken: those whose rule has a bound, and those after a rule that leaves
 // the loop for one.
-func (b *bounds) choice(s *asl.State, trendOf func(rule int) typecheck.Trend) {
+func (b *bounds) choice(s *asl.State, trendOf func(s *asl.State, rule int) typecheck.Trend) {
 	passes, limits, unsure := map[asl.Transition]bool{}, map[asl.Transition]bool{}, map[asl.Transition]bool{}
 	left := false
 	for _, way := range s.Transitions() {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
 			rule := readRule(&s.Choice.Rules[way.Rule])
-			trend := trendOf(way.Rule)
+			trend := trendOf(s, way.Rule)
 			timed := isTimed(trend, inside) || trend == typecheck.NoTrend && rule.has(func(t *test) bool { return t.time })
 			b.time = b.time || timed
 			unsure[way] = b.find(rule, inside) || timed && b.foreign && trend == typecheck.NoTrend

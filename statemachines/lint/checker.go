@@ -2,6 +2,7 @@ package lint
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -57,4 +58,12 @@ func (c *checker) reportAs(severity diag.Severity, rule string, s *asl.State, fi
 	p := c.machine.Problem(s.Position.Pointer+field, format, args...)
 	p.Severity = severity
 	c.findings = append(c.findings, Finding{Problem: p, Rule: rule})
+}
+
+// mentions tells whether the definition has a word.
+func (c *checker) mentions(word string) bool {
+	if c.text == "" {
+		c.text = string(asl.Print(c.machine))
+	}
+	return strings.Contains(c.text, word)
 }

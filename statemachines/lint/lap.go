@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // fewLaps are enough to see that nothing changes from lap to lap.
@@ -124,36 +123,6 @@ func (r *reading) pollingValues() []string {
 	}
 	if len(out) == 0 {
 		return []string{""}
-	}
-	return out
-}
-
-// entry is how a flow comes into a loop.
-type entry struct {
-	state *asl.State
-	env   typecheck.Env
-}
-
-// entriesOf are the ways into a loop.
-func (c *checker) entriesOf(l *loop) []entry {
-	var out []entry
-	if s := l.flow.State(l.flow.StartAt); l.inside[s.Name] {
-		out = append(out, entry{s, c.types.Entry(l.flow)})
-	}
-	var before []*asl.State
-	for _, s := range l.states {
-		for _, from := range c.waysOf(l.flow).before[s.Name] {
-			if !l.inside[from.Name] && !slices.Contains(before, from) {
-				before = append(before, from)
-			}
-		}
-	}
-	for _, s := range before {
-		for _, way := range c.types.Step(s, c.types.Input(s), c.types.Result(s)) {
-			if l.inside[way.To] {
-				out = append(out, entry{l.flow.State(way.To), way.Env})
-			}
-		}
 	}
 	return out
 }

@@ -107,14 +107,6 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 		list(row.Values), r.Operation, first(row.Routes), row.Member)
 }
 
-// mentions tells whether the definition has a word.
-func (c *checker) mentions(word string) bool {
-	if c.text == "" {
-		c.text = string(asl.Print(c.machine))
-	}
-	return strings.Contains(c.text, word)
-}
-
 // failsByRule tells whether a rule of a Choice, and not its Default, leads the values of
 // a row that the catalogue states to where they go.
 func (r *reading) failsByRule(row *Row) bool {

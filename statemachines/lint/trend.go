@@ -1,9 +1,24 @@
 package lint
 
 import (
+	"slices"
+
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
+
+// boundsOf returns the bounds of a loop, which it looks for once.
+func (c *checker) boundsOf(l *loop) *bounds {
+	if l.bounds == nil {
+		clock, trends := c.readsClock(), map[*asl.State]typecheck.Env{}
+		if clock {
+			trends = c.findTrends(l)
+		}
+		l.bounds = newBounds(l, func(s *asl.State, rule int) typecheck.Trend { return c.types.Trend(s, rule, trends[s]) })
+		l.bounds.clock = clock
+	}
+	return l.bounds
+}
 
 // readsClock tells whether a state of the machine reads the time that goes on, or whether
 // somebody has redriven the execution.
@@ -39,4 +54,34 @@ func (c *checker) findTrends(l *loop) map[*asl.State]typecheck.Env {
 		}
 	}
 	return envs
+}
+
+// entry is how a flow comes into a loop.
+type entry struct {
+	state *asl.State
+	env   typecheck.Env
+}
+
+// entriesOf are the ways into a loop.
+func (c *checker) entriesOf(l *loop) []entry {
+	var out []entry
+	if s := l.flow.State(l.flow.StartAt); l.inside[s.Name] {
+		out = append(out, entry{s, c.types.Entry(l.flow)})
+	}
+	var before []*asl.State
+	for _, s := range l.states {
+		for _, from := range c.waysOf(l.flow).before[s.Name] {
+			if !l.inside[from.Name] && !slices.Contains(before, from) {
+				before = append(before, from)
+			}
+		}
+	}
+	for _, s := range before {
+		for _, way := range c.types.Step(s, c.types.Input(s), c.types.Result(s)) {
+			if l.inside[way.To] {
+				out = append(out, entry{l.flow.State(way.To), way.Env})
+			}
+		}
+	}
+	return out
 }
