@@ -104,6 +104,7 @@ func (c *checker) hot(l *loop) {
 			c.report(HotLoop, s, "/Seconds", "\"Seconds\" is 0: the loop polls without a pause and fills the history within minutes; wait between polls")
 		}
 	}
+	c.hotAfterTimestamp(l)
 	rushing := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool {
 		return way.Kind != asl.TransitionCatch && !passesTime(s)
 	})
@@ -116,6 +117,23 @@ func (c *checker) hot(l *loop) {
 			c.report(HotLoop, r.states[i], "", "the loop %s checks a status and has no Wait: it polls without a pause; add a Wait state",
 				r.turn(r.states[i]).path())
 		}
+	}
+}
+
+// hotAfterTimestamp checks that a loop does not wait only for a time that stays the same.
+func (c *checker) hotAfterTimestamp(l *loop) {
+	var fixed *asl.State
+	for _, s := range l.states {
+		if passesTime(s) && (s.Wait == nil || !c.isFixed(l, s)) || changes(s) {
+			return
+		}
+		if fixed == nil && s.Wait != nil {
+			fixed = s
+		}
+	}
+	if fixed != nil && slices.ContainsFunc(l.states, goesOnForStatus(l)) {
+		c.report(HotLoop, fixed, "/"+fixed.Wait.Timestamp.Field, "%q is the same in each turn: once that time has passed, the loop polls without a pause "+
+			"and fills the history within minutes; wait with \"Seconds\", or compute the time anew", fixed.Wait.Timestamp.Field)
 	}
 }
 
