@@ -12,30 +12,27 @@ import (
 
 // bounds are the Choices of a loop that leave it because of a count or a time.
 type bounds struct {
-	loop     *loop
-	counters counters
-	foreign  bool // code or a table in the loop may count
+	loop *loop
+	// counters are what the loop counts, and flags what it compares a count for.
+	counters, flags counters
+	foreign         bool // code or a table in the loop may count
+	clock           bool // something in the machine reads the clock
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
-	// limits are the rules that look at a bound.
-	limits map[*asl.State]map[asl.Transition]bool
-	time   bool    // one of them looks at a time
-	opened []*loop // see open
-	tried  *laps   // of a job that never ends, if they leave the loop; see tryLaps
+	// limits are the rules that look at a bound, and unsure those of which no lap tells
+	// whether it is reached.
+	limits, unsure map[*asl.State]map[asl.Transition]bool
+	time           bool    // a time ends the loop
+	opened         []*loop // see open
+	tried          *laps   // of a job that never ends, if they leave the loop; see tryLaps
 }
 
-// findBounds returns the bounds of a loop, which it looks for once.
-func (l *loop) findBounds() *bounds {
-	if l.bounds == nil {
-		l.bounds = newBounds(l)
-	}
-	return l.bounds
-}
-
-func newBounds(l *loop) *bounds {
-	b := &bounds{loop: l, counters: counters{}, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
+// newBounds finds the bounds of a loop, by the trends of its rules.
+func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *bounds {
+	b := &bounds{loop: l, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
+	b.unsure = map[*asl.State]map[asl.Transition]bool{}
+	b.counters, b.flags = findCounters(l.states)
 	for _, s := range l.states {
-		b.counters.add(s)
 		b.foreign = b.foreign || isForeign(s)
 		if s.Task != nil && isCheckStatus(s) { // which says TIMED_OUT
 			b.time, b.opened = true, []*loop{}
@@ -43,7 +40,7 @@ func newBounds(l *loop) *bounds {
 	}
 	for _, s := range l.states {
 		if s.Choice != nil {
-			b.choice(s)
+			b.choice(s, trendOf)
 		}
 	}
 	return b
@@ -63,21 +60,25 @@ func isForeign(s *asl.State) bool {
 // choice finds the transitions of a Choice that stay in the loop and are not
 // always taken: those whose rule has a bound, and those after a rule that leaves
 // the loop for one.
-func (b *bounds) choice(s *asl.State) {
-	passes, limits := map[asl.Transition]bool{}, map[asl.Transition]bool{}
+func (b *bounds) choice(s *asl.State, trendOf func(s *asl.State, rule int) typecheck.Trend) {
+	passes, limits, unsure := map[asl.Transition]bool{}, map[asl.Transition]bool{}, map[asl.Transition]bool{}
 	left := false
 	for _, way := range s.Transitions() {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
 			rule := readRule(&s.Choice.Rules[way.Rule])
-			limits[way] = b.find(rule, inside)
+			trend := trendOf(s, way.Rule)
+			timed := isTimed(trend, inside) || trend == typecheck.NoTrend && rule.has(func(t *test) bool { return t.time })
+			b.time = b.time || timed
+			unsure[way] = b.find(rule, inside) || timed && b.foreign && trend == typecheck.NoTrend
+			limits[way] = timed || unsure[way]
 			left = left || limits[way] && !inside
 			passes[way] = inside && (limits[way] || left)
 			continue
 		}
 		passes[way] = inside && left
 	}
-	b.passes[s], b.limits[s] = passes, limits
+	b.passes[s], b.limits[s], b.unsure[s] = passes, limits, unsure
 }
 
 // isLate tells whether the loop is left, by the way of that number of those that a Choice
@@ -112,7 +113,12 @@ func (b *bounds) exits() []string {
 	return out
 }
 
-// find tells whether a condition bounds the loop. One that stays in the loop if
+// isTimed tells whether a time closes a way that stays in the loop, or opens one out of it.
+func isTimed(trend typecheck.Trend, inside bool) bool {
+	return trend == typecheck.Moves || trend == typecheck.Grows && !inside || trend == typecheck.Falls && inside
+}
+
+// find tells whether a count in a condition bounds the loop. One that stays in the loop if
 // either part holds needs a bound in both.
 func (b *bounds) find(t *test, inside bool) bool {
 	if len(t.any) > 0 || len(t.all) > 0 {
@@ -126,15 +132,7 @@ func (b *bounds) find(t *test, inside bool) bool {
 		}
 		return found && (len(t.any) == 0 || !inside || !missing)
 	}
-	late := t.before // a way out that is closed from some time on
-	if inside {
-		late = t.past
-	}
-	if t.time && !late {
-		b.time = true
-		return true
-	}
-	if (t.number || t.equal) && b.counters.has(t.names) {
+	if (t.number || t.equal) && b.counters.has(t.names) || b.flags.has(t.names) {
 		return true
 	}
 	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))

@@ -19,8 +19,6 @@ type test struct {
 	equal  bool     // a value compared for equality
 	flag   bool     // true or false
 	time   bool     // a time, or what a clock says
-	past   bool     // it holds from some time on, for good
-	before bool     // it holds up to some time, and never again
 	names  []string // what is compared, without the names around it
 }
 
@@ -67,10 +65,6 @@ func readCondition(c *asl.Condition) *test {
 	switch name := string(c.Operator); {
 	case strings.HasPrefix(name, "Timestamp"):
 		t.time = true
-		greater, less := strings.Contains(name, "GreaterThan"), strings.Contains(name, "LessThan")
-		if left, right := isClock(c.Variable), isClock(c.ValuePath); left != right {
-			t.past, t.before = left && greater || right && less, left && less || right && greater
-		}
 	case strings.HasPrefix(name, "Numeric"):
 		t.number, t.equal = c.Operator != asl.NumericEquals, c.Operator == asl.NumericEquals
 	case strings.HasPrefix(name, "String"):
@@ -84,15 +78,10 @@ func readCondition(c *asl.Condition) *test {
 // negate makes the test that of what does not hold.
 func (t *test) negate() {
 	t.all, t.any = t.any, t.all
-	t.past, t.before = t.before, t.past
 	for _, part := range slices.Concat(t.all, t.any) {
 		part.negate()
 	}
 }
-
-// isClock tells whether a path leads to the time in the context object that goes on from lap
-// to lap.
-func isClock(p *jsonpath.Path) bool { return p != nil && p.String() == "$$.State.EnteredTime" }
 
 func readConditions(conditions []*asl.Condition) []*test {
 	var out []*test
@@ -134,27 +123,15 @@ var (
 	clock      = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
 	})
-	// pastDeadline holds from some time on, and beforeDeadline up to it.
-	pastDeadline   = sync.OnceValue(func() *regexp.Regexp { return clockOn(">", "<") })
-	beforeDeadline = sync.OnceValue(func() *regexp.Regexp { return clockOn("<", ">") })
-	literal        = sync.OnceValue(func() *regexp.Regexp {
+	literal = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'[^']*'|"[^"]*")|(?:'[^']*'|"[^"]*")\s*=`)
 	})
 )
-
-// clockOn matches a comparison of the clock, alone or beside what else has to hold: the clock
-// is left of the one operator, or right of the other.
-func clockOn(left, right string) *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|\band\b)\s*\$millis\(\)[^<>=?]*` + left + `[^<>?]*$|` +
-		`(?:^|\band\b)[^<>=?]*` + right + `[^<>?]*\$millis\(\)\s*(?:$|\band\b[^<>?]*$)`)
-}
 
 func readExpression(text string) *test {
 	bare := quoted().ReplaceAllString(text, "''")
 	t := &test{
 		time:   clock().MatchString(bare),
-		past:   pastDeadline().MatchString(bare),
-		before: beforeDeadline().MatchString(bare),
 		number: size().MatchString(bare),
 		equal:  comparison().MatchString(bare),
 		names:  name().FindAllString(bare, -1),

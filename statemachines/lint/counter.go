@@ -18,11 +18,49 @@ func (c counters) has(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return c[name] })
 }
 
-// add adds what a state counts.
-func (c counters) add(s *asl.State) {
-	for _, t := range templatesOf(s) {
-		c.template("", t)
+// findCounters returns what states count, and the names of what they compare a count for.
+func findCounters(states []*asl.State) (counts, compared counters) {
+	counts, compared = counters{}, counters{}
+	var all []*asl.Template
+	for _, s := range states {
+		all = append(all, templatesOf(s)...)
 	}
+	for _, t := range all {
+		counts.template("", t)
+		forExpressions("", t, counts.expression)
+	}
+	for _, t := range all {
+		forExpressions("", t, func(called, text string) {
+			bare := quoted().ReplaceAllString(text, "''")
+			if comparison().MatchString(bare) && counts.has(name().FindAllString(bare, -1)) {
+				compared[called] = true
+			}
+		})
+	}
+	return counts, compared
+}
+
+// forExpressions does something with each expression in a template, and with the name of
+// what it gives.
+func forExpressions(called string, t *asl.Template, do func(called, text string)) {
+	if t.Expression != nil {
+		forMembers(called, t.Expression.String(), do)
+	}
+	for _, m := range t.Object {
+		forExpressions(m.Name, m.Value, do)
+	}
+	for _, item := range t.Array {
+		forExpressions(called, item, do)
+	}
+}
+
+// forMembers does something with the members of an object in an expression, and with the
+// whole.
+func forMembers(called, text string, do func(called, text string)) {
+	for _, m := range member().FindAllStringSubmatch(text, -1) {
+		forMembers(m[1]+m[2], m[3], do)
+	}
+	do(called, text)
 }
 
 // templatesOf are the templates of a state.
@@ -41,11 +79,8 @@ func templatesOf(s *asl.State) []*asl.Template {
 
 // template adds what a value called name counts.
 func (c counters) template(name string, t *asl.Template) {
-	switch {
-	case t.Intrinsic != nil:
+	if t.Intrinsic != nil {
 		c.intrinsic(name, t.Intrinsic)
-	case t.Expression != nil:
-		c.expression(name, t.Expression.String())
 	}
 	for _, m := range t.Object {
 		c.template(m.Name, m.Value)
@@ -75,9 +110,6 @@ func (c counters) intrinsic(name string, call *intrinsic.Call) {
 // expression adds a sum in a value that holds itself, alone or as a member of
 // an object, and a list that grows.
 func (c counters) expression(called, text string) {
-	for _, m := range member().FindAllStringSubmatch(text, -1) {
-		c.expression(m[1]+m[2], m[3])
-	}
 	if strings.Contains(text, "$append(") {
 		c[called] = true
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // fewLaps are enough to see that nothing changes from lap to lap.
@@ -16,21 +15,19 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	if r.Operation == checkStatus.name { // the function says TIMED_OUT
 		return
 	}
-	b, most := l.findBounds(), fartherThanHistory*r.Turn.Turns()
-	if b.time && len(b.open()) == 0 {
-		most = fewLaps
-	}
+	b, most := c.boundsOf(l), fartherThanHistory*r.Turn.Turns()
 	values, least := r.pollingValues(), 0
 	if values[0] == "" {
 		least = 1 // what never turns is not read as it is meant
 	}
 	var longest laps
-	leaves, stays := true, false
+	leaves, stays, inTime := true, false, false
 	for _, value := range values {
 		for _, from := range c.entriesOf(l) {
-			ran := c.runLaps(&lapRun{loop: l, reading: r, value: value}, from, most)
+			ran := c.runLaps(lapRun{loop: l, reading: r, value: value}, from, most)
 			leaves = leaves && ran.end == lapsLeave
-			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn && !b.time
+			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn
+			inTime = inTime || ran.inTime
 			exits := slices.Concat(longest.exits, ran.exits)
 			if ran.polls > longest.polls {
 				longest = ran
@@ -41,6 +38,8 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	switch {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
+	case leaves && inTime:
+		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	}
@@ -56,7 +55,7 @@ type caught struct {
 // laps with its error do not leave. A job that never ends says nothing of them.
 func (c *checker) findErring(l *loop, r *reading, most int) []*loop {
 	found := []*loop{}
-	for _, open := range l.findBounds().open() {
+	for _, open := range c.boundsOf(l).open() {
 		for _, s := range open.states {
 			stays := func(from *asl.State, way asl.Transition) bool {
 				return open.taken(from, way) && (way.Kind == asl.TransitionCatch) == (from == s) &&
@@ -77,7 +76,7 @@ func (c *checker) findErring(l *loop, r *reading, most int) []*loop {
 func (c *checker) leavesOn(l *loop, r *reading, e caught, most int) bool {
 	for _, value := range r.pollingValues() {
 		for _, from := range c.entriesOf(l) {
-			if c.runLaps(&lapRun{loop: l, reading: r, value: value, error: e}, from, most).end != lapsLeave {
+			if c.runLaps(lapRun{loop: l, reading: r, value: value, error: e}, from, most).end != lapsLeave {
 				return false
 			}
 		}
@@ -126,36 +125,6 @@ func (r *reading) pollingValues() []string {
 	}
 	if len(out) == 0 {
 		return []string{""}
-	}
-	return out
-}
-
-// entry is how a flow comes into a loop.
-type entry struct {
-	state *asl.State
-	env   typecheck.Env
-}
-
-// entriesOf are the ways into a loop.
-func (c *checker) entriesOf(l *loop) []entry {
-	var out []entry
-	if s := l.flow.State(l.flow.StartAt); l.inside[s.Name] {
-		out = append(out, entry{s, c.types.Entry(l.flow)})
-	}
-	var before []*asl.State
-	for _, s := range l.states {
-		for _, from := range c.waysOf(l.flow).before[s.Name] {
-			if !l.inside[from.Name] && !slices.Contains(before, from) {
-				before = append(before, from)
-			}
-		}
-	}
-	for _, s := range before {
-		for _, way := range c.types.Step(s, c.types.Input(s), c.types.Result(s)) {
-			if l.inside[way.To] {
-				out = append(out, entry{l.flow.State(way.To), way.Env})
-			}
-		}
 	}
 	return out
 }

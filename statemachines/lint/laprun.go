@@ -14,6 +14,7 @@ type laps struct {
 	polls, events, transitions int
 	seconds                    float64
 	atMost                     bool // other ways take less
+	inTime                     bool // a time ends them
 	end                        lapsEnd
 	exits                      []string // the states that the loop goes to behind the last
 }
@@ -58,6 +59,7 @@ type lapRun struct {
 	reading *reading
 	value   string // any if empty
 	error   caught
+	endless bool // no time ends it, as is known
 
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
@@ -65,13 +67,66 @@ type lapRun struct {
 }
 
 // runLaps runs from an entry on.
-func (c *checker) runLaps(run *lapRun, from entry, most int) laps {
+func (c *checker) runLaps(run lapRun, from entry, most int) laps {
+	b := c.boundsOf(run.loop)
+	if !b.clock {
+		return c.countLaps(&run, from, most)
+	}
+	late := c.runLate(run, from)
+	switch {
+	case late.end == lapsLeave:
+		from.env = from.env.At(typecheck.Early)
+		if early := c.countLaps(&run, from, late.polls+1); early.end == lapsLeave && early.polls <= late.polls {
+			return early
+		}
+		return late
+	case late.end == lapsUnclear && b.time:
+		return late
+	}
+	run.endless = late.end == lapsGoOn
+	from.env = from.env.At(typecheck.SomeTime)
+	return c.countLaps(&run, from, most)
+}
+
+// runLate runs a few laps early, and then some late: what they leave by is a time.
+func (c *checker) runLate(run lapRun, from entry) laps {
+	from.env = from.env.At(typecheck.Early)
+	run.follow(&path{at: from})
+	for n := range 3 * fewLaps {
+		if !run.lap(c) {
+			return laps{end: lapsUnclear}
+		}
+		if len(run.polling) == 0 {
+			run.left.end, run.left.inTime = lapsLeave, n > fewLaps
+			return *run.left
+		}
+		for _, p := range run.polling {
+			if p.polls++; n == fewLaps {
+				p.at.env = p.at.env.At(typecheck.Late)
+			}
+		}
+		run.open, run.polling, run.taken = run.polling, nil, nil
+	}
+	return laps{end: lapsGoOn}
+}
+
+// lap follows the open paths to the next poll, unless there are too many or a bound is not
+// clear.
+func (run *lapRun) lap(c *checker) bool {
+	for len(run.open) > 0 {
+		if len(run.open) > mostPaths || !run.step(c) {
+			return false
+		}
+	}
+	return len(run.polling) <= mostPaths
+}
+
+// countLaps counts the laps from an entry on.
+func (c *checker) countLaps(run *lapRun, from entry, most int) laps {
 	run.follow(&path{at: from})
 	for {
-		for len(run.open) > 0 {
-			if len(run.open) > mostPaths || !run.step(c) {
-				return laps{end: lapsUnclear}
-			}
+		if !run.lap(c) {
+			return laps{end: lapsUnclear}
 		}
 		repeats, tried := 0, false
 		for _, p := range run.polling {
@@ -86,7 +141,7 @@ func (c *checker) runLaps(run *lapRun, from entry, most int) laps {
 			return *run.left
 		case repeats == goOn && run.left == nil:
 			return laps{end: lapsRepeat}
-		case repeats > 0 || goOn > mostPaths:
+		case repeats > 0:
 			return laps{end: lapsUnclear}
 		case tried && run.left == nil:
 			return laps{end: lapsGoOn}
@@ -115,13 +170,8 @@ func (run *lapRun) goesOnAnyhow(c *checker, p *path) bool {
 		if wider.Equal(before) {
 			return true
 		}
-		again := lapRun{loop: run.loop, reading: run.reading, value: run.value, error: run.error, open: []*path{{at: entry{p.at.state, wider}}}}
-		for len(again.open) > 0 {
-			if len(again.open) > mostPaths || !again.step(c) {
-				return false
-			}
-		}
-		if again.left != nil || len(again.polling) != 1 || !slices.Equal(again.taken, run.taken) {
+		again := lapRun{loop: run.loop, reading: run.reading, value: run.value, error: run.error, endless: run.endless, open: []*path{{at: entry{p.at.state, wider}}}}
+		if !again.lap(c) || again.left != nil || len(again.polling) != 1 || !slices.Equal(again.taken, run.taken) {
 			return false
 		}
 		before, now = wider, again.polling[0].at.env
@@ -138,6 +188,7 @@ func (run *lapRun) follow(p *path) {
 		run.open = append(run.open, p)
 		return
 	}
+	p.at.env = p.at.env.NextLap()
 	for _, other := range run.polling {
 		if other.at.env.Equal(p.at.env) {
 			other.join(&p.laps)
@@ -190,9 +241,16 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 	for _, way := range ways {
 		run.taken = append(run.taken, way.Transition)
 	}
-	limits := run.loop.findBounds().limits[at.state]
+	b := c.boundsOf(run.loop)
 	for n, way := range ways {
-		if n+1 < len(ways) && limits[way.Transition] {
+		if n+1 == len(ways) || !b.limits[at.state][way.Transition] {
+			continue
+		}
+		trend := typecheck.NoTrend
+		if b.clock {
+			trend = c.types.Trend(at.state, way.Rule, at.env)
+		}
+		if b.unsure[at.state][way.Transition] && trend == typecheck.NoTrend || !run.endless && isTimed(trend, b.loop.inside[way.To]) {
 			return nil, nil, false
 		}
 	}

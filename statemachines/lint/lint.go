@@ -48,7 +48,7 @@ func Rules() []Rule {
 		{UnretriedTask, "a Task in a poll loop that does not retry throttled calls and service faults"},
 		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
-		{HotLoop, "a loop that checks a status and has no Wait"},
+		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
 		{RepeatedStart, "a start call that is retried after any error and has no token: the job may start twice"},
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},

@@ -14,7 +14,7 @@ type loop struct {
 	states []*asl.State // in the order of the definition
 	inside map[string]bool
 	taken  func(*asl.State, asl.Transition) bool
-	bounds *bounds              // see findBounds
+	bounds *bounds              // see boundsOf
 	nested map[*asl.State]*loop // see findNested
 	calm   map[string]bool      // see turnsCalmly
 	// catches is the state whose Catch closes the loop; nil if it turns without errors.

@@ -22,7 +22,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	if timeout > 0 {
 		ends = min(ends, timeout)
 	}
-	b := l.findBounds()
+	b := c.boundsOf(l)
 	endless := false
 	for _, open := range b.open() {
 		wait := open.first(asl.TypeWait)
@@ -109,6 +109,7 @@ func (c *checker) hot(l *loop) {
 			c.report(HotLoop, s, "/Seconds", "\"Seconds\" is 0: the loop polls without a pause and fills the history within minutes; wait between polls")
 		}
 	}
+	c.hotAfterTimestamp(l)
 	rushing := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool {
 		return way.Kind != asl.TransitionCatch && !passesTime(s)
 	})
@@ -121,6 +122,23 @@ func (c *checker) hot(l *loop) {
 			c.report(HotLoop, r.states[i], "", "the loop %s checks a status and has no Wait: it polls without a pause; add a Wait state",
 				r.turn(r.states[i]).path())
 		}
+	}
+}
+
+// hotAfterTimestamp checks that a loop does not wait only for a time that stays the same.
+func (c *checker) hotAfterTimestamp(l *loop) {
+	var fixed *asl.State
+	for _, s := range l.states {
+		if passesTime(s) && (s.Wait == nil || !c.isFixed(l, s)) || changes(s) {
+			return
+		}
+		if fixed == nil && s.Wait != nil {
+			fixed = s
+		}
+	}
+	if fixed != nil && slices.ContainsFunc(l.states, goesOnForStatus(l)) {
+		c.report(HotLoop, fixed, "/"+fixed.Wait.Timestamp.Field, "%q is the same in each turn: once that time has passed, the loop polls without a pause "+
+			"and fills the history within minutes; wait with \"Seconds\", or compute the time anew", fixed.Wait.Timestamp.Field)
 	}
 }
 
@@ -177,7 +195,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	switch {
 	case express:
 		ends = "until the execution ends, after " + span(asl.MaxExpressTime)
-	case len(l.findBounds().open()) == 0:
+	case len(c.boundsOf(l).open()) == 0:
 		ends = "until something else ends the loop"
 	}
 	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled %s; "+

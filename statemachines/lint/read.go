@@ -70,7 +70,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.nameEntry(s)
 	follows := c.newRouter(r)
 	if !r.Retries {
-		follows.bounds = l.findBounds()
+		follows.bounds = c.boundsOf(l)
 	}
 	answer := c.types.Result(r.Poll)
 	r.followBoth = func(value string, second []string, how string) []route {

@@ -154,8 +154,8 @@ type Bound struct {
 
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
-	laps, failing := append([]Turn{r.Turn}, r.Laps...), l.findBounds().failingLaps()
-	ofErrors := l.findBounds().tried != nil && len(failing) > 0 // a job that runs leaves the loop
+	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.boundsOf(l).failingLaps()
+	ofErrors := c.boundsOf(l).tried != nil && len(failing) > 0 // a job that runs leaves the loop
 	if ofErrors {
 		laps = nil
 		for _, lap := range failing {
@@ -182,7 +182,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 // routeOf is the one state that the loop goes to when its bound is reached, and how that
 // ends; empty if there are several, or none that the definition shows.
 func (c *checker) routeOf(l *loop, kind BoundKind) (string, End) {
-	b, exits := l.findBounds(), []string(nil)
+	b, exits := c.boundsOf(l), []string(nil)
 	switch {
 	case kind == ByCount && b.tried != nil:
 		exits = b.tried.exits
@@ -199,7 +199,7 @@ func (c *checker) routeOf(l *loop, kind BoundKind) (string, End) {
 // boundOfLap says what ends the loop if all laps are alike.
 func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	inner, timeout := r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second
-	b := l.findBounds()
+	b := c.boundsOf(l)
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})

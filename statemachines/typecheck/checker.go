@@ -71,7 +71,7 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 	if err := c.load(); err != nil {
 		return nil, err
 	}
-	c.enter(m.State(m.StartAt), Env{c.start, objectOf(newObject(nil))})
+	c.enter(m.State(m.StartAt), c.startEnv())
 	for f, types := range c.flows {
 		if f.Open {
 			types.output = Value{}
@@ -100,6 +100,9 @@ func newChecker(m *asl.StateMachine, o Options) *Checker {
 	return c
 }
 
+// startEnv is the environment in which the state machine starts.
+func (c *Checker) startEnv() Env { return Env{Input: c.start, vars: objectOf(newObject(nil))} }
+
 // Start is the environment in which a flow starts: that of the state machine, of a
 // branch, or of the items of a Map.
 func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
@@ -108,7 +111,7 @@ func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
 // back to its first state; for a flow inside of another state nothing is known.
 func (c *Checker) Entry(f *asl.Flow) Env {
 	if f == &c.machine.Flow {
-		return Env{c.start, objectOf(newObject(nil))}
+		return c.startEnv()
 	}
 	return Env{}
 }
@@ -213,7 +216,7 @@ func (c *Checker) once(part any, newValue func() Value) Value {
 func (c *Checker) enroll(f *asl.Flow, owner *asl.State) {
 	c.flows[f] = &flowTypes{owner: owner, output: Nothing()}
 	for _, s := range f.States {
-		c.states[s] = &stateTypes{flow: f, in: Env{Nothing(), Nothing()}}
+		c.states[s] = &stateTypes{flow: f, in: Env{Input: Nothing(), vars: Nothing()}}
 	}
 	var order []*asl.State
 	seen := map[*asl.State]bool{}
@@ -312,7 +315,7 @@ func (c *Checker) enter(s *asl.State, in Env) {
 		t.in = in
 	} else {
 		j := joiner{steps: maxSteps, widen: widening(t.rounds)}
-		united := Env{j.join(t.in.Input, in.Input), j.join(t.in.vars, in.vars)}
+		united := Env{Input: j.join(t.in.Input, in.Input), vars: j.join(t.in.vars, in.vars)}
 		if j.widen > 2 {
 			united = Env{}
 		}

@@ -85,6 +85,12 @@ func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
 		x.checkComparison(c, value, at)
 	}
 	demandComparison(c, value, expected)
+	if holds, known := x.decideTrend(trendOfComparison(c.Operator, value, expected)); known {
+		if holds {
+			return x.scope, deadScope()
+		}
+		return deadScope(), x.scope
+	}
 	holds, fails := split(c, value, expected)
 	return x.narrow(c.Variable, holds), x.narrow(c.Variable, fails)
 }

@@ -7,7 +7,7 @@ import (
 // context is the context object where a state reads it, which is made once if there
 // is no item of a Map in it.
 func (x *scene) context() Value {
-	if x.item.kinds() != missing {
+	if x.item.kinds() != missing || x.clock != AnyTime {
 		return x.newContext()
 	}
 	return x.c.once(contextOf{x.state}, x.newContext)
@@ -20,15 +20,19 @@ type contextOf struct{ state *asl.State }
 // execution data from the Context object".
 func (x *scene) newContext() Value {
 	maybe := func(v Value) Value { return join(v, absent) }
-	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", anyText}, {"RetryCount", maybe(anyNumber)}}
+	redriven := maybe
+	if x.clock != AnyTime { // in a loop: a redrive does not come again and again
+		redriven = func(Value) Value { return absent }
+	}
+	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", x.moving(anyText, Grows)}, {"RetryCount", maybe(anyNumber)}}
 	execution := []field{
 		{"Id", anyText},
 		{"Input", x.c.start},
 		{"Name", anyText},
 		{"RoleArn", anyText},
 		{"StartTime", anyText},
-		{"RedriveCount", maybe(anyNumber)},
-		{"RedriveTime", maybe(anyText)},
+		{"RedriveCount", redriven(anyNumber)},
+		{"RedriveTime", redriven(anyText)},
 	}
 	task := absent
 	if x.state.Task != nil {

@@ -57,7 +57,7 @@ func FindDemands(from *asl.State, m *asl.StateMachine, models Models) (*Demands,
 	if from != m.State(m.StartAt) {
 		vars = objectOf(d.variables.made.record())
 	}
-	c.enter(from, Env{d.Input.made.without(missing), vars})
+	c.enter(from, Env{Input: d.Input.made.without(missing), vars: vars})
 	c.settle(false)
 	for s := range m.All {
 		if in := c.states[s].in; in.IsReachable() {

@@ -327,13 +327,15 @@ func (x *scene) object(p *jsonata.Part, context Value) Value {
 func (x *scene) conditional(p *jsonata.Part, context Value) Value {
 	yes, no := x.truthOf(&p.Parts[0], context)
 	out := Nothing()
+	var ends []Value
 	branch := func(s scope, part *jsonata.Part) {
 		here := *x
 		here.scope = s
 		if s.isDead() {
 			return
 		}
-		out = join(out, here.eval(part, context))
+		end := here.eval(part, context)
+		out, ends = join(out, end), append(ends, end)
 	}
 	branch(yes, &p.Parts[1])
 	switch {
@@ -341,6 +343,9 @@ func (x *scene) conditional(p *jsonata.Part, context Value) Value {
 		branch(no, &p.Parts[2])
 	case !no.isDead():
 		out = join(out, absent)
+	}
+	if len(ends) == 2 && x.clock != AnyTime && out.kinds() == booleans {
+		return x.moving(out, x.quiet().eval(&p.Parts[0], context).trend().choose(ends[0], ends[1]))
 	}
 	return out
 }

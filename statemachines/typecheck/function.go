@@ -65,8 +65,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	case p.Text == "merge" && len(values) == 1:
 		return join(merge(values[0]), absent)
 	}
+	t := x.trendOfCall(p.Text, values)
 	if known, ok := fold(p, context, values...); ok {
-		return known
+		return x.moving(known, t)
 	}
 	if p.Text == "lookup" {
 		return lookUp(values)
@@ -81,7 +82,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if x.c.absent && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {
 		return absent
 	}
-	return ofKinds(k)
+	return x.moving(ofKinds(k), t)
 }
 
 // lookUp is the member of an object by a name that is known, as $lookup finds it.

@@ -53,7 +53,7 @@ var inputRules = []string{UnknownMember, MissingArgument, UnknownArgument, Argum
 // far as they catch no error.
 func (c *Checker) findEntered() map[*asl.State]bool {
 	states := map[*asl.State]bool{}
-	c.enterEach(&c.machine.Flow, Env{c.start, objectOf(newObject(nil))}, states)
+	c.enterEach(&c.machine.Flow, c.startEnv(), states)
 	return states
 }
 

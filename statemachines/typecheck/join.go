@@ -47,6 +47,7 @@ func (j *joiner) join(a, b Value) Value {
 	out.text = joinPart(texts, x, y, x.text, y.text, j.words)
 	out.array = joinPart(arrays, x, y, x.array, y.array, j.lists)
 	out.object = joinPart(objects, x, y, x.object, y.object, j.records)
+	out.trend, out.aged = joinTrends(x, y)
 	if j.widen > 1 && out.kinds != x.kinds {
 		return Value{}
 	}
@@ -73,7 +74,7 @@ func joinPart[T any](k kinds, x, y *set, a, b T, join func(a, b T) T) (joined T)
 
 // isSame tells whether the set is the other, down to the same parts.
 func (s *set) isSame(o *set) bool {
-	return s.kinds == o.kinds && s.array == o.array && s.object == o.object &&
+	return s.kinds == o.kinds && s.array == o.array && s.object == o.object && s.trend == o.trend && s.aged == o.aged &&
 		(s.kinds&booleans == 0 || s.truth == o.truth) &&
 		(s.number == nil) == (o.number == nil) && len(s.number) == len(o.number) &&
 		(s.kinds&texts == 0 || sameWords(s.text, o.text))
@@ -245,7 +246,7 @@ func (e *comparison) equal(a, b Value) bool {
 		return false
 	}
 	x, y := a.set, b.set
-	return x.kinds == y.kinds &&
+	return x.kinds == y.kinds && x.trend == y.trend && x.aged == y.aged &&
 		(x.kinds&booleans == 0 || x.truth == y.truth) &&
 		(x.kinds&numbers == 0 || (x.number == nil) == (y.number == nil) && slices.Equal(x.number, y.number)) &&
 		(x.kinds&texts == 0 || sameWords(x.text, y.text)) &&

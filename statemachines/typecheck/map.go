@@ -14,7 +14,7 @@ func (x *scene) starts() []Env {
 		doc = x.with(doc).templateOr(template, doc, name)
 		out := make([]Env, len(s.Parallel.Branches))
 		for i := range out {
-			out[i] = Env{doc, x.vars}
+			out[i] = Env{doc, x.vars, x.clock}
 		}
 		return out
 	}
@@ -22,7 +22,7 @@ func (x *scene) starts() []Env {
 	if s.Map.Distributed {
 		vars = objectOf(newObject(nil))
 	}
-	return []Env{{x.with(doc).itemInput(), vars}}
+	return []Env{{x.with(doc).itemInput(), vars, x.clock}}
 }
 
 // checkMap reports what is wrong with the fields of a Map that say how it goes through its

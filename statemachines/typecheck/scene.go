@@ -51,12 +51,14 @@ type scene struct {
 	negated bool
 	// text is where the JSONata expression stands that is read.
 	text string
+	// clock is when the state is entered.
+	clock Clock
 	// raised is set by a call of $error, if somebody asks.
 	raised *bool
 }
 
 func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {
-	return &scene{c: c, state: s, scope: scope{in.Input, in.vars}, result: absent, errorOutput: absent, item: absent, reports: reports}
+	return &scene{c: c, state: s, scope: scope{in.Input, in.vars}, result: absent, errorOutput: absent, item: absent, reports: reports, clock: in.clock}
 }
 
 // with is the scene with another document.

@@ -12,6 +12,7 @@ import (
 type Env struct {
 	Input Value
 	vars  Value
+	clock Clock
 }
 
 // Variable is the value of a variable, which may be missing.
@@ -27,7 +28,7 @@ func (e Env) Equal(o Env) bool { return equal(e.Input, o.Input) && equal(e.vars,
 // next: where their numbers or strings differ, it may be any.
 func (e Env) Widen(next Env) Env {
 	j := joiner{steps: maxSteps, widen: 1}
-	return Env{j.join(e.Input, next.Input), j.join(e.vars, next.vars)}
+	return Env{j.join(e.Input, next.Input), j.join(e.vars, next.vars), e.clock}
 }
 
 // Way is a way out of a state: to another, or to the end of its flow. Then Env.Input
@@ -128,7 +129,7 @@ func (x *scene) leave(output Value, assign, template *asl.Template, way Way, at 
 
 // exit is the way out, if it can be taken.
 func (x *scene) exit(way Way, output, vars Value) []Way {
-	way.Env = Env{output.without(missing), vars}
+	way.Env = Env{output.without(missing), vars, x.clock}
 	if !way.Env.IsReachable() {
 		return nil
 	}

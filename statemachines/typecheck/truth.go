@@ -19,16 +19,16 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 		case no.isDead():
 			return truthOf(true)
 		default:
-			return anyBoolean
+			return x.moving(anyBoolean, x.trendOfParts(p, context))
 		}
 	}
 	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
 	demandOperands(p, left, right)
 	out := x.operation(p, left, right)
 	if known, ok := fold(p, context, left, right); ok {
-		return known
+		out = known
 	}
-	return out
+	return x.moving(out, x.trendOf(p, left, right))
 }
 
 // operation is what an operator gives by the types of its operands.

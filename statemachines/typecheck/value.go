@@ -38,6 +38,8 @@ type set struct {
 	text   *words    // nil: any string
 	array  *list     // nil: any array
 	object *record   // nil: any object
+	trend  Trend
+	aged   bool // the trend is that of the lap before
 }
 
 // truth is the booleans that a value may be.
@@ -104,7 +106,7 @@ func pack(s set) Value {
 
 // isPlain tells whether nothing is known of the set but its kinds.
 func (s *set) isPlain() bool {
-	return (s.kinds&booleans == 0 || s.truth == eitherTruth) && (s.kinds&numbers == 0 || s.number == nil) &&
+	return s.trend == NoTrend && (s.kinds&booleans == 0 || s.truth == eitherTruth) && (s.kinds&numbers == 0 || s.number == nil) &&
 		(s.kinds&texts == 0 || s.text == nil) && (s.kinds&arrays == 0 || s.array == nil) && (s.kinds&objects == 0 || s.object == nil)
 }
 

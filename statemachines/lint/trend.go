@@ -1,0 +1,87 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// boundsOf returns the bounds of a loop, which it looks for once.
+func (c *checker) boundsOf(l *loop) *bounds {
+	if l.bounds == nil {
+		clock, trends := c.readsClock(), map[*asl.State]typecheck.Env{}
+		if clock {
+			trends = c.findTrends(l)
+		}
+		l.bounds = newBounds(l, func(s *asl.State, rule int) typecheck.Trend { return c.types.Trend(s, rule, trends[s]) })
+		l.bounds.clock = clock
+	}
+	return l.bounds
+}
+
+// readsClock tells whether a state of the machine reads the time that goes on, or whether
+// somebody has redriven the execution.
+func (c *checker) readsClock() bool {
+	return c.mentions("EnteredTime") || c.mentions("$now(") || c.mentions("$millis(") || c.mentions("Redrive")
+}
+
+// mostVisits is how often a state is entered by findTrends.
+const mostVisits = 8
+
+// findTrends returns what is known where the states of a loop are entered in any lap, with
+// the trends of what follows the clock.
+func (c *checker) findTrends(l *loop) map[*asl.State]typecheck.Env {
+	envs, visits := map[*asl.State]typecheck.Env{}, map[*asl.State]int{}
+	open := c.entriesOf(l)
+	for len(open) > 0 {
+		next := open[0]
+		open = open[1:]
+		s, env := next.state, next.env.At(typecheck.SomeTime)
+		if before, known := envs[s]; known {
+			if env = before.Widen(env); env.Equal(before) {
+				continue
+			}
+		}
+		envs[s] = env
+		if visits[s]++; visits[s] > mostVisits {
+			continue
+		}
+		for _, way := range c.types.Step(s, env, c.types.Result(s)) {
+			if l.inside[way.To] {
+				open = append(open, entry{l.flow.State(way.To), way.Env})
+			}
+		}
+	}
+	return envs
+}
+
+// entry is how a flow comes into a loop.
+type entry struct {
+	state *asl.State
+	env   typecheck.Env
+}
+
+// entriesOf are the ways into a loop.
+func (c *checker) entriesOf(l *loop) []entry {
+	var out []entry
+	if s := l.flow.State(l.flow.StartAt); l.inside[s.Name] {
+		out = append(out, entry{s, c.types.Entry(l.flow)})
+	}
+	var before []*asl.State
+	for _, s := range l.states {
+		for _, from := range c.waysOf(l.flow).before[s.Name] {
+			if !l.inside[from.Name] && !slices.Contains(before, from) {
+				before = append(before, from)
+			}
+		}
+	}
+	for _, s := range before {
+		for _, way := range c.types.Step(s, c.types.Input(s), c.types.Result(s)) {
+			if l.inside[way.To] {
+				out = append(out, entry{l.flow.State(way.To), way.Env})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,385 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Trend is what a value does while time goes on and the states around it do not change: a
+// boolean grows if it turns true for good.
+type Trend uint8
+
+// The trends.
+const (
+	NoTrend Trend = iota // it does not follow the clock, as far as is known
+	Grows
+	Falls
+	Moves // it follows the clock in a way that is not known
+	Stays // it is how far two times are apart that both follow the clock
+)
+
+// Clock is when a state is entered, for those who follow a loop.
+type Clock uint8
+
+// The clocks.
+const (
+	AnyTime  Clock = iota // what the clock says has no trend
+	SomeTime              // it has one, and decides nothing
+	Early                 // before every time that does not follow the clock
+	Late                  // after it
+)
+
+// At is the environment at a time.
+func (e Env) At(clock Clock) Env {
+	e.clock = clock
+	return e
+}
+
+// NextLap is the environment in the next lap of a loop, where a time of two laps ago no
+// longer follows the clock.
+func (e Env) NextLap() Env {
+	if e.clock != AnyTime {
+		e.Input, e.vars = ageTrends(e.Input), ageTrends(e.vars)
+	}
+	return e
+}
+
+// ageTrends is the value with its trends a lap older.
+func ageTrends(v Value) Value {
+	if v.set == nil || v.set.trend == NoTrend && v.record() == nil && v.list() == nil {
+		return v
+	}
+	s, changed := *v.set, v.set.trend != NoTrend
+	switch {
+	case s.trend != NoTrend && s.aged:
+		s.trend, s.aged = NoTrend, false
+	case s.trend != NoTrend:
+		s.aged = true
+	}
+	if r := v.record(); r != nil {
+		fields := slices.Clone(r.fields)
+		for i, f := range fields {
+			fields[i].value = ageTrends(f.value)
+			if fields[i].value.set != f.value.set {
+				other := *r
+				other.fields, s.object, changed = fields, &other, true
+			}
+		}
+	}
+	if l := v.list(); l != nil {
+		items := slices.Clone(l.items)
+		for i, item := range items {
+			items[i] = ageTrends(item)
+			if items[i].set != item.set {
+				other := *l
+				other.items, s.array, changed = items, &other, true
+			}
+		}
+	}
+	if !changed {
+		return v
+	}
+	return pack(s)
+}
+
+// trend is what the value does, or a part of it.
+func (v Value) trend() Trend {
+	if v.set == nil {
+		return NoTrend
+	}
+	if v.set.trend != NoTrend {
+		return v.set.trend
+	}
+	for _, f := range v.record().fieldsOf() {
+		if f.value.trend() != NoTrend {
+			return Moves
+		}
+	}
+	if l := v.list(); l != nil && slices.ContainsFunc(l.items, func(item Value) bool { return item.trend() != NoTrend }) {
+		return Moves
+	}
+	return NoTrend
+}
+
+// moving is the value with a trend: what it is at this time if it is a boolean. What has
+// a trend is there.
+func (x *scene) moving(v Value, t Trend) Value {
+	if t == NoTrend || x.clock == AnyTime || v.set == nil || v.IsNothing() {
+		return v
+	}
+	s := v.without(missing).open()
+	if s.kinds == booleans && s.truth == eitherTruth {
+		if holds, known := x.decideTrend(t); known {
+			s = truthOf(holds).open()
+		}
+	}
+	s.trend, s.aged = t, false
+	return pack(s)
+}
+
+// decideTrend is whether a condition with a trend holds at this time.
+func (x *scene) decideTrend(t Trend) (holds, known bool) {
+	if x.clock != Early && x.clock != Late || t != Grows && t != Falls {
+		return false, false
+	}
+	return (t == Grows) == (x.clock == Late), true
+}
+
+// not is the trend of what goes the other way.
+func (t Trend) not() Trend {
+	switch t {
+	case Grows:
+		return Falls
+	case Falls:
+		return Grows
+	default:
+		return t
+	}
+}
+
+// plus is the trend of a sum.
+func (t Trend) plus(o Trend) Trend {
+	switch {
+	case t == Moves || o == Moves:
+		return Moves
+	case t == NoTrend || t == Stays && o != NoTrend:
+		return o
+	case o == NoTrend || o == Stays:
+		return t
+	case t == o:
+		return t
+	default:
+		return Stays
+	}
+}
+
+// and is the trend of what holds where both hold.
+func (t Trend) and(o Trend) Trend {
+	switch {
+	case t == o:
+		return t
+	case t == Falls || o == Falls:
+		return Falls
+	case t == Grows || o == Grows:
+		return Grows
+	case t == Moves || o == Moves:
+		return Moves
+	default:
+		return NoTrend
+	}
+}
+
+// or is the trend of what holds where one holds.
+func (t Trend) or(o Trend) Trend {
+	switch {
+	case t == o:
+		return t
+	case t == Grows || o == Grows:
+		return Grows
+	case t == Moves || o == Moves:
+		return Moves
+	default:
+		return NoTrend
+	}
+}
+
+// choose is the trend of one of two booleans, of which a condition with the trend chooses.
+func (t Trend) choose(yes, no Value) Trend {
+	switch {
+	case t == NoTrend || t == Stays:
+		return t
+	case yes.kinds() != booleans || no.kinds() != booleans || yes.set.truth == eitherTruth || no.set.truth == eitherTruth:
+		return Moves
+	case yes.set.truth == isTrue:
+		return t
+	default:
+		return t.not()
+	}
+}
+
+// joinTrends is the trend of one of two values. What is missing or null has none.
+func joinTrends(x, y *set) (Trend, bool) {
+	switch {
+	case x.kinds&^(missing|null) == 0:
+		return y.trend, y.aged
+	case y.kinds&^(missing|null) == 0 || x.trend == y.trend && x.aged == y.aged:
+		return x.trend, x.aged
+	default:
+		return NoTrend, false
+	}
+}
+
+// trendOf is the trend of what an operator gives.
+func (x *scene) trendOf(p *jsonata.Part, left, right Value) Trend {
+	if x.clock == AnyTime {
+		return NoTrend
+	}
+	l, r := left.trend(), right.trend()
+	switch p.Text {
+	case "+":
+		return l.plus(r)
+	case "-":
+		return l.plus(r.not())
+	case ">", ">=":
+		return l.plus(r.not())
+	case "<", "<=":
+		return l.plus(r.not()).not()
+	case "*", "/":
+		return scaled(p.Text, l, r, left, right)
+	case "=", "!=":
+		t := trendOfEquality(left, right)
+		if p.Text == "!=" {
+			return t.not()
+		}
+		return t
+	}
+	if l != NoTrend || r != NoTrend {
+		return Moves
+	}
+	return NoTrend
+}
+
+// scaled is the trend of a product or a quotient.
+func scaled(operator string, l, r Trend, left, right Value) Trend {
+	if operator == "*" && l == NoTrend {
+		l, r, left, right = r, l, right, left
+	}
+	switch {
+	case l == NoTrend && r == NoTrend:
+		return NoTrend
+	case r != NoTrend || right.set == nil || len(right.set.number) != 1 || right.set.number[0] == 0:
+		return Moves
+	case right.set.number[0] < 0:
+		return l.not()
+	default:
+		return l
+	}
+}
+
+// trendOfEquality is the trend of whether two values are equal.
+func trendOfEquality(left, right Value) Trend {
+	t, other := left.trend(), right
+	if t == NoTrend {
+		t, other = right.trend(), left
+	}
+	if t == NoTrend || other.trend() != NoTrend {
+		return t.plus(other.trend()) // of both NoTrend: none
+	}
+	if other.kinds() == booleans {
+		switch other.set.truth {
+		case isTrue:
+			return t
+		case isFalse:
+			return t.not()
+		case eitherTruth:
+		}
+	}
+	return Moves
+}
+
+// sameTrend are the functions whose result goes as their first argument does.
+var sameTrend = map[string]bool{
+	"toMillis": true, "fromMillis": true, "number": true, "string": true, "floor": true, "ceil": true, "round": true, "boolean": true, "substring": true,
+}
+
+// trendOfCall is the trend of what a function gives.
+func (x *scene) trendOfCall(name string, values []Value) Trend {
+	switch {
+	case x.clock == AnyTime || name == "exists" || name == "type":
+		return NoTrend
+	case name == "now" || name == "millis":
+		return Grows
+	case len(values) > 0 && sameTrend[name]:
+		return values[0].trend()
+	case len(values) > 0 && name == "not":
+		return values[0].trend().not()
+	case slices.ContainsFunc(values, func(v Value) bool { return v.trend() != NoTrend }):
+		return Moves
+	default:
+		return NoTrend
+	}
+}
+
+// trendOfParts is the trend of parts with "and" or "or" between them.
+func (x *scene) trendOfParts(p *jsonata.Part, context Value) Trend {
+	if x.clock == AnyTime {
+		return NoTrend
+	}
+	here := x.quiet()
+	t := here.eval(&p.Parts[0], context).trend()
+	for i := range p.Parts[1:] {
+		next := here.eval(&p.Parts[1+i], context).trend()
+		if p.Text == "and" {
+			t = t.and(next)
+		} else {
+			t = t.or(next)
+		}
+	}
+	return t
+}
+
+// Trend is what a rule of a Choice does from an environment while time goes on.
+func (c *Checker) Trend(s *asl.State, rule int, in Env) Trend {
+	if !in.IsReachable() {
+		return NoTrend
+	}
+	x := c.newScene(s, in.At(SomeTime), false)
+	x = x.with(x.inputPath())
+	r := &s.Choice.Rules[rule]
+	switch {
+	case r.Expression == nil:
+		return x.trendOfCondition(&r.Condition)
+	case r.Expression.Expression == nil:
+		return NoTrend
+	}
+	v := x.eval(c.part(r.Expression.Expression), Value{})
+	if t := v.trend(); t != NoTrend || v.kinds() != booleans || v.set.truth == eitherTruth {
+		return t
+	}
+	return Stays // whatever the clock says
+}
+
+// trendOfCondition is the trend of a condition in JSONPath mode.
+func (x *scene) trendOfCondition(c *asl.Condition) Trend {
+	switch {
+	case c.Not != nil:
+		return x.trendOfCondition(c.Not).not()
+	case c.And != nil || c.Or != nil:
+		parts, join := c.And, Trend.and
+		if c.Or != nil {
+			parts, join = c.Or, Trend.or
+		}
+		t := x.trendOfCondition(parts[0])
+		for _, part := range parts[1:] {
+			t = join(t, x.trendOfCondition(part))
+		}
+		return t
+	case c.Variable == nil || c.Operator == asl.IsPresent:
+		return NoTrend
+	}
+	value, expected := x.quiet().read(c.Variable, ""), Value{}
+	if c.ValuePath != nil {
+		expected = x.quiet().read(c.ValuePath, "")
+	} else if c.Value != nil {
+		expected = x.c.operand(c)
+	}
+	return trendOfComparison(c.Operator, value, expected)
+}
+
+// trendOfComparison is the trend of a comparison in JSONPath mode.
+func trendOfComparison(op asl.Operator, value, expected Value) Trend {
+	apart := value.trend().plus(expected.trend().not())
+	switch op {
+	case asl.TimestampGreaterThan, asl.TimestampGreaterThanEquals, asl.StringGreaterThan, asl.StringGreaterThanEquals,
+		asl.NumericGreaterThan, asl.NumericGreaterThanEquals:
+		return apart
+	case asl.TimestampLessThan, asl.TimestampLessThanEquals, asl.StringLessThan, asl.StringLessThanEquals, asl.NumericLessThan, asl.NumericLessThanEquals:
+		return apart.not()
+	case asl.IsNull, asl.IsNumeric, asl.IsString, asl.IsBoolean, asl.IsTimestamp:
+		return NoTrend
+	default:
+		return trendOfEquality(value, expected)
+	}
+}
