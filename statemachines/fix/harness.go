@@ -25,13 +25,14 @@ import (
 type seen struct {
 	polled
 
-	status  string
-	verdict pollcore.Verdict
-	later   bool   // only a later call leads to it
-	exit    string // the state behind the loop; empty if it polls on
-	output  string // what that state gets
-	err     string // of an execution that failed inside the loop
-	visits  map[string]int
+	status   string
+	verdict  pollcore.Verdict
+	acceptor int    // that tells the status
+	later    bool   // only a later call leads to it
+	exit     string // the state behind the loop; empty if it polls on
+	output   string // what that state gets
+	err      string // of an execution that failed inside the loop
+	visits   map[string]int
 }
 
 // route is where the status leads; empty if the loop polls on.
@@ -282,7 +283,7 @@ const mostEvents, enoughEvents = 3000, 1000
 
 func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Options) (seen, error) {
 	passing, _ := l.entry.Passing(s.Name)
-	out := seen{status: s.Name, verdict: s.Verdict, later: passing == catalog.PassingLater}
+	out := seen{status: s.Name, verdict: s.Verdict, acceptor: s.Acceptor, later: passing == catalog.PassingLater}
 	events := mostEvents
 	if l.turn > 0 {
 		events = enoughEvents
