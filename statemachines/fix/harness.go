@@ -65,13 +65,13 @@ const longestDrawn = 60
 const begin = "(begin)"
 
 // runsFor is how long a job runs in a trial: some turns of the loop.
-func (l *loop) runsFor(o Options) time.Duration {
+func (l *loop) runsFor() time.Duration {
 	const least, most, turns = 10 * time.Second, 12 * time.Minute, 4
 	runs := most
 	if l.turn > 0 {
 		runs = min(max(turns*l.turn, least), most)
 	}
-	if o.Express { // both loops have to see the end in time
+	if l.express { // both loops have to see the end in time
 		runs = max(0, min(runs, asl.MaxExpressTime-2*max(l.turn, time.Minute)-least))
 	}
 	return runs
@@ -288,14 +288,14 @@ func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Opt
 	if l.turn > 0 {
 		events = enoughEvents
 	}
-	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), events, o)
+	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(), events, o)
 	if err != nil {
 		return out, err
 	}
 	out.exit, out.output, out.visits, out.polled = t.exit(r), string(r.Output), r.Visits, *asked
 	if r.Status == sim.StatusTimedOut {
 		out.err = asl.ErrorTimeout + ": the execution ends before the loop sees the end of the job"
-	} else if full := strings.Contains(r.Cause, "maximum number of history events"); full && r.Duration() < l.runsFor(o) {
+	} else if full := strings.Contains(r.Cause, "maximum number of history events"); full && r.Duration() < l.runsFor() {
 		out.err = fmt.Sprintf("a full history after %s, before the job ends: wait longer between polls", r.Duration())
 	} else if r.Status != sim.StatusSucceeded && !full {
 		out.err = r.Error + ": " + r.Cause
@@ -342,7 +342,7 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 			options.StateHandlers[name] = p.note(options.StateHandlers[name])
 		}
 		return nil
-	}}, trial.Options{Models: o.Models, Express: o.Express})
+	}}, trial.Options{Models: o.Models, Express: l.express})
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()

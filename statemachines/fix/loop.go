@@ -40,7 +40,9 @@ type loop struct {
 	// first is how long the loop waits before its first poll, in seconds.
 	first int64
 	bound lint.Bound
-	turn  time.Duration // that its Wait states take; 0 if that is not known
+	// express tells that it runs in an Express workflow: the machine, or a child execution.
+	express, child bool
+	turn           time.Duration // that its Wait states take; 0 if that is not known
 }
 
 // findLoop finds the loop of a Task in a document, and reads it.
@@ -61,7 +63,7 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{operation: table.Operation, plain: d.root}
+	l := &loop{operation: table.Operation, plain: d.root, express: table.Express, child: table.Express && !o.Express}
 	tasks := []*asl.State{table.Poll}
 	if o.strategy().Waits() {
 		for _, s := range table.Flow.States {
