@@ -122,6 +122,9 @@ func (l *loop) read(table lint.Loop) error {
 			l.choice = cmp.Or(l.choice, s)
 		case s.Type == asl.TypeWait:
 			l.wait = cmp.Or(l.wait, s)
+		case l.onlyCounts(s):
+		case s.Type == asl.TypePass && (s.Assign != nil || l.changesData(s)):
+			return refuse("the loop does more than poll: %q changes what other states read. If it counts, count by Assign, in a variable that the loop alone reads", s.Name)
 		default:
 			return refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
 		}
@@ -189,6 +192,7 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 func (l *loop) check() error {
 	for _, s := range l.states {
 		switch {
+		case s.Type == asl.TypePass || l.onlyCounts(s):
 		case s.Type == asl.TypeWait && (s.Assign != nil || s.Output != nil):
 			return refuse("%q changes data of the execution", s.Name)
 		case s.Choice == nil || l.choices() == 1 && !l.setsOnTheWayBack(s):
@@ -241,7 +245,7 @@ func (l *loop) readEntries() error {
 		switch {
 		case s.Choice != nil:
 			return refuse("the loop begins at the Choice %q, with a status that something else has found", s.Name)
-		case s.Type != asl.TypeWait:
+		case l.behindCount(s).Type != asl.TypeWait:
 			waits = false
 		case len(l.entries) > 1 && selectsPart(s):
 			return refuse("%q selects a part of its data, and the loop begins elsewhere, too", s.Name)
@@ -256,7 +260,7 @@ func (l *loop) readEntries() error {
 // firstWaits are the Wait states before the first poll.
 func (l *loop) firstWaits() []*asl.State {
 	var all []*asl.State
-	for s := l.begins(); s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.flow.State(s.Next) {
+	for s := l.behindCount(l.begins()); s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.behindCount(l.flow.State(s.Next)) {
 		all = append(all, s)
 	}
 	return all

@@ -274,7 +274,7 @@ func TestReasons(t *testing.T) {
 		options fix.Options
 		want    string // empty if it is replaced
 	}{
-		"a Wait that sets":                    {machine("", sets, "", ""), fix.Options{}, `"Wait" changes data of the execution`},
+		"a Wait that sets":                    {machine("", sets, "", ""), fix.Options{}, ""},
 		"a Wait that selects":                 {edit(queryInJSONata("", "", ""), `"Seconds": 5`, `"Seconds": 5, "Output": {}`), fix.Options{}, `"Wait" changes data of the execution`},
 		"two Choices":                         {two("", ""), fix.Options{}, ""},
 		"two Choices in JSONata":              {twoInJSONata("", ""), fix.Options{}, ""},
