@@ -124,7 +124,8 @@ func (l *loop) read(table lint.Loop) error {
 			l.wait = cmp.Or(l.wait, s)
 		case l.onlyCounts(s):
 		case s.Type == asl.TypePass && (s.Assign != nil || l.changesData(s)):
-			return refuse("the loop does more than poll: %q changes what other states read. If it counts, count by Assign, in a variable that the loop alone reads", s.Name)
+			return refuse("the loop does more than poll: %q changes what other states read. "+
+				"If it counts, count by Assign, in a variable that the loop alone reads", s.Name)
 		default:
 			return refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
 		}
