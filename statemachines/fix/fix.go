@@ -149,9 +149,6 @@ func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source
 	}
 	var found []Loop
 	for _, l := range o.pollLoops(m) {
-		if len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) {
-			continue
-		}
 		changed, one, err := replaceBest(ctx, d, l.Poll.Name, o)
 		if reason, ok := reasonOf(err); ok {
 			one.Refused = reason
@@ -165,11 +162,27 @@ func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source
 	return d.file, found, nil
 }
 
-// pollLoops are the loops that poll an operation of the catalogue and are not compiled
-// ones.
+// CanReplace tells whether ApplyFile replaces one of the loops of a definition.
+func CanReplace(ctx context.Context, file []byte, read func(file []byte) (*source.Definition, error), o Options) bool {
+	d, err := newDocument(file, read)
+	if err != nil {
+		return false
+	}
+	m, err := d.Parse()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(o.pollLoops(m), func(l lint.Loop) bool {
+		_, _, err := replaceBest(ctx, d, l.Poll.Name, o)
+		return err == nil
+	})
+}
+
+// pollLoops are the loops to replace: those that poll an operation of the catalogue and are
+// not compiled ones.
 func (o Options) pollLoops(m *asl.StateMachine) []lint.Loop {
 	return slices.DeleteFunc(lint.Loops(m, o.lint()), func(l lint.Loop) bool {
-		return l.Poll == nil || l.Retries || l.Operation == "" || asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
+		return l.Poll == nil || len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) || l.Retries || l.Operation == "" || asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
 	})
 }
 
@@ -240,7 +253,7 @@ func replaceBest(ctx context.Context, d *document, poll string, o Options) (*doc
 // replaceOne replaces one loop of a document.
 func replaceOne(ctx context.Context, d *document, poll string, o Options) (*document, Loop, error) {
 	out := Loop{Poll: poll}
-	l, err := findLoop(d, poll, o)
+	l, err := findLoop(ctx, d, poll, o)
 	if l != nil {
 		out.Operation = l.operation
 		if !o.strategy().Waits() || l.canSync {

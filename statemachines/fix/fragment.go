@@ -272,21 +272,28 @@ func (f *fragment) chooseExits() error {
 	return nil
 }
 
-// wayOut is the state of the machine that a verdict on a value of the status leads
-// to; empty for a Fail state of the fragment.
-func (f *fragment) wayOut(status pollcore.Status, value string) string {
+// wayOut is the state of the machine that a verdict by an acceptor leads to; empty for a Fail
+// state of the fragment.
+func (f *fragment) wayOut(status pollcore.Status, acceptor int) string {
 	switch status {
 	case pollcore.Succeeded:
-		return cmp.Or(f.exitOf(value, pollcore.Success), f.success)
+		return cmp.Or(f.exitBy(acceptor, pollcore.Success), f.success)
 	case pollcore.Failed:
-		exit := f.exitOf(value, pollcore.Failure)
-		if !f.keepsWay(value, exit) {
-			exit = "" // it was taken for a success
-		}
-		return cmp.Or(exit, f.handler)
+		return cmp.Or(f.exitBy(acceptor, pollcore.Failure), f.handler)
 	default:
 		return f.timedOut
 	}
+}
+
+// exitBy is where the old loop left with a status that an acceptor tells; empty if it did not,
+// or took a failure for a success.
+func (f *fragment) exitBy(acceptor int, verdict pollcore.Verdict) string {
+	for _, s := range f.observed.seen {
+		if s.acceptor == acceptor && s.verdict == verdict && s.exit != "" && (verdict == pollcore.Success || f.keepsWay(s.status, s.exit)) {
+			return s.exit
+		}
+	}
+	return ""
 }
 
 // keepsWay tells whether the new loop leads a failure where the old one did, which did not take
@@ -296,29 +303,16 @@ func (f *fragment) keepsWay(status, exit string) bool { return exit != f.success
 // acceptorNumber finds which acceptor a reason is of.
 var acceptorNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(acceptor (\d+) of \d+\)`) })
 
-// valueOf is the value of the status that a reason is of; empty if it is of none
-// alone.
-func (f *fragment) valueOf(reason string) string {
+// acceptorOf is the index of the acceptor that a reason is of; pollcore.NoAcceptor if it is of
+// none.
+func acceptorOf(reason string) int {
 	match := acceptorNumber().FindStringSubmatch(reason)
 	if match == nil {
-		return ""
+		return pollcore.NoAcceptor
 	}
 	n, err := strconv.Atoi(match[1])
-	if err != nil || n < 1 || n > len(f.entry.Waiter.Acceptors) {
-		return ""
+	if err != nil {
+		return pollcore.NoAcceptor
 	}
-	if m := f.entry.Waiter.Acceptors[n-1].Matcher.Output; m != nil && m.Comparator != pollcore.BooleanEquals {
-		return m.Expected
-	}
-	return ""
-}
-
-// exitOf is where the old loop left with a value of the status; empty if it did not.
-func (f *fragment) exitOf(value string, verdict pollcore.Verdict) string {
-	for _, s := range f.observed.seen {
-		if s.status == value && s.verdict == verdict {
-			return s.exit
-		}
-	}
-	return ""
+	return n - 1
 }

@@ -25,13 +25,14 @@ import (
 type seen struct {
 	polled
 
-	status  string
-	verdict pollcore.Verdict
-	later   bool   // only a later call leads to it
-	exit    string // the state behind the loop; empty if it polls on
-	output  string // what that state gets
-	err     string // of an execution that failed inside the loop
-	visits  map[string]int
+	status   string
+	verdict  pollcore.Verdict
+	acceptor int    // that tells the status
+	later    bool   // only a later call leads to it
+	exit     string // the state behind the loop; empty if it polls on
+	output   string // what that state gets
+	err      string // of an execution that failed inside the loop
+	visits   map[string]int
 }
 
 // route is where the status leads; empty if the loop polls on.
@@ -64,13 +65,13 @@ const longestDrawn = 60
 const begin = "(begin)"
 
 // runsFor is how long a job runs in a trial: some turns of the loop.
-func (l *loop) runsFor(o Options) time.Duration {
+func (l *loop) runsFor() time.Duration {
 	const least, most, turns = 10 * time.Second, 12 * time.Minute, 4
 	runs := most
 	if l.turn > 0 {
 		runs = min(max(turns*l.turn, least), most)
 	}
-	if o.Express { // both loops have to see the end in time
+	if l.express { // both loops have to see the end in time
 		runs = max(0, min(runs, asl.MaxExpressTime-2*max(l.turn, time.Minute)-least))
 	}
 	return runs
@@ -235,6 +236,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	for _, name := range demands.Variables() {
 		variables[name] = draw(name, demands.Variable(name))
 	}
+	l.startCounts(variables)
 	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn}))
 	if members, ok := input.(object); ok {
 		members["unread"] = "unread"
@@ -282,19 +284,19 @@ const mostEvents, enoughEvents = 3000, 1000
 
 func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Options) (seen, error) {
 	passing, _ := l.entry.Passing(s.Name)
-	out := seen{status: s.Name, verdict: s.Verdict, later: passing == catalog.PassingLater}
+	out := seen{status: s.Name, verdict: s.Verdict, acceptor: s.Acceptor, later: passing == catalog.PassingLater}
 	events := mostEvents
 	if l.turn > 0 {
 		events = enoughEvents
 	}
-	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), events, o)
+	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(), events, o)
 	if err != nil {
 		return out, err
 	}
 	out.exit, out.output, out.visits, out.polled = t.exit(r), string(r.Output), r.Visits, *asked
 	if r.Status == sim.StatusTimedOut {
 		out.err = asl.ErrorTimeout + ": the execution ends before the loop sees the end of the job"
-	} else if full := strings.Contains(r.Cause, "maximum number of history events"); full && r.Duration() < l.runsFor(o) {
+	} else if full := strings.Contains(r.Cause, "maximum number of history events"); full && r.Duration() < l.runsFor() {
 		out.err = fmt.Sprintf("a full history after %s, before the job ends: wait longer between polls", r.Duration())
 	} else if r.Status != sim.StatusSucceeded && !full {
 		out.err = r.Error + ": " + r.Cause
@@ -341,7 +343,7 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 			options.StateHandlers[name] = p.note(options.StateHandlers[name])
 		}
 		return nil
-	}}, trial.Options{Models: o.Models, Express: o.Express})
+	}}, trial.Options{Models: o.Models, Express: l.express})
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()

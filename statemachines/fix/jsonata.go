@@ -268,7 +268,7 @@ func (f *fragment) leave(at object, field string, document any) error {
 		}
 		output, _ := at["Output"].(object)
 		reason, _ := output["reason"].(string)
-		exit := f.wayOut(status, f.valueOf(reason))
+		exit := f.wayOut(status, acceptorOf(reason))
 		if exit == "" {
 			f.leadToFail(at, field, status)
 			return nil

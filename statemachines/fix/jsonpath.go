@@ -141,7 +141,7 @@ func (f *fragment) leaveRule(at object, field, reason string) error {
 		if at[field] != name {
 			continue
 		}
-		exit := f.wayOut(status, f.valueOf(reason))
+		exit := f.wayOut(status, acceptorOf(reason))
 		if exit == "" {
 			return nil
 		}

@@ -2,6 +2,7 @@ package fix
 
 import (
 	"cmp"
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -40,11 +40,13 @@ type loop struct {
 	// first is how long the loop waits before its first poll, in seconds.
 	first int64
 	bound lint.Bound
-	turn  time.Duration // that its Wait states take; 0 if that is not known
+	// express tells that it runs in an Express workflow: the machine, or a child execution.
+	express, child bool
+	turn           time.Duration // that its Wait states take; 0 if that is not known
 }
 
 // findLoop finds the loop of a Task in a document, and reads it.
-func findLoop(d *document, poll string, o Options) (*loop, error) {
+func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, error) {
 	m, err := d.Parse()
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{operation: table.Operation, plain: d.root}
+	l := &loop{operation: table.Operation, plain: d.root, express: table.Express, child: table.Express && !o.Express}
 	tasks := []*asl.State{table.Poll}
 	if o.strategy().Waits() {
 		for _, s := range table.Flow.States {
@@ -90,7 +92,10 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 		return l, err
 	}
 	l.machine, l.root = m, document.Root
-	if err := l.read(*table); err != nil || !o.strategy().Waits() {
+	if err := l.read(*table); err != nil {
+		return l, err
+	}
+	if err := l.chooseEntry(ctx, *table, o); err != nil || !o.strategy().Waits() {
 		return l, err
 	}
 	return l, l.addStart(*table, o)
@@ -117,6 +122,10 @@ func (l *loop) read(table lint.Loop) error {
 			l.choice = cmp.Or(l.choice, s)
 		case s.Type == asl.TypeWait:
 			l.wait = cmp.Or(l.wait, s)
+		case l.onlyCounts(s):
+		case s.Type == asl.TypePass && (s.Assign != nil || l.changesData(s)):
+			return refuse("the loop does more than poll: %q changes what other states read. "+
+				"If it counts, count by Assign, in a variable that the loop alone reads", s.Name)
 		default:
 			return refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
 		}
@@ -130,12 +139,7 @@ func (l *loop) read(table lint.Loop) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	if err := l.checkRows(table.Rows); err != nil {
-		return err
-	}
-	var err error
-	l.entry, err = l.chooseEntry(table)
-	return err
+	return l.checkRows(table.Rows)
 }
 
 // addChoices adds the Choice states that lead back into the loop. One that only stands
@@ -189,6 +193,7 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 func (l *loop) check() error {
 	for _, s := range l.states {
 		switch {
+		case s.Type == asl.TypePass || l.onlyCounts(s):
 		case s.Type == asl.TypeWait && (s.Assign != nil || s.Output != nil):
 			return refuse("%q changes data of the execution", s.Name)
 		case s.Choice == nil || l.choices() == 1 && !l.setsOnTheWayBack(s):
@@ -241,7 +246,7 @@ func (l *loop) readEntries() error {
 		switch {
 		case s.Choice != nil:
 			return refuse("the loop begins at the Choice %q, with a status that something else has found", s.Name)
-		case s.Type != asl.TypeWait:
+		case l.behindCount(s).Type != asl.TypeWait:
 			waits = false
 		case len(l.entries) > 1 && selectsPart(s):
 			return refuse("%q selects a part of its data, and the loop begins elsewhere, too", s.Name)
@@ -256,69 +261,10 @@ func (l *loop) readEntries() error {
 // firstWaits are the Wait states before the first poll.
 func (l *loop) firstWaits() []*asl.State {
 	var all []*asl.State
-	for s := l.begins(); s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.flow.State(s.Next) {
+	for s := l.behindCount(l.begins()); s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.behindCount(l.flow.State(s.Next)) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// chooseEntry finds what the loop waits for: what the table says, or the one waiter
-// of the operation whose successes all leave the loop.
-func (l *loop) chooseEntry(table lint.Loop) (*catalog.Entry, error) {
-	if table.Entry != nil {
-		return table.Entry, nil
-	}
-	service, operation, _ := strings.Cut(table.Operation, ":")
-	listing, err := catalog.AWS().Find(service)
-	if err != nil {
-		return nil, err
-	}
-	leaves := func(value string) bool {
-		for _, r := range table.Rows {
-			if slices.Contains(r.Values, value) {
-				return r.Ends != lint.PollsOn && r.Ends != lint.EndsUnknown && r.Ends != lint.EndsFailure
-			}
-		}
-		return false
-	}
-	var found []*catalog.Entry
-	for _, listed := range listing.Entries {
-		if listed.Operation != operation {
-			continue
-		}
-		e, err := catalog.Lookup(listing.Key, listed.Name)
-		if err != nil {
-			return nil, err
-		}
-		successes := 0
-		for _, a := range e.Waiter.Acceptors {
-			if a.State != pollcore.Success || a.Matcher.Output == nil {
-				continue
-			}
-			if !leaves(a.Matcher.Output.Expected) {
-				successes = -1
-				break
-			}
-			successes++
-		}
-		if successes > 0 {
-			found = append(found, e)
-		}
-	}
-	if jobs := slices.DeleteFunc(slices.Clone(found), func(e *catalog.Entry) bool { return e.Job == nil }); len(jobs) == 1 {
-		return jobs[0], nil // it knows more statuses than a waiter
-	}
-	if len(found) != 1 {
-		names := make([]string, len(found))
-		for i, e := range found {
-			names[i] = e.Name
-		}
-		if len(found) == 0 {
-			return nil, refuse("the catalogue has no waiter of %s whose successes all leave the loop", table.Operation)
-		}
-		return nil, refuse("the catalogue knows %d waiters of %s that the loop may mean (%s)", len(found), table.Operation, strings.Join(names, ", "))
-	}
-	return found[0], nil
 }
 
 // node is the JSON of a state.

@@ -19,12 +19,12 @@ const unbounded = 24 * time.Hour
 // execution before the loop does. The note says where it differs from the old loop, and
 // is empty elsewhere.
 func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
-	most, limit := l.longestWait(o)
+	most, limit, lead := l.longestWait(o)
 	least := max(time.Minute, time.Duration(l.first+1)*time.Second)
 	if o.MaxWait > 0 {
 		wait = max(o.MaxWait.Truncate(time.Second), least)
 		if limit > 0 && wait > most {
-			note = fmt.Sprintf("the machine ends %s after its start, maybe before this loop does with its max wait of %s", spell(limit), spell(wait))
+			note = fmt.Sprintf("the %s ends %s after its start%s, maybe before this loop does with its max wait of %s", l.execution(), spell(limit), lead, spell(wait))
 		}
 		return wait, note
 	}
@@ -37,27 +37,38 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 	case old == 0:
 		note = fmt.Sprintf("the definition does not say how long the old loop waited. The new one waits %s: change that with --max-wait", spell(wait))
 	case wait < old && limit > 0 && wait == max(most, least):
-		note = fmt.Sprintf("the new loop waits %s, to end before the machine does, %s after its start: change that with --max-wait", spell(wait), spell(limit))
+		note = fmt.Sprintf("the new loop waits %s, to end before the %s does, %s after its start%s: change that with --max-wait",
+			spell(wait), l.execution(), spell(limit), lead)
 	case wait < old.Truncate(time.Second):
 		note = fmt.Sprintf("the new loop waits %s, the old one %s, until its history was full: change that with --max-wait", spell(wait), spell(old))
 	}
 	return wait, note
 }
 
-// longestWait leaves some of the machine's time to the end of the loop: the last delay
-// and call with its retries, and the states around it. The limit is that of the machine; 0
-// if it has none.
-func (l *loop) longestWait(o Options) (most, limit time.Duration) {
+// longestWait leaves some of the execution's time to the states around the loop, to other loops,
+// and to the end of this one: its last delay and call with retries. The limit is that of the
+// execution, 0 if it has none.
+func (l *loop) longestWait(o Options) (most, limit time.Duration, before lead) {
 	const end, share, express = 10 * time.Minute, 4, 30 * time.Second
 	limit = time.Duration(l.machine.TimeoutSeconds) * time.Second
+	least := end
 	switch {
-	case o.Express && (limit == 0 || limit >= asl.MaxExpressTime):
-		return asl.MaxExpressTime - express, asl.MaxExpressTime
+	case l.express && (limit == 0 || limit >= asl.MaxExpressTime):
+		limit, least = asl.MaxExpressTime, express
 	case limit == 0:
-		return asl.MaxStandardTime, 0
-	default:
-		return limit - min(limit/share, end), limit
+		return asl.MaxStandardTime, 0, before
 	}
+	before = l.findLead(o)
+	left := max(0, limit-before.lasts) / time.Duration(before.loops)
+	return left - min(left/share, least), limit, before
+}
+
+// execution names what ends at the limit.
+func (l *loop) execution() string {
+	if l.child {
+		return "child execution"
+	}
+	return "machine"
 }
 
 // spell writes a time as flags take it: "24h", "1h50m".

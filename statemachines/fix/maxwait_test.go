@@ -56,6 +56,59 @@ func TestMaxWait(t *testing.T) {
 	}
 }
 
+// The time before a loop, and other loops, leave it less of the machine's.
+func TestMaxWaitBesideOthers(t *testing.T) {
+	t.Parallel()
+	loop := func(n int, next string) string {
+		return fmt.Sprintf(`"Wait %[1]d": {"Type": "Wait", "Seconds": 30, "Next": "Look %[1]d"},
+			"Look %[1]d": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q", "Next": "Done %[1]d?"},
+			"Done %[1]d?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "%[2]s"},
+				{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"}], "Default": "Wait %[1]d"}`, n, next)
+	}
+	const bad, hour = `, "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}}`, `"Hour": {"Type": "Wait", "Seconds": 3600, "Next": "%s"}, `
+	flow := func(start, states string) string { return `"StartAt": "` + start + `", "States": {` + states + bad }
+	limited := func(flow string) string { return `{"TimeoutSeconds": 7200, ` + flow + "}" }
+	within := func(before, outer, inner, kind string) string {
+		return limited(fmt.Sprintf(`"StartAt": "%s", "States": {%s%s, "Last": {"Type": "Succeed"}}`, before, fmt.Sprintf(hour, "Each"),
+			fmt.Sprintf(outer, `{"ProcessorConfig": {`+kind+`}, `+inner+"}")))
+	}
+	each := `"Each": {"Type": "Map", "ItemProcessor": %s, "Next": "Last"}`
+	inline, express, standard := `"Mode": "INLINE"`, `"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"`, `"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"`
+	one := flow("Wait 1", loop(1, "Good"))
+	for name, c := range map[string]struct {
+		text string
+		want []time.Duration
+		note string
+	}{
+		"a Wait before":          {limited(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), []time.Duration{50 * time.Minute}, "2h after its start (the loop begins after up to 1h)"},
+		"a Wait behind":          {limited(flow("Wait 1", loop(1, "Hour")+", "+fmt.Sprintf(hour, "Good")[:len(fmt.Sprintf(hour, "Good"))-2])), []time.Duration{110 * time.Minute}, "2h after its start: "},
+		"two loops":              {limited(flow("Wait 1", loop(1, "Wait 2")+", "+loop(2, "Good"))), []time.Duration{50 * time.Minute, 59*time.Minute + 30*time.Second}, "2h after its start (2 loops share that time)"},
+		"a Wait before a Map":    {within("Hour", each, one, inline), []time.Duration{50 * time.Minute}, "(the loop begins after up to 1h)"},
+		"a Wait before children": {within("Hour", each, one, standard), []time.Duration{50 * time.Minute}, "(the loop begins after up to 1h)"},
+		"children of Express":    {within("Hour", each, one, express), []time.Duration{4*time.Minute + 30*time.Second}, "before the child execution does, 5m after its start: "},
+		"a Wait inside of Express": {
+			within("Hour", each, strings.NewReplacer("3600", "120", "Hour", "Pause").Replace(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), express), []time.Duration{150 * time.Second}, "before the child execution does, 5m after its start (the loop begins after up to 2m)",
+		},
+	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, c.text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, len(c.want))
+			for i, l := range loops {
+				require.Empty(t, l.Refused)
+				require.Equal(t, c.want[i], l.MaxWait)
+				for _, job := range l.Jobs {
+					require.Less(t, job, c.want[i])
+				}
+			}
+			require.Contains(t, strings.Join(loops[0].Notes, "; "), c.note)
+		})
+	}
+}
+
 // The trials of a machine with a limit end there, too.
 func TestTrialEndsWithTheMachine(t *testing.T) {
 	t.Parallel()

@@ -307,7 +307,7 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		out.Runs, out.NotTried = report.Scripts, report.NotTried
 		return out, after
 	}
-	out.Reason = r.reason(c, f, smallest)
+	out.Reason = r.reason(ctx, c, f, smallest)
 	return out, nil
 }
 

@@ -220,16 +220,14 @@ func TestRepairAbsentMembers(t *testing.T) {
 	}
 }
 
-// A loop whose failures lead to a Fail state cannot keep it, and one that breaks gets nowhere.
-// The refusal was a sentence of the parser, with the place in a text that nobody had seen.
+// A loop keeps the Fail state that its failures lead to, and one that breaks gets nowhere.
 func TestStateThatTheNewLoopLeavesOver(t *testing.T) {
 	t.Parallel()
 	guarded := strings.Replace(taskOfContainers, `{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`,
 		`{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "IsPresent": true}, {"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`, 1)
 	for text, reason := range map[string]string{
 		strings.Replace(taskOfContainers, `"StringEquals": "STOPPED", "Next": "Bad"`, `"StringEquals": "LOST", "Next": "Bad"`, 1): `nothing leads to "Bad" any more, as the old loop got there in no trial: repair the loop first, without --replace`,
-		guarded: `the new loop fails by a Fail state of its own, and nothing leads to "Bad" any more: ` +
-			`put a Pass state in front of "Bad" to keep it`,
+		guarded: "",
 	} {
 		_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
 		require.Equal(t, reason, loops[0].Refused)

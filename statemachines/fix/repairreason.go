@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,9 +21,9 @@ func isRepairable(f lint.Finding) bool {
 
 // reason says why a finding is not repaired, and what to do instead. smallest is the
 // error of the smallest edit; nil if there is none.
-func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
+func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, smallest error) string {
 	if f.Rule == lint.UnboundedLoop {
-		return r.reasonUnbounded(c, f, smallest)
+		return r.reasonUnbounded(ctx, c, f, smallest)
 	}
 	if smallest != nil {
 		return smallest.Error()
@@ -31,13 +32,14 @@ func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 		if other := c.otherFinding(f); other != "" {
 			return "mend " + other + " first: the status may be taken as it should then"
 		}
-		if l := c.loopOf(c.stateAt(f)); f.Rule == lint.StatusUnclear && l != nil {
+		l := c.loopOf(c.stateAt(f))
+		if f.Rule == lint.StatusUnclear && l != nil {
 			if row := rowOf(l, f); row != nil {
-				return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it in front of the rule for %s, or pass --replace",
-					row.Member, row.Values[0])
+				return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it in front of the rule for %s%s",
+					row.Member, row.Values[0], r.orReplace(ctx, c, l))
 			}
 		}
-		return "no rule compares the status with one text that says the same: add a rule by hand, or pass --replace"
+		return "no rule compares the status with one text that says the same: add a rule by hand" + r.orReplace(ctx, c, l)
 	}
 	switch f.Rule {
 	case lint.UnretriedTask:
@@ -67,6 +69,17 @@ func (r *repairer) reason(c *checked, f lint.Finding, smallest error) string {
 	}
 }
 
+// orReplace advises to replace a loop; empty if that is refused.
+func (r *repairer) orReplace(ctx context.Context, c *checked, l *lint.Loop) string {
+	if l == nil || l.Poll == nil {
+		return ""
+	}
+	if !CanReplace(ctx, c.file, r.read, Options{Only: []string{l.Poll.Name}, MaxWait: r.options.MaxWait, Express: r.options.Express, Models: r.options.Models}) {
+		return ""
+	}
+	return ", or pass --replace"
+}
+
 // otherFinding is a finding of the same state that may be the cause of one about a status: a
 // word that is wrong, or a rule that an earlier one hides.
 func (c *checked) otherFinding(f lint.Finding) string {
@@ -80,7 +93,7 @@ func (c *checked) otherFinding(f lint.Finding) string {
 }
 
 // reasonUnbounded says why a loop gets no bound.
-func (r *repairer) reasonUnbounded(c *checked, f lint.Finding, smallest error) string {
+func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Finding, smallest error) string {
 	l, maxWait := c.loopOf(c.stateAt(f)), r.options.MaxWait
 	switch {
 	case l == nil || l.Poll == nil:
@@ -95,7 +108,7 @@ func (r *repairer) reasonUnbounded(c *checked, f lint.Finding, smallest error) s
 	case errors.Is(smallest, errStillFound):
 		return "other loops fill the same history of 25,000 events: pass --max-wait with a time that leaves room for them"
 	case smallest == nil:
-		return "a way into the loop cannot set a count: count the turns by hand, or pass --replace"
+		return "a way into the loop cannot set a count: count the turns by hand" + r.orReplace(ctx, c, l)
 	default:
 		return smallest.Error()
 	}

@@ -107,7 +107,7 @@ func TestNoRoomForATurn(t *testing.T) {
 		})
 		require.GreaterOrEqual(t, i, 0, name)
 		require.Equal(t, c.want == "", all.bound(at("Look 2"), r) != nil, name)
-		reason := r.reasonUnbounded(all, all.findings[i], nil)
+		reason := r.reasonUnbounded(t.Context(), all, all.findings[i], nil)
 		if c.want == "" {
 			require.NotContains(t, reason, "leave no room", name)
 		} else {

@@ -32,6 +32,9 @@ func (l *loop) checkRows(rows []lint.Row) error {
 		}
 		for i := range s.Choice.Rules {
 			rule := &s.Choice.Rules[i]
+			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.readsCount(l.node(s).Get("Choices").Items[i].Raw()) {
+				l.late = append(l.late, rule.Next)
+			}
 			if l.inside[rule.Next] || l.readsAnswer(rule) || l.isBounded() && slices.Contains(l.late, rule.Next) {
 				continue
 			}

@@ -69,7 +69,7 @@ func (l *loop) addStart(table lint.Loop, o Options) error {
 		return refuse("the job's id behind the Task %s is not known: %s", job.Sync, job.SyncUnknown)
 	case !l.canSync:
 		return refuse("no Task beside the loop starts the job")
-	case o.Express:
+	case l.express:
 		return refuse("an Express workflow cannot run a .sync Task")
 	}
 	for l.starter == nil {

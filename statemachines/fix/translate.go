@@ -102,7 +102,7 @@ func translatePath(p *jsonpath.Path, document string) (string, error) {
 	for _, s := range p.Steps() {
 		switch {
 		case s.Deep || s.Kind != jsonpath.StepName && s.Kind != jsonpath.StepIndex:
-			return "", refuse("the path %s selects more than one value", p)
+			return "", refuse("the path %s selects more than one value, which a new loop cannot: select one of them, as by [0]", p)
 		case s.Kind == jsonpath.StepIndex:
 			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
 		default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -117,9 +118,18 @@ func (f *fragment) checkLeftOver() error {
 		return nil
 	case slices.ContainsFunc(left, func(name string) bool { return slices.Contains(failures, name) }):
 		return refuse("the new loop fails by a Fail state of its own, and nothing leads to %q any more: put a Pass state in front of %[1]q to keep it", left[0])
-	default:
+	case slices.ContainsFunc(f.observed.seen, f.missesFailure):
 		return refuse("nothing leads to %q any more, as the old loop got there in no trial: repair the loop first, without --replace", left[0])
+	default:
+		return refuse("nothing leads to %q any more: no status of a failure of %s does, and the new loop polls on with all others. Remove the way to %[1]q first",
+			left[0], f.entry.FullName())
 	}
+}
+
+// missesFailure tells whether the old loop polls on with a failure that is no step to another end.
+func (f *fragment) missesFailure(s seen) bool {
+	passing, _ := f.entry.Passing(s.status)
+	return s.verdict == pollcore.Failure && s.exit == "" && passing != catalog.PassingEnding
 }
 
 // leftOver are the states of the flow to which nothing leads with the new loop.

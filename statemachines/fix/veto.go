@@ -81,7 +81,7 @@ type judge struct {
 
 // read declares the differences of a run that a new loop is for, and refuses others.
 func (j *judge) read(r *trial.Run) error {
-	if len(r.Differences) == 0 || breaksAlike(r) {
+	if len(r.Differences) == 0 || breaksAlike(r) || j.endsEarlier(r) {
 		return nil
 	}
 	kind, ok := j.kindOf(r)
@@ -108,6 +108,17 @@ func breaksAlike(r *trial.Run) bool {
 	return isEngineError(r.Before) && isEngineError(r.After) && !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
 		return d.What != trial.Error && d.What != trial.Cause
 	})
+}
+
+// endsEarlier tells whether the new loop leaves with a failure on the way to the end that the old
+// one saw: a run that stays at that failure shows what differs.
+func (j *judge) endsEarlier(r *trial.Run) bool {
+	if r.After.Polls >= r.Before.Polls || r.After.Status == string(sim.StatusSucceeded) && !j.handles {
+		return false
+	}
+	statuses := slices.DeleteFunc(slices.Clone(r.Kinds), func(k trial.Kind) bool { return k.Task != j.poll || k.Sort != trial.Status })
+	last := max(0, len(statuses)-1)
+	return slices.ContainsFunc(statuses[:last], func(k trial.Kind) bool { return j.verdicts[k.Value] == pollcore.Failure })
 }
 
 // kindOf is the kind of answer of the poll that a run is about.

@@ -27,7 +27,8 @@ type repaired struct {
 	Written  bool     `json:"written"`
 	Repairs  []repair `json:"repairs"`
 
-	hint string // how the repairs get into the file
+	hint       string // how the repairs get into the file
+	canReplace bool   // a loop that needs no repair
 }
 
 // repair is a repair with its diff.
@@ -101,6 +102,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	if o.output == "json" {
 		err = kit.WriteJSON(c.OutOrStdout(), out)
 	} else {
+		out.canReplace = len(all) == 0 && fix.CanReplace(c.Context(), text, read, fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express})
 		err = out.print(c)
 	}
 	if err != nil {
@@ -143,7 +145,11 @@ func (r *repaired) print(c *cobra.Command) error {
 		terminal.Fprintf(&b, "%s\n", terminal.Lines(one.Diff))
 	}
 	if len(r.Repairs) == 0 {
-		b.WriteString("nothing to repair; --replace puts a compiled loop in the place of yours\n")
+		b.WriteString("nothing to repair")
+		if r.canReplace {
+			b.WriteString("; --replace puts a compiled loop in the place of yours")
+		}
+		b.WriteString("\n")
 	} else if made := slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Made }); made && !r.Written && r.hint != "" {
 		b.WriteString(r.hint + "\n")
 	}

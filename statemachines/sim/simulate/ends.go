@@ -19,6 +19,8 @@ type status struct {
 	verdict pollcore.Verdict
 	answer  any  // what describe answers, in the model's spelling
 	stated  bool // the entry names it; others are what its waiter polls on for
+
+	acceptor int // which tells it, as Status has it
 }
 
 // behaviour is what the describe call of a job or a resource can answer.
@@ -66,6 +68,10 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 			}
 		}
 		s.agree(e, func(answer any) bool { return err != nil || check.Check(nil, answer, nil).Verdict == s.verdict })
+		s.acceptor = pollcore.NoAcceptor
+		if err == nil {
+			s.acceptor = check.Check(nil, s.answer, nil).Acceptor
+		}
 	}
 	return b
 }
@@ -104,7 +110,7 @@ func (a *answers) byStatus(b *behaviour, model *catalog.Operation) {
 			if p := parsePlace(j.Message); p != nil && values.verdict == pollcore.Failure && !a.bare {
 				answer = p.put(answer, p.reason(model.Output, name))
 			}
-			b.statuses = append(b.statuses, status{name, values.verdict, answer, true})
+			b.statuses = append(b.statuses, status{name: name, verdict: values.verdict, answer: answer, stated: true})
 		}
 	}
 }
@@ -178,12 +184,12 @@ func (a *answers) byAcceptors(b *behaviour) {
 				if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && p.get(answer) == nil && !a.bare {
 					answer = p.put(answer, p.reason(e.Operation.Output, name))
 				}
-				n.add(status{name, verdict.Verdict, answer, taken})
+				n.add(status{name: name, verdict: verdict.Verdict, answer: answer, stated: taken})
 			})
 		}
 	}
 	if empty := a.Of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
-		n.add(status{"RUNNING", pollcore.Retry, empty, false})
+		n.add(status{name: "RUNNING", verdict: pollcore.Retry, answer: empty})
 	}
 }
 

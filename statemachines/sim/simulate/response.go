@@ -288,7 +288,7 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			}
 			passing, _ := j.entry.Passing(s.name)
 			r.Statuses = append(r.Statuses, StatusResponse{
-				Status{s.name, s.verdict}, spellAnswer(told(clone(s.answer)), output), spellAnswer(told(clone(bare)), output), passing == catalog.PassingEnding,
+				Status{s.name, s.verdict, s.acceptor}, spellAnswer(told(clone(s.answer)), output), spellAnswer(told(clone(bare)), output), passing == catalog.PassingEnding,
 			})
 		}
 		number := func(of *status) int {

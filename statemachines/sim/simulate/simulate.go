@@ -161,6 +161,8 @@ func (t *task) untold(what string) Unknown {
 type Status struct {
 	Name    string // as Spec.Ends names it
 	Verdict pollcore.Verdict
+	// Acceptor is the one of the entry's waiter that tells it; pollcore.NoAcceptor if none does.
+	Acceptor int
 }
 
 // Statuses returns the statuses that a job or resource can be simulated with; none
@@ -175,7 +177,7 @@ func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
 	}
 	all := make([]Status, len(j.behaviour.statuses))
 	for i, s := range j.behaviour.statuses {
-		all[i] = Status{s.name, s.verdict}
+		all[i] = Status{s.name, s.verdict, s.acceptor}
 	}
 	return all, nil
 }

@@ -1,0 +1,58 @@
+package fix_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+)
+
+// A loop that counts its turns in a variable becomes one with a bound of its own.
+func TestLoopThatCounts(t *testing.T) {
+	t.Parallel()
+	const (
+		look = `"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q", "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+				{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"}, {"Variable": "$n", "NumericGreaterThanEquals": 20, "Next": "Late"}], "Default": "Wait"},`
+		wait      = `"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, `
+		count     = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
+		start     = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
+		ends      = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+		untouched = `"Count" changes what other states read. If it counts, count by Assign, in a variable that the loop alone reads`
+	)
+	inWait := start + strings.Replace(wait, `"Seconds"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Seconds"`, 1) + look + ends
+	inPass := start + strings.Replace(wait, `"Look"`, `"Count"`, 1) + count + look + ends
+	first := strings.NewReplacer(`"Next": "Wait"}, `, `"Next": "Count"}, `, `"Default": "Wait"`, `"Default": "Count"`, `"Next": "Look"}, "Look"`, `"Next": "Wait"}, "Look"`).Replace(start + wait + count + look + ends)
+	inJSONata := `{"QueryLanguage": "JSONata", ` + strings.NewReplacer(`"n.$": "States.MathAdd($n, 1)"`, `"n": "{% $n + 1 %}"`,
+		`"Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q"`, `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`,
+		`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED"`, `"Condition": "{% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %}"`,
+		`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED"`, `"Condition": "{% $states.input.QueryExecution.Status.State = 'FAILED' %}"`,
+		`"Variable": "$n", "NumericGreaterThanEquals": 20`, `"Condition": "{% $n >= 20 %}"`).Replace(inWait[1:])
+	for name, c := range map[string]struct{ text, refused string }{
+		"in the Wait":                {inWait, ""},
+		"in the Wait, in JSONata":    {inJSONata, ""},
+		"in a Pass":                  {inPass, ""},
+		"in a Pass that comes first": {first, ""},
+		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), untouched},
+		"in the data":                {strings.NewReplacer(`"Assign": {"n.$": "States.MathAdd($n, 1)"}`, `"Parameters": {"n.$": "States.MathAdd($.poll.n, 1)"}, "ResultPath": "$.poll"`, `"Variable": "$n"`, `"Variable": "$.poll.n"`).Replace(inPass), untouched},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			after, loops := apply(t, c.text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			if c.refused != "" {
+				require.Contains(t, loops[0].Refused, c.refused)
+				return
+			}
+			require.Empty(t, loops[0].Refused)
+			require.InDelta(t, 10*time.Minute, loops[0].MaxWait, float64(time.Minute))
+			require.NotContains(t, after, `States.MathAdd($n`)
+			require.NotContains(t, after, `$n + 1`)
+			require.Contains(t, after, `"Late"`)
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package fix_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/tests/race"
+)
+
+// loopOf is a loop whose Task polls an operation by the id of the input.
+func loopOf(resource, id, poll, rules string) string {
+	argument, language := fmt.Sprintf(`"Parameters": {"%s.$": "$.id"}`, id), "JSONPath"
+	if strings.Contains(rules, "{%") {
+		argument, language = fmt.Sprintf(`"Arguments": {"%s": "{%% $states.context.Execution.Input.id %%}"}`, id), "JSONata"
+	}
+	return fmt.Sprintf(`{"StartAt": "Wait", "QueryLanguage": "%s", "States": {
+		"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:%s", %s%s, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [%s], "Default": "Wait"},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Broken"}}}`, language, resource, argument, poll, rules)
+}
+
+// Loops as people write them become compiled ones, or stay for the true reason.
+func TestWaysToReadAnAnswer(t *testing.T) {
+	t.Parallel()
+	const (
+		database, crawler     = "rds:describeDBInstances", "glue:getCrawler"
+		ready, succeeded      = `{"Variable": "$.c.Crawler.State", "StringEquals": "READY"}`, `{"Variable": "$.c.Crawler.LastCrawl.Status", "StringEquals": "SUCCEEDED"}`
+		available, failed     = `{"Variable": "$.d.DbInstances[0].DbInstanceStatus", "StringEquals": "available", "Next": "Good"}`, `{"Variable": "$.d.DbInstances[0].DbInstanceStatus", "StringEquals": "failed", "Next": "Bad"}`
+		toCrawler, toDatabase = `, "ResultPath": "$.c"`, `, "ResultPath": "$.d"`
+	)
+	condition := func(text, next string) string {
+		return fmt.Sprintf(`{"Condition": "{%% %s %%}", "Next": "%s"}`, text, next)
+	}
+	withoutBad := func(text string) string {
+		return strings.Replace(text, `, "Bad": {"Type": "Fail", "Error": "Broken"}`, "", 1)
+	}
+	for name, c := range map[string]struct{ text, reason, exit string }{
+		"a failure on the way to another": {loopOf(database, "DbInstanceIdentifier", toDatabase, available+","+failed), "", "Bad"},
+		"a filter in JSONata":             {withoutBad(loopOf(database, "DbInstanceIdentifier", "", condition("$exists($states.input.DbInstances[DbInstanceStatus = 'available'])", "Good"))), "", ""},
+		"a count in JSONata":              {withoutBad(loopOf(database, "DbInstanceIdentifier", "", condition("$count($states.input.DbInstances[DbInstanceStatus != 'available']) = 0", "Good"))), "", ""},
+		"an item picked by its id": {
+			withoutBad(loopOf(database, "DbInstanceIdentifier", `, "Output": {"s": "{% $states.result.DbInstances[DbInstanceIdentifier = $states.context.Execution.Input.name].DbInstanceStatus %}"}`,
+				condition("$states.input.s = 'available'", "Good"))),
+			`Compare statuses alone, those of one item that the arguments of "Look" ask for`, "",
+		},
+		"a filter in JSONPath": {
+			withoutBad(loopOf(database, "DbInstanceIdentifier", toDatabase+`, "ResultSelector": {"done.$": "$.DbInstances[?(@.DbInstanceStatus=='available')]"}`, `{"Variable": "$.d.done[0]", "IsPresent": true, "Next": "Good"}`)),
+			"selects more than one value, which a new loop cannot: select one of them, as by [0]", "",
+		},
+		"two members of a crawler":            {loopOf(crawler, "Name", toCrawler, `{"And": [`+ready+","+succeeded+`], "Next": "Good"},`+strings.Replace(ready, `"READY"`, `"READY", "Next": "Bad"`, 1)), "", "Bad"},
+		"two members of a crawler in JSONata": {loopOf(crawler, "Name", "", condition("$states.input.Crawler.State = 'READY' and $states.input.Crawler.LastCrawl.Status = 'SUCCEEDED'", "Good")+","+condition("$states.input.Crawler.State = 'READY'", "Bad")), "", "Bad"},
+		"a status that the waiter does not know": {
+			loopOf("redshift:describeClusters", "ClusterIdentifier", `, "ResultPath": "$.d"`, strings.NewReplacer("DbInstances", "Clusters", "DbInstanceStatus", "ClusterStatus").Replace(available+","+failed)),
+			`nothing leads to "Bad" any more: no status of a failure of redshift:ClusterAvailable does, and the new loop polls on with all others. Remove the way to "Bad" first`, "",
+		},
+	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, c.text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			if c.reason == "" {
+				require.Empty(t, loops[0].Refused)
+			} else {
+				require.Contains(t, loops[0].Refused, c.reason)
+			}
+			for _, r := range loops[0].Routes {
+				if r.Before == "Bad" {
+					require.Equal(t, "Bad", r.After, r.Status)
+				}
+			}
+			if c.exit != "" {
+				require.Contains(t, loops[0].Routes, fix.Route{Status: strings.NewReplacer(database, "failed", crawler, "FAILED").Replace(resourceOf(c.text)), Before: c.exit, After: c.exit})
+			}
+		})
+	}
+}
+
+// resourceOf is the operation that a loop polls.
+func resourceOf(text string) string {
+	_, after, _ := strings.Cut(text, "aws-sdk:")
+	name, _, _ := strings.Cut(after, `"`)
+	return name
+}
