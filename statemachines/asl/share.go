@@ -55,11 +55,11 @@ func (h *Histories) placesOf(s *State) []holding {
 	}
 	var places []holding
 	for flow := &h.machine.Flow; flow != nil; {
-		outer := flow.holder(s)
+		outer := flow.Holder(s)
 		places = append(places, holding{flow: flow, state: outer})
 		flow = nil
 		for _, inner := range outer.Flows() {
-			if outer != s && inner.holder(s) != nil {
+			if outer != s && inner.Holder(s) != nil {
 				flow = inner
 			}
 		}
@@ -128,8 +128,8 @@ func (w *ways) lead(from, to *State) bool {
 	return after[w.index[to]]
 }
 
-// holder is the state of the flow that is a state, or has it inside.
-func (f *Flow) holder(s *State) *State {
+// Holder is the state of the flow that is a state, or has it inside.
+func (f *Flow) Holder(s *State) *State {
 	for _, outer := range f.States {
 		if rest, found := strings.CutPrefix(s.Position.Pointer, outer.Position.Pointer); found && (rest == "" || rest[0] == '/') {
 			return outer

@@ -54,10 +54,10 @@ func (l *loop) findLead(o Options) lead {
 		for _, s := range other.States {
 			takes[s] = 0
 		}
-		at := holder(other.Flow, l.poll)
+		at := other.Flow.Holder(l.poll)
 		if lasts := l.boundOf(other); lasts > 0 {
 			takes[turnAt(other)] = lasts
-		} else if leads(other.Flow, turnAt(other), at) || leads(other.Flow, at, turnAt(other)) {
+		} else if other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other)) {
 			found.loops++
 		}
 	}
@@ -65,7 +65,7 @@ func (l *loop) findLead(o Options) lead {
 		takes[s] = 0
 	}
 	for _, f := range flows {
-		to := holder(f, l.poll)
+		to := f.Holder(l.poll)
 		if f == l.flow {
 			to = l.begins()
 		}
@@ -79,11 +79,11 @@ func (l *loop) findLead(o Options) lead {
 func (l *loop) findFlows() []*asl.Flow {
 	flows := []*asl.Flow{&l.machine.Flow}
 	for f := flows[0]; f != l.flow; {
-		outer := holder(f, l.poll)
+		outer := f.Holder(l.poll)
 		if outer.Map != nil && outer.Map.Distributed && outer.Map.ExecutionType == asl.Express {
 			flows = nil
 		}
-		f = outer.Flows()[slices.IndexFunc(outer.Flows(), func(inner *asl.Flow) bool { return holder(inner, l.poll) != nil })]
+		f = outer.Flows()[slices.IndexFunc(outer.Flows(), func(inner *asl.Flow) bool { return inner.Holder(l.poll) != nil })]
 		flows = append(flows, f)
 	}
 	return flows
