@@ -137,7 +137,7 @@ func (f *fragment) measureJob(ctx context.Context, old, after *observed, shorter
 		}
 		succeeded = succeeded || s.verdict == pollcore.Success
 		if like := slices.IndexFunc(measured, func(n int) bool {
-			return old.seen[n].leadsAs(s) && after.seen[n].leadsAs(after.seen[i])
+			return old.seen[n].leadsAs(&old.seen[i]) && after.seen[n].leadsAs(&after.seen[i])
 		}); like >= 0 {
 			t := all[like]
 			t.Status = s.status
@@ -165,7 +165,7 @@ func (f *fragment) measureJob(ctx context.Context, old, after *observed, shorter
 }
 
 // leadsAs tells whether the loop was seen to do with two statuses the same.
-func (s seen) leadsAs(o seen) bool {
+func (s *seen) leadsAs(o *seen) bool {
 	return s.exit != "" && s.exit == o.exit && s.err == "" && o.err == "" && maps.Equal(s.visits, o.visits)
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -226,6 +225,3 @@ func stateOf(m *asl.StateMachine, name string) *asl.State {
 	}
 	return nil
 }
-
-// isIn tells whether a pointer is that of a state, or of a part of one.
-func isIn(pointer, state string) bool { return strings.HasPrefix(pointer+"/", state+"/") }

@@ -47,16 +47,14 @@ func (l *loop) failingTurn(s *asl.State, catcher int) Turn {
 		if !lap.inside[s.Name] || lap.first(asl.TypeWait) == nil {
 			continue
 		}
-		turn := lap.turn(s)
-		turn.addRetries(s, s.Catch[catcher].ErrorEquals)
-		return turn
+		return withRetries(lap.turn(s), s, s.Catch[catcher].ErrorEquals)
 	}
 	return Turn{}
 }
 
-// addRetries adds the retries of a call that fails each time with one of some errors, at most
-// as many as a history has room for.
-func (t *Turn) addRetries(s *asl.State, caught []string) {
+// withRetries is a turn with the retries of a call that fails each time with one of some errors,
+// at most as many as a history has room for.
+func withRetries(t Turn, s *asl.State, caught []string) Turn {
 	room := max(0, roomForTurns-t.Events) / retriedEvents
 	for i := range s.Retry {
 		r := &s.Retry[i]
@@ -67,11 +65,12 @@ func (t *Turn) addRetries(s *asl.State, caught []string) {
 			t.Events, t.Transitions, t.Wait = t.Events+retriedEvents, t.Transitions+1, t.Wait+delayOf(*r, int64(n))
 			if t.Wait > asl.MaxStandardTime {
 				t.Wait = asl.MaxStandardTime
-				return
+				return t
 			}
 		}
-		return // the errors of one retrier
+		break // the errors of one retrier
 	}
+	return t
 }
 
 // delayOf is the time before the n-th retry.

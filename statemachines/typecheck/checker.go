@@ -100,9 +100,6 @@ func newChecker(m *asl.StateMachine, o Options) *Checker {
 	return c
 }
 
-// startEnv is the environment in which the state machine starts.
-func (c *Checker) startEnv() Env { return Env{Input: c.start, vars: objectOf(newObject(nil))} }
-
 // Start is the environment in which a flow starts: that of the state machine, of a
 // branch, or of the items of a Map.
 func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
@@ -186,6 +183,9 @@ func (c *Checker) Arguments(s *asl.State) Value {
 	name, template := x.arguments()
 	return x.with(doc).templateOr(template, doc, name)
 }
+
+// startEnv is the environment in which the state machine starts.
+func (c *Checker) startEnv() Env { return Env{Input: c.start, vars: objectOf(newObject(nil))} }
 
 // load finds the variables and the APIs of all states.
 func (c *Checker) load() error {

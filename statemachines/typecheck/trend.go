@@ -244,7 +244,7 @@ func (x *scene) trendOf(p *jsonata.Part, left, right Value) Trend {
 // scaled is the trend of a product or a quotient.
 func scaled(operator string, l, r Trend, left, right Value) Trend {
 	if operator == "*" && l == NoTrend {
-		l, r, left, right = r, l, right, left
+		l, r, right = r, l, left
 	}
 	switch {
 	case l == NoTrend && r == NoTrend:
