@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var suites = flag.String("suites", "", "write the processor time of the tests of each package, which is in the files alone and race of this folder, into docs/bench.md")
+var suites = flag.String("suites", "", "write the table of suites of docs/bench.md from this file, which timed wrote")
 
 var ratios = flag.Bool("ratios", false, "measure all pairs and print their ratios")
 

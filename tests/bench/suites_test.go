@@ -4,67 +4,66 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 const sectionSuites = "suites"
 
-// suite is what the tests of a package take: seconds of processor time, alone and under
-// the race detector, with the programs that they run.
+// suite is what the tests of a package take: seconds of processor time, with the programs
+// that they run.
 type suite struct {
-	name        string
-	alone, race float64
+	name    string
+	seconds float64
 }
 
 // leastSuite is the seconds under which the table names no package.
 const leastSuite = 1
 
-// writeSuites writes the table of what timed noted of the tests, alone and under the race
-// detector, in the files "alone" and "race" of a folder.
-func writeSuites(folder, page string) error {
-	by := map[string]*suite{}
-	for _, file := range []string{"alone", "race"} {
-		text, err := os.ReadFile(filepath.Join(folder, file))
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(text)) {
-			var name string
-			var user, system float64
-			if _, err := fmt.Sscan(line, &name, &user, &system); err != nil {
-				return fmt.Errorf("%s: %q is no package with its seconds: %w", file, line, err)
-			}
-			if by[name] == nil {
-				by[name] = &suite{name: name}
-			}
-			if file == "race" {
-				by[name].race = user + system
-			} else {
-				by[name].alone = user + system
-			}
-		}
+// writeSuites writes the table of what timed noted in a file.
+func writeSuites(file, page string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
 	}
-	var all []suite
-	for _, s := range by {
-		all = append(all, *s)
+	all, err := readSuites(string(text))
+	if err != nil {
+		return err
 	}
 	return writeSection(page, sectionSuites, suiteTable(all))
 }
 
+// readSuites reads lines of timed, the longest first.
+func readSuites(text string) ([]suite, error) {
+	var all []suite
+	for line := range strings.Lines(text) {
+		var s suite
+		var user, system float64
+		if _, err := fmt.Sscan(line, &s.name, &user, &system); err != nil {
+			return nil, fmt.Errorf("%q is no package with its seconds: %w", line, err)
+		}
+		s.seconds = user + system
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b suite) int { return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.name, b.name)) })
+	return all, nil
+}
+
 // suiteTable is the table of the packages whose tests take longest, and the sum of all.
 func suiteTable(all []suite) string {
-	slices.SortFunc(all, func(a, b suite) int { return cmp.Or(cmp.Compare(b.race, a.race), cmp.Compare(a.name, b.name)) })
 	sum, rest := suite{name: "all"}, suite{name: "all others"}
 	var b strings.Builder
-	b.WriteString("| package | tests | under the race detector |\n|---|---|---|\n")
-	add := func(to *suite, s suite) { to.alone, to.race = to.alone+s.alone, to.race+s.race }
-	row := func(s suite) { fmt.Fprintf(&b, "| %s | %.1f | %.1f |\n", s.name, s.alone, s.race) }
+	b.WriteString("| package | seconds |\n|---|---|\n")
+	row := func(s suite) { fmt.Fprintf(&b, "| %s | %.1f |\n", s.name, s.seconds) }
 	for _, s := range all {
-		add(&sum, s)
-		if s.alone < leastSuite && s.race < leastSuite {
-			add(&rest, s)
+		sum.seconds += s.seconds
+		if s.seconds < leastSuite {
+			rest.seconds += s.seconds
 			continue
 		}
 		row(s)
@@ -72,4 +71,31 @@ func suiteTable(all []suite) string {
 	row(rest)
 	row(sum)
 	return b.String()
+}
+
+func TestSuiteTable(t *testing.T) {
+	t.Parallel()
+	all, err := readSuites("tests/bench 1.5 0.25\n. 0.1 0.2\npollcore 3 0.5\nlambdas/handler 0.3 0.2\n")
+	require.NoError(t, err)
+	require.Equal(t, "| package | seconds |\n|---|---|\n| pollcore | 3.5 |\n| tests/bench | 1.8 |\n| all others | 0.8 |\n| all | 6.0 |\n", suiteTable(all))
+	_, err = readSuites("pollcore 3\n")
+	require.ErrorContains(t, err, `"pollcore 3\n" is no package with its seconds`)
+}
+
+// The script that times a package ends as its tests do, and leaves their output as it is.
+func TestTimed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	for range 2 {
+		program := exec.CommandContext(t.Context(), "./timed", file, "bash", "-c", "echo out; echo err >&2; exit 7")
+		said, err := program.CombinedOutput()
+		require.Equal(t, "out\nerr\n", string(said))
+		require.ErrorContains(t, err, "exit status 7")
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	all, err := readSuites(string(text))
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, "tests/bench", all[0].name)
 }
