@@ -18,6 +18,8 @@ var (
 	cut = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\$min\(\[\s*(.+?)\s*,\s*\$max\(\[\s*0\s*,(` + balanced(4) + `)\]\s*\)\s*\]\s*\)$`)
 	})
+	// fromNow is what makes a time anew in each lap.
+	fromNow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:millis|now)\(|State\.EnteredTime`) })
 	// growing is a delay that grows from the second number up to the first, alone or as
 	// `jobpoller compile` writes it: with a random part, and cut at a deadline.
 	growing = sync.OnceValue(func() *regexp.Regexp {
@@ -50,6 +52,9 @@ func (l *Loop) describeDelay() string {
 	case l.Turn.Wait > 0:
 		return " every " + pause(l.Turn.Wait)
 	case len(l.Waits) == 0:
+		if i := slices.IndexFunc(l.States, passesTime); i >= 0 { // such as an activity
+			return fmt.Sprintf(", with the time that %q takes", l.States[i].Name)
+		}
 		return ", with a delay that the definition does not say"
 	}
 	w := l.Waits[0]
@@ -58,7 +63,11 @@ func (l *Loop) describeDelay() string {
 			w = s // before the next poll
 		}
 	}
-	switch seconds := w.Wait.Seconds; {
+	switch seconds, at := w.Wait.Seconds, w.Wait.Timestamp; {
+	case at != nil && at.Expression != nil && fromNow().MatchString(at.Expression.String()):
+		return fmt.Sprintf(", with a delay that %q computes", w.Name)
+	case at != nil && (at.Literal != nil || at.Expression != nil || at.Path != nil && !asl.IsPlaceholder(at.Path)):
+		return fmt.Sprintf(", waits until the Timestamp that %q names", w.Name)
 	case seconds != nil && seconds.Literal == int64(0):
 		return " without a pause"
 	case seconds != nil && seconds.Expression != nil:
