@@ -13,15 +13,36 @@ import (
 )
 
 var (
-	// growing is a delay that grows from the second number up to the first.
-	growing = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\$min\(\[\s*(\d+(?:\.\d+)?)\s*,\s*(\d+(?:\.\d+)?)\s*\*\s*\$power\(`)
+	// cut is a delay that ends at a deadline at the latest: its first group is the delay, its
+	// second the time that is left.
+	cut = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\$min\(\[\s*(.+?)\s*,\s*\$max\(\[\s*0\s*,(` + balanced(4) + `)\]\s*\)\s*\]\s*\)$`)
 	})
-	// steady is a delay that only a deadline makes shorter.
-	steady = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$min\(\[\s*(\d+)\s*,\s*\$max\(\[\s*0\s*,`) })
-	// planned are the delays of a list.
-	planned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\s*(\d+(?:\s*,\s*\d+)*)\s*\]\[`) })
+	// fromNow is what makes a time anew in each lap.
+	fromNow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:millis|now)\(|State\.EnteredTime`) })
+	// growing is a delay that grows from the second number up to the first, alone or as
+	// `jobpoller compile` writes it: with a random part, and cut at a deadline.
+	growing = sync.OnceValue(func() *regexp.Regexp {
+		const number = `\s*(\d+(?:\.\d+)?)\s*`
+		return regexp.MustCompile(`^(?:\(\$left := [^;]*; \$delay := )?` +
+			`\$min\(\[` + number + `,` + number + `\*\s*\$power\(\s*[1-9]\d*(?:\.\d+)?\s*,` + balanced(2) + `\)\s*\]\s*\)` +
+			`(?:; \$spread := [^;]*; \$draw := \$round\(\$delay \+ [^;]*; \$left - \$draw >= \d+ \? \$draw : [^;]*\))?$`)
+	})
+	// listed are the delays of a list, or one number alone.
+	listed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:(\d+)|\[\s*(\d+(?:\s*,\s*\d+)*)\s*\]\[(?:[^\[\]]|\[[^\[\]]*\])*\])$`)
+	})
+	// selected is a path of members, or a variable.
+	selected = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$[\w.]+$`) })
 )
+
+// balanced matches text whose parentheses close, down to a depth.
+func balanced(depth int) string {
+	if depth == 0 {
+		return `[^()]*`
+	}
+	return `(?:[^()]|\(` + balanced(depth-1) + `\))*`
+}
 
 // describeDelay says how long the loop waits between two polls.
 func (l *Loop) describeDelay() string {
@@ -31,6 +52,9 @@ func (l *Loop) describeDelay() string {
 	case l.Turn.Wait > 0:
 		return " every " + pause(l.Turn.Wait)
 	case len(l.Waits) == 0:
+		if i := slices.IndexFunc(l.States, passesTime); i >= 0 { // such as an activity
+			return fmt.Sprintf(", with the time that %q takes", l.States[i].Name)
+		}
 		return ", with a delay that the definition does not say"
 	}
 	w := l.Waits[0]
@@ -39,7 +63,11 @@ func (l *Loop) describeDelay() string {
 			w = s // before the next poll
 		}
 	}
-	switch seconds := w.Wait.Seconds; {
+	switch seconds, at := w.Wait.Seconds, w.Wait.Timestamp; {
+	case at != nil && at.Expression != nil && fromNow().MatchString(at.Expression.String()):
+		return fmt.Sprintf(", with a delay that %q computes", w.Name)
+	case at != nil && (at.Literal != nil || at.Expression != nil || at.Path != nil && !asl.IsPlaceholder(at.Path)):
+		return fmt.Sprintf(", waits until the Timestamp that %q names", w.Name)
 	case seconds != nil && seconds.Literal == int64(0):
 		return " without a pause"
 	case seconds != nil && seconds.Expression != nil:
@@ -54,19 +82,29 @@ func (l *Loop) describeDelay() string {
 // delayOfExpression says how long a Wait waits by an expression.
 func delayOfExpression(name, text string) string {
 	text = strings.TrimSpace(text)
+	if m := cut().FindStringSubmatch(text); m != nil && clock().MatchString(m[2]) {
+		text = m[1]
+	}
 	if m := growing().FindStringSubmatch(text); m != nil {
-		return delaysOf(m[2], m[1])
+		return delaysUpTo(m[1], m[2])
 	}
-	if m := steady().FindStringSubmatch(text); m != nil {
-		return delaysOf(m[1])
+	if m := listed().FindStringSubmatch(text); m != nil {
+		return delaysOf(strings.Split(m[1]+m[2], ",")...)
 	}
-	if m := planned().FindStringSubmatch(text); m != nil {
-		return delaysOf(strings.Split(m[1], ",")...)
-	}
-	if !strings.ContainsAny(text, " ()") {
+	if selected().MatchString(text) {
 		return ", with the delay of " + text
 	}
 	return fmt.Sprintf(", with a delay that %q computes", name)
+}
+
+// delaysUpTo says between which delays, in seconds, those of a loop are that grow up to a limit.
+func delaysUpTo(limit, first string) string {
+	most, errMost := strconv.ParseFloat(limit, 64)
+	least, errLeast := strconv.ParseFloat(first, 64)
+	if errMost != nil || errLeast != nil || least >= most {
+		return delaysOf(limit)
+	}
+	return delaysOf(first, limit)
 }
 
 // delaysOf says between which of some delays, in seconds, those of a loop are.
@@ -78,6 +116,9 @@ func delaysOf(seconds ...string) string {
 			return "" // the pattern has numbers alone
 		}
 		all = append(all, time.Duration(n*float64(time.Second)))
+	}
+	if slices.Max(all) == 0 {
+		return " without a pause"
 	}
 	text := " every " + pause(slices.Min(all))
 	if slices.Max(all) > slices.Min(all) {

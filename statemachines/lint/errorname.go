@@ -18,6 +18,15 @@ func meets(a, b []string) bool {
 	return takesAll(a) || takesAll(b) || slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
+// takes tells whether names in ErrorEquals take all of some errors.
+func takes(names, errors []string) bool {
+	all := slices.Contains(names, asl.ErrorAll)
+	return all || !slices.ContainsFunc(errors, func(name string) bool {
+		failed := name != asl.ErrorAll && name != asl.ErrorTimeout && slices.Contains(names, asl.ErrorTaskFailed)
+		return !failed && !slices.Contains(names, name)
+	})
+}
+
 // takesFaults tells whether the name of an error is that of a throttled call or
 // a fault. That of a placeholder may be.
 func takesFaults(s *asl.State, name string) bool {

@@ -7,28 +7,42 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// shareHistories tells the tables which of their loops fill one history.
+// shareHistories tells the tables which of their loops fill one history. That of an Express
+// workflow has no limit.
 func (c *checker) shareHistories() {
 	histories := c.machine.Histories()
 	for i := range c.tables {
 		l := &c.tables[i]
-		bounded := l.Bound.Events // of all that are, together
-		loops := 1
-		for n := range c.tables {
-			other := &c.tables[n]
-			if n == i || turnsWith(l, other) || !histories.Share(l.turnsAt(), other.turnsAt()) {
-				continue
-			}
-			loops++
-			if other.Bound.Kind != Unbounded {
+		if l.Express {
+			continue
+		}
+		together := c.together(l, histories)
+		bounded := 0 // events of all that are
+		for _, other := range together {
+			if other == l || other.Bound.Kind != Unbounded {
 				bounded += other.Bound.Events
 			}
 		}
-		if loops > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForTurns) {
-			l.Bound.Loops = loops
+		if len(together) > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForTurns) {
+			l.Bound.Loops = len(together)
 		}
 		l.Bound.Items = histories.ForItems(l.turnsAt())
 	}
+}
+
+// together are a loop and others that one execution may turn in, all of them: of loops that
+// exclude each other, the first.
+func (c *checker) together(l *Loop, histories *asl.Histories) []*Loop {
+	all := []*Loop{l}
+	for i := range c.tables {
+		other := &c.tables[i]
+		if !slices.ContainsFunc(all, func(in *Loop) bool {
+			return in == other || turnsWith(in, other) || !histories.Share(in.turnsAt(), other.turnsAt())
+		}) {
+			all = append(all, other)
+		}
+	}
+	return all
 }
 
 // turnsAt is a state of the loop.

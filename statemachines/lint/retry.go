@@ -112,8 +112,8 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 		}
 	}
 	r.Errors = append(r.Errors, c.caughtErrors(r)...)
-	if i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return meets(k.ErrorEquals, polling[0].ErrorEquals) }); i >= 0 && r.Bound.Kind == ByCount {
-		r.Bound.Route = s.Catch[i].Next
+	if k := catcherOf(s, polling); k != nil && r.Bound.Kind == ByCount {
+		r.Bound.Route = k.Next
 		r.Bound.Ends = c.waysOf(f).end(f.State(r.Bound.Route))
 	}
 	c.checkStatuses(r)
@@ -127,6 +127,20 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	}
 	r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
 	c.tables = append(c.tables, r.Loop)
+}
+
+// catcherOf is the catcher that takes all errors that a Task polls on; nil if none does, or
+// an earlier one may take some of them.
+func catcherOf(s *asl.State, polling []asl.Retrier) *asl.Catcher {
+	var errors []string
+	for _, r := range polling {
+		errors = append(errors, r.ErrorEquals...)
+	}
+	i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return meets(k.ErrorEquals, errors) })
+	if i < 0 || !takes(s.Catch[i].ErrorEquals, errors) {
+		return nil
+	}
+	return &s.Catch[i]
 }
 
 // without is the status as it is where a value never occurs.

@@ -146,8 +146,8 @@ type Bound struct {
 	// ends; empty if there are several, or none that the definition shows.
 	Route string
 	Ends  End
-	// Loops are how many loops may fill one history before the bound is reached, this one
-	// included; 0 if none beside it does. Items tells that all items of a Map do.
+	// Loops is how many loops fill one history together, with this one; 0 if it fills it
+	// alone. Items tells that all items of a Map do.
 	Loops int
 	Items bool
 }

@@ -132,3 +132,16 @@ func TestLoopOfAthena(t *testing.T) {
 	require.Equal(t, []int{2775, 24_975, 8325}, []int{l.Bound.Polls, l.Bound.Events, l.Bound.Transitions})
 	require.Equal(t, 2775*5*time.Second, l.Bound.After)
 }
+
+// The history of an Express workflow has no limit that loops or items could share.
+func TestHistoryOfExpressWorkflow(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"two-loops-in-sequence", "items", "branches"} {
+		m := readMachine(t, "testdata/cases/histories/"+name+".asl.json")
+		for _, express := range []bool{false, true} {
+			for _, l := range lint.Loops(m, lint.Options{Express: express}) {
+				require.Equal(t, !express, l.Bound.Loops > 1 || l.Bound.Items, name)
+			}
+		}
+	}
+}

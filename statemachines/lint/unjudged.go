@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -38,6 +39,8 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 		return fmt.Sprintf("%q decides by %s and by %s", choice.Name, path, others)
 	case looks.status && strings.Contains(path, "[]") && !looks.first:
 		return fmt.Sprintf("%q may look at several jobs: lint judges %s of one", choice.Name, path)
+	case looks.status && !looks.computes:
+		return fmt.Sprintf("%q leads %s several ways: another rule or state decides, too", choice.Name, path)
 	case looks.status:
 		return fmt.Sprintf("%q computes with %s: lint cannot follow its expressions", choice.Name, path)
 	case others != "":
@@ -50,6 +53,7 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 // operands are what the rules of a Choice look at.
 type operands struct {
 	status, first bool     // the status by its name, and that of the first item of a list
+	computes      bool     // with the status, where it does more than compare it with texts
 	others        []string // what the parts of conditions without it look at
 }
 
@@ -62,7 +66,9 @@ func readOperands(s *asl.State, status string) operands {
 			found.addCondition(&rule.Condition, status)
 		case rule.Expression.Expression != nil:
 			for _, part := range connective().Split(rule.Expression.Expression.String(), -1) {
-				found.add(part, status, operandsOf(part))
+				if found.add(part, status, operandsOf(part)) {
+					found.computes = found.computes || !plain().MatchString(quoted().ReplaceAllString(part, "''"))
+				}
 			}
 		}
 	}
@@ -77,30 +83,37 @@ func (o *operands) addCondition(c *asl.Condition, status string) {
 	for _, part := range slices.Concat(c.And, c.Or) {
 		o.addCondition(part, status)
 	}
-	if c.Variable != nil {
-		o.add(c.Variable.String(), status, []string{c.Variable.String()})
+	for _, path := range []*jsonpath.Path{c.Variable, c.ValuePath} {
+		if path != nil {
+			o.add(path.String(), status, []string{path.String()})
+		}
 	}
 }
 
-// add adds what a part of a condition looks at.
-func (o *operands) add(text, status string, names []string) {
+// add adds what a part of a condition looks at, and tells whether that is the status.
+func (o *operands) add(text, status string, names []string) bool {
 	if slices.Contains(name().FindAllString(text, -1), status) {
 		o.status, o.first = true, o.first || strings.Contains(text, "[0]")
-		return
+		return true
 	}
 	for _, name := range names {
 		if !slices.Contains(o.others, name) {
 			o.others = append(o.others, name)
 		}
 	}
+	return false
 }
 
-// operandsOf are the variables in an expression, each with the members that it reads.
+// operandsOf are the variables in an expression, each with the members that it reads, and the
+// functions without arguments, such as $random().
 func operandsOf(text string) []string {
 	var names []string
 	for _, m := range operand().FindAllStringSubmatch(quoted().ReplaceAllString(text, "''"), -1) {
-		if m[2] == "" { // no function
+		switch {
+		case m[2] == "": // no function
 			names = append(names, m[1])
+		case strings.HasSuffix(m[2], ")"):
+			names = append(names, m[1]+"()")
 		}
 	}
 	return names
@@ -108,6 +121,12 @@ func operandsOf(text string) []string {
 
 var (
 	connective = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:and|or)\b`) })
-	// operand is a variable with members; its second group is set for a function.
-	operand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\()?`) })
+	// operand is a variable with members; its second group is set for a function, and closes
+	// where that has no arguments.
+	operand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\((?:\s*\))?)?`) })
+	// plain compares a path with texts, which are empty here.
+	plain = sync.OnceValue(func() *regexp.Regexp {
+		const path, texts = `\s*\$[\w.\[\]]+\s*`, `\s*(?:''|\[\s*''(?:\s*,\s*'')*\s*\])\s*`
+		return regexp.MustCompile(`^[\s(]*(?:\$not\s*\([\s(]*)?(?:` + path + `(?:!?=|\bin\b)` + texts + `|` + texts + `!?=` + path + `)[\s)]*$`)
+	})
 )
