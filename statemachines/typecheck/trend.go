@@ -302,24 +302,6 @@ func (x *scene) trendOfCall(name string, values []Value) Trend {
 	}
 }
 
-// trendOfParts is the trend of parts with "and" or "or" between them.
-func (x *scene) trendOfParts(p *jsonata.Part, context Value) Trend {
-	if x.clock == AnyTime {
-		return NoTrend
-	}
-	here := x.quiet()
-	t := here.eval(&p.Parts[0], context).trend()
-	for i := range p.Parts[1:] {
-		next := here.eval(&p.Parts[1+i], context).trend()
-		if p.Text == "and" {
-			t = t.and(next)
-		} else {
-			t = t.or(next)
-		}
-	}
-	return t
-}
-
 // Trend is what a rule of a Choice does from an environment while time goes on.
 func (c *Checker) Trend(s *asl.State, rule int, in Env) Trend {
 	if !in.IsReachable() {

@@ -1,0 +1,54 @@
+package typecheck_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// nested are the parts around an expression X, which may be nested.
+var nested = map[string]string{
+	"a condition":          "(X ? true : false)",
+	"a condition under":    "($a ? X : false)",
+	"and":                  "(X and $exists($d))",
+	"or":                   "($exists($d) or X)",
+	"not":                  "$not(X)",
+	"not and equality":     "($not(X and $exists($d)) = false)",
+	"inequality":           "(X != false)",
+	"inequality from left": "(false != X)",
+	"boolean":              "$boolean(X or $a)",
+	"merge":                "$merge([{'a': X}]).a",
+	"bound":                "($b := X; $b)",
+}
+
+// choice is a Choice with one condition, behind a Pass that assigns its variables.
+func choice(t *testing.T, condition string) (*typecheck.Checker, *asl.State) {
+	t.Helper()
+	m, err := asl.Parse([]byte(`{"QueryLanguage": "JSONata", "StartAt": "Init", "States": {
+		"Init": {"Type": "Pass", "Assign": {"a": "{% $states.input.a %}", "d": "{% $states.input.d %}"}, "Next": "Late?"},
+		"Late?": {"Type": "Choice", "Choices": [{"Condition": "{% ` + condition + ` %}", "Next": "Late"}], "Default": "Late"},
+		"Late": {"Type": "Succeed"}}}`))
+	require.NoError(t, err)
+	c, err := typecheck.New(m, typecheck.Options{})
+	require.NoError(t, err)
+	return c, m.State("Late?")
+}
+
+// The work for a trend grows with how deep a condition is nested, and not with a power of it.
+func TestTrendOfNestedConditions(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts those of all tests
+	for name, around := range nested {
+		work := func(depth int) float64 {
+			condition := "$millis() > 5"
+			for range depth {
+				condition = strings.Replace(around, "X", condition, 1)
+			}
+			c, s := choice(t, condition)
+			return testing.AllocsPerRun(1, func() { c.Trend(s, 0, c.Input(s)) })
+		}
+		require.LessOrEqual(t, work(200), 6*work(50)+100, name)
+	}
+}
