@@ -345,7 +345,7 @@ func (x *scene) conditional(p *jsonata.Part, context Value) Value {
 		out = join(out, absent)
 	}
 	if len(ends) == 2 && x.clock != AnyTime && out.kinds() == booleans {
-		return x.moving(out, trend.choose(ends[0], ends[1]))
+		return x.noteTrend(out, trend.choose(ends[0], ends[1]))
 	}
 	return out
 }

@@ -68,7 +68,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	}
 	t := x.trendOfCall(p.Text, values)
 	if known, ok := fold(p, context, values...); ok {
-		return x.moving(known, t)
+		return x.noteTrend(known, t)
 	}
 	if p.Text == "lookup" {
 		return lookUp(values)
@@ -83,7 +83,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if x.c.absent && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {
 		return absent
 	}
-	return x.moving(ofKinds(k), t)
+	return x.noteTrend(ofKinds(k), t)
 }
 
 // lookUp is the member of an object by a name that is known, as $lookup finds it.

@@ -29,7 +29,7 @@ var nested = map[string]string{
 func choice(t *testing.T, condition string) (*typecheck.Checker, *asl.State) {
 	t.Helper()
 	m, err := asl.Parse([]byte(`{"QueryLanguage": "JSONata", "StartAt": "Init", "States": {
-		"Init": {"Type": "Pass", "Assign": {"a": "{% $states.input.a %}", "d": "{% $states.input.d %}"}, "Next": "Late?"},
+		"Init": {"Type": "Pass", "Assign": {"none": {}, "a": "{% $states.input.a %}", "d": "{% $states.input.d %}"}, "Next": "Late?"},
 		"Late?": {"Type": "Choice", "Choices": [{"Condition": "{% ` + condition + ` %}", "Next": "Late"}], "Default": "Late"},
 		"Late": {"Type": "Succeed"}}}`))
 	require.NoError(t, err)
@@ -50,5 +50,48 @@ func TestTrendOfNestedConditions(t *testing.T) { //nolint:paralleltest // Allocs
 			return testing.AllocsPerRun(1, func() { c.Trend(s, 0, c.Input(s)) })
 		}
 		require.LessOrEqual(t, work(200), 6*work(50)+100, name)
+	}
+}
+
+// A deadline that is missing or null never comes, and what each function makes of a time.
+func TestTrendOfConditions(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		condition string
+		want      typecheck.Trend
+	}{
+		{"$millis() > $states.input.deadline", typecheck.Grows},
+		{"$millis() < $states.input.deadline", typecheck.Falls},
+		{"$exists($d) and $millis() > $d", typecheck.Grows},
+		{"$a and $millis() > $d", typecheck.Grows},
+		{"$a or $millis() > $d", typecheck.Grows},
+		{"$not($a and $millis() > $d)", typecheck.Falls},
+		{"$millis() > $none.deadline", typecheck.Stays},
+		{"$none.deadline < $now()", typecheck.Stays},
+		{"$millis() > null", typecheck.Stays},
+		{"$millis() - $none.start > 60", typecheck.Stays},
+		{"$now() = null", typecheck.Stays},
+	}
+	for _, test := range tests {
+		c, s := choice(t, test.condition)
+		require.Equal(t, test.want, c.Trend(s, 0, c.Input(s)), test.condition)
+	}
+}
+
+// A time alone does not decide a condition with a part that is not known.
+func TestLateConditions(t *testing.T) {
+	t.Parallel()
+	for condition, want := range map[string]int{
+		"$millis() > $d":                             1,
+		"$a and $millis() > $d":                      2,
+		"($a and $millis() > $d) = true":             2,
+		"$not($boolean($a and $millis() > $d))":      2,
+		"$a or $millis() > $d":                       1,
+		"($a or $millis() > $d) ? true : false":      1,
+		"($a and $millis() > $d) ? true : false":     2,
+		"($a and $millis() > $d) and $millis() > $d": 2,
+	} {
+		c, s := choice(t, condition)
+		require.Len(t, c.Step(s, c.Input(s).At(typecheck.Late), typecheck.Unknown()), want, condition)
 	}
 }

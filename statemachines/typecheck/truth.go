@@ -19,7 +19,7 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 		case no.isDead():
 			return truthOf(true)
 		default:
-			return x.moving(anyBoolean, trend)
+			return x.noteTrend(anyBoolean, trend)
 		}
 	}
 	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
@@ -28,7 +28,13 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 	if known, ok := fold(p, context, left, right); ok {
 		out = known
 	}
-	return x.moving(out, x.trendOf(p, left, right))
+	trend := x.trendOf(p, left, right)
+	switch p.Text {
+	case "<", "<=", ">", ">=":
+		return x.applyTrend(out, trend)
+	default: // operands that the time decides are known
+		return x.noteTrend(out, trend)
+	}
 }
 
 // operation is what an operator gives by the types of its operands.
