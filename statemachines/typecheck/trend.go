@@ -302,26 +302,47 @@ func trendOfEquality(left, right Value) Trend {
 	return Moves
 }
 
-// sameTrend are the functions whose result goes as their first argument does.
-var sameTrend = map[string]bool{
-	"toMillis": true, "fromMillis": true, "number": true, "string": true, "floor": true, "ceil": true, "round": true, "boolean": true, "substring": true,
-}
-
 // trendOfCall is the trend of what a function gives.
 func (x *scene) trendOfCall(name string, values []Value) Trend {
+	follows := slices.ContainsFunc(values, func(v Value) bool { return v.trend() != NoTrend })
 	switch {
 	case x.clock == AnyTime || name == "exists" || name == "type":
 		return NoTrend
-	case name == "now" || name == "millis":
+	case (name == "now" || name == "millis") && len(values) == 0:
 		return Grows
-	case len(values) > 0 && sameTrend[name]:
-		return values[0].trend()
-	case len(values) > 0 && name == "not":
-		return values[0].trend().not()
-	case slices.ContainsFunc(values, func(v Value) bool { return v.trend() != NoTrend }):
-		return Moves
-	default:
+	case name == "now":
+		return Moves // in a format
+	case !follows:
 		return NoTrend
+	case !keepsTrend(name, values):
+		return Moves
+	case name == "not":
+		return values[0].trend().not()
+	default:
+		return values[0].trend()
+	}
+}
+
+// keepsTrend tells whether the result of a function goes as its first argument does, or against
+// it: the order of two results is that of the arguments.
+func keepsTrend(name string, values []Value) bool {
+	if slices.ContainsFunc(values[1:], func(v Value) bool { return v.trend() != NoTrend }) {
+		return false
+	}
+	of := values[0].kinds() &^ missing
+	switch name {
+	case "toMillis", "fromMillis": // and no format
+		return len(values) == 1
+	case "number", "floor", "ceil", "round":
+		return true
+	case "string":
+		return of == texts
+	case "boolean", "not":
+		return of == booleans
+	case "substring":
+		return len(values) > 1 && values[1].set != nil && values[1].set.kinds == numbers && slices.Equal(values[1].set.number, []float64{0})
+	default:
+		return false
 	}
 }
 

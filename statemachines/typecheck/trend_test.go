@@ -71,6 +71,20 @@ func TestTrendOfConditions(t *testing.T) {
 		{"$millis() > null", typecheck.Stays},
 		{"$millis() - $none.start > 60", typecheck.Stays},
 		{"$now() = null", typecheck.Stays},
+		{"$substring($now(), 0, 19) > $d", typecheck.Grows},
+		{"$substring($now(), 11) > $d", typecheck.Moves},
+		{"$substring($now(), -4) > $d", typecheck.Moves},
+		{"$now('[H01]') > $d", typecheck.Moves},
+		{"$fromMillis($millis()) > $d", typecheck.Grows},
+		{"$fromMillis($millis(), '[H01]') > $d", typecheck.Moves},
+		{"$toMillis($now()) > $d", typecheck.Grows},
+		{"$toMillis($now(), '[Y]') > $d", typecheck.Moves},
+		{"$string($now()) > $d", typecheck.Grows},
+		{"$string($millis()) > $d", typecheck.Moves},
+		{"$floor($millis() / 1000) > $d", typecheck.Grows},
+		{"$boolean($millis())", typecheck.Moves},
+		{"$boolean($millis() > $d)", typecheck.Grows},
+		{"$not($millis())", typecheck.Moves},
 	}
 	for _, test := range tests {
 		c, s := choice(t, test.condition)
