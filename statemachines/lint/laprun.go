@@ -43,6 +43,33 @@ type path struct {
 
 	at   entry
 	last typecheck.Env // at the last poll
+	turn *entered      // the last of the states since the last poll
+}
+
+// entered is a state that a path has entered since the last poll.
+type entered struct {
+	entry
+
+	times  int // of this state
+	before *entered
+}
+
+// mostTurns is how often a path may enter a state without a poll.
+const mostTurns = 200
+
+// enter notes that the path enters its state. It is false if the path turns without a poll.
+func (p *path) enter() bool {
+	times := 1
+	for v := p.turn; v != nil; v = v.before {
+		if v.state == p.at.state {
+			if times = v.times + 1; times > mostTurns || v.env.Equal(p.at.env) {
+				return false
+			}
+			break
+		}
+	}
+	p.turn = &entered{p.at, times, p.turn}
+	return true
 }
 
 const (
@@ -188,7 +215,7 @@ func (run *lapRun) follow(p *path) {
 		run.open = append(run.open, p)
 		return
 	}
-	p.at.env = p.at.env.NextLap()
+	p.at.env, p.turn = p.at.env.NextLap(), nil
 	for _, other := range run.polling {
 		if other.at.env.Equal(p.at.env) {
 			other.join(&p.laps)
@@ -203,8 +230,11 @@ func (run *lapRun) follow(p *path) {
 func (run *lapRun) step(c *checker) bool {
 	p := run.open[len(run.open)-1]
 	run.open = run.open[:len(run.open)-1]
+	if !p.enter() {
+		return false
+	}
 	ways, exits, known := run.ways(c, p.at)
-	if !known || p.events > 2*fartherThanHistory*asl.MaxEvents { // it turns without a poll
+	if !known {
 		return false
 	}
 	turn := turnOf([]*asl.State{p.at.state})
@@ -224,8 +254,8 @@ func (run *lapRun) step(c *checker) bool {
 	return true
 }
 
-// ways are those out of a state that stay in the loop, and where the others lead: where one stays, what leaves it by
-// another is no job that never ends. A bound that may be reached or not is not known.
+// ways returns the ways that stay in the loop, and the exits. known is false if a bound may be
+// reached or not.
 func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []string, known bool) {
 	result := c.types.Result(at.state)
 	if at.state == run.reading.Poll && run.value != "" {
