@@ -15,6 +15,7 @@ type laps struct {
 	seconds                    float64
 	atMost                     bool // other ways take less
 	inTime                     bool // a time ends them
+	notAlone                   bool // a time ends them only if something else holds that is not known
 	end                        lapsEnd
 	exits                      []string // the states that the loop goes to behind the last
 }
@@ -91,6 +92,7 @@ type lapRun struct {
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
 	taken         []asl.Transition // in this lap: each state, and the ways out of it
+	notAlone      bool             // see laps
 }
 
 // runLaps runs from an entry on.
@@ -121,7 +123,7 @@ func (c *checker) runLate(run lapRun, from entry) laps {
 	run.follow(&path{at: from})
 	for n := range 3 * fewLaps {
 		if !run.lap(c) {
-			return laps{end: lapsUnclear}
+			return laps{end: lapsUnclear, notAlone: run.notAlone && n > fewLaps}
 		}
 		if len(run.polling) == 0 {
 			run.left.end, run.left.inTime = lapsLeave, n > fewLaps
@@ -280,7 +282,9 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		if b.clock {
 			trend = c.types.Trend(at.state, way.Rule, at.env)
 		}
-		if b.unsure[at.state][way.Transition] && trend == typecheck.NoTrend || !run.endless && isTimed(trend, b.loop.inside[way.To]) {
+		timed := isTimed(trend, b.loop.inside[way.To])
+		if b.unsure[at.state][way.Transition] && trend == typecheck.NoTrend || !run.endless && timed {
+			run.notAlone = timed && trend != typecheck.Moves && run.value != ""
 			return nil, nil, false
 		}
 	}
