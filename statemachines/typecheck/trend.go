@@ -183,6 +183,8 @@ func (t Trend) or(o Trend) Trend {
 		return t
 	case t == Grows || o == Grows:
 		return Grows
+	case t == Falls || o == Falls:
+		return Falls
 	case t == Moves || o == Moves:
 		return Moves
 	default:
