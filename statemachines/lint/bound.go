@@ -13,14 +13,13 @@ import (
 // bounds are the Choices of a loop that leave it because of a count or a time.
 type bounds struct {
 	loop *loop
-	// counters are what the loop counts, and flags what it compares a count for.
+	// counters are what the loop counts; flags hold the result of comparing a count.
 	counters, flags counters
 	foreign         bool // code or a table in the loop may count
 	clock           bool // something in the machine reads the clock
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
-	// limits are the rules that look at a bound, and unsure those of which no lap tells
-	// whether it is reached.
+	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
 	limits, unsure map[*asl.State]map[asl.Transition]bool
 	time           bool    // a time ends the loop
 	opened         []*loop // see open

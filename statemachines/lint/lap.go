@@ -21,13 +21,13 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		least = 1 // what never turns is not read as it is meant
 	}
 	var longest laps
-	leaves, stays, inTime := true, false, false
+	leaves, stays, inTime, notAlone := true, false, false, false
 	for _, value := range values {
 		for _, from := range c.entriesOf(l) {
 			ran := c.runLaps(lapRun{loop: l, reading: r, value: value}, from, most)
 			leaves = leaves && ran.end == lapsLeave
 			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn
-			inTime = inTime || ran.inTime
+			inTime, notAlone = inTime || ran.inTime, notAlone || ran.notAlone
 			exits := slices.Concat(longest.exits, ran.exits)
 			if ran.polls > longest.polls {
 				longest = ran
@@ -42,6 +42,8 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
+	case notAlone:
+		b.time = false
 	}
 }
 

@@ -15,6 +15,7 @@ type laps struct {
 	seconds                    float64
 	atMost                     bool // other ways take less
 	inTime                     bool // a time ends them
+	notAlone                   bool // a time ends them only if something else holds that is not known
 	end                        lapsEnd
 	exits                      []string // the states that the loop goes to behind the last
 }
@@ -43,6 +44,33 @@ type path struct {
 
 	at   entry
 	last typecheck.Env // at the last poll
+	turn *entered      // the last of the states since the last poll
+}
+
+// entered is a state that a path has entered since the last poll.
+type entered struct {
+	entry
+
+	times  int // of this state
+	before *entered
+}
+
+// mostTurns is how often a path may enter a state without a poll.
+const mostTurns = 200
+
+// enter notes that the path enters its state. It is false if the path turns without a poll.
+func (p *path) enter() bool {
+	times := 1
+	for v := p.turn; v != nil; v = v.before {
+		if v.state == p.at.state {
+			if times = v.times + 1; times > mostTurns || v.env.Equal(p.at.env) {
+				return false
+			}
+			break
+		}
+	}
+	p.turn = &entered{p.at, times, p.turn}
+	return true
 }
 
 const (
@@ -64,6 +92,7 @@ type lapRun struct {
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
 	taken         []asl.Transition // in this lap: each state, and the ways out of it
+	notAlone      bool             // see laps
 }
 
 // runLaps runs from an entry on.
@@ -94,7 +123,7 @@ func (c *checker) runLate(run lapRun, from entry) laps {
 	run.follow(&path{at: from})
 	for n := range 3 * fewLaps {
 		if !run.lap(c) {
-			return laps{end: lapsUnclear}
+			return laps{end: lapsUnclear, notAlone: run.notAlone && n > fewLaps}
 		}
 		if len(run.polling) == 0 {
 			run.left.end, run.left.inTime = lapsLeave, n > fewLaps
@@ -188,7 +217,7 @@ func (run *lapRun) follow(p *path) {
 		run.open = append(run.open, p)
 		return
 	}
-	p.at.env = p.at.env.NextLap()
+	p.at.env, p.turn = p.at.env.NextLap(), nil
 	for _, other := range run.polling {
 		if other.at.env.Equal(p.at.env) {
 			other.join(&p.laps)
@@ -203,8 +232,11 @@ func (run *lapRun) follow(p *path) {
 func (run *lapRun) step(c *checker) bool {
 	p := run.open[len(run.open)-1]
 	run.open = run.open[:len(run.open)-1]
+	if !p.enter() {
+		return false
+	}
 	ways, exits, known := run.ways(c, p.at)
-	if !known || p.events > 2*fartherThanHistory*asl.MaxEvents { // it turns without a poll
+	if !known {
 		return false
 	}
 	turn := turnOf([]*asl.State{p.at.state})
@@ -224,8 +256,8 @@ func (run *lapRun) step(c *checker) bool {
 	return true
 }
 
-// ways are those out of a state that stay in the loop, and where the others lead: where one stays, what leaves it by
-// another is no job that never ends. A bound that may be reached or not is not known.
+// ways returns the ways that stay in the loop, and the exits. known is false if a bound may be
+// reached or not.
 func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []string, known bool) {
 	result := c.types.Result(at.state)
 	if at.state == run.reading.Poll && run.value != "" {
@@ -250,7 +282,9 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		if b.clock {
 			trend = c.types.Trend(at.state, way.Rule, at.env)
 		}
-		if b.unsure[at.state][way.Transition] && trend == typecheck.NoTrend || !run.endless && isTimed(trend, b.loop.inside[way.To]) {
+		timed := isTimed(trend, b.loop.inside[way.To])
+		if b.unsure[at.state][way.Transition] && trend == typecheck.NoTrend || !run.endless && timed {
+			run.notAlone = timed && trend != typecheck.Moves && run.value != ""
 			return nil, nil, false
 		}
 	}

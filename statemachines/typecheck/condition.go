@@ -85,7 +85,7 @@ func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
 		x.checkComparison(c, value, at)
 	}
 	demandComparison(c, value, expected)
-	if holds, known := x.decideTrend(trendOfComparison(c.Operator, value, expected)); known {
+	if holds, known := x.decideTrend(trendOfComparison(c.Operator, value, expected)); known && c.Operator != asl.BooleanEquals {
 		if holds {
 			return x.scope, deadScope()
 		}

@@ -24,7 +24,7 @@ func (x *scene) newContext() Value {
 	if x.clock != AnyTime { // in a loop: a redrive does not come again and again
 		redriven = func(Value) Value { return absent }
 	}
-	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", x.moving(anyText, Grows)}, {"RetryCount", maybe(anyNumber)}}
+	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", x.noteTrend(anyText, Grows)}, {"RetryCount", maybe(anyNumber)}}
 	execution := []field{
 		{"Id", anyText},
 		{"Input", x.c.start},

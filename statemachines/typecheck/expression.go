@@ -325,7 +325,7 @@ func (x *scene) object(p *jsonata.Part, context Value) Value {
 
 // conditional is a condition with what it leads to.
 func (x *scene) conditional(p *jsonata.Part, context Value) Value {
-	yes, no := x.truthOf(&p.Parts[0], context)
+	yes, no, trend := x.truthOf(&p.Parts[0], context)
 	out := Nothing()
 	var ends []Value
 	branch := func(s scope, part *jsonata.Part) {
@@ -345,7 +345,7 @@ func (x *scene) conditional(p *jsonata.Part, context Value) Value {
 		out = join(out, absent)
 	}
 	if len(ends) == 2 && x.clock != AnyTime && out.kinds() == booleans {
-		return x.moving(out, x.quiet().eval(&p.Parts[0], context).trend().choose(ends[0], ends[1]))
+		return x.noteTrend(out, trend.choose(ends[0], ends[1]))
 	}
 	return out
 }

@@ -38,6 +38,9 @@ var always = map[string]bool{"count": true, "millis": true, "random": true, "now
 // function is what a call gives.
 func (x *scene) function(p *jsonata.Part, context Value) Value {
 	_, bound := x.local(p.Text)
+	if p.Text == "merge" && !bound && !x.c.assigned[p.Text] && len(p.Parts) == 1 && p.Parts[0].Kind == jsonata.PartArray && len(p.Parts[0].Filters) == 0 {
+		return x.mergeItems(p.Parts[0].Parts, context)
+	}
 	if p.Text == "exists" {
 		x.excused++
 		defer func() { x.excused-- }()
@@ -60,14 +63,12 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 			*x.raised = true
 		}
 		return Nothing()
-	case p.Text == "merge" && len(values) == 1 && p.Parts[0].Kind == jsonata.PartArray && len(p.Parts[0].Filters) == 0:
-		return x.mergeItems(p.Parts[0].Parts, context)
 	case p.Text == "merge" && len(values) == 1:
 		return join(merge(values[0]), absent)
 	}
 	t := x.trendOfCall(p.Text, values)
 	if known, ok := fold(p, context, values...); ok {
-		return x.moving(known, t)
+		return x.noteTrend(known, t)
 	}
 	if p.Text == "lookup" {
 		return lookUp(values)
@@ -82,7 +83,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if x.c.absent && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {
 		return absent
 	}
-	return x.moving(ofKinds(k), t)
+	return x.noteTrend(ofKinds(k), t)
 }
 
 // lookUp is the member of an object by a name that is known, as $lookup finds it.

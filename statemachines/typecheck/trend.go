@@ -7,8 +7,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// Trend is what a value does while time goes on and the states around it do not change: a
-// boolean grows if it turns true for good.
+// Trend says how a value changes with the clock, while everything else stays. A boolean that
+// Grows turns true and stays true.
 type Trend uint8
 
 // The trends.
@@ -17,16 +17,16 @@ const (
 	Grows
 	Falls
 	Moves // it follows the clock in a way that is not known
-	Stays // it is how far two times are apart that both follow the clock
+	Stays // the distance of two times that both follow the clock, or a comparison that never holds
 )
 
-// Clock is when a state is entered, for those who follow a loop.
+// Clock says at which time a state is entered.
 type Clock uint8
 
 // The clocks.
 const (
-	AnyTime  Clock = iota // what the clock says has no trend
-	SomeTime              // it has one, and decides nothing
+	AnyTime  Clock = iota // no trend is noted
+	SomeTime              // trends are noted, and decide nothing
 	Early                 // before every time that does not follow the clock
 	Late                  // after it
 )
@@ -103,18 +103,23 @@ func (v Value) trend() Trend {
 	return NoTrend
 }
 
-// moving is the value with a trend: what it is at this time if it is a boolean. What has
-// a trend is there.
-func (x *scene) moving(v Value, t Trend) Value {
-	if t == NoTrend || x.clock == AnyTime || v.set == nil || v.IsNothing() {
+// applyTrend returns the value with a trend. A boolean becomes what it is at the scene's time.
+func (x *scene) applyTrend(v Value, t Trend) Value {
+	if s := v.without(missing).open(); v.set != nil && s.kinds == booleans && s.truth == eitherTruth {
+		if holds, known := x.decideTrend(t); known {
+			v = truthOf(holds)
+		}
+	}
+	return x.noteTrend(v, t)
+}
+
+// noteTrend returns the value with a trend, and decides nothing. A value with a trend is not
+// missing.
+func (x *scene) noteTrend(v Value, t Trend) Value {
+	if t == NoTrend || x.clock == AnyTime || v.set == nil || v.kinds()&^missing == 0 {
 		return v
 	}
 	s := v.without(missing).open()
-	if s.kinds == booleans && s.truth == eitherTruth {
-		if holds, known := x.decideTrend(t); known {
-			s = truthOf(holds).open()
-		}
-	}
 	s.trend, s.aged = t, false
 	return pack(s)
 }
@@ -178,6 +183,8 @@ func (t Trend) or(o Trend) Trend {
 		return t
 	case t == Grows || o == Grows:
 		return Grows
+	case t == Falls || o == Falls:
+		return Falls
 	case t == Moves || o == Moves:
 		return Moves
 	default:
@@ -185,7 +192,7 @@ func (t Trend) or(o Trend) Trend {
 	}
 }
 
-// choose is the trend of one of two booleans, of which a condition with the trend chooses.
+// choose returns the trend of `C ? a : b`, where C has the trend.
 func (t Trend) choose(yes, no Value) Trend {
 	switch {
 	case t == NoTrend || t == Stays:
@@ -218,6 +225,12 @@ func (x *scene) trendOf(p *jsonata.Part, left, right Value) Trend {
 	}
 	l, r := left.trend(), right.trend()
 	switch p.Text {
+	case "+", "-", "*", "/", ">", ">=", "<", "<=":
+		if !left.may(numbers|texts) || !right.may(numbers|texts) {
+			return neverCompares(l, r)
+		}
+	}
+	switch p.Text {
 	case "+":
 		return l.plus(r)
 	case "-":
@@ -227,7 +240,7 @@ func (x *scene) trendOf(p *jsonata.Part, left, right Value) Trend {
 	case "<", "<=":
 		return l.plus(r.not()).not()
 	case "*", "/":
-		return scaled(p.Text, l, r, left, right)
+		return scaleTrend(p.Text, l, r, left, right)
 	case "=", "!=":
 		t := trendOfEquality(left, right)
 		if p.Text == "!=" {
@@ -241,8 +254,17 @@ func (x *scene) trendOf(p *jsonata.Part, left, right Value) Trend {
 	return NoTrend
 }
 
-// scaled is the trend of a product or a quotient.
-func scaled(operator string, l, r Trend, left, right Value) Trend {
+// neverCompares returns the trend where one side is missing or null: the clock of the other
+// decides nothing.
+func neverCompares(l, r Trend) Trend {
+	if l == NoTrend && r == NoTrend {
+		return NoTrend
+	}
+	return Stays
+}
+
+// scaleTrend returns the trend of a product or a quotient.
+func scaleTrend(operator string, l, r Trend, left, right Value) Trend {
 	if operator == "*" && l == NoTrend {
 		l, r, right = r, l, left
 	}
@@ -267,6 +289,9 @@ func trendOfEquality(left, right Value) Trend {
 	if t == NoTrend || other.trend() != NoTrend {
 		return t.plus(other.trend()) // of both NoTrend: none
 	}
+	if left.kinds()&right.kinds()&^missing == 0 {
+		return Stays
+	}
 	if other.kinds() == booleans {
 		switch other.set.truth {
 		case isTrue:
@@ -279,45 +304,48 @@ func trendOfEquality(left, right Value) Trend {
 	return Moves
 }
 
-// sameTrend are the functions whose result goes as their first argument does.
-var sameTrend = map[string]bool{
-	"toMillis": true, "fromMillis": true, "number": true, "string": true, "floor": true, "ceil": true, "round": true, "boolean": true, "substring": true,
-}
-
 // trendOfCall is the trend of what a function gives.
 func (x *scene) trendOfCall(name string, values []Value) Trend {
+	follows := slices.ContainsFunc(values, func(v Value) bool { return v.trend() != NoTrend })
 	switch {
 	case x.clock == AnyTime || name == "exists" || name == "type":
 		return NoTrend
-	case name == "now" || name == "millis":
+	case (name == "now" || name == "millis") && len(values) == 0:
 		return Grows
-	case len(values) > 0 && sameTrend[name]:
-		return values[0].trend()
-	case len(values) > 0 && name == "not":
-		return values[0].trend().not()
-	case slices.ContainsFunc(values, func(v Value) bool { return v.trend() != NoTrend }):
-		return Moves
-	default:
+	case name == "now":
+		return Moves // in a format
+	case !follows:
 		return NoTrend
+	case !keepsTrend(name, values):
+		return Moves
+	case name == "not":
+		return values[0].trend().not()
+	default:
+		return values[0].trend()
 	}
 }
 
-// trendOfParts is the trend of parts with "and" or "or" between them.
-func (x *scene) trendOfParts(p *jsonata.Part, context Value) Trend {
-	if x.clock == AnyTime {
-		return NoTrend
+// keepsTrend tells whether the result of a function goes as its first argument does, or against
+// it: the order of two results is that of the arguments.
+func keepsTrend(name string, values []Value) bool {
+	if slices.ContainsFunc(values[1:], func(v Value) bool { return v.trend() != NoTrend }) {
+		return false
 	}
-	here := x.quiet()
-	t := here.eval(&p.Parts[0], context).trend()
-	for i := range p.Parts[1:] {
-		next := here.eval(&p.Parts[1+i], context).trend()
-		if p.Text == "and" {
-			t = t.and(next)
-		} else {
-			t = t.or(next)
-		}
+	of := values[0].kinds() &^ missing
+	switch name {
+	case "toMillis", "fromMillis": // and no format
+		return len(values) == 1
+	case "number", "floor", "ceil", "round":
+		return true
+	case "string":
+		return of == texts
+	case "boolean", "not":
+		return of == booleans
+	case "substring":
+		return len(values) > 1 && values[1].set != nil && values[1].set.kinds == numbers && slices.Equal(values[1].set.number, []float64{0})
+	default:
+		return false
 	}
-	return t
 }
 
 // Trend is what a rule of a Choice does from an environment while time goes on.
@@ -371,6 +399,9 @@ func (x *scene) trendOfCondition(c *asl.Condition) Trend {
 // trendOfComparison is the trend of a comparison in JSONPath mode.
 func trendOfComparison(op asl.Operator, value, expected Value) Trend {
 	apart := value.trend().plus(expected.trend().not())
+	if k := operandKinds(op); k != every && (!value.may(k) || !expected.may(k)) {
+		return neverCompares(value.trend(), expected.trend())
+	}
 	switch op {
 	case asl.TimestampGreaterThan, asl.TimestampGreaterThanEquals, asl.StringGreaterThan, asl.StringGreaterThanEquals,
 		asl.NumericGreaterThan, asl.NumericGreaterThanEquals:

@@ -12,14 +12,14 @@ import (
 func (x *scene) binary(p *jsonata.Part, context Value) Value {
 	switch p.Text {
 	case "and", "or":
-		yes, no := x.truthOf(p, context)
+		yes, no, trend := x.truthOf(p, context)
 		switch {
 		case yes.isDead():
 			return truthOf(false)
 		case no.isDead():
 			return truthOf(true)
 		default:
-			return x.moving(anyBoolean, x.trendOfParts(p, context))
+			return x.noteTrend(anyBoolean, trend)
 		}
 	}
 	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
@@ -28,7 +28,13 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 	if known, ok := fold(p, context, left, right); ok {
 		out = known
 	}
-	return x.moving(out, x.trendOf(p, left, right))
+	trend := x.trendOf(p, left, right)
+	switch p.Text {
+	case "<", "<=", ">", ">=":
+		return x.applyTrend(out, trend)
+	default: // operands that the time decides are known
+		return x.noteTrend(out, trend)
+	}
 }
 
 // operation is what an operator gives by the types of its operands.
@@ -164,11 +170,16 @@ func (x *scene) membership(p *jsonata.Part, left, right Value) Value {
 
 // truth is what is known where a part of an expression is true, and where it is
 // not.
-func (x *scene) truth(p *jsonata.Part) (yes, no scope) { return x.truthOf(p, Value{}) }
+func (x *scene) truth(p *jsonata.Part) (yes, no scope) {
+	yes, no, _ = x.truthOf(p, Value{})
+	return yes, no
+}
 
-func (x *scene) truthOf(p *jsonata.Part, context Value) (yes, no scope) {
+// truthOf is the truth of a part on a context, and its trend. Each part is evaluated once, as
+// parts may be nested deep.
+func (x *scene) truthOf(p *jsonata.Part, context Value) (yes, no scope, trend Trend) {
 	if x.isDead() {
-		return x.scope, x.scope
+		return x.scope, x.scope, NoTrend
 	}
 	if len(p.Filters) > 0 {
 		return x.test1(p, context)
@@ -177,16 +188,19 @@ func (x *scene) truthOf(p *jsonata.Part, context Value) (yes, no scope) {
 	case p.Kind == jsonata.PartBlock && len(p.Parts) == 1:
 		return x.truthOf(&p.Parts[0], context)
 	case p.Kind == jsonata.PartBinary && p.Text == "and":
-		return x.testAll(len(p.Parts), func(x *scene, i int) (scope, scope) { return x.truthOf(&p.Parts[i], context) })
+		yes, no = x.testAll(len(p.Parts), truthOfParts(p, context, &trend, Trend.and))
+		return yes, no, trend
 	case p.Kind == jsonata.PartBinary && p.Text == "or":
-		return x.testAny(len(p.Parts), func(x *scene, i int) (scope, scope) { return x.truthOf(&p.Parts[i], context) })
+		yes, no = x.testAny(len(p.Parts), truthOfParts(p, context, &trend, Trend.or))
+		return yes, no, trend
 	case p.Kind == jsonata.PartCall && p.Text == "not" && len(p.Parts) == 1:
 		here := *x
 		here.negated = !x.negated
-		yes, no = here.truthOf(&p.Parts[0], context)
-		return no, yes
+		yes, no, trend = here.truthOf(&p.Parts[0], context)
+		return no, yes, trend.not()
 	case p.Kind == jsonata.PartCall && p.Text == "exists" && len(p.Parts) == 1:
-		return x.testExists(&p.Parts[0], context)
+		yes, no = x.testExists(&p.Parts[0], context)
+		return yes, no, NoTrend
 	case p.Kind == jsonata.PartBinary && (p.Text == "=" || p.Text == "!=" || p.Text == "in"):
 		return x.testEqual(p, context)
 	default:
@@ -194,8 +208,20 @@ func (x *scene) truthOf(p *jsonata.Part, context Value) (yes, no scope) {
 	}
 }
 
+// truthOfParts tests one part of "and" or "or", and joins its trend to that of those before.
+func truthOfParts(p *jsonata.Part, context Value, trend *Trend, join func(t, o Trend) Trend) func(x *scene, i int) (yes, no scope) {
+	return func(x *scene, i int) (scope, scope) {
+		yes, no, next := x.truthOf(&p.Parts[i], context)
+		if i > 0 {
+			next = join(*trend, next)
+		}
+		*trend = next
+		return yes, no
+	}
+}
+
 // test1 is the test that a value is true in the sense of JSONata.
-func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
+func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope, trend Trend) {
 	x.excused++
 	v := x.eval(p, context)
 	x.excused--
@@ -203,7 +229,7 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
 	if v.kinds()&^(missing|null) == 0 {
 		yes = deadScope()
 	}
-	return yes, no
+	return yes, no, v.trend()
 }
 
 // decide drops what cannot be where a boolean is known.
@@ -239,7 +265,7 @@ func (x *scene) testExists(p *jsonata.Part, context Value) (yes, no scope) {
 }
 
 // testEqual is the test of a comparison of a plain path with literals.
-func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope) {
+func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope, trend Trend) {
 	result := x.eval(p, context)
 	path, other := &p.Parts[0], &p.Parts[1]
 	if p.Text != "in" && path.Kind == jsonata.PartLiteral {
@@ -277,14 +303,15 @@ func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope) {
 			return old
 		})
 	}
-	if p.Text == "!=" { // false, too, where there is no value
+	if p.Text == "!=" && ok { // false, too, where there is no value
 		missingToo := x.eval(path, context).may(missing)
 		yes, no = no, yes
 		if missingToo {
 			no = x.scope
 		}
 	}
-	return decide(result, yes, no)
+	yes, no = decide(result, yes, no)
+	return yes, no, result.trend()
 }
 
 // meet is the part of a value that is a literal.
