@@ -21,7 +21,7 @@ type lead struct {
 }
 
 func (l lead) String() string {
-	begins := fmt.Sprintf("the loop begins after up to %s", spell(l.lasts))
+	begins := fmt.Sprintf("the Wait states before the loop take %s", spell(l.lasts))
 	switch {
 	case l.loops > 1 && l.lasts > 0:
 		return fmt.Sprintf(" (%s, and %d loops share the rest)", begins, l.loops)
@@ -117,7 +117,7 @@ var compiledDeadline = sync.OnceValue(func() *regexp.Regexp {
 
 // boundOf is how long another loop may last; 0 if the definition does not say.
 func (l *loop) boundOf(other *lint.Loop) time.Duration {
-	if slices.Contains([]lint.BoundKind{lint.ByCount, lint.ByTime}, other.Bound.Kind) && other.Bound.After > 0 {
+	if other.Bound.Kind == lint.ByCount && other.Bound.After > 0 {
 		return other.Bound.After
 	}
 	for _, found := range compiledDeadline().FindAllSubmatch(l.root.Raw(), -1) {
