@@ -48,16 +48,15 @@ func (l *loop) findLead(o Options) lead {
 	all := lint.Loops(l.machine, o.lint())
 	for i := range all {
 		other := &all[i]
-		if !slices.ContainsFunc(flows, func(f *asl.Flow) bool { return f == other.Flow }) || slices.Contains(other.States, l.poll) {
+		if slices.Contains(other.States, l.poll) {
 			continue
 		}
 		for _, s := range other.States {
 			takes[s] = 0
 		}
-		at := other.Flow.Holder(l.poll)
 		if lasts := l.boundOf(other); lasts > 0 {
 			takes[turnAt(other)] = lasts
-		} else if other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other)) {
+		} else if at := other.Flow.Holder(l.poll); slices.Contains(flows, other.Flow) && (other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other))) {
 			found.loops++
 		}
 	}
@@ -69,7 +68,7 @@ func (l *loop) findLead(o Options) lead {
 		if f == l.flow {
 			to = l.begins()
 		}
-		found.lasts += longestTo(f, to, takes)
+		found.lasts += longestWay(f, to, takes)
 	}
 	return found
 }
@@ -87,27 +86,6 @@ func (l *loop) findFlows() []*asl.Flow {
 		flows = append(flows, f)
 	}
 	return flows
-}
-
-// longestTo is how long the way from the start of a flow to a state may take, without the state.
-func longestTo(f *asl.Flow, to *asl.State, takes map[*asl.State]time.Duration) time.Duration {
-	seen := map[*asl.State]time.Duration{}
-	var before func(to *asl.State) time.Duration
-	before = func(to *asl.State) time.Duration {
-		if known, ok := seen[to]; ok {
-			return known
-		}
-		seen[to] = 0 // on a way that leads back to it
-		var longest time.Duration
-		for _, s := range f.States {
-			if slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return way.To == to.Name }) {
-				longest = max(longest, takes[s]+before(s))
-			}
-		}
-		seen[to] = longest
-		return longest
-	}
-	return before(to)
 }
 
 // compiledDeadline finds where a compiled loop sets its deadline, so many milliseconds later.
