@@ -50,34 +50,52 @@ func (l *loop) behindCount(s *asl.State) *asl.State {
 	return s
 }
 
-// startCounts gives the variables that the loop counts the numbers that the machine gives them
-// outside of it: a drawn one may be the last.
+// startCounts gives the variables that the loop sets the numbers that the states before it give
+// them: a drawn one may be the last.
 func (l *loop) startCounts(variables object) {
-	counted := l.counted()
+	counted := l.assignedBy(asl.TypeWait, asl.TypePass, asl.TypeTask)
 	for s := range l.machine.All {
-		if l.inside[s.Name] || s.Assign == nil {
+		assign := l.node(s).Get("Assign")
+		if assign == nil || !l.isBefore(s) {
 			continue
 		}
-		for _, m := range l.node(s).Get("Assign").Members {
-			var first float64
-			if slices.Contains(counted, m.Name) && json.Unmarshal(m.Value.Raw(), &first) == nil {
-				variables[m.Name] = first
+		for _, m := range assign.Members {
+			var first *float64
+			if slices.Contains(counted, m.Name) && json.Unmarshal(m.Value.Raw(), &first) == nil && first != nil {
+				variables[m.Name] = *first
 			}
 		}
 	}
 }
 
+// isBefore tells whether a state leads to the loop, from its flow or from one around it.
+func (l *loop) isBefore(s *asl.State) bool {
+	if l.inside[s.Name] {
+		return false
+	}
+	for _, f := range l.findFlows() {
+		to := f.Holder(l.poll)
+		if f == l.flow {
+			to = l.begins()
+		}
+		if f.State(s.Name) == s && f.Leads(s, to) {
+			return true
+		}
+	}
+	return false
+}
+
 // readsCount tells whether the JSON of a rule reads a variable that a Wait or a Pass of the loop
 // sets.
 func (l *loop) readsCount(rule []byte) bool {
-	return slices.ContainsFunc(l.counted(), func(name string) bool { return readsVariable(rule, name) })
+	return slices.ContainsFunc(l.assignedBy(asl.TypeWait, asl.TypePass), func(name string) bool { return readsVariable(rule, name) })
 }
 
-// counted are the variables that a Wait or a Pass of the loop sets.
-func (l *loop) counted() []string {
+// assignedBy are the variables that states of some types set in the loop.
+func (l *loop) assignedBy(types ...asl.Type) []string {
 	var names []string
 	for _, s := range l.states {
-		if s.Type == asl.TypeWait || s.Type == asl.TypePass {
+		if slices.Contains(types, s.Type) {
 			names = append(names, l.assigned(s)...)
 		}
 	}

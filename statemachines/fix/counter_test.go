@@ -22,21 +22,29 @@ func TestLoopThatCounts(t *testing.T) {
 		count     = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
 		start     = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
 		ends      = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+		ofItself  = `"Look" makes the variable "n" of itself in each turn`
 		untouched = `"Count" changes what other states read. If it counts, count by Assign, in a variable that the loop alone reads`
 	)
 	inWait := start + strings.Replace(wait, `"Seconds"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Seconds"`, 1) + look + ends
 	inPass := start + strings.Replace(wait, `"Look"`, `"Count"`, 1) + count + look + ends
 	first := strings.NewReplacer(`"Next": "Wait"}, `, `"Next": "Count"}, `, `"Default": "Wait"`, `"Default": "Count"`, `"Next": "Look"}, "Look"`, `"Next": "Wait"}, "Look"`).Replace(start + wait + count + look + ends)
-	inJSONata := `{"QueryLanguage": "JSONata", ` + strings.NewReplacer(`"n.$": "States.MathAdd($n, 1)"`, `"n": "{% $n + 1 %}"`,
+	toJSONata := strings.NewReplacer(`"n.$": "States.MathAdd($n, 1)"`, `"n": "{% $n + 1 %}"`,
 		`"Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q"`, `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`,
 		`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED"`, `"Condition": "{% $states.input.QueryExecution.Status.State = 'SUCCEEDED' %}"`,
 		`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED"`, `"Condition": "{% $states.input.QueryExecution.Status.State = 'FAILED' %}"`,
-		`"Variable": "$n", "NumericGreaterThanEquals": 20`, `"Condition": "{% $n >= 20 %}"`).Replace(inWait[1:])
+		`"Variable": "$n", "NumericGreaterThanEquals": 20`, `"Condition": "{% $n >= 20 %}"`)
+	inJSONata := `{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inWait[1:])
+	inPoll := strings.Replace(start+wait+look+ends, `"Next": "Done?"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Done?"`, 1)
+	pollInJSONata := `{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inPoll[1:])
 	for name, c := range map[string]struct{ text, refused string }{
 		"in the Wait":                {inWait, ""},
 		"in the Wait, in JSONata":    {inJSONata, ""},
 		"in a Pass":                  {inPass, ""},
 		"in a Pass that comes first": {first, ""},
+		"in the poll":                {inPoll, ofItself},
+		"in the poll, in JSONata":    {pollInJSONata, ofItself},
+		"set to null elsewhere":      {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
+		"set anew behind":            {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
 		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), untouched},
 		"in the data":                {strings.NewReplacer(`"Assign": {"n.$": "States.MathAdd($n, 1)"}`, `"Parameters": {"n.$": "States.MathAdd($.poll.n, 1)"}, "ResultPath": "$.poll"`, `"Variable": "$n"`, `"Variable": "$.poll.n"`).Replace(inPass), untouched},
 	} {

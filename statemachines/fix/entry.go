@@ -24,7 +24,7 @@ func (l *loop) chooseEntry(ctx context.Context, table lint.Loop, o Options) erro
 	var found []*catalog.Entry
 	leaves := false
 	for _, e := range known {
-		l.entry = e
+		l.entry, l.told = e, nil
 		observed, err := l.observe(ctx, o)
 		if _, refused := reasonOf(err); refused {
 			continue
@@ -36,6 +36,7 @@ func (l *loop) chooseEntry(ctx context.Context, table lint.Loop, o Options) erro
 			found = append(found, e)
 		}
 	}
+	l.entry, l.told = nil, nil
 	for _, isBetter := range []func(*catalog.Entry) bool{l.namesSuccess, func(e *catalog.Entry) bool { return e.Job != nil }} { // a job knows more statuses
 		if better := slices.DeleteFunc(slices.Clone(found), func(e *catalog.Entry) bool { return !isBetter(e) }); len(better) > 0 {
 			found = better

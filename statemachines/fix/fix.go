@@ -162,20 +162,27 @@ func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source
 	return d.file, found, nil
 }
 
-// CanReplace tells whether ApplyFile replaces one of the loops of a definition.
-func CanReplace(ctx context.Context, file []byte, read func(file []byte) (*source.Definition, error), o Options) bool {
+// mostTried is how many loops CanReplace tries.
+const mostTried = 4
+
+// CanReplace tells whether ApplyFile replaces one of the first loops of a definition. The error is
+// that of the context.
+func CanReplace(ctx context.Context, file []byte, read func(file []byte) (*source.Definition, error), o Options) (bool, error) {
 	d, err := newDocument(file, read)
 	if err != nil {
-		return false
+		return false, ctx.Err()
 	}
 	m, err := d.Parse()
 	if err != nil {
-		return false
+		return false, ctx.Err()
 	}
-	return slices.ContainsFunc(o.pollLoops(m), func(l lint.Loop) bool {
-		_, _, err := replaceBest(ctx, d, l.Poll.Name, o)
-		return err == nil
-	})
+	loops := o.pollLoops(m)
+	for _, l := range loops[:min(len(loops), mostTried)] {
+		if _, _, err := replaceBest(ctx, d, l.Poll.Name, o); err == nil || ctx.Err() != nil {
+			return err == nil, ctx.Err()
+		}
+	}
+	return false, nil
 }
 
 // pollLoops are the loops to replace: those that poll an operation of the catalogue and are

@@ -56,6 +56,9 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err := f.chooseExits(); err != nil {
 		return nil, err
 	}
+	if err := l.checkTime(o); err != nil {
+		return nil, err
+	}
 	options := compile.Options{
 		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
 		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
@@ -285,15 +288,23 @@ func (f *fragment) wayOut(status pollcore.Status, acceptor int) string {
 	}
 }
 
-// exitBy is where the old loop left with a status that an acceptor tells; empty if it did not,
-// or took a failure for a success.
+// exitBy is where the old loop left with a status that an acceptor tells, one that only a later
+// call leads to last; empty if it did not, or took a failure for a success.
 func (f *fragment) exitBy(acceptor int, verdict pollcore.Verdict) string {
+	if acceptor == pollcore.NoAcceptor {
+		return ""
+	}
+	exit := ""
 	for _, s := range f.observed.seen {
-		if s.acceptor == acceptor && s.verdict == verdict && s.exit != "" && (verdict == pollcore.Success || f.keepsWay(s.status, s.exit)) {
+		if s.acceptor != acceptor || s.verdict != verdict || s.exit == "" || verdict != pollcore.Success && !f.keepsWay(s.status, s.exit) {
+			continue
+		}
+		if !s.later {
 			return s.exit
 		}
+		exit = cmp.Or(exit, s.exit)
 	}
-	return ""
+	return exit
 }
 
 // keepsWay tells whether the new loop leads a failure where the old one did, which did not take

@@ -353,20 +353,6 @@ func (f *fragment) adaptPoll(s object) error {
 	return f.adaptCatch(s)
 }
 
-// keepRetry puts the retriers of the old poll behind those of the new one, unless these are
-// the loop.
-func (f *fragment) keepRetry(s object) {
-	kept := f.node(f.poll).Get("Retry")
-	if kept == nil || f.strategy.PollsByRetry() {
-		return
-	}
-	retriers, _ := s["Retry"].([]any)
-	for _, r := range kept.Items {
-		retriers = append(retriers, r.Raw())
-	}
-	s["Retry"] = retriers
-}
-
 // adaptCredentials gives the poll the role of the old one.
 func (f *fragment) adaptCredentials(s object) error {
 	var err error

@@ -21,7 +21,7 @@ type lead struct {
 }
 
 func (l lead) String() string {
-	begins := fmt.Sprintf("the loop begins after up to %s", spell(l.lasts))
+	begins := fmt.Sprintf("the Wait states before the loop take %s", spell(l.lasts))
 	switch {
 	case l.loops > 1 && l.lasts > 0:
 		return fmt.Sprintf(" (%s, and %d loops share the rest)", begins, l.loops)
@@ -48,16 +48,15 @@ func (l *loop) findLead(o Options) lead {
 	all := lint.Loops(l.machine, o.lint())
 	for i := range all {
 		other := &all[i]
-		if !slices.ContainsFunc(flows, func(f *asl.Flow) bool { return f == other.Flow }) || slices.Contains(other.States, l.poll) {
+		if slices.Contains(other.States, l.poll) {
 			continue
 		}
 		for _, s := range other.States {
 			takes[s] = 0
 		}
-		at := other.Flow.Holder(l.poll)
 		if lasts := l.boundOf(other); lasts > 0 {
 			takes[turnAt(other)] = lasts
-		} else if other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other)) {
+		} else if at := other.Flow.Holder(l.poll); slices.Contains(flows, other.Flow) && (other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other))) {
 			found.loops++
 		}
 	}
@@ -69,7 +68,7 @@ func (l *loop) findLead(o Options) lead {
 		if f == l.flow {
 			to = l.begins()
 		}
-		found.lasts += longestTo(f, to, takes)
+		found.lasts += longestWay(f, to, takes)
 	}
 	return found
 }
@@ -89,27 +88,6 @@ func (l *loop) findFlows() []*asl.Flow {
 	return flows
 }
 
-// longestTo is how long the way from the start of a flow to a state may take, without the state.
-func longestTo(f *asl.Flow, to *asl.State, takes map[*asl.State]time.Duration) time.Duration {
-	seen := map[*asl.State]time.Duration{}
-	var before func(to *asl.State) time.Duration
-	before = func(to *asl.State) time.Duration {
-		if known, ok := seen[to]; ok {
-			return known
-		}
-		seen[to] = 0 // on a way that leads back to it
-		var longest time.Duration
-		for _, s := range f.States {
-			if slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return way.To == to.Name }) {
-				longest = max(longest, takes[s]+before(s))
-			}
-		}
-		seen[to] = longest
-		return longest
-	}
-	return before(to)
-}
-
 // compiledDeadline finds where a compiled loop sets its deadline, so many milliseconds later.
 var compiledDeadline = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(\w+Deadline)": ?"\{% \$toMillis\(\$states\.context\.State\.EnteredTime\) \+ (\d+) %\}"`)
@@ -117,7 +95,7 @@ var compiledDeadline = sync.OnceValue(func() *regexp.Regexp {
 
 // boundOf is how long another loop may last; 0 if the definition does not say.
 func (l *loop) boundOf(other *lint.Loop) time.Duration {
-	if slices.Contains([]lint.BoundKind{lint.ByCount, lint.ByTime}, other.Bound.Kind) && other.Bound.After > 0 {
+	if other.Bound.Kind == lint.ByCount && other.Bound.After > 0 {
 		return other.Bound.After
 	}
 	for _, found := range compiledDeadline().FindAllSubmatch(l.root.Raw(), -1) {

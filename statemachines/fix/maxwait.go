@@ -20,7 +20,7 @@ const unbounded = 24 * time.Hour
 // is empty elsewhere.
 func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 	most, limit, lead := l.longestWait(o)
-	least := max(time.Minute, time.Duration(l.first+1)*time.Second)
+	least := l.leastWait()
 	if o.MaxWait > 0 {
 		wait = max(o.MaxWait.Truncate(time.Second), least)
 		if limit > 0 && wait > most {
@@ -43,6 +43,28 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 		note = fmt.Sprintf("the new loop waits %s, the old one %s, until its history was full: change that with --max-wait", spell(wait), spell(old))
 	}
 	return wait, note
+}
+
+// checkTime refuses a loop for which the execution has no time left, unless the user says how long it
+// waits.
+func (l *loop) checkTime(o Options) error {
+	most, limit, lead := l.longestWait(o)
+	if limit == 0 || o.MaxWait > 0 || most >= l.leastWait() {
+		return nil
+	}
+	change := "raise TimeoutSeconds, or pass --max-wait"
+	if limit == asl.MaxExpressTime && l.express {
+		change = "wait less before it"
+	}
+	if lead.lasts >= limit {
+		return refuse("the %s ends %s after its start, before the loop begins: %s", l.execution(), spell(limit), change)
+	}
+	return refuse("the %s ends %s after its start%s, too early for a loop of %s: %s", l.execution(), spell(limit), lead, spell(l.leastWait()), change)
+}
+
+// leastWait is how long a new loop has to wait at least.
+func (l *loop) leastWait() time.Duration {
+	return max(time.Minute, time.Duration(l.first+1)*time.Second)
 }
 
 // longestWait leaves some of the execution's time to the states around the loop, to other loops,

@@ -80,14 +80,29 @@ func TestMaxWaitBesideOthers(t *testing.T) {
 		want []time.Duration
 		note string
 	}{
-		"a Wait before":          {limited(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), []time.Duration{50 * time.Minute}, "2h after its start (the loop begins after up to 1h)"},
+		"a Wait before":          {limited(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), []time.Duration{50 * time.Minute}, "2h after its start (the Wait states before the loop take 1h)"},
 		"a Wait behind":          {limited(flow("Wait 1", loop(1, "Hour")+", "+fmt.Sprintf(hour, "Good")[:len(fmt.Sprintf(hour, "Good"))-2])), []time.Duration{110 * time.Minute}, "2h after its start: "},
 		"two loops":              {limited(flow("Wait 1", loop(1, "Wait 2")+", "+loop(2, "Good"))), []time.Duration{50 * time.Minute, 59*time.Minute + 30*time.Second}, "2h after its start (2 loops share that time)"},
-		"a Wait before a Map":    {within("Hour", each, one, inline), []time.Duration{50 * time.Minute}, "(the loop begins after up to 1h)"},
-		"a Wait before children": {within("Hour", each, one, standard), []time.Duration{50 * time.Minute}, "(the loop begins after up to 1h)"},
+		"a Wait before a Map":    {within("Hour", each, one, inline), []time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)"},
+		"a Wait before children": {within("Hour", each, one, standard), []time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)"},
 		"children of Express":    {within("Hour", each, one, express), []time.Duration{4*time.Minute + 30*time.Second}, "before the child execution does, 5m after its start: "},
+		"a Parallel before": {
+			limited(flow("Both", `"Both": {"Type": "Parallel", "Branches": [{"StartAt": "Short", "States": {"Short": {"Type": "Wait", "Seconds": 60, "End": true}}},
+				{"StartAt": "Long", "States": {"Long": {"Type": "Wait", "Seconds": 3600, "End": true}}}], "ResultPath": null, "Next": "Wait 1"}, `+loop(1, "Good"))),
+			[]time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)",
+		},
+		"a Map before": {
+			limited(flow("All", `"All": {"Type": "Map", "ItemsPath": "$.all", "ItemProcessor": {"StartAt": "Long", "States": {"Long": {"Type": "Wait", "Seconds": 3600, "End": true}}},
+				"ResultPath": null, "Next": "Wait 1"}, `+loop(1, "Good"))),
+			[]time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)",
+		},
+		"a cycle before": {
+			limited(flow("Hour", fmt.Sprintf(hour, "X")+`"X": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsPresent": true, "Next": "Wait 1"}], "Default": "Y"},
+				"Y": {"Type": "Choice", "Choices": [{"Variable": "$.y", "IsPresent": true, "Next": "X"}], "Default": "Wait 1"}, `+loop(1, "Good"))),
+			[]time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)",
+		},
 		"a Wait inside of Express": {
-			within("Hour", each, strings.NewReplacer("3600", "120", "Hour", "Pause").Replace(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), express), []time.Duration{150 * time.Second}, "before the child execution does, 5m after its start (the loop begins after up to 2m)",
+			within("Hour", each, strings.NewReplacer("3600", "120", "Hour", "Pause").Replace(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), express), []time.Duration{150 * time.Second}, "before the child execution does, 5m after its start (the Wait states before the loop take 2m)",
 		},
 	} {
 		if !race.Takes(name, 4) {
@@ -106,6 +121,22 @@ func TestMaxWaitBesideOthers(t *testing.T) {
 			}
 			require.Contains(t, strings.Join(loops[0].Notes, "; "), c.note)
 		})
+	}
+}
+
+// A machine that ends before its loop begins, or right behind that, keeps the loop, unless the user
+// gives the time.
+func TestMachineEndsBeforeItsLoop(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(machine("", "", "", `, "Nap": {"Type": "Wait", "Seconds": 7300, "Next": "Wait"}`), `"Next": "Wait"},`, `"Next": "Nap"},`, 1)
+	for limit, reason := range map[int]string{
+		7200: "the machine ends 2h after its start, before the loop begins: raise TimeoutSeconds, or pass --max-wait",
+		7320: "the machine ends 2h2m after its start (the Wait states before the loop take 2h1m40s), too early for a loop of 1m: raise TimeoutSeconds, or pass --max-wait",
+		9000: "",
+	} {
+		limited := strings.Replace(text, `"StartAt"`, fmt.Sprintf(`"TimeoutSeconds": %d, "StartAt"`, limit), 1)
+		_, loops := apply(t, limited, fix.Options{Strategy: compile.Variables})
+		require.Equal(t, reason, loops[0].Refused)
 	}
 }
 

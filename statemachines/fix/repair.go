@@ -102,6 +102,8 @@ type repairer struct {
 	read       edit.Read
 	made, open []Repair
 	all        *checked // the text that the round began with
+
+	replaceable map[string]bool // whether --replace takes the loops that were tried, by their polls
 }
 
 // round makes the repairs that may be made, each on the text that the one before left, and
@@ -333,7 +335,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", err
 	}
 	mended := false
-	for _, run := range tried.order(report.Outside()) {
+	for _, run := range tried.sortRuns(report.Outside()) {
 		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run); {
 		case !inside:
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])

@@ -69,12 +69,21 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	}
 }
 
-// orReplace advises to replace a loop; empty if that is refused.
+// orReplace advises to replace a loop; empty if that is refused, or if enough loops were tried.
 func (r *repairer) orReplace(ctx context.Context, c *checked, l *lint.Loop) string {
 	if l == nil || l.Poll == nil {
 		return ""
 	}
-	if !CanReplace(ctx, c.file, r.read, Options{Only: []string{l.Poll.Name}, MaxWait: r.options.MaxWait, Express: r.options.Express, Models: r.options.Models}) {
+	can, known := r.replaceable[l.Poll.Name]
+	if !known && len(r.replaceable) < mostTried {
+		var err error
+		can, err = CanReplace(ctx, c.file, r.read, Options{Only: []string{l.Poll.Name}, MaxWait: r.options.MaxWait, Express: r.options.Express, Models: r.options.Models})
+		if r.replaceable == nil {
+			r.replaceable = map[string]bool{}
+		}
+		r.replaceable[l.Poll.Name] = can && err == nil
+	}
+	if !can {
 		return ""
 	}
 	return ", or pass --replace"

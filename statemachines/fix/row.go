@@ -8,8 +8,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
-// order puts the runs first in which no call fails: the line is about one of them, if there is one.
-func (t *candidate) order(runs []trial.Run) []trial.Run {
+// sortRuns puts runs without failing calls first: the line describes such a run if there is one.
+func (t *candidate) sortRuns(runs []trial.Run) []trial.Run {
 	if t.failing == "" {
 		return runs
 	}

@@ -113,12 +113,29 @@ func breaksAlike(r *trial.Run) bool {
 // endsEarlier tells whether the new loop leaves with a failure on the way to the end that the old
 // one saw: a run that stays at that failure shows what differs.
 func (j *judge) endsEarlier(r *trial.Run) bool {
+	if slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return !j.isOfEarlierEnd(d) }) {
+		return false
+	}
 	if r.After.Polls >= r.Before.Polls || r.After.Status == string(sim.StatusSucceeded) && !j.handles {
 		return false
 	}
 	statuses := slices.DeleteFunc(slices.Clone(r.Kinds), func(k trial.Kind) bool { return k.Task != j.poll || k.Sort != trial.Status })
 	last := max(0, len(statuses)-1)
 	return slices.ContainsFunc(statuses[:last], func(k trial.Kind) bool { return j.verdicts[k.Value] == pollcore.Failure })
+}
+
+// isOfEarlierEnd tells whether an end that comes earlier can make a difference: calls behind the loop
+// are not made any more, and states that handle failures make others.
+func (j *judge) isOfEarlierEnd(d trial.Difference) bool {
+	const notMade = "not made"
+	switch d.What {
+	case trial.Poll, trial.Retry:
+		return false
+	case trial.Calls:
+		return d.After == notMade || j.handles && !d.Beside
+	default:
+		return true
+	}
 }
 
 // kindOf is the kind of answer of the poll that a run is about.

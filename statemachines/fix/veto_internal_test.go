@@ -40,6 +40,9 @@ func TestJudgeRuns(t *testing.T) {
 		sync          string
 		want          string // the kind of the change; empty for none
 	}{
+		"a failure on the way to another end":          {[]trial.Kind{cancelled, succeeded}, ends("SUCCEEDED", "", 2), bad, differ(trial.End, trial.Output), "", ""},
+		"the same, with another poll":                  {[]trial.Kind{cancelled, succeeded}, ends("SUCCEEDED", "", 2), good, differ(trial.Poll, trial.Output), "", refused},
+		"the same, with another call":                  {[]trial.Kind{cancelled, running}, ends("FAILED", "Job.Failed", 2), bad, differ(trial.Calls), "", refused},
 		"nothing differs":                              {[]trial.Kind{cancelled}, good, good, nil, "", ""},
 		"an end taken for another":                     {[]trial.Kind{cancelled}, good, bad, differ(trial.End), "", "CANCELLED"},
 		"a failure that succeeds now":                  {[]trial.Kind{cancelled}, bad, good, differ(trial.End), "", refused},
@@ -82,7 +85,7 @@ func TestJudgeRuns(t *testing.T) {
 		"an error that is caught and fails, otherwise": {[]trial.Kind{throttled}, bad, ends("FAILED", "Other", 1), differ(trial.Error), "", refused},
 		"an error that is caught and succeeds":         {[]trial.Kind{throttled}, ends("SUCCEEDED", throttled.Value, 1), bad, differ(trial.End), "", refused},
 		"errors of the engine in both":                 {nil, engine, ends("FAILED", "States.QueryEvaluationError", 1), differ(trial.Error, trial.Cause), "", ""},
-		"the same, with another call":                  {nil, engine, engine, differ(trial.Error, trial.Calls), "", refused},
+		"errors of the engine, with another call":      {nil, engine, engine, differ(trial.Error, trial.Calls), "", refused},
 		"an error of the engine before":                {nil, engine, bad, differ(trial.Error), "", refused},
 		"an error of the engine after":                 {nil, bad, engine, differ(trial.Error), "", refused},
 		"time-outs of Tasks":                           {nil, ends("FAILED", "States.Timeout", 1), ends("FAILED", "States.Timeout", 1), differ(trial.Cause), "", refused},

@@ -102,8 +102,12 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	if o.output == "json" {
 		err = kit.WriteJSON(c.OutOrStdout(), out)
 	} else {
-		out.canReplace = len(all) == 0 && fix.CanReplace(c.Context(), text, read, fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express})
-		err = out.print(c)
+		if len(all) == 0 {
+			out.canReplace, err = fix.CanReplace(c.Context(), text, read, fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express})
+		}
+		if err == nil {
+			err = out.print(c)
+		}
 	}
 	if err != nil {
 		return kit.WithCode(kit.ExitFailed, err)

@@ -1,0 +1,53 @@
+package fix
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// keepRetry puts the retriers of the old poll behind those of the new one, unless these are
+// the loop. Errors that the old ones retry more often stay with them.
+func (f *fragment) keepRetry(s object) {
+	kept := f.node(f.poll).Get("Retry")
+	if kept == nil || f.strategy.PollsByRetry() {
+		return
+	}
+	var retriers []any
+	added, _ := s["Retry"].([]any)
+	for _, r := range added {
+		if f.leaveToOldRetry(r.(object)) {
+			retriers = append(retriers, r)
+		}
+	}
+	for _, r := range kept.Items {
+		retriers = append(retriers, r.Raw())
+	}
+	s["Retry"] = retriers
+}
+
+// leaveToOldRetry takes the errors out of a new retrier that the old poll retries more often. It
+// tells whether any are left.
+func (f *fragment) leaveToOldRetry(retrier object) bool {
+	attempts, _ := retrier["MaxAttempts"].(float64)
+	names, _ := retrier["ErrorEquals"].([]any)
+	names = slices.DeleteFunc(names, func(name any) bool {
+		old := retrierOf(f.poll.Retry, name.(string))
+		return old != nil && old.MaxAttempts > int64(attempts)
+	})
+	retrier["ErrorEquals"] = names
+	return len(names) > 0
+}
+
+// retrierOf is the first retrier that takes an error; nil if none does.
+func retrierOf(all []asl.Retrier, name string) *asl.Retrier {
+	i := slices.IndexFunc(all, func(r asl.Retrier) bool {
+		return slices.ContainsFunc(r.ErrorEquals, func(taken string) bool {
+			return taken == name || taken == asl.ErrorAll || taken == asl.ErrorTaskFailed && name != asl.ErrorTimeout
+		})
+	})
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
