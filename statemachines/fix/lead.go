@@ -56,7 +56,8 @@ func (l *loop) findLead(o Options) lead {
 		}
 		if lasts := l.boundOf(other); lasts > 0 {
 			takes[turnAt(other)] = lasts
-		} else if at := other.Flow.Holder(l.poll); slices.Contains(flows, other.Flow) && (other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other))) {
+		} else if at := other.Flow.Holder(l.poll); slices.Contains(flows, other.Flow) &&
+			(other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other))) {
 			found.loops++
 		}
 	}

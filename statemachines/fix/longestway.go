@@ -14,7 +14,10 @@ func longestWay(f *asl.Flow, to *asl.State, takes map[*asl.State]time.Duration) 
 	if start == nil || start == to {
 		return 0
 	}
-	w := &ways{flow: f, to: to, takes: takes, place: map[*asl.State]int{}, low: map[*asl.State]int{}, closed: map[*asl.State]bool{}, rest: map[*asl.State]time.Duration{}}
+	w := &ways{
+		flow: f, to: to, takes: takes,
+		place: map[*asl.State]int{}, low: map[*asl.State]int{}, closed: map[*asl.State]bool{}, rest: map[*asl.State]time.Duration{},
+	}
 	w.search(start)
 	return w.rest[start]
 }

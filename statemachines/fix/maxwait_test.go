@@ -89,17 +89,20 @@ func TestMaxWaitBesideOthers(t *testing.T) {
 		"a Parallel before": {
 			limited(flow("Both", `"Both": {"Type": "Parallel", "Branches": [{"StartAt": "Short", "States": {"Short": {"Type": "Wait", "Seconds": 60, "End": true}}},
 				{"StartAt": "Long", "States": {"Long": {"Type": "Wait", "Seconds": 3600, "End": true}}}], "ResultPath": null, "Next": "Wait 1"}, `+loop(1, "Good"))),
-			[]time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)",
+			[]time.Duration{50 * time.Minute},
+			"(the Wait states before the loop take 1h)",
 		},
 		"a Map before": {
 			limited(flow("All", `"All": {"Type": "Map", "ItemsPath": "$.all", "ItemProcessor": {"StartAt": "Long", "States": {"Long": {"Type": "Wait", "Seconds": 3600, "End": true}}},
 				"ResultPath": null, "Next": "Wait 1"}, `+loop(1, "Good"))),
-			[]time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)",
+			[]time.Duration{50 * time.Minute},
+			"(the Wait states before the loop take 1h)",
 		},
 		"a cycle before": {
 			limited(flow("Hour", fmt.Sprintf(hour, "X")+`"X": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsPresent": true, "Next": "Wait 1"}], "Default": "Y"},
 				"Y": {"Type": "Choice", "Choices": [{"Variable": "$.y", "IsPresent": true, "Next": "X"}], "Default": "Wait 1"}, `+loop(1, "Good"))),
-			[]time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)",
+			[]time.Duration{50 * time.Minute},
+			"(the Wait states before the loop take 1h)",
 		},
 		"a Wait inside of Express": {
 			within("Hour", each, strings.NewReplacer("3600", "120", "Hour", "Pause").Replace(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), express), []time.Duration{150 * time.Second}, "before the child execution does, 5m after its start (the Wait states before the loop take 2m)",

@@ -183,8 +183,8 @@ func (f *fragment) compare(before seen, after *seen) error {
 	after.exit = cmp.Or(after.exit, f.failIn(after.visits))
 	same := before.exit == after.exit
 	wrong := func(what string) error {
-		return refuse("with the status %s the new loop %s, and leads to %q with %s (before to %q with %s) %s", before.status, what, after.exit, cmp.Or(after.output, "nothing"),
-			before.exit, cmp.Or(before.output, "nothing"), after.err)
+		return refuse("with the status %s the new loop %s, and leads to %q with %s (before to %q with %s) %s", before.status, what,
+			after.exit, cmp.Or(after.output, "nothing"), before.exit, cmp.Or(before.output, "nothing"), after.err)
 	}
 	switch {
 	case len(before.arguments) > 1:

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -80,22 +78,4 @@ func TestSuiteTable(t *testing.T) {
 	require.Equal(t, "| package | seconds |\n|---|---|\n| pollcore | 3.5 |\n| tests/bench | 1.8 |\n| all others | 0.8 |\n| all | 6.0 |\n", suiteTable(all))
 	_, err = readSuites("pollcore 3\n")
 	require.ErrorContains(t, err, `"pollcore 3\n" is no package with its seconds`)
-}
-
-// The script that times a package ends as its tests do, and leaves their output as it is.
-func TestTimed(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "file")
-	for range 2 {
-		program := exec.CommandContext(t.Context(), "./timed", file, "bash", "-c", "echo out; echo err >&2; exit 7")
-		said, err := program.CombinedOutput()
-		require.Equal(t, "out\nerr\n", string(said))
-		require.ErrorContains(t, err, "exit status 7")
-	}
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	all, err := readSuites(string(text))
-	require.NoError(t, err)
-	require.Len(t, all, 2)
-	require.Equal(t, "tests/bench", all[0].name)
 }

@@ -99,17 +99,13 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 			return err
 		}
 	}
-	if o.output == "json" {
-		err = kit.WriteJSON(c.OutOrStdout(), out)
-	} else {
-		if len(all) == 0 {
-			out.canReplace, err = fix.CanReplace(c.Context(), text, read, fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express})
-		}
-		if err == nil {
-			err = out.print(c)
+	if o.output != "json" && len(all) == 0 {
+		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express}
+		if out.canReplace, err = fix.CanReplace(c.Context(), text, read, replace); err != nil {
+			return kit.WithCode(kit.ExitFailed, err)
 		}
 	}
-	if err != nil {
+	if err := out.write(c, o.output); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
 	if slices.ContainsFunc(all, func(r fix.Repair) bool { return !r.Made }) {
@@ -128,6 +124,14 @@ func readApart(c *cobra.Command, d *source.Definition) ([]byte, edit.Read, error
 	return text.Bytes(), func(file []byte) (*source.Definition, error) {
 		return source.LoadOne(c.Context(), kit.Stdin, source.Options{Stdin: bytes.NewReader(file)})
 	}, nil
+}
+
+// write writes the repairs as JSON, or as text.
+func (r *repaired) write(c *cobra.Command, output string) error {
+	if output == "json" {
+		return kit.WriteJSON(c.OutOrStdout(), r)
+	}
+	return r.print(c)
 }
 
 // print writes the repairs for people: those that --write makes, those that are offered, and
