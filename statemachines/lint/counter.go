@@ -18,7 +18,8 @@ func (c counters) has(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return c[name] })
 }
 
-// findCounters returns what states count, and the names of what they compare a count for.
+// findCounters returns the names of the counts of some states, and the names that hold the
+// result of comparing one.
 func findCounters(states []*asl.State) (counts, compared counters) {
 	counts, compared = counters{}, counters{}
 	var all []*asl.Template

@@ -28,7 +28,7 @@ func takes(names, errors []string) bool {
 }
 
 // takesFaults tells whether the name of an error is that of a throttled call or
-// a fault. That of a placeholder may be.
+// a fault. A name with a ${Name} of a template in it may be one.
 func takesFaults(s *asl.State, name string) bool {
 	if name == asl.ErrorAll || name == asl.ErrorTaskFailed || strings.Contains(name, "${") {
 		return true

@@ -270,7 +270,7 @@ func (c *checker) poll(l *loop, s *asl.State) {
 
 // takesThrottling tells whether the name of an error is one by which a throttled call of
 // the Task arrives: one that the service's model declares, or else the service's own
-// exception. That of a placeholder may be.
+// exception. A name with a ${Name} of a template in it may be one.
 func (c *checker) takesThrottling(s *asl.State, name string) bool {
 	service := c.types.Service(s)
 	switch {

@@ -29,8 +29,8 @@ func (c *checker) readsClock() bool {
 // mostVisits is how often a state is entered by findTrends.
 const mostVisits = 8
 
-// findTrends returns what is known where the states of a loop are entered in any lap, with
-// the trends of what follows the clock.
+// findTrends returns the environment in which each state of a loop is entered, over all laps.
+// Values that change with the clock have their trend in it.
 func (c *checker) findTrends(l *loop) map[*asl.State]typecheck.Env {
 	envs, visits := map[*asl.State]typecheck.Env{}, map[*asl.State]int{}
 	open := c.entriesOf(l)

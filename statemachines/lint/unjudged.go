@@ -57,7 +57,8 @@ type operands struct {
 	others        []string // what the parts of conditions without it look at
 }
 
-// readOperands reads what a Choice looks at, of which status is the name of a member.
+// readOperands finds the values that a Choice looks at. status is the name of the member with
+// the status of the job.
 func readOperands(s *asl.State, status string) operands {
 	var found operands
 	for i := range s.Choice.Rules {

@@ -24,8 +24,8 @@ func (e Env) IsReachable() bool { return !e.Input.IsNothing() && !e.vars.IsNothi
 // Equal tells whether the same is known.
 func (e Env) Equal(o Env) bool { return equal(e.Input, o.Input) && equal(e.vars, o.vars) }
 
-// Widen is what is known of both, and of what may come if they are a lap of a loop and the
-// next: where their numbers or strings differ, it may be any.
+// Widen returns the environment of any later lap of a loop, by those of one lap and the next:
+// a number or string that differs in the two may be any.
 func (e Env) Widen(next Env) Env {
 	j := joiner{steps: maxSteps, widen: 1}
 	return Env{j.join(e.Input, next.Input), j.join(e.vars, next.vars), e.clock}

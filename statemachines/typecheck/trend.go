@@ -132,7 +132,7 @@ func (x *scene) decideTrend(t Trend) (holds, known bool) {
 	return (t == Grows) == (x.clock == Late), true
 }
 
-// not is the trend of what goes the other way.
+// not returns the trend of a negated condition.
 func (t Trend) not() Trend {
 	switch t {
 	case Grows:
@@ -144,7 +144,7 @@ func (t Trend) not() Trend {
 	}
 }
 
-// plus is the trend of a sum.
+// plus returns the trend of a sum.
 func (t Trend) plus(o Trend) Trend {
 	switch {
 	case t == Moves || o == Moves:
@@ -160,7 +160,7 @@ func (t Trend) plus(o Trend) Trend {
 	}
 }
 
-// and is the trend of what holds where both hold.
+// and returns the trend of a condition in which two are joined by "and".
 func (t Trend) and(o Trend) Trend {
 	switch {
 	case t == o:
@@ -176,7 +176,7 @@ func (t Trend) and(o Trend) Trend {
 	}
 }
 
-// or is the trend of what holds where one holds.
+// or returns the trend of a condition in which two are joined by "or".
 func (t Trend) or(o Trend) Trend {
 	switch {
 	case t == o:
