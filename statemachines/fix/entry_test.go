@@ -60,7 +60,7 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 			`nothing leads to "Bad" any more: no status of a failure of redshift:ClusterAvailable does, and the new loop polls on with all others. Remove the way to "Bad" first`, "",
 		},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestMaxWait(t *testing.T) {
 		"a max wait without a limit": {`"StartAt"`, 60, 72 * time.Hour, 72 * time.Hour, ""},
 		"a limit of a few minutes":   {limit(600), 20, 0, 450 * time.Second, "the new loop waits 7m30s, to end before the machine does, 10m after its start: change that with --max-wait"},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestMaxWaitBesideOthers(t *testing.T) {
 			within("Hour", each, strings.NewReplacer("3600", "120", "Hour", "Pause").Replace(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), express), []time.Duration{150 * time.Second}, "before the child execution does, 5m after its start (the Wait states before the loop take 2m)",
 		},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func TestRulesOnOtherData(t *testing.T) {
 				"$states.input.QueryExecution.Status.State", "$s"), true,
 		},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestSyncStart(t *testing.T) {
 		"arguments of an expression": {edit(inJSONata.Replace(training(`, "Output": "{% $states.input %}"`, "")), `"Arguments": {"TrainingJobName": "{% $states.input.name %}", "RoleArn": "arn:aws:iam::123456789012:role/r"}`,
 			`"Arguments": "{% {'TrainingJobName': $states.input.name, 'RoleArn': 'r'} %}"`), `the arguments of "Train" are an expression`},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestCatchData(t *testing.T) {
 		"the data before":                 {`"ResultPath": null, `, `"Output": "{% $getInput %}"`, ""},
 		"an item of the data":             {`"ResultPath": "$.a[0]", `, "", "the ResultPath $.a[0] has an index"},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -374,7 +374,7 @@ func TestReasons(t *testing.T) {
 		"a max wait that no execution has":                 {plain, fix.Options{MaxWait: 2 * 365 * 24 * time.Hour}, "it cannot be compiled: "},
 		"polls that fill the history":                      {plain, fix.Options{Strategy: compile.Variables, MaxDelay: time.Second, MaxWait: 48 * time.Hour}, "the strategy variables cannot wait for athena:StartQueryExecution: it can take"},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func TestRepairs(t *testing.T) {
 		files = append(files, some...)
 	}
 	require.NotEmpty(t, files)
-	for _, file := range race.OneIn(4, files) {
+	for _, file := range race.OneIn(12, files) {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -205,7 +205,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 			class: fix.Refused, about: "only you know what stands for the member",
 		},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ func TestBoundsMakeThePollsThatTheySay(t *testing.T) {
 	}
 	counted := 0
 	for name, text := range texts {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		for _, most := range []time.Duration{0, time.Hour} {

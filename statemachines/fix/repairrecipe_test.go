@@ -185,7 +185,7 @@ func TestRepairRecipes(t *testing.T) {
 			added: []string{`{"ErrorEquals": ["NotReady"], "IntervalSeconds": 60, "MaxAttempts": 1440, "BackoffRate": 1}`},
 		},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -115,7 +115,7 @@ func TestSyncData(t *testing.T) {
 		"a Wait before":        strings.Replace(training(`, "ResultPath": null`, `, "First": {"Type": "Wait", "Seconds": 30, "Next": "Wait"}`), `"Next": "Wait"},`, `"Next": "First"},`, 1),
 		"a machine inside Map": `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": ` + training(`, "ResultPath": null`, "") + `}}}`,
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestSyncRefused(t *testing.T) {
 		`a Catch of "Get" reads what "Train" answers`: strings.Replace(training(`, "ResultPath": "$.started"`, ""), `"ResultPath": "$.job"`,
 			`"ResultPath": "$.job", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Failed"}]`, 1),
 	} {
-		if !race.Takes(want, 4) {
+		if !race.Takes(want, 12) {
 			continue
 		}
 		t.Run(want, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestSyncStartFails(t *testing.T) {
 		"all, in JSONata":      {`, "Output": "{% $states.input %}", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`, "Caught"},
 		"States.TaskFailed is": {`, "Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": "$.error", "Next": "Caught"}]`, "Caught"},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func TestFailureThatIsToldBehindTheLoop(t *testing.T) {
 		}, "Ended", ""},
 		"not at all": {[]string{`"StringEquals": "FAILED", "Next": "Failed"}]`, `"StringEquals": "failed", "Next": "Failed"}]`}, "Get failed", ""},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -119,7 +119,7 @@ func TestYAMLForms(t *testing.T) {
 		},
 		"other line ends": {strings.ReplaceAll(inYAML, "\n", "\r\n"), []string{"  Get begins:\r\n", "  # ends\r\n"}},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestTemplateValues(t *testing.T) {
 		"a part of an expression": {file(strings.ReplaceAll(machineWith(`, "ResultPath": "$.q", "ResultSelector": {"of": {"Ref": "Query"}, "s.$": "$.QueryExecution.Status.State"}`, "", "", ""), `"$.QueryExecution.Status.State", "StringEquals"`, `"$.q.s", "StringEquals"`)), compile.Variables, "", "a value that the template gives would have to become a part of an expression"},
 		"a text that is joined":   {joined, compile.Variables, "", "in the file is not known"},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

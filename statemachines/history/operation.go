@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,13 +85,19 @@ func readOperation(name string, started map[string]bool) *operation {
 		op.entry = all[0]
 	}
 	if job := all[0].Job; job != nil {
-		for member := range job.Arguments {
-			op.members = append(op.members, javasdk.MemberName(member))
+		for member, argument := range job.Arguments {
+			if readsCall.MatchString(argument) {
+				op.members = append(op.members, javasdk.MemberName(member))
+			}
 		}
 		slices.Sort(op.members)
 	}
 	return op
 }
+
+// readsCall matches an argument that names the job: it reads the start call. Others, such as
+// WithoutSettings of DMS, are the same for all jobs.
+var readsCall = regexp.MustCompile(`\b(input|output)\.`)
 
 // identify is what tells the arguments of one job from those of another.
 func (o *operation) identify(arguments string) string {
@@ -116,11 +123,28 @@ func (o *operation) readID(arguments string) string {
 	}
 	var parts []string
 	for _, member := range o.members {
-		if text := path(nil).text(all[member]); text != "" {
+		if text := idText(all[member]); text != "" {
 			parts = append(parts, text)
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// idText is the ids in an argument: a text, those of a list, or the values of filters.
+func idText(argument any) string {
+	switch v := argument.(type) {
+	case []any:
+		var all []string
+		for _, item := range v {
+			if text := idText(item); text != "" && len(all) < mostTexts {
+				all = append(all, text)
+			}
+		}
+		return strings.Join(all, ", ")
+	case map[string]any:
+		return idText(v["Values"])
+	}
+	return valueText(argument)
 }
 
 // mostAnswers is how many responses are kept, so that equal ones are read once.
@@ -203,9 +227,18 @@ func newSight(e *catalog.Entry) sight {
 	if e.Job != nil {
 		s.status, s.start, s.end = newPath(e.Job.Status), newPath(e.Job.StartTime), newPath(e.Job.EndTime)
 	}
+	if len(s.status) > 0 {
+		return s
+	}
+	compared := map[string]int{} // acceptors by their paths: that of the status has most
+	most := 0
 	for _, a := range e.Waiter.Acceptors {
-		if m := a.Matcher.Output; len(s.status) == 0 && m != nil {
-			s.status = newPath(m.Path)
+		m := a.Matcher.Output
+		if m == nil {
+			continue
+		}
+		if compared[m.Path]++; compared[m.Path] > most && newPath(m.Path) != nil {
+			most, s.status = compared[m.Path], newPath(m.Path)
 		}
 	}
 	return s
@@ -252,6 +285,9 @@ func newPath(text string) path {
 	return p
 }
 
+// mostTexts is how many values of a list are shown.
+const mostTexts = 4
+
 // text is the value at the path; of the items of a list each value once.
 func (p path) text(value any) string {
 	if len(p) == 0 {
@@ -273,7 +309,7 @@ func (p path) text(value any) string {
 		}
 		var all []string
 		for _, item := range v {
-			if text := rest.text(item); text != "" && !slices.Contains(all, text) && len(all) < 4 {
+			if text := rest.text(item); text != "" && !slices.Contains(all, text) && len(all) < mostTexts {
 				all = append(all, text)
 			}
 		}

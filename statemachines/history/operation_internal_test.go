@@ -68,6 +68,29 @@ func TestEveryPathToAStatusIsRead(t *testing.T) {
 	}
 }
 
+// ECS is asked first for what it does not know; that a task is missing is no status.
+func TestStatusIsWhatMostAcceptorsCompare(t *testing.T) {
+	t.Parallel()
+	op := readOperation("ecs:DescribeTasks", map[string]bool{"ecs:runtask": true})
+	require.NotNil(t, op)
+	require.Equal(t, "RUNNING", op.judge(`{}`, `{"Tasks":[{"LastStatus":"RUNNING"}],"Failures":[]}`).status)
+}
+
+// The id of a job has nothing that is the same for all jobs.
+func TestIDOfAJob(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ operation, arguments, want string }{
+		{"dms:DescribeReplicationTasks", `{"Filters":[{"Name":"replication-task-arn","Values":["arn:1"]}],"WithoutSettings":true}`, "arn:1"},
+		{"ecs:DescribeTasks", `{"Cluster":"c","Tasks":["a","b"]}`, "c, a, b"},
+		{"ecs:DescribeTasks", `{"Cluster":"c","Tasks":["a","b","c","d","e"]}`, "c, a, b, c, d"},
+		{"ecs:DescribeTasks", `{"Tasks":{}}`, ""},
+	} {
+		op := readOperation(c.operation, map[string]bool{"ecs:runtask": true, "dms:startreplicationtask": true})
+		require.NotNil(t, op)
+		require.Equal(t, c.want, op.readID(c.arguments), c.arguments)
+	}
+}
+
 // judges are waiters with these acceptors, all of one operation.
 func judges(t *testing.T, waiters ...[]pollcore.Acceptor) *operation {
 	t.Helper()
