@@ -312,7 +312,8 @@ func (b *builder) finish() (*catalog.Service, error) {
 	if err := b.service.Link(); err != nil {
 		return nil, &FileError{b.closure.model.origin, ErrModel, fmt.Errorf("the importer made a service that is not whole: %w", err)}
 	}
-	return b.service, nil
+	b.addWaiterEnds()
+	return b.service, errors.Join(b.errs...)
 }
 
 // setEndpoints sets the service's endpoint, which is that of the operations with

@@ -16,28 +16,30 @@ import (
 
 // The tables. Any other JSON file of their folder is a Smithy model.
 const (
-	jobsTable     = "jobs.json"
-	servicesTable = "services.json"
-	signalsTable  = "signals.json"
-	listsTable    = "lists.json"
-	statusesTable = "statuses.json"
-	leftOutTable  = "left-out.json"
-	presenceTable = "presence.json"
+	jobsTable       = "jobs.json"
+	servicesTable   = "services.json"
+	signalsTable    = "signals.json"
+	listsTable      = "lists.json"
+	statusesTable   = "statuses.json"
+	leftOutTable    = "left-out.json"
+	presenceTable   = "presence.json"
+	waiterEndsTable = "waiter-ends.json"
 )
 
 // tables are the facts that are kept by hand. The zero value has none.
 type tables struct {
-	files    []*table
-	errs     []error
-	services *table                   // nil without a folder
-	named    map[string]*tableService // by key
-	jobs     []*tableJob
-	signals  map[string]*tableSignals // by service:start
-	lists    map[string]*tableList    // by service:start
-	statuses []*tableStatus
-	left     []leftOut
-	presence []*tablePresence
-	models   []File
+	files      []*table
+	errs       []error
+	services   *table                   // nil without a folder
+	named      map[string]*tableService // by key
+	jobs       []*tableJob
+	signals    map[string]*tableSignals // by service:start
+	lists      map[string]*tableList    // by service:start
+	statuses   []*tableStatus
+	left       []leftOut
+	presence   []*tablePresence
+	waiterEnds []*tableWaiterEnd
+	models     []File
 }
 
 // table is a file that is read strictly. What does not fit the models is
@@ -112,7 +114,7 @@ func readTables(files fs.FS) *tables {
 func (t *tables) read(name string, text []byte) {
 	readers := map[string]func(*table, *jsontree.Node){
 		jobsTable: t.readJobs, signalsTable: t.readSignals, listsTable: t.readLists, servicesTable: t.readServices,
-		statusesTable: t.readStatuses, leftOutTable: t.readLeftOut, presenceTable: t.readPresence,
+		statusesTable: t.readStatuses, leftOutTable: t.readLeftOut, presenceTable: t.readPresence, waiterEndsTable: t.readWaiterEnds,
 	}
 	read, isTable := readers[name]
 	if !isTable {
@@ -160,6 +162,11 @@ func (t *tables) checkUse() {
 	for _, p := range t.presence {
 		if !p.used {
 			t.file(presenceTable).Report(p.node.Problem("no job of %s is described by %s; remove it", p.service, p.operation))
+		}
+	}
+	for _, e := range t.waiterEnds {
+		if !e.used {
+			t.file(waiterEndsTable).Report(e.node.Problem("%s has no waiter %s of AWS's; remove it", e.service, e.waiter))
 		}
 	}
 	for _, key := range namesOf(t.named) {

@@ -111,6 +111,9 @@ type Entry struct {
 	Waiter *pollcore.Waiter
 	// TotalWait is how long botocore polls at most; 0 if that is not known.
 	TotalWait time.Duration
+	// Ends are the statuses for which Waiter has acceptors that AWS's own waiter lacks;
+	// they are its last. See [Entry.Published].
+	Ends []WaiterEnd
 	// Job is nil for a waiter of AWS's.
 	Job *Job
 }
@@ -322,6 +325,9 @@ func (s *Service) entry(l Listed) (*Entry, error) {
 	if data := s.Waiters[l.Name]; l.Kind == AWSWaiter && data != nil {
 		e.TotalWait = time.Duration(data.TotalWait) * time.Second
 		e.Waiter, err = pollcore.ParseWaiter(l.Name, data.Waiter)
+		if err == nil {
+			e.addEnds(data.Ends)
+		}
 	} else if e.Job = s.Jobs[l.Name]; e.Job != nil {
 		e.Waiter, err = e.Job.NewWaiter()
 	} else {

@@ -218,6 +218,8 @@ type WaiterData struct {
 	TotalWait int `json:"totalWait,omitempty"`
 	// Waiter has the Smithy form, the JSON value of the waitable trait.
 	Waiter json.RawMessage `json:"waiter"`
+	// Ends are statuses that the waiter does not know for ends.
+	Ends []WaiterEnd `json:"ends,omitempty"`
 }
 
 // Link connects the operations and shapes of a service that was read or

@@ -125,16 +125,16 @@ func TestErrors(t *testing.T) {
 		calls, atMost int // atMost 0: exactly calls
 	}{
 		// Names of the model.
-		{"declared, goes on", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{tableGone, tableGone, active}, "SUCCEEDED", "acceptor 1 of 2", 3, 0},
+		{"declared, goes on", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{tableGone, tableGone, active}, "SUCCEEDED", "acceptor 1 of 7", 3, 0},
 		{"declared, for ever", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{tableGone}, "TIMED_OUT", "not finished after", 3, 40},
 		{"declared, success", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableNotExists"), nil, []any{active, tableGone}, "SUCCEEDED", "acceptor 1 of 1", 2, 0},
 		{"declared, failure", all, "dynamodb", "DescribeTable", pollcore.MustNew("W", pollcore.Succeed(pollcore.Output("Table.TableStatus").Is("ACTIVE")), pollcore.Fail(pollcore.ErrorType("com.amazonaws.dynamodb#ResourceNotFoundException")), pollcore.Delay(2*time.Second, 9*time.Second)), nil, []any{creating, tableGone}, "FAILED", "acceptor 2 of 2", 2, 0},
 		{"the code of a renamed shape", jsonata, "elb", "DescribeInstanceHealth", waiter(t, "elb", "InstanceDeregistered"), nil, []any{sdkError("ElasticLoadBalancing.InvalidInstanceException", "Could not find EC2 instance", 400)}, "SUCCEEDED", "InvalidInstance", 1, 0},
 
 		// Faults are tried again in place, and say nothing of the job.
-		{"fault of the model", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError("DynamoDb.InternalServerErrorException", "oops", 500), active}, "SUCCEEDED", "acceptor 1 of 2", 2, 0},
-		{"throttled without a name", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError(dynamo, "Rate exceeded", 400), active}, "SUCCEEDED", "acceptor 1 of 2", 2, 0},
-		{"network", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError("DynamoDb.SdkClientException", "reset", 0), active}, "SUCCEEDED", "acceptor 1 of 2", 2, 0},
+		{"fault of the model", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError("DynamoDb.InternalServerErrorException", "oops", 500), active}, "SUCCEEDED", "acceptor 1 of 7", 2, 0},
+		{"throttled without a name", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError(dynamo, "Rate exceeded", 400), active}, "SUCCEEDED", "acceptor 1 of 7", 2, 0},
+		{"network", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError("DynamoDb.SdkClientException", "reset", 0), active}, "SUCCEEDED", "acceptor 1 of 7", 2, 0},
 		{"refused", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{dynamoRefused}, "FAILED", "unexpected error: DynamoDb.DynamoDbException: User is not authorized", 4, 0},
 		{"not answered", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{notAnswered}, "FAILED", "unexpected error: States.Timeout", 1, 0},
 		{"wrong role", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{wrongRole}, "FAILED", "not authorized to assume", 1, 0},
@@ -182,7 +182,7 @@ func TestErrors(t *testing.T) {
 		{
 			"code of a failure", all, "sagemaker", "DescribeTrainingJob", waiter(t, "sagemaker", "TrainingJobCompletedOrStopped"), nil,
 			[]any{sdkError("SageMaker.SageMakerException", "Requested resource not found", 400)},
-			"FAILED", `error ValidationException (acceptor 4 of 4), or an unexpected error: `, 4, 0,
+			"FAILED", `error ValidationException (acceptor 4 of 5), or an unexpected error: `, 4, 0,
 		},
 
 		// Any error of the service, but of nobody else.

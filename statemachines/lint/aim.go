@@ -1,8 +1,10 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // aim is what a call leads a resource to, and what a waiter waits for.
@@ -37,6 +39,15 @@ func isOnItsWay(status string) bool {
 	status = strings.ToLower(status)
 	return strings.HasSuffix(status, "ing") || strings.HasSuffix(status, "progress")
 }
+
+// isGoing tells whether a status is called as if something went on, or was about to:
+// PENDING_UPDATE, QUEUED, waiting-for-shutdown; unlike in-use, impaired and Inactive.
+func isGoing(status string) bool { return goingName().MatchString(status) }
+
+// goingName is what such a status has in its name.
+var goingName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)ing|progress|pend|queue|submit|request|schedul|init|not[-_ ]?started|started`)
+})
 
 // aimOf is what a verb leads to.
 func aimOf(verb string) aim {

@@ -12,7 +12,8 @@ func (r *reading) fill() {
 	for _, value := range slices.Concat(r.status.values, r.compared, []string{anyOther}) {
 		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
 		row.Compared = slices.Contains(r.compared, value)
-		if row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && !r.isStated(value) {
+		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
+		if row.Meaning == MeansRunning && !r.isStated(value) && (leaves || !isGoing(value)) {
 			row.Meaning = MeansUnknown // an AWS waiter polls on for it, and nobody says that the job runs
 		}
 		if value != anyOther {

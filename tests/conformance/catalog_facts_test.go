@@ -173,7 +173,7 @@ func runWaiterFacts(t *testing.T, folder string) result {
 			{"operation", e.Operation.Name, k.Operation},
 			{"minDelay", defaulted(e.Waiter.MinDelay, pollcore.DefaultMinDelay), k.MinDelay},
 			{"maxDelay", defaulted(e.Waiter.MaxDelay, pollcore.DefaultMaxDelay), maxDelay},
-			{"acceptors", printed(t, e.Waiter.Acceptors), printed(t, k.Acceptors)},
+			{"acceptors", printed(t, e.Published().Acceptors), printed(t, k.Acceptors)},
 			{"errors", shapes(e.Operation.Errors), slices.Sorted(slices.Values(k.Errors))},
 			{"required members", required(e.Operation.Input), slices.Sorted(slices.Values(k.InputRequired))},
 		} {

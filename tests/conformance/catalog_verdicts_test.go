@@ -22,7 +22,7 @@ var seed = flag.Uint64("seed", 1, "the seed of the random calls of suite catalog
 const randomCalls = 20
 
 var catalogSuites = []suite{
-	{name: "catalog-verdicts", cases: 27335, run: runCatalogVerdicts, differences: map[string]string{
+	{name: "catalog-verdicts", cases: 27632, run: runCatalogVerdicts, differences: map[string]string{
 		"rds TenantDatabaseDeleted: error DBInstanceNotFound":                  bareCode,
 		"rds TenantDatabaseDeleted: error DBInstanceNotFound with a namespace": bareCode,
 		"rds TenantDatabaseDeleted: error DBInstanceNotFound with an address":  bareCode,
@@ -152,6 +152,37 @@ func runCatalogVerdicts(t *testing.T, _ string) result {
 	require.Empty(t, missed)
 	r.notes = append(r.notes, fmt.Sprintf("reached %d acceptors, which are all; verdicts %v; seed %d", acceptors, kinds, *seed))
 	return r
+}
+
+// The ends that the catalogue adds to a waiter of AWS's change verdicts of retry alone, to a
+// failure, and only where the answer has one of their values.
+func TestEndsTurnRetriesAlone(t *testing.T) {
+	t.Parallel()
+	turned := 0
+	for _, e := range entries(t) {
+		if len(e.Ends) == 0 {
+			continue
+		}
+		name := e.Service.Key + " " + e.Name
+		whole, err := pollcore.Compile[any, any](e.Waiter)
+		require.NoError(t, err, name)
+		published, err := pollcore.Compile[any, any](e.Published())
+		require.NoError(t, err, name)
+		m, err := responses.NewMaker(e)
+		require.NoError(t, err, name)
+		for _, c := range slices.Concat(m.Basics(), m.Values(), m.Errors(), m.Random(randomCalls, *seed)) {
+			got, want := whole.Check(c.Input, c.Output, c.Err), published.Check(c.Input, c.Output, c.Err)
+			if end := e.EndOf(got.Acceptor); end != nil {
+				turned++
+				require.Equal(t, pollcore.Retry, want.Verdict, "%s: %s", name, c.Name)
+				require.Equal(t, pollcore.NoAcceptor, want.Acceptor, "%s: %s", name, c.Name)
+				require.Equal(t, pollcore.Failure, got.Verdict, "%s: %s", name, c.Name)
+				continue
+			}
+			require.Equal(t, want, got, "%s: %s", name, c.Name)
+		}
+	}
+	require.Greater(t, turned, 297) // each value at least once
 }
 
 // acceptsAny tells whether an acceptor takes whatever response there is.

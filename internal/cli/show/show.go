@@ -106,6 +106,7 @@ func newSheet(e *catalog.Entry) *sheet {
 	s.row("", actions(e.Operation))
 	s.row("input", kit.InputOf(e.Operation))
 	s.acceptors()
+	s.added()
 	s.running()
 	s.delays()
 	if e.Waiter.Deprecated {
@@ -247,9 +248,29 @@ func (s *sheet) takesAll(success bool) bool {
 	})
 }
 
-// running prints the values of a status that end nothing.
+// added prints which acceptors AWS's own waiter does not have, and which words of AWS's
+// they follow.
+func (s *sheet) added() {
+	next := len(s.entry.Published().Acceptors) + 1
+	for _, end := range s.entry.Ends {
+		last := next + len(end.Values) - 1
+		numbers := strconv.Itoa(next)
+		if last > next {
+			numbers += "-" + strconv.Itoa(last)
+		}
+		s.row("added", fmt.Sprintf("%s: not in AWS's waiter, which polls on; source: %s", numbers, end.Source))
+		next = last + 1
+	}
+}
+
+// running prints the values of a status that end nothing. Of a waiter of AWS's nobody says
+// that the job runs then.
 func (s *sheet) running() {
 	e := s.entry
+	name := "running"
+	if e.Job == nil {
+		name = "polls on"
+	}
 	ends := map[string][]string{} // by path
 	for _, a := range e.Waiter.Acceptors {
 		if m := cmp.Or(a.Matcher.Output, a.Matcher.InputOutput); m != nil && a.State != pollcore.Retry {
@@ -269,7 +290,7 @@ func (s *sheet) running() {
 		}
 		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(ends[path], v) })
 		if !told[path] && len(values) > 0 {
-			s.row("running", fmt.Sprintf("%s: %s", path, strings.Join(values, ", ")))
+			s.row(name, fmt.Sprintf("%s: %s", path, strings.Join(values, ", ")))
 		}
 		told[path] = true
 	}
