@@ -44,6 +44,9 @@ func TestItemsOfAnAnswer(t *testing.T) {
 			"DbInstances[0] available and [1] creating: succeeds -> polls on",
 			"DbInstances[0] available and [1] deleted: succeeds -> fails JobPoller.Failed",
 		}},
+		"two tasks, by a member that is a list then": {run, "ecs:describeTasks", several, `{"Variable": "$.look.Tasks[1].LastStatus", "IsPresent": true, "Next": "Pause"}, ` + code, []string{
+			"Tasks[0] STOPPED and [1] STOPPED: polls on -> succeeds",
+		}},
 		"one database": {pass, "rds:describeDBInstances", `{"DbInstanceIdentifier.$": "$.id"}`, state, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -191,7 +191,7 @@ func (c *callee) addSeveral(r *simulate.Response) {
 		chosen := chooseItems(r, list)
 		for _, one := range chosen {
 			for _, two := range chosen {
-				if one.Name == two.Name {
+				if one.Name == two.Name && one.Verdict != pollcore.Success {
 					continue
 				}
 				around := one
