@@ -6,17 +6,17 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// keepRetry puts the retriers of the old poll behind those of the new one, unless these are
-// the loop. Errors that the old ones retry more often stay with them.
+// keepRetry puts the retriers of the old poll behind those of the new one. Errors that the old
+// ones retry more often stay with them, unless the new ones are the loop.
 func (f *fragment) keepRetry(s object) {
 	kept := f.node(f.poll).Get("Retry")
-	if kept == nil || f.strategy.PollsByRetry() {
+	if kept == nil {
 		return
 	}
 	var retriers []any
 	added, _ := s["Retry"].([]any)
 	for _, r := range added {
-		if f.leaveToOldRetry(r.(object)) {
+		if isLoop := f.strategy.PollsByRetry() && r.(object)["JitterStrategy"] == nil; isLoop || f.leaveToOldRetry(r.(object)) {
 			retriers = append(retriers, r)
 		}
 	}

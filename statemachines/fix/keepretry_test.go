@@ -34,7 +34,7 @@ func TestRetryKeepsItsAttempts(t *testing.T) {
 		"several": `{"ErrorEquals": ["Athena.InternalServerException", "Athena.InvalidRequestException"], "MaxAttempts": 1},
 			{"ErrorEquals": ["Athena.SdkClientException"], "MaxAttempts": 8}, {"ErrorEquals": ["States.ALL"], "MaxAttempts": 7}`,
 	} {
-		for _, strategy := range []compile.Strategy{compile.Variables, compile.Loop} {
+		for _, strategy := range []compile.Strategy{compile.Variables, compile.Loop, compile.RetryTask} {
 			t.Run(name+"/"+string(strategy), func(t *testing.T) {
 				t.Parallel()
 				text := machine(`, "Retry": [`+retry+`]`, "", "", "")

@@ -55,9 +55,9 @@ func (l *loop) findLead(o Options) lead {
 			takes[s] = 0
 		}
 		if lasts := l.boundOf(other); lasts > 0 {
-			takes[turnAt(other)] = lasts
+			takes[other.TurnsAt()] = lasts
 		} else if at := other.Flow.Holder(l.poll); slices.Contains(flows, other.Flow) &&
-			(other.Flow.Leads(turnAt(other), at) || other.Flow.Leads(at, turnAt(other))) {
+			(other.Flow.Leads(other.TurnsAt(), at) || other.Flow.Leads(at, other.TurnsAt())) {
 			found.loops++
 		}
 	}

@@ -55,8 +55,7 @@ func TestFixedMachinesDoTheSame(t *testing.T) {
 		require.Len(t, loops, 1, name)
 		if loops[0].Refused != "" {
 			require.Equal(t, string(text), string(fixed), name)
-			odd := slices.Contains(v.features, "tests other things") || slices.Contains(v.features, "catches into the loop") ||
-				strategy.PollsByRetry() && slices.Contains(v.features, "retries")
+			odd := slices.Contains(v.features, "tests other things") || slices.Contains(v.features, "catches into the loop")
 			require.True(t, odd, "%s: %s\n%s", name, loops[0].Refused, text)
 			continue
 		}

@@ -29,12 +29,9 @@ func (c *checked) roomOf(poll string) room {
 		return room{events: roomyEvents, loops: 1}
 	}
 	left, open, common := roomyEvents, 1, 0 // common are those that count with it
-	r, histories := room{loops: 1}, c.machine.Histories()
-	for n := range c.loops {
-		other := &c.loops[n]
+	all := lint.Together(c.loops, &c.loops[i], c.machine.Histories())
+	for _, other := range all[1:] {
 		switch {
-		case n == i || inOneCycle(&c.loops[i], other) || !histories.Share(turnAt(&c.loops[i]), turnAt(other)):
-			continue
 		case c.countsInCommon(other):
 			open, common = open+1, common+1
 		case other.Bound.Kind == lint.ByCount && !c.sharesItems(other):
@@ -42,9 +39,8 @@ func (c *checked) roomOf(poll string) room {
 		default:
 			open++
 		}
-		r.loops++
 	}
-	r.events = left / open
+	r := room{events: left / open, loops: len(all)}
 	if common > 0 && c.countsInCommon(&c.loops[i]) {
 		r.pool = left * (common + 1) / open
 	}
@@ -63,11 +59,6 @@ func (c *checked) countsInCommon(l *lint.Loop) bool {
 	return l.Bound.Kind == lint.Unbounded && waitsAlike(l) || slices.ContainsFunc(l.States, func(s *asl.State) bool {
 		return bytes.Contains(nodeAt(c.root, s.Position.Pointer).Raw(), []byte("$"+historyVariable))
 	})
-}
-
-// inOneCycle tells whether two loops are polls of the same laps.
-func inOneCycle(a, b *lint.Loop) bool {
-	return slices.Contains(a.States, turnAt(b)) && slices.Contains(b.States, turnAt(a))
 }
 
 // String says why the room is not a whole history; empty if it is.
@@ -98,12 +89,4 @@ func itemsThatFill(items int) string {
 }
 
 // sharesItems tells whether a loop runs for each item of a Map, in the history of the machine.
-func (c *checked) sharesItems(l *lint.Loop) bool { return c.machine.Histories().ForItems(turnAt(l)) }
-
-// turnAt is a state of a loop.
-func turnAt(l *lint.Loop) *asl.State {
-	if l.Poll != nil {
-		return l.Poll
-	}
-	return l.Waits[0]
-}
+func (c *checked) sharesItems(l *lint.Loop) bool { return c.machine.Histories().ForItems(l.TurnsAt()) }

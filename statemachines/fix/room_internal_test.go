@@ -63,6 +63,22 @@ func TestRoomOf(t *testing.T) {
 			require.Equal(t, c.want, all.roomOf(c.loops[0].Poll.Name))
 		})
 	}
+	ways, err := asl.Parse([]byte(`{"StartAt": "Which?", "States": {
+		"Which?": {"Type": "Choice", "Choices": [{"Variable": "$.b", "IsPresent": true, "Next": "B"}], "Default": "C"},
+		"B": {"Type": "Pass", "Next": "A"}, "C": {"Type": "Pass", "Next": "A"}, "A": {"Type": "Pass", "End": true}}}`))
+	require.NoError(t, err)
+	for want, kinds := range map[room][2]lint.Bound{
+		{events: 11_500, loops: 2}: {{Kind: lint.ByTime}, {Kind: lint.ByTime}},
+		{events: 20_000, loops: 2}: {{Kind: lint.ByCount, Events: 1_000}, {Kind: lint.ByCount, Events: 3_000}},
+		{events: 3_000, loops: 2}:  {{Kind: lint.ByTime}, {Kind: lint.ByCount, Events: 20_000}},
+	} {
+		at := func(name string, b lint.Bound) lint.Loop {
+			return lint.Loop{Flow: &ways.Flow, Poll: stateOf(ways, name), Bound: b}
+		}
+		all := &checked{machine: ways, loops: []lint.Loop{at("A", lint.Bound{Kind: lint.ByTime}), at("B", kinds[0]), at("C", kinds[1])}}
+		all.root = document.Root
+		require.Equal(t, want, all.roomOf("A"), "of two loops that exclude each other, the fuller one counts")
+	}
 	require.Equal(t, room{events: 23_000, loops: 1}, (&checked{machine: m, root: document.Root}).roomOf("A"))
 }
 

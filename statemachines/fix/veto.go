@@ -92,7 +92,7 @@ func (j *judge) read(r *trial.Run) error {
 	case ok && j.isMended(kind, r):
 		if !slices.ContainsFunc(j.changes, func(c Change) bool { return c.Kind == kind }) {
 			after := describeEnd(r.After)
-			if kind.Sort == trial.Status {
+			if kind.Sort == trial.Status || kind.Sort == trial.Items {
 				after = describeOf(r.After, r.Before)
 			}
 			j.changes = append(j.changes, Change{kind, describeEnd(r.Before), after})
@@ -113,7 +113,7 @@ func breaksAlike(r *trial.Run) bool {
 // endsEarlier tells whether the new loop leaves with a failure on the way to the end that the old
 // one saw: a run that stays at that failure shows what differs.
 func (j *judge) endsEarlier(r *trial.Run) bool {
-	if slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return !j.isOfEarlierEnd(d) }) {
+	if isOfItems(r) || slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return !j.isOfEarlierEnd(d) }) {
 		return false
 	}
 	if r.After.Polls >= r.Before.Polls || r.After.Status == string(sim.StatusSucceeded) && !j.handles {
@@ -122,6 +122,11 @@ func (j *judge) endsEarlier(r *trial.Run) bool {
 	statuses := slices.DeleteFunc(slices.Clone(r.Kinds), func(k trial.Kind) bool { return k.Task != j.poll || k.Sort != trial.Status })
 	last := max(0, len(statuses)-1)
 	return slices.ContainsFunc(statuses[:last], func(k trial.Kind) bool { return j.verdicts[k.Value] == pollcore.Failure })
+}
+
+// isOfItems tells whether a run is about an answer that lists two items.
+func isOfItems(r *trial.Run) bool {
+	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Items })
 }
 
 // isOfEarlierEnd tells whether an end that comes earlier can make a difference: calls behind the loop
@@ -145,6 +150,7 @@ func (j *judge) kindOf(r *trial.Run) (trial.Kind, bool) {
 		switch {
 		case k.Task != j.poll:
 			return k, false
+		case found.Sort == trial.Items && k.Sort != trial.Fails:
 		case found.Sort == "", found.Sort == trial.Bare, k.Sort == trial.Never, found.Sort == trial.Status && k.Sort == trial.Status, k.Sort == trial.Fails:
 			found = k
 		}
@@ -169,9 +175,9 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 	case again: // it polls on for what it does not know
 		return same || j.mayBe(pollcore.Retry, r)
 	case same:
-		return false
+		return kind.Sort == trial.Items && failed && r.Before.Error != r.After.Error
 	case succeeds:
-		return j.verdicts[kind.Value] == pollcore.Success
+		return j.verdicts[kind.Value] == pollcore.Success || kind.Sort == trial.Items && j.mayBe(pollcore.Success, r)
 	default:
 		return j.mayBe(pollcore.Failure, r)
 	}

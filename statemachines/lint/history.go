@@ -16,7 +16,7 @@ func (c *checker) shareHistories() {
 		if l.Express {
 			continue
 		}
-		together := c.together(l, histories)
+		together := Together(c.tables, l, histories)
 		bounded := 0 // events of all that are
 		for _, other := range together {
 			if other == l || other.Bound.Kind != Unbounded {
@@ -26,18 +26,17 @@ func (c *checker) shareHistories() {
 		if len(together) > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForTurns) {
 			l.Bound.Loops = len(together)
 		}
-		l.Bound.Items = histories.ForItems(l.turnsAt())
+		l.Bound.Items = histories.ForItems(l.TurnsAt())
 	}
 }
 
-// together are a loop and others that one execution may turn in, all of them: of loops that
-// exclude each other, the first.
-func (c *checker) together(l *Loop, histories *asl.Histories) []*Loop {
+// Together are a loop and others that one execution may turn in, all of them. Of loops that
+// exclude each other it has the one that fills most of the history.
+func Together(loops []Loop, l *Loop, histories *asl.Histories) []*Loop {
 	all := []*Loop{l}
-	for i := range c.tables {
-		other := &c.tables[i]
+	for _, other := range fullestFirst(loops) {
 		if !slices.ContainsFunc(all, func(in *Loop) bool {
-			return in == other || turnsWith(in, other) || !histories.Share(in.turnsAt(), other.turnsAt())
+			return in == other || turnsWith(in, other) || !histories.Share(in.TurnsAt(), other.TurnsAt())
 		}) {
 			all = append(all, other)
 		}
@@ -45,8 +44,25 @@ func (c *checker) together(l *Loop, histories *asl.Histories) []*Loop {
 	return all
 }
 
-// turnsAt is a state of the loop.
-func (l *Loop) turnsAt() *asl.State {
+// fullestFirst are the loops by the part of a history that they fill: a loop without a count
+// takes what others leave, half of it.
+func fullestFirst(loops []Loop) []*Loop {
+	all := make([]*Loop, len(loops))
+	for i := range loops {
+		all[i] = &loops[i]
+	}
+	fills := func(l *Loop) int {
+		if l.Bound.Kind == ByCount {
+			return l.Bound.Events
+		}
+		return asl.MaxEvents / 2 //nolint:mnd // half
+	}
+	slices.SortStableFunc(all, func(a, b *Loop) int { return fills(b) - fills(a) })
+	return all
+}
+
+// TurnsAt is a state of the loop.
+func (l *Loop) TurnsAt() *asl.State {
 	if l.Poll != nil {
 		return l.Poll
 	}
@@ -55,7 +71,7 @@ func (l *Loop) turnsAt() *asl.State {
 
 // turnsWith tells whether two loops are polls of the same laps.
 func turnsWith(a, b *Loop) bool {
-	return slices.Contains(a.States, b.turnsAt()) && slices.Contains(b.States, a.turnsAt())
+	return slices.Contains(a.States, b.TurnsAt()) && slices.Contains(b.States, a.TurnsAt())
 }
 
 // isShared tells whether something else fills the history of the loop, too.

@@ -46,11 +46,11 @@ type callee struct {
 	several []several
 }
 
-// several is the answer about no job, or about two in different statuses.
+// several is the answer about no job, or about two items in different statuses.
 type several struct {
 	answer
 
-	kinds []Kind // of all jobs
+	kinds []Kind // Items, and those of all
 }
 
 // words are what conditions compare with.
@@ -180,34 +180,51 @@ func (c *callee) addBare(r *simulate.Response) {
 	}
 }
 
-// addSeveral adds the answers that list no job, and those that list two of a running, a
-// successful and a failed one, where the call asks for several.
+// addSeveral adds the answers that list no job, and those that list two, or two parts of one,
+// of a running, a successful and a failed one.
 func (c *callee) addSeveral(r *simulate.Response) {
-	if len(r.Statuses) == 0 {
-		return
+	kind := func(sort Sort, value string) Kind { return Kind{Task: c.state.Name, Sort: sort, Value: value} }
+	if r.None != nil {
+		c.several = append(c.several, several{answer{text: textOf(r.None)}, []Kind{kind(Status, "")}})
 	}
-	if none, ok := r.Several(); ok {
-		missing := Kind{Task: c.state.Name, Sort: Status}
-		c.several = append(c.several, several{answer{text: textOf(none)}, []Kind{missing}})
-	}
-	chosen := []int{r.Running}
-	for _, verdict := range []pollcore.Verdict{pollcore.Success, pollcore.Failure} {
-		if i := slices.IndexFunc(r.Statuses, func(s simulate.StatusResponse) bool { return s.Verdict == verdict }); i >= 0 {
-			chosen = append(chosen, i)
-		}
-	}
-	for _, i := range chosen {
-		for _, j := range chosen {
-			one, two := r.Statuses[i], r.Statuses[j]
-			both, ok := r.Several(one.Answer, two.Answer)
-			if i == j || !ok {
-				continue
+	for _, list := range r.Lists {
+		chosen := chooseItems(r, list)
+		for _, one := range chosen {
+			for _, two := range chosen {
+				if one.Name == two.Name && one.Verdict != pollcore.Success {
+					continue
+				}
+				around := one
+				if two.Verdict == pollcore.Retry {
+					around = two // the whole runs while a part of it does
+				}
+				text := textOf(list.Join(around.Answer, one.Answer, two.Answer))
+				kinds := []Kind{kind(Items, list.Name(one.Name, two.Name)), kind(Status, one.Name), kind(Status, two.Name)}
+				c.several = append(c.several, several{answer{text: text, ended: around.Verdict != pollcore.Retry && one.Verdict != pollcore.Retry}, kinds})
 			}
-			kind := func(name string) Kind { return Kind{Task: c.state.Name, Sort: Status, Value: name} }
-			ended := one.Verdict != pollcore.Retry && two.Verdict != pollcore.Retry
-			c.several = append(c.several, several{answer{text: textOf(both), ended: ended}, []Kind{kind(one.Name), kind(two.Name)}})
 		}
 	}
+}
+
+// chooseItems are a running job, a successful and a failed one that have an item in a list.
+func chooseItems(r *simulate.Response, list simulate.List) []simulate.StatusResponse {
+	var chosen []simulate.StatusResponse
+	has := func(s simulate.StatusResponse) bool {
+		return !slices.ContainsFunc(r.Lists, func(inner simulate.List) bool { return !inner.Has(s.Answer) })
+	}
+	for _, verdict := range []pollcore.Verdict{pollcore.Retry, pollcore.Success, pollcore.Failure} {
+		all := slices.DeleteFunc(slices.Clone(r.Statuses), func(s simulate.StatusResponse) bool { return s.Verdict != verdict || !list.Has(s.Answer) })
+		if verdict == pollcore.Retry && list.Has(r.Statuses[r.Running].Answer) {
+			all = []simulate.StatusResponse{r.Statuses[r.Running]}
+		}
+		if i := slices.IndexFunc(all, has); i > 0 { // one that tells all parts
+			all = all[i:]
+		}
+		if len(all) > 0 {
+			chosen = append(chosen, all[0])
+		}
+	}
+	return chosen
 }
 
 // hasAnswer tells whether a status has an answer of its own.

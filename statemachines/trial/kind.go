@@ -16,6 +16,7 @@ const (
 	Never  Sort = "never"  // the job does not end; Value is the status that it keeps
 	Bare   Sort = "bare"   // the answer has no more members than the model requires
 	Silent Sort = "silent" // nothing comes back with the task token
+	Items  Sort = "items"  // the answer lists two items; Value names them with their statuses
 )
 
 // Kind is a kind of answers of a Task. A frame is a list of them: what is empty in it stands
@@ -42,6 +43,8 @@ func (k Kind) String() string {
 		return fmt.Sprintf("a job that stays %s at %q", k.Value, k.Task)
 	case Bare:
 		return fmt.Sprintf("an answer without optional members of %q", k.Task)
+	case Items:
+		return fmt.Sprintf("%s of %q", k.Value, k.Task)
 	case Silent:
 		return fmt.Sprintf("no answer of %q", k.Task)
 	default:

@@ -132,7 +132,7 @@ func (c *callee) addEnds(s *scriptsOf) {
 	for _, a := range c.several {
 		title := fmt.Sprintf("no job listed at %q", s.role)
 		if len(a.kinds) > 1 {
-			title = fmt.Sprintf("jobs that are %s and %s at %q", a.kinds[0].Value, a.kinds[1].Value, s.role)
+			title = fmt.Sprintf("%s at %q", a.kinds[0].Value, s.role)
 		}
 		s.add(title, a.ended, []answer{a.answer}, a.kinds...)
 	}

@@ -203,22 +203,62 @@ func TestSeveralJobs(t *testing.T) {
 		"Bad": {"Type": "Fail", "Error": "JobFailed"}, "Good": {"Type": "Succeed"}}}`
 	last := compare(t, batch, "Jobs[0]", "Jobs[-1]")
 	require.Subset(t, scriptsOf(last.Outside()), []string{
-		`jobs that are RUNNING and FAILED at "Look"`, `jobs that are SUCCEEDED and FAILED at "Look"`,
-		`jobs that are FAILED and RUNNING at "Look"`, `jobs that are FAILED and SUCCEEDED at "Look"`,
+		`Jobs[0] RUNNING and [1] FAILED at "Look"`, `Jobs[0] SUCCEEDED and [1] FAILED at "Look"`,
+		`Jobs[0] FAILED and [1] RUNNING at "Look"`, `Jobs[0] FAILED and [1] SUCCEEDED at "Look"`,
 	})
 	require.Contains(t, scriptsOf(last.Runs), `no job listed at "Look"`)
 	for _, jobs := range []string{`["a"]`, `["{% $states.context.Execution.Input.id %}"]`} {
 		one := strings.Replace(batch, `"{% $states.context.Execution.Input.ids %}"`, jobs, 1)
 		scripts := scriptsOf(compare(t, one, `"Good"`, `"Well"`).Runs)
-		require.NotContains(t, strings.Join(scripts, "\n"), "jobs that are")
+		require.NotContains(t, strings.Join(scripts, "\n"), "and [1]")
 		require.Contains(t, scripts, `no job listed at "Look"`)
 	}
 	paths := strings.NewReplacer("athena:getQueryExecution", "batch:describeJobs", `"QueryExecutionId.$": "$.s.QueryExecutionId"`, `"Jobs.$": "States.Array($.s.QueryExecutionId)"`,
 		"$.r.QueryExecution.Status.State", "$.r.Jobs[0].Status").Replace(query)
-	require.NotContains(t, strings.Join(scriptsOf(compare(t, paths, `"Good"`, `"Well"`).Runs), "\n"), "jobs that are")
+	require.NotContains(t, strings.Join(scriptsOf(compare(t, paths, `"Good"`, `"Well"`).Runs), "\n"), "and [1]")
 	two := strings.Replace(paths, "States.Array(", "States.Array('a', ", 1)
-	require.Contains(t, strings.Join(scriptsOf(compare(t, two, `"Good"`, `"Well"`).Runs), "\n"), "jobs that are")
+	require.Contains(t, strings.Join(scriptsOf(compare(t, two, `"Good"`, `"Well"`).Runs), "\n"), "and [1]")
 	require.NotContains(t, scriptsOf(compare(t, query, `"Good"`, `"Well"`).Runs), `no job listed at "Look"`)
+}
+
+// A call lists several items where its arguments do not name one, and several parts of one job.
+func TestItemsThatDiffer(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:CALL", "Arguments": ARGUMENTS, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Pause", "Choices": [{"Condition": "{% $states.input.PATH = 'END' %}", "Next": "Good"}]},
+		"Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, "Good": {"Type": "Succeed"}}}`
+	const (
+		instances = "ec2:describeInstances Reservations[0].Instances[0].State.Name running"
+		databases = "rds:describeDBInstances DbInstances[0].DbInstanceStatus available"
+		tasks     = "ecs:describeTasks Tasks[0].Containers[0].LastStatus STOPPED"
+	)
+	for name, c := range map[string]struct{ loop, arguments, want string }{
+		"several ids":          {instances, `{"InstanceIds": "{% $states.input.ids %}"}`, "Reservations[0] running and [1] pending, Reservations[0].Instances[0] running and [1] pending"},
+		"one id":               {instances, `{"InstanceIds": ["{% $states.input.id %}"]}`, ""},
+		"one id as expression": {instances, `{"InstanceIds": "{% [$states.input.id] %}"}`, ""},
+		"two ids":              {instances, `{"InstanceIds": "{% [$states.input.a, $f(1, 2)] %}"}`, "Reservations[0] running and [1] pending, Reservations[0].Instances[0] running and [1] pending"},
+		"no id":                {databases, `{}`, "DbInstances[0] available and [1] creating"},
+		"a name":               {databases, `{"DbInstanceIdentifier": "{% $states.input.id %}"}`, ""},
+		"a filter of others":   {databases, `{"Filters": [{"Name": "db-cluster-id", "Values": ["{% $states.input.id %}"]}]}`, "DbInstances[0] available and [1] creating"},
+		"a filter of one":      {databases, `{"Filters": [{"Name": "db-instance-id", "Values": ["{% $states.input.id %}"]}]}`, ""},
+		"parts of one":         {tasks, `{"Cluster": "c", "Tasks": ["{% $states.input.id %}"]}`, "Tasks[0].Containers[0] RUNNING and [1] STOPPED"},
+		"parts of several":     {tasks, `{"Cluster": "c", "Tasks": "{% $states.input.ids %}"}`, "Tasks[0] RUNNING and [1] STOPPED, Tasks[0].Containers[0] RUNNING and [1] STOPPED"},
+	} {
+		part := strings.Fields(c.loop)
+		text := strings.NewReplacer("CALL", part[0], "PATH", part[1], "END", part[2], "ARGUMENTS", c.arguments).Replace(loop)
+		var got []string
+		for _, title := range scriptsOf(compare(t, text, `"Good"`, `"Well"`).Runs) {
+			if what, isOfItems := strings.CutSuffix(title, ` at "Look"`); isOfItems && strings.Contains(what, " and [1] ") {
+				got = append(got, what)
+			}
+		}
+		if c.want == "" {
+			require.Empty(t, got, name)
+		} else {
+			require.Subset(t, got, strings.Split(c.want, ", "), name)
+		}
+	}
 }
 
 // A job ends after a status that is on the way to its end.

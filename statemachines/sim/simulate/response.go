@@ -27,10 +27,13 @@ type Response struct {
 	// Members are those by which the answers differ: the status, and what else tells how
 	// a job ended.
 	Members []Member
+	// Lists are those of which an answer may have several items that tell the status.
+	Lists []List
+	// None is the answer that lists no job; nil where the call asks for one job.
+	None any
 
-	id     string // of the job in the answers
-	asked  place  // of the id in the arguments of a describe call; nil if it has none
-	single bool   // the call lists one id, whatever that is
+	id    string // of the job in the answers
+	asked place  // of the id in the arguments of a describe call; nil if it has none
 }
 
 // About returns the text of an answer as it is about the job that a describe call asks for.
@@ -40,48 +43,6 @@ func (r *Response) About(arguments any, answer string) string {
 		return answer
 	}
 	return strings.ReplaceAll(answer, string(jsontree.Quote(r.id)), string(jsontree.Quote(asked)))
-}
-
-// Several returns the answer about several jobs: it lists what each answer lists. ok is false
-// for a call that asks for one job, unless it lists one id and the answer lists no job.
-func (r *Response) Several(answers ...any) (answer any, ok bool) {
-	isIndex := func(part any) bool { _, is := part.(int); return is }
-	if len(r.Members) == 0 || !slices.ContainsFunc(r.asked, isIndex) || r.single && len(answers) > 1 {
-		return nil, false
-	}
-	item := slices.IndexFunc(r.Members[0].at, isIndex)
-	if item < 0 {
-		return nil, false
-	}
-	list := r.Members[0].at[:item]
-	items := []any{}
-	for _, a := range answers {
-		listed, _ := list.get(clone(a)).([]any)
-		items = append(items, listed...)
-	}
-	return list.put(clone(r.Usual), items), true
-}
-
-// listsOne tells whether the arguments of a call have a list of one id at a place.
-func listsOne(arguments *asl.Template, at string) bool {
-	name, isList := strings.CutSuffix(at, "[0]")
-	if arguments == nil || !isList {
-		return false
-	}
-	list := &asl.Template{}
-	if literal, is := arguments.Literal.(map[string]any); is {
-		list.Literal = literal[name]
-	}
-	for _, m := range arguments.Object {
-		if m.Name == name {
-			list = m.Value
-		}
-	}
-	items, _ := list.Literal.([]any)
-	if call := list.Intrinsic; call != nil && call.Function() == "Array" {
-		return len(call.Arguments()) == 1
-	}
-	return len(items)+len(list.Array) == 1
 }
 
 // Describe names an answer by all members that tell: "RUNNING, LastCrawl.Status FAILED".
@@ -182,6 +143,27 @@ func (r *Response) findMembers(output *catalog.Shape) {
 	walk(nil, answers)
 }
 
+// findItems finds the lists of which an answer to a Task may have several items, and the answer
+// that has none.
+func (r *Response) findItems(t *task, input *catalog.Shape) {
+	var answers []any
+	for _, s := range r.Statuses {
+		answers = append(answers, s.Answer)
+	}
+	found := findLists(nil, answers)
+	asksByList := r.asked.lists() > 0
+	r.Lists = severalOf(found, r.asked != nil && !asksByList, cmp.Or(t.state.Arguments, t.state.Parameters), input)
+	if !asksByList || len(found) == 0 {
+		return
+	}
+	r.None = clone(r.Usual)
+	for _, at := range found {
+		if at.lists() == 0 {
+			r.None = at.put(r.None, []any{})
+		}
+	}
+}
+
 // spelledShape is the shape at a place in the spelling of an integration; nil if there is
 // none.
 func spelledShape(s *catalog.Shape, at place) *catalog.Shape {
@@ -279,7 +261,6 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 		r := &Response{id: id}
 		if asked := j.identity.asked; asked != nil {
 			r.asked = parsePlace(asked.spell())
-			r.single = listsOne(cmp.Or(t.state.Arguments, t.state.Parameters), asked.spell())
 		}
 		for _, s := range j.behaviour.statuses {
 			bare := s.answer
@@ -297,6 +278,7 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 		r.Running = number(j.behaviour.running())
 		r.Usual, r.Bare = r.Statuses[number(success)].Answer, r.Statuses[number(success)].Bare
 		r.findMembers(output)
+		r.findItems(t, j.entry.Operation.Input)
 		all[t.name()] = r
 	}
 	for _, t := range j.starts {
