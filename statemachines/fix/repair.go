@@ -39,6 +39,8 @@ type Repair struct {
 	Rule  string `json:"rule"`
 	State string `json:"state"`
 	Class Class  `json:"class"`
+	// Also are other findings that the edits mend, as RULE@STATE.
+	Also []string `json:"also,omitempty"`
 	// Made tells that the text has it.
 	Made bool `json:"made"`
 	// About is the frame in one line: when anything differs, and how.
@@ -60,6 +62,9 @@ type Repair struct {
 
 // Name is what a repair is accepted by: RULE@STATE.
 func (r *Repair) Name() string { return r.Rule + "@" + r.State }
+
+// Mends tells whether a repair mends a finding, by its name.
+func (r *Repair) Mends(name string) bool { return r.Name() == name || slices.Contains(r.Also, name) }
 
 // RepairOptions are which repairs are made.
 type RepairOptions struct {
@@ -139,9 +144,21 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 			at = next
 			continue
 		}
-		r.open = append(r.open, repair)
+		r.addOpen(repair)
 	}
 	return at.file, nil
+}
+
+// addOpen adds a repair that is not made, once: two findings may have the same edits.
+func (r *repairer) addOpen(repair Repair) {
+	i := slices.IndexFunc(r.open, func(known Repair) bool {
+		return repair.After != nil && bytes.Equal(known.Before, repair.Before) && bytes.Equal(known.After, repair.After)
+	})
+	if i < 0 {
+		r.open = append(r.open, repair)
+	} else if repair.Class == Sure && r.open[i].Class == Offered {
+		r.open[i] = repair
+	}
 }
 
 // near are the states in whose loops an edit for a finding can mend it, or bring others: its
@@ -239,6 +256,10 @@ type candidate struct {
 	failing string
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
+	// missing tells that the line is about answers that lack a member, and what ends they lead to.
+	missing bool
+	// asks tells that a Choice leads on where the member is not there.
+	asks bool
 	// goesOn tells that a run which ends later polls on for the answer: its end is of another.
 	goesOn bool
 	// of are the kinds of the frame that the line is about; nil for all. Of the wrong word, which
@@ -305,8 +326,11 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 			smallest = cmp.Or(smallest, err)
 			continue
 		}
+		if tried.asks && slices.ContainsFunc(report.Runs, func(run trial.Run) bool { return succeedsWithout(&run) }) {
+			tried.class = Offered // the answer may be of a failure
+		}
 		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after.file
-		out.Runs, out.NotTried = report.Scripts, report.NotTried
+		out.Runs, out.NotTried, out.Also = report.Scripts, report.NotTried, c.alsoMended(after, f, tried.edits)
 		return out, after
 	}
 	out.Reason = r.reason(ctx, c, f, smallest)
@@ -355,6 +379,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		about, mended = fmt.Sprintf("%s: %s -> goes on, then %s in a later state", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
 	}
 	about += tried.rowOfWrong(report)
+	if _, end, ok := strings.Cut(about, " -> "); ok && tried.missing {
+		about += changed.rowsOfEnds(report, end)
+	}
 	if tried.also != "" {
 		about += "; " + tried.also
 	}
@@ -388,6 +415,28 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		}
 	}
 	return nil
+}
+
+// alsoMended are the other findings beside edits that lint does not find with them.
+func (c *checked) alsoMended(after *checked, mended lint.Finding, edits []edit.Edit) []string {
+	name := func(c *checked, f lint.Finding) string {
+		if s := c.stateAt(f); s != nil {
+			return f.Rule + "@" + s.Name
+		}
+		return ""
+	}
+	near, own := c.near(mended, edits...), name(c, mended)
+	var all []string
+	for _, f := range c.findings {
+		one := name(c, f)
+		if one == "" || one == own || !isRepairable(f) || slices.Contains(all, one) || !slices.Contains(near, c.stateAt(f).Name) {
+			continue
+		}
+		if !slices.ContainsFunc(after.findings, func(left lint.Finding) bool { return name(after, left) == one }) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // value writes a JSON value with its members in the given order.
