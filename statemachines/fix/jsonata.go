@@ -376,12 +376,15 @@ func (f *fragment) pollAssign() (object, error) {
 		return nil, nil //nolint:nilnil // nothing
 	}
 	for _, m := range n.Members {
-		name := strings.TrimSuffix(m.Name, ".$")
+		name := variableOf(m)
+		if f.countsInPoll(name) {
+			continue
+		}
 		if output := f.node(f.poll).Get("Output"); output != nil && readsVariable(output.Raw(), name) {
 			return nil, refuse("the Output of %q reads the variable %q, which its Assign sets anew", f.poll.Name, name)
 		}
 		if readsVariable(n.Raw(), name) {
-			return nil, refuse("%q makes the variable %q of itself in each turn", f.poll.Name, name)
+			return nil, refuse("%q makes the variable %q of itself in each turn, and other states read it", f.poll.Name, name)
 		}
 	}
 	var value any
@@ -395,6 +398,7 @@ func (f *fragment) pollAssign() (object, error) {
 		}
 	}
 	assign, _ := value.(object)
+	maps.DeleteFunc(assign, func(name string, _ any) bool { return f.countsInPoll(name) })
 	return assign, err
 }
 
