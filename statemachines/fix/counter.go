@@ -96,3 +96,13 @@ func (l *loop) assignedBy(types ...asl.Type) []string {
 	}
 	return names
 }
+
+// readsVariable tells whether the JSON of a part of a state reads a variable.
+func readsVariable(raw []byte, name string) bool {
+	for _, found := range variable().FindAllSubmatch(raw, -1) {
+		if found[0][0] == '$' && string(found[1]) == name {
+			return true
+		}
+	}
+	return false
+}
