@@ -35,7 +35,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		l := c.loopOf(c.stateAt(f))
 		if f.Rule == lint.StatusUnclear && l != nil {
 			if row := rowOf(l, f); row != nil {
-				return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it in front of the rule for %s%s",
+				return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it, if it is there, in front of the rule for %s%s",
 					row.Member, row.Values[0], r.orReplace(ctx, c, l))
 			}
 		}
