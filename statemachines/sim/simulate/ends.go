@@ -9,7 +9,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -139,15 +138,6 @@ func (p place) reason(s *catalog.Shape, status string) string {
 func (b *behaviour) isLike(s, other *status) bool {
 	return reflect.DeepEqual(b.path.put(clone(other.answer), s.name), s.answer)
 }
-
-// leaf is a value that acceptors read.
-type leaf struct {
-	path       place
-	candidates []any
-}
-
-// mostAnswers bounds how many answers are made up for one acceptor.
-const mostAnswers = 20_000
 
 var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("'([^']*)'|`\"([^\"]*)\"`") })
 
@@ -308,112 +298,6 @@ func nameOf(m *pollcore.PathMatcher, r pollcore.Result, values []any) string {
 		return string(r.Verdict)
 	}
 	return name
-}
-
-// leavesOf are the values that an acceptor reads, with those to try.
-func leavesOf(r pollcore.Reading, m *pollcore.PathMatcher) []leaf {
-	var leaves []leaf
-	for i, read := range r.Members {
-		inner := slices.ContainsFunc(r.Members, func(o pollcore.ReadMember) bool {
-			return len(o.Path) > len(read.Path) && slices.Equal(o.Path[:len(read.Path)], read.Path)
-		})
-		repeated := slices.ContainsFunc(r.Members[:i], func(o pollcore.ReadMember) bool { return slices.Equal(o.Path, read.Path) })
-		if inner || repeated {
-			continue
-		}
-		var p place
-		for _, step := range read.Path {
-			switch step {
-			case "[]":
-				p = append(p, 0)
-			case "*":
-				p = append(p, "entry")
-			default:
-				p = append(p, step)
-			}
-		}
-		leaves = append(leaves, leaf{p, candidatesOf(read.Type, m)})
-	}
-	return leaves
-}
-
-// candidatesOf are the values to try: those that the path compares with, and those
-// of the model.
-func candidatesOf(s *jsontype.Type, m *pollcore.PathMatcher) []any {
-	kind := jsontype.Unknown
-	if s != nil {
-		kind = s.Kind
-	}
-	var words []any
-	if m.Comparator != pollcore.BooleanEquals {
-		words = append(words, m.Expected)
-	}
-	for _, match := range quoted().FindAllStringSubmatch(m.Path, -1) {
-		words = append(words, match[1]+match[2])
-	}
-	switch kind {
-	case jsontype.String:
-		if len(s.Values) == 0 {
-			return words
-		}
-		// A value that the model does not have cannot be answered.
-		words = slices.DeleteFunc(words, func(word any) bool { return !slices.Contains(s.Values, word.(string)) })
-		for _, v := range s.Values {
-			words = append(words, v)
-		}
-		return words
-	case jsontype.Boolean:
-		return []any{true, false}
-	case jsontype.Number:
-		return []any{0.0, 1.0}
-	case jsontype.Array:
-		return []any{[]any{map[string]any{}}, []any{}}
-	case jsontype.Object:
-		return []any{map[string]any{}}
-	default:
-		return words
-	}
-}
-
-// each calls f with the answers of every choice of values.
-func each(leaves []leaf, f func(answer any, values []any)) {
-	total := 1
-	for _, l := range leaves {
-		if total *= len(l.candidates); total == 0 || total > mostAnswers {
-			return
-		}
-	}
-	for n := range total {
-		var answer any = map[string]any{}
-		values := make([]any, len(leaves))
-		rest := n
-		for i, l := range leaves {
-			values[i] = l.candidates[rest%len(l.candidates)]
-			rest /= len(l.candidates)
-			answer = l.path.put(answer, clone(values[i]))
-		}
-		f(answer, values)
-	}
-}
-
-// clone copies lists and objects.
-func clone(v any) any {
-	switch v := v.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = clone(item)
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, member := range v {
-			object[name] = clone(member)
-		}
-		return object
-	default:
-		return v
-	}
 }
 
 // underway are words of a status that people expect of a job that runs, the best
