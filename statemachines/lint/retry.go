@@ -21,6 +21,9 @@ const retriedEvents = 3
 // evaluationError is that of an expression, which $error raises.
 const evaluationError = "States.QueryEvaluationError"
 
+// runtimeError is that of a path that selects nothing, which no Retry or Catch takes.
+const runtimeError = "States.Runtime"
+
 // stillRunning is the error of the function check-status while the job runs; a delay may
 // follow.
 const stillRunning = "JobPoller.Running"

@@ -10,7 +10,9 @@ func (r *reading) fill() {
 	trunk := r.trunk()
 	var rules []string // that each row breaks: a finding is about all values of its row
 	for _, value := range slices.Concat(r.status.values, r.compared, []string{anyOther}) {
-		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
+		taken := r.takenBy(value)
+		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk), Ends: endOf(taken)}
+		row.noteFailing(taken)
 		row.Compared = slices.Contains(r.compared, value)
 		if row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && !r.isStated(value) {
 			row.Meaning = MeansUnknown // an AWS waiter polls on for it, and nobody says that the job runs
@@ -30,7 +32,8 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+				o.Partial == row.Partial && o.FailsAt == row.FailsAt &&
+				(row.FailsAt == "" || r.lacking[o.Values[0]] == r.lacking[value]) && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
 		for i < len(r.Rows) && !same(i) {

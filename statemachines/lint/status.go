@@ -31,12 +31,18 @@ func (c *checker) checkStatuses(r *reading) {
 		}
 		row.Rule, row.Severity = rule, severity
 		s, field := r.findDecision(row.Values[0])
+		if row.FailsAt != "" {
+			s, field = r.Flow.State(row.FailsAt), ""
+		}
 		c.reportAs(severity, rule, s, field, "%s", text)
 	}
 }
 
 // judge returns the rule that a row breaks and what to say; empty for none.
 func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text string) {
+	if row.FailsAt != "" {
+		return r.judgeFailing(row)
+	}
 	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(row.Routes)
 	if len(row.Values) > 1 {
 		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
@@ -214,7 +220,7 @@ func (r *reading) takes(row *Row) bool {
 
 // findDecision returns the state and the field of it that send a value where it goes.
 func (r *reading) findDecision(value string) (s *asl.State, field string) {
-	return r.decisionOf(r.routes[value])
+	return r.decisionOf(r.takenBy(value))
 }
 
 // decisionOf is where the first of some routes is chosen.

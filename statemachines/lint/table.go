@@ -84,6 +84,9 @@ type Row struct {
 	// rule takes leads to none, and the execution fails.
 	Routes []string
 	Ends   End
+	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
+	// those of its Catch, or there are none.
+	FailsAt, Error string
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity

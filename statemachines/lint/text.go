@@ -148,6 +148,9 @@ func (r *Row) value() string {
 }
 
 func (r *Row) target() string {
+	if r.FailsAt != "" && len(r.Routes) == 0 {
+		return "-> " + r.FailsAt
+	}
 	if len(r.Routes) == 0 {
 		return "-> no rule"
 	}
@@ -161,6 +164,9 @@ var doesOf = map[End]string{PollsOn: "polls on", EndsSuccess: "succeeds", EndsFa
 // what happens.
 func (r *Row) Describe() string {
 	does := doesOf[r.Ends]
+	if r.FailsAt != "" {
+		does = r.sayFailing()
+	}
 	switch {
 	case len(r.Either) > 0:
 		words := make([]string, len(r.Either))
@@ -172,17 +178,27 @@ func (r *Row) Describe() string {
 		return "not known, " + does
 	case r.Meaning == MeansUnknown:
 		return does
+	case r.FailsAt != "" && r.Ends == PollsOn && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
+		return string(r.Meaning) + ", " + does
 	case r.Seconds != nil && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
 		return string(r.Meaning) + ", but may fail"
 	case r.Seconds != nil:
 		return string(r.Meaning) + ", but " + does
-	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn:
+	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn, r.Meaning == MeansFailure && r.FailsAt != "":
 		return string(r.Meaning) + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn, r.endsOtherwise():
 		return string(r.Meaning) + ", but " + does
 	default:
 		return string(r.Meaning)
 	}
+}
+
+// sayFailing says what happens where a state fails on the way.
+func (r *Row) sayFailing() string {
+	if len(r.Routes) == 0 {
+		return doesOf[r.Ends] + " with " + r.Error
+	}
+	return doesOf[r.Ends] + " by a Catch of " + r.Error
 }
 
 // endsOtherwise tells whether a job that has ended one way leads to the other, or to one more poll.

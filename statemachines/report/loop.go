@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func newLoopRow(r *lint.Row, seen map[string]int) loopRow {
 		row.Values = "any other"
 	}
 	if row.Routes == "" {
-		row.Routes = "no rule"
+		row.Routes = cmp.Or(r.FailsAt, "no rule")
 	}
 	if r.Rule != "" {
 		row.finding = finding{r.Severity.String(), r.Rule}

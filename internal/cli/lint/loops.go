@@ -51,6 +51,8 @@ type loopRow struct {
 	MemberMeaning lint.Meaning   `json:"memberMeaning,omitempty"`
 	Routes        []string       `json:"routes"`
 	Ends          string         `json:"ends"`
+	FailsAt       string         `json:"failsAt,omitempty"`
+	Error         string         `json:"error,omitempty"`
 	Rule          string         `json:"rule,omitempty"`
 	Severity      string         `json:"severity,omitempty"`
 }
@@ -106,7 +108,8 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	for _, r := range l.Rows {
 		row := loopRow{
 			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Partial: r.Partial,
-			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule,
+			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends),
+			FailsAt: r.FailsAt, Error: r.Error, Rule: r.Rule,
 		}
 		if r.Rule != "" {
 			row.Severity = r.Severity.String()
