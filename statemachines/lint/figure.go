@@ -41,6 +41,14 @@ func span(d time.Duration) string {
 	}
 }
 
+// dollars writes a cost.
+func dollars(usd float64) string {
+	if usd > 0 && usd < 0.005 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
 // thousands writes a number with commas.
 func thousands(n int) string {
 	text := strconv.Itoa(n)

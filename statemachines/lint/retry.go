@@ -97,6 +97,9 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	r := &reading{inner: own}
 	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
 	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(polling)
+	if r.Bound.Kind == ByCount {
+		r.Bound.At, r.Bound.By = []string{s.Name}, []string{"MaxAttempts"}
+	}
 	if p := c.operations.of(s); p != nil {
 		r.Operation = p.name
 		for _, status := range p.statuses {

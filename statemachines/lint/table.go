@@ -149,6 +149,10 @@ type Bound struct {
 	// ends; empty if there are several, or none that the definition shows.
 	Route string
 	Ends  End
+	// At are the states that look at the bound, and By the values that they look at.
+	At, By []string
+	// Running is what ends a loop whose job never ends, where Failing is set.
+	Running *Bound
 	// Loops is how many loops fill one history together, with this one; 0 if it fills it
 	// alone. Items tells that all items of a Map do.
 	Loops int
@@ -158,7 +162,7 @@ type Bound struct {
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
 	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.boundsOf(l).failingLaps()
-	ofErrors := c.boundsOf(l).tried != nil && len(failing) > 0 // a job that runs leaves the loop
+	ofErrors := len(failing) > 0 && c.boundsOf(l).endsRunning() // a job that runs leaves the loop
 	if ofErrors {
 		laps = nil
 		for _, lap := range failing {
@@ -168,7 +172,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	bound := c.boundOfLap(l, r, laps[0])
 	for _, lap := range laps[1:] {
 		b := c.boundOfLap(l, r, lap)
-		bound.AtMost = bound.AtMost || b != bound
+		bound.AtMost = bound.AtMost || b.After != bound.After || b.Events != bound.Events || b.Transitions != bound.Transitions
 		bound.Polls, bound.Events, bound.After = max(bound.Polls, b.Polls), max(bound.Events, b.Events), max(bound.After, b.After)
 		bound.Transitions, bound.USD = max(bound.Transitions, b.Transitions), max(bound.USD, b.USD)
 	}
@@ -177,8 +181,32 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	}
 	if ofErrors && bound.Kind == Unbounded {
 		bound.Failing, bound.Late = failing[0].task, false
+		running := c.boundOfRunning(l, r.Turn)
+		c.addPlace(l, &running)
+		bound.Running = &running
 	}
+	c.addPlace(l, &bound)
+	return bound
+}
+
+// addPlace says where a bound stands, and leads.
+func (c *checker) addPlace(l *loop, bound *Bound) {
 	bound.Route, bound.Ends = c.routeOf(l, bound.Kind)
+	if place := c.placeOf(l, bound.Kind); bound.Kind != Unbounded && bound.Kind != ByTimeout {
+		bound.At, bound.By = place.states, place.operands
+	}
+}
+
+// boundOfRunning is what ends the loop of a job that never ends, if its calls do not fail.
+func (c *checker) boundOfRunning(l *loop, turn Turn) Bound {
+	if b := c.boundsOf(l); b.tried != nil {
+		return b.tried.bound()
+	}
+	bound := Bound{Kind: ByTime, After: c.placeOf(l, ByTime).after}
+	if polls := turn.pollsIn(bound.After); polls > 0 && polls <= turn.Turns() {
+		bound.Polls, bound.Events, bound.Transitions = polls, polls*turn.Events, polls*turn.Transitions
+		bound.USD = asl.TransitionCost(float64(bound.Transitions))
+	}
 	return bound
 }
 
@@ -189,6 +217,8 @@ func (c *checker) routeOf(l *loop, kind BoundKind) (string, End) {
 	switch {
 	case kind == ByCount && b.tried != nil:
 		exits = b.tried.exits
+	case kind == ByTime && len(compact(b.late)) == 1:
+		exits = b.late
 	case kind == ByTime || kind == ByOther:
 		exits = b.exits()
 	}
@@ -211,7 +241,9 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	case !open && b.tried != nil && b.tried.events <= roomForTurns && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
 		return b.tried.bound()
 	case !open && b.time:
-		return Bound{Kind: ByTime}
+		if ends := c.boundOfRunning(l, turn); timeout == 0 || ends.After == 0 || ends.After <= timeout {
+			return ends
+		}
 	case !open && b.tried == nil:
 		return Bound{Kind: ByOther}
 	}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -222,6 +223,9 @@ func (l *Loop) notes() [][2]string {
 		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), diag.Note.String()})
 	}
 	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)})
+	if running := l.DescribeRunning(); running != "" {
+		notes = append(notes, [2]string{"  " + running, ""})
+	}
 	if needless := tag(PollNeedless); needless != "" {
 		text := " has .sync: no loop needed"
 		if job := l.Entry.Job; job.Sync == "" {
@@ -242,22 +246,28 @@ func (l *Loop) DescribeUnjudged() string {
 
 // DescribeBound says what ends the loop, and where it leads then.
 func (l *Loop) DescribeBound() string {
-	b := &l.Bound
 	if l.Express {
 		return fmt.Sprintf("ends after %s, as Express workflows do", span(asl.MaxExpressTime))
 	}
-	cost := fmt.Sprintf("%s transitions, $%.2f", thousands(b.Transitions), b.USD)
-	if b.AtMost || b.Kind == Unbounded && b.isShared() {
-		cost += " at most"
+	return l.Bound.describe()
+}
+
+// DescribeRunning says what ends the loop of a job that never ends where DescribeBound tells of
+// failing calls; empty where it does not.
+func (l *Loop) DescribeRunning() string {
+	if l.Bound.Running == nil || l.Express {
+		return ""
 	}
-	if b.After > 0 {
-		cost = "after " + span(b.After) + ", " + cost
-	}
+	return "while the job runs: " + l.Bound.Running.describe()
+}
+
+func (b *Bound) describe() string {
+	cost := b.cost()
 	switch b.Kind {
 	case Unbounded:
-		return l.describeUnbounded(cost)
+		return b.describeUnbounded(cost)
 	case ByCount:
-		return fmt.Sprintf("ends at %s polls%s, %s%s", thousands(b.Polls), b.leads(), cost, b.earlier())
+		return fmt.Sprintf("ends at %s polls%s%s, %s%s", thousands(b.Polls), b.place(), b.leads(), cost, b.earlier())
 	case ByTimeout:
 		switch {
 		case b.After == 0:
@@ -267,15 +277,34 @@ func (l *Loop) DescribeBound() string {
 		}
 		return fmt.Sprintf("ends by TimeoutSeconds, %s%s", cost, b.earlier())
 	case ByTime:
-		return "ends at a time that a Choice looks at" + b.leads()
+		text := "ends at a time" + cmp.Or(b.place(), " that a Choice looks at") + b.leads()
+		switch {
+		case b.After == 0:
+			return text
+		case b.Polls == 0:
+			return text + ", after " + span(b.After)
+		}
+		return fmt.Sprintf("%s, %s%s", text, cost, b.earlier())
 	default:
-		return "ends by something that a Choice looks at" + b.leads()
+		return "ends" + cmp.Or(b.place(), " by something that a Choice looks at") + b.leads()
 	}
 }
 
+// cost says how long it takes to the bound, and what that costs.
+func (b *Bound) cost() string {
+	cost := thousands(b.Transitions) + " transitions, " + dollars(b.USD)
+	if b.AtMost || b.Kind == Unbounded && b.isShared() {
+		cost += " at most"
+	}
+	if b.After > 0 {
+		cost = "after " + span(b.After) + ", " + cost
+	}
+	return cost
+}
+
 // describeUnbounded says what ends a loop whose history is full, or a year over, first.
-func (l *Loop) describeUnbounded(cost string) string {
-	b, bound := &l.Bound, "no bound"
+func (b *Bound) describeUnbounded(cost string) string {
+	bound := "no bound"
 	switch {
 	case b.After == asl.MaxStandardTime:
 		return "no bound within a year: ends " + cost + ", as executions do" + b.earlier()

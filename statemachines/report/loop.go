@@ -31,6 +31,9 @@ func newLoopViews(loops []lint.Loop, jobs []*history.Job) []loopView {
 	for i := range loops {
 		l := &loops[i]
 		v := loopView{Title: strings.Join(l.Turn.States, " → "), Unjudged: l.DescribeUnjudged(), Bound: l.DescribeBound()}
+		if running := l.DescribeRunning(); running != "" {
+			v.Bound += "; " + running
+		}
 		if l.Operation != "" {
 			v.Title += " polls " + l.Operation
 		}

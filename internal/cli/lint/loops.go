@@ -67,29 +67,42 @@ type errorRow struct {
 
 // loopBound is what ends a loop whose job never ends.
 type loopBound struct {
-	Kind        string  `json:"kind"`
-	Polls       int     `json:"polls,omitempty"`
-	Events      int     `json:"events,omitempty"`
-	Transitions int     `json:"transitions,omitempty"`
-	Seconds     float64 `json:"seconds,omitempty"`
-	USD         float64 `json:"costUSD,omitempty"`
-	AtMost      bool    `json:"atMost,omitempty"`
-	Failing     string  `json:"failing,omitempty"`
-	Route       string  `json:"route,omitempty"`
-	Ends        string  `json:"ends,omitempty"`
-	Loops       int     `json:"loops,omitempty"`
-	Items       bool    `json:"items,omitempty"`
+	Kind        string     `json:"kind"`
+	Polls       int        `json:"polls,omitempty"`
+	Events      int        `json:"events,omitempty"`
+	Transitions int        `json:"transitions,omitempty"`
+	Seconds     float64    `json:"seconds,omitempty"`
+	USD         float64    `json:"costUSD,omitempty"`
+	AtMost      bool       `json:"atMost,omitempty"`
+	Failing     string     `json:"failing,omitempty"`
+	Running     *loopBound `json:"running,omitempty"`
+	At          []string   `json:"at,omitempty"`
+	By          []string   `json:"by,omitempty"`
+	Route       string     `json:"route,omitempty"`
+	Ends        string     `json:"ends,omitempty"`
+	Loops       int        `json:"loops,omitempty"`
+	Items       bool       `json:"items,omitempty"`
+}
+
+// cents rounds a cost.
+func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
+
+func newLoopBound(b *lint.Bound) loopBound {
+	out := loopBound{
+		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items,
+	}
+	if b.Running != nil {
+		running := newLoopBound(b.Running)
+		out.Running = &running
+	}
+	return out
 }
 
 func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
-	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
-	b := l.Bound
 	out := pollLoop{
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
-		Bound: loopBound{
-			string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
-			b.Failing, b.Route, string(b.Ends), b.Loops, b.Items,
-		},
+		Bound:    newLoopBound(&l.Bound),
 		Unjudged: l.Unjudged,
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
