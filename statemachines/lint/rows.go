@@ -21,6 +21,7 @@ func (r *reading) fill() {
 			row.Values = []string{value}
 			row.Either = r.status.meaningsOf(r.judges, value)
 			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
+			row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
 			if row.Meaning == MeansUnclear {
 				row.Member = r.judges[0].second[value]
 			}
@@ -32,8 +33,9 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && o.FailsAt == row.FailsAt &&
-				(row.FailsAt == "" || r.lacking[o.Values[0]] == r.lacking[value]) && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+				o.Partial == row.Partial && o.Later == row.Later && o.FailsAt == row.FailsAt &&
+				(row.FailsAt == "" || r.lacking[o.Values[0]] == r.lacking[value]) &&
+				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
 		for i < len(r.Rows) && !same(i) {

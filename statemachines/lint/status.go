@@ -23,6 +23,7 @@ func (c *checker) checkStatuses(r *reading) {
 		if rule == "" {
 			rule, severity, text = c.judgeUnclear(r, row)
 		}
+		row.Apart = rule == "" && row.endsOtherwise()
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}
@@ -110,7 +111,7 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 		return "", 0, ""
 	}
 	return StatusUnclear, diag.Danger, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
-		list(row.Values), r.Operation, first(row.Routes), row.Member)
+		list(row.Values), r.Operation, first(row.Routes), spellPath(row.Member))
 }
 
 // failsByRule tells whether a rule of a Choice, and not its Default, leads the values of
@@ -215,7 +216,11 @@ func (r *reading) comesLater(value string) bool {
 // takes tells whether a waiter of the operation takes the values for a success, as AWS's own
 // takes a stack that is being updated for one that was created.
 func (r *reading) takes(row *Row) bool {
-	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.taken[row.Values[0]] })
+	return r.isTaken(row.Values[0])
+}
+
+func (r *reading) isTaken(value string) bool {
+	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.taken[value] })
 }
 
 // findDecision returns the state and the field of it that send a value where it goes.

@@ -72,6 +72,11 @@ type Row struct {
 	Member      string
 	Seconds     []string
 	SecondsMean Meaning
+	// Later tells that only a later call than that of the loop's job leads to the values.
+	Later bool
+	// Apart tells of an end that leads to the other one, or to one more poll, in a way that
+	// the loop has for it alone: then no Rule finds it.
+	Apart bool
 	// Partial tells of a failure after which a part of the work is done, and can be used.
 	Partial bool
 	// Either are the meanings of which one is right, if it depends on what the loop

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -177,6 +176,16 @@ func (r *Row) Describe() string {
 		return strings.Join(words, " or ") + ", " + does
 	case r.Compared:
 		return "not known, " + does
+	case r.Later && r.Meaning == MeansUnknown:
+		return "after a later call, " + does
+	case r.Later:
+		return "ending after a later call" + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
+	case r.Apart && r.Partial:
+		return "failure in part, " + does
+	case r.Apart && r.Ends == PollsOn:
+		return string(r.Meaning) + ", " + does + " by other Tasks"
+	case r.Apart:
+		return string(r.Meaning) + ", " + does + " by a way of its own"
 	case r.Meaning == MeansUnknown:
 		return does
 	case r.FailsAt != "" && r.Ends == PollsOn && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
@@ -220,7 +229,7 @@ func (l *Loop) notes() [][2]string {
 	}
 	var notes [][2]string
 	if l.Unjudged != "" {
-		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), diag.Note.String()})
+		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), ""})
 	}
 	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)})
 	if running := l.DescribeRunning(); running != "" {
