@@ -10,15 +10,18 @@ import (
 )
 
 // noteFailing notes in a row the state that fails on all of its routes, if there is one.
-func (row *Row) noteFailing(taken []route) {
+func (row *Row) noteFailing(taken []route, lacks bool) {
 	first := taken[0]
 	if slices.ContainsFunc(taken, func(way route) bool {
 		return way.failed == nil || way.failed != first.failed || way.caught != first.caught
 	}) {
 		return
 	}
-	row.FailsAt, row.Error = first.failed.Name, selectionError(first.failed)
-	if !first.caught {
+	if lacks && first.caught {
+		return // it does not fail the execution
+	}
+	row.FailsAt, row.Error, row.Lacks = first.failed.Name, selectionError(first.failed), lacks
+	if !first.caught && !lacks {
 		row.Routes = nil
 	}
 }
@@ -33,9 +36,6 @@ func selectionError(s *asl.State) string {
 
 // judgeFailing returns the rule that a row breaks for which a state fails, and what to say.
 func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, text string) {
-	if r.lacking[row.Values[0]] { // absent-member tells of it
-		return "", 0, ""
-	}
 	it, each := "it", ""
 	if len(row.Values) > 1 {
 		it, each = "them", " for each"
@@ -67,7 +67,7 @@ func (r *reading) isEachStated(row *Row) bool {
 func (c *checker) markLacking(r *reading) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.FailsAt == "" || row.Rule != "" || len(row.Values) == 0 || !r.lacking[row.Values[0]] {
+		if !row.Lacks || row.Rule != "" {
 			continue
 		}
 		at := r.Flow.State(row.FailsAt).Position.Pointer

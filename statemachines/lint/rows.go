@@ -11,8 +11,12 @@ func (r *reading) fill() {
 	var rules []string // that each row breaks: a finding is about all values of its row
 	for _, value := range slices.Concat(r.status.values, r.compared, []string{anyOther}) {
 		taken := r.takenBy(value)
+		lacks := r.lacking[value]
+		if lacks {
+			taken = r.routes[value]
+		}
 		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk), Ends: endOf(taken)}
-		row.noteFailing(taken)
+		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		if row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && !r.isStated(value) {
 			row.Meaning = MeansUnknown // an AWS waiter polls on for it, and nobody says that the job runs
@@ -33,8 +37,7 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && o.Later == row.Later && o.FailsAt == row.FailsAt &&
-				(row.FailsAt == "" || r.lacking[o.Values[0]] == r.lacking[value]) &&
+				o.Partial == row.Partial && o.Later == row.Later && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0

@@ -32,7 +32,7 @@ func (c *checker) checkStatuses(r *reading) {
 		}
 		row.Rule, row.Severity = rule, severity
 		s, field := r.findDecision(row.Values[0])
-		if row.FailsAt != "" {
+		if row.FailsAt != "" && !row.Lacks {
 			s, field = r.Flow.State(row.FailsAt), ""
 		}
 		c.reportAs(severity, rule, s, field, "%s", text)
@@ -41,7 +41,7 @@ func (c *checker) checkStatuses(r *reading) {
 
 // judge returns the rule that a row breaks and what to say; empty for none.
 func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text string) {
-	if row.FailsAt != "" {
+	if row.FailsAt != "" && !row.Lacks { // absent-member tells of what it lacks
 		return r.judgeFailing(row)
 	}
 	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(row.Routes)
@@ -225,6 +225,9 @@ func (r *reading) isTaken(value string) bool {
 
 // findDecision returns the state and the field of it that send a value where it goes.
 func (r *reading) findDecision(value string) (s *asl.State, field string) {
+	if r.lacking[value] {
+		return r.decisionOf(r.routes[value])
+	}
 	return r.decisionOf(r.takenBy(value))
 }
 

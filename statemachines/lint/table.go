@@ -92,6 +92,9 @@ type Row struct {
 	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
 	// those of its Catch, or there are none.
 	FailsAt, Error string
+	// Lacks tells that FailsAt reads a member that the answer does not have. Routes and Ends
+	// are then those of an answer that has it.
+	Lacks bool
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity

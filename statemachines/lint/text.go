@@ -148,7 +148,7 @@ func (r *Row) value() string {
 }
 
 func (r *Row) target() string {
-	if r.FailsAt != "" && len(r.Routes) == 0 {
+	if r.Lacks || r.FailsAt != "" && len(r.Routes) == 0 {
 		return "-> " + r.FailsAt
 	}
 	if len(r.Routes) == 0 {
@@ -168,6 +168,10 @@ func (r *Row) Describe() string {
 		does = r.sayFailing()
 	}
 	switch {
+	case r.Lacks && r.Meaning == MeansFailure:
+		return "failure, " + does
+	case r.Lacks && r.Meaning != MeansUnknown:
+		return string(r.Meaning) + ", but " + does
 	case len(r.Either) > 0:
 		words := make([]string, len(r.Either))
 		for i, m := range r.Either {
@@ -205,8 +209,8 @@ func (r *Row) Describe() string {
 
 // sayFailing says what happens where a state fails on the way.
 func (r *Row) sayFailing() string {
-	if len(r.Routes) == 0 {
-		return doesOf[r.Ends] + " with " + r.Error
+	if r.Lacks || len(r.Routes) == 0 {
+		return "fails with " + r.Error
 	}
 	return doesOf[r.Ends] + " by a Catch of " + r.Error
 }

@@ -82,6 +82,9 @@ func newLoopRow(r *lint.Row, seen map[string]int) loopRow {
 	if row.Values == "" {
 		row.Values = "any other"
 	}
+	if r.Lacks {
+		row.Routes = r.FailsAt
+	}
 	if row.Routes == "" {
 		row.Routes = cmp.Or(r.FailsAt, "no rule")
 	}

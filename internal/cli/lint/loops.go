@@ -55,6 +55,7 @@ type loopRow struct {
 	Ends          string         `json:"ends"`
 	FailsAt       string         `json:"failsAt,omitempty"`
 	Error         string         `json:"error,omitempty"`
+	Lacks         bool           `json:"lacks,omitempty"`
 	Rule          string         `json:"rule,omitempty"`
 	Severity      string         `json:"severity,omitempty"`
 }
@@ -124,7 +125,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		row := loopRow{
 			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Apart: r.Apart, Partial: r.Partial,
 			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends),
-			FailsAt: r.FailsAt, Error: r.Error, Rule: r.Rule,
+			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Rule: r.Rule,
 		}
 		if r.Rule != "" {
 			row.Severity = r.Severity.String()
