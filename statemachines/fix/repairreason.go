@@ -39,7 +39,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 					row.Member, row.Values[0], r.orReplace(ctx, c, l))
 			}
 		}
-		return "no rule compares the status with one text that says the same: add a rule by hand" + r.orReplace(ctx, c, l)
+		return "no rule compares the status with a text that fix can copy for it: add a rule by hand" + r.orReplace(ctx, c, l)
 	}
 	switch f.Rule {
 	case lint.UnretriedTask:

@@ -78,8 +78,9 @@ func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps 
 		} else if pollsByRetry(s) {
 			p.Severity = diag.Warning // it works as long as the attempts last
 		}
-		p.Message = path + " is in the answer of " + r.Operation + " only since the job has " + cmp.Or(when, "ended") + ": when it " + map[Meaning]string{
-			MeansRunning: "runs", MeansSuccess: "has succeeded", MeansFailure: "has failed", MeansUnclear: "has ended",
+		p.Message = spellPath(path) + " is in the answer of " + r.Operation + " only since the job has " + cmp.Or(when, "ended") + ": " + map[Meaning]string{
+			MeansRunning: "while the job runs", MeansSuccess: "when the job has succeeded",
+			MeansFailure: "when the job has failed", MeansUnclear: "when the job has ended",
 		}[m] + ", the state fails with " + fails + "; " + advice
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
@@ -92,7 +93,7 @@ func (c *checker) reportMissing(r *reading, in typecheck.Env, path string, steps
 		p := f.Problem
 		fails, advice := adviseAbsent(c.machine.StateAt(p.Pointer), p.Pointer)
 		p.Severity = diag.Warning
-		p.Message = path + " may be missing in the answer of " + r.Operation + ": then the state fails with " + fails + "; " + advice
+		p.Message = spellPath(path) + " may be missing in the answer of " + r.Operation + ": then the state fails with " + fails + "; " + advice
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
 }
@@ -108,9 +109,9 @@ func adviseAbsent(s *asl.State, at string) (fails, advice string) {
 		in = field[1]
 	}
 	if s.QueryLanguage == asl.JSONata {
-		fails, advice = "States.QueryEvaluationError", adviseExpression(in)
+		fails, advice = evaluationError, adviseExpression(in)
 	} else {
-		fails, advice = "States.Runtime", advisePath(in, field[0] == "Choices")
+		fails, advice = runtimeError, advisePath(in, field[0] == "Choices")
 	}
 	switch {
 	case s.Type == asl.TypeFail:
@@ -193,7 +194,7 @@ func pollsByRetry(s *asl.State) bool {
 }
 
 // takesFailedExpressions are the names of errors that a failed expression goes by.
-var takesFailedExpressions = []string{"States.QueryEvaluationError", asl.ErrorTaskFailed, asl.ErrorAll}
+var takesFailedExpressions = []string{evaluationError, asl.ErrorTaskFailed, asl.ErrorAll}
 
 // longRetry is a minute of retries.
 const longRetry = 60

@@ -21,9 +21,10 @@ type bounds struct {
 	passes map[*asl.State]map[asl.Transition]bool
 	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
 	limits, unsure map[*asl.State]map[asl.Transition]bool
-	time           bool    // a time ends the loop
-	opened         []*loop // see open
-	tried          *laps   // of a job that never ends, if they leave the loop; see tryLaps
+	time           bool     // a time ends the loop
+	opened         []*loop  // see open
+	late           []string // the exits that laps take at that time, if they were tried
+	tried          *laps    // of a job that never ends, if they leave the loop; see tryLaps
 }
 
 // newBounds finds the bounds of a loop, by the trends of its rules.
@@ -146,6 +147,12 @@ func (b *bounds) open() []*loop {
 		})...)
 	}
 	return b.opened
+}
+
+// endsRunning tells whether a job that never ends leaves the loop, if no call fails.
+func (b *bounds) endsRunning() bool {
+	caught := func(open *loop) bool { return open.catches == nil }
+	return b.tried != nil || b.time && !slices.ContainsFunc(b.open(), caught)
 }
 
 // counterName is what people call a value that limits a loop.

@@ -201,5 +201,6 @@ func TestCountFromTheInputIsNotKnown(t *testing.T) {
 	text := strings.Replace(c.text(), `"Result": {"n": 0}`, `"Parameters": {"n.$": "$.first"}`, 1)
 	m, err := asl.Parse([]byte(text))
 	require.NoError(t, err)
-	require.Equal(t, lint.Bound{Kind: lint.ByOther, Route: "Late", Ends: lint.EndsFailure}, lint.Loops(m, lint.Options{})[0].Bound)
+	at, by := []string{"Done?"}, []string{"$.c.n"}
+	require.Equal(t, lint.Bound{Kind: lint.ByOther, At: at, By: by, Route: "Late", Ends: lint.EndsFailure}, lint.Loops(m, lint.Options{})[0].Bound)
 }

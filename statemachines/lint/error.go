@@ -187,13 +187,23 @@ func takesError(s *asl.State, names []string) bool {
 		slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool { return takes(c.ErrorEquals) })
 }
 
-// raisesRunning tells whether a poll computes an error of some status.
+// raisesRunning tells whether a poll computes an error of some status, by $error or by a field
+// that has no value for it and for others has.
 func (c *checker) raisesRunning(s *asl.State, p *polled) bool {
+	in := c.types.Input(s)
 	for _, status := range p.statuses {
+		fails, passes := false, false
 		for _, value := range status.values {
-			if c.types.Raises(s, c.types.Input(s), typecheck.Narrow(c.types.Result(s), status.steps, value)) {
+			result := typecheck.Narrow(c.types.Result(s), status.steps, value)
+			if c.types.Raises(s, in, result) {
 				return true
 			}
+			for _, way := range c.types.Try(s, in, result) {
+				fails, passes = fails || way.Fails, passes || !way.Fails && way.Kind != asl.TransitionCatch
+			}
+		}
+		if fails && passes {
+			return true
 		}
 	}
 	return false

@@ -39,7 +39,7 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
 	case leaves && inTime:
-		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
+		b.opened, b.time, b.late = c.findErring(l, r, r.Turn.Turns()), true, longest.exits
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	case notAlone:

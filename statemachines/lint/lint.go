@@ -198,6 +198,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			c.checkRace(r)
 			c.checkNeed(r)
 			c.checkAbsent(r)
+			c.markLacking(r)
 			tables = append(tables, r)
 		}
 	}

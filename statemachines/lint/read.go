@@ -25,7 +25,11 @@ type reading struct {
 	// routes are those of values, of otherValue and of anyOther.
 	status *status
 	routes map[string][]route
-	named  map[string]bool // by a rule of a Choice
+	// taken are those of values for which a state fails: see setRoutes. Of lacking, the answer
+	// does not have what the state reads.
+	taken   map[string][]route
+	lacking map[string]bool
+	named   map[string]bool // by a rule of a Choice
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	// compared are values that the machine alone knows.
@@ -74,15 +78,16 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	}
 	answer := c.types.Result(r.Poll)
 	r.followBoth = func(value string, second []string, how string) []route {
-		return inTime(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how)))
+		return inTime(asWritten(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how))))
 	}
-	follow := func(value string) []route { return inTime(follows.follow(typecheck.Narrow(answer, s.steps, value))) }
-	routes := map[string][]route{}
+	follow := func(value string) []route { return follows.follow(typecheck.Narrow(answer, s.steps, value)) }
+	r.routes, r.taken, r.lacking = map[string][]route{}, map[string][]route{}, map[string]bool{}
 	for _, value := range append([]string{otherValue}, s.values...) {
-		if routes[value] = follow(value); routes[value] == nil {
+		if r.setRoutes(value, follow(value)); r.routes[value] == nil {
 			return false
 		}
 	}
+	routes := r.routes
 	stays, leaves, differs := false, false, false
 	tellsMore := slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 }) // a second member may say where all values lead
 	for _, value := range s.values {
@@ -93,7 +98,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
 		return false
 	}
-	r.status, r.routes, r.Status = s, routes, s.path
+	r.status, r.Status = s, s.path
 	r.chooseFitting()
 	r.named = map[string]bool{}
 	for _, found := range routes {
@@ -107,7 +112,8 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		}
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
-	r.addOthers(follow)
+	r.addOthers(func(value string) []route { return inTime(asWritten(follow(value))) })
+	c.addLacking(r, follows.follow)
 	return true
 }
 
@@ -131,6 +137,9 @@ func (r *reading) addOthers(follow func(string) []route) {
 		}
 	}
 	r.routes[anyOther] = others
+	if len(others) == len(r.routes[otherValue]) && r.taken[otherValue] != nil {
+		r.taken[anyOther] = r.taken[otherValue]
+	}
 	for _, word := range slices.Sorted(maps.Keys(r.named)) {
 		if r.status.listed || isKnown(word) || slices.ContainsFunc(around(word), func(text string) bool { return pathsOf(follow(text)) != usual }) {
 			continue // a part of a text is no value
@@ -147,15 +156,6 @@ func (c *checker) newRouter(r *reading) *router {
 	return &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
 	}}
-}
-
-// inTime leaves out the routes that a bound of the loop takes, if there are others.
-func inTime(routes []route) []route {
-	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool { return r.late })
-	if len(left) == 0 {
-		return routes
-	}
-	return left
 }
 
 // judgesOf returns those who judge a status: the jobs that the machine starts, if
@@ -282,6 +282,9 @@ func (r *reading) targetsOf(routes []route, trunk int) []string {
 	var out []string
 	for _, route := range routes {
 		rest := route.path[min(trunk, len(route.path)):]
+		if route.caught && !slices.Equal(route.path[:min(trunk, len(route.path))], r.routes[otherValue][0].path[:trunk]) {
+			rest = route.path
+		}
 		i := slices.IndexFunc(rest, func(name string) bool { return r.Flow.State(name).Choice == nil })
 		if i >= 0 && !slices.Contains(out, rest[i]) {
 			out = append(out, rest[i])
@@ -298,9 +301,14 @@ func (r *reading) has(f Finding) bool {
 		states = append(slices.Clip(states), r.Start)
 	}
 	return slices.ContainsFunc(states, func(s *asl.State) bool {
-		rest, found := strings.CutPrefix(f.Pointer, s.Position.Pointer)
-		return found && (rest == "" || rest[0] == '/')
+		return isBelow(f.Pointer, s.Position.Pointer)
 	})
+}
+
+// isBelow tells whether a JSON pointer is another, or leads on from it.
+func isBelow(pointer, from string) bool {
+	rest, found := strings.CutPrefix(pointer, from)
+	return found && (rest == "" || rest[0] == '/')
 }
 
 // isStated tells whether the catalogue states what a value means.

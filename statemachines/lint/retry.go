@@ -21,6 +21,9 @@ const retriedEvents = 3
 // evaluationError is that of an expression, which $error raises.
 const evaluationError = "States.QueryEvaluationError"
 
+// runtimeError is that of a path that selects nothing, which no Retry or Catch takes.
+const runtimeError = "States.Runtime"
+
 // stillRunning is the error of the function check-status while the job runs; a delay may
 // follow.
 const stillRunning = "JobPoller.Running"
@@ -94,6 +97,9 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	r := &reading{inner: own}
 	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
 	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(polling)
+	if r.Bound.Kind == ByCount {
+		r.Bound.At, r.Bound.By = []string{s.Name}, []string{"MaxAttempts"}
+	}
 	if p := c.operations.of(s); p != nil {
 		r.Operation = p.name
 		for _, status := range p.statuses {

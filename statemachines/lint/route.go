@@ -32,6 +32,11 @@ type route struct {
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
 	late   bool // taken only when a bound of the loop is reached
+
+	fails   bool       // a field of a state on it selects nothing: then the state fails
+	instead bool       // it is taken where a state fails
+	failed  *asl.State // that fails: nil if none does
+	caught  bool       // by a catcher of that state
 }
 
 // decision is what a Choice did; taken is nil if no rule took the answer.
@@ -65,17 +70,32 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 	}
 	w.on[s.Name] = true
 	defer delete(w.on, s.Name)
-	ways := slices.DeleteFunc(w.types.Step(s, env, result), func(way typecheck.Way) bool { return way.Kind == asl.TransitionCatch })
+	var ways, catchers []typecheck.Way
+	for _, way := range w.types.Try(s, env, result) {
+		if way.Kind == asl.TransitionCatch {
+			catchers = append(catchers, way)
+		} else {
+			ways = append(ways, way)
+		}
+	}
 	if len(ways) == 0 && s.Choice != nil {
 		at.chosen = append(slices.Clip(at.chosen), decision{choice: s})
 		at.ends = EndsFailure
 		w.found = append(w.found, at)
 	}
-	if w.bounds == nil && s == w.poll && w.types.Raises(s, env, result) {
+	fails := slices.ContainsFunc(ways, func(way typecheck.Way) bool { return way.Fails })
+	switch {
+	case w.bounds == nil && s == w.poll && (fails || w.types.Raises(s, env, result)):
 		w.found = append(w.found, route{path: []string{s.Name}, ends: PollsOn})
 		at.late = true // a running job leaves the loop only when its time is over
+	case fails && !pollsByRetry(s):
+		w.fail(s, catchers, at)
+	default:
+		fails = false
 	}
 	for n, way := range ways {
+		at := at
+		at.fails = at.fails || fails && way.Fails
 		if way.End {
 			at.leaf, at.ends = s, EndsSuccess
 			w.found = append(w.found, at)
@@ -119,6 +139,23 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 	w.found = append(w.found, at)
 }
 
+// fail adds what happens to a path where a state of it fails, as a field selects nothing: the
+// way of the catcher that takes the error, or the end of the execution.
+func (w *walk) fail(s *asl.State, catchers []typecheck.Way, at route) {
+	at.instead, at.failed = true, s
+	if s.QueryLanguage == asl.JSONata {
+		for _, way := range catchers {
+			if slices.ContainsFunc(s.Catch[way.Rule].ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
+				at.path, at.caught = append(slices.Clip(at.path), way.To), true
+				w.enter(w.poll, way, at)
+				return
+			}
+		}
+	}
+	at.ends = EndsFailure
+	w.found = append(w.found, at)
+}
+
 // after says how an execution ends that has left the loop for a state.
 func (w *walk) after(s *asl.State, env typecheck.Env) End {
 	end := w.ways.end(s)
@@ -154,6 +191,15 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 		return EndsFailure // no rule of a Choice holds
 	}
 	return end
+}
+
+// inTime leaves out the routes that a bound of the loop takes, if there are others.
+func inTime(routes []route) []route {
+	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool { return r.late })
+	if len(left) == 0 {
+		return routes
+	}
+	return left
 }
 
 // ways are how the states of a flow hang together.

@@ -10,7 +10,13 @@ func (r *reading) fill() {
 	trunk := r.trunk()
 	var rules []string // that each row breaks: a finding is about all values of its row
 	for _, value := range slices.Concat(r.status.values, r.compared, []string{anyOther}) {
-		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
+		taken := r.takenBy(value)
+		lacks := r.lacking[value]
+		if lacks {
+			taken = r.routes[value]
+		}
+		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk), Ends: endOf(taken)}
+		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
 		if row.Meaning == MeansRunning && !r.isStated(value) && (leaves || !isGoing(value)) {
@@ -20,6 +26,7 @@ func (r *reading) fill() {
 			row.Values = []string{value}
 			row.Either = r.status.meaningsOf(r.judges, value)
 			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
+			row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
 			if row.Meaning == MeansUnclear {
 				row.Member = r.judges[0].second[value]
 			}
@@ -31,7 +38,8 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+				o.Partial == row.Partial && o.Later == row.Later && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
 		for i < len(r.Rows) && !same(i) {

@@ -113,7 +113,7 @@ func breaks(row, means Meaning, end End) string {
 
 // sayMisled says where values of the second member lead a row.
 func (r *reading) sayMisled(row *Row, path string, m *misled) string {
-	names, with, to := list(row.Values), path+" "+list(m.values), r.targetsOf(m.routes, r.trunk())
+	names, with, to := list(row.Values), spellPath(path)+" "+list(m.values), r.targetsOf(m.routes, r.trunk())
 	switch {
 	case m.means != MeansRunning:
 		return r.sayWrongEnd(fmt.Sprintf("%s with %s is a %s of %s, but ", names, with, m.means, r.Operation), m.means, endOf(m.routes), to)

@@ -23,6 +23,7 @@ func (c *checker) checkStatuses(r *reading) {
 		if rule == "" {
 			rule, severity, text = c.judgeUnclear(r, row)
 		}
+		row.Apart = rule == "" && row.endsOtherwise()
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}
@@ -31,12 +32,18 @@ func (c *checker) checkStatuses(r *reading) {
 		}
 		row.Rule, row.Severity = rule, severity
 		s, field := r.findDecision(row.Values[0])
+		if row.FailsAt != "" && !row.Lacks {
+			s, field = r.Flow.State(row.FailsAt), ""
+		}
 		c.reportAs(severity, rule, s, field, "%s", text)
 	}
 }
 
 // judge returns the rule that a row breaks and what to say; empty for none.
 func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text string) {
+	if row.FailsAt != "" && !row.Lacks { // absent-member tells of what it lacks
+		return r.judgeFailing(row)
+	}
 	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(row.Routes)
 	if len(row.Values) > 1 {
 		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
@@ -104,7 +111,7 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 		return "", 0, ""
 	}
 	return StatusUnclear, diag.Danger, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
-		list(row.Values), r.Operation, first(row.Routes), row.Member)
+		list(row.Values), r.Operation, first(row.Routes), spellPath(row.Member))
 }
 
 // failsByRule tells whether a rule of a Choice, and not its Default, leads the values of
@@ -209,12 +216,19 @@ func (r *reading) comesLater(value string) bool {
 // takes tells whether a waiter of the operation takes the values for a success, as AWS's own
 // takes a stack that is being updated for one that was created.
 func (r *reading) takes(row *Row) bool {
-	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.taken[row.Values[0]] })
+	return r.isTaken(row.Values[0])
+}
+
+func (r *reading) isTaken(value string) bool {
+	return slices.ContainsFunc(r.judges, func(j *judge) bool { return j.taken[value] })
 }
 
 // findDecision returns the state and the field of it that send a value where it goes.
 func (r *reading) findDecision(value string) (s *asl.State, field string) {
-	return r.decisionOf(r.routes[value])
+	if r.lacking[value] {
+		return r.decisionOf(r.routes[value])
+	}
+	return r.decisionOf(r.takenBy(value))
 }
 
 // decisionOf is where the first of some routes is chosen.

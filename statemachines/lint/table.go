@@ -72,6 +72,11 @@ type Row struct {
 	Member      string
 	Seconds     []string
 	SecondsMean Meaning
+	// Later tells that only a later call than that of the loop's job leads to the values.
+	Later bool
+	// Apart tells of an end that leads to the other one, or to one more poll, in a way that
+	// the loop has for it alone: then no Rule finds it.
+	Apart bool
 	// Partial tells of a failure after which a part of the work is done, and can be used.
 	Partial bool
 	// Either are the meanings of which one is right, if it depends on what the loop
@@ -84,6 +89,12 @@ type Row struct {
 	// rule takes leads to none, and the execution fails.
 	Routes []string
 	Ends   End
+	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
+	// those of its Catch, or there are none.
+	FailsAt, Error string
+	// Lacks tells that FailsAt reads a member that the answer does not have. Routes and Ends
+	// are then those of an answer that has it.
+	Lacks bool
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity
@@ -146,6 +157,10 @@ type Bound struct {
 	// ends; empty if there are several, or none that the definition shows.
 	Route string
 	Ends  End
+	// At are the states that look at the bound, and By the values that they look at.
+	At, By []string
+	// Running is what ends a loop whose job never ends, where Failing is set.
+	Running *Bound
 	// Loops is how many loops fill one history together, with this one; 0 if it fills it
 	// alone. Items tells that all items of a Map do.
 	Loops int
@@ -155,7 +170,7 @@ type Bound struct {
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
 	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.boundsOf(l).failingLaps()
-	ofErrors := c.boundsOf(l).tried != nil && len(failing) > 0 // a job that runs leaves the loop
+	ofErrors := len(failing) > 0 && c.boundsOf(l).endsRunning() // a job that runs leaves the loop
 	if ofErrors {
 		laps = nil
 		for _, lap := range failing {
@@ -165,7 +180,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	bound := c.boundOfLap(l, r, laps[0])
 	for _, lap := range laps[1:] {
 		b := c.boundOfLap(l, r, lap)
-		bound.AtMost = bound.AtMost || b != bound
+		bound.AtMost = bound.AtMost || b.After != bound.After || b.Events != bound.Events || b.Transitions != bound.Transitions
 		bound.Polls, bound.Events, bound.After = max(bound.Polls, b.Polls), max(bound.Events, b.Events), max(bound.After, b.After)
 		bound.Transitions, bound.USD = max(bound.Transitions, b.Transitions), max(bound.USD, b.USD)
 	}
@@ -174,8 +189,32 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	}
 	if ofErrors && bound.Kind == Unbounded {
 		bound.Failing, bound.Late = failing[0].task, false
+		running := c.boundOfRunning(l, r.Turn)
+		c.addPlace(l, &running)
+		bound.Running = &running
 	}
+	c.addPlace(l, &bound)
+	return bound
+}
+
+// addPlace says where a bound stands, and leads.
+func (c *checker) addPlace(l *loop, bound *Bound) {
 	bound.Route, bound.Ends = c.routeOf(l, bound.Kind)
+	if place := c.placeOf(l, bound.Kind); bound.Kind != Unbounded && bound.Kind != ByTimeout {
+		bound.At, bound.By = place.states, place.operands
+	}
+}
+
+// boundOfRunning is what ends the loop of a job that never ends, if its calls do not fail.
+func (c *checker) boundOfRunning(l *loop, turn Turn) Bound {
+	if b := c.boundsOf(l); b.tried != nil {
+		return b.tried.bound()
+	}
+	bound := Bound{Kind: ByTime, After: c.placeOf(l, ByTime).after}
+	if polls := turn.pollsIn(bound.After); polls > 0 && polls <= turn.Turns() {
+		bound.Polls, bound.Events, bound.Transitions = polls, polls*turn.Events, polls*turn.Transitions
+		bound.USD = asl.TransitionCost(float64(bound.Transitions))
+	}
 	return bound
 }
 
@@ -186,6 +225,8 @@ func (c *checker) routeOf(l *loop, kind BoundKind) (string, End) {
 	switch {
 	case kind == ByCount && b.tried != nil:
 		exits = b.tried.exits
+	case kind == ByTime && len(compact(b.late)) == 1:
+		exits = b.late
 	case kind == ByTime || kind == ByOther:
 		exits = b.exits()
 	}
@@ -208,7 +249,9 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	case !open && b.tried != nil && b.tried.events <= roomForTurns && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
 		return b.tried.bound()
 	case !open && b.time:
-		return Bound{Kind: ByTime}
+		if ends := c.boundOfRunning(l, turn); timeout == 0 || ends.After == 0 || ends.After <= timeout {
+			return ends
+		}
 	case !open && b.tried == nil:
 		return Bound{Kind: ByOther}
 	}

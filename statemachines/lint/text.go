@@ -1,12 +1,12 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -148,6 +148,9 @@ func (r *Row) value() string {
 }
 
 func (r *Row) target() string {
+	if r.Lacks || r.FailsAt != "" && len(r.Routes) == 0 {
+		return "-> " + r.FailsAt
+	}
 	if len(r.Routes) == 0 {
 		return "-> no rule"
 	}
@@ -161,7 +164,14 @@ var doesOf = map[End]string{PollsOn: "polls on", EndsSuccess: "succeeds", EndsFa
 // what happens.
 func (r *Row) Describe() string {
 	does := doesOf[r.Ends]
+	if r.FailsAt != "" {
+		does = r.sayFailing()
+	}
 	switch {
+	case r.Lacks && r.Meaning == MeansFailure:
+		return "failure, " + does
+	case r.Lacks && r.Meaning != MeansUnknown:
+		return string(r.Meaning) + ", but " + does
 	case len(r.Either) > 0:
 		words := make([]string, len(r.Either))
 		for i, m := range r.Either {
@@ -170,19 +180,39 @@ func (r *Row) Describe() string {
 		return strings.Join(words, " or ") + ", " + does
 	case r.Compared:
 		return "not known, " + does
+	case r.Later && r.Meaning == MeansUnknown:
+		return "after a later call, " + does
+	case r.Later:
+		return "ending after a later call" + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
+	case r.Apart && r.Partial:
+		return "failure in part, " + does
+	case r.Apart && r.Ends == PollsOn:
+		return string(r.Meaning) + ", " + does + " by other Tasks"
+	case r.Apart:
+		return string(r.Meaning) + ", " + does + " by a way of its own"
 	case r.Meaning == MeansUnknown:
 		return does
+	case r.FailsAt != "" && r.Ends == PollsOn && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
+		return string(r.Meaning) + ", " + does
 	case r.Seconds != nil && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
 		return string(r.Meaning) + ", but may fail"
 	case r.Seconds != nil:
 		return string(r.Meaning) + ", but " + does
-	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn:
+	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn, r.Meaning == MeansFailure && r.FailsAt != "":
 		return string(r.Meaning) + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn, r.endsOtherwise():
 		return string(r.Meaning) + ", but " + does
 	default:
 		return string(r.Meaning)
 	}
+}
+
+// sayFailing says what happens where a state fails on the way.
+func (r *Row) sayFailing() string {
+	if r.Lacks || len(r.Routes) == 0 {
+		return "fails with " + r.Error
+	}
+	return doesOf[r.Ends] + " by a Catch of " + r.Error
 }
 
 // endsOtherwise tells whether a job that has ended one way leads to the other, or to one more poll.
@@ -203,9 +233,12 @@ func (l *Loop) notes() [][2]string {
 	}
 	var notes [][2]string
 	if l.Unjudged != "" {
-		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), diag.Note.String()})
+		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), ""})
 	}
 	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)})
+	if running := l.DescribeRunning(); running != "" {
+		notes = append(notes, [2]string{"  " + running, ""})
+	}
 	if needless := tag(PollNeedless); needless != "" {
 		text := " has .sync: no loop needed"
 		if job := l.Entry.Job; job.Sync == "" {
@@ -226,22 +259,28 @@ func (l *Loop) DescribeUnjudged() string {
 
 // DescribeBound says what ends the loop, and where it leads then.
 func (l *Loop) DescribeBound() string {
-	b := &l.Bound
 	if l.Express {
 		return fmt.Sprintf("ends after %s, as Express workflows do", span(asl.MaxExpressTime))
 	}
-	cost := fmt.Sprintf("%s transitions, $%.2f", thousands(b.Transitions), b.USD)
-	if b.AtMost || b.Kind == Unbounded && b.isShared() {
-		cost += " at most"
+	return l.Bound.describe()
+}
+
+// DescribeRunning says what ends the loop of a job that never ends where DescribeBound tells of
+// failing calls; empty where it does not.
+func (l *Loop) DescribeRunning() string {
+	if l.Bound.Running == nil || l.Express {
+		return ""
 	}
-	if b.After > 0 {
-		cost = "after " + span(b.After) + ", " + cost
-	}
+	return "while the job runs: " + l.Bound.Running.describe()
+}
+
+func (b *Bound) describe() string {
+	cost := b.cost()
 	switch b.Kind {
 	case Unbounded:
-		return l.describeUnbounded(cost)
+		return b.describeUnbounded(cost)
 	case ByCount:
-		return fmt.Sprintf("ends at %s polls%s, %s%s", thousands(b.Polls), b.leads(), cost, b.earlier())
+		return fmt.Sprintf("ends at %s polls%s%s, %s%s", thousands(b.Polls), b.place(), b.leads(), cost, b.earlier())
 	case ByTimeout:
 		switch {
 		case b.After == 0:
@@ -251,15 +290,34 @@ func (l *Loop) DescribeBound() string {
 		}
 		return fmt.Sprintf("ends by TimeoutSeconds, %s%s", cost, b.earlier())
 	case ByTime:
-		return "ends at a time that a Choice looks at" + b.leads()
+		text := "ends at a time" + cmp.Or(b.place(), " that a Choice looks at") + b.leads()
+		switch {
+		case b.After == 0:
+			return text
+		case b.Polls == 0:
+			return text + ", after " + span(b.After)
+		}
+		return fmt.Sprintf("%s, %s%s", text, cost, b.earlier())
 	default:
-		return "ends by something that a Choice looks at" + b.leads()
+		return "ends" + cmp.Or(b.place(), " by something that a Choice looks at") + b.leads()
 	}
 }
 
+// cost says how long it takes to the bound, and what that costs.
+func (b *Bound) cost() string {
+	cost := thousands(b.Transitions) + " transitions, " + dollars(b.USD)
+	if b.AtMost || b.Kind == Unbounded && b.isShared() {
+		cost += " at most"
+	}
+	if b.After > 0 {
+		cost = "after " + span(b.After) + ", " + cost
+	}
+	return cost
+}
+
 // describeUnbounded says what ends a loop whose history is full, or a year over, first.
-func (l *Loop) describeUnbounded(cost string) string {
-	b, bound := &l.Bound, "no bound"
+func (b *Bound) describeUnbounded(cost string) string {
+	bound := "no bound"
 	switch {
 	case b.After == asl.MaxStandardTime:
 		return "no bound within a year: ends " + cost + ", as executions do" + b.earlier()

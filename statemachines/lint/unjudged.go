@@ -18,6 +18,9 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 		return ""
 	}
 	path := p.statuses[0].path
+	if p != checkStatus {
+		path = spellPath(path)
+	}
 	isChoice := func(s *asl.State) bool { return s.Choice != nil }
 	i := slices.IndexFunc(l.states, isChoice)
 	if i < 0 {

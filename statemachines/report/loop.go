@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,6 +31,9 @@ func newLoopViews(loops []lint.Loop, jobs []*history.Job) []loopView {
 	for i := range loops {
 		l := &loops[i]
 		v := loopView{Title: strings.Join(l.Turn.States, " → "), Unjudged: l.DescribeUnjudged(), Bound: l.DescribeBound()}
+		if running := l.DescribeRunning(); running != "" {
+			v.Bound += "; " + running
+		}
 		if l.Operation != "" {
 			v.Title += " polls " + l.Operation
 		}
@@ -78,8 +82,11 @@ func newLoopRow(r *lint.Row, seen map[string]int) loopRow {
 	if row.Values == "" {
 		row.Values = "any other"
 	}
+	if r.Lacks {
+		row.Routes = r.FailsAt
+	}
 	if row.Routes == "" {
-		row.Routes = "no rule"
+		row.Routes = cmp.Or(r.FailsAt, "no rule")
 	}
 	if r.Rule != "" {
 		row.finding = finding{r.Severity.String(), r.Rule}

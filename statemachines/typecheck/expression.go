@@ -34,7 +34,8 @@ func (x *scene) expression(e *jsonata.Expression, at string) Value {
 	here := *x
 	here.text = at
 	value := here.eval(x.c.part(e), Value{})
-	if x.c.absent && value.kinds() == missing {
+	if x.seeksLack() && value.kinds() == missing {
+		x.noteLack()
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", e))
 	}
 	value = value.without(missing)
@@ -57,7 +58,8 @@ func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
 	here := *x
 	here.text = at
 	part := x.c.part(s.Expression)
-	if x.c.absent && x.reports && here.quiet().eval(part, Value{}).kinds() == missing {
+	if (x.c.absent && x.reports || x.lacks != nil) && here.quiet().eval(part, Value{}).kinds() == missing {
+		x.noteLack()
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", s.Expression))
 	}
 	return here.truth(part)
@@ -279,9 +281,36 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 		return join(item, absent)
 	}
 	x.excused++
+	defer func() { x.excused-- }()
 	x.eval(by, item)
-	x.excused--
+	if l := v.list(); l != nil && v.kinds() == arrays && l.others().kinds() == missing {
+		if left, ok := x.quiet().filterItems(l.items, by); ok {
+			return left
+		}
+	}
 	return sequence(join(item, absent))
+}
+
+// filterItems is what a condition leaves of items, if it is known of each.
+func (x *scene) filterItems(items []Value, by *jsonata.Part) (left Value, ok bool) {
+	var kept []Value
+	for _, item := range items {
+		switch v := x.eval(by, item); {
+		case v.kinds()&^(missing|null) == 0 || v.kinds() == booleans && v.set.truth == isFalse:
+		case v.kinds() == booleans && v.set.truth == isTrue:
+			kept = append(kept, item)
+		default: // an index, or either
+			return Value{}, false
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return absent, true
+	case 1:
+		return kept[0], true
+	default:
+		return arrayOf(newTuple(kept)), true
+	}
 }
 
 // array is an array constructor.

@@ -22,7 +22,7 @@ func fold(p *jsonata.Part, context Value, operands ...Value) (Value, bool) {
 	if p.Kind == jsonata.PartCall && (impure[p.Text] || len(operands) == 0) {
 		return Value{}, false
 	}
-	if context.IsUnknown() { // outside of all paths, where there is none
+	if context.IsUnknown() || p.Kind == jsonata.PartBinary { // outside of all paths there is none
 		context = absent
 	}
 	sets := [][]any{}

@@ -80,7 +80,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if !always[p.Text] {
 		k |= missing
 	}
-	if x.c.absent && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {
+	if x.seeksLack() && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {
 		return absent
 	}
 	return x.noteTrend(ofKinds(k), t)

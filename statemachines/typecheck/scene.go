@@ -55,11 +55,23 @@ type scene struct {
 	clock Clock
 	// raised is set by a call of $error, if somebody asks.
 	raised *bool
+	// lacks is set where a field selects nothing, by which the state fails, if somebody asks.
+	lacks *bool
 }
 
 func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {
 	return &scene{c: c, state: s, scope: scope{in.Input, in.vars}, result: absent, errorOutput: absent, item: absent, reports: reports, clock: in.clock}
 }
+
+// noteLack notes that a field of the state selects nothing, by which the state fails.
+func (x *scene) noteLack() {
+	if x.lacks != nil {
+		*x.lacks = true
+	}
+}
+
+// seeksLack tells whether somebody asks which fields select nothing.
+func (x *scene) seeksLack() bool { return x.c.absent || x.lacks != nil }
 
 // with is the scene with another document.
 func (x *scene) with(doc Value) *scene {
@@ -153,6 +165,7 @@ func (x *scene) read(path *jsonpath.Path, at string) Value {
 	if stopped == nil {
 		return value
 	}
+	x.noteLack()
 	x.reportStop(path, stopped, at)
 	return Value{}
 }

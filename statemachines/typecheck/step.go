@@ -38,12 +38,34 @@ type Way struct {
 
 	End bool
 	Env Env
+	// Fails tells, of Try, that the state fails instead.
+	Fails bool
 }
 
 // Step returns the ways out that a state can take from an environment. result is
 // that of its Task, Parallel or Map: see Result.
 func (c *Checker) Step(s *asl.State, in Env, result Value) []Way {
 	return c.step(s, in, result, false)
+}
+
+// Try returns what Step does, and notes the ways on which a field selects nothing, by which
+// the state fails.
+func (c *Checker) Try(s *asl.State, in Env, result Value) []Way {
+	if !in.IsReachable() {
+		return nil
+	}
+	x, lacks := c.newScene(s, in, false), false
+	x.lacks = &lacks
+	if s.Task != nil {
+		doc := x.inputPath()
+		name, template := x.arguments()
+		x.with(doc).templateOr(template, doc, name)
+	}
+	ways := x.step(result)
+	for i := range ways {
+		ways[i].Fails = ways[i].Fails || lacks && s.Choice == nil && ways[i].Kind != asl.TransitionCatch
+	}
+	return ways
 }
 
 // Raises tells whether what a Task computes of a result may raise an error by itself, by
@@ -61,13 +83,21 @@ func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
 	if !in.IsReachable() {
 		return nil
 	}
-	x := c.newScene(s, in, reports)
+	return c.newScene(s, in, reports).step(result)
+}
+
+// step returns the ways out of the state. result is as of Step.
+func (x *scene) step(result Value) []Way {
+	s := x.state
 	switch s.Type {
 	case asl.TypeTask, asl.TypeParallel, asl.TypeMap:
-		if s == c.task {
-			return x.work(result)
+		ways := x.work(result)
+		if s == x.c.task {
+			return ways
 		}
-		return append(x.work(result), x.catch()...)
+		caught := *x
+		caught.lacks = nil
+		return append(ways, caught.catch()...)
 	case asl.TypePass:
 		return x.pass()
 	case asl.TypeWait:
@@ -163,7 +193,7 @@ func (r *record) fieldsOf() []field {
 // checkScalars reports what is wrong with the computed scalars of a state, which are
 // of one type.
 func (x *scene) checkScalars(takes kinds, scalars ...*asl.Scalar) {
-	if !x.reports {
+	if !x.reports && x.lacks == nil {
 		return
 	}
 	for _, s := range scalars {
@@ -337,7 +367,7 @@ func (x *scene) choose() []Way {
 		}
 		way := Way{Transition: asl.Transition{To: rule.Next, Kind: asl.TransitionRule, Rule: i}}
 		here.scope, here.reports = yes, x.reports
-		out = append(out, here.leave(yes.doc, rule.Assign, rule.Output, way, at)...)
+		out = append(out, here.leaveBy(way, rule.Assign, rule.Output, at)...)
 		left = no
 	}
 	if s.Choice.Default == "" || left.isDead() {
@@ -346,7 +376,21 @@ func (x *scene) choose() []Way {
 	here := *first
 	here.scope = left
 	way := Way{Transition: asl.Transition{To: s.Choice.Default, Kind: asl.TransitionDefault}}
-	return append(out, here.leave(left.doc, s.Assign, s.Output, way, x.at())...)
+	return append(out, here.leaveBy(way, s.Assign, s.Output, x.at())...)
+}
+
+// leaveBy is a way out of a Choice. A field of its rule that selects nothing closes it alone.
+func (x *scene) leaveBy(way Way, assign, output *asl.Template, at string) []Way {
+	here := *x
+	if x.lacks != nil {
+		lacks := *x.lacks
+		here.lacks = &lacks
+	}
+	ways := here.leave(x.doc, assign, output, way, at)
+	for i := range ways {
+		ways[i].Fails = here.lacks != nil && *here.lacks
+	}
+	return ways
 }
 
 // testRule is the test of the condition of a rule.

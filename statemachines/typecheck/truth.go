@@ -39,7 +39,7 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 
 // operation is what an operator gives by the types of its operands.
 func (x *scene) operation(p *jsonata.Part, left, right Value) Value {
-	isAbsent := x.c.absent && (left.kinds() == missing || right.kinds() == missing)
+	isAbsent := x.seeksLack() && (left.kinds() == missing || right.kinds() == missing)
 	switch p.Text {
 	case "=", "!=":
 		return x.equality(p, left, right)

@@ -45,12 +45,17 @@ type loopRow struct {
 	Meaning       string         `json:"meaning"`
 	Either        []lint.Meaning `json:"either,omitempty"`
 	Compared      bool           `json:"compared,omitempty"`
+	Later         bool           `json:"later,omitempty"`
+	Apart         bool           `json:"apart,omitempty"`
 	Partial       bool           `json:"partial,omitempty"`
 	Member        string         `json:"member,omitempty"`
 	MemberValues  []string       `json:"memberValues,omitempty"`
 	MemberMeaning lint.Meaning   `json:"memberMeaning,omitempty"`
 	Routes        []string       `json:"routes"`
 	Ends          string         `json:"ends"`
+	FailsAt       string         `json:"failsAt,omitempty"`
+	Error         string         `json:"error,omitempty"`
+	Lacks         bool           `json:"lacks,omitempty"`
 	Rule          string         `json:"rule,omitempty"`
 	Severity      string         `json:"severity,omitempty"`
 }
@@ -65,29 +70,42 @@ type errorRow struct {
 
 // loopBound is what ends a loop whose job never ends.
 type loopBound struct {
-	Kind        string  `json:"kind"`
-	Polls       int     `json:"polls,omitempty"`
-	Events      int     `json:"events,omitempty"`
-	Transitions int     `json:"transitions,omitempty"`
-	Seconds     float64 `json:"seconds,omitempty"`
-	USD         float64 `json:"costUSD,omitempty"`
-	AtMost      bool    `json:"atMost,omitempty"`
-	Failing     string  `json:"failing,omitempty"`
-	Route       string  `json:"route,omitempty"`
-	Ends        string  `json:"ends,omitempty"`
-	Loops       int     `json:"loops,omitempty"`
-	Items       bool    `json:"items,omitempty"`
+	Kind        string     `json:"kind"`
+	Polls       int        `json:"polls,omitempty"`
+	Events      int        `json:"events,omitempty"`
+	Transitions int        `json:"transitions,omitempty"`
+	Seconds     float64    `json:"seconds,omitempty"`
+	USD         float64    `json:"costUSD,omitempty"`
+	AtMost      bool       `json:"atMost,omitempty"`
+	Failing     string     `json:"failing,omitempty"`
+	Running     *loopBound `json:"running,omitempty"`
+	At          []string   `json:"at,omitempty"`
+	By          []string   `json:"by,omitempty"`
+	Route       string     `json:"route,omitempty"`
+	Ends        string     `json:"ends,omitempty"`
+	Loops       int        `json:"loops,omitempty"`
+	Items       bool       `json:"items,omitempty"`
+}
+
+// cents rounds a cost.
+func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
+
+func newLoopBound(b *lint.Bound) loopBound {
+	out := loopBound{
+		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items,
+	}
+	if b.Running != nil {
+		running := newLoopBound(b.Running)
+		out.Running = &running
+	}
+	return out
 }
 
 func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
-	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
-	b := l.Bound
 	out := pollLoop{
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
-		Bound: loopBound{
-			string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
-			b.Failing, b.Route, string(b.Ends), b.Loops, b.Items,
-		},
+		Bound:    newLoopBound(&l.Bound),
 		Unjudged: l.Unjudged,
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
@@ -105,8 +123,9 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	}
 	for _, r := range l.Rows {
 		row := loopRow{
-			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Partial: r.Partial,
-			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule,
+			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Apart: r.Apart, Partial: r.Partial,
+			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends),
+			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Rule: r.Rule,
 		}
 		if r.Rule != "" {
 			row.Severity = r.Severity.String()

@@ -1,0 +1,63 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// setRoutes keeps the routes of a value: those by what the fields are written for, and those
+// taken, where fields on the way select nothing.
+func (r *reading) setRoutes(value string, found []route) {
+	r.routes[value] = inTime(asWritten(found))
+	if taken := slices.DeleteFunc(slices.Clone(found), func(way route) bool { return way.fails }); len(taken) < len(found) {
+		r.taken[value] = inTime(taken)
+	}
+}
+
+// asWritten are the routes by what the fields are written for; nil if there are none.
+func asWritten(found []route) []route {
+	return slices.DeleteFunc(slices.Clone(found), func(way route) bool { return way.instead })
+}
+
+// takenBy are the routes that a value takes.
+func (r *reading) takenBy(value string) []route {
+	if taken := r.taken[value]; taken != nil {
+		return taken
+	}
+	return r.routes[value]
+}
+
+// addLacking adds the routes of values on which a state fails as the answer does not have, with
+// these, a member that it has with others.
+func (c *checker) addLacking(r *reading, follow func(answer typecheck.Value) []route) {
+	operation := operationNamed(r.Operation)
+	if operation == nil || r.Retries {
+		return
+	}
+	verdicts := map[Meaning]pollcore.Verdict{
+		MeansRunning: pollcore.Retry, MeansSuccess: pollcore.Success, MeansFailure: pollcore.Failure, MeansUnclear: pollcore.Failure,
+	}
+	answer := c.types.Result(r.Poll)
+	for _, value := range r.status.values {
+		verdict, known := verdicts[r.status.meaning(r.judges, value)]
+		if !known || r.taken[value] != nil {
+			continue
+		}
+		without, lacks := answer, false
+		for _, path := range operation.Later() {
+			if steps, _ := spellSteps(operation.Output, path); !operation.Presence[path].Has(verdict) && c.mentions(steps[len(steps)-1]) {
+				without, lacks = typecheck.Without(without, steps), true
+			}
+		}
+		if !lacks {
+			continue
+		}
+		found := follow(typecheck.Narrow(without, r.status.steps, value))
+		if slices.ContainsFunc(found, func(way route) bool { return way.fails }) {
+			r.taken[value] = inTime(slices.DeleteFunc(found, func(way route) bool { return way.fails }))
+			r.lacking[value] = true
+		}
+	}
+}
