@@ -1,10 +1,10 @@
 package fix
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -15,21 +15,50 @@ func (l *loop) onlyCounts(s *asl.State) bool {
 		return false
 	}
 	return !slices.ContainsFunc(l.assigned(s), func(name string) bool {
-		for other := range l.machine.All {
-			if (!l.inside[other.Name] || other == l.poll) && slices.Contains(other.Variables(), name) {
-				return true
-			}
-		}
-		return false
+		return l.isReadBehind(name) || slices.Contains(l.poll.Variables(), name)
 	})
 }
+
+// isReadBehind tells whether a state outside of the loop reads a variable.
+func (l *loop) isReadBehind(name string) bool {
+	for other := range l.machine.All {
+		if !l.inside[other.Name] && slices.Contains(other.Variables(), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// countsInPoll tells whether the poll makes a variable of itself that nothing reads but this and
+// the Choices of the loop: a new loop needs no such count.
+func (l *loop) countsInPoll(name string) bool {
+	for _, m := range l.node(l.poll).Members {
+		if m.Name != "Assign" {
+			if readsVariable(m.Value.Raw(), name) {
+				return false
+			}
+			continue
+		}
+		for _, set := range m.Value.Members {
+			if (variableOf(set) == name) != readsVariable(set.Value.Raw(), name) {
+				return false
+			}
+		}
+	}
+	return !l.isReadBehind(name) && !slices.ContainsFunc(l.states, func(s *asl.State) bool {
+		return s != l.poll && s.Choice == nil && slices.Contains(s.Variables(), name)
+	})
+}
+
+// variableOf is the variable that a member of an Assign sets.
+func variableOf(m jsontree.Member) string { return strings.TrimSuffix(m.Name, ".$") }
 
 // assigned are the variables that a state sets.
 func (l *loop) assigned(s *asl.State) []string {
 	var names []string
 	if n := l.node(s).Get("Assign"); n != nil {
 		for _, m := range n.Members {
-			names = append(names, strings.TrimSuffix(m.Name, ".$"))
+			names = append(names, variableOf(m))
 		}
 	}
 	return names
@@ -50,45 +79,11 @@ func (l *loop) behindCount(s *asl.State) *asl.State {
 	return s
 }
 
-// startCounts gives the variables that the loop sets the numbers that the states before it give
-// them: a drawn one may be the last.
-func (l *loop) startCounts(variables object) {
-	counted := l.assignedBy(asl.TypeWait, asl.TypePass, asl.TypeTask)
-	for s := range l.machine.All {
-		assign := l.node(s).Get("Assign")
-		if assign == nil || !l.isBefore(s) {
-			continue
-		}
-		for _, m := range assign.Members {
-			var first *float64
-			if slices.Contains(counted, m.Name) && json.Unmarshal(m.Value.Raw(), &first) == nil && first != nil {
-				variables[m.Name] = *first
-			}
-		}
-	}
-}
-
-// isBefore tells whether a state leads to the loop, from its flow or from one around it.
-func (l *loop) isBefore(s *asl.State) bool {
-	if l.inside[s.Name] {
-		return false
-	}
-	for _, f := range l.findFlows() {
-		to := f.Holder(l.poll)
-		if f == l.flow {
-			to = l.begins()
-		}
-		if f.State(s.Name) == s && f.Leads(s, to) {
-			return true
-		}
-	}
-	return false
-}
-
 // readsCount tells whether the JSON of a rule reads a variable that a Wait or a Pass of the loop
-// sets.
+// sets, or that its poll counts in.
 func (l *loop) readsCount(rule []byte) bool {
-	return slices.ContainsFunc(l.assignedBy(asl.TypeWait, asl.TypePass), func(name string) bool { return readsVariable(rule, name) })
+	return slices.ContainsFunc(l.assignedBy(asl.TypeWait, asl.TypePass), func(name string) bool { return readsVariable(rule, name) }) ||
+		slices.ContainsFunc(l.assigned(l.poll), func(name string) bool { return readsVariable(rule, name) && l.countsInPoll(name) })
 }
 
 // assignedBy are the variables that states of some types set in the loop.
@@ -100,4 +95,14 @@ func (l *loop) assignedBy(types ...asl.Type) []string {
 		}
 	}
 	return names
+}
+
+// readsVariable tells whether the JSON of a part of a state reads a variable.
+func readsVariable(raw []byte, name string) bool {
+	for _, found := range variable().FindAllSubmatch(raw, -1) {
+		if found[0][0] == '$' && string(found[1]) == name {
+			return true
+		}
+	}
+	return false
 }

@@ -22,7 +22,7 @@ func TestLoopThatCounts(t *testing.T) {
 		count     = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
 		start     = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
 		ends      = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
-		ofItself  = `"Look" makes the variable "n" of itself in each turn`
+		ofItself  = `"Look" makes the variable "n" of itself in each turn, and other states read it`
 		untouched = `"Count" changes what other states read. If it counts, count by Assign, in a variable that the loop alone reads`
 	)
 	inWait := start + strings.Replace(wait, `"Seconds"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Seconds"`, 1) + look + ends
@@ -41,8 +41,11 @@ func TestLoopThatCounts(t *testing.T) {
 		"in the Wait, in JSONata":    {inJSONata, ""},
 		"in a Pass":                  {inPass, ""},
 		"in a Pass that comes first": {first, ""},
-		"in the poll":                {inPoll, ofItself},
-		"in the poll, in JSONata":    {pollInJSONata, ofItself},
+		"in the poll":                {inPoll, ""},
+		"in the poll, in JSONata":    {pollInJSONata, ""},
+		"up to a variable":           {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 0, "most": 20}`, `$n >= 20`, `$n >= $most`).Replace(pollInJSONata), ""},
+		"in the poll and for a Fail": {strings.Replace(inPoll, `"Bad": {"Type": "Fail"}`, `"Bad": {"Type": "Fail", "CausePath": "States.JsonToString($n)"}`, 1), ofItself},
+		"from a rule of a Choice":    {strings.Replace(inWait, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.go", "IsPresent": true, "Assign": {"n": 0}, "Next": "Wait"}], "Default": "Good"}`, 1), ""},
 		"set to null elsewhere":      {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
 		"set anew behind":            {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
 		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), untouched},

@@ -236,8 +236,11 @@ func TestNumericVariable(t *testing.T) {
     {"Condition": "{% $states.input.QueryExecution.Status.State in ['FAILED', 'CANCELLED'] %}", "Next": "Failed"}]},
   "Report": {"Type": "Succeed"},
   "Failed": {"Type": "Fail", "Error": "E"}}}`
-	_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
-	require.Equal(t, `"Get" makes the variable "polls" of itself in each turn`, loops[0].Refused)
+	_, loops := apply(t, strings.Replace(text, `"Error": "E"`, `"Error": "E", "Cause": "{% $string($polls) %}"`, 1), fix.Options{Strategy: compile.Variables})
+	require.Equal(t, `"Get" makes the variable "polls" of itself in each turn, and other states read it`, loops[0].Refused)
+	after, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+	require.Empty(t, loops[0].Refused)
+	require.NotContains(t, after, "$polls + 1")
 	_, loops = apply(t, strings.Replace(text, "$polls + 1", "$pause + 1", 1), fix.Options{Strategy: compile.Variables})
 	require.Empty(t, loops[0].Refused)
 	require.Equal(t, "Report", loops[0].Trials[0].Before.Exit)

@@ -236,7 +236,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	for _, name := range demands.Variables() {
 		variables[name] = draw(name, demands.Variable(name))
 	}
-	l.startCounts(variables)
+	l.beginAs(variables)
 	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn}))
 	if members, ok := input.(object); ok {
 		members["unread"] = "unread"

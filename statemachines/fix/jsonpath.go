@@ -67,6 +67,7 @@ func (f *fragment) adaptJSONPath() error {
 		if err := json.Unmarshal(n.Raw(), &assign); err != nil {
 			return err
 		}
+		maps.DeleteFunc(assign, func(name string, _ any) bool { return f.countsInPoll(strings.TrimSuffix(name, ".$")) })
 		maps.Copy(poll["Assign"].(object), assign) //nolint:forcetypeassert // it counts the polls
 	}
 	if err := f.copyFields(choice, f.choice, selections...); err != nil {

@@ -119,7 +119,9 @@ func (l *loop) read(table lint.Loop) error {
 		switch {
 		case s == l.poll:
 		case s.Type == asl.TypeChoice:
-			l.choice = cmp.Or(l.choice, s)
+			if l.choice == nil || !slices.Contains(table.Choices, l.choice) && slices.Contains(table.Choices, s) {
+				l.choice = s
+			}
 		case s.Type == asl.TypeWait:
 			l.wait = cmp.Or(l.wait, s)
 		case l.onlyCounts(s):

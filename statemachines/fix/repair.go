@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -39,6 +38,8 @@ type Repair struct {
 	Rule  string `json:"rule"`
 	State string `json:"state"`
 	Class Class  `json:"class"`
+	// Also are other findings that the edits mend, as RULE@STATE.
+	Also []string `json:"also,omitempty"`
 	// Made tells that the text has it.
 	Made bool `json:"made"`
 	// About is the frame in one line: when anything differs, and how.
@@ -60,6 +61,9 @@ type Repair struct {
 
 // Name is what a repair is accepted by: RULE@STATE.
 func (r *Repair) Name() string { return r.Rule + "@" + r.State }
+
+// Mends tells whether a repair mends a finding, by its name.
+func (r *Repair) Mends(name string) bool { return r.Name() == name || slices.Contains(r.Also, name) }
 
 // RepairOptions are which repairs are made.
 type RepairOptions struct {
@@ -139,32 +143,21 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 			at = next
 			continue
 		}
-		r.open = append(r.open, repair)
+		r.addOpen(repair)
 	}
 	return at.file, nil
 }
 
-// near are the states in whose loops an edit for a finding can mend it, or bring others: its
-// own, those before and behind it, and those that the edits are in.
-func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
-	s := c.stateAt(f)
-	names := []string{s.Name}
-	for other := range c.machine.All {
-		for _, way := range other.Transitions() {
-			switch s.Name {
-			case other.Name:
-				names = append(names, way.To)
-			case way.To:
-				names = append(names, other.Name)
-			}
-		}
+// addOpen adds a repair that is not made, once: two findings may have the same edits.
+func (r *repairer) addOpen(repair Repair) {
+	i := slices.IndexFunc(r.open, func(known Repair) bool {
+		return repair.After != nil && bytes.Equal(known.Before, repair.Before) && bytes.Equal(known.After, repair.After)
+	})
+	if i < 0 {
+		r.open = append(r.open, repair)
+	} else if repair.Class == Sure && r.open[i].Class == Offered {
+		r.open[i] = repair
 	}
-	for _, e := range edits {
-		if at := c.machine.StateAt(e.At); at != nil {
-			names = append(names, at.Name)
-		}
-	}
-	return names
 }
 
 // checked is a text with what lint finds in it.
@@ -239,6 +232,10 @@ type candidate struct {
 	failing string
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
+	// missing tells that the line is about answers that lack a member, and what ends they lead to.
+	missing bool
+	// asks tells that a Choice leads on where the member is not there.
+	asks bool
 	// goesOn tells that a run which ends later polls on for the answer: its end is of another.
 	goesOn bool
 	// of are the kinds of the frame that the line is about; nil for all. Of the wrong word, which
@@ -305,8 +302,11 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 			smallest = cmp.Or(smallest, err)
 			continue
 		}
+		if tried.asks && slices.ContainsFunc(report.Runs, func(run trial.Run) bool { return succeedsWithout(&run) }) {
+			tried.class = Offered // the answer may be of a failure
+		}
 		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after.file
-		out.Runs, out.NotTried = report.Scripts, report.NotTried
+		out.Runs, out.NotTried, out.Also = report.Scripts, report.NotTried, c.alsoMended(after, f, tried.edits)
 		if status := c.passedFailure(report); status != "" && f.Rule == typecheck.AbsentMember {
 			out.Class = Offered
 			out.About += "; the execution does not fail any more with the status " + status
@@ -359,6 +359,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		about, mended = fmt.Sprintf("%s: %s -> goes on, then %s in a later state", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
 	}
 	about += tried.rowOfWrong(report)
+	if _, end, ok := strings.Cut(about, " -> "); ok && tried.missing {
+		about += changed.rowsOfEnds(report, end)
+	}
 	if tried.also != "" {
 		about += "; " + tried.also
 	}
@@ -366,32 +369,6 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
 	}
 	return changed, report, about, nil
-}
-
-// errStillFound is of an edit that does not mend.
-var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
-
-// newFinding is the error of a finding that an edit brings, or does not take away.
-func newFinding(before, after *checked, mended lint.Finding) error {
-	at := before.stateAt(mended)
-	for _, f := range after.findings {
-		s := after.stateAt(f)
-		if s == nil {
-			continue
-		}
-		if f.Rule == mended.Rule && s.Name == at.Name && f.Message == mended.Message {
-			return errStillFound
-		}
-		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
-			o := before.stateAt(old)
-			return old.Rule == f.Rule && o != nil && o.Name == s.Name
-		})
-		shows := mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
-		if !known && !shows && f.Severity != diag.Note {
-			return fmt.Errorf("with the smallest edit, lint finds %s: %s", f.Rule, f.Message)
-		}
-	}
-	return nil
 }
 
 // value writes a JSON value with its members in the given order.

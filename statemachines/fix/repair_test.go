@@ -35,7 +35,7 @@ func reader(t *testing.T, name string) edit.Read {
 func describe(name string, all []fix.Repair) string {
 	var b strings.Builder
 	for _, r := range all {
-		fmt.Fprintf(&b, "%s %s: %s%s\n", r.Name(), r.Class, r.About, r.Reason)
+		fmt.Fprintf(&b, "%s %s: %s%s\n", strings.Join(append([]string{r.Name()}, r.Also...), ", "), r.Class, r.About, r.Reason)
 		if r.After != nil {
 			b.WriteString(fix.Diff(name, name, r.Before, r.After))
 		}

@@ -57,6 +57,7 @@ type absentEdit struct {
 	shapes      []*shape
 	except      []trial.Member
 	causes      bool              // that a Fail says something else
+	asks        bool              // an expression of a Choice asks for a member
 	questions   map[string]string // the paths that Choices ask for, by the places of the edits
 }
 
@@ -83,7 +84,7 @@ func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 	e.addShapes()
 	one := candidate{
 		about: "an answer without " + strings.Join(e.members, ", "), edits: e.edits, class: Sure, excuses: isExcused, except: e.except,
-		goesOn: true, mended: e.isMended, past: e.breaksBehind, also: strings.Join(e.also, "; "),
+		goesOn: true, missing: true, asks: len(e.questions) > 0 || e.asks, mended: e.isMended, past: e.breaksBehind, also: strings.Join(e.also, "; "),
 	}
 	if e.offered {
 		one.class = Offered
@@ -184,6 +185,7 @@ func (e *absentEdit) addQuestion(at, text, member string) bool {
 	if strings.ContainsAny(text, "?;") || regexp.MustCompile(`\b(?:and|or)\b`).MatchString(text) {
 		text = "(" + text + ")"
 	}
+	e.asks = true
 	e.replace(at, "{% $exists("+read.path+") and "+text+" %}")
 	return true
 }

@@ -126,7 +126,7 @@ func (c *checked) newBound(l *lint.Loop) *boundEdit {
 
 // lapEvents is how many events a turn of the loop takes at most, with its bound.
 func (b *boundEdit) lapEvents() int {
-	if b.countsTime() && slices.ContainsFunc(b.choices, func(s *asl.State) bool { return b.judges(s) && !b.goesOnByRule(s) }) {
+	if b.countsTime() && slices.ContainsFunc(b.choices, b.takesRule) {
 		return longestLap(b.loop) + b.retries
 	}
 	return longestLap(b.loop) + b.retries + choiceEvents // a Choice more
@@ -315,100 +315,17 @@ func (b *boundEdit) failState(cause string) edit.Edit {
 	return edit.Edit{Op: edit.Before, At: b.loop.Waits[0].Position.Pointer, Name: b.fail, Value: fail}
 }
 
-// begin sets the variable on every way into the loop.
-func (b *boundEdit) begin(first []byte) []edit.Edit {
-	var edits []edit.Edit
-	add := func(pointer string) { edits = append(edits, b.assign(pointer, first)) }
-	if b.pool > 0 {
-		return b.beginCommon(first)
-	}
-	if b.inside[b.loop.Flow.StartAt] {
-		return b.beginByPass(first)
-	}
-	for _, s := range b.loop.Flow.States {
-		for _, way := range s.Transitions() {
-			at := s.Position.Pointer
-			switch {
-			case b.inside[s.Name] || !b.inside[way.To]:
-			case s.QueryLanguage != b.language:
-				return nil
-			case way.Kind == asl.TransitionCatch:
-				add(fmt.Sprintf("%s/Catch/%d", at, way.Rule))
-			case way.Kind == asl.TransitionRule:
-				add(fmt.Sprintf("%s/Choices/%d", at, way.Rule))
-			default: // Next, or a Default, whose Assign is the Choice's
-				add(at)
-			}
-		}
-	}
-	if len(edits) > 2 { //nolint:mnd // a state of its own is less then
-		return b.beginByPass(first)
-	}
-	return edits
-}
-
-// beginByPass leads every way into the loop through a state that sets the variable.
-func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
-	var entry string
-	var edits []edit.Edit
-	name := b.newName("No polls yet")
-	lead := func(at, to string) bool {
-		if !b.inside[to] {
-			return true
-		}
-		edits = append(edits, edit.Edit{Op: edit.Replace, At: at, Value: jsonOf(name)})
-		one := entry == "" || entry == to
-		entry = to
-		return one
-	}
-	flow := strings.TrimSuffix(b.loop.Poll.Position.Pointer, "/States/"+escapePointer(b.loop.Poll.Name))
-	if !lead(flow+"/StartAt", b.loop.Flow.StartAt) {
-		return nil
-	}
-	for _, s := range b.loop.Flow.States {
-		for _, way := range s.Transitions() {
-			if !b.inside[s.Name] && !lead(targetPointer(s, way), way.To) {
-				return nil
-			}
-		}
-	}
-	if entry == "" {
-		return nil
-	}
-	pass := value("Type", "Pass", "Assign", json.RawMessage(first), "Next", entry)
-	return append(edits, edit.Edit{Op: edit.Before, At: b.loop.Flow.State(entry).Position.Pointer, Name: name, Value: pass})
-}
-
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
-// assign adds to the Assign of a state, a rule or a catcher.
-func (b *boundEdit) assign(pointer string, members []byte) edit.Edit {
-	node := nodeAt(b.root, pointer)
-	if old := node.Get("Assign"); old != nil && len(old.Members) > 0 {
-		name, text, _ := strings.Cut(strings.Trim(string(members), "{}"), ": ")
-		return edit.Edit{Op: edit.Append, At: pointer + "/Assign", Name: strings.Trim(name, `"`), Value: []byte(text)}
-	}
-	for _, before := range []string{"Next", "Default"} {
-		if node.Get(before) != nil {
-			return edit.Edit{Op: edit.Before, At: pointer + "/" + before, Name: "Assign", Value: members}
-		}
-	}
-	return edit.Edit{Op: edit.Append, At: pointer, Name: "Assign", Value: members}
-}
-
 // last puts the rule that ends the loop behind all that leave it, where each way around
 // comes to it.
 func (b *boundEdit) last(rule []byte) []edit.Edit {
 	choice := func(to string) []byte {
-		return value("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
+		return b.newState("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Default", to)
 	}
 	for _, s := range slices.Backward(b.choices) {
-		if s.QueryLanguage != b.language || !b.judges(s) {
+		if !b.judges(s) {
 			continue
 		}
-		if !b.goesOnByRule(s) {
+		if b.takesRule(s) {
 			return []edit.Edit{{Op: edit.Append, At: s.Position.Pointer + "/Choices", Value: rule}}
 		}
 		if edits := b.lookAgain(s, choice); edits != nil {

@@ -118,7 +118,7 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 	case errors.Is(smallest, errStillFound):
 		return "other loops fill the same history of 25,000 events: pass --max-wait with a time that leaves room for them"
 	case smallest == nil:
-		return "a way into the loop cannot set a count: count the turns by hand" + r.orReplace(ctx, c, l)
+		return "no state of the loop is in all of its turns, so none can count them: count them by hand" + r.orReplace(ctx, c, l)
 	default:
 		return smallest.Error()
 	}

@@ -2,6 +2,8 @@ package fix
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -16,29 +18,72 @@ var quotedWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // correct puts the word that lint suggests in the place of the wrong one, wherever it stands:
 // it is one mistake, and a loop that is right in one place alone may fail by itself where it
-// broke.
+// broke. A call with two wrong arguments breaks until both are right, and a run may break at
+// another wrong word behind it, so the last edits mend all of the state, and all of the machine.
 func (c *checked) correct(f lint.Finding) []candidate {
 	var found []candidate
-	for _, quoted := range quotedWord().FindAllStringSubmatch(f.Message, -1) {
-		wrong := quoted[1]
-		own := c.correction(f, wrong)
-		if own == nil {
-			continue
+	for _, wrong := range c.wrongWords(f) {
+		found = append(found, c.putWords(func(other lint.Finding, word string) bool {
+			return word == wrong && other.Rule == f.Rule && other.Suggestion == f.Suggestion
+		}))
+	}
+	if found == nil {
+		return nil
+	}
+	for _, takes := range []func(other lint.Finding, word string) bool{
+		func(other lint.Finding, _ string) bool { return c.stateAt(other) == c.stateAt(f) },
+		func(lint.Finding, string) bool { return true },
+	} {
+		if more := c.putWords(takes); len(more.edits) > len(found[len(found)-1].edits) {
+			found = append(found, more)
 		}
-		one := candidate{class: Offered, about: "\"" + f.Suggestion + "\" for \"" + wrong + "\"", mended: func(*trial.Run) bool { return true }, excuses: isExcused}
-		if f.Rule == typecheck.EnumValue { // both words go another way
-			one.frame = []trial.Kind{{Sort: trial.Status, Value: wrong}, {Sort: trial.Status, Value: f.Suggestion}, {Sort: trial.Never, Value: f.Suggestion}}
-		}
-		one.edits = []edit.Edit{*own}
-		for _, other := range c.findings {
-			same := other.Rule == f.Rule && other.Suggestion == f.Suggestion && other.Pointer != f.Pointer && strings.Contains(other.Message, quoted[0])
-			if made := c.correction(other, wrong); same && made != nil {
-				one.edits = append(one.edits, *made)
-			}
-		}
-		found = append(found, one)
 	}
 	return found
+}
+
+// wrongWords are the words of a finding that the one that lint suggests can take the place of.
+func (c *checked) wrongWords(f lint.Finding) []string {
+	var words []string
+	for _, quoted := range quotedWord().FindAllStringSubmatch(f.Message, -1) {
+		if f.Suggestion != "" && c.correction(f, quoted[1]) != nil {
+			words = append(words, quoted[1])
+		}
+	}
+	return words
+}
+
+// putWords puts the words that lint suggests in the place of wrong ones.
+func (c *checked) putWords(takes func(f lint.Finding, wrong string) bool) candidate {
+	one := candidate{class: Offered, mended: func(*trial.Run) bool { return true }, excuses: isExcused}
+	var words []string
+	for _, f := range c.findings {
+		i := slices.IndexFunc(c.wrongWords(f), func(wrong string) bool { return takes(f, wrong) })
+		if i < 0 {
+			continue
+		}
+		wrong := c.wrongWords(f)[i]
+		made := c.correction(f, wrong)
+		if at := slices.IndexFunc(one.edits, func(e edit.Edit) bool { return e.At == f.Pointer }); at < 0 {
+			one.edits = append(one.edits, *made)
+		} else if text, ok := unquote(one.edits[at].Value); ok { // an expression with two wrong words
+			text, _ = putWord(text, wrong, f.Suggestion)
+			one.edits[at].Value = jsontree.Quote(text)
+		}
+		if word := strconv.Quote(f.Suggestion) + " for " + strconv.Quote(wrong); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+		if f.Rule == typecheck.EnumValue { // both words go another way
+			of := []trial.Kind{{Sort: trial.Status, Value: f.Suggestion}, {Sort: trial.Never, Value: f.Suggestion}}
+			one.frame = append(append(one.frame, trial.Kind{Sort: trial.Status, Value: wrong}), of...)
+			if one.wrong == "" {
+				one.of, one.wrong = of, wrong
+			}
+		}
+	}
+	if one.about = strings.Join(words, ", "); len(words) > 1 {
+		one.of, one.wrong = nil, ""
+	}
+	return one
 }
 
 // correction is the edit that puts the word that lint suggests in the place of a wrong one;
@@ -54,10 +99,18 @@ func (c *checked) correction(f lint.Finding, wrong string) *edit.Edit {
 	case node == nil || node.Kind != jsontree.String:
 		return nil
 	}
-	places := regexp.MustCompile(`\b`+regexp.QuoteMeta(wrong)+`\b`).FindAllStringIndex(node.Text, -1)
-	if len(places) != 1 {
+	text, ok := putWord(node.Text, wrong, f.Suggestion)
+	if !ok {
 		return nil
 	}
-	text := node.Text[:places[0][0]] + f.Suggestion + node.Text[places[0][1]:]
 	return &edit.Edit{Op: edit.Replace, At: f.Pointer, Value: jsontree.Quote(text)}
+}
+
+// putWord puts a word in the place of another, which a text has once.
+func putWord(text, wrong, right string) (string, bool) {
+	places := regexp.MustCompile(`\b`+regexp.QuoteMeta(wrong)+`\b`).FindAllStringIndex(text, -1)
+	if len(places) != 1 {
+		return text, false
+	}
+	return text[:places[0][0]] + right + text[places[0][1]:], true
 }

@@ -1,7 +1,6 @@
 package fix
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -52,6 +51,11 @@ func (b *boundEdit) goesOnByRule(s *asl.State) bool {
 	return slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return b.inside[r.Next] })
 }
 
+// takesRule tells whether a Choice can end the loop by a rule behind all others.
+func (b *boundEdit) takesRule(s *asl.State) bool {
+	return s.QueryLanguage == b.language && b.judges(s) && !b.goesOnByRule(s)
+}
+
 // countInFront counts in a Choice in front of a state that each way around goes through.
 func (b *boundEdit) countInFront() []edit.Edit {
 	s := b.meeting()
@@ -68,7 +72,7 @@ func (b *boundEdit) countInFront() []edit.Edit {
 		return nil
 	}
 	look := b.lookBefore(s, func(to string) []byte {
-		return value("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Assign", json.RawMessage(next), "Default", to)
+		return b.newState("Type", "Choice", "Choices", json.RawMessage("["+string(rule)+"]"), "Assign", json.RawMessage(next), "Default", to)
 	})
 	return slices.Concat(begin, look, []edit.Edit{b.failAfterPolls()})
 }
@@ -136,30 +140,5 @@ func targetPointer(s *asl.State, way asl.Transition) string {
 		return at + "/Default"
 	default:
 		return at + "/Next"
-	}
-}
-
-// canCountInCommon tells whether the variable of all loops is free, or theirs.
-func (b *boundEdit) canCountInCommon() bool {
-	return b.beginsCommon() || !bytes.Contains(b.file, []byte(historyVariable))
-}
-
-// beginsCommon tells whether the first state of the machine sets that variable.
-func (b *boundEdit) beginsCommon() bool {
-	start := b.machine.State(b.machine.StartAt)
-	set := nodeAt(b.root, start.Position.Pointer).Get("Assign")
-	return start.Type == asl.TypePass && set != nil && set.Get(historyVariable) != nil
-}
-
-// beginCommon sets it, once.
-func (b *boundEdit) beginCommon(first []byte) []edit.Edit {
-	if b.beginsCommon() {
-		return []edit.Edit{}
-	}
-	name, start := b.newName("No polls yet"), b.machine.State(b.machine.StartAt)
-	pass := value("Type", "Pass", "Assign", json.RawMessage(first), "Next", start.Name)
-	return []edit.Edit{
-		{Op: edit.Replace, At: "/StartAt", Value: jsonOf(name)},
-		{Op: edit.Before, At: start.Position.Pointer, Name: name, Value: pass},
 	}
 }

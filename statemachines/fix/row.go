@@ -3,8 +3,11 @@ package fix
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
@@ -60,4 +63,64 @@ func (t *candidate) rowOfWrong(report *trial.Report) string {
 		}
 	}
 	return ""
+}
+
+// succeedsWithout tells whether an answer at which a run broke makes it succeed.
+func succeedsWithout(r *trial.Run) bool {
+	return r.Before.IsBroken() && succeeds(r) && r.After.Polls == r.Before.Polls
+}
+
+// rowsOfEnds say how runs end that broke at an answer without a member: at that answer, or later.
+// The first such answer ends as the line says already.
+func (c *checked) rowsOfEnds(report *trial.Report, end string) string {
+	rows := map[string][]string{} // statuses by ends
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		status, alone := lastStatus(r)
+		if status == "" || !r.Before.IsBroken() || r.After.IsBroken() || r.After.Status == trial.PollsOn {
+			continue
+		}
+		row := "; a job that ends %s -> " + describeEnd(r.After)
+		switch {
+		case r.After.Polls == r.Before.Polls && describeEnd(r.After) == end:
+			continue
+		case r.After.Polls == r.Before.Polls:
+			row = "; %s without it -> " + describeEnd(r.After)
+		case !alone || !c.isEndOfJob(status):
+			continue // a later answer ends it
+		}
+		if !slices.Contains(rows[row], status) {
+			rows[row] = append(rows[row], status)
+		}
+	}
+	var b strings.Builder
+	for _, row := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintf(&b, row, strings.Join(rows[row], " or "))
+	}
+	return b.String()
+}
+
+// lastStatus is the status of the last answer of a run that is not the usual one, and whether
+// nothing else is named of that; empty if it is not known.
+func lastStatus(r *trial.Run) (status string, alone bool) {
+	for _, k := range slices.Backward(r.Kinds) {
+		if k.Sort == trial.Status && !strings.Contains(k.Value, trial.UnknownValue) && !strings.Contains(k.Value, " absent") {
+			members := strings.Split(k.Value, ", ")
+			slices.SortFunc(members, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+			return members[0][strings.LastIndex(members[0], " ")+1:], len(members) == 1
+		}
+	}
+	return "", false
+}
+
+// isEndOfJob tells whether a job that has a status has ended. One status may be of several ends,
+// such as STOPPED-failure.
+func (c *checked) isEndOfJob(status string) bool {
+	return slices.ContainsFunc(c.loops, func(l lint.Loop) bool {
+		return slices.ContainsFunc(l.Rows, func(r lint.Row) bool {
+			return r.Meaning != lint.MeansUnknown && !isGoing(r.Meaning) && slices.ContainsFunc(r.Values, func(v string) bool {
+				return status == v || strings.HasPrefix(status, v+"-")
+			})
+		})
+	})
 }

@@ -16,6 +16,9 @@ import (
 // finds where one leads that looks at the time or counts its turns: from statuses of
 // a job that runs.
 func (l *loop) checkRows(rows []lint.Row) error {
+	if l.bound.Kind == lint.ByTime && l.bound.Route != "" {
+		l.late = append(l.late, l.bound.Route)
+	}
 	for _, row := range rows {
 		if row.Meaning != lint.MeansRunning {
 			continue
@@ -32,7 +35,11 @@ func (l *loop) checkRows(rows []lint.Row) error {
 		}
 		for i := range s.Choice.Rules {
 			rule := &s.Choice.Rules[i]
-			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.readsCount(l.node(s).Get("Choices").Items[i].Raw()) {
+			raw := l.node(s).Get("Choices").Items[i].Raw()
+			if err := l.checkDeadline(s, rule, raw); err != nil {
+				return err
+			}
+			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.isLate(rule, raw) {
 				l.late = append(l.late, rule.Next)
 			}
 			if l.inside[rule.Next] || l.readsAnswer(rule) || l.isBounded() && slices.Contains(l.late, rule.Next) {

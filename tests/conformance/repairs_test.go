@@ -111,7 +111,7 @@ func repairAll(t *testing.T, file string, maxWait time.Duration, takes func(rule
 	for range 20 {
 		_, all, err := fix.RepairFile(t.Context(), after, read, fix.RepairOptions{Models: models.Load, MaxWait: maxWait})
 		require.NoError(t, err, file)
-		i := slices.IndexFunc(all, func(r fix.Repair) bool { return r.Class != fix.Refused && takes(r.Rule) })
+		i := slices.IndexFunc(all, func(r fix.Repair) bool { return r.Class != fix.Refused && slices.ContainsFunc(rulesOf(r), takes) })
 		if i < 0 {
 			return before, after, made, all
 		}
@@ -119,6 +119,16 @@ func repairAll(t *testing.T, file string, maxWait time.Duration, takes func(rule
 	}
 	require.Fail(t, "the repairs do not come to an end", file)
 	return nil, nil, nil, nil
+}
+
+// rulesOf are the rules of the findings that a repair mends.
+func rulesOf(r fix.Repair) []string {
+	var rules []string
+	for _, name := range append([]string{r.Name()}, r.Also...) {
+		rule, _, _ := strings.Cut(name, "@")
+		rules = append(rules, rule)
+	}
+	return rules
 }
 
 // repairs compares the repair of a pair that mends.
@@ -132,7 +142,7 @@ func (p *fieldPair) repairs(t *testing.T, rules []string) []fieldCase {
 	before, ours, made, left := repairAll(t, p.before, p.bound, func(rule string) bool { return slices.Contains(rules, rule) })
 	var cases []fieldCase
 	for _, rule := range rules {
-		has := func(r fix.Repair) bool { return r.Rule == rule }
+		has := func(r fix.Repair) bool { return slices.Contains(rulesOf(r), rule) }
 		mended := fieldCase{aspect: "mends " + rule}
 		if i := slices.IndexFunc(left, has); i >= 0 {
 			mended.instead = left[i].Reason
@@ -260,7 +270,7 @@ func compareRepairs(t *testing.T, folder string, m *fieldMachine) []fieldCase {
 		rule, state, _ := strings.Cut(want.Finding, " ")
 		one := fieldCase{aspect: fmt.Sprintf("%s: %s", want.Finding, want.Class)}
 		i := slices.IndexFunc(all, func(r fix.Repair) bool {
-			return r.Rule == rule && (r.State == state || slices.Contains(aboutAllStates, rule) && isInLoop(m, state, r.State))
+			return r.Mends(rule+"@"+state) || r.Rule == rule && slices.Contains(aboutAllStates, rule) && isInLoop(m, state, r.State)
 		})
 		switch {
 		case broken != nil && want.Class == string(fix.Refused): // AWS rejects it

@@ -76,7 +76,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		return kit.Usage("%s: %w", name, err)
 	}
 	for _, accepted := range o.accept {
-		if !slices.ContainsFunc(all, func(r fix.Repair) bool { return r.Name() == accepted && r.Class != fix.Refused }) {
+		if !slices.ContainsFunc(all, func(r fix.Repair) bool { return r.Mends(accepted) && r.Class != fix.Refused }) {
 			return kit.Usage("--accept %s: fix offers no such repair. Run fix without --accept to see which it offers", accepted)
 		}
 	}
@@ -139,14 +139,15 @@ func (r *repaired) write(c *cobra.Command, output string) error {
 func (r *repaired) print(c *cobra.Command) error {
 	var b strings.Builder
 	for _, one := range r.Repairs {
+		names := strings.Join(append([]string{one.Name()}, one.Also...), ", ")
 		switch {
 		case one.Class == fix.Refused:
 			terminal.Fprintf(&b, "%s stays: %s\n\n", one.Name(), one.Reason)
 			continue
 		case one.Made:
-			terminal.Fprintf(&b, "%s\n", one.Name())
+			terminal.Fprintf(&b, "%s\n", names)
 		default:
-			terminal.Fprintf(&b, "%s, offered: --accept %s makes it\n", one.Name(), shell.Quote(one.Name()))
+			terminal.Fprintf(&b, "%s, offered: --accept %s makes it\n", names, shell.Quote(one.Name()))
 		}
 		terminal.Fprintf(&b, "  %s\n  tried on %s: nothing else differs\n", one.About, kit.Plural(one.Runs, "run"))
 		b.WriteString(notTried(one.NotTried))

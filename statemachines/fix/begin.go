@@ -1,0 +1,168 @@
+package fix
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// beginAs gives variables what the states before the loop set them to, where that is a number or
+// follows from the time alone: a drawn count may be the last, and a drawn deadline be over.
+func (l *loop) beginAs(variables object) {
+	for _, assign := range l.assignsBefore() {
+		for _, m := range assign.Members {
+			if value := beginning(m); value != nil {
+				variables[variableOf(m)] = value
+			}
+		}
+	}
+}
+
+// beginning is what a member of an Assign sets its variable to, as a state in JSONata says it; nil
+// if that is of the input, or no number and no time.
+func beginning(m jsontree.Member) any {
+	var number *float64
+	if json.Unmarshal(m.Value.Raw(), &number) == nil && number != nil {
+		return *number
+	}
+	text := m.Value.Text
+	if path, ok := strings.CutPrefix(text, "$$."); ok && m.Name != variableOf(m) {
+		text = expression("$states.context." + path)
+	}
+	if inner, ok := unwrap(text); ok && readsClock().MatchString(inner) && !strings.Contains(clockNames().ReplaceAllString(inner, ""), "$") {
+		return text
+	}
+	return nil
+}
+
+var (
+	// readsClock finds what reads the time that goes on, or the start of the execution.
+	readsClock = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$millis\(|\$now\(|\bEnteredTime\b|\bStartTime\b`) })
+	// clockNames are all names of an expression that follows from the time alone.
+	clockNames = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$(?:millis|now|toMillis|fromMillis|number|string|floor|ceil|round)\(|\$states\.context\.(?:State\.EnteredTime|Execution\.StartTime)\b`)
+	})
+	wholeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d+\b`) })
+)
+
+// assignsBefore are the Assigns on the ways to the loop: of states, of rules and of catchers.
+func (l *loop) assignsBefore() []*jsontree.Node {
+	var all []*jsontree.Node
+	for s := range l.machine.All {
+		if !l.isBefore(s) {
+			continue
+		}
+		node := l.node(s)
+		groups := []*jsontree.Node{node}
+		for _, field := range []string{"Choices", "Catch"} {
+			if list := node.Get(field); list != nil {
+				groups = append(groups, list.Items...)
+			}
+		}
+		for _, n := range groups {
+			if assign := n.Get("Assign"); assign != nil && (n == node || l.leadsHere(s, n.Get("Next"))) {
+				all = append(all, assign)
+			}
+		}
+	}
+	return all
+}
+
+// leadsHere tells whether the target of a way from a state is the loop, or leads to it.
+func (l *loop) leadsHere(from *asl.State, target *jsontree.Node) bool {
+	if target == nil {
+		return false
+	}
+	for _, f := range l.findFlows() {
+		if f.State(from.Name) == from {
+			to := f.State(target.Text)
+			return to != nil && (l.inside[to.Name] || f.Holder(l.poll) == to || l.isBefore(to))
+		}
+	}
+	return false
+}
+
+// isBefore tells whether a state leads to the loop, from its flow or from one around it.
+func (l *loop) isBefore(s *asl.State) bool {
+	if l.inside[s.Name] {
+		return false
+	}
+	for _, f := range l.findFlows() {
+		to := f.Holder(l.poll)
+		if f == l.flow {
+			to = l.begins()
+		}
+		if f.State(s.Name) == s && f.Leads(s, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLate tells whether a rule leaves the loop when its count is full, or its time over.
+func (l *loop) isLate(rule *asl.ChoiceRule, raw []byte) bool {
+	return l.readsCount(raw) || l.bound.Kind == lint.ByTime && rule.Next == l.bound.Route && readsClock().Match(raw)
+}
+
+// checkDeadline refuses a rule that compares the time with what nothing before the loop shows: a
+// trial of such a loop would draw it.
+func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
+	if l.bound.Kind != lint.ByTime || !readsClock().Match(raw) {
+		return nil
+	}
+	known := object{}
+	l.beginAs(known)
+	for _, found := range readVariable().FindAllSubmatch(clockNames().ReplaceAll(raw, nil), -1) {
+		if name := string(found[1]); string(found[3]) == "" && name != "states" && known[name] == nil {
+			return refuse("the rule of %q for %q compares the time with $%s, and the definition does not show how long that lets the loop wait: set it from a number, such as $millis() + 7200000",
+				s.Name, rule.Next, name)
+		}
+	}
+	return nil
+}
+
+// findDeadline finds how long a loop waits that a time ends: by a trial with a job that does not
+// end, and to the number that the definition says.
+func (l *loop) findDeadline(ctx context.Context, before *observed, o Options) error {
+	i := slices.IndexFunc(before.seen, func(s seen) bool { return s.verdict != pollcore.Retry })
+	if l.bound.Kind != lint.ByTime || l.bound.After > 0 || i < 0 || len(l.late) != 1 {
+		return nil
+	}
+	r, _, err := l.run(ctx, before.bench, before.seen[i].status, asl.MaxStandardTime, asl.MaxEvents, o)
+	if err != nil {
+		return err
+	}
+	if before.exit(r) != l.late[0] {
+		return nil // the history is full first
+	}
+	l.bound.After = r.Duration()
+	texts := [][]byte{}
+	for _, assign := range l.assignsBefore() {
+		texts = append(texts, assign.Raw())
+	}
+	for _, s := range l.states {
+		if s.Choice != nil {
+			texts = append(texts, l.node(s).Raw())
+		}
+	}
+	for _, text := range texts {
+		for _, digits := range wholeNumber().FindAll(text, -1) {
+			n, err := strconv.ParseInt(string(digits), 10, 64)
+			said := time.Duration(n) * time.Millisecond
+			if err == nil && said <= r.Duration() && said >= r.Duration()-max(l.turn, time.Minute) {
+				l.bound.After = said
+			}
+		}
+	}
+	return nil
+}

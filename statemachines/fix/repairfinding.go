@@ -1,0 +1,90 @@
+package fix
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// near are the states in whose loops an edit for a finding can mend it, or bring others: its
+// own, those before and behind it, and those that the edits are in.
+func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
+	s := c.stateAt(f)
+	names := []string{s.Name}
+	for other := range c.machine.All {
+		for _, way := range other.Transitions() {
+			switch s.Name {
+			case other.Name:
+				names = append(names, way.To)
+			case way.To:
+				names = append(names, other.Name)
+			}
+		}
+	}
+	for _, e := range edits {
+		if at := c.machine.StateAt(e.At); at != nil {
+			names = append(names, at.Name)
+		}
+	}
+	return names
+}
+
+// errStillFound is of an edit that does not mend.
+var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
+
+// newFinding is the error of a finding that an edit brings, or does not take away.
+func newFinding(before, after *checked, mended lint.Finding) error {
+	at := before.stateAt(mended)
+	for _, f := range after.findings {
+		s := after.stateAt(f)
+		if s == nil {
+			continue
+		}
+		if f.Rule == mended.Rule && s.Name == at.Name && f.Message == mended.Message {
+			return errStillFound
+		}
+		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
+			o := before.stateAt(old)
+			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || subjectOf(old) == subjectOf(f))
+		})
+		shows := mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
+		if !known && !shows && f.Severity != diag.Note {
+			return fmt.Errorf("with the smallest edit, lint finds %s: %s", f.Rule, f.Message)
+		}
+	}
+	return nil
+}
+
+// subjectOf is what a finding is about, without where that leads.
+func subjectOf(f lint.Finding) string {
+	subject, _, _ := strings.Cut(f.Message, ", ")
+	return subject
+}
+
+// alsoMended are the other findings beside edits that lint does not find with them.
+func (c *checked) alsoMended(after *checked, mended lint.Finding, edits []edit.Edit) []string {
+	name := func(c *checked, f lint.Finding) string {
+		if s := c.stateAt(f); s != nil {
+			return f.Rule + "@" + s.Name
+		}
+		return ""
+	}
+	near, own := c.near(mended, edits...), name(c, mended)
+	var all []string
+	for _, f := range c.findings {
+		one := name(c, f)
+		if one == "" || one == own || !isRepairable(f) || slices.Contains(all, one) || !slices.Contains(near, c.stateAt(f).Name) {
+			continue
+		}
+		if !slices.ContainsFunc(after.findings, func(left lint.Finding) bool { return name(after, left) == one }) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
