@@ -238,6 +238,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	}
 	l.beginAs(variables)
 	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn}))
+	l.beginCounts(input)
 	if members, ok := input.(object); ok {
 		members["unread"] = "unread"
 	}

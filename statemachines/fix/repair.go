@@ -307,6 +307,10 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		}
 		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after.file
 		out.Runs, out.NotTried, out.Also = report.Scripts, report.NotTried, c.alsoMended(after, f, tried.edits)
+		if status := c.passedFailure(report); status != "" && f.Rule == typecheck.AbsentMember {
+			out.Class = Offered
+			out.About += "; the execution does not fail any more with the status " + status
+		}
 		return out, after
 	}
 	out.Reason = r.reason(ctx, c, f, smallest)

@@ -36,7 +36,7 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 	for _, group := range groups {
 		for i, empty := range []string{"null", "''"} {
 			e := &absentEdit{checked: c, empty: empty, questions: map[string]string{}}
-			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions) {
+			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions || e.shapes != nil) {
 				found = append(found, one)
 			}
 		}
@@ -48,7 +48,7 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 type absentEdit struct {
 	*checked
 
-	empty       string // what an expression gives without the member
+	empty       string // what an expression gives without the member: null or a text
 	expressions bool   // that there is one
 	members     []string
 	offered     bool
@@ -136,6 +136,8 @@ func (e *absentEdit) add(f lint.Finding, member string) bool {
 	switch {
 	case field == "Choices" && s.QueryLanguage == asl.JSONata && strings.HasSuffix(rest, "/Condition"):
 		return e.addQuestion(f.Pointer, node.Text, member)
+	case s.QueryLanguage == asl.JSONata && s.Task != nil && field == "Arguments":
+		return e.addArgument(s, f.Pointer, node.Text, member)
 	case s.QueryLanguage == asl.JSONata:
 		return e.addExpression(f.Pointer, node.Text)
 	case field == "Choices":
@@ -357,10 +359,14 @@ func (e *absentEdit) addShapes() {
 	}
 }
 
-// emptyOf is what stands for a member that is not there: an object of empty texts where
+// emptyOf is what stands for a member that is not there: a text, or an object of them where
 // members of it are read.
 func (e *absentEdit) emptyOf(path string) any {
-	var empty any = ""
+	text := ""
+	if e.empty != "null" {
+		text = "none" // a message is never empty
+	}
+	var empty any = text
 	eachPath(e.root, "", func(n *jsontree.Node) {
 		for _, found := range pathInText().FindAllString(n.Text, -1) {
 			below, ok := strings.CutPrefix(found, path+".")
@@ -382,7 +388,7 @@ func (e *absentEdit) emptyOf(path string) any {
 				at = inner
 			}
 			if last := steps[len(steps)-1]; at[last] == nil {
-				at[last] = ""
+				at[last] = text
 			}
 		}
 	})

@@ -89,6 +89,14 @@ func TestRepairAbsentMembers(t *testing.T) {
 	expression := func(fields, fail string) string {
 		return strings.NewReplacer("FIELDS", fields, "ENDING", fail).Replace(queryExpression)
 	}
+	// tell makes a call with a member that may be absent, in front of the Fail state.
+	tell := func(resource, arguments string) string {
+		text := expression(`"status": "{% $states.result.QueryExecution.Status %}"`, failed)
+		return strings.TrimSuffix(strings.Replace(text, `"Next": "Bad"}`, `"Next": "Tell"}`, 1), "\n}}") + `,
+  "Tell": {"Type": "Task", "Resource": "arn:aws:states:::` + resource + `", "Arguments": {` + arguments + `}, "Next": "Bad"}
+}}`
+	}
+	const why = `"{% $states.input.status.StateChangeReason %}"`
 	for name, c := range map[string]struct {
 		text  string
 		class fix.Class
@@ -109,6 +117,32 @@ func TestRepairAbsentMembers(t *testing.T) {
 			class: fix.Sure,
 			has:   []string{`"{% ($value := $uppercase($states.result.QueryExecution.Status.StateChangeReason); $exists($value) ? $value : null) %}"`},
 		},
+		"a message that a call needs": {
+			text:  tell("sns:publish", `"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": `+why),
+			class: fix.Offered, about: "; Message has all of $states.input then",
+			has: []string{`"{% $exists($states.input.status.StateChangeReason) ? $states.input.status.StateChangeReason : $string($states.input) %}"`},
+		},
+		"a subject that a call does not need": {
+			text:  tell("sns:publish", `"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": "m", "Subject": `+why),
+			class: fix.Sure, has: []string{"StateChangeReason : null"},
+		},
+		"a text that a call needs": {
+			text:  tell("aws-sdk:comprehend:detectKeyPhrases", `"LanguageCode": "en", "Text": `+why),
+			class: fix.Refused, about: `comprehend:detectKeyPhrases needs Text: put a Choice in front of "Tell" that leads an answer without the member to your failure`,
+		},
+		"an attribute of an item": {
+			text:  tell("dynamodb:putItem", `"TableName": "t", "Item": {"id": {"S": "a"}, "why": {"S": `+why+`}}`),
+			class: fix.Offered, about: "; Item.why.S is an empty text then", has: []string{`"{% '' & $states.input.status.StateChangeReason %}"`},
+		},
+		"a number of an item": {
+			text:  tell("dynamodb:putItem", `"TableName": "t", "Item": {"id": {"S": "a"}, "why": {"N": `+why+`}}`),
+			class: fix.Refused, about: "dynamodb:putItem needs Item.why.N: ",
+		},
+		"null that a later call does not take": {
+			text: strings.Replace(tell("sns:publish", `"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": "{% $states.input.why %}"`),
+				`"status": "{% $states.result.QueryExecution.Status %}"`, `"why": "{% $states.result.QueryExecution.Status.StateChangeReason %}"`, 1),
+			class: fix.Refused, about: "the machine still fails States.Runtime",
+		},
 		"all members of a state at once": {
 			text: expression(`"why": "{% $states.result.QueryExecution.Status.StateChangeReason %}", `+
 				`"end": "{% $states.result.QueryExecution.Status.CompletionDateTime %}"`, failed),
@@ -118,7 +152,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 			text:  path(selector+`"reason.$": "`+reason+`"}`, "state", `"Message.$": "$.r.reason"`, failed),
 			class: fix.Offered, about: "; $.r.reason becomes $.r.status.StateChangeReason",
 			has: []string{
-				`"status.$": "States.JsonMerge(States.StringToJson('{\"StateChangeReason\":\"\"}'), $.QueryExecution.Status, false)"`,
+				`"status.$": "States.JsonMerge(States.StringToJson('{\"StateChangeReason\":\"none\"}'), $.QueryExecution.Status, false)"`,
 				`"Message.$": "$.r.status.StateChangeReason"`,
 			},
 		},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
@@ -50,7 +51,7 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		}
 		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
 			o := before.stateAt(old)
-			return old.Rule == f.Rule && o != nil && o.Name == s.Name
+			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || subjectOf(old) == subjectOf(f))
 		})
 		shows := mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
 		if !known && !shows && f.Severity != diag.Note {
@@ -58,6 +59,12 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		}
 	}
 	return nil
+}
+
+// subjectOf is what a finding is about, without where that leads.
+func subjectOf(f lint.Finding) string {
+	subject, _, _ := strings.Cut(f.Message, ", ")
+	return subject
 }
 
 // alsoMended are the other findings beside edits that lint does not find with them.

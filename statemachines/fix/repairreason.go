@@ -61,7 +61,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	case lint.EventBudget, lint.ShortInterval:
 		return "only you know how late the end may be seen: wait longer between polls, or bound the loop earlier"
 	case typecheck.AbsentMember:
-		return "only you know what stands for the member where it is not there: read it behind the rule that only answers with it take"
+		return c.reasonAbsent(f)
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
 	default:

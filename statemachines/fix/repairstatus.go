@@ -60,6 +60,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		}
 	}
 	if row.Meaning == lint.MeansFailure {
+		e.leadToJudge()
 		if edits := e.leadToFail(); edits != nil {
 			e.add(edits...)
 		}

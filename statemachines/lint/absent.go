@@ -127,7 +127,9 @@ func adviseExpression(field string) string {
 	switch field {
 	case "Condition":
 		return "ask for it first: {% $exists(X) and ... %}"
-	case "Arguments", "Assign", "Output", "ItemSelector", "BatchInput", "Error", "Cause":
+	case "Arguments":
+		return "write {% $exists(X) ? X : null %} if the call does not need it, or ask for it in a Choice before the state"
+	case "Assign", "Output", "ItemSelector", "BatchInput", "Error", "Cause":
 		return "write {% $exists(X) ? X : null %}, or {% '' & X %} where a text is needed"
 	default:
 		return "write {% $exists(X) ? X : D %}, with a value D that the field takes"

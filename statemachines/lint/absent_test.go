@@ -168,7 +168,8 @@ func TestAbsentMemberAdvisesByField(t *testing.T) {
 		requireAdvice(t, "path", paths[field], want)
 	}
 	for field, want := range map[string]string{
-		"Arguments/Message": evaluation + nullOrText, "Output": evaluation + nullOrText, "Assign/a": evaluation + nullOrText,
+		"Arguments/Message": evaluation + "write {% $exists(X) ? X : null %} if the call does not need it, or ask for it in a Choice before the state",
+		"Output": evaluation + nullOrText, "Assign/a": evaluation + nullOrText,
 		"Catch/0/Output": evaluation + nullOrText, "Choices/0/Output": evaluation + nullOrText, "ItemSelector/a": evaluation + nullOrText,
 		"Cause": "States.QueryEvaluationError, and its own error is lost; " + nullOrText, "Choices/1/Condition": evaluation + condition,
 		"Seconds": evaluation + other, "Timestamp": evaluation + other, "TimeoutSeconds": evaluation + other, "Items": evaluation + other,

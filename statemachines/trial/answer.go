@@ -33,6 +33,7 @@ func silence(task string) answer { return answer{kind: Kind{Task: task, Sort: Si
 // callee is a Task with the answers that it can get.
 type callee struct {
 	state   *asl.State
+	api     typecheck.API
 	known   *simulate.Response
 	about   func(arguments any, answer string) string
 	usual   answer
@@ -92,8 +93,9 @@ func (w *words) read(text []byte, language asl.QueryLanguage) {
 var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{%(?:[^%]|%[^}])*%\}`) })
 
 // newCallee makes the answers of a Task that does not vary.
-func newCallee(s *asl.State, r *simulate.Response) *callee {
-	c := &callee{state: s, known: r, about: r.About, usual: answer{kind: Kind{Task: s.Name}, text: textOf(r.Usual)}}
+func newCallee(s *asl.State, r *simulate.Response, models typecheck.Models) *callee {
+	api, _ := typecheck.FindAPI(s.Task.Resource, models) // what the models have was found with the responses
+	c := &callee{state: s, api: api, known: r, about: r.About, usual: answer{kind: Kind{Task: s.Name}, text: textOf(r.Usual)}}
 	if r.Statuses != nil {
 		status := r.Statuses[r.Running]
 		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, text: textOf(status.Answer), runs: true}

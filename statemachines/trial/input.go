@@ -63,11 +63,11 @@ func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
 }
 
 // DrawInput draws the input of an execution, or of the state that demands are from: an object,
-// unless something else is read.
+// unless it is read as something else.
 func DrawInput(demands *typecheck.Demands, o typecheck.DrawOptions) any {
 	o.Name = "input"
 	drawn := typecheck.Draw(typecheck.Unknown(), demands.Input, o)
-	if _, isText := drawn.(string); isText {
+	if _, isText := drawn.(string); isText && !demands.Input.IsText() {
 		return map[string]any{}
 	}
 	return drawn

@@ -118,7 +118,7 @@ func (p *pair) answerTasks(before, after *asl.StateMachine) error {
 	p.before.unknown, p.after.unknown = unknown, unknown
 	for s := range before.All {
 		if s.Task != nil {
-			p.before.callees[s.Name] = newCallee(s, responses[s.Name])
+			p.before.callees[s.Name] = newCallee(s, responses[s.Name], o.Models)
 		}
 	}
 	var others []*asl.State
@@ -141,7 +141,7 @@ func (p *pair) answerTasks(before, after *asl.StateMachine) error {
 		return err
 	}
 	for _, s := range others {
-		p.after.callees[s.Name] = newCallee(s, responses[s.Name])
+		p.after.callees[s.Name] = newCallee(s, responses[s.Name], o.Models)
 	}
 	return nil
 }

@@ -184,6 +184,14 @@ func (c *Checker) Arguments(s *asl.State) Value {
 	return x.with(doc).templateOr(template, doc, name)
 }
 
+// NeedsArgument is NeededArgument of the call that a Task makes.
+func (c *Checker) NeedsArgument(s *asl.State, path string) (needed, isText bool) {
+	if s.Task == nil || c.apis[s.Task.Resource] == nil {
+		return false, false
+	}
+	return c.apis[s.Task.Resource].NeededArgument(path)
+}
+
 // startEnv is the environment in which the state machine starts.
 func (c *Checker) startEnv() Env { return Env{Input: c.start, vars: objectOf(newObject(nil))} }
 

@@ -24,6 +24,7 @@ type Demand struct {
 	kinds    kinds
 	time     bool           // the text is a time
 	json     bool           // the text is JSON
+	index    bool           // the number is an index of a list
 	waits    bool           // a Wait lasts as long
 	shape    *catalog.Shape // of the argument that it becomes
 	words    []string       // it is compared with, or texts that fit a pattern
@@ -221,6 +222,11 @@ func (v Value) demandShape(s *catalog.Shape) {
 // isList tells whether only lists will do.
 func (d *Demand) isList() bool {
 	return slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.kinds == arrays })
+}
+
+// IsText tells whether only text will do.
+func (d *Demand) IsText() bool {
+	return d != nil && slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.read && leaf.kinds == texts })
 }
 
 // member of a demand that is read; nil for none.

@@ -236,6 +236,9 @@ func (w *drawer) number(v Value, d *Demand, at []string) any {
 	if v.set != nil && len(v.set.number) > 0 {
 		return numeral(v.set.number[w.hash(at)%uint64(len(v.set.number))])
 	}
+	if d != nil && slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.index }) {
+		return numeral(0) // each list that is drawn has a first item
+	}
 	if d != nil && len(d.numbers) > 0 && w.Compared > 0 {
 		near := []float64{0, 1, -1}
 		if n := (w.Compared - 1) % (len(near)*len(d.numbers) + 1); n < len(near)*len(d.numbers) {

@@ -118,6 +118,7 @@ func demandArguments(function string, values []Value) {
 				v.demandKinds(arrays)
 			case function != "ArrayContains":
 				v.demandKinds(numbers)
+				v.demand(func(d *Demand) { d.index = d.index || function == "ArrayGetItem" })
 			}
 		case "JsonMerge":
 			v.demandKinds(objects)

@@ -1,0 +1,108 @@
+package fix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// addArgument lets an argument of a call have a value in any case. The service refuses a null
+// where it needs a value, and a made-up text is right in a message alone.
+func (e *absentEdit) addArgument(s *asl.State, at, text, member string) bool {
+	path := strings.TrimPrefix(at, s.Position.Pointer+"/Arguments")
+	if path == "" {
+		return false
+	}
+	needed, isText := e.options.Types.NeedsArgument(s, path[1:])
+	read, ok := findRead(insideBraces(text), member)
+	name := path[strings.LastIndex(path, "/")+1:]
+	switch {
+	case !needed:
+		return e.addExpression(at, text)
+	case !ok || !isText || e.empty == "null" || insideBraces(text) != read.path:
+		return false
+	case isMessage(s.Task.Resource, name):
+		all := rootOf(read.path)
+		if all == read.path {
+			return false
+		}
+		e.replace(at, fmt.Sprintf("{%% $exists(%s) ? %[1]s : $string(%s) %%}", read.path, all))
+		e.also = append(e.also, fmt.Sprintf("%s has all of %s then", name, all))
+	case name == "S" && strings.Count(path, "/") > 1: // of an attribute of DynamoDB, which may be empty
+		e.replace(at, "{% '' & "+read.path+" %}")
+		e.also = append(e.also, strings.ReplaceAll(path[1:], "/", ".")+" is an empty text then")
+	default:
+		return false
+	}
+	e.expressions, e.offered = true, true
+	return true
+}
+
+// isMessage tells whether an argument is a text for people, or for whoever reads a queue.
+func isMessage(resource, name string) bool {
+	r := asl.ParseResource(resource)
+	service := r.Service
+	if sdk, ok := r.SDK(); ok {
+		service = sdk
+	}
+	return service == "sns" && name == "Message" || service == "sqs" && name == "MessageBody"
+}
+
+// rootOf is the input, the result or the variable that a path begins with.
+func rootOf(path string) string {
+	steps := strings.Split(path, ".")
+	n := 1
+	if steps[0] == "$states" {
+		n = min(2, len(steps))
+	}
+	return strings.Join(steps[:n], ".")
+}
+
+// reasonAbsent says why fix has nothing to put in the place of a member.
+func (c *checked) reasonAbsent(f lint.Finding) string {
+	s := c.stateAt(f)
+	if s.Task != nil {
+		r := asl.ParseResource(s.Task.Resource)
+		service := r.Service
+		if sdk, ok := r.SDK(); ok {
+			service = sdk
+		}
+		path, isArgument := strings.CutPrefix(f.Pointer, s.Position.Pointer+"/Arguments/")
+		if needed, _ := c.options.Types.NeedsArgument(s, path); isArgument && needed {
+			return fmt.Sprintf("%s:%s needs %s: put a Choice in front of %q that leads an answer without the member to your failure",
+				service, r.Action, strings.ReplaceAll(path, "/", "."), s.Name)
+		}
+	}
+	return "only you know what stands for the member where it is not there: read it behind the rule that only answers with it take"
+}
+
+// passedFailure is the status of a job that failed, with which the execution broke and does not
+// fail any more; empty for none.
+func (c *checked) passedFailure(report *trial.Report) string {
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		if !r.Before.IsBroken() || r.After.Status == string(sim.StatusFailed) {
+			continue
+		}
+		for _, k := range r.Kinds {
+			if (k.Sort == trial.Status || k.Sort == trial.Bare) && c.isFailure(k) {
+				return k.Value
+			}
+		}
+	}
+	return ""
+}
+
+// isFailure tells whether an answer says that the job failed.
+func (c *checked) isFailure(k trial.Kind) bool {
+	return slices.ContainsFunc(c.loops, func(l lint.Loop) bool {
+		return l.Poll != nil && l.Poll.Name == k.Task && slices.ContainsFunc(l.Rows, func(row lint.Row) bool {
+			return row.Meaning == lint.MeansFailure && slices.Contains(row.Values, k.Value)
+		})
+	})
+}
