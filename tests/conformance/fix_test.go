@@ -20,7 +20,7 @@ import (
 // cases of the strategy loop are those that JSONPath can say.
 var fixSuites = []suite{
 	{name: "fix", folder: "aws-samples", cases: 41, run: runFix(compile.Variables), differences: untriedLoops()},
-	{name: "fix-retry-task", folder: "aws-samples", cases: 41, run: runFix(compile.RetryTask), differences: retriedLoops()},
+	{name: "fix-retry-task", folder: "aws-samples", cases: 41, run: runFix(compile.RetryTask), differences: untriedLoops()},
 	{name: "fix-loop", folder: "aws-samples", cases: 20, run: runFix(compile.Loop), differences: brokenLoops},
 }
 
@@ -43,16 +43,6 @@ func untriedLoops() map[string]string {
 	all["step-functions-workflows-collection/distributed-data-stream-aggregator/statemachine/statemachine.asl.json Has Job Finish"] = untried
 	all["aws-stepfunctions-examples/sam/app-meeting-summarization/statemachines/transcribe_file.asl.yaml Get Transcription Job"] = `nothing leads to ` +
 		`"Transcription Failed" any more, as the old loop got there in no trial: repair the loop first, without --replace`
-	return all
-}
-
-// retriedLoops are those that stay where the Retry of the poll becomes the loop, besides the
-// broken ones: their own Retry takes errors that the new one does not.
-func retriedLoops() map[string]string {
-	all := untriedLoops()
-	const reason = "the poll retries all errors, and a Retry that is the loop must not"
-	all["aws-stepfunctions-examples/sam/app-meeting-summarization/statemachines/transcribe_file.asl.yaml Get Transcription Job"] = reason
-	all["aws-stepfunctions-examples/sam/demo-manage-glue-crawlers-with-step-functions/template.yaml#StateMachineUtilRunGlueCrawler GetCrawler"] = reason
 	return all
 }
 
