@@ -18,7 +18,7 @@ import (
 )
 
 var loopSuites = []suite{
-	{name: "loops", folder: "aws-samples", cases: 204, run: runLoops},
+	{name: "loops", folder: "aws-samples", cases: 202, run: runLoops},
 	{name: "loop-mistakes", folder: "aws-samples", cases: 869, run: runLoopMistakes, differences: mistakesNotFound},
 }
 
