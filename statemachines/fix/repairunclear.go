@@ -268,7 +268,8 @@ func failureRoutes(l *lint.Loop) []string {
 	var all []string
 	for _, known := range []bool{true, false} {
 		for _, r := range l.Rows {
-			if r.Ends == lint.EndsFailure && (r.Rule == "" || r.Lacks) && len(r.Routes) == 1 && (r.Meaning == lint.MeansFailure) == known && !slices.Contains(all, r.Routes[0]) {
+			fails := r.Ends == lint.EndsFailure && (r.Rule == "" || r.Lacks) && len(r.Routes) == 1
+			if fails && (r.Meaning == lint.MeansFailure) == known && !slices.Contains(all, r.Routes[0]) {
 				all = append(all, r.Routes[0])
 			}
 		}
