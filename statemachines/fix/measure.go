@@ -32,7 +32,7 @@ type Measure struct {
 	Lasts time.Duration `json:"-"`
 	Late  time.Duration `json:"-"`
 	// Calls and Transitions are how many there were, and USD what the transitions
-	// cost in asl.DefaultRegion.
+	// cost in asl.DefaultRegion; 0 in an Express workflow, which is billed by its time.
 	Calls       float64 `json:"calls"`
 	Transitions float64 `json:"transitions"`
 	USD         float64 `json:"costUSD"`
@@ -185,6 +185,9 @@ func (f *fragment) measureRun(r *sim.Result, calls int, exit string, runs time.D
 	}
 	if r.Status == sim.StatusTimedOut {
 		m.Error = asl.ErrorTimeout
+	}
+	if f.express { // which are billed by their time
+		m.USD = 0
 	}
 	if exit != "" {
 		m.Late = max(0, m.Lasts-runs)

@@ -351,7 +351,11 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	}
 	for _, run := range report.Inside(tried.frame...) { // the same end, but earlier
 		if b, a := run.Before, run.After; !mended && tried.isAbout(&run) && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
-			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), b.Polls, a.Polls), true
+			from, to := b.Polls, a.Polls
+			if a.Asked < b.Asked { // other loops poll, too
+				from, to = b.Asked, a.Asked
+			}
+			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), from, to), true
 		}
 	}
 	if i := slices.IndexFunc(report.Runs, func(run trial.Run) bool { return tried.past != nil && tried.past(&run) }); !mended && i >= 0 {

@@ -60,21 +60,23 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	return after, nil
 }
 
-// checkFindings refuses a loop in which lint finds something, and one with which it finds
-// elsewhere what cannot work, and did before.
+// checkFindings refuses a loop in which lint finds what it did not in the old one, and one with
+// which it finds elsewhere what cannot work, and did before.
 func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) error {
-	for _, l := range lint.Check(after, o.lint()) {
-		if f.states[stateNameAt(after, l)] != nil && l.Severity != diag.Note {
-			return refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
-		}
-	}
 	old, err := o.findings(before)
 	if err != nil {
 		return err
 	}
-	known := map[[2]string]bool{} // rules and states
+	known, inside := map[[2]string]bool{}, map[string]bool{} // rules and states, and rules of the old loop
 	for _, l := range old {
-		known[[2]string{l.Rule, stateNameAt(before, l)}] = true
+		at := stateNameAt(before, l)
+		known[[2]string{l.Rule, at}] = true
+		inside[l.Rule] = inside[l.Rule] || f.inside[at]
+	}
+	for _, l := range lint.Check(after, o.lint()) {
+		if f.states[stateNameAt(after, l)] != nil && l.Severity != diag.Note && !inside[l.Rule] {
+			return refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
+		}
 	}
 	all, err := o.findings(after)
 	if err != nil {

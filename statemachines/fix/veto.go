@@ -58,7 +58,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 			return nil, nil, err
 		}
 	}
-	return j.changes, report, nil
+	return namePatterns(j.changes, string(before.Text)), report, nil
 }
 
 // notTried says why no run of either machine got to the poll: both broke before, and alike.

@@ -152,6 +152,7 @@ func TestAbsentMemberAdvisesByField(t *testing.T) {
 		before        = "ask for IsPresent in a Choice before the state"
 		inRule        = "ask for IsPresent first, in one And"
 		evaluation    = "States.QueryEvaluationError; "
+		argument      = "write {% $exists(X) ? X : null %} if the call does not need it, or ask for it in a Choice before the state"
 		nullOrText    = "write {% $exists(X) ? X : null %}, or {% '' & X %} where a text is needed"
 		other         = "write {% $exists(X) ? X : D %}, with a value D that the field takes"
 		condition     = "ask for it first: {% $exists(X) and ... %}"
@@ -168,8 +169,8 @@ func TestAbsentMemberAdvisesByField(t *testing.T) {
 		requireAdvice(t, "path", paths[field], want)
 	}
 	for field, want := range map[string]string{
-		"Arguments/Message": evaluation + "write {% $exists(X) ? X : null %} if the call does not need it, or ask for it in a Choice before the state",
-		"Output": evaluation + nullOrText, "Assign/a": evaluation + nullOrText,
+		"Arguments/Message": evaluation + argument,
+		"Output":            evaluation + nullOrText, "Assign/a": evaluation + nullOrText,
 		"Catch/0/Output": evaluation + nullOrText, "Choices/0/Output": evaluation + nullOrText, "ItemSelector/a": evaluation + nullOrText,
 		"Cause": "States.QueryEvaluationError, and its own error is lost; " + nullOrText, "Choices/1/Condition": evaluation + condition,
 		"Seconds": evaluation + other, "Timestamp": evaluation + other, "TimeoutSeconds": evaluation + other, "Items": evaluation + other,
@@ -178,7 +179,7 @@ func TestAbsentMemberAdvisesByField(t *testing.T) {
 		requireAdvice(t, "expression", expressions[field], want)
 	}
 	requireAdvice(t, "expression", `{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", `+
-		`"Arguments": {"Bucket": "b", "Key": {"Condition": "{% TEXT %}"}}, "Next": "Bad"}`, evaluation+nullOrText)
+		`"Arguments": {"Bucket": "b", "Key": {"Condition": "{% TEXT %}"}}, "Next": "Bad"}`, evaluation+argument)
 }
 
 func requireAdvice(t *testing.T, language, state, want string) {

@@ -398,6 +398,7 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 		Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome,
 		short: s.events > 0,
 	}
+	run.Before.Asked, run.After.Asked = a.asked, b.asked
 	if a != b {
 		run.Differences = differ(a.apart(b), b.apart(a), nil)
 	}

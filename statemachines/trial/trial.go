@@ -67,6 +67,7 @@ type Outcome struct {
 	Status string
 	Error  string
 	Polls  int
+	Asked  int // calls of the Task that the script varies, in a Run
 	Lasts  time.Duration
 }
 

@@ -530,8 +530,12 @@ func trialRow(name string, m fix.Measure) []string {
 	if m.Exit != "" {
 		late, exit = kit.ShortDuration(m.Late.Round(time.Second)), m.Exit
 	}
+	cost := "-" // of Express, by time
+	if m.USD > 0 {
+		cost = fmt.Sprintf("$%.4f", m.USD)
+	}
 	return []string{
 		name, kit.ShortDuration(m.Lasts.Round(time.Second)), late,
-		fmt.Sprintf("%.0f", m.Calls), fmt.Sprintf("%.0f", m.Transitions), fmt.Sprintf("$%.4f", m.USD), exit,
+		fmt.Sprintf("%.0f", m.Calls), fmt.Sprintf("%.0f", m.Transitions), cost, exit,
 	}
 }
