@@ -60,8 +60,8 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	return after, nil
 }
 
-// checkFindings refuses a loop in which lint finds what it did not in the old one, and one with
-// which it finds elsewhere what cannot work, and did before.
+// checkFindings refuses a loop in which lint finds something, and one with which it finds
+// elsewhere what cannot work, and did before.
 func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) error {
 	old, err := o.findings(before)
 	if err != nil {
@@ -74,9 +74,14 @@ func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) err
 		inside[l.Rule] = inside[l.Rule] || f.inside[at]
 	}
 	for _, l := range lint.Check(after, o.lint()) {
-		if f.states[stateNameAt(after, l)] != nil && l.Severity != diag.Note && !inside[l.Rule] {
-			return refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
+		if f.states[stateNameAt(after, l)] == nil || l.Severity == diag.Note {
+			continue
 		}
+		where := "in the new loop"
+		if inside[l.Rule] {
+			where += ", as in the old one"
+		}
+		return refuse("lint finds %s %s: %s", l.Rule, where, l.Message)
 	}
 	all, err := o.findings(after)
 	if err != nil {

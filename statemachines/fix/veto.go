@@ -58,7 +58,8 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 			return nil, nil, err
 		}
 	}
-	return namePatterns(j.changes, string(before.Text)), report, nil
+	isStatus := func(value string) bool { _, known := j.verdicts[value]; return known }
+	return namePatterns(j.changes, string(before.Text), isStatus), report, nil
 }
 
 // notTried says why no run of either machine got to the poll: both broke before, and alike.
