@@ -50,7 +50,8 @@ var (
 	readsClock = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$millis\(|\$now\(|\bEnteredTime\b|\bStartTime\b`) })
 	// clockNames are all names of an expression that follows from the time alone.
 	clockNames = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\$(?:millis|now|toMillis|fromMillis|number|string|floor|ceil|round)\(|\$states\.context\.(?:State\.EnteredTime|Execution\.StartTime)\b`)
+		return regexp.MustCompile(`\$(?:millis|now|toMillis|fromMillis|number|string|floor|ceil|round)\(` +
+			`|\$states\.context\.(?:State\.EnteredTime|Execution\.StartTime)\b`)
 	})
 	wholeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d+\b`) })
 )
@@ -124,8 +125,8 @@ func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) err
 	l.beginAs(known)
 	for _, found := range readVariable().FindAllSubmatch(clockNames().ReplaceAll(raw, nil), -1) {
 		if name := string(found[1]); string(found[3]) == "" && name != "states" && known[name] == nil {
-			return refuse("the rule of %q for %q compares the time with $%s, and the definition does not show how long that lets the loop wait: set it from a number, such as $millis() + 7200000",
-				s.Name, rule.Next, name)
+			return refuse("the rule of %q for %q compares the time with $%s, and the definition does not show how long that lets the loop wait: "+
+				"set it from a number, such as $millis() + 7200000", s.Name, rule.Next, name)
 		}
 	}
 	return nil

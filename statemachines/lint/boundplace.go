@@ -146,7 +146,7 @@ func (c *checker) lastsBy(part boundPart, depth int) []time.Duration {
 		for _, text := range c.definitionsOf(operand) {
 			found := c.lastsBy(boundPart{text: text, operands: operandsOf(text)}, depth-1)
 			if len(found) == 0 && readsTime(text) && strings.Contains(text, "-") { // the comparison has the time that has passed
-				found = literalTimes(part.text, unitOf(text)*unitOf(part.text)/time.Millisecond)
+				found = literalTimes(part.text, time.Duration(quotient(text)*quotient(part.text))*time.Millisecond)
 			}
 			all = append(all, found...)
 		}
@@ -159,12 +159,15 @@ func readsTime(text string) bool { return clock().MatchString(quoted().ReplaceAl
 
 // unitOf is what one is in an expression of times: a quotient of them is no longer in
 // milliseconds.
-func unitOf(text string) time.Duration {
+func unitOf(text string) time.Duration { return time.Duration(quotient(text)) * time.Millisecond }
+
+// quotient is what an expression divides a time by, or 1.
+func quotient(text string) int {
 	n := 1
 	if m := divided().FindStringSubmatch(text); m != nil {
 		n, _ = strconv.Atoi(m[1])
 	}
-	return time.Millisecond * time.Duration(max(n, 1))
+	return max(n, 1)
 }
 
 var (

@@ -35,14 +35,6 @@ func (t Turn) Lasts() time.Duration {
 	return time.Duration(min(float64(t.Wait)*float64(t.Turns()), float64(asl.MaxStandardTime)))
 }
 
-// pollsIn is how many polls the loop makes in a time; 0 if that is not known.
-func (t Turn) pollsIn(lasts time.Duration) int {
-	if t.Wait == 0 || t.Longest > 0 {
-		return 0
-	}
-	return int((lasts + t.Wait - 1) / t.Wait)
-}
-
 // DollarsPerDay returns what the transitions of a day of turns cost at the
 // price of a Standard workflow in asl.DefaultRegion; 0 if the definition does not
 // say how long the loop waits.
@@ -51,6 +43,14 @@ func (t Turn) DollarsPerDay() float64 {
 		return 0
 	}
 	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
+}
+
+// pollsIn is how many polls the loop makes in a time; 0 if that is not known.
+func (t Turn) pollsIn(lasts time.Duration) int {
+	if t.Wait == 0 || t.Longest > 0 {
+		return 0
+	}
+	return int((lasts + t.Wait - 1) / t.Wait)
 }
 
 // until says what ends a loop that nothing bounds and that lasts some time, for people.

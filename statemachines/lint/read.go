@@ -272,12 +272,8 @@ func (r *reading) trunk() int {
 	return n
 }
 
-// targets are the states that a value leads to: the first behind what all values
-// go through that is not a Choice.
-func (r *reading) targets(value string, trunk int) []string {
-	return r.targetsOf(r.routes[value], trunk)
-}
-
+// targetsOf are the states that ways lead to: the first behind what all values go through
+// that is not a Choice.
 func (r *reading) targetsOf(routes []route, trunk int) []string {
 	var out []string
 	for _, route := range routes {

@@ -65,6 +65,11 @@ func (d *Demand) IsRead() bool {
 	return false
 }
 
+// IsText tells whether only text will do.
+func (d *Demand) IsText() bool {
+	return d != nil && slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.read && leaf.kinds == texts })
+}
+
 // join is the demand that stands for two.
 func (d *Demand) join(o *Demand) *Demand {
 	switch {
@@ -222,11 +227,6 @@ func (v Value) demandShape(s *catalog.Shape) {
 // isList tells whether only lists will do.
 func (d *Demand) isList() bool {
 	return slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.kinds == arrays })
-}
-
-// IsText tells whether only text will do.
-func (d *Demand) IsText() bool {
-	return d != nil && slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.read && leaf.kinds == texts })
 }
 
 // member of a demand that is read; nil for none.

@@ -52,46 +52,55 @@ func (a *API) EmptyArgument(arguments any) string {
 	return a.emptyIn(object, a.Input)
 }
 
+// emptyIn is the path to such an argument in a value of the shape.
 func (a *API) emptyIn(value any, s *catalog.Shape) string {
-	below := func(name string, value any, shape *catalog.Shape, needed, required bool) string {
-		if value == nil && needed || value == "" && required && shape.Type == catalog.String {
-			return name
-		}
-		if path := a.emptyIn(value, shape); path != "" && !slices.Contains(a.spelling.open, name) {
-			return name + "." + path
-		}
-		return ""
-	}
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			shape, needed, required := s, false, false
-			switch s.Type {
-			case catalog.Structure, catalog.Union:
-				m := a.spelling.member(s, name)
-				if m == nil {
-					continue
-				}
-				required = m.Required && !m.Token
-				shape, needed = m.Shape, required || isUnion(s)
-			case catalog.Map:
-				shape, needed = s.Element.Shape, true
-			default:
-				return ""
-			}
-			if path := below(name, value[name], shape, needed, required); path != "" {
+			if path := a.emptyAt(name, value[name], a.partOf(s, name)); path != "" {
 				return path
 			}
 		}
 	case []any:
-		if s.Type != catalog.List {
-			return ""
-		}
 		for _, item := range value {
-			if path := below("[]", item, s.Element.Shape, true, false); path != "" {
+			if path := a.emptyAt("[]", item, a.partOf(s, "")); path != "" {
 				return path
 			}
 		}
 	}
 	return ""
+}
+
+func (a *API) emptyAt(name string, value any, p part) string {
+	switch {
+	case p.shape == nil:
+		return ""
+	case value == nil && p.needed, value == "" && p.required && p.shape.Type == catalog.String:
+		return name
+	}
+	if path := a.emptyIn(value, p.shape); path != "" && !slices.Contains(a.spelling.open, name) {
+		return name + "." + path
+	}
+	return ""
+}
+
+// part is a member or an item of a shape.
+type part struct {
+	shape    *catalog.Shape // nil if there is none
+	needed   bool           // null will not do
+	required bool           // by the model
+}
+
+// partOf is the part with a name; all items, and all values of a map, are alike.
+func (a *API) partOf(s *catalog.Shape, name string) part {
+	switch s.Type {
+	case catalog.Structure, catalog.Union:
+		if m := a.spelling.member(s, name); m != nil {
+			required := m.Required && !m.Token
+			return part{m.Shape, required || isUnion(s), required}
+		}
+	case catalog.List, catalog.Map:
+		return part{s.Element.Shape, true, false}
+	}
+	return part{}
 }

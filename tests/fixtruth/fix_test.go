@@ -132,7 +132,7 @@ func frame(f *fixtruth.Frame, k trial.Kind) {
 		if k.Value == "" { // else a job that stays in a status, which the frame has
 			f.Above = maxWait
 		}
-	case trial.Bare, trial.Silent: // no scenario is so
+	case trial.Bare, trial.Silent, trial.Items: // no scenario is so
 	}
 }
 

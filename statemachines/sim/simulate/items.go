@@ -90,7 +90,7 @@ func (p place) lists() int {
 func severalOf(found []place, asksForOne bool, arguments *asl.Template, input *catalog.Shape) []List {
 	named := place{} // the list of what the call asks for
 	for _, a := range singles(arguments, input, "") {
-		i := slices.IndexFunc(found, func(at place) bool { return a.names(at) })
+		i := slices.IndexFunc(found, a.names)
 		if i >= 0 && found[i].lists() >= named.lists() {
 			named = found[i]
 		}
