@@ -32,6 +32,7 @@ type route struct {
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
 	late   bool // taken only when a bound of the loop is reached
+	pages  bool // asks for the next page of an answer
 }
 
 // decision is what a Choice did; taken is nil if no rule took the answer.
@@ -85,6 +86,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
 			next.late = at.late || w.bounds != nil && w.bounds.isLate(s, ways, n)
+			next.pages = at.pages || turnsPage(s, way.Transition)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
 		w.enter(w.poll, way, next)
@@ -121,12 +123,30 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 
 // after says how an execution ends that has left the loop for a state.
 func (w *walk) after(s *asl.State, env typecheck.Env) End {
+	if w.startsAgain(s, env, maxAfter) {
+		return StartsAgain
+	}
 	end := w.ways.end(s)
 	if end != GoesOn || w.starts(s) {
 		return end
 	}
 	left := maxAfter
 	return w.outcome(s, env, &left)
+}
+
+// startsAgain tells whether all ways from a state lead to where the job is started, and from
+// there to the poll.
+func (w *walk) startsAgain(s *asl.State, env typecheck.Env, left int) bool {
+	if w.bounds == nil || !w.bounds.loop.inside[s.Name] || s == w.poll || left < 0 {
+		return false
+	}
+	if w.starts(s) {
+		return true
+	}
+	ways := slices.DeleteFunc(w.types.Step(s, env, w.types.Result(s)), func(way typecheck.Way) bool { return way.Kind == asl.TransitionCatch })
+	return len(ways) > 0 && !slices.ContainsFunc(ways, func(way typecheck.Way) bool {
+		return way.End || !w.startsAgain(w.inner.flow.State(way.To), way.Env, left-1)
+	})
 }
 
 func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {

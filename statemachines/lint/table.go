@@ -106,6 +106,9 @@ const (
 	PollsOn     End = "polls-on"
 	EndsSuccess End = "success"
 	EndsFailure End = "failure"
+	// StartsAgain leads to the Task that starts the job, and from there to the poll. Where there
+	// are several routes, others fail.
+	StartsAgain End = "starts-again"
 	// GoesOn leads to states that may end either way.
 	GoesOn End = "goes-on"
 	// EndsUnknown depends on more than the status: it may poll on, and may not.
