@@ -209,7 +209,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	if wait := l.first(asl.TypeWait); len(tables) == 0 && wait != nil {
 		r := &reading{inner: l}
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
-		r.States = l.states
+		r.States, r.Unjudged = l.states, c.sayNotInCatalogue(l)
 		c.tryLaps(l, r)
 		r.Bound = c.boundOf(l, r)
 		tables = append(tables, r)

@@ -116,15 +116,17 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 		return
 	default:
 		at.leaf = s
-		at.ends = w.after(s, way.Env)
+		if at.ends = w.after(s, way.Env); at.ends == PollsOn {
+			at.leaf, at.tasks = nil, append(slices.Clip(at.tasks), s.Name)
+		}
 	}
 	w.found = append(w.found, at)
 }
 
 // after says how an execution ends that has left the loop for a state.
 func (w *walk) after(s *asl.State, env typecheck.Env) End {
-	if w.startsAgain(s, env, maxAfter) {
-		return StartsAgain
+	if end := w.comesBack(s, env, maxAfter); end != "" {
+		return end
 	}
 	end := w.ways.end(s)
 	if end != GoesOn || w.starts(s) {
@@ -134,19 +136,32 @@ func (w *walk) after(s *asl.State, env typecheck.Env) End {
 	return w.outcome(s, env, &left)
 }
 
-// startsAgain tells whether all ways from a state lead to where the job is started, and from
-// there to the poll.
-func (w *walk) startsAgain(s *asl.State, env typecheck.Env, left int) bool {
-	if w.bounds == nil || !w.bounds.loop.inside[s.Name] || s == w.poll || left < 0 {
-		return false
+// comesBack is StartsAgain if all ways from a state lead to where the job is started, and from
+// there to the poll, PollsOn if all lead to the poll itself, and else empty.
+func (w *walk) comesBack(s *asl.State, env typecheck.Env, left int) End {
+	switch {
+	case w.bounds == nil || !w.bounds.loop.inside[s.Name] || left < 0:
+		return ""
+	case s == w.poll:
+		return PollsOn
+	case w.starts(s):
+		return StartsAgain
 	}
-	if w.starts(s) {
-		return true
+	var all End
+	for _, way := range w.types.Step(s, env, w.types.Result(s)) {
+		if way.Kind == asl.TransitionCatch {
+			continue
+		}
+		end := End("")
+		if !way.End {
+			end = w.comesBack(w.inner.flow.State(way.To), way.Env, left-1)
+		}
+		if end == "" || all != "" && end != all {
+			return ""
+		}
+		all = end
 	}
-	ways := slices.DeleteFunc(w.types.Step(s, env, w.types.Result(s)), func(way typecheck.Way) bool { return way.Kind == asl.TransitionCatch })
-	return len(ways) > 0 && !slices.ContainsFunc(ways, func(way typecheck.Way) bool {
-		return way.End || !w.startsAgain(w.inner.flow.State(way.To), way.Env, left-1)
-	})
+	return all
 }
 
 func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {

@@ -39,8 +39,8 @@ type Loop struct {
 	// if the loop looks at none that the catalogue knows. Then there are no Rows.
 	Status string
 	Rows   []Row
-	// Unjudged says why a loop on an operation of the catalogue has no Rows; empty if it
-	// has.
+	// Unjudged says why a loop that asks AWS for a status has no Rows; empty if it has, or asks
+	// for none.
 	Unjudged string
 	// Errors are where errors of the poll lead that its Catch takes, or that a Retry
 	// takes for "not yet".
