@@ -12,6 +12,8 @@ import (
 func (r *reading) sayStartsAgain(row *Row, to string) string {
 	names := list(row.Values)
 	switch {
+	case row.Ends != StartsAgain:
+		return ""
 	case (row.Meaning == MeansRunning && r.isStated(row.Values[0]) || row.Meaning == MeansEnding) && r.startsSecond():
 		return fmt.Sprintf("the loop goes on to %q for %s of %s, in which the job has not ended yet: a second job starts beside the first; poll on",
 			to, names, r.Operation)

@@ -60,10 +60,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
-	case row.Ends == StartsAgain:
-		if text := r.sayStartsAgain(row, to); text != "" {
-			return RepeatedStart, diag.Warning, text
-		}
+	case r.sayStartsAgain(row, to) != "":
+		return RepeatedStart, diag.Warning, r.sayStartsAgain(row, to)
 	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
 			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
