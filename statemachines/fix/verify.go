@@ -63,14 +63,15 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 // checkFindings refuses a loop in which lint finds something, and one with which it finds
 // elsewhere what cannot work, and did before.
 func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) error {
-	for _, l := range lint.Check(after, o.lint()) {
-		if f.states[stateNameAt(after, l)] != nil && l.Severity != diag.Note {
-			return refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
-		}
-	}
 	old, err := o.findings(before)
 	if err != nil {
 		return err
+	}
+	startsAgain := slices.ContainsFunc(old, func(l lint.Finding) bool { return l.Rule == lint.RepeatedStart }) // as the user leads it
+	for _, l := range lint.Check(after, o.lint()) {
+		if f.states[stateNameAt(after, l)] != nil && l.Severity != diag.Note && (l.Rule != lint.RepeatedStart || !startsAgain) {
+			return refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
+		}
 	}
 	known := map[[2]string]bool{} // rules and states
 	for _, l := range old {
