@@ -31,6 +31,7 @@ func (c *checker) caughtErrors(r *reading) []ErrorRow {
 			row.Ends = endOf(w.found)
 		}
 		rows[way.Rule] = row
+		c.checkErrorStart(r, way, row.Ends)
 	}
 	return slices.DeleteFunc(rows, func(row ErrorRow) bool { return row.Names == nil })
 }

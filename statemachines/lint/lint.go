@@ -50,9 +50,9 @@ func Rules() []Rule {
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
 		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
-		{RepeatedStart, "a start call that is retried after any error and has no token: the job may start twice"},
+		{RepeatedStart, "a start call that runs again: after any error without a token, beside a job that runs, or after each failure without a bound"},
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
-		{HiddenFailure, "a Task in a poll loop that turns every error into a success"},
+		{HiddenFailure, "a Task in a poll loop, or a Map or Parallel around the loop, that turns every error into a success"},
 		{StatusPollsOn, "a status that ends the job, and the loop polls on"},
 		{StatusMisread, "a status of success or of a running job that leads to a failure, or of failure that leads to a success"},
 		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
@@ -150,8 +150,13 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 	}
 	for _, s := range f.States {
 		c.recovery(s)
+		before := len(c.tables)
 		for _, inner := range s.Flows() {
 			c.flow(inner, express || s.Map != nil && s.Map.Distributed && s.Map.ExecutionType == asl.Express)
+		}
+		if len(s.Flows()) > 0 {
+			c.hidesInside(f, s, c.tables[before:])
+			c.repeatsInside(s)
 		}
 	}
 }
@@ -205,7 +210,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	if wait := l.first(asl.TypeWait); len(tables) == 0 && wait != nil {
 		r := &reading{inner: l}
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
-		r.States = l.states
+		r.States, r.Unjudged = l.states, c.sayNotInCatalogue(l)
 		c.tryLaps(l, r)
 		r.Bound = c.boundOf(l, r)
 		tables = append(tables, r)

@@ -153,11 +153,13 @@ func (l *loop) entry(before map[string][]*asl.State) *asl.State {
 }
 
 // innermost returns the smallest loop around a state: without the ways back to
-// where a larger one is entered.
+// where a larger one is entered. One in which no time passes, such as that through the
+// pages of an answer, is a part of the loop that waits.
 func (l *loop) innermost(around *asl.State, before map[string][]*asl.State) *loop {
 	for {
 		inner := l.findNested(before)[around]
-		if inner == nil || l.turnsCalmly(around) && !inner.turnsCalmly(around) {
+		rushes := inner != nil && !slices.ContainsFunc(inner.states, passesTime) && slices.ContainsFunc(l.states, passesTime)
+		if inner == nil || rushes || l.turnsCalmly(around) && !inner.turnsCalmly(around) {
 			return l
 		}
 		l = inner
@@ -247,40 +249,60 @@ func (l *loop) passesTime() bool {
 	return slices.ContainsFunc(l.states, func(s *asl.State) bool { return passesTime(s) && l.nested[s] == nil })
 }
 
-// turn is the shortest way around the loop from a state back to it, along
-// errors only if there is no other.
+// turn is the shortest way around the loop from a state back to it on which time passes,
+// along errors only if there is no other.
 func (l *loop) turn(from *asl.State) Turn {
 	for _, errors := range []bool{false, true} {
-		before := map[string]string{}
-		queue := []*asl.State{from}
-		for len(queue) > 0 {
-			s := queue[0]
-			queue = queue[1:]
-			for _, way := range s.Transitions() {
-				if way.Kind == asl.TransitionCatch && !errors || !l.taken(s, way) {
-					continue
-				}
-				if way.To == from.Name {
-					return l.measure(from, s.Name, before)
-				}
-				if _, seen := before[way.To]; !seen && l.inside[way.To] {
-					before[way.To] = s.Name
-					queue = append(queue, l.flow.State(way.To))
-				}
+		for _, waits := range []bool{true, false} {
+			if path := l.findTurn(from, errors, waits); path != nil {
+				return turnOf(path)
 			}
 		}
 	}
 	return Turn{}
 }
 
-func (l *loop) measure(from *asl.State, last string, before map[string]string) Turn {
-	var path []*asl.State
-	for name := last; ; name = before[name] {
-		path = append(path, l.flow.State(name))
-		if name == from.Name {
-			break
+// step is a state on a way around a loop.
+type step struct {
+	state  *asl.State
+	waited bool // time has passed since the first, if that is asked
+}
+
+// findTurn finds the shortest way around the loop from a state: along errors, too, and only
+// where time passes, if that is asked; nil if there is none.
+func (l *loop) findTurn(from *asl.State, errors, waits bool) []*asl.State {
+	first := step{from, waits && passesTime(from)}
+	before := map[step]step{}
+	for queue := []step{first}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, way := range at.state.Transitions() {
+			if way.Kind == asl.TransitionCatch && !errors || !l.taken(at.state, way) {
+				continue
+			}
+			if way.To == from.Name && at.waited == waits {
+				return pathTo(first, at, before)
+			}
+			if !l.inside[way.To] || way.To == from.Name {
+				continue
+			}
+			next := step{state: l.flow.State(way.To)}
+			next.waited = at.waited || waits && passesTime(next.state)
+			if _, seen := before[next]; !seen {
+				before[next] = at
+				queue = append(queue, next)
+			}
 		}
 	}
+	return nil
+}
+
+// pathTo is the way from the first step to the last.
+func pathTo(first, last step, before map[step]step) []*asl.State {
+	path := []*asl.State{last.state}
+	for last != first {
+		last = before[last]
+		path = append(path, last.state)
+	}
 	slices.Reverse(path)
-	return turnOf(path)
+	return path
 }

@@ -111,7 +111,7 @@ func (c *checker) hot(l *loop) {
 	}
 	c.hotAfterTimestamp(l)
 	rushing := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool {
-		return way.Kind != asl.TransitionCatch && !passesTime(s)
+		return way.Kind != asl.TransitionCatch && !passesTime(s) && !turnsPage(s, way)
 	})
 	for _, r := range rushing {
 		if r.first(asl.TypeTask) == nil || slices.ContainsFunc(r.states, changes) {

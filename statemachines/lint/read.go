@@ -32,6 +32,7 @@ type reading struct {
 	named   map[string]bool // by a rule of a Choice
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
+	bounds     *bounds // of the whole loop
 	// compared are values that the machine alone knows.
 	compared []string
 	// doubtful tells that the ends of the loop fit other judges than the call before it.
@@ -72,10 +73,10 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
 	r.Entry = nil
 	r.nameEntry(s)
-	follows := c.newRouter(r)
 	if !r.Retries {
-		follows.bounds = c.boundsOf(l)
+		r.bounds = c.boundsOf(l)
 	}
+	follows := c.newRouter(r)
 	answer := c.types.Result(r.Poll)
 	r.followBoth = func(value string, second []string, how string) []route {
 		return inTime(asWritten(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how))))
@@ -153,7 +154,7 @@ func (r *reading) addOthers(follow func(string) []route) {
 
 // newRouter is what follows answers of a poll.
 func (c *checker) newRouter(r *reading) *router {
-	return &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
+	return &router{types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
 	}}
 }
@@ -235,8 +236,11 @@ func mayPollOn(routes []route) bool {
 	return slices.ContainsFunc(routes, func(r route) bool { return r.ends == PollsOn })
 }
 
-// endOf is where all routes of a value end.
+// endOf is where all routes of a value end; empty for none.
 func endOf(routes []route) End {
+	if len(routes) == 0 {
+		return ""
+	}
 	end := routes[0].ends
 	for _, r := range routes {
 		if r.ends == end {
@@ -244,6 +248,10 @@ func endOf(routes []route) End {
 		}
 		if r.ends == PollsOn || end == PollsOn || r.ends == EndsUnknown || end == EndsUnknown {
 			return EndsUnknown
+		}
+		if (r.ends == StartsAgain || r.ends == EndsFailure) && (end == StartsAgain || end == EndsFailure) {
+			end = StartsAgain // until the starts are counted
+			continue
 		}
 		end = GoesOn
 	}

@@ -29,11 +29,7 @@ func (c *checker) recovery(s *asl.State) {
 			"if the callback is lost, it waits for a year; set one of them")
 	}
 	c.redrive(s, resource)
-	token, known := c.tokens[resource]
-	if !known {
-		token = startToken(resource)
-		c.tokens[resource] = token
-	}
+	token := c.tokenOf(resource)
 	if token == "" || !lacks(s, token) {
 		return
 	}
@@ -46,9 +42,18 @@ func (c *checker) recovery(s *asl.State) {
 	}
 }
 
+// tokenOf is what startToken returns. It looks once.
+func (c *checker) tokenOf(r asl.Resource) string {
+	token, known := c.tokens[r]
+	if !known {
+		token = startToken(r)
+		c.tokens[r] = token
+	}
+	return token
+}
+
 // redrive notes a ".sync" Task that fails when its time is over: the job may still run,
-// and a redrive starts another. Of one name or token a service takes no second job. A
-// job that failed is started again on purpose.
+// and a redrive starts another. A job that failed is started again on purpose.
 func (c *checker) redrive(s *asl.State, r asl.Resource) {
 	if !strings.HasPrefix(r.Pattern, ".sync") || s.Task.TimeoutSeconds == nil {
 		return
@@ -57,8 +62,7 @@ func (c *checker) redrive(s *asl.State, r asl.Resource) {
 	if e == nil || !catalog.ReadsStartOutput(e.Job.Arguments) { // the caller names the job
 		return
 	}
-	token := javasdk.MemberName(e.StartToken())
-	if token == "" && e.Job.Protection() != catalog.Unprotected || token != "" && !lacks(s, token) {
+	if !startsSecond(s, e) {
 		return
 	}
 	if slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool {
@@ -70,6 +74,15 @@ func (c *checker) redrive(s *asl.State, r asl.Resource) {
 	c.reportAs(diag.Note, RedriveRestarts, s, "/"+field, "after %q the Task fails and the job may still run: "+
 		"a redrive starts a second one beside it; "+
 		"catch \"States.Timeout\" and stop the job, or see that it has ended before you redrive", field)
+}
+
+// startsSecond tells whether a call of a Task that is made again starts a second job: of one name
+// or token a service takes none.
+func startsSecond(s *asl.State, e *catalog.Entry) bool {
+	if token := javasdk.MemberName(e.StartToken()); token != "" {
+		return lacks(s, token)
+	}
+	return e.Job.Protection() == catalog.Unprotected
 }
 
 // lacks tells whether the arguments of a Task that calls an integration are written

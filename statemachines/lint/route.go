@@ -32,6 +32,7 @@ type route struct {
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
 	late   bool // taken only when a bound of the loop is reached
+	pages  bool // asks for the next page of an answer
 
 	fails   bool       // a field of a state on it selects nothing: then the state fails
 	instead bool       // it is taken where a state fails
@@ -105,6 +106,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
 			next.late = at.late || w.bounds != nil && w.bounds.isLate(s, ways, n)
+			next.pages = at.pages || turnsPage(s, way.Transition)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
 		w.enter(w.poll, way, next)
@@ -134,7 +136,9 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 		return
 	default:
 		at.leaf = s
-		at.ends = w.after(s, way.Env)
+		if at.ends = w.after(s, way.Env); at.ends == PollsOn {
+			at.leaf, at.tasks = nil, append(slices.Clip(at.tasks), s.Name)
+		}
 	}
 	w.found = append(w.found, at)
 }
@@ -158,12 +162,43 @@ func (w *walk) fail(s *asl.State, catchers []typecheck.Way, at route) {
 
 // after says how an execution ends that has left the loop for a state.
 func (w *walk) after(s *asl.State, env typecheck.Env) End {
+	if end := w.comesBack(s, env, maxAfter); end != "" {
+		return end
+	}
 	end := w.ways.end(s)
 	if end != GoesOn || w.starts(s) {
 		return end
 	}
 	left := maxAfter
 	return w.outcome(s, env, &left)
+}
+
+// comesBack is StartsAgain if all ways from a state lead to where the job is started, and from
+// there to the poll, PollsOn if all lead to the poll itself, and else empty.
+func (w *walk) comesBack(s *asl.State, env typecheck.Env, left int) End {
+	switch {
+	case w.bounds == nil || !w.bounds.loop.inside[s.Name] || left < 0:
+		return ""
+	case s == w.poll:
+		return PollsOn
+	case w.starts(s):
+		return StartsAgain
+	}
+	var all End
+	for _, way := range w.types.Step(s, env, w.types.Result(s)) {
+		if way.Kind == asl.TransitionCatch {
+			continue
+		}
+		end := End("")
+		if !way.End {
+			end = w.comesBack(w.inner.flow.State(way.To), way.Env, left-1)
+		}
+		if end == "" || all != "" && end != all {
+			return ""
+		}
+		all = end
+	}
+	return all
 }
 
 func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
@@ -193,9 +228,20 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 	return end
 }
 
-// inTime leaves out the routes that a bound of the loop takes, if there are others.
+// inTime leaves out the routes that ask for the next page of an answer, and those that a bound of
+// the loop takes, if there are others. What starts the job again keeps the bound of the starts.
 func inTime(routes []route) []route {
-	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool { return r.late })
+	answers := unless(routes, func(r route) bool { return r.pages && r.ends == PollsOn })
+	left := unless(answers, func(r route) bool { return r.late })
+	if endOf(left) == StartsAgain {
+		return answers
+	}
+	return left
+}
+
+// unless leaves out some routes, if there are others.
+func unless(routes []route, out func(route) bool) []route {
+	left := slices.DeleteFunc(slices.Clone(routes), out)
 	if len(left) == 0 {
 		return routes
 	}

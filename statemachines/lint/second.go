@@ -113,16 +113,16 @@ func breaks(row, means Meaning, end End) string {
 
 // sayMisled says where values of the second member lead a row.
 func (r *reading) sayMisled(row *Row, path string, m *misled) string {
-	names, with, to := list(row.Values), spellPath(path)+" "+list(m.values), r.targetsOf(m.routes, r.trunk())
+	names, with, to := list(row.Values), spellPath(path)+" "+list(m.values), first(r.targetsOf(m.routes[:1], r.trunk()))
 	switch {
 	case m.means != MeansRunning:
 		return r.sayWrongEnd(fmt.Sprintf("%s with %s is a %s of %s, but ", names, with, m.means, r.Operation), m.means, endOf(m.routes), to)
-	case len(to) == 0:
+	case to == "":
 		return fmt.Sprintf("no rule takes %s of %s, in which the job still runs, with %s, which tells of the job before: "+
 			"the execution fails with States.NoChoiceMatched; name the status and poll on", names, r.Operation, with)
 	}
 	return fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q by %s, which tells of the job before; "+
-		"look at it only when the job has ended", names, r.Operation, to[0], with)
+		"look at it only when the job has ended", names, r.Operation, to, with)
 }
 
 // tellsOfBefore tells whether the answer is about the job before until the job has ended: the

@@ -31,7 +31,7 @@ func (c *checker) checkStatuses(r *reading) {
 			severity = diag.Warning // the call before the loop and its ends do not agree
 		}
 		row.Rule, row.Severity = rule, severity
-		s, field := r.findDecision(row.Values[0])
+		s, field := r.decisionOf(r.wrong(row))
 		if row.FailsAt != "" && !row.Lacks {
 			s, field = r.Flow.State(row.FailsAt), ""
 		}
@@ -44,7 +44,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	if row.FailsAt != "" && !row.Lacks { // absent-member tells of what it lacks
 		return r.judgeFailing(row)
 	}
-	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(row.Routes)
+	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(r.targetsOf(r.wrong(row), r.trunk()))
 	if len(row.Values) > 1 {
 		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
 	}
@@ -55,18 +55,20 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
 	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(row)):
-		return StatusPollsOn, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, row.Routes)
+		return StatusPollsOn, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
-		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, row.Routes)
+		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Partial && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.joinsSuccess(row):
 		if slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
 				"name the status in a rule: only you know whether a part is enough", to)
 		}
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
-		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, row.Routes)
+		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
+	case r.sayStartsAgain(row, to) != "":
+		return RepeatedStart, diag.Warning, r.sayStartsAgain(row, to)
 	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
 			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
@@ -84,18 +86,18 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 }
 
 // sayWrongEnd says, behind what values mean, where they lead that end the job in another way.
-func (r *reading) sayWrongEnd(of string, means Meaning, end End, to []string) string {
+func (r *reading) sayWrongEnd(of string, means Meaning, end End, to string) string {
 	switch {
 	case end == PollsOn && r.Retries:
 		return of + "the Task raises an error for it, and its Retry polls again; give a result, and look at it in a Choice"
 	case end == PollsOn:
-		return of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", first(to))
+		return of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", to)
 	case means == MeansFailure:
-		return of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", first(to))
-	case len(to) == 0:
+		return of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
+	case to == "":
 		return of + "no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule"
 	default:
-		return of + fmt.Sprintf("the Choice leads to %q, and the execution fails; lead to what follows the job", first(to))
+		return of + fmt.Sprintf("the Choice leads to %q, and the execution fails; lead to what follows the job", to)
 	}
 }
 
@@ -165,15 +167,33 @@ func (r *reading) worksOn(row *Row) bool {
 // joinsSuccess tells whether a row leaves the loop for a state for which a success
 // does, too.
 func (r *reading) joinsSuccess(row *Row) bool {
+	return slices.ContainsFunc(r.routes[row.Values[0]], r.isOfSuccess)
+}
+
+// wrong is the route of a row that its finding is about: the first that leaves the loop as a
+// success does, if there is one.
+func (r *reading) wrong(row *Row) []route {
+	value := row.Values[0]
+	routes := r.takenBy(value)
+	if r.lacking[value] {
+		routes = r.routes[value]
+	}
+	i := 0
+	if row.Meaning == MeansFailure {
+		i = max(0, slices.IndexFunc(routes, r.isOfSuccess))
+	}
+	return routes[i : i+1]
+}
+
+// isOfSuccess tells whether a route leaves the loop for a state for which a success does, too.
+func (r *reading) isOfSuccess(way route) bool {
 	for value, routes := range r.routes {
 		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
 			continue
 		}
 		for _, success := range routes {
-			for _, failure := range r.routes[row.Values[0]] {
-				if success.leaf != nil && success.leaf == failure.leaf {
-					return true
-				}
+			if success.leaf != nil && success.leaf == way.leaf {
+				return true
 			}
 		}
 	}

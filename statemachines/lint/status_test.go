@@ -14,6 +14,10 @@ func TestDescribeRow(t *testing.T) {
 	for want, row := range map[string]lint.Row{
 		"success":                      {Meaning: lint.MeansSuccess, Ends: lint.EndsSuccess},
 		"running":                      {Meaning: lint.MeansRunning, Ends: lint.PollsOn},
+		"failure, starts again":        {Meaning: lint.MeansFailure, Ends: lint.StartsAgain, Routes: []string{"Go"}},
+		"failure, may start again":     {Meaning: lint.MeansFailure, Ends: lint.StartsAgain, Routes: []string{"Bad", "Go"}},
+		"ending, but starts again":     {Meaning: lint.MeansEnding, Ends: lint.StartsAgain, Routes: []string{"Go"}, Rule: lint.RepeatedStart},
+		"starts again":                 {Meaning: lint.MeansUnknown, Ends: lint.StartsAgain, Routes: []string{"Go"}},
 		"running, but fails":           {Meaning: lint.MeansRunning, Ends: lint.EndsFailure},
 		"running, but goes on":         {Meaning: lint.MeansRunning, Ends: lint.GoesOn},
 		"failure, but may poll on":     {Meaning: lint.MeansFailure, Ends: lint.EndsUnknown},

@@ -39,8 +39,8 @@ type Loop struct {
 	// if the loop looks at none that the catalogue knows. Then there are no Rows.
 	Status string
 	Rows   []Row
-	// Unjudged says why a loop on an operation of the catalogue has no Rows; empty if it
-	// has.
+	// Unjudged says why a loop that asks AWS for a status has no Rows; empty if it has, or asks
+	// for none.
 	Unjudged string
 	// Errors are where errors of the poll lead that its Catch takes, or that a Retry
 	// takes for "not yet".
@@ -117,6 +117,9 @@ const (
 	PollsOn     End = "polls-on"
 	EndsSuccess End = "success"
 	EndsFailure End = "failure"
+	// StartsAgain leads to the Task that starts the job, and from there to the poll. Where there
+	// are several routes, others fail.
+	StartsAgain End = "starts-again"
 	// GoesOn leads to states that may end either way.
 	GoesOn End = "goes-on"
 	// EndsUnknown depends on more than the status: it may poll on, and may not.

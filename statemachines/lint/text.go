@@ -158,12 +158,17 @@ func (r *Row) target() string {
 }
 
 // doesOf are the ends, for people.
-var doesOf = map[End]string{PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", GoesOn: "goes on", EndsUnknown: "may poll on"}
+var doesOf = map[End]string{
+	PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", StartsAgain: "starts again", GoesOn: "goes on", EndsUnknown: "may poll on",
+}
 
 // Describe says what the row's values mean and, where that is not what they lead to,
 // what happens.
 func (r *Row) Describe() string {
 	does := doesOf[r.Ends]
+	if r.Ends == StartsAgain && len(r.Routes) > 1 {
+		does = "may start again"
+	}
 	if r.FailsAt != "" {
 		does = r.sayFailing()
 	}
@@ -198,10 +203,12 @@ func (r *Row) Describe() string {
 		return string(r.Meaning) + ", but may fail"
 	case r.Seconds != nil:
 		return string(r.Meaning) + ", but " + does
-	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn, r.Meaning == MeansFailure && r.FailsAt != "":
+	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn && r.Rule == "", r.Meaning == MeansFailure && r.FailsAt != "":
 		return string(r.Meaning) + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn, r.endsOtherwise():
 		return string(r.Meaning) + ", but " + does
+	case r.Ends == StartsAgain:
+		return string(r.Meaning) + ", " + does
 	default:
 		return string(r.Meaning)
 	}

@@ -53,6 +53,23 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	}
 }
 
+// sayNotInCatalogue says which operation a loop asks for a status that the catalogue has no job or
+// waiter for; empty if it asks for none.
+func (c *checker) sayNotInCatalogue(l *loop) string {
+	if keepsRecords(l) || !slices.ContainsFunc(l.states, goesOnForStatus(l)) {
+		return ""
+	}
+	for _, s := range l.states {
+		if s.Task == nil || changes(s) {
+			continue
+		}
+		if call := c.operations.call(s.Task.Resource); call != "" && !strings.HasPrefix(call, "lambda:") {
+			return fmt.Sprintf("%q calls %s, and the catalogue has no job or waiter that polls it", s.Name, call)
+		}
+	}
+	return ""
+}
+
 // operands are what the rules of a Choice look at.
 type operands struct {
 	status, first bool     // the status by its name, and that of the first item of a list

@@ -129,7 +129,7 @@ func runRow(t *testing.T, m *asl.StateMachine, l *lint.Loop, row *lint.Row, valu
 	}
 	end := fmt.Sprintf("the run went %s and ended %s %s", strings.Join(visited, " > "), ran.Error, ran.Cause)
 	switch again := polls > 1; {
-	case again != (row.Ends == lint.PollsOn):
+	case again != (row.Ends == lint.PollsOn || row.Ends == lint.StartsAgain):
 		return fmt.Sprintf("the table says %s by %v, but %s", row.Ends, row.Routes, end)
 	case len(row.Routes) == 1 && !slices.Contains(visited, row.Routes[0]):
 		return fmt.Sprintf("the table says by %v, but %s", row.Routes, end)

@@ -58,7 +58,7 @@ func TestJSONPageOfLoops(t *testing.T) {
 	for _, word := range []string{
 		string(lint.MeansSuccess), string(lint.MeansFailure), string(lint.MeansRunning), string(lint.MeansUnknown),
 		string(lint.MeansEnding), string(lint.MeansUnclear),
-		string(lint.PollsOn), string(lint.EndsSuccess), string(lint.EndsFailure), string(lint.GoesOn), string(lint.EndsUnknown),
+		string(lint.PollsOn), string(lint.EndsSuccess), string(lint.EndsFailure), string(lint.StartsAgain), string(lint.GoesOn), string(lint.EndsUnknown),
 		string(lint.Unbounded), string(lint.ByTimeout), string(lint.ByCount), string(lint.ByTime), string(lint.ByOther),
 	} {
 		require.Contains(t, section, "`"+word+"`")

@@ -1,0 +1,87 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// hidesInside checks that a Map or Parallel does not turn the failures of the jobs that are polled
+// inside of it into a success.
+func (c *checker) hidesInside(f *asl.Flow, s *asl.State, inside []Loop) {
+	failing := slices.IndexFunc(inside, func(l Loop) bool {
+		return isExposed(s, l.Flow) && slices.ContainsFunc(l.Rows, func(row Row) bool { return row.Meaning == MeansFailure && row.Ends == EndsFailure })
+	})
+	if failing < 0 {
+		return
+	}
+	for i, catcher := range s.Catch {
+		if !catchesInside(s, catcher.ErrorEquals) {
+			continue
+		}
+		if succeeds(f, catcher.Next) {
+			c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", i), "every failure of the job that %q polls leads to %q, "+
+				"where the execution succeeds whether or not the job did; lead to a Fail state", inside[failing].Poll.Name, catcher.Next)
+		}
+		return
+	}
+}
+
+// isExposed tells whether no Catch inside of a state takes what fails in a flow there.
+func isExposed(s *asl.State, flow *asl.Flow) bool {
+	return slices.ContainsFunc(s.Flows(), func(f *asl.Flow) bool {
+		return f == flow || slices.ContainsFunc(f.States, func(inner *asl.State) bool {
+			return isExposed(inner, flow) && !slices.ContainsFunc(inner.Catch, func(catcher asl.Catcher) bool {
+				return catchesInside(inner, catcher.ErrorEquals)
+			})
+		})
+	})
+}
+
+// catchesInside tells whether a Catch takes the failures of what runs inside of a state.
+func catchesInside(s *asl.State, names []string) bool {
+	return takesAll(names) || s.Map != nil && s.Map.Distributed && slices.Contains(names, "States.ExceedToleratedFailureThreshold")
+}
+
+// repeatsInside checks that a Retry of a Map or Parallel does not start jobs inside of it twice: it
+// runs all of it again, and a job that has started runs on.
+func (c *checker) repeatsInside(s *asl.State) {
+	i := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > 0 && (s.Map != nil || takesAll(r.ErrorEquals)) })
+	if i < 0 {
+		return
+	}
+	start := findRepeated(s)
+	if start == nil {
+		return
+	}
+	what := "all branches"
+	switch {
+	case s.Map != nil:
+		what = "all items"
+	case len(s.Flows()) == 1:
+		what = "the branch"
+	}
+	c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", i), "the retrier runs %s again after one error, and %q starts a job again that may run or have succeeded; "+
+		"retry the Tasks inside, or give the start call a token or a name that is the same in each attempt", what, start.Name)
+}
+
+// findRepeated is the first Task inside of a state that starts a second job if it is called again,
+// and does not wait for it; nil if there is none.
+func findRepeated(s *asl.State) *asl.State {
+	for _, f := range s.Flows() {
+		for _, inner := range f.States {
+			if found := findRepeated(inner); found != nil {
+				return found
+			}
+			if inner.Task == nil {
+				continue
+			}
+			r := asl.ParseResource(inner.Task.Resource)
+			if e := findStarted(r); r.Pattern == "" && e != nil && startsSecond(inner, e) {
+				return inner
+			}
+		}
+	}
+	return nil
+}
