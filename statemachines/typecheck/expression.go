@@ -60,6 +60,9 @@ func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
 	if x.c.absent && x.reports && here.quiet().eval(part, Value{}).kinds() == missing {
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", s.Expression))
 	}
+	if x.reports && !x.c.absent {
+		x.checkKind("Condition", here.quiet().eval(part, Value{}), booleans, at)
+	}
 	return here.truth(part)
 }
 
