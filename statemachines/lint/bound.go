@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -21,15 +22,17 @@ type bounds struct {
 	passes map[*asl.State]map[asl.Transition]bool
 	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
 	limits, unsure map[*asl.State]map[asl.Transition]bool
-	time           bool    // a time ends the loop
-	opened         []*loop // see open
-	tried          *laps   // of a job that never ends, if they leave the loop; see tryLaps
+	time           bool                // a time ends the loop
+	length         time.Duration       // until that; 0 if it is not known
+	timers         map[*asl.State]bool // Choices that look at it
+	opened         []*loop             // see open
+	tried          *laps               // of a job that never ends, if they leave the loop; see tryLaps
 }
 
 // newBounds finds the bounds of a loop, by the trends of its rules.
 func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *bounds {
 	b := &bounds{loop: l, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
-	b.unsure = map[*asl.State]map[asl.Transition]bool{}
+	b.unsure, b.timers = map[*asl.State]map[asl.Transition]bool{}, map[*asl.State]bool{}
 	b.counters, b.flags = findCounters(l.states)
 	for _, s := range l.states {
 		b.foreign = b.foreign || isForeign(s)
@@ -68,7 +71,7 @@ func (b *bounds) choice(s *asl.State, trendOf func(s *asl.State, rule int) typec
 			rule := readRule(&s.Choice.Rules[way.Rule])
 			trend := trendOf(s, way.Rule)
 			timed := isTimed(trend, inside) || trend == typecheck.NoTrend && rule.has(func(t *test) bool { return t.time })
-			b.time = b.time || timed
+			b.time, b.timers[s] = b.time || timed, b.timers[s] || timed
 			unsure[way] = b.find(rule, inside) || timed && b.foreign && trend == typecheck.NoTrend
 			limits[way] = timed || unsure[way]
 			left = left || limits[way] && !inside

@@ -79,8 +79,14 @@ func (b *Bound) events() string {
 
 // earlier says where the history of a loop that has a bound may be full before; empty where
 // nothing else fills it.
-func (b *Bound) earlier() string {
-	if b.Events == 0 || !b.isShared() {
+func (l *Loop) earlier() string {
+	b := &l.Bound
+	switch {
+	case l.fillsInRounds() && l.Rounds == ManyRounds:
+		return ", or earlier at " + thousands(asl.MaxEvents) + " events that all rounds of the outer loop share"
+	case l.fillsInRounds():
+		return fmt.Sprintf(", or earlier at %s events that up to %d rounds of the outer loop share", thousands(asl.MaxEvents), l.Rounds)
+	case b.Events == 0 || !b.isShared():
 		return ""
 	}
 	return ", or earlier at " + b.events()

@@ -40,6 +40,10 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		b.opened = []*loop{r.inner}
 	case leaves && inTime:
 		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
+		b.length = c.findLength(l, r)
+		if early := c.countEarly(l, r); early != nil && early.seconds < b.length.Seconds() {
+			b.tried, b.time = early, false
+		}
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	case notAlone:

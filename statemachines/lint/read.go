@@ -28,6 +28,8 @@ type reading struct {
 	named  map[string]bool // by a rule of a Choice
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
+	// followAll follows a status, on the ways that a bound of the loop takes, too.
+	followAll func(value string) []route
 	// compared are values that the machine alone knows.
 	compared []string
 	// doubtful tells that the ends of the loop fit other judges than the call before it.
@@ -76,7 +78,8 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.followBoth = func(value string, second []string, how string) []route {
 		return inTime(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how)))
 	}
-	follow := func(value string) []route { return inTime(follows.follow(typecheck.Narrow(answer, s.steps, value))) }
+	r.followAll = func(value string) []route { return follows.follow(typecheck.Narrow(answer, s.steps, value)) }
+	follow := func(value string) []route { return inTime(r.followAll(value)) }
 	routes := map[string][]route{}
 	for _, value := range append([]string{otherValue}, s.values...) {
 		if routes[value] = follow(value); routes[value] == nil {
@@ -105,6 +108,9 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 				}
 			}
 		}
+	}
+	for _, choice := range r.Choices {
+		nameByPattern(choice, s.values, r.named)
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
 	r.addOthers(follow)
@@ -228,6 +234,25 @@ func (r *reading) fits(j *judge) bool {
 		}
 	}
 	return goesOn
+}
+
+// lateExits are the states that a job leads to which runs until a bound of the loop is reached.
+func (r *reading) lateExits() []string {
+	var out []string
+	if r.status == nil || r.Retries {
+		return nil
+	}
+	for _, value := range r.pollingValues() {
+		if value == "" {
+			return nil
+		}
+		for _, way := range r.followAll(value) {
+			if i := slices.IndexFunc(way.path, func(name string) bool { return !r.inner.inside[name] }); i >= 0 {
+				out = append(out, way.path[i])
+			}
+		}
+	}
+	return out
 }
 
 // mayPollOn tells whether one of some routes leads back to the poll.

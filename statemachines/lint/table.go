@@ -53,6 +53,11 @@ type Loop struct {
 	Laps []Turn
 	// Bound is what ends the loop.
 	Bound Bound
+	// Hot tells that no time passes between two polls, or only before the second one.
+	Hot bool
+	// Rounds is how often an outer loop may come to the loop anew, each time for another job:
+	// 0 if none does, ManyRounds if nobody knows.
+	Rounds int
 	// Express tells that the machine runs as an Express workflow.
 	Express bool
 	// Findings are what the rules found in the loop, not in its Rows.
@@ -146,6 +151,11 @@ type Bound struct {
 	// ends; empty if there are several, or none that the definition shows.
 	Route string
 	Ends  End
+	// Choice is the one that looks at the time that ends the loop, if After says it; empty if
+	// there are several.
+	Choice string
+	// Anew tells that the polls are counted from the start in each round of an outer loop.
+	Anew bool
 	// Loops is how many loops fill one history together, with this one; 0 if it fills it
 	// alone. Items tells that all items of a Map do.
 	Loops int
@@ -175,19 +185,23 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	if ofErrors && bound.Kind == Unbounded {
 		bound.Failing, bound.Late = failing[0].task, false
 	}
-	bound.Route, bound.Ends = c.routeOf(l, bound.Kind)
+	bound.Route, bound.Ends = c.routeOf(l, r, bound.Kind)
+	bound.Anew = bound.Kind == ByCount && r.Rounds != 0 && c.countsAnew(l, r)
 	return bound
 }
 
 // routeOf is the one state that the loop goes to when its bound is reached, and how that
 // ends; empty if there are several, or none that the definition shows.
-func (c *checker) routeOf(l *loop, kind BoundKind) (string, End) {
+func (c *checker) routeOf(l *loop, r *reading, kind BoundKind) (string, End) {
 	b, exits := c.boundsOf(l), []string(nil)
 	switch {
 	case kind == ByCount && b.tried != nil:
 		exits = b.tried.exits
 	case kind == ByTime || kind == ByOther:
 		exits = b.exits()
+		if late := r.lateExits(); len(late) > 0 { // where a job that runs may lead
+			exits = slices.DeleteFunc(exits, func(name string) bool { return !slices.Contains(late, name) })
+		}
 	}
 	exits = slices.Compact(slices.Sorted(slices.Values(exits)))
 	if len(exits) != 1 {
@@ -207,13 +221,13 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	switch {
 	case !open && b.tried != nil && b.tried.events <= roomForTurns && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
 		return b.tried.bound()
-	case !open && b.time:
-		return Bound{Kind: ByTime}
-	case !open && b.tried == nil:
+	case !open && b.time && (b.length == 0 || b.endsInTime(r, turn, timeout)):
+		return b.boundByTime(turn)
+	case !open && b.tried == nil && !b.time:
 		return Bound{Kind: ByOther}
 	}
 	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
-	if timeout > 0 && (turn.Wait == 0 || timeout < bound.After) {
+	if timeout > 0 && (turn.Wait == 0 && !(r.Hot && timeout > longHot) || turn.Wait > 0 && timeout < bound.After) {
 		bound.Kind, bound.After, bound.Late = ByTimeout, timeout, false
 		if bound.Polls = 0; turn.Wait > 0 {
 			bound.Polls = int(timeout / turn.Wait)

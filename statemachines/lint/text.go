@@ -241,7 +241,7 @@ func (l *Loop) DescribeBound() string {
 	case Unbounded:
 		return l.describeUnbounded(cost)
 	case ByCount:
-		return fmt.Sprintf("ends at %s polls%s, %s%s", thousands(b.Polls), b.leads(), cost, b.earlier())
+		return fmt.Sprintf("ends at %s polls%s, %s%s", thousands(b.Polls), b.leads(), cost, l.earlier())
 	case ByTimeout:
 		switch {
 		case b.After == 0:
@@ -249,12 +249,28 @@ func (l *Loop) DescribeBound() string {
 		case b.Polls == 0:
 			return "ends by TimeoutSeconds, after " + span(b.After)
 		}
-		return fmt.Sprintf("ends by TimeoutSeconds, %s%s", cost, b.earlier())
+		return fmt.Sprintf("ends by TimeoutSeconds, %s%s", cost, l.earlier())
 	case ByTime:
+		if b.After > 0 {
+			return l.describeTime(cost)
+		}
 		return "ends at a time that a Choice looks at" + b.leads()
 	default:
 		return "ends by something that a Choice looks at" + b.leads()
 	}
+}
+
+// describeTime says what ends a loop at a time that is known.
+func (l *Loop) describeTime(cost string) string {
+	b, by := &l.Bound, "a Choice"
+	if b.Choice != "" {
+		by = fmt.Sprintf("%q", b.Choice)
+	}
+	text := fmt.Sprintf("ends after %s, by a time that %s looks at%s", span(b.After), by, b.leads())
+	if b.Transitions == 0 {
+		return text
+	}
+	return text + ", " + strings.TrimPrefix(cost, "after "+span(b.After)+", ") + l.earlier()
 }
 
 // describeUnbounded says what ends a loop whose history is full, or a year over, first.
@@ -262,11 +278,14 @@ func (l *Loop) describeUnbounded(cost string) string {
 	b, bound := &l.Bound, "no bound"
 	switch {
 	case b.After == asl.MaxStandardTime:
-		return "no bound within a year: ends " + cost + ", as executions do" + b.earlier()
+		return "no bound within a year: ends " + cost + ", as executions do" + l.earlier()
 	case b.Failing != "":
 		bound += fmt.Sprintf(" while %q fails", b.Failing)
 	case b.Late:
 		bound = "late bound"
+	}
+	if l.Hot {
+		cost = "without a pause, " + cost
 	}
 	return fmt.Sprintf("%s: ends at %s, %s", bound, b.events(), cost)
 }

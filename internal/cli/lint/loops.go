@@ -77,6 +77,8 @@ type loopBound struct {
 	Ends        string  `json:"ends,omitempty"`
 	Loops       int     `json:"loops,omitempty"`
 	Items       bool    `json:"items,omitempty"`
+	Choice      string  `json:"choice,omitempty"`
+	Rounds      int     `json:"rounds,omitempty"`
 }
 
 func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
@@ -86,11 +88,14 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
 		Bound: loopBound{
 			string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
-			b.Failing, b.Route, string(b.Ends), b.Loops, b.Items,
+			b.Failing, b.Route, string(b.Ends), b.Loops, b.Items, b.Choice, 0,
 		},
 		Unjudged: l.Unjudged,
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
+	}
+	if b.Anew {
+		out.Bound.Rounds = l.Rounds
 	}
 	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
 		if s != nil && out.Pointer == "" {
