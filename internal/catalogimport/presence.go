@@ -1,6 +1,7 @@
 package catalogimport
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,6 +76,83 @@ func (b *builder) addPresence(j *catalog.Job, describe *catalog.Operation) {
 			describe.Presence = map[string]catalog.Presence{}
 		}
 		describe.Presence[path] = when
+	}
+}
+
+// spreadPresence gives other operations of the service that read, and which have the same structure at
+// another path of their answers, what is known of its members: DescribeStep, as ListSteps.
+func (b *builder) spreadPresence() {
+	type place struct{ structure, member string }
+	known := map[place]catalog.Presence{}
+	unsure := map[place]bool{}
+	for _, name := range slices.Sorted(maps.Keys(b.service.Operations)) {
+		op := b.service.Operations[name]
+		for path, when := range op.Presence {
+			at := place{structureAt(op.Output, path), path[strings.LastIndex(path, ".")+1:]}
+			unsure[at] = unsure[at] || known[at] != "" && known[at] != when
+			known[at] = when
+		}
+	}
+	for _, op := range b.service.Operations {
+		if !op.Reads() {
+			continue
+		}
+		forStructures(op.Output, "", nil, func(s *catalog.Shape, path string) {
+			for i := range s.Members {
+				name := s.Members[i].Name
+				when, member := known[place{s.Name, name}], path+name
+				if when == "" || unsure[place{s.Name, name}] || s.Members[i].Required || op.Presence[member] != "" || b.isAnytime(op, member) {
+					continue
+				}
+				if op.Presence == nil {
+					op.Presence = map[string]catalog.Presence{}
+				}
+				op.Presence[member] = when
+			}
+		})
+	}
+}
+
+// isAnytime tells whether the table says of a member that it may always be there.
+func (b *builder) isAnytime(op *catalog.Operation, path string) bool {
+	return slices.ContainsFunc(b.tables.presence, func(p *tablePresence) bool {
+		return p.service == b.service.Key && p.operation == op.Name && p.path == path && p.when == anytime
+	})
+}
+
+// structureAt is the name of the structure with the last member of a path.
+func structureAt(shape *catalog.Shape, path string) string {
+	i := strings.LastIndex(path, ".")
+	if i < 0 {
+		return shape.Name
+	}
+	m := memberAt(shape, path[:i])
+	if m == nil {
+		return ""
+	}
+	if strings.HasSuffix(path[:i], "[0]") {
+		return m.Shape.Element.Shape.Name
+	}
+	return m.Shape.Name
+}
+
+// forStructures calls a function with each structure of an answer, and what its members' paths
+// start with. Left out are a structure inside of itself, and a list in an item of a list: its
+// items are other jobs than the one that is asked for.
+func forStructures(s *catalog.Shape, path string, around []*catalog.Shape, do func(s *catalog.Shape, path string)) {
+	if s == nil || slices.Contains(around, s) {
+		return
+	}
+	do(s, path)
+	around = append(slices.Clip(around), s)
+	for i := range s.Members {
+		m := &s.Members[i]
+		switch next := path + m.Name; {
+		case m.Shape.Type == catalog.Structure:
+			forStructures(m.Shape, next+".", around, do)
+		case m.Shape.Type == catalog.List && !strings.Contains(path, "[0]") && m.Shape.Element.Shape.Type == catalog.Structure:
+			forStructures(m.Shape.Element.Shape, next+"[0].", around, do)
+		}
 	}
 }
 

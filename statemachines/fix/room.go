@@ -15,6 +15,7 @@ type room struct {
 	events int // alone
 	pool   int // together with all loops that count the same variable; 0 if it cannot
 	loops  int // that share the history, with the loop itself
+	rounds int // of an outer loop, each with as many events; 0 without one
 	items  int // that share the events; 0 outside of a Map
 }
 
@@ -41,6 +42,9 @@ func (c *checked) roomOf(poll string) room {
 		}
 	}
 	r := room{events: left / open, loops: len(all)}
+	if n := c.loops[i].Rounds; n > 1 {
+		r.rounds, r.events = n, r.events/n
+	}
 	if common > 0 && c.countsInCommon(&c.loops[i]) {
 		r.pool = left * (common + 1) / open
 	}
@@ -66,6 +70,9 @@ func (r room) String() string {
 	var why []string
 	if r.loops > 1 && r.events < roomyEvents {
 		why = append(why, fmt.Sprintf("%d loops share the %s events of the history", r.loops, thousands(asl.MaxEvents)))
+	}
+	if r.rounds > 1 {
+		why = append(why, fmt.Sprintf("up to %d rounds of the outer loop share the %s events of the history", r.rounds, thousands(asl.MaxEvents)))
 	}
 	if r.items > 0 {
 		why = append(why, itemsThatFill(r.items))

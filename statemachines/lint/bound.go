@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -21,10 +22,10 @@ type bounds struct {
 	passes map[*asl.State]map[asl.Transition]bool
 	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
 	limits, unsure map[*asl.State]map[asl.Transition]bool
-	time           bool     // a time ends the loop
-	opened         []*loop  // see open
-	late           []string // the exits that laps take at that time, if they were tried
-	tried          *laps    // of a job that never ends, if they leave the loop; see tryLaps
+	time           bool          // a time ends the loop
+	length         time.Duration // until that; 0 if it is not known
+	opened         []*loop       // see open
+	tried          *laps         // of a job that never ends, if they leave the loop; see tryLaps
 }
 
 // newBounds finds the bounds of a loop, by the trends of its rules.

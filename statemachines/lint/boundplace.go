@@ -2,51 +2,33 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// boundPlace is where a bound of a loop stands.
-type boundPlace struct {
-	states, operands []string
-	after            time.Duration // that literals say; 0 if they do not
-}
-
 // placeOf finds where a bound stands: the Choices that look at it, and what they look at.
-func (c *checker) placeOf(l *loop, kind BoundKind) boundPlace {
-	b, found := c.boundsOf(l), boundPlace{}
-	var lasts []time.Duration
+func (c *checker) placeOf(l *loop, kind BoundKind) (states, operands []string) {
+	b := c.boundsOf(l)
 	for _, s := range l.states {
 		if s.Choice == nil || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return b.limits[s][way] }) {
 			continue
 		}
 		for i := range s.Choice.Rules {
 			for _, part := range partsOf(&s.Choice.Rules[i]) {
-				operands := c.operandsOfBound(b, kind, part)
-				if operands == nil {
-					continue
+				if found := c.operandsOfBound(b, kind, part); found != nil {
+					states, operands = append(states, s.Name), append(operands, found...)
 				}
-				found.states, found.operands = append(found.states, s.Name), append(found.operands, operands...)
-				lasts = append(lasts, c.lastsBy(part, mostDefinitions)...)
 			}
 		}
 	}
-	found.states, found.operands = compact(found.states), compact(found.operands)
-	if lasts = compact(lasts); kind == ByTime && len(lasts) == 1 {
-		found.after = lasts[0]
-	}
-	return found
+	return compact(states), compact(operands)
 }
 
 // boundPart is a comparison in a rule of a Choice.
 type boundPart struct {
-	text     string   // of an expression
 	operands []string // without the clock
 	timed    bool
 }
@@ -62,7 +44,7 @@ func partsOf(r *asl.ChoiceRule) []boundPart {
 			operands := slices.DeleteFunc(operandsOf(text), func(name string) bool {
 				return strings.HasPrefix(name, "$states.context") || strings.HasSuffix(name, "()")
 			})
-			parts = append(parts, boundPart{text, operands, readsTime(text)})
+			parts = append(parts, boundPart{operands, readsTime(text)})
 		}
 		return parts
 	}
@@ -128,73 +110,8 @@ func (c *checker) definitionsOf(operand string) []string {
 	return compact(all)
 }
 
-// mostDefinitions is how many expressions, each in the next, are read for a time.
-const mostDefinitions = 2
-
-// lastsBy are the times that literals of a comparison say, or those of what it looks at.
-func (c *checker) lastsBy(part boundPart, depth int) []time.Duration {
-	if readsTime(part.text) {
-		if found := literalTimes(part.text, unitOf(part.text)); len(found) > 0 || depth == 0 {
-			return found
-		}
-	}
-	if depth == 0 {
-		return nil
-	}
-	var all []time.Duration
-	for _, operand := range part.operands {
-		for _, text := range c.definitionsOf(operand) {
-			found := c.lastsBy(boundPart{text: text, operands: operandsOf(text)}, depth-1)
-			if len(found) == 0 && readsTime(text) && strings.Contains(text, "-") { // the comparison has the time that has passed
-				found = literalTimes(part.text, time.Duration(quotient(text)*quotient(part.text))*time.Millisecond)
-			}
-			all = append(all, found...)
-		}
-	}
-	return all
-}
-
 // readsTime tells whether an expression reads the clock, or a time.
 func readsTime(text string) bool { return clock().MatchString(quoted().ReplaceAllString(text, "''")) }
-
-// unitOf is what one is in an expression of times: a quotient of them is no longer in
-// milliseconds.
-func unitOf(text string) time.Duration { return time.Duration(quotient(text)) * time.Millisecond }
-
-// quotient is what an expression divides a time by, or 1.
-func quotient(text string) int {
-	n := 1
-	if m := divided().FindStringSubmatch(text); m != nil {
-		n, _ = strconv.Atoi(m[1])
-	}
-	return max(n, 1)
-}
-
-var (
-	// lasting is a number that a time is compared with, or that is added to one.
-	lasting = sync.OnceValue(func() *regexp.Regexp {
-		const number = `(\d+(?:\s*\*\s*\d+)*)`
-		return regexp.MustCompile(`(?:[<>]=?|\+)\s*\(?\s*` + number + `|` + number + `\s*\)?\s*(?:[<>]=?|\+)`)
-	})
-	divided = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/\s*(\d+)`) })
-)
-
-// literalTimes are the times that numbers in an expression say, in a unit.
-func literalTimes(text string, unit time.Duration) []time.Duration {
-	bare := divided().ReplaceAllString(quoted().ReplaceAllString(text, "''"), "")
-	var all []time.Duration
-	for _, m := range lasting().FindAllStringSubmatch(bare, -1) {
-		product := 1.0
-		for factor := range strings.SplitSeq(m[1]+m[2], "*") {
-			n, _ := strconv.ParseFloat(strings.TrimSpace(factor), 64)
-			product *= n
-		}
-		if lasts := product * float64(unit); lasts >= float64(time.Second) && lasts <= float64(asl.MaxStandardTime) {
-			all = append(all, time.Duration(lasts))
-		}
-	}
-	return all
-}
 
 // compact is a list, each item once, in its order.
 func compact[T comparable](list []T) []T {

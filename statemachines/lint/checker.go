@@ -24,6 +24,7 @@ type checker struct {
 	ways       map[*asl.Flow]*ways
 	text       string // see mentions
 	tagged     *typecheck.Checker
+	timed      *typecheck.Checker // see clocked
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {

@@ -118,9 +118,12 @@ func isOpen(c *asl.Condition) bool {
 var (
 	quoted     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|"[^"]*"`) })
 	comparison = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]|!?=`) })
-	size       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]`) })
-	name       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
-	clock      = sync.OnceValue(func() *regexp.Regexp {
+	// whole is a regular expression that spells whole texts, one by one: without characters
+	// that stand for many.
+	whole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(\^[\w()?:|\[\] -]+\$)/(i?)`) })
+	size  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]`) })
+	name  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
+	clock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
 	})
 	literal = sync.OnceValue(func() *regexp.Regexp {
@@ -162,6 +165,30 @@ func nameValues(s *asl.State, named map[string]bool) {
 			continue
 		}
 		nameConditions(&s.Choice.Rules[i].Condition, named)
+	}
+}
+
+// nameByPattern adds the values of a status that a regular expression of a rule spells from
+// end to end, as /^(Partially)?Completed$/ does.
+func nameByPattern(s *asl.State, values []string, named map[string]bool) {
+	for i := range s.Choice.Rules {
+		e := s.Choice.Rules[i].Expression
+		if e == nil || e.Expression == nil {
+			continue
+		}
+		for _, m := range whole().FindAllStringSubmatch(e.Expression.String(), -1) {
+			flags := ""
+			if m[2] != "" {
+				flags = "(?i)"
+			}
+			pattern, err := regexp.Compile(flags + m[1])
+			if err != nil {
+				continue
+			}
+			for _, value := range values {
+				named[value] = named[value] || pattern.MatchString(value)
+			}
+		}
 	}
 }
 

@@ -64,6 +64,8 @@ func (l *Loop) describeDelay() string {
 		}
 	}
 	switch seconds, at := w.Wait.Seconds, w.Wait.Timestamp; {
+	case l.Hot && seconds != nil:
+		return " without a pause"
 	case at != nil && at.Expression != nil && fromNow().MatchString(at.Expression.String()):
 		return fmt.Sprintf(", with a delay that %q computes", w.Name)
 	case at != nil && (at.Literal != nil || at.Expression != nil || at.Path != nil && !asl.IsPlaceholder(at.Path)):

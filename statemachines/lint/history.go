@@ -96,7 +96,12 @@ func (b *Bound) events() string {
 // earlier says where the history of a loop that has a bound may be full before; empty where
 // nothing else fills it.
 func (b *Bound) earlier() string {
-	if b.Events == 0 || !b.isShared() {
+	switch {
+	case b.fillsInRounds() && b.Rounds == ManyRounds:
+		return ", or earlier at " + thousands(asl.MaxEvents) + " events that all rounds of the outer loop share"
+	case b.fillsInRounds():
+		return fmt.Sprintf(", or earlier at %s events that up to %d rounds of the outer loop share", thousands(asl.MaxEvents), b.Rounds)
+	case b.Events == 0 || !b.isShared():
 		return ""
 	}
 	return ", or earlier at " + b.events()

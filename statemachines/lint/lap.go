@@ -39,7 +39,11 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
 	case leaves && inTime:
-		b.opened, b.time, b.late = c.findErring(l, r, r.Turn.Turns()), true, longest.exits
+		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
+		b.length = c.findLength(l, r)
+		if early := c.countEarly(l, r); early != nil && early.seconds < b.length.Seconds() {
+			b.tried, b.time = early, false
+		}
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	case notAlone:
@@ -111,22 +115,4 @@ func (r *reading) findLaps() {
 	if len(laps) > 1 {
 		r.Laps = laps
 	}
-}
-
-// pollingValues are the statuses in which a job may stay, as the loop may poll on for them; an
-// empty one is any, where none is known.
-func (r *reading) pollingValues() []string {
-	if r.status == nil {
-		return []string{""}
-	}
-	var out []string
-	for _, value := range r.status.values {
-		if r.status.meaning(r.judges, value) == MeansRunning && slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == PollsOn }) {
-			out = append(out, value)
-		}
-	}
-	if len(out) == 0 {
-		return []string{""}
-	}
-	return out
 }

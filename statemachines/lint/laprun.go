@@ -85,7 +85,8 @@ const (
 type lapRun struct {
 	loop    *loop
 	reading *reading
-	value   string // any if empty
+	value   string             // any if empty
+	types   *typecheck.Checker // those of the checker if nil
 	error   caught
 	endless bool // no time ends it, as is known
 
@@ -259,11 +260,12 @@ func (run *lapRun) step(c *checker) bool {
 // ways returns the ways that stay in the loop, and the exits. known is false if a bound may be
 // reached or not.
 func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []string, known bool) {
-	result := c.types.Result(at.state)
+	types := cmp.Or(run.types, c.types)
+	result := types.Result(at.state)
 	if at.state == run.reading.Poll && run.value != "" {
 		result = typecheck.Narrow(result, run.reading.status.steps, run.value)
 	}
-	ways := slices.DeleteFunc(c.types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
+	ways := slices.DeleteFunc(types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
 		if at.state == run.error.at {
 			return way.Transition != run.error.way
 		}

@@ -196,6 +196,8 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			r.Errors = c.caughtErrors(r)
 			r.findLaps()
 			c.tryLaps(l, r)
+			r.Hot = c.isHot(r.inner)
+			r.Rounds = c.findRounds(l, r)
 			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)
 			c.checkSecond(r)
@@ -212,6 +214,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
 		r.States, r.Unjudged = l.states, c.sayNotInCatalogue(l)
 		c.tryLaps(l, r)
+		r.Hot = c.isHot(l)
 		r.Bound = c.boundOf(l, r)
 		tables = append(tables, r)
 	}

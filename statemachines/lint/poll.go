@@ -44,12 +44,20 @@ func (c *checker) bound(l *loop, tables []*reading) {
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
-	if endless || b.tried == nil || c.machine.OpenTimeout {
+	if endless || c.machine.OpenTimeout {
 		return
 	}
 	wait := l.first(asl.TypeWait)
 	turn := l.turn(wait)
 	lasts := turn.Lasts()
+	if b.tried == nil {
+		if ends = min(ends, b.length); lasts > 0 && ends > lasts {
+			c.report(EventBudget, wait, "", "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
+				"wait longer between polls, or go on in a new execution", turn.path(), roughly(ends), turn.Events, asl.MaxEvents, roughly(lasts))
+		}
+		return
+	}
+	c.boundRounds(wait, tables, ends)
 	if b.tried.events > roomForTurns && (lasts == 0 || ends > lasts) {
 		full := ""
 		if lasts > 0 {
@@ -60,6 +68,19 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	}
 	limit := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
 	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
+}
+
+// boundRounds checks that a history has room for all rounds of an outer loop, if their number
+// is known and each counts its polls anew.
+func (c *checker) boundRounds(wait *asl.State, tables []*reading, ends time.Duration) {
+	for _, r := range tables {
+		if lasts := r.Turn.Lasts(); r.Bound.Rounds > 0 && r.Bound.fillsInRounds() && (lasts == 0 || ends > lasts) {
+			c.report(EventBudget, wait, "", "an outer loop comes to the loop %s up to %d times, and each time it may poll %d times: "+
+				"at %d events a turn the history of %d events is full after %d turns in all; count the polls of all rounds together, "+
+				"wait longer between polls, or go on in a new execution",
+				r.Turn.path(), r.Rounds, r.Bound.Polls, r.Turn.Events, asl.MaxEvents, r.Turn.Turns())
+		}
+	}
 }
 
 // reportUnbounded reports a loop without a bound. Where laps of its table are longer than
@@ -105,8 +126,9 @@ func (c *checker) hasTimeout() bool { return c.machine.TimeoutSeconds > 0 || c.m
 // hot checks that time passes in a loop on a status.
 func (c *checker) hot(l *loop) {
 	for _, s := range l.states {
-		if s.Wait != nil && s.Wait.Seconds != nil && s.Wait.Seconds.Literal == int64(0) {
-			c.report(HotLoop, s, "/Seconds", "\"Seconds\" is 0: the loop polls without a pause and fills the history within minutes; wait between polls")
+		if c.types.NeverWaits(s) {
+			field := s.Wait.Seconds.Field
+			c.report(HotLoop, s, "/"+field, "%q is 0: the loop polls without a pause and fills the history within minutes; wait between polls", field)
 		}
 	}
 	c.hotAfterTimestamp(l)
@@ -140,6 +162,19 @@ func (c *checker) hotAfterTimestamp(l *loop) {
 		c.report(HotLoop, fixed, "/"+fixed.Wait.Timestamp.Field, "%q is the same in each turn: once that time has passed, the loop polls without a pause "+
 			"and fills the history within minutes; wait with \"Seconds\", or compute the time anew", fixed.Wait.Timestamp.Field)
 	}
+}
+
+// isHot tells whether no time passes in a loop, from the second lap on.
+func (c *checker) isHot(l *loop) bool {
+	waits := false
+	for _, s := range l.states {
+		if passesTime(s) {
+			if waits = c.types.NeverWaits(s) || s.Wait != nil && c.isFixed(l, s); !waits {
+				return false
+			}
+		}
+	}
+	return waits
 }
 
 // changes tells whether a Task does work by its call, such as sending a message or

@@ -33,6 +33,8 @@ type reading struct {
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop
+	// followAll follows a status, on the ways that a bound of the loop takes, too.
+	followAll func(value string) []route
 	// compared are values that the machine alone knows.
 	compared []string
 	// doubtful tells that the ends of the loop fit other judges than the call before it.
@@ -81,10 +83,10 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.followBoth = func(value string, second []string, how string) []route {
 		return inTime(asWritten(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how))))
 	}
-	follow := func(value string) []route { return follows.follow(typecheck.Narrow(answer, s.steps, value)) }
+	r.followAll = func(value string) []route { return follows.follow(typecheck.Narrow(answer, s.steps, value)) }
 	r.routes, r.taken, r.lacking = map[string][]route{}, map[string][]route{}, map[string]bool{}
 	for _, value := range append([]string{otherValue}, s.values...) {
-		if r.setRoutes(value, follow(value)); r.routes[value] == nil {
+		if r.setRoutes(value, r.followAll(value)); r.routes[value] == nil {
 			return false
 		}
 	}
@@ -112,8 +114,11 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 			}
 		}
 	}
+	for _, choice := range r.Choices {
+		nameByPattern(choice, s.values, r.named)
+	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
-	r.addOthers(func(value string) []route { return inTime(asWritten(follow(value))) })
+	r.addOthers(func(value string) []route { return inTime(asWritten(r.followAll(value))) })
 	c.addLacking(r, follows.follow)
 	return true
 }
@@ -229,6 +234,43 @@ func (r *reading) fits(j *judge) bool {
 		}
 	}
 	return goesOn
+}
+
+// pollingValues are the statuses in which a job may stay, as the loop may poll on for them; an
+// empty one is any, where none is known.
+func (r *reading) pollingValues() []string {
+	if r.status == nil {
+		return []string{""}
+	}
+	var out []string
+	for _, value := range r.status.values {
+		if r.status.meaning(r.judges, value) == MeansRunning && slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == PollsOn }) {
+			out = append(out, value)
+		}
+	}
+	if len(out) == 0 {
+		return []string{""}
+	}
+	return out
+}
+
+// lateExits are the states that a job leads to which runs until a bound of the loop is reached.
+func (r *reading) lateExits() []string {
+	var out []string
+	if r.status == nil || r.Retries {
+		return nil
+	}
+	for _, value := range r.pollingValues() {
+		if value == "" {
+			return nil
+		}
+		for _, way := range r.followAll(value) {
+			if i := slices.IndexFunc(way.path, func(name string) bool { return !r.inner.inside[name] }); i >= 0 {
+				out = append(out, way.path[i])
+			}
+		}
+	}
+	return out
 }
 
 // mayPollOn tells whether one of some routes leads back to the poll.

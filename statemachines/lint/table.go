@@ -53,6 +53,11 @@ type Loop struct {
 	Laps []Turn
 	// Bound is what ends the loop.
 	Bound Bound
+	// Hot tells that no time passes between two polls, or only before the second one.
+	Hot bool
+	// Rounds is how often an outer loop may come to the loop anew, each time for another job:
+	// 0 if none does, ManyRounds if nobody knows.
+	Rounds int
 	// Express tells that the machine runs as an Express workflow.
 	Express bool
 	// Findings are what the rules found in the loop, not in its Rows.
@@ -164,6 +169,8 @@ type Bound struct {
 	At, By []string
 	// Running is what ends a loop whose job never ends, where Failing is set.
 	Running *Bound
+	// Rounds is Rounds of the loop where each counts the polls from the start; else 0.
+	Rounds int
 	// Loops is how many loops fill one history together, with this one; 0 if it fills it
 	// alone. Items tells that all items of a Map do.
 	Loops int
@@ -192,46 +199,45 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	}
 	if ofErrors && bound.Kind == Unbounded {
 		bound.Failing, bound.Late = failing[0].task, false
-		running := c.boundOfRunning(l, r.Turn)
-		c.addPlace(l, &running)
+		running := c.boundsOf(l).boundOfRunning(r.Turn)
+		c.addPlace(l, r, &running)
 		bound.Running = &running
 	}
-	c.addPlace(l, &bound)
+	c.addPlace(l, r, &bound)
+	if bound.Kind == ByCount && r.Rounds != 0 && c.countsAnew(l, r) {
+		bound.Rounds = r.Rounds
+	}
 	return bound
 }
 
 // addPlace says where a bound stands, and leads.
-func (c *checker) addPlace(l *loop, bound *Bound) {
-	bound.Route, bound.Ends = c.routeOf(l, bound.Kind)
-	if place := c.placeOf(l, bound.Kind); bound.Kind != Unbounded && bound.Kind != ByTimeout {
-		bound.At, bound.By = place.states, place.operands
+func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
+	bound.Route, bound.Ends = c.routeOf(l, r, bound.Kind)
+	if bound.Kind != Unbounded && bound.Kind != ByTimeout {
+		bound.At, bound.By = c.placeOf(l, bound.Kind)
 	}
 }
 
 // boundOfRunning is what ends the loop of a job that never ends, if its calls do not fail.
-func (c *checker) boundOfRunning(l *loop, turn Turn) Bound {
-	if b := c.boundsOf(l); b.tried != nil {
+func (b *bounds) boundOfRunning(turn Turn) Bound {
+	if b.tried != nil {
 		return b.tried.bound()
 	}
-	bound := Bound{Kind: ByTime, After: c.placeOf(l, ByTime).after}
-	if polls := turn.pollsIn(bound.After); polls > 0 && polls <= turn.Turns() {
-		bound.Polls, bound.Events, bound.Transitions = polls, polls*turn.Events, polls*turn.Transitions
-		bound.USD = asl.TransitionCost(float64(bound.Transitions))
-	}
-	return bound
+	return b.boundByTime(turn)
 }
 
 // routeOf is the one state that the loop goes to when its bound is reached, and how that
 // ends; empty if there are several, or none that the definition shows.
-func (c *checker) routeOf(l *loop, kind BoundKind) (string, End) {
+func (c *checker) routeOf(l *loop, r *reading, kind BoundKind) (string, End) {
 	b, exits := c.boundsOf(l), []string(nil)
 	switch {
 	case kind == ByCount && b.tried != nil:
 		exits = b.tried.exits
-	case kind == ByTime && len(compact(b.late)) == 1:
-		exits = b.late
 	case kind == ByTime || kind == ByOther:
 		exits = b.exits()
+		if late := r.lateExits(); len(late) > 0 { // where a job that runs may lead
+			exits = slices.DeleteFunc(exits, func(name string) bool { return !slices.Contains(late, name) })
+		}
 	}
 	exits = slices.Compact(slices.Sorted(slices.Values(exits)))
 	if len(exits) != 1 {
@@ -251,15 +257,13 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	switch {
 	case !open && b.tried != nil && b.tried.events <= roomForTurns && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
 		return b.tried.bound()
-	case !open && b.time:
-		if ends := c.boundOfRunning(l, turn); timeout == 0 || ends.After == 0 || ends.After <= timeout {
-			return ends
-		}
-	case !open && b.tried == nil:
+	case !open && b.time && (b.length == 0 || b.endsInTime(r, turn, timeout)):
+		return b.boundByTime(turn)
+	case !open && b.tried == nil && !b.time:
 		return Bound{Kind: ByOther}
 	}
 	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
-	if timeout > 0 && (turn.Wait == 0 || timeout < bound.After) {
+	if timeout > 0 && (turn.Wait == 0 && !(r.Hot && timeout > longHot) || turn.Wait > 0 && timeout < bound.After) {
 		bound.Kind, bound.After, bound.Late = ByTimeout, timeout, false
 		if bound.Polls = 0; turn.Wait > 0 {
 			bound.Polls = int(timeout / turn.Wait)

@@ -269,7 +269,7 @@ func (l *Loop) DescribeBound() string {
 	if l.Express {
 		return fmt.Sprintf("ends after %s, as Express workflows do", span(asl.MaxExpressTime))
 	}
-	return l.Bound.describe()
+	return l.Bound.describe(l.Hot)
 }
 
 // DescribeRunning says what ends the loop of a job that never ends where DescribeBound tells of
@@ -278,14 +278,14 @@ func (l *Loop) DescribeRunning() string {
 	if l.Bound.Running == nil || l.Express {
 		return ""
 	}
-	return "while the job runs: " + l.Bound.Running.describe()
+	return "while the job runs: " + l.Bound.Running.describe(l.Hot)
 }
 
-func (b *Bound) describe() string {
+func (b *Bound) describe(hot bool) string {
 	cost := b.cost()
 	switch b.Kind {
 	case Unbounded:
-		return b.describeUnbounded(cost)
+		return b.describeUnbounded(cost, hot)
 	case ByCount:
 		return fmt.Sprintf("ends at %s polls%s%s, %s%s", thousands(b.Polls), b.place(), b.leads(), cost, b.earlier())
 	case ByTimeout:
@@ -323,7 +323,7 @@ func (b *Bound) cost() string {
 }
 
 // describeUnbounded says what ends a loop whose history is full, or a year over, first.
-func (b *Bound) describeUnbounded(cost string) string {
+func (b *Bound) describeUnbounded(cost string, hot bool) string {
 	bound := "no bound"
 	switch {
 	case b.After == asl.MaxStandardTime:
@@ -332,6 +332,9 @@ func (b *Bound) describeUnbounded(cost string) string {
 		bound += fmt.Sprintf(" while %q fails", b.Failing)
 	case b.Late:
 		bound = "late bound"
+	}
+	if hot {
+		cost = "without a pause, " + cost
 	}
 	return fmt.Sprintf("%s: ends at %s, %s", bound, b.events(), cost)
 }

@@ -63,10 +63,13 @@ type entry struct {
 }
 
 // entriesOf are the ways into a loop.
-func (c *checker) entriesOf(l *loop) []entry {
+func (c *checker) entriesOf(l *loop) []entry { return c.entriesBy(c.types, l) }
+
+// entriesBy are the ways into a loop by the types of an execution.
+func (c *checker) entriesBy(types *typecheck.Checker, l *loop) []entry {
 	var out []entry
 	if s := l.flow.State(l.flow.StartAt); l.inside[s.Name] {
-		out = append(out, entry{s, c.types.Entry(l.flow)})
+		out = append(out, entry{s, types.Entry(l.flow)})
 	}
 	var before []*asl.State
 	for _, s := range l.states {
@@ -77,7 +80,7 @@ func (c *checker) entriesOf(l *loop) []entry {
 		}
 	}
 	for _, s := range before {
-		for _, way := range c.types.Step(s, c.types.Input(s), c.types.Result(s)) {
+		for _, way := range types.Step(s, types.Input(s), types.Result(s)) {
 			if l.inside[way.To] {
 				out = append(out, entry{l.flow.State(way.To), way.Env})
 			}

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -20,6 +21,8 @@ type Options struct {
 	Input Value
 	// Results are those of states of which more is known than their models say.
 	Results map[*asl.State]Value
+
+	started time.Time // see StartedAt
 }
 
 // Checker is the types of a state machine. It serves one goroutine.
@@ -28,6 +31,7 @@ type Checker struct {
 	models  Models
 	start   Value
 	results map[*asl.State]Value
+	clock   *instant // see StartedAt; nil if no time is known
 
 	apis      map[string]*API
 	spellings map[string]*spelling
@@ -94,6 +98,9 @@ func newChecker(m *asl.StateMachine, o Options) *Checker {
 		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
 		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
 		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
+	}
+	if !o.started.IsZero() {
+		c.clock = &instant{o.started, o.started}
 	}
 	c.queue.states = c.states
 	c.enroll(&m.Flow, nil)

@@ -7,7 +7,7 @@ import (
 // context is the context object where a state reads it, which is made once if there
 // is no item of a Map in it.
 func (x *scene) context() Value {
-	if x.item.kinds() != missing || x.clock != AnyTime {
+	if x.item.kinds() != missing || x.clock != AnyTime || x.c.clock != nil {
 		return x.newContext()
 	}
 	return x.c.once(contextOf{x.state}, x.newContext)
@@ -24,13 +24,13 @@ func (x *scene) newContext() Value {
 	if x.clock != AnyTime { // in a loop: a redrive does not come again and again
 		redriven = func(Value) Value { return absent }
 	}
-	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", x.noteTrend(anyText, Grows)}, {"RetryCount", maybe(anyNumber)}}
+	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", x.noteTrend(x.c.clock.entered(), Grows)}, {"RetryCount", maybe(anyNumber)}}
 	execution := []field{
 		{"Id", anyText},
 		{"Input", x.c.start},
 		{"Name", anyText},
 		{"RoleArn", anyText},
-		{"StartTime", anyText},
+		{"StartTime", x.c.clock.started()},
 		{"RedriveCount", redriven(anyNumber)},
 		{"RedriveTime", redriven(anyText)},
 	}

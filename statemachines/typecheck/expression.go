@@ -62,6 +62,9 @@ func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
 		x.noteLack()
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", s.Expression))
 	}
+	if x.reports && !x.c.absent {
+		x.checkKind("Condition", here.quiet().eval(part, Value{}), booleans, at)
+	}
 	return here.truth(part)
 }
 

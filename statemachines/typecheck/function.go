@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"slices"
+
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -16,7 +18,7 @@ var functionKinds = map[string]kinds{
 	"floor": numbers, "ceil": numbers, "round": numbers, "abs": numbers, "sqrt": numbers, "power": numbers, "parseInteger": numbers,
 	"toMillis": numbers, "millis": numbers, "random": numbers,
 	"contains": booleans, "boolean": booleans, "not": booleans, "exists": booleans,
-	"split": arrays,
+	"split": arrays, "match": arrays | objects,
 }
 
 // operandsOf are the types that functions of JSONata take as the first argument, as far
@@ -67,11 +69,21 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		return join(merge(values[0]), absent)
 	}
 	t := x.trendOfCall(p.Text, values)
+	if known, ok := x.c.clock.read(p.Text, len(values)); ok {
+		return x.noteTrend(known, t)
+	}
 	if known, ok := fold(p, context, values...); ok {
 		return x.noteTrend(known, t)
 	}
-	if p.Text == "lookup" {
+	switch p.Text {
+	case "lookup":
 		return lookUp(values)
+	case "append":
+		return appendItems(values)
+	case "count":
+		if n, ok := countItems(values); ok {
+			return x.noteTrend(numberOf(float64(n)), t)
+		}
 	}
 	k, ok := functionKinds[p.Text]
 	if !ok {
@@ -84,6 +96,53 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		return absent
 	}
 	return x.noteTrend(ofKinds(k), t)
+}
+
+// appendItems is the array that $append makes of two values, where it is known how many items
+// each has: one that is no array is one item.
+func appendItems(values []Value) Value {
+	if len(values) != 2 { //nolint:mnd // the array and what comes behind it
+		return Value{}
+	}
+	var items []Value
+	for _, v := range values {
+		if v.kinds() == missing || v.IsNothing() {
+			return Value{}
+		}
+		n, ok := countItems([]Value{v})
+		switch {
+		case !ok:
+			return Value{}
+		case v.kinds() == arrays:
+			items = append(items, v.list().items...)
+		case n == 1:
+			items = append(items, v)
+		}
+	}
+	return arrayOf(newTuple(slices.Clone(items)))
+}
+
+// countItems is how many items $count finds, if that is known.
+func countItems(values []Value) (int, bool) {
+	if len(values) != 1 {
+		return 0, false
+	}
+	v := values[0]
+	switch l := v.list(); {
+	case v.IsUnknown() || v.may(arrays|missing) && v.kinds()&^arrays != 0:
+		return 0, false
+	case v.kinds() != arrays:
+		return 1, true
+	case l == nil || l.shape != nil || l.demand != nil || l.rest.kinds() != missing:
+		return 0, false
+	default:
+		for _, item := range l.items {
+			if item.may(missing) {
+				return 0, false
+			}
+		}
+		return len(l.items), true
+	}
 }
 
 // lookUp is the member of an object by a name that is known, as $lookup finds it.

@@ -124,7 +124,11 @@ func (j *joiner) lists(a, b *list) *list {
 		out.rest = j.join(a.others(), b.others())
 	}
 	for i := range max(len(a.items), len(b.items)) {
-		out.items = append(out.items, j.join(a.get(i), b.get(i)))
+		item := j.join(a.get(i), b.get(i))
+		if j.widen > 1 && item.set != a.get(i).set {
+			item = Value{} // an array that holds the array of the lap before grows for ever
+		}
+		out.items = append(out.items, item)
 	}
 	if j.widen > 0 && len(out.items) > len(a.items) {
 		return newList(j.join(a.element(), b.element()))

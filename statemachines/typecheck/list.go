@@ -112,3 +112,21 @@ func (l *list) length() int {
 	}
 	return len(l.items)
 }
+
+// maxLengths is how many lengths of one array are known.
+const maxLengths = 16
+
+// lengthOf is the length of an array: that of each array that it may be, if few can be.
+func lengthOf(v Value) Value {
+	l := v.list()
+	if v.kinds() != arrays || l == nil || l.shape != nil || l.demand != nil || l.rest.kinds() != missing || len(l.items) > maxLengths {
+		return anyNumber
+	}
+	out := numberOf(float64(len(l.items)))
+	for n, item := range l.items {
+		if item.may(missing) {
+			out = join(out, numberOf(float64(n)))
+		}
+	}
+	return out
+}

@@ -49,6 +49,12 @@ func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
 		}
 	case asl.NumericEquals, asl.NumericLessThan, asl.NumericGreaterThan, asl.NumericLessThanEquals, asl.NumericGreaterThanEquals:
 		return splitNumbers(c.Operator, value, expected)
+	case asl.TimestampEquals, asl.TimestampLessThan, asl.TimestampGreaterThan, asl.TimestampLessThanEquals, asl.TimestampGreaterThanEquals:
+		if after, ok := orderTimes(c, value, expected); ok && after {
+			return value, Nothing()
+		} else if ok {
+			return Nothing(), value
+		}
 	default:
 	}
 	if holds = value.only(texts); !expected.may(texts) {

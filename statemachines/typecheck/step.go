@@ -203,17 +203,23 @@ func (x *scene) checkScalars(takes kinds, scalars ...*asl.Scalar) {
 	}
 }
 
-// checkScalar reports what is wrong with a computed scalar.
-func (x *scene) checkScalar(takes kinds, s *asl.Scalar, at string) {
-	value := Value{}
+// scalar is what a computed scalar gives.
+func (x *scene) scalar(s *asl.Scalar, at string) Value {
 	switch {
 	case s.Path != nil:
-		value = x.read(s.Path, at)
+		return x.read(s.Path, at)
 	case s.Intrinsic != nil:
-		value = x.intrinsic(s.Intrinsic, at)
+		return x.intrinsic(s.Intrinsic, at)
 	case s.Expression != nil:
-		value = x.expression(s.Expression, at)
+		return x.expression(s.Expression, at)
+	default:
+		return Value{}
 	}
+}
+
+// checkScalar reports what is wrong with a computed scalar.
+func (x *scene) checkScalar(takes kinds, s *asl.Scalar, at string) {
+	value := x.scalar(s, at)
 	value.demandKinds(takes)
 	if x.state.Wait != nil {
 		value.demand(func(d *Demand) { d.waits = true })

@@ -76,8 +76,10 @@ func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 	switch call.Function() {
 	case "Format", "JsonToString", "Base64Encode", "Base64Decode", "Hash", "UUID":
 		return anyText
-	case "MathRandom", "MathAdd", "ArrayLength":
+	case "MathRandom", "MathAdd":
 		return anyNumber
+	case "ArrayLength":
+		return lengthOf(values[0])
 	case "ArrayContains":
 		return anyBoolean
 	case "Array":

@@ -54,7 +54,7 @@ const (
 const (
 	maxLiterals = 32  // known strings or numbers of one value
 	maxFields   = 128 // members of one object that are known one by one
-	maxItems    = 64  // elements of one array that are known one by one
+	maxItems    = 256 // elements of one array that are known one by one
 	maxDepth    = 24
 	maxSize     = 4096 // parts of one value
 )

@@ -85,6 +85,7 @@ type loopBound struct {
 	Ends        string     `json:"ends,omitempty"`
 	Loops       int        `json:"loops,omitempty"`
 	Items       bool       `json:"items,omitempty"`
+	Rounds      int        `json:"rounds,omitempty"`
 }
 
 // cents rounds a cost.
@@ -93,7 +94,7 @@ func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
 		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
-		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items,
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items, b.Rounds,
 	}
 	if b.Running != nil {
 		running := newLoopBound(b.Running)

@@ -1,0 +1,67 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// ManyRounds is of a loop that an outer one may come to again and again.
+const ManyRounds = -1
+
+// mostRounds is how many rounds of an outer loop are followed.
+const mostRounds = 300
+
+// findRounds says how often an outer loop may come to the loop of a table, as a status leads
+// there that ends a job; 0 without an outer loop.
+func (c *checker) findRounds(l *loop, r *reading) int {
+	if r.status == nil || r.Retries || len(l.states) == len(r.inner.states) {
+		return 0
+	}
+	outer := func(name string) bool { return l.inside[name] && !r.inner.inside[name] }
+	rounds := 0
+	for _, value := range r.status.values {
+		if !slices.ContainsFunc(r.routes[value], func(way route) bool { return slices.ContainsFunc(way.path, outer) }) {
+			continue
+		}
+		for _, from := range c.entriesOf(l) {
+			ran := c.runLaps(lapRun{loop: l, reading: r, value: value}, from, mostRounds)
+			if ran.end != lapsLeave {
+				return ManyRounds
+			}
+			rounds = max(rounds, ran.polls)
+		}
+	}
+	if rounds == 1 {
+		return 0
+	}
+	return rounds
+}
+
+// countsAnew tells whether the polls of a loop are counted from the start in each round of an
+// outer loop.
+func (c *checker) countsAnew(l *loop, r *reading) bool {
+	for _, value := range r.pollingValues() {
+		for _, s := range l.states {
+			if r.inner.inside[s.Name] {
+				continue
+			}
+			for _, way := range c.types.Step(s, c.types.Input(s), c.types.Result(s)) {
+				if way.Kind == asl.TransitionCatch || !r.inner.inside[way.To] {
+					continue
+				}
+				ran := c.runLaps(lapRun{loop: r.inner, reading: r, value: value}, entry{l.flow.State(way.To), way.Env}, 2*r.Turn.Turns())
+				if ran.end == lapsLeave && ran.polls > 1 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// fillsInRounds tells whether the rounds of an outer loop may fill the history, each with as
+// many events as the bound allows.
+func (b *Bound) fillsInRounds() bool {
+	return b.Rounds == ManyRounds || b.Rounds*b.Events > roomForTurns
+}
