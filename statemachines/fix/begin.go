@@ -1,17 +1,12 @@
 package fix
 
 import (
-	"context"
 	"encoding/json"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
@@ -28,7 +23,7 @@ func (l *loop) beginAs(variables object) {
 	}
 }
 
-// beginning is what a member of an Assign sets its variable to, as a state in JSONata says it; nil
+// beginning is the value that an Assign gives a variable, as a state in JSONata writes it; nil
 // if that is of the input, or no number and no time.
 func beginning(m jsontree.Member) any {
 	var number *float64
@@ -53,7 +48,6 @@ var (
 		return regexp.MustCompile(`\$(?:millis|now|toMillis|fromMillis|number|string|floor|ceil|round)\(` +
 			`|\$states\.context\.(?:State\.EnteredTime|Execution\.StartTime)\b`)
 	})
-	wholeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d+\b`) })
 )
 
 // assignsBefore are the Assigns on the ways to the loop: of states, of rules and of catchers.
@@ -127,42 +121,6 @@ func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) err
 		if name := string(found[1]); string(found[3]) == "" && name != "states" && known[name] == nil {
 			return refuse("the rule of %q for %q compares the time with $%s, and the definition does not show how long that lets the loop wait: "+
 				"set it from a number, such as $millis() + 7200000", s.Name, rule.Next, name)
-		}
-	}
-	return nil
-}
-
-// findDeadline finds how long a loop waits that a time ends: by a trial with a job that does not
-// end, and to the number that the definition says.
-func (l *loop) findDeadline(ctx context.Context, before *observed, o Options) error {
-	i := slices.IndexFunc(before.seen, func(s seen) bool { return s.verdict != pollcore.Retry })
-	if l.bound.Kind != lint.ByTime || l.bound.After > 0 || i < 0 || len(l.late) != 1 {
-		return nil
-	}
-	r, _, err := l.run(ctx, before.bench, before.seen[i].status, asl.MaxStandardTime, asl.MaxEvents, o)
-	if err != nil {
-		return err
-	}
-	if before.exit(r) != l.late[0] {
-		return nil // the history is full first
-	}
-	l.bound.After = r.Duration()
-	texts := [][]byte{}
-	for _, assign := range l.assignsBefore() {
-		texts = append(texts, assign.Raw())
-	}
-	for _, s := range l.states {
-		if s.Choice != nil {
-			texts = append(texts, l.node(s).Raw())
-		}
-	}
-	for _, text := range texts {
-		for _, digits := range wholeNumber().FindAll(text, -1) {
-			n, err := strconv.ParseInt(string(digits), 10, 64)
-			said := time.Duration(n) * time.Millisecond
-			if err == nil && said <= r.Duration() && said >= r.Duration()-max(l.turn, time.Minute) {
-				l.bound.After = said
-			}
 		}
 	}
 	return nil

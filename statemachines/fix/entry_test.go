@@ -37,6 +37,9 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 	condition := func(text, next string) string {
 		return fmt.Sprintf(`{"Condition": "{%% %s %%}", "Next": "%s"}`, text, next)
 	}
+	stream := func(status, next string) string {
+		return fmt.Sprintf(`{"Variable": "$.d.StreamDescription.StreamStatus", "StringEquals": "%s", "Next": "%s"}`, status, next)
+	}
 	withoutBad := func(text string) string {
 		return strings.Replace(text, `, "Bad": {"Type": "Fail", "Error": "Broken"}`, "", 1)
 	}
@@ -57,7 +60,12 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 		"two members of a crawler in JSONata": {loopOf(crawler, "Name", "", condition("$states.input.Crawler.State = 'READY' and $states.input.Crawler.LastCrawl.Status = 'SUCCEEDED'", "Good")+","+condition("$states.input.Crawler.State = 'READY'", "Bad")), "", "Bad"},
 		"a status that the waiter does not know": {
 			loopOf("redshift:describeClusters", "ClusterIdentifier", `, "ResultPath": "$.d"`, strings.NewReplacer("DbInstances", "Clusters", "DbInstanceStatus", "ClusterStatus").Replace(available+","+failed)),
-			`nothing leads to "Bad" any more: no status of a failure of redshift:ClusterAvailable does, and the new loop polls on with all others. Remove the way to "Bad" first`, "",
+			`nothing leads to "Bad" any more, as the old loop got there in no trial: repair the loop first, without --replace`, "",
+		},
+		"a status that nobody knows beside all failures": {
+			strings.Replace(loopOf("kinesis:describeStream", "StreamName", `, "ResultPath": "$.d"`, stream("ACTIVE", "Good")+","+stream("DELETING", "Gone")+","+stream("LOST", "Bad")),
+				`"Good": {`, `"Gone": {"Type": "Fail", "Error": "Gone"}, "Good": {`, 1),
+			`nothing leads to "Bad" any more: no status of a failure of kinesis:StreamExists does, and the new loop polls on with all others. Remove the way to "Bad" first`, "",
 		},
 	} {
 		if !race.Takes(name, 12) {

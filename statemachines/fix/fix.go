@@ -278,9 +278,6 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err := l.tellBehind(ctx, before, o); err != nil {
 		return nil, out, err
 	}
-	if err := l.findDeadline(ctx, before, o); err != nil {
-		return nil, out, err
-	}
 	out.Entry = l.entry.FullName()
 	f, err := l.compile(before, o)
 	if err != nil {

@@ -36,7 +36,7 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 	for _, group := range groups {
 		for i, empty := range []string{"null", "''"} {
 			e := &absentEdit{checked: c, empty: empty, questions: map[string]string{}}
-			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions || e.shapes != nil) {
+			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions) {
 				found = append(found, one)
 			}
 		}
@@ -359,14 +359,10 @@ func (e *absentEdit) addShapes() {
 	}
 }
 
-// emptyOf is what stands for a member that is not there: a text, or an object of them where
+// emptyOf is what stands for a member that is not there: an object of empty texts where
 // members of it are read.
 func (e *absentEdit) emptyOf(path string) any {
-	text := ""
-	if e.empty != "null" {
-		text = "none" // a message is never empty
-	}
-	var empty any = text
+	var empty any = ""
 	eachPath(e.root, "", func(n *jsontree.Node) {
 		for _, found := range pathInText().FindAllString(n.Text, -1) {
 			below, ok := strings.CutPrefix(found, path+".")
@@ -388,7 +384,7 @@ func (e *absentEdit) emptyOf(path string) any {
 				at = inner
 			}
 			if last := steps[len(steps)-1]; at[last] == nil {
-				at[last] = text
+				at[last] = ""
 			}
 		}
 	})

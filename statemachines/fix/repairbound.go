@@ -23,6 +23,10 @@ const roomyEvents = 23_000
 // usualItems are for how many items of a Map a bound leaves room.
 const usualItems = 10
 
+// usualRounds are for how many rounds of an outer loop a bound leaves room, where the definition
+// does not say how many there are.
+const usualRounds = 10
+
 // choiceEvents are those of a Choice.
 const choiceEvents = 2
 

@@ -51,7 +51,7 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		}
 		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
 			o := before.stateAt(old)
-			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || subjectOf(old) == subjectOf(f))
+			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || strings.HasPrefix(f.Rule, "status-") && subjectOf(old) == subjectOf(f))
 		})
 		shows := mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
 		if !known && !shows && f.Severity != diag.Note {

@@ -41,7 +41,7 @@ func (c *checked) correct(f lint.Finding) []candidate {
 	return found
 }
 
-// wrongWords are the words of a finding that the one that lint suggests can take the place of.
+// wrongWords are the words of a finding that can be replaced by the one that lint suggests.
 func (c *checked) wrongWords(f lint.Finding) []string {
 	var words []string
 	for _, quoted := range quotedWord().FindAllStringSubmatch(f.Message, -1) {

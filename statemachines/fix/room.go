@@ -12,11 +12,12 @@ import (
 
 // room is the part of a history that a loop may fill.
 type room struct {
-	events int // alone
-	pool   int // together with all loops that count the same variable; 0 if it cannot
-	loops  int // that share the history, with the loop itself
-	rounds int // of an outer loop, each with as many events; 0 without one
-	items  int // that share the events; 0 outside of a Map
+	events int  // alone
+	pool   int  // together with all loops that count the same variable; 0 if it cannot
+	loops  int  // that share the history, with the loop itself
+	rounds int  // of an outer loop, each with as many events; 0 without one
+	open   bool // nobody knows how many rounds there are
+	items  int  // that share the events; 0 outside of a Map
 }
 
 // historyVariable counts the events of all loops of a machine that have a count in common.
@@ -42,7 +43,11 @@ func (c *checked) roomOf(poll string) room {
 		}
 	}
 	r := room{events: left / open, loops: len(all)}
-	if n := c.loops[i].Rounds; n > 1 {
+	switch n := c.loops[i].Rounds; {
+	case n == lint.ManyRounds:
+		r.rounds, r.open = usualRounds, true
+		r.events /= usualRounds
+	case n > 1:
 		r.rounds, r.events = n, r.events/n
 	}
 	if common > 0 && c.countsInCommon(&c.loops[i]) {
@@ -71,7 +76,10 @@ func (r room) String() string {
 	if r.loops > 1 && r.events < roomyEvents {
 		why = append(why, fmt.Sprintf("%d loops share the %s events of the history", r.loops, thousands(asl.MaxEvents)))
 	}
-	if r.rounds > 1 {
+	switch {
+	case r.open:
+		why = append(why, fmt.Sprintf("more than %d rounds of the outer loop fill the history first", r.rounds))
+	case r.rounds > 1:
 		why = append(why, fmt.Sprintf("up to %d rounds of the outer loop share the %s events of the history", r.rounds, thousands(asl.MaxEvents)))
 	}
 	if r.items > 0 {

@@ -73,36 +73,46 @@ func succeedsWithout(r *trial.Run) bool {
 // rowsOfEnds say how runs end that broke at an answer without a member: at that answer, or later.
 // The first such answer ends as the line says already.
 func (c *checked) rowsOfEnds(report *trial.Report, end string) string {
-	rows := map[string][]string{} // statuses by ends
+	type row struct{ status, end string }
+	var lacking, later []row
 	for i := range report.Runs {
 		r := &report.Runs[i]
 		status, alone := lastStatus(r)
 		if status == "" || !r.Before.IsBroken() || r.After.IsBroken() || r.After.Status == trial.PollsOn {
 			continue
 		}
-		row := "; a job that ends %s -> " + describeEnd(r.After)
+		ends := row{status, describeEnd(r.After)}
 		switch {
-		case r.After.Polls == r.Before.Polls && describeEnd(r.After) == end:
-			continue
-		case r.After.Polls == r.Before.Polls:
-			row = "; %s without it -> " + describeEnd(r.After)
-		case !alone || !c.isEndOfJob(status):
-			continue // a later answer ends it
-		}
-		if !slices.Contains(rows[row], status) {
-			rows[row] = append(rows[row], status)
+		case r.After.Polls == r.Before.Polls && ends.end != end:
+			lacking = append(lacking, ends)
+		case r.After.Polls != r.Before.Polls && alone && c.isEndOfJob(status): // else a later answer ends it
+			later = append(later, ends)
 		}
 	}
+	later = slices.DeleteFunc(later, func(r row) bool { return slices.Contains(lacking, r) })
 	var b strings.Builder
-	for _, row := range slices.Sorted(maps.Keys(rows)) {
-		fmt.Fprintf(&b, row, strings.Join(rows[row], " or "))
+	write := func(rows []row, before, after string) {
+		statuses := map[string][]string{} // by ends
+		for _, r := range rows {
+			if !slices.Contains(statuses[r.end], r.status) {
+				statuses[r.end] = append(statuses[r.end], r.status)
+			}
+		}
+		for _, end := range slices.Sorted(maps.Keys(statuses)) {
+			fmt.Fprintf(&b, "; %s%s%s -> %s", before, strings.Join(statuses[end], " or "), after, end)
+		}
 	}
+	write(lacking, "", " without the member")
+	write(later, "a job that ends ", "")
 	return b.String()
 }
 
 // lastStatus is the status of the last answer of a run that is not the usual one, and whether
-// nothing else is named of that; empty if it is not known.
+// nothing else is named of that; empty if it is not known, or if an answer has two.
 func lastStatus(r *trial.Run) (status string, alone bool) {
+	if slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Items }) {
+		return "", false
+	}
 	for _, k := range slices.Backward(r.Kinds) {
 		if k.Sort == trial.Status && !strings.Contains(k.Value, trial.UnknownValue) && !strings.Contains(k.Value, " absent") {
 			members := strings.Split(k.Value, ", ")

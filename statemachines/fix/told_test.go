@@ -39,7 +39,7 @@ func TestFailureThatIsToldBehindTheLoop(t *testing.T) {
 		"behind a call": {[]string{
 			`"Default": "Ended"`, `"Default": "Tell"`, `"Ended":`,
 			`"Tell": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"TopicArn": "t", "Message": "m"}, "ResultPath": null, "Next": "Ended"}, "Ended":`,
-		}, "", "lint finds status-misread in the new loop: FAILED is a failure"},
+		}, "", "lint finds status-misread in the new loop, as in the old one: FAILED is a failure"},
 		"by a state less": {[]string{
 			`"Next": "Failed"}], "Default"`, `"Next": "Rest"}], "Default"`, `"Failed": {"Type": "Pass"`, `"Rest": {"Type": "Pass"`,
 			`"ok": true}, "End": true`, `"ok": true}, "Next": "Rest"`,

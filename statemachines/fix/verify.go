@@ -67,8 +67,6 @@ func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) err
 	if err != nil {
 		return err
 	}
-	// The new loop starts its job again where the old one did.
-	startsAgain := slices.ContainsFunc(old, func(l lint.Finding) bool { return l.Rule == lint.RepeatedStart })
 	known, inside := map[[2]string]bool{}, map[string]bool{} // rules and states, and rules of the old loop
 	for _, l := range old {
 		at := stateNameAt(before, l)
@@ -76,7 +74,7 @@ func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) err
 		inside[l.Rule] = inside[l.Rule] || f.inside[at]
 	}
 	for _, l := range lint.Check(after, o.lint()) {
-		if f.states[stateNameAt(after, l)] == nil || l.Severity == diag.Note || l.Rule == lint.RepeatedStart && startsAgain {
+		if f.states[stateNameAt(after, l)] == nil || l.Severity == diag.Note || l.Rule == lint.RepeatedStart && inside[l.Rule] { // as the old loop does
 			continue
 		}
 		where := "in the new loop"

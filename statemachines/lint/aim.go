@@ -44,9 +44,9 @@ func isOnItsWay(status string) bool {
 // PENDING_UPDATE, QUEUED, waiting-for-shutdown; unlike in-use, impaired and Inactive.
 func isGoing(status string) bool { return goingName().MatchString(status) }
 
-// goingName is what such a status has in its name.
+// goingName matches such a status.
 var goingName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)ing|progress|pend|queue|submit|request|schedul|init|not[-_ ]?started|started`)
+	return regexp.MustCompile(`(?i)ing|progress|pend|queue|submit|request|schedul|init|started`)
 })
 
 // aimOf is what a verb leads to.

@@ -9,10 +9,18 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// placeOf finds where a bound stands: the Choices that look at it, and what they look at.
-func (c *checker) placeOf(l *loop, kind BoundKind) (states, operands []string) {
+// placeOf finds where a bound stands: the Choices that look at it, and what they look at, of the
+// loop that polls, or else of those around it.
+func (c *checker) placeOf(l *loop, r *reading, kind BoundKind) (states, operands []string) {
+	if states, operands = c.placeIn(l, r.inner.states, kind); len(states) > 0 {
+		return states, operands
+	}
+	return c.placeIn(l, l.states, kind)
+}
+
+func (c *checker) placeIn(l *loop, all []*asl.State, kind BoundKind) (states, operands []string) {
 	b := c.boundsOf(l)
-	for _, s := range l.states {
+	for _, s := range all {
 		if s.Choice == nil || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return b.limits[s][way] }) {
 			continue
 		}

@@ -45,14 +45,6 @@ func (t Turn) DollarsPerDay() float64 {
 	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
 }
 
-// pollsIn is how many polls the loop makes in a time; 0 if that is not known.
-func (t Turn) pollsIn(lasts time.Duration) int {
-	if t.Wait == 0 || t.Longest > 0 {
-		return 0
-	}
-	return int((lasts + t.Wait - 1) / t.Wait)
-}
-
 // until says what ends a loop that nothing bounds and that lasts some time, for people.
 func until(lasts time.Duration) string {
 	switch lasts {

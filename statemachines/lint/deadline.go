@@ -25,7 +25,7 @@ func (c *checker) clocked() *typecheck.Checker {
 	return c.timed
 }
 
-// findLength is how long a loop turns that a time ends, from the start of the execution on; 0
+// findLength is how long a loop runs until its deadline, from the start of the execution on; 0
 // if the definition does not say.
 func (c *checker) findLength(l *loop, r *reading) time.Duration {
 	types := c.clocked()

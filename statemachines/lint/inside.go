@@ -47,7 +47,7 @@ func catchesInside(s *asl.State, names []string) bool {
 // repeatsInside checks that a Retry of a Map or Parallel does not start jobs inside of it twice: it
 // runs all of it again, and a job that has started runs on.
 func (c *checker) repeatsInside(s *asl.State) {
-	i := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > 0 && (s.Map != nil || takesAll(r.ErrorEquals)) })
+	i := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > 0 && takesInside(s, r.ErrorEquals) })
 	if i < 0 {
 		return
 	}
@@ -62,8 +62,17 @@ func (c *checker) repeatsInside(s *asl.State) {
 	case len(s.Flows()) == 1:
 		what = "the branch"
 	}
-	c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", i), "the retrier runs %s again after one error, and %q starts a job again that may run or have succeeded; "+
-		"retry the Tasks inside, or give the start call a token or a name that is the same in each attempt", what, start.Name)
+	c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", i), "the retrier runs %s again after one error, and %q starts a job again "+
+		"that may run or have succeeded; retry the Tasks inside, or give the start call a token or a name that is the same in each attempt", what, start.Name)
+}
+
+// takesInside tells whether a retrier takes an error that comes when something inside of a state
+// has begun. A name at a Parallel may be that of the start call alone.
+func takesInside(s *asl.State, names []string) bool {
+	if s.Map == nil {
+		return takesAll(names)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return name != "States.ItemReaderFailed" })
 }
 
 // findRepeated is the first Task inside of a state that starts a second job if it is called again,

@@ -14,9 +14,7 @@ func turnsPage(s *asl.State, way asl.Transition) bool {
 	if s.Choice == nil {
 		return false
 	}
-	asks := func(rule *asl.ChoiceRule) bool {
-		return readRule(rule).has(func(t *test) bool { return slices.ContainsFunc(t.names, pageToken().MatchString) })
-	}
+	asks := func(rule *asl.ChoiceRule) bool { return readRule(rule).needsToken() }
 	switch way.Kind {
 	case asl.TransitionRule:
 		return asks(&s.Choice.Rules[way.Rule])
@@ -24,6 +22,18 @@ func turnsPage(s *asl.State, way asl.Transition) bool {
 		return !slices.ContainsFunc(s.Choice.Rules, func(rule asl.ChoiceRule) bool { return !asks(&rule) })
 	default:
 		return false
+	}
+}
+
+// needsToken tells whether a test holds only if it holds for the token of a next page.
+func (t *test) needsToken() bool {
+	switch {
+	case len(t.all) > 0:
+		return slices.ContainsFunc(t.all, (*test).needsToken)
+	case len(t.any) > 0:
+		return !slices.ContainsFunc(t.any, func(part *test) bool { return !part.needsToken() })
+	default:
+		return slices.ContainsFunc(t.names, pageToken().MatchString)
 	}
 }
 

@@ -278,28 +278,6 @@ func mayPollOn(routes []route) bool {
 	return slices.ContainsFunc(routes, func(r route) bool { return r.ends == PollsOn })
 }
 
-// endOf is where all routes of a value end; empty for none.
-func endOf(routes []route) End {
-	if len(routes) == 0 {
-		return ""
-	}
-	end := routes[0].ends
-	for _, r := range routes {
-		if r.ends == end {
-			continue
-		}
-		if r.ends == PollsOn || end == PollsOn || r.ends == EndsUnknown || end == EndsUnknown {
-			return EndsUnknown
-		}
-		if (r.ends == StartsAgain || r.ends == EndsFailure) && (end == StartsAgain || end == EndsFailure) {
-			end = StartsAgain // until the starts are counted
-			continue
-		}
-		end = GoesOn
-	}
-	return end
-}
-
 func pathsOf(routes []route) string {
 	var b strings.Builder
 	for _, r := range routes {

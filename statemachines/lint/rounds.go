@@ -6,7 +6,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// ManyRounds is of a loop that an outer one may come to again and again.
+// ManyRounds are rounds of an outer loop that nobody can count.
 const ManyRounds = -1
 
 // mostRounds is how many rounds of an outer loop are followed.

@@ -239,6 +239,28 @@ func inTime(routes []route) []route {
 	return left
 }
 
+// endOf is where all routes of a value end; empty for none.
+func endOf(routes []route) End {
+	if len(routes) == 0 {
+		return ""
+	}
+	end := routes[0].ends
+	for _, r := range routes {
+		if r.ends == end {
+			continue
+		}
+		if r.ends == PollsOn || end == PollsOn || r.ends == EndsUnknown || end == EndsUnknown {
+			return EndsUnknown
+		}
+		if (r.ends == StartsAgain || r.ends == EndsFailure) && (end == StartsAgain || end == EndsFailure) {
+			end = StartsAgain // until the starts are counted
+			continue
+		}
+		end = GoesOn
+	}
+	return end
+}
+
 // unless leaves out some routes, if there are others.
 func unless(routes []route, out func(route) bool) []route {
 	left := slices.DeleteFunc(slices.Clone(routes), out)

@@ -214,7 +214,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
 	bound.Route, bound.Ends = c.routeOf(l, r, bound.Kind)
 	if bound.Kind != Unbounded && bound.Kind != ByTimeout {
-		bound.At, bound.By = c.placeOf(l, bound.Kind)
+		bound.At, bound.By = c.placeOf(l, r, bound.Kind)
 	}
 }
 
@@ -263,7 +263,7 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 		return Bound{Kind: ByOther}
 	}
 	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
-	if timeout > 0 && (turn.Wait == 0 && !(r.Hot && timeout > longHot) || turn.Wait > 0 && timeout < bound.After) {
+	if timeout > 0 && (turn.Wait == 0 && (!r.Hot || timeout <= longHot) || turn.Wait > 0 && timeout < bound.After) {
 		bound.Kind, bound.After, bound.Late = ByTimeout, timeout, false
 		if bound.Polls = 0; turn.Wait > 0 {
 			bound.Polls = int(timeout / turn.Wait)

@@ -47,11 +47,11 @@ type callee struct {
 	several []several
 }
 
-// several is the answer about no job, or about two items in different statuses.
+// several is the answer about no job, or about two items.
 type several struct {
 	answer
 
-	kinds []Kind // Items, and those of all
+	kinds []Kind // the kind Items, and the status of each item
 }
 
 // words are what conditions compare with.

@@ -43,7 +43,7 @@ func (a *API) NeededArgument(path string) (needed, isText bool) {
 func isUnion(s *catalog.Shape) bool { return s.Type == catalog.Union || s.Name == "AttributeValue" }
 
 // EmptyArgument is the path of an argument that a call needs and that is null, or an empty
-// text where the model requires the member; empty for none. Services refuse such a call.
+// text where the model has a least length; empty for none. Services refuse such a call.
 func (a *API) EmptyArgument(arguments any) string {
 	object, ok := arguments.(map[string]any)
 	if a.Input == nil || a.spelling == nil || !ok {
@@ -75,7 +75,7 @@ func (a *API) emptyAt(name string, value any, p part) string {
 	switch {
 	case p.shape == nil:
 		return ""
-	case value == nil && p.needed, value == "" && p.required && p.shape.Type == catalog.String:
+	case value == nil && p.needed, value == "" && isLong(p.shape):
 		return name
 	}
 	if path := a.emptyIn(value, p.shape); path != "" && !slices.Contains(a.spelling.open, name) {
@@ -86,9 +86,8 @@ func (a *API) emptyAt(name string, value any, p part) string {
 
 // part is a member or an item of a shape.
 type part struct {
-	shape    *catalog.Shape // nil if there is none
-	needed   bool           // null will not do
-	required bool           // by the model
+	shape  *catalog.Shape // nil if there is none
+	needed bool           // null will not do
 }
 
 // partOf is the part with a name; all items, and all values of a map, are alike.
@@ -96,11 +95,17 @@ func (a *API) partOf(s *catalog.Shape, name string) part {
 	switch s.Type {
 	case catalog.Structure, catalog.Union:
 		if m := a.spelling.member(s, name); m != nil {
-			required := m.Required && !m.Token
-			return part{m.Shape, required || isUnion(s), required}
+			return part{m.Shape, m.Required && !m.Token || isUnion(s)}
 		}
 	case catalog.List, catalog.Map:
-		return part{s.Element.Shape, true, false}
+		return part{s.Element.Shape, true}
+	default:
 	}
 	return part{}
+}
+
+// isLong tells whether a text is never empty.
+func isLong(s *catalog.Shape) bool {
+	least, err := s.Min.Int64()
+	return s.Type == catalog.String && err == nil && least > 0
 }

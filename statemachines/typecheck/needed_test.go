@@ -21,11 +21,12 @@ func TestNeededArguments(t *testing.T) {
 		good           string // and others
 	}{
 		{sdk + "comprehend:startEntitiesDetectionJob", "InputDataConfig/S3Uri", true, true, `{"InputDataConfig": {"S3Uri": null}}`, `{"JobName": null}`},
-		{sdk + "comprehend:startEntitiesDetectionJob", "JobName", false, true, `{"InputDataConfig": {"S3Uri": ""}}`, `{"JobName": ""}`},
-		{arn + "sns:publish", "Message", true, true, `{"Message": ""}`, `{"Message": {"a": null}, "Subject": null}`},
+		{sdk + "comprehend:startEntitiesDetectionJob", "JobName", false, true, ``, `{"JobName": null}`},
+		{arn + "sns:publish", "Message", true, true, `{"Message": null}`, `{"Message": {"a": null}, "Subject": null}`},
 		{arn + "sqs:sendMessage", "MessageBody", true, true, `{"MessageBody": null}`, `{"MessageBody": "a"}`},
 		{arn + "dynamodb:putItem", "Item/at/S", true, true, `{"Item": {"at": {"S": null}}}`, `{"Item": {"at": {"S": ""}}}`},
 		{sdk + "dynamodb:putItem", "Item/at/M/why/S", true, true, `{"Item": {"at": {"L": [{"N": null}]}}}`, `{"Item": {"at": {"Null": true}}}`},
+		{sdk + "athena:startQueryExecution", "QueryString", true, true, `{"QueryString": ""}`, `{"QueryString": "a"}`},
 		{sdk + "ecs:describeTasks", "Tasks/0", true, true, `{"Tasks": [null]}`, `{"Cluster": null, "Tasks": ["a"]}`},
 		{arn + "lambda:invoke", "Payload/a", false, false, `{"FunctionName": null}`, `{"FunctionName": "f", "Payload": {"a": null}}`},
 		{arn + "http:invoke", "RequestBody/a", false, false, ``, `{"RequestBody": {"a": null}}`},

@@ -14,16 +14,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fill sets all that v points to, so that its JSON has every member.
-func fill(v reflect.Value) {
+// fill sets all that v points to, so that its JSON has every member. Of a type that has itself as a
+// part, the part has none.
+func fill(v reflect.Value, around ...reflect.Type) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem())
+		inner := v.Type().Elem()
+		v.Set(reflect.New(inner))
+		if !slices.Contains(around, inner) {
+			fill(v.Elem(), around...)
+		}
 	case reflect.Struct:
+		around = append(slices.Clip(around), v.Type())
 		for _, field := range v.Fields() {
 			if field.CanSet() || field.Kind() == reflect.Struct { // an embedded struct has fields that can be set
-				fill(field)
+				fill(field, around...)
 			}
 		}
 	case reflect.Slice:
@@ -32,11 +37,11 @@ func fill(v reflect.Value) {
 			return
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0))
+		fill(v.Index(0), around...)
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key)
-		fill(value)
+		fill(key, around...)
+		fill(value, around...)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
 	case reflect.Interface:

@@ -88,7 +88,7 @@ type loopBound struct {
 	Rounds      int        `json:"rounds,omitempty"`
 }
 
-// cents rounds a cost.
+// cents rounds a cost to hundredths of a cent.
 func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 
 func newLoopBound(b *lint.Bound) loopBound {

@@ -71,7 +71,7 @@ func TestFailedWaitSaysWhy(t *testing.T) {
 			http.StatusBadRequest,
 			"<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id s does not exist</Message></Error></ErrorResponse>",
 			kit.ExitFailed,
-			"  reason    error ValidationError (acceptor 5 of 5): Stack with id s does not exist\n",
+			"  reason    error ValidationError (acceptor 5 of 9): Stack with id s does not exist\n",
 		},
 		"a status of a waiter": {
 			[]string{"cloudformation", "StackCreateComplete", "s"}, http.StatusOK, stack("ROLLBACK_COMPLETE"), kit.ExitFailed, `"ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role` + "\n",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -192,30 +193,10 @@ func itemsOf(t *asl.Template) []*asl.Template {
 	if call := t.Intrinsic; call != nil && call.Function() == "Array" {
 		return make([]*asl.Template, len(call.Arguments()))
 	}
-	if t.Expression != nil && isListOfOne(t.Expression.String()) {
-		return make([]*asl.Template, 1)
+	if t.Expression != nil { // "[$id]"; only a run knows that $id is no list
+		if p := t.Expression.Part(); p.Kind == jsonata.PartArray && len(p.Filters) == 0 && len(p.Parts) == 1 && p.Parts[0].Kind != jsonata.PartOther {
+			return make([]*asl.Template, 1)
+		}
 	}
 	return t.Array
-}
-
-// isListOfOne tells whether an expression in JSONata is a list of one value: "[$id]".
-func isListOfOne(expression string) bool {
-	text := strings.TrimSpace(expression)
-	depth := 0
-	for i, r := range text {
-		switch r {
-		case '[', '(', '{':
-			depth++
-		case ']', ')', '}':
-			depth--
-		case ',':
-			if depth == 1 {
-				return false
-			}
-		}
-		if depth == 0 {
-			return i == len(text)-1 && i > 1 && text[0] == '[' && !strings.Contains(text, "..")
-		}
-	}
-	return false
 }
