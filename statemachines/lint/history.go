@@ -106,3 +106,9 @@ func (b *Bound) earlier() string {
 	}
 	return ", or earlier at " + b.events()
 }
+
+// fillsInRounds tells whether the rounds of an outer loop may fill the history, each with as
+// many events as the bound allows.
+func (b *Bound) fillsInRounds() bool {
+	return b.Rounds == ManyRounds || b.Rounds*b.Events > roomForTurns
+}

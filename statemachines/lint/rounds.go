@@ -59,9 +59,3 @@ func (c *checker) countsAnew(l *loop, r *reading) bool {
 	}
 	return false
 }
-
-// fillsInRounds tells whether the rounds of an outer loop may fill the history, each with as
-// many events as the bound allows.
-func (b *Bound) fillsInRounds() bool {
-	return b.Rounds == ManyRounds || b.Rounds*b.Events > roomForTurns
-}
