@@ -309,7 +309,7 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		out.Runs, out.NotTried, out.Also = report.Scripts, report.NotTried, c.alsoMended(after, f, tried.edits)
 		if status := c.passedFailure(report); status != "" && f.Rule == typecheck.AbsentMember {
 			out.Class = Offered
-			out.About += "; the execution does not fail any more with the status " + status
+			out.About += "; the execution then succeeds with the status " + status
 		}
 		return out, after
 	}

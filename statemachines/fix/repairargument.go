@@ -7,7 +7,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
-	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
@@ -81,12 +80,12 @@ func (c *checked) reasonAbsent(f lint.Finding) string {
 	return "only you know what stands for the member where it is not there: read it behind the rule that only answers with it take"
 }
 
-// passedFailure is the status of a job that failed, with which the execution broke and does not
-// fail any more; empty for none.
+// passedFailure is the status of a job that failed, with which the execution broke and succeeds
+// now; empty for none.
 func (c *checked) passedFailure(report *trial.Report) string {
 	for i := range report.Runs {
 		r := &report.Runs[i]
-		if !r.Before.IsBroken() || r.After.Status == string(sim.StatusFailed) {
+		if !r.Before.IsBroken() || !succeeds(r) {
 			continue
 		}
 		for _, k := range r.Kinds {
