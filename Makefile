@@ -54,18 +54,18 @@ node_modules: package.json package-lock.json
 
 .PHONY: test
 test: ## Run the tests, apart from those of make e2e
-	go test ./...
+	go test -timeout 30m ./...
 
 .PHONY: race
 race: ## Run the tests under the race detector
-	go test -race ./...
+	go test -race -timeout 30m ./...
 
 # make conformance runs all suites, and -all all cases of plans.
 .PHONY: whole
 whole: ## Run without the race detector the tests of which it sees a sample
 	all=$$(go list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./...) && \
 	sampled=$$(echo "$$all" | grep -E '/tests/(race|growthtest)\b' | grep -vE '^[^ ]*/(tests/conformance|pollcore/plan) ' | cut -d' ' -f1) && \
-	test -n "$$sampled" && go test -v $$sampled ./internal/cli/...
+	test -n "$$sampled" && go test -v -timeout 30m $$sampled ./internal/cli/...
 
 # What they build is not among what Go's cache of test results knows. An example
 # that starts a program runs here, too. RACE=-race runs them under the race detector.
