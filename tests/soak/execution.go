@@ -298,8 +298,8 @@ func (e *execution) verifyUnknown(ctx context.Context) {
 		e.counts.Violate("%s (%s): it gave up, although the job is protected", e.arn, e.class)
 	}
 	result, name := e.calm(ctx, e.RunJob)
-	for tries := 0; name == handler.ErrorJobStartInProgress && tries < 100; tries++ {
-		// The invocation that gave up could not write that it did.
+	for tries := 0; (name == handler.ErrorJobStartInProgress || name == handler.ErrorStoreUnavailable) && tries < 100; tries++ {
+		// The invocation that gave up could not write that it did, or the store was too slow.
 		e.wait(5 * time.Second)
 		result, name = e.calm(ctx, e.RunJob)
 	}
