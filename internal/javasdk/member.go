@@ -1,6 +1,9 @@
 package javasdk
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // MemberName is how Step Functions spells a member of a structure in the
 // arguments and results of its SDK integrations: as the SDK for Java names the
@@ -23,4 +26,14 @@ func MemberName(member string) string {
 		name[0] = unicode.ToUpper(name[0])
 	}
 	return string(name)
+}
+
+// MemberPath is a path of the model, such as "tasks[0].lastStatus", with the names of its members
+// as Step Functions writes them.
+func MemberPath(path string) string {
+	steps := strings.Split(path, ".")
+	for i, step := range steps {
+		steps[i] = MemberName(step)
+	}
+	return strings.Join(steps, ".")
 }

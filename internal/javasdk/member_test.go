@@ -23,3 +23,10 @@ func TestMemberName(t *testing.T) {
 		require.Equal(t, want, javasdk.MemberName(member), member)
 	}
 }
+
+func TestMemberPath(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"tasks[0].lastStatus": "Tasks[0].LastStatus", "DBInstances[].DBInstanceStatus": "DbInstances[].DbInstanceStatus", "": ""} {
+		require.Equal(t, want, javasdk.MemberPath(path))
+	}
+}

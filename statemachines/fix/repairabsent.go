@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
@@ -74,7 +75,7 @@ type shape struct {
 func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 	for _, f := range findings {
 		path, _, _ := strings.Cut(f.Message, " ")
-		if path = spellMember(path); !slices.Contains(e.members, path) {
+		if path = javasdk.MemberPath(path); !slices.Contains(e.members, path) {
 			e.members = append(e.members, path)
 		}
 		if !e.add(f, path[strings.LastIndex(path, ".")+1:]) {

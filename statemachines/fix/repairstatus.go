@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -91,7 +92,7 @@ func kindsOf(l *lint.Loop, values ...string) []trial.Kind {
 	for _, v := range values {
 		all = append(all, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: v}, trial.Kind{Task: l.Poll.Name, Sort: trial.Never, Value: v})
 		if slices.ContainsFunc(l.Rows, func(r lint.Row) bool { return r.Member != "" }) { // answers are named by several members
-			all = append(all, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: spellMember(l.Status) + " " + v})
+			all = append(all, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: javasdk.MemberPath(l.Status) + " " + v})
 		}
 	}
 	return all
@@ -419,7 +420,7 @@ func (e *statusEdit) widen(rule *jsontree.Node, at, sibling string) {
 // may fail where there is no status.
 func (e *statusEdit) addBehind(rule *jsontree.Node, at, quote string) {
 	for _, operand := range operandOf().FindAllString(rule.Get("Condition").Text, -1) {
-		if strings.HasSuffix(operand, "."+spellMember(e.loop.Status)) {
+		if strings.HasSuffix(operand, "."+javasdk.MemberPath(e.loop.Status)) {
 			e.add(edit.Edit{Op: edit.Behind, At: at, Value: e.ruleLike(rule, operand, quote)})
 			return
 		}

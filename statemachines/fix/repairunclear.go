@@ -32,7 +32,7 @@ func (c *checked) tellUnclear(f lint.Finding, l *lint.Loop, o RepairOptions) []c
 	if err != nil || responses[l.Poll.Name] == nil {
 		return nil
 	}
-	e := &unclearEdit{checked: c, loop: l, status: row.Values[0], first: spellMember(l.Status), second: spellMember(row.Member)}
+	e := &unclearEdit{checked: c, loop: l, status: row.Values[0], first: javasdk.MemberPath(l.Status), second: javasdk.MemberPath(row.Member)}
 	base := candidate{about: fmt.Sprintf("status %s with %s", e.status, row.Member), class: Sure, mended: failsByItself}
 	if base.frame = e.readAnswers(responses[l.Poll.Name]); base.frame == nil {
 		return nil
@@ -44,15 +44,6 @@ func (c *checked) tellUnclear(f lint.Finding, l *lint.Loop, o RepairOptions) []c
 		all = append(all, base)
 	}
 	return all
-}
-
-// spellMember is a path of the model as Step Functions spells it.
-func spellMember(path string) string {
-	steps := strings.Split(path, ".")
-	for i, step := range steps {
-		steps[i] = javasdk.MemberName(step)
-	}
-	return strings.Join(steps, ".")
 }
 
 // unclearEdit makes edits by which a Choice looks at a second member.

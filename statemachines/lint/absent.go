@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -78,7 +79,7 @@ func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps 
 		} else if pollsByRetry(s) {
 			p.Severity = diag.Warning // it works as long as the attempts last
 		}
-		p.Message = spellPath(path) + " is in the answer of " + r.Operation + " only since the job has " + cmp.Or(when, "ended") + ": " + map[Meaning]string{
+		p.Message = javasdk.MemberPath(path) + " is in the answer of " + r.Operation + " only since the job has " + cmp.Or(when, "ended") + ": " + map[Meaning]string{
 			MeansRunning: "while the job runs", MeansSuccess: "when the job has succeeded",
 			MeansFailure: "when the job has failed", MeansUnclear: "when the job has ended",
 		}[m] + ", the state fails with " + fails + "; " + advice
@@ -93,7 +94,7 @@ func (c *checker) reportMissing(r *reading, in typecheck.Env, path string, steps
 		p := f.Problem
 		fails, advice := adviseAbsent(c.machine.StateAt(p.Pointer), p.Pointer)
 		p.Severity = diag.Warning
-		p.Message = spellPath(path) + " may be missing in the answer of " + r.Operation + ": then the state fails with " + fails + "; " + advice
+		p.Message = javasdk.MemberPath(path) + " may be missing in the answer of " + r.Operation + ": then the state fails with " + fails + "; " + advice
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/jobpoller/jobpoller/internal/javasdk"
 )
 
 // pause writes a delay: "5 s", "10 min".
@@ -41,15 +39,6 @@ func span(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
-}
-
-// spellPath is a path of a service's model as Step Functions spells it, as answers of a Task are.
-func spellPath(path string) string {
-	steps := strings.Split(path, ".")
-	for i, step := range steps {
-		steps[i] = javasdk.MemberName(step)
-	}
-	return strings.Join(steps, ".")
 }
 
 // dollars writes a cost.

@@ -39,7 +39,7 @@ func isExposed(s *asl.State, flow *asl.Flow) bool {
 	})
 }
 
-// catchesInside tells whether a Catch takes the failures of what runs inside of a state.
+// catchesInside tells whether a Catch of a Map or Parallel takes the failures of its items or branches.
 func catchesInside(s *asl.State, names []string) bool {
 	return takesAll(names) || s.Map != nil && s.Map.Distributed && slices.Contains(names, "States.ExceedToleratedFailureThreshold")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -113,7 +114,7 @@ func breaks(row, means Meaning, end End) string {
 
 // sayMisled says where values of the second member lead a row.
 func (r *reading) sayMisled(row *Row, path string, m *misled) string {
-	names, with, to := list(row.Values), spellPath(path)+" "+list(m.values), first(r.targetsOf(m.routes[:1], r.trunk()))
+	names, with, to := list(row.Values), javasdk.MemberPath(path)+" "+list(m.values), first(r.targetsOf(m.routes[:1], r.trunk()))
 	switch {
 	case m.means != MeansRunning:
 		return r.sayWrongEnd(fmt.Sprintf("%s with %s is a %s of %s, but ", names, with, m.means, r.Operation), m.means, endOf(m.routes), to)

@@ -41,7 +41,7 @@ func (c *checker) checkStatuses(r *reading) {
 
 // judge returns the rule that a row breaks and what to say; empty for none.
 func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text string) {
-	if row.FailsAt != "" && !row.Lacks { // absent-member tells of what it lacks
+	if row.FailsAt != "" && !row.Lacks { // the rule absent-member reports a member that is missing
 		return r.judgeFailing(row)
 	}
 	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(r.targetsOf(r.wrong(row), r.trunk()))
@@ -113,7 +113,7 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 		return "", 0, ""
 	}
 	return StatusUnclear, diag.Danger, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
-		list(row.Values), r.Operation, first(row.Routes), spellPath(row.Member))
+		list(row.Values), r.Operation, first(row.Routes), javasdk.MemberPath(row.Member))
 }
 
 // failsByRule tells whether a rule of a Choice, and not its Default, leads the values of

@@ -19,7 +19,7 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	}
 	path := p.statuses[0].path
 	if p != checkStatus {
-		path = spellPath(path)
+		path = javasdk.MemberPath(path)
 	}
 	isChoice := func(s *asl.State) bool { return s.Choice != nil }
 	i := slices.IndexFunc(l.states, isChoice)

@@ -15,7 +15,7 @@ func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
 			return value.only(k), value.without(k)
 		case false:
 			return value.without(k), value.only(k)
-		default: // a placeholder
+		default: // ${Name} of a template, whose value is not known
 			return value, value
 		}
 	}

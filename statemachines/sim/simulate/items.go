@@ -89,7 +89,7 @@ func (p place) lists() int {
 // severalOf are the lists of which an answer to a call may have several items: those of jobs,
 // unless the call asks for one, and those of its parts.
 func severalOf(found []place, asksForOne bool, arguments *asl.Template, input *catalog.Shape) []List {
-	named := place{} // the list of what the call asks for
+	named := place{} // the list whose items the arguments name, such as Tasks of describeTasks
 	for _, a := range singles(arguments, input, "") {
 		i := slices.IndexFunc(found, a.names)
 		if i >= 0 && found[i].lists() >= named.lists() {
