@@ -25,7 +25,9 @@ func isOfSecond(l *lint.Loop, f lint.Finding) bool {
 // tellSecond are the edits for values of a second member that lead the wrong way: of a
 // failure that polls on, a rule of its own; of a job that runs, a look at the status first.
 func (c *checked) tellSecond(row *lint.Row, l *lint.Loop) []candidate {
-	e := &unclearEdit{checked: c, loop: l, status: row.Values[0], first: javasdk.MemberPath(l.Status), second: javasdk.MemberPath(row.Member), failures: row.Seconds}
+	e := &unclearEdit{
+		checked: c, loop: l, status: row.Values[0], first: javasdk.MemberPath(l.Status), second: javasdk.MemberPath(row.Member), failures: row.Seconds,
+	}
 	base := candidate{about: fmt.Sprintf("status %s with %s %s", strings.Join(row.Values, ", "), row.Member, strings.Join(row.Seconds, ", ")), class: Sure}
 	for _, how := range row.Seconds {
 		base.frame = append(base.frame, trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: e.second + " " + how})
