@@ -24,6 +24,7 @@ const (
 	tries       = 4
 	firstPause  = 200 * time.Millisecond // it doubles
 	sendTimeout = 10 * time.Second
+	lastTimeout = 2 * time.Second // to tell what was lost when the time of Close has ended
 	maxReply    = 64 << 10
 )
 
@@ -97,7 +98,8 @@ func (p *Poster) Lose(events int, why error) {
 	p.options.Lost(events, why)
 }
 
-// Close sends what waits, until ctx ends. What is left is lost.
+// Close sends what waits, until ctx ends. What is left is lost, and the server gets a moment
+// more to learn how many events that are.
 func (p *Poster) Close(ctx context.Context) {
 	p.mu.Lock()
 	if !p.ended {
@@ -127,7 +129,9 @@ func (p *Poster) run(ctx context.Context) {
 		next, more := s.next(ctx)
 		if !more {
 			s.takeGap()
-			s.tellLost(ctx)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+			s.tellLost(last)
+			cancel()
 			return
 		}
 		s.last = next.event

