@@ -16,8 +16,11 @@ type Environment struct {
 	// their order.
 	Input any
 	// Variables are the values of the variables by name without the dollar
-	// sign, "states" among them.
+	// sign.
 	Variables map[string]any
+	// States is the value of $states, which Step Functions reserves; nil is
+	// undefined, or the variable of this name.
+	States map[string]any
 	// Now is the time that $now and $millis give.
 	Now time.Time
 	// Random is where $random and $shuffle get their numbers. It serves one

@@ -53,6 +53,9 @@ func (m *machine) lookup(f *frame, name string) any {
 			}
 		}
 	}
+	if name == "states" && m.env.States != nil {
+		return m.env.States
+	}
 	if v, ok := m.env.Variables[name]; ok {
 		return v
 	}

@@ -20,9 +20,10 @@ type execution struct {
 	inner   inside // its root
 	ended   func()
 	onEvent func(Event)
-	handle  *Execution // of a World; nil: of Run
-	mapRun  *mapRun    // of a child execution; nil: of none
-	branch  *branch    // of a child execution
+	handle  *Execution     // of a World; nil: of Run
+	machine map[string]any // the state machine in the context object
+	mapRun  *mapRun        // of a child execution; nil: of none
+	branch  *branch        // of a child execution
 }
 
 func newExecution(r *run, name, arn string, start time.Time, input *Payload) *execution {
@@ -41,12 +42,15 @@ func newExecution(r *run, name, arn string, start time.Time, input *Payload) *ex
 
 // machineObject is the state machine in the context object.
 func (x *execution) machineObject() map[string]any {
-	o := &x.run.options
-	name := o.StateMachine
-	if x.mapRun != nil {
-		name += "/" + x.mapRun.label
+	if x.machine == nil {
+		o := &x.run.options
+		name := o.StateMachine
+		if x.mapRun != nil {
+			name += "/" + x.mapRun.label
+		}
+		x.machine = map[string]any{"Id": arn(*o, "stateMachine") + name, "Name": name}
 	}
-	return map[string]any{"Id": arn(*o, "stateMachine") + name, "Name": name}
+	return x.machine
 }
 
 // record appends an event to the history and returns its number, or 0 if the

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"maps"
 	"strconv"
 
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
@@ -171,12 +170,8 @@ func (s *strand) evaluateExpression(e *jsonata.Expression, location string, d da
 	if d.errorOutput != nil {
 		states["errorOutput"] = d.errorOutput.Value()
 	}
-	visible := s.variables.all()
-	values := make(map[string]any, len(visible)+1)
-	maps.Copy(values, visible)
-	values["states"] = states
 	value, err := e.Eval(s.x.run.ctx, jsonata.Environment{
-		Variables: values, Now: s.x.run.now, Random: s.x.run.random.Rand, UUID: s.x.run.random.uuid,
+		Variables: s.variables.all(), States: states, Now: s.x.run.now, Random: s.x.run.random.Rand, UUID: s.x.run.random.uuid,
 	})
 	if s.x.run.caller.Err() != nil {
 		s.x.run.abort()
