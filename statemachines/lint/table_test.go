@@ -71,6 +71,15 @@ func requireTable(t *testing.T, e *catalog.Entry, s compile.Strategy, m *asl.Sta
 		return 0 // judged by more than one text
 	}
 	require.NotEmpty(t, l.Rows, name)
+	runs := slices.ContainsFunc(l.Rows, func(row lint.Row) bool { return row.Meaning == lint.MeansRunning && row.Ends == lint.PollsOn })
+	if !lambda && runs { // it is known how the job polls on until the end
+		least := 29 * time.Minute
+		if s == compile.RetryTask { // where an error means running, too, two retriers share the time
+			least = 20 * time.Minute
+		}
+		require.GreaterOrEqual(t, l.Bound.After, least, name)
+		require.LessOrEqual(t, l.Bound.After, 32*time.Minute, name)
+	}
 	ends := map[lint.Meaning]lint.End{lint.MeansSuccess: lint.EndsSuccess, lint.MeansFailure: lint.EndsFailure, lint.MeansRunning: lint.PollsOn}
 	var values []string
 	for _, row := range l.Rows {

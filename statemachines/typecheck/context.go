@@ -21,7 +21,7 @@ type contextOf struct{ state *asl.State }
 func (x *scene) newContext() Value {
 	maybe := func(v Value) Value { return join(v, absent) }
 	redriven := maybe
-	if x.clock != AnyTime { // in a loop: a redrive does not come again and again
+	if x.clock != AnyTime || x.c.clock != nil { // in a loop: a redrive does not come again and again
 		redriven = func(Value) Value { return absent }
 	}
 	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", x.noteTrend(x.c.clock.entered(), Grows)}, {"RetryCount", maybe(anyNumber)}}

@@ -318,13 +318,16 @@ func (x *scene) filterItems(items []Value, by *jsonata.Part) (left Value, ok boo
 
 // array is an array constructor.
 func (x *scene) array(p *jsonata.Part, context Value) Value {
-	items := make([]Value, len(p.Parts))
+	items := make([]Value, 0, len(p.Parts))
 	exact := true
 	all := Nothing()
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		v := x.eval(part, context)
-		items[i] = v
+		if v.kinds() == missing { // nothing is no item
+			continue
+		}
+		items = append(items, v)
 		if part.Kind != jsonata.PartArray {
 			exact = exact && !v.may(arrays|missing)
 			if v.may(arrays) {
