@@ -22,7 +22,8 @@ func TestLoopThatCounts(t *testing.T) {
 		count     = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
 		start     = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
 		ends      = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
-		ofItself  = `"Look" makes the variable "n" of itself in each turn, and other states read it`
+		ofItself  = `"Look" makes the variable "n" of itself in each turn, and more reads it than the Choices of the loop`
+		changes   = `"Wait" changes data of the execution`
 		untouched = `"Count" changes what other states read. If it counts, count by Assign, in a variable that the loop alone reads`
 	)
 	inWait := start + strings.Replace(wait, `"Seconds"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Seconds"`, 1) + look + ends
@@ -49,6 +50,11 @@ func TestLoopThatCounts(t *testing.T) {
 		"set to null elsewhere":      {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
 		"set anew behind":            {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
 		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), untouched},
+		"and changes the data":       {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), untouched},
+		"with an Output":             {strings.Replace(inJSONata, `"Seconds"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Seconds"`, 1), changes},
+		"for the poll":               {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), untouched},
+		"in the poll and for it":     {strings.Replace(inPoll, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), ofItself},
+		"in the poll and for a Wait": {strings.Replace(pollInJSONata, `"Seconds": 30`, `"Seconds": "{% 30 + $n %}"`, 1), ofItself},
 		"in the data":                {strings.NewReplacer(`"Assign": {"n.$": "States.MathAdd($n, 1)"}`, `"Parameters": {"n.$": "States.MathAdd($.poll.n, 1)"}, "ResultPath": "$.poll"`, `"Variable": "$n"`, `"Variable": "$.poll.n"`).Replace(inPass), untouched},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -237,7 +237,7 @@ func TestNumericVariable(t *testing.T) {
   "Report": {"Type": "Succeed"},
   "Failed": {"Type": "Fail", "Error": "E"}}}`
 	_, loops := apply(t, strings.Replace(text, `"Error": "E"`, `"Error": "E", "Cause": "{% $string($polls) %}"`, 1), fix.Options{Strategy: compile.Variables})
-	require.Equal(t, `"Get" makes the variable "polls" of itself in each turn, and other states read it`, loops[0].Refused)
+	require.Equal(t, `"Get" makes the variable "polls" of itself in each turn, and more reads it than the Choices of the loop`, loops[0].Refused)
 	after, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
 	require.Empty(t, loops[0].Refused)
 	require.NotContains(t, after, "$polls + 1")

@@ -184,7 +184,7 @@ func (f *fragment) pollAssign() (object, error) {
 			return nil, refuse("the Output of %q reads the variable %q, which its Assign sets anew", f.poll.Name, name)
 		}
 		if readsVariable(n.Raw(), name) {
-			return nil, refuse("%q makes the variable %q of itself in each turn, and other states read it", f.poll.Name, name)
+			return nil, refuse("%q makes the variable %q of itself in each turn, and more reads it than the Choices of the loop", f.poll.Name, name)
 		}
 	}
 	var value any
