@@ -104,11 +104,6 @@ func (l *loop) isBefore(s *asl.State) bool {
 	return false
 }
 
-// isLate tells whether a rule leaves the loop when its count is full, or its time over.
-func (l *loop) isLate(rule *asl.ChoiceRule, raw []byte) bool {
-	return l.readsCount(raw) || l.bound.Kind == lint.ByTime && rule.Next == l.bound.Route && readsClock().Match(raw)
-}
-
 // checkDeadline refuses a rule that compares the time with what nothing before the loop shows: a
 // trial of such a loop would draw it.
 func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {

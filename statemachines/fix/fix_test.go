@@ -198,12 +198,22 @@ func TestPlaceholderOfTheWait(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Replace(machine("", "", "", ""), `"Seconds": 5`, `"Seconds": ${Delay}`, 1))
 	read := func(file []byte) (*source.Definition, error) {
-		return source.LoadOne(t.Context(), source.Stdin, source.Options{Stdin: bytes.NewReader(file), Values: map[string]string{"Delay": "5"}})
+		values := map[string]string{}
+		if bytes.Contains(file, []byte("${Delay}")) {
+			values["Delay"] = "5"
+		}
+		return source.LoadOne(t.Context(), source.Stdin, source.Options{Stdin: bytes.NewReader(file), Values: values})
 	}
 	after, loops, err := fix.ApplyFile(t.Context(), text, read, fix.Options{Models: models.Load})
 	require.NoError(t, err)
 	require.Equal(t, "the new loop has its own delays, and nothing in it takes the value of ${Delay}: say the longest delay", loops[0].Refused)
 	require.Equal(t, text, after)
+	for _, said := range []fix.Options{{MaxDelay: time.Minute}, {Schedule: &pollcore.Planned{Delays: []time.Duration{time.Minute}, Then: time.Minute}, Strategy: compile.Variables}} {
+		said.Models = models.Load
+		_, loops, err = fix.ApplyFile(t.Context(), text, read, said)
+		require.NoError(t, err)
+		require.Empty(t, loops[0].Refused)
+	}
 }
 
 // A Choice that only stands behind the loop stays; one inside that looks at more

@@ -39,7 +39,7 @@ func (l *loop) checkRows(rows []lint.Row) error {
 			if err := l.checkDeadline(s, rule, raw); err != nil {
 				return err
 			}
-			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.isLate(rule, raw) {
+			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.readsCount(raw) {
 				l.late = append(l.late, rule.Next)
 			}
 			if l.inside[rule.Next] || l.readsAnswer(rule) || l.isBounded() && slices.Contains(l.late, rule.Next) {
