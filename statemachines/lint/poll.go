@@ -140,7 +140,7 @@ func (c *checker) hot(l *loop) {
 			continue
 		}
 		i := slices.IndexFunc(r.states, goesOnForStatus(r))
-		if i >= 0 {
+		if i >= 0 && c.pollsAgain(r) {
 			c.report(HotLoop, r.states[i], "", "the loop %s checks a status and has no Wait: it polls without a pause; add a Wait state",
 				r.turn(r.states[i]).path())
 		}

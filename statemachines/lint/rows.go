@@ -16,6 +16,9 @@ func (r *reading) fill() {
 			taken = r.routes[value]
 		}
 		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk), Ends: endOf(taken)}
+		if row.Ends == NextJob {
+			row.Last = endOf(slices.DeleteFunc(slices.Clone(taken), func(way route) bool { return way.ends == NextJob }))
+		}
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
@@ -39,7 +42,7 @@ func (r *reading) fill() {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
 				o.Partial == row.Partial && o.Later == row.Later && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
-				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
 		for i < len(r.Rows) && !same(i) {

@@ -94,6 +94,8 @@ type Row struct {
 	// rule takes leads to none, and the execution fails.
 	Routes []string
 	Ends   End
+	// Last is where it ends with the last job, if Ends is NextJob; empty if no route shows it.
+	Last End
 	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
 	// those of its Catch, or there are none.
 	FailsAt, Error string
@@ -125,6 +127,9 @@ const (
 	// StartsAgain leads to the Task that starts the job, and from there to the poll. Where there
 	// are several routes, others fail.
 	StartsAgain End = "starts-again"
+	// NextJob leads to the poll, which asks for another job there, such as the next of a list; Last of
+	// the row is where the last one leads.
+	NextJob End = "next-job"
 	// GoesOn leads to states that may end either way.
 	GoesOn End = "goes-on"
 	// EndsUnknown depends on more than the status: it may poll on, and may not.

@@ -159,7 +159,7 @@ func (r *Row) target() string {
 
 // doesOf are the ends, for people.
 var doesOf = map[End]string{
-	PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", StartsAgain: "starts again", GoesOn: "goes on", EndsUnknown: "may poll on",
+	PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", StartsAgain: "starts again", NextJob: "polls the next job", GoesOn: "goes on", EndsUnknown: "may poll on",
 }
 
 // Describe says what the row's values mean and, where that is not what they lead to,
@@ -168,6 +168,9 @@ func (r *Row) Describe() string {
 	does := doesOf[r.Ends]
 	if r.Ends == StartsAgain && len(r.Routes) > 1 {
 		does = "may start again"
+	}
+	if r.Ends == NextJob && r.Last != "" {
+		does += " or " + doesOf[r.Last]
 	}
 	if r.FailsAt != "" {
 		does = r.sayFailing()
@@ -205,9 +208,9 @@ func (r *Row) Describe() string {
 		return string(r.Meaning) + ", but " + does
 	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn && r.Rule == "", r.Meaning == MeansFailure && r.FailsAt != "":
 		return string(r.Meaning) + ", " + does
-	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn, r.endsOtherwise():
+	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn && r.Ends != NextJob, r.endsOtherwise():
 		return string(r.Meaning) + ", but " + does
-	case r.Ends == StartsAgain:
+	case r.Ends == StartsAgain, r.Ends == NextJob:
 		return string(r.Meaning) + ", " + does
 	default:
 		return string(r.Meaning)

@@ -129,7 +129,7 @@ func (o *operands) add(text, status string, names []string) bool {
 // functions without arguments, such as $random().
 func operandsOf(text string) []string {
 	var names []string
-	for _, m := range operand().FindAllStringSubmatch(quoted().ReplaceAllString(text, "''"), -1) {
+	for _, m := range operandText().FindAllStringSubmatch(quoted().ReplaceAllString(text, "''"), -1) {
 		switch {
 		case m[2] == "": // no function
 			names = append(names, m[1])
@@ -142,9 +142,9 @@ func operandsOf(text string) []string {
 
 var (
 	connective = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:and|or)\b`) })
-	// operand is a variable with members; its second group is set for a function, and closes
+	// operandText is a variable with members; its second group is set for a function, and closes
 	// where that has no arguments.
-	operand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\((?:\s*\))?)?`) })
+	operandText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\((?:\s*\))?)?`) })
 	// plain compares a path with texts, which are empty here.
 	plain = sync.OnceValue(func() *regexp.Regexp {
 		const path, texts = `\s*\$[\w.\[\]]+\s*`, `\s*(?:''|\[\s*''(?:\s*,\s*'')*\s*\])\s*`

@@ -53,6 +53,7 @@ type loopRow struct {
 	MemberMeaning lint.Meaning   `json:"memberMeaning,omitempty"`
 	Routes        []string       `json:"routes"`
 	Ends          string         `json:"ends"`
+	Last          string         `json:"last,omitempty"`
 	FailsAt       string         `json:"failsAt,omitempty"`
 	Error         string         `json:"error,omitempty"`
 	Lacks         bool           `json:"lacks,omitempty"`
@@ -125,7 +126,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	for _, r := range l.Rows {
 		row := loopRow{
 			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Apart: r.Apart, Partial: r.Partial,
-			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends),
+			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Last: string(r.Last),
 			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Rule: r.Rule,
 		}
 		if r.Rule != "" {
