@@ -303,6 +303,21 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; %s", c.retryAdvice(s, "add"))
 }
 
+// pollInside checks the Tasks that poll inside of a Map or Parallel of a poll loop: one that fails
+// fails the whole wait.
+func (c *checker) pollInside(l *loop, s *asl.State) {
+	for _, f := range s.Flows() {
+		for _, inner := range f.States {
+			if c.operations.of(inner) != nil && len(inner.Retry) == 0 && len(inner.Catch) == 0 {
+				c.poll(l, inner)
+			}
+			if len(inner.Retry) == 0 && len(inner.Catch) == 0 {
+				c.pollInside(l, inner)
+			}
+		}
+	}
+}
+
 // takesThrottling tells whether the name of an error is one by which a throttled call of
 // the Task arrives: one that the service's model declares, or else the service's own
 // exception. A name with a ${Name} of a template in it may be one.

@@ -56,10 +56,14 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 // sayNotInCatalogue says which operation a loop asks for a status that the catalogue has no job or
 // waiter for; empty if it asks for none.
 func (c *checker) sayNotInCatalogue(l *loop) string {
-	if keepsRecords(l) || !slices.ContainsFunc(l.states, goesOnForStatus(l)) {
+	around := slices.ContainsFunc(l.states, func(s *asl.State) bool { return c.polledInside(s) != nil })
+	if keepsRecords(l) || !around && !slices.ContainsFunc(l.states, goesOnForStatus(l)) {
 		return ""
 	}
 	for _, s := range l.states {
+		if poll := c.polledInside(s); poll != nil {
+			return fmt.Sprintf("%q polls %s inside of %q, and lint follows no status out of there", poll.Name, c.operations.of(poll).name, s.Name)
+		}
 		if s.Task == nil || changes(s) {
 			continue
 		}
@@ -68,6 +72,25 @@ func (c *checker) sayNotInCatalogue(l *loop) string {
 		}
 	}
 	return ""
+}
+
+// polledInside is the first Task inside of a Map or Parallel that polls once in each run of it; nil
+// if there is none.
+func (c *checker) polledInside(s *asl.State) *asl.State {
+	for _, f := range s.Flows() {
+		if len(loops(f, f.States, every)) > 0 {
+			continue
+		}
+		for _, inner := range f.States {
+			if c.operations.of(inner) != nil {
+				return inner
+			}
+			if poll := c.polledInside(inner); poll != nil {
+				return poll
+			}
+		}
+	}
+	return nil
 }
 
 // operands are what the rules of a Choice look at.

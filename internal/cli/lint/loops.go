@@ -112,11 +112,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
-	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
-		if s != nil && out.Pointer == "" {
-			out.Pointer = s.Position.Pointer
-		}
-	}
+	out.Pointer = l.TurnsAt().Position.Pointer
 	if l.Entry != nil {
 		out.Entry = l.Entry.FullName()
 	}
