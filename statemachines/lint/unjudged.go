@@ -47,7 +47,7 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	case looks.status:
 		return fmt.Sprintf("%q computes with %s: lint cannot follow its expressions", choice.Name, path)
 	case others != "":
-		return fmt.Sprintf("%q looks at %s: lint cannot follow how that comes from %s", choice.Name, others, path)
+		return fmt.Sprintf("%q looks at %s: lint cannot tell what that says of %s", choice.Name, others, path)
 	default:
 		return fmt.Sprintf("%q does not look at %s", choice.Name, path)
 	}
