@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -281,16 +282,21 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	}) {
 		return
 	}
+	throttles := func(name string) bool { return c.takesThrottling(s, name) }
 	if len(s.Retry) == 0 {
 		fails := "the execution"
 		if c.operations.of(s) != nil || !slices.ContainsFunc(l.states, func(other *asl.State) bool { return other != s && other.Task != nil }) {
 			fails = "the whole wait"
 		}
-		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails %s; %s", fails, c.retryAdvice(s, "retry"))
+		does := "fails " + fails
+		if i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return slices.ContainsFunc(k.ErrorEquals, throttles) }); i >= 0 {
+			does = fmt.Sprintf("leads to %q by a Catch", s.Catch[i].Next)
+		}
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault %s; %s", does, c.retryAdvice(s, "retry"))
 		return
 	}
 	for _, r := range s.Retry {
-		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return c.takesThrottling(s, name) }) {
+		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, throttles) {
 			return
 		}
 		if takesAll(r.ErrorEquals) {
@@ -324,6 +330,8 @@ func (c *checker) pollInside(l *loop, s *asl.State) {
 func (c *checker) takesThrottling(s *asl.State, name string) bool {
 	service := c.types.Service(s)
 	switch {
+	case name == asl.ParseResource(s.Task.Resource).ThrottleName():
+		return true
 	case service == nil || c.operations.of(s) == nil || !strings.HasPrefix(name, service.ErrorPrefix+"."):
 		return takesFaults(s, name)
 	case name == service.UnmodeledErrorName():
@@ -344,8 +352,14 @@ func (c *checker) takesThrottling(s *asl.State, name string) bool {
 func (c *checker) catchesThrottling(s *asl.State) bool {
 	service := c.types.Service(s)
 	return service != nil && slices.ContainsFunc(s.Catch, func(catcher asl.Catcher) bool {
-		return slices.Contains(catcher.ErrorEquals, service.UnmodeledErrorName())
+		return slices.Contains(catcher.ErrorEquals, throttleName(s, service))
 	})
+}
+
+// throttleName is the error by which throttled calls of a Task arrive that its service declares no
+// other for.
+func throttleName(s *asl.State, service *catalog.Service) string {
+	return cmp.Or(asl.ParseResource(s.Task.Resource).ThrottleName(), service.UnmodeledErrorName())
 }
 
 // retryAdvice says which errors of a Task to retry. A call that changes something may have
@@ -360,7 +374,7 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 		}
 		return adviseWrite(s, service, verb) + " " + twice
 	case len(s.Retry) > 0 && polls && service != nil:
-		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, service.UnmodeledErrorName())
+		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, throttleName(s, service))
 	default:
 		return verb + " \"States.TaskFailed\", or the service's errors"
 	}
