@@ -237,13 +237,16 @@ func (r *reading) states(row *Row) bool {
 }
 
 // comesLater tells whether only a later call than that of the loop's job leads to a value.
-func (r *reading) comesLater(value string) bool {
+func (r *reading) comesLater(value string) bool { return r.passes(value, catalog.PassingLater) }
+
+// passes tells whether a judge says of a value how it passes.
+func (r *reading) passes(value string, how catalog.Passing) bool {
 	return slices.ContainsFunc(r.judges, func(j *judge) bool {
 		if j.entry == nil {
 			return false
 		}
 		passing, _ := j.entry.Passing(value)
-		return passing == catalog.PassingLater
+		return passing == how
 	})
 }
 

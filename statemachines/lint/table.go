@@ -79,6 +79,9 @@ type Row struct {
 	SecondsMean Meaning
 	// Later tells that only a later call than that of the loop's job leads to the values.
 	Later bool
+	// Change tells of a value of MeansEnding that it is of another change of the resource, such as
+	// "creating" where the loop waits until it is gone.
+	Change bool
 	// Apart tells of an end that leads to the other one, or to one more poll, in a way that
 	// the loop has for it alone: then no Rule finds it.
 	Apart bool

@@ -45,6 +45,7 @@ type loopRow struct {
 	Meaning       string         `json:"meaning"`
 	Either        []lint.Meaning `json:"either,omitempty"`
 	Compared      bool           `json:"compared,omitempty"`
+	Change        bool           `json:"change,omitempty"`
 	Later         bool           `json:"later,omitempty"`
 	Apart         bool           `json:"apart,omitempty"`
 	Partial       bool           `json:"partial,omitempty"`
@@ -121,7 +122,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	}
 	for _, r := range l.Rows {
 		row := loopRow{
-			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Apart: r.Apart, Partial: r.Partial,
+			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Change: r.Change, Apart: r.Apart, Partial: r.Partial,
 			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Last: string(r.Last),
 			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Rule: r.Rule,
 		}
