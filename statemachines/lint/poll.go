@@ -51,6 +51,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	wait := l.first(asl.TypeWait)
 	turn := l.turn(wait)
 	lasts := turn.Lasts()
+	c.boundRounds(wait, tables, ends)
 	if b.tried == nil {
 		if ends = min(ends, b.length); lasts > 0 && ends > lasts {
 			c.report(EventBudget, wait, "", "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
@@ -58,7 +59,6 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		}
 		return
 	}
-	c.boundRounds(wait, tables, ends)
 	if b.tried.events > roomForTurns && (lasts == 0 || ends > lasts) {
 		full := ""
 		if lasts > 0 {

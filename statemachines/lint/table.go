@@ -212,7 +212,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		bound.Running = &running
 	}
 	c.addPlace(l, r, &bound)
-	if bound.Kind == ByCount && r.Rounds != 0 && c.countsAnew(l, r) {
+	if r.Rounds != 0 && (bound.Kind == ByTime && c.boundsOf(l).renewed || bound.Kind == ByCount && c.countsAnew(l, r)) {
 		bound.Rounds = r.Rounds
 	}
 	return bound
