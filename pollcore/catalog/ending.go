@@ -16,6 +16,9 @@ const (
 	// PassingEnding is on the way to an end: "STOPPING", or "deleting" to those who wait
 	// until something is available. What ended, and how, the next status says.
 	PassingEnding Passing = "ending"
+	// PassingChange is of another change of the resource than the one that somebody waits for, such as
+	// "creating" to those who wait until it is gone: it passes by.
+	PassingChange Passing = "change"
 	// PassingEnd is an end: nothing follows by itself.
 	PassingEnd Passing = "end"
 	// PassingFilter is a word of the model's that only filters have: nothing is ever in

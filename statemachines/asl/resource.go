@@ -44,6 +44,27 @@ func (r Resource) ErrorPrefix() string {
 	return ""
 }
 
+// throttleNames are the errors by which throttled calls arrive, by the service of integrations that AWS
+// made for Step Functions. Source: executions recorded at AWS, and the exceptions of the SDK for Java 1
+// of which they show the names.
+var throttleNames = map[string]string{
+	"athena":    "Athena.AmazonAthenaException",
+	"batch":     "Batch.AWSBatchException",
+	"codebuild": "CodeBuild.AWSCodeBuildException",
+	"dynamodb":  "DynamoDB.ProvisionedThroughputExceededException",
+	"ecs":       "ECS.AmazonECSException",
+	"glue":      "Glue.AWSGlueException",
+	"lambda":    "Lambda.TooManyRequestsException",
+	"sagemaker": "SageMaker.AmazonSageMakerException",
+	"sns":       "SNS.ThrottledException",
+	"sqs":       "SQS.AmazonSQSException",
+	"states":    "StepFunctions.AWSStepFunctionsException",
+}
+
+// ThrottleName is the error by which a throttled call of an integration arrives that AWS made for Step
+// Functions; empty where that is not known.
+func (r Resource) ThrottleName() string { return throttleNames[r.Service] }
+
 // WaitsForToken tells whether the Task ends when a task token comes back.
 func (r Resource) WaitsForToken() bool { return r.Pattern == ".waitForTaskToken" }
 

@@ -10,6 +10,9 @@ import (
 // readVerbs are those of calls that change nothing.
 var readVerbs = []string{"describe", "get", "list"}
 
+// makeVerbs are those of calls that make a resource.
+var makeVerbs = []string{"create", "restore", "run", "copy", "import", "register"}
+
 // maxBefore is how many states before a poll are looked at.
 const maxBefore = 40
 
@@ -45,11 +48,6 @@ func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
 // the kind that it describes; empty if there is none within
 // maxBefore states, or two are as near.
 func (c *checker) lastChange(r *reading) string {
-	service, describe, _ := strings.Cut(r.Operation, ":")
-	noun := strings.TrimSuffix(strings.ToLower(describe), "s")
-	for _, verb := range readVerbs {
-		noun = strings.TrimPrefix(noun, verb)
-	}
 	before := c.waysOf(r.Flow).before
 	seen := map[*asl.State]bool{r.Poll: true}
 	for near := []*asl.State{r.Poll}; len(near) > 0 && len(seen) <= maxBefore; {
@@ -65,8 +63,7 @@ func (c *checker) lastChange(r *reading) string {
 				if from.Task == nil {
 					continue
 				}
-				of, action, _ := strings.Cut(c.operations.call(from.Task.Resource), ":")
-				if verb := verbOf(action); of == service && verb != "" && strings.Contains(strings.ToLower(action), noun) {
+				if verb := c.changeOf(from, r); verb != "" {
 					verbs = append(verbs, verb)
 				}
 			}
@@ -82,4 +79,25 @@ func (c *checker) lastChange(r *reading) string {
 		}
 	}
 	return ""
+}
+
+// changeOf is the verb of a Task that changes a resource of the kind that the poll describes; empty
+// for other Tasks.
+func (c *checker) changeOf(s *asl.State, r *reading) string {
+	service, describe, _ := strings.Cut(r.Operation, ":")
+	noun := strings.TrimSuffix(strings.ToLower(describe), "s")
+	for _, verb := range readVerbs {
+		noun = strings.TrimPrefix(noun, verb)
+	}
+	of, action, _ := strings.Cut(c.operations.call(s.Task.Resource), ":")
+	if of != service || !strings.Contains(strings.ToLower(action), noun) {
+		return ""
+	}
+	return verbOf(action)
+}
+
+// makes tells whether a Task makes what a waiter waits for: the catalogue names no start call of
+// those that are no jobs.
+func (c *checker) makes(s *asl.State, r *reading, j *judge) bool {
+	return j.entry != nil && j.entry.Job == nil && j.aim() == aimsAtReady && slices.Contains(makeVerbs, c.changeOf(s, r))
 }

@@ -63,10 +63,14 @@ func fullestFirst(loops []Loop) []*Loop {
 
 // TurnsAt is a state of the loop.
 func (l *Loop) TurnsAt() *asl.State {
-	if l.Poll != nil {
+	switch {
+	case l.Poll != nil:
 		return l.Poll
+	case len(l.Waits) > 0:
+		return l.Waits[0]
+	default:
+		return l.States[0]
 	}
-	return l.Waits[0]
 }
 
 // turnsWith tells whether two loops are polls of the same laps.

@@ -16,6 +16,10 @@ func (c *checker) hidesInside(f *asl.Flow, s *asl.State, inside []Loop) {
 	if failing < 0 {
 		return
 	}
+	if isTolerant(s) && (s.End || succeeds(f, s.Next)) {
+		c.report(HiddenFailure, s, "/ToleratedFailurePercentage", "a failure of the job that %q polls fails its item alone: the Map tolerates that all items fail, "+
+			"and nothing behind it looks at them; lower \"ToleratedFailurePercentage\", or look at the counts of the map run", inside[failing].Poll.Name)
+	}
 	for i, catcher := range s.Catch {
 		if !catchesInside(s, catcher.ErrorEquals) {
 			continue
@@ -26,6 +30,16 @@ func (c *checker) hidesInside(f *asl.Flow, s *asl.State, inside []Loop) {
 		}
 		return
 	}
+}
+
+// isTolerant tells whether a Map succeeds even if all of its items fail, and writes down nowhere which do.
+func isTolerant(s *asl.State) bool {
+	const all = 100
+	if s.Map == nil || s.Map.ToleratedFailurePercentage == nil || s.Map.ToleratedFailureCount != nil || s.Map.ResultWriter != nil {
+		return false
+	}
+	percent, _ := s.Map.ToleratedFailurePercentage.Literal.(float64)
+	return percent == all
 }
 
 // isExposed tells whether no Catch inside of a state takes what fails in a flow there.

@@ -275,9 +275,13 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 	for _, way := range ways {
 		run.taken = append(run.taken, way.Transition)
 	}
-	b := c.boundsOf(run.loop)
+	b, fixed := c.boundsOf(run.loop), false
 	for n, way := range ways {
 		if n+1 == len(ways) || !b.limits[at.state][way.Transition] {
+			continue
+		}
+		if run.reading.isFixed(at.state, way.Rule) {
+			fixed = true
 			continue
 		}
 		trend := typecheck.NoTrend
@@ -299,6 +303,9 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		default:
 			exits = append(exits, way.To)
 		}
+	}
+	if fixed && len(stay) > 0 {
+		exits = nil // it is taken in each lap or in none
 	}
 	return stay, exits, true
 }

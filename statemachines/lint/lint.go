@@ -176,6 +176,9 @@ func (c *checker) loop(l *loop, express bool) {
 		if s.Task != nil && polls && (c.operations.of(s) != nil || l.innermost(s, c.waysOf(l.flow).before).passesTime()) {
 			c.poll(l, s)
 		}
+		if polls && len(s.Retry) == 0 && !slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return takesAll(k.ErrorEquals) }) {
+			c.pollInside(l, s)
+		}
 		if s.Choice != nil && !inTable(tables, s) && (polls || l.first(asl.TypeTask) != nil && !slices.ContainsFunc(l.states, passesTime)) {
 			c.defaultOf(l, s, express)
 		}

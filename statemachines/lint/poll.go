@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -50,6 +51,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	wait := l.first(asl.TypeWait)
 	turn := l.turn(wait)
 	lasts := turn.Lasts()
+	c.boundRounds(wait, tables, ends)
 	if b.tried == nil {
 		if ends = min(ends, b.length); lasts > 0 && ends > lasts {
 			c.report(EventBudget, wait, "", "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
@@ -57,7 +59,6 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		}
 		return
 	}
-	c.boundRounds(wait, tables, ends)
 	if b.tried.events > roomForTurns && (lasts == 0 || ends > lasts) {
 		full := ""
 		if lasts > 0 {
@@ -140,7 +141,7 @@ func (c *checker) hot(l *loop) {
 			continue
 		}
 		i := slices.IndexFunc(r.states, goesOnForStatus(r))
-		if i >= 0 {
+		if i >= 0 && c.pollsAgain(r) {
 			c.report(HotLoop, r.states[i], "", "the loop %s checks a status and has no Wait: it polls without a pause; add a Wait state",
 				r.turn(r.states[i]).path())
 		}
@@ -223,7 +224,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	}
 	leaves := func(name string) bool { return !l.inside[name] }
 	fails := func(name string) bool { return leaves(name) && c.waysOf(l.flow).end(l.flow.State(name)) == EndsFailure }
-	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) {
+	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) || c.looksBesideStatus(l, s) {
 		return
 	}
 	ends := until(l.turn(s).Lasts())
@@ -281,16 +282,21 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	}) {
 		return
 	}
+	throttles := func(name string) bool { return c.takesThrottling(s, name) }
 	if len(s.Retry) == 0 {
 		fails := "the execution"
 		if c.operations.of(s) != nil || !slices.ContainsFunc(l.states, func(other *asl.State) bool { return other != s && other.Task != nil }) {
 			fails = "the whole wait"
 		}
-		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails %s; %s", fails, c.retryAdvice(s, "retry"))
+		does := "fails " + fails
+		if i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return slices.ContainsFunc(k.ErrorEquals, throttles) }); i >= 0 {
+			does = fmt.Sprintf("leads to %q by a Catch", s.Catch[i].Next)
+		}
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault %s; %s", does, c.retryAdvice(s, "retry"))
 		return
 	}
 	for _, r := range s.Retry {
-		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return c.takesThrottling(s, name) }) {
+		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, throttles) {
 			return
 		}
 		if takesAll(r.ErrorEquals) {
@@ -303,12 +309,29 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; %s", c.retryAdvice(s, "add"))
 }
 
+// pollInside checks the Tasks that poll inside of a Map or Parallel of a poll loop: one that fails
+// fails the whole wait.
+func (c *checker) pollInside(l *loop, s *asl.State) {
+	for _, f := range s.Flows() {
+		for _, inner := range f.States {
+			if c.operations.of(inner) != nil && len(inner.Retry) == 0 && len(inner.Catch) == 0 {
+				c.poll(l, inner)
+			}
+			if len(inner.Retry) == 0 && len(inner.Catch) == 0 {
+				c.pollInside(l, inner)
+			}
+		}
+	}
+}
+
 // takesThrottling tells whether the name of an error is one by which a throttled call of
 // the Task arrives: one that the service's model declares, or else the service's own
 // exception. A name with a ${Name} of a template in it may be one.
 func (c *checker) takesThrottling(s *asl.State, name string) bool {
 	service := c.types.Service(s)
 	switch {
+	case name == asl.ParseResource(s.Task.Resource).ThrottleName():
+		return true
 	case service == nil || c.operations.of(s) == nil || !strings.HasPrefix(name, service.ErrorPrefix+"."):
 		return takesFaults(s, name)
 	case name == service.UnmodeledErrorName():
@@ -329,8 +352,14 @@ func (c *checker) takesThrottling(s *asl.State, name string) bool {
 func (c *checker) catchesThrottling(s *asl.State) bool {
 	service := c.types.Service(s)
 	return service != nil && slices.ContainsFunc(s.Catch, func(catcher asl.Catcher) bool {
-		return slices.Contains(catcher.ErrorEquals, service.UnmodeledErrorName())
+		return slices.Contains(catcher.ErrorEquals, throttleName(s, service))
 	})
+}
+
+// throttleName is the error by which throttled calls of a Task arrive that its service declares no
+// other for.
+func throttleName(s *asl.State, service *catalog.Service) string {
+	return cmp.Or(asl.ParseResource(s.Task.Resource).ThrottleName(), service.UnmodeledErrorName())
 }
 
 // retryAdvice says which errors of a Task to retry. A call that changes something may have
@@ -345,7 +374,7 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 		}
 		return adviseWrite(s, service, verb) + " " + twice
 	case len(s.Retry) > 0 && polls && service != nil:
-		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, service.UnmodeledErrorName())
+		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, throttleName(s, service))
 	default:
 		return verb + " \"States.TaskFailed\", or the service's errors"
 	}

@@ -343,7 +343,7 @@ func (j *judge) meaningOf(s *status, value string, result pollcore.Result) Meani
 	}
 	passing, _ := j.entry.Passing(value)
 	switch {
-	case passing == catalog.PassingEnding:
+	case passing == catalog.PassingEnding, passing == catalog.PassingChange:
 		return MeansEnding
 	case passing == catalog.PassingLater:
 		return MeansUnknown // what the job ended with came before

@@ -84,6 +84,11 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		return inTime(asWritten(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how))))
 	}
 	r.followAll = func(value string) []route { return follows.follow(typecheck.Narrow(answer, s.steps, value)) }
+	for _, value := range s.values {
+		if s.meaning(r.judges, value) == MeansRunning && !r.Retries {
+			follows.noteUsual(r.followAll(value))
+		}
+	}
 	r.routes, r.taken, r.lacking = map[string][]route{}, map[string][]route{}, map[string]bool{}
 	for _, value := range append([]string{otherValue}, s.values...) {
 		if r.setRoutes(value, r.followAll(value)); r.routes[value] == nil {
@@ -95,7 +100,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	tellsMore := slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 }) // a second member may say where all values lead
 	for _, value := range s.values {
 		end := endOf(routes[value])
-		stays, leaves = stays || end == PollsOn || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
+		stays, leaves = stays || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
 		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
 	}
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
@@ -159,8 +164,8 @@ func (r *reading) addOthers(follow func(string) []route) {
 
 // newRouter is what follows answers of a poll.
 func (c *checker) newRouter(r *reading) *router {
-	return &router{types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
-		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
+	return &router{usual: map[string]bool{}, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
+		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
 	}}
 }
 

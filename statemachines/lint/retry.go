@@ -31,6 +31,12 @@ const stillRunning = "JobPoller.Running"
 // retryLoops reads the Tasks of a flow whose retries are polls.
 func (c *checker) retryLoops(f *asl.Flow, express bool) {
 	for _, s := range f.States {
+		if len(s.Retry) > 0 && c.isLookedAt(s) {
+			if polling := c.retriedAround(s); len(polling) > 0 {
+				c.retryLoopAround(f, s, polling, express)
+				continue
+			}
+		}
 		if s.Task == nil || len(s.Retry) == 0 || !c.isLookedAt(s) || slices.ContainsFunc(c.tables, func(l Loop) bool { return l.Poll == s }) {
 			continue
 		}
@@ -96,7 +102,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	own := &loop{flow: f, states: []*asl.State{s}, inside: map[string]bool{s.Name: true}, taken: every}
 	r := &reading{inner: own}
 	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
-	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(polling)
+	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(polling, retriedTurn(s, polling))
 	if r.Bound.Kind == ByCount {
 		r.Bound.At, r.Bound.By = []string{s.Name}, []string{"MaxAttempts"}
 	}
@@ -171,25 +177,25 @@ func retriedTurn(s *asl.State, polling []asl.Retrier) Turn {
 
 // retriedBound is what ends a loop in a Retry: its attempts, unless the history is full
 // before, or the machine's time is over.
-func (c *checker) retriedBound(polling []asl.Retrier) Bound {
+func (c *checker) retriedBound(polling []asl.Retrier, turn Turn) Bound {
 	b := Bound{Kind: ByCount, Polls: 1}
 	for _, r := range polling {
 		for n := int64(1); n <= r.MaxAttempts && b.Kind == ByCount; n++ {
-			c.addRetry(&b, delayOf(r, n))
+			c.addRetry(&b, delayOf(r, n), turn)
 		}
 	}
-	b.Events, b.Transitions = b.Polls*retriedEvents, b.Polls
+	b.Events, b.Transitions = b.Polls*turn.Events, b.Polls*turn.Transitions
 	b.USD = asl.TransitionCost(float64(b.Transitions))
 	return b
 }
 
 // addRetry adds a retry to a bound, if there is room and time for it.
-func (c *checker) addRetry(b *Bound, delay time.Duration) {
+func (c *checker) addRetry(b *Bound, delay time.Duration, turn Turn) {
 	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
 	switch after := b.After + delay; {
 	case timeout > 0 && after > timeout:
 		b.Kind, b.After = ByTimeout, timeout
-	case b.Polls == (Turn{Events: retriedEvents}).Turns():
+	case b.Polls == turn.Turns():
 		if b.Kind = Unbounded; c.machine.OpenTimeout {
 			b.Kind = ByTimeout
 		}

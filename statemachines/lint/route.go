@@ -12,6 +12,8 @@ const (
 	// behind the loop: what is farther away is not known.
 	maxSteps = 200
 	maxAfter = 3
+	// maxBack is how many states are followed on the ways back to the poll.
+	maxBack = 12
 )
 
 // router follows answers of a poll through its loop.
@@ -22,11 +24,14 @@ type router struct {
 	starts func(*asl.State) bool
 	ways   *ways
 	bounds *bounds // nil for a loop in a Retry
+	// usual are what the poll asks for after each lap of a job that runs: see asksOther.
+	usual map[string]bool
 }
 
 // route is one way that an answer may take.
 type route struct {
 	path   []string   // from behind the poll to where it ends
+	hops   []hop      // from the poll on, as far as it is followed
 	chosen []decision // of the Choices on it
 	tasks  []string   // that do work on it, in the loop
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
@@ -53,7 +58,32 @@ func (r *router) follow(answer typecheck.Value) []route {
 	if w.steps > maxSteps {
 		return nil
 	}
+	for i := range w.found {
+		if back := &w.found[i]; back.ends == PollsOn && !back.pages && r.asksOther(back.hops) {
+			back.ends = NextJob
+		}
+	}
 	return w.found // none if no answer can be so
+}
+
+// asksOther tells whether some hops lead back to the poll to ask for another job. What is computed
+// anew in each lap of a job that runs is the same job, unless it goes on from lap to lap.
+func (r *router) asksOther(hops []hop) bool {
+	if r.bounds == nil || len(hops) == 0 {
+		return false
+	}
+	back, again := traceAsked(r.poll, hops)
+	return !again && (back.moves || !r.usual[back.text])
+}
+
+// noteUsual notes what the poll asks for after a lap of a job that runs.
+func (r *router) noteUsual(routes []route) {
+	for _, way := range routes {
+		if way.ends == PollsOn || way.ends == NextJob {
+			back, _ := traceAsked(r.poll, way.hops)
+			r.usual[back.text] = true
+		}
+	}
 }
 
 type walk struct {
@@ -109,6 +139,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 			next.pages = at.pages || turnsPage(s, way.Transition)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
+		next.hops = append(slices.Clip(at.hops), hop{s, way.Transition})
 		w.enter(w.poll, way, next)
 	}
 }
@@ -121,6 +152,7 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 		at.ends = PollsOn
 	case s.Type == asl.TypeWait && s.Next == poll.Name:
 		at.path, at.ends = append(slices.Clip(at.path), s.Next), PollsOn // whatever goes through it
+		at.hops = append(slices.Clip(at.hops), hop{s, asl.Transition{To: s.Next}})
 	case w.on[s.Name]:
 		at.ends = EndsUnknown // it turns without a poll
 	case s.Type == asl.TypeFail:
@@ -135,10 +167,8 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 		w.step(s, way.Env, w.types.Result(s), at)
 		return
 	default:
-		at.leaf = s
-		if at.ends = w.after(s, way.Env); at.ends == PollsOn {
-			at.leaf, at.tasks = nil, append(slices.Clip(at.tasks), s.Name)
-		}
+		w.leave(s, way.Env, at)
+		return
 	}
 	w.found = append(w.found, at)
 }
@@ -151,6 +181,7 @@ func (w *walk) fail(s *asl.State, catchers []typecheck.Way, at route) {
 		for _, way := range catchers {
 			if slices.ContainsFunc(s.Catch[way.Rule].ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
 				at.path, at.caught = append(slices.Clip(at.path), way.To), true
+				at.hops = append(slices.Clip(at.hops), hop{s, way.Transition})
 				w.enter(w.poll, way, at)
 				return
 			}
@@ -160,45 +191,72 @@ func (w *walk) fail(s *asl.State, catchers []typecheck.Way, at route) {
 	w.found = append(w.found, at)
 }
 
-// after says how an execution ends that has left the loop for a state.
-func (w *walk) after(s *asl.State, env typecheck.Env) End {
-	if end := w.comesBack(s, env, maxAfter); end != "" {
-		return end
+// leave adds what happens to a path that leaves the smallest loop around the poll for a state: it
+// comes back, or the execution ends.
+func (w *walk) leave(s *asl.State, env typecheck.Env, at route) {
+	at.leaf = s
+	back := comeback{walk: w, left: maxBack}
+	back.follow(s, env, at.hops)
+	switch {
+	case back.leaves || len(back.polls) > 0 && back.starts:
+		if !slices.ContainsFunc(back.polls, w.asksOther) {
+			break
+		}
+		next := at
+		next.ends = NextJob
+		w.found = append(w.found, next)
+	case back.starts:
+		at.ends = StartsAgain
+		w.found = append(w.found, at)
+		return
+	case len(back.polls) > 0:
+		at.leaf, at.tasks, at.ends = nil, append(slices.Clip(at.tasks), s.Name), PollsOn
+		for _, hops := range back.polls {
+			at.hops = hops
+			w.found = append(w.found, at)
+		}
+		return
 	}
-	end := w.ways.end(s)
-	if end != GoesOn || w.starts(s) {
-		return end
+	if at.ends = w.ways.end(s); at.ends == GoesOn && !w.starts(s) {
+		left := maxAfter
+		at.ends = w.outcome(s, env, &left)
 	}
-	left := maxAfter
-	return w.outcome(s, env, &left)
+	w.found = append(w.found, at)
 }
 
-// comesBack is StartsAgain if all ways from a state lead to where the job is started, and from
-// there to the poll, PollsOn if all lead to the poll itself, and else empty.
-func (w *walk) comesBack(s *asl.State, env typecheck.Env, left int) End {
-	switch {
-	case w.bounds == nil || !w.bounds.loop.inside[s.Name] || left < 0:
-		return ""
-	case s == w.poll:
-		return PollsOn
-	case w.starts(s):
-		return StartsAgain
+// comeback are the ways from a state outside of the smallest loop around the poll that lead back
+// to the poll.
+type comeback struct {
+	*walk
+
+	left   int     // states that are followed yet
+	polls  [][]hop // to the poll itself
+	starts bool    // to where the job is started, and from there to the poll
+	leaves bool    // or elsewhere
+}
+
+// follow follows the ways out of a state, but for those after errors.
+func (b *comeback) follow(s *asl.State, env typecheck.Env, hops []hop) {
+	switch b.left--; {
+	case b.bounds == nil || !b.bounds.loop.inside[s.Name] || b.left < 0:
+		b.leaves = true
+		return
+	case s == b.poll:
+		b.polls = append(b.polls, hops)
+		return
+	case b.walk.starts(s):
+		b.starts = true
+		return
 	}
-	var all End
-	for _, way := range w.types.Step(s, env, w.types.Result(s)) {
-		if way.Kind == asl.TransitionCatch {
-			continue
+	for _, way := range b.types.Step(s, env, b.types.Result(s)) {
+		switch {
+		case way.Kind == asl.TransitionCatch:
+		case way.End:
+			b.leaves = true
+		default:
+			b.follow(b.inner.flow.State(way.To), way.Env, append(slices.Clip(hops), hop{s, way.Transition}))
 		}
-		end := End("")
-		if !way.End {
-			end = w.comesBack(w.inner.flow.State(way.To), way.Env, left-1)
-		}
-		if end == "" || all != "" && end != all {
-			return ""
-		}
-		all = end
 	}
-	return all
 }
 
 func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
@@ -233,7 +291,7 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 func inTime(routes []route) []route {
 	answers := unless(routes, func(r route) bool { return r.pages && r.ends == PollsOn })
 	left := unless(answers, func(r route) bool { return r.late })
-	if endOf(left) == StartsAgain {
+	if end := endOf(answers); endOf(left) == StartsAgain || end == NextJob {
 		return answers
 	}
 	return left
@@ -249,6 +307,10 @@ func endOf(routes []route) End {
 		if r.ends == end {
 			continue
 		}
+		if (r.ends == NextJob || end == NextJob) && isJudged(r.ends) && isJudged(end) {
+			end = NextJob // until there is no other
+			continue
+		}
 		if r.ends == PollsOn || end == PollsOn || r.ends == EndsUnknown || end == EndsUnknown {
 			return EndsUnknown
 		}
@@ -260,6 +322,9 @@ func endOf(routes []route) End {
 	}
 	return end
 }
+
+// isJudged tells whether an end is of a lap that comes to its end: it does not poll the same job on.
+func isJudged(end End) bool { return end != PollsOn && end != EndsUnknown && end != StartsAgain }
 
 // unless leaves out some routes, if there are others.
 func unless(routes []route, out func(route) bool) []route {

@@ -1,6 +1,10 @@
 package lint
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
 
 // fill makes the rows of the table.
 func (r *reading) fill() {
@@ -16,6 +20,9 @@ func (r *reading) fill() {
 			taken = r.routes[value]
 		}
 		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk), Ends: endOf(taken)}
+		if row.Ends == NextJob {
+			row.Last = endOf(slices.DeleteFunc(slices.Clone(taken), func(way route) bool { return way.ends == NextJob }))
+		}
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
@@ -27,6 +34,7 @@ func (r *reading) fill() {
 			row.Either = r.status.meaningsOf(r.judges, value)
 			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
 			row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
+			row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
 			if row.Meaning == MeansUnclear {
 				row.Member = r.judges[0].second[value]
 			}
@@ -38,8 +46,8 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && o.Later == row.Later && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
-				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
 		for i < len(r.Rows) && !same(i) {

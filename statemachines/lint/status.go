@@ -65,6 +65,11 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		}
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
 		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+	case row.Ends == NextJob && row.Meaning == MeansFailure:
+		if r.joinsSuccess(row) && slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
+			return StatusMisread, diag.Warning, fmt.Sprintf("no rule names %s of %s, and the Choice leads to %q and to the next job, as after a success; "+
+				"name the failure in a rule: only you know whether the other jobs need this one", names, r.Operation, to)
+		}
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
 	case r.sayStartsAgain(row, to) != "":
@@ -72,6 +77,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
 			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
+	case row.Meaning == MeansRunning && row.Ends == NextJob && r.goesRound():
+		return "", 0, ""
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
 		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, "+
 			"and the execution fails; poll on", names, r.Operation, to)
@@ -83,6 +90,13 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			"the Choice leads to %q; name the status and poll on", names, to)
 	}
 	return "", 0, ""
+}
+
+// goesRound tells whether the loop asks for the jobs in turn, whether or not they have ended.
+func (r *reading) goesRound() bool {
+	return !slices.ContainsFunc(r.status.values, func(value string) bool {
+		return r.status.meaning(r.judges, value) == MeansRunning && mayPollOn(r.routes[value])
+	})
 }
 
 // sayWrongEnd says, behind what values mean, where they lead that end the job in another way.
@@ -223,13 +237,16 @@ func (r *reading) states(row *Row) bool {
 }
 
 // comesLater tells whether only a later call than that of the loop's job leads to a value.
-func (r *reading) comesLater(value string) bool {
+func (r *reading) comesLater(value string) bool { return r.passes(value, catalog.PassingLater) }
+
+// passes tells whether a judge says of a value how it passes.
+func (r *reading) passes(value string, how catalog.Passing) bool {
 	return slices.ContainsFunc(r.judges, func(j *judge) bool {
 		if j.entry == nil {
 			return false
 		}
 		passing, _ := j.entry.Passing(value)
-		return passing == catalog.PassingLater
+		return passing == how
 	})
 }
 
@@ -258,6 +275,16 @@ func (r *reading) decisionOf(routes []route) (s *asl.State, field string) {
 		return r.Poll, ""
 	}
 	last := chosen[len(chosen)-1]
+	if routes[0].ends == NextJob { // a later Choice looks whether there is one
+		for _, d := range slices.Backward(chosen) {
+			if named := map[string]bool{}; d.taken != nil {
+				if nameValues(d.choice, named); len(named) > 0 {
+					last = d
+					break
+				}
+			}
+		}
+	}
 	switch {
 	case last.taken == nil:
 		return last.choice, ""

@@ -19,11 +19,11 @@ func TestDescribeRow(t *testing.T) {
 		"ending, but starts again":     {Meaning: lint.MeansEnding, Ends: lint.StartsAgain, Routes: []string{"Go"}, Rule: lint.RepeatedStart},
 		"starts again":                 {Meaning: lint.MeansUnknown, Ends: lint.StartsAgain, Routes: []string{"Go"}},
 		"running, but fails":           {Meaning: lint.MeansRunning, Ends: lint.EndsFailure},
-		"running, but goes on":         {Meaning: lint.MeansRunning, Ends: lint.GoesOn},
+		"running, but leaves the loop": {Meaning: lint.MeansRunning, Ends: lint.GoesOn},
 		"failure, but may poll on":     {Meaning: lint.MeansFailure, Ends: lint.EndsUnknown},
 		"failure, but polls on":        {Meaning: lint.MeansFailure, Ends: lint.PollsOn, Rule: lint.StatusPollsOn},
 		"succeeds":                     {Meaning: lint.MeansUnknown, Ends: lint.EndsSuccess},
-		"failure or running, polls on": {Meaning: lint.MeansUnknown, Either: []lint.Meaning{lint.MeansFailure, lint.MeansRunning}, Ends: lint.PollsOn},
+		"waiters differ (failure, running), polls on": {Meaning: lint.MeansUnknown, Either: []lint.Meaning{lint.MeansFailure, lint.MeansRunning}, Ends: lint.PollsOn},
 	} {
 		require.Equal(t, want, row.Describe())
 	}

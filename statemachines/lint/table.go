@@ -79,6 +79,9 @@ type Row struct {
 	SecondsMean Meaning
 	// Later tells that only a later call than that of the loop's job leads to the values.
 	Later bool
+	// Change tells of a value of MeansEnding that it is of another change of the resource, such as
+	// "creating" where the loop waits until it is gone.
+	Change bool
 	// Apart tells of an end that leads to the other one, or to one more poll, in a way that
 	// the loop has for it alone: then no Rule finds it.
 	Apart bool
@@ -94,6 +97,8 @@ type Row struct {
 	// rule takes leads to none, and the execution fails.
 	Routes []string
 	Ends   End
+	// Last is where it ends with the last job, if Ends is NextJob; empty if no route shows it.
+	Last End
 	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
 	// those of its Catch, or there are none.
 	FailsAt, Error string
@@ -125,6 +130,9 @@ const (
 	// StartsAgain leads to the Task that starts the job, and from there to the poll. Where there
 	// are several routes, others fail.
 	StartsAgain End = "starts-again"
+	// NextJob leads to the poll, which asks for another job there, such as the next of a list; Last of
+	// the row is where the last one leads.
+	NextJob End = "next-job"
 	// GoesOn leads to states that may end either way.
 	GoesOn End = "goes-on"
 	// EndsUnknown depends on more than the status: it may poll on, and may not.
@@ -204,7 +212,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		bound.Running = &running
 	}
 	c.addPlace(l, r, &bound)
-	if bound.Kind == ByCount && r.Rounds != 0 && c.countsAnew(l, r) {
+	if r.Rounds != 0 && (bound.Kind == ByTime && c.boundsOf(l).renewed || bound.Kind == ByCount && c.countsAnew(l, r)) {
 		bound.Rounds = r.Rounds
 	}
 	return bound

@@ -159,58 +159,97 @@ func (r *Row) target() string {
 
 // doesOf are the ends, for people.
 var doesOf = map[End]string{
-	PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", StartsAgain: "starts again", GoesOn: "goes on", EndsUnknown: "may poll on",
+	PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", StartsAgain: "starts again", NextJob: "polls the next job",
+	GoesOn: "may end either way", EndsUnknown: "may poll on",
 }
 
 // Describe says what the row's values mean and, where that is not what they lead to,
 // what happens.
 func (r *Row) Describe() string {
-	does := doesOf[r.Ends]
-	if r.Ends == StartsAgain && len(r.Routes) > 1 {
-		does = "may start again"
-	}
-	if r.FailsAt != "" {
-		does = r.sayFailing()
-	}
+	does := r.does()
 	switch {
 	case r.Lacks && r.Meaning == MeansFailure:
 		return "failure, " + does
 	case r.Lacks && r.Meaning != MeansUnknown:
-		return string(r.Meaning) + ", but " + does
-	case len(r.Either) > 0:
-		words := make([]string, len(r.Either))
-		for i, m := range r.Either {
-			words[i] = string(m)
-		}
-		return strings.Join(words, " or ") + ", " + does
-	case r.Compared:
-		return "not known, " + does
-	case r.Later && r.Meaning == MeansUnknown:
-		return "after a later call, " + does
+		return r.means() + ", but " + does
+	case len(r.Either) > 0, r.Compared, r.Later && r.Meaning == MeansUnknown:
+		return r.means() + ", " + does
 	case r.Later:
-		return "ending after a later call" + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
+		return r.means() + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
 	case r.Apart && r.Partial:
 		return "failure in part, " + does
 	case r.Apart && r.Ends == PollsOn:
-		return string(r.Meaning) + ", " + does + " by other Tasks"
+		return r.means() + ", " + does + " after other Tasks"
 	case r.Apart:
-		return string(r.Meaning) + ", " + does + " by a way of its own"
+		return r.means() + ", " + does + " on a path of its own"
 	case r.Meaning == MeansUnknown:
 		return does
-	case r.FailsAt != "" && r.Ends == PollsOn && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
-		return string(r.Meaning) + ", " + does
-	case r.Seconds != nil && (r.Meaning == MeansRunning || r.Meaning == MeansEnding):
-		return string(r.Meaning) + ", but may fail"
+	case r.isPlain():
+		return r.means() + ", " + does
+	case r.Seconds != nil && r.isGoing():
+		return r.means() + ", but may fail"
+	case r.Ends == EndsUnknown, r.Rule != "", r.Seconds != nil, r.Meaning == MeansRunning && r.Ends != PollsOn && r.Ends != NextJob, r.endsOtherwise():
+		return r.means() + ", but " + does
+	case r.Ends == StartsAgain, r.Ends == NextJob:
+		return r.means() + ", " + does
+	default:
+		return r.means()
+	}
+}
+
+// isPlain tells whether it is no surprise where the row leads, and yet does not follow from what its
+// values mean.
+func (r *Row) isPlain() bool {
+	switch {
+	case r.FailsAt != "" && r.Ends == PollsOn && r.isGoing():
+		return true
 	case r.Seconds != nil:
-		return string(r.Meaning) + ", but " + does
-	case r.Meaning == MeansUnclear, r.Meaning == MeansEnding && r.Ends != PollsOn && r.Rule == "", r.Meaning == MeansFailure && r.FailsAt != "":
-		return string(r.Meaning) + ", " + does
-	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn, r.endsOtherwise():
-		return string(r.Meaning) + ", but " + does
-	case r.Ends == StartsAgain:
-		return string(r.Meaning) + ", " + does
+		return false
+	default:
+		return r.Meaning == MeansUnclear || r.Meaning == MeansEnding && r.Ends != PollsOn && r.Rule == "" || r.Meaning == MeansFailure && r.FailsAt != ""
+	}
+}
+
+// isGoing tells whether the row is of a job that has not ended.
+func (r *Row) isGoing() bool { return r.Meaning == MeansRunning || r.Meaning == MeansEnding }
+
+// means says what the row's values mean.
+func (r *Row) means() string {
+	words := make([]string, len(r.Either))
+	for i, m := range r.Either {
+		words[i] = string(m)
+	}
+	switch {
+	case len(words) > 0:
+		return "waiters differ (" + strings.Join(words, ", ") + ")"
+	case r.Compared:
+		return "not known"
+	case r.Later && r.Meaning == MeansUnknown:
+		return "after a later call"
+	case r.Later:
+		return "ending after a later call"
+	case r.Change:
+		return "another change"
 	default:
 		return string(r.Meaning)
+	}
+}
+
+// does says where the row leads.
+func (r *Row) does() string {
+	switch {
+	case r.FailsAt != "":
+		return r.sayFailing()
+	case r.Ends == StartsAgain && len(r.Routes) > 1:
+		return "may start again"
+	case r.Ends == NextJob && r.Last != "":
+		return doesOf[NextJob] + " or " + doesOf[r.Last]
+	case r.Ends == EndsUnknown && r.isGoing():
+		return "may leave the loop"
+	case r.Ends == GoesOn && r.isGoing():
+		return "leaves the loop"
+	default:
+		return doesOf[r.Ends]
 	}
 }
 

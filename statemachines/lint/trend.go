@@ -10,11 +10,25 @@ import (
 // boundsOf returns the bounds of a loop, which it looks for once.
 func (c *checker) boundsOf(l *loop) *bounds {
 	if l.bounds == nil {
-		clock, trends := c.readsClock(), map[*asl.State]typecheck.Env{}
+		clock := c.readsClock()
+		trends := map[*loop]map[*asl.State]typecheck.Env{l: {}}
 		if clock {
-			trends = c.findTrends(l)
+			trends[l] = c.findTrends(l)
 		}
-		l.bounds = newBounds(l, func(s *asl.State, rule int) typecheck.Trend { return c.types.Trend(s, rule, trends[s]) })
+		renewed := false
+		l.bounds = newBounds(l, func(s *asl.State, rule int) typecheck.Trend {
+			if trend := c.types.Trend(s, rule, trends[l][s]); trend != typecheck.NoTrend && trend != typecheck.Stays || !clock {
+				return trend
+			}
+			inner := l.innermost(s, c.waysOf(l.flow).before) // a deadline that an outer loop sets anew ends each of its rounds
+			if trends[inner] == nil {
+				trends[inner] = c.findTrends(inner)
+			}
+			trend := c.types.Trend(s, rule, trends[inner][s])
+			renewed = renewed || trend == typecheck.Grows || trend == typecheck.Falls || trend == typecheck.Moves
+			return trend
+		})
+		l.bounds.renewed = renewed
 		l.bounds.clock = clock
 	}
 	return l.bounds

@@ -47,7 +47,7 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	case looks.status:
 		return fmt.Sprintf("%q computes with %s: lint cannot follow its expressions", choice.Name, path)
 	case others != "":
-		return fmt.Sprintf("%q looks at %s: lint cannot follow how that comes from %s", choice.Name, others, path)
+		return fmt.Sprintf("%q looks at %s: lint cannot tell what that says of %s", choice.Name, others, path)
 	default:
 		return fmt.Sprintf("%q does not look at %s", choice.Name, path)
 	}
@@ -56,10 +56,14 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 // sayNotInCatalogue says which operation a loop asks for a status that the catalogue has no job or
 // waiter for; empty if it asks for none.
 func (c *checker) sayNotInCatalogue(l *loop) string {
-	if keepsRecords(l) || !slices.ContainsFunc(l.states, goesOnForStatus(l)) {
+	around := slices.ContainsFunc(l.states, func(s *asl.State) bool { return c.polledInside(s) != nil })
+	if keepsRecords(l) || !around && !slices.ContainsFunc(l.states, goesOnForStatus(l)) {
 		return ""
 	}
 	for _, s := range l.states {
+		if poll := c.polledInside(s); poll != nil {
+			return fmt.Sprintf("%q polls %s inside of %q, and lint follows no status out of there", poll.Name, c.operations.of(poll).name, s.Name)
+		}
 		if s.Task == nil || changes(s) {
 			continue
 		}
@@ -68,6 +72,25 @@ func (c *checker) sayNotInCatalogue(l *loop) string {
 		}
 	}
 	return ""
+}
+
+// polledInside is the first Task inside of a Map or Parallel that polls once in each run of it; nil
+// if there is none.
+func (c *checker) polledInside(s *asl.State) *asl.State {
+	for _, f := range s.Flows() {
+		if len(loops(f, f.States, every)) > 0 {
+			continue
+		}
+		for _, inner := range f.States {
+			if c.operations.of(inner) != nil {
+				return inner
+			}
+			if poll := c.polledInside(inner); poll != nil {
+				return poll
+			}
+		}
+	}
+	return nil
 }
 
 // operands are what the rules of a Choice look at.
@@ -129,7 +152,7 @@ func (o *operands) add(text, status string, names []string) bool {
 // functions without arguments, such as $random().
 func operandsOf(text string) []string {
 	var names []string
-	for _, m := range operand().FindAllStringSubmatch(quoted().ReplaceAllString(text, "''"), -1) {
+	for _, m := range operandText().FindAllStringSubmatch(quoted().ReplaceAllString(text, "''"), -1) {
 		switch {
 		case m[2] == "": // no function
 			names = append(names, m[1])
@@ -142,9 +165,9 @@ func operandsOf(text string) []string {
 
 var (
 	connective = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:and|or)\b`) })
-	// operand is a variable with members; its second group is set for a function, and closes
+	// operandText is a variable with members; its second group is set for a function, and closes
 	// where that has no arguments.
-	operand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\((?:\s*\))?)?`) })
+	operandText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\((?:\s*\))?)?`) })
 	// plain compares a path with texts, which are empty here.
 	plain = sync.OnceValue(func() *regexp.Regexp {
 		const path, texts = `\s*\$[\w.\[\]]+\s*`, `\s*(?:''|\[\s*''(?:\s*,\s*'')*\s*\])\s*`

@@ -17,6 +17,7 @@ type machineReader struct {
 
 	d             *Definition
 	substitutions *value
+	looked        map[*value]bool // see checkPseudo
 }
 
 func (m *machineReader) report(severity diag.Severity, at *value, pointer, format string, args ...any) {
@@ -49,8 +50,10 @@ func (m *machineReader) read(p member, pointer string) {
 	switch p.name.text {
 	case "Definition":
 		m.object(p.value, pointer)
+		m.checkPseudo(p.value, pointer)
 	case "DefinitionString":
 		m.string(p.value, pointer)
+		m.checkPseudo(p.value, pointer)
 	default:
 		m.location(p.value, pointer)
 	}

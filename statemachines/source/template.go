@@ -123,7 +123,7 @@ func (t *template) machine(resource member, pointer string) *Definition {
 	kind, _ := resource.value.textOf("Type")
 	r.numbers = kind == machineTypes[0]
 	d.Type = executionType(r, properties)
-	m := &machineReader{template: t, resolver: r, d: d, substitutions: properties.get("DefinitionSubstitutions")}
+	m := &machineReader{template: t, resolver: r, d: d, substitutions: properties.get("DefinitionSubstitutions"), looked: map[*value]bool{}}
 	var forms []member
 	if properties != nil {
 		for _, p := range properties.members {

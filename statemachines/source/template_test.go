@@ -311,3 +311,40 @@ func TestNumberParameter(t *testing.T) {
 		require.Equal(t, int64(30), m.State("W").Wait.Seconds.Literal)
 	}
 }
+
+// A pseudo parameter in an ARN outside of Fn::Sub reaches AWS as it is.
+func TestPseudoParameterThatNothingFillsIn(t *testing.T) {
+	t.Parallel()
+	const task = `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"arn:${AWS::Partition}:states:::sns:publish","Parameters":{"TopicArn":"t","Message":"m"},"End":true}}}`
+	const topic = `{"StartAt":"A","States":{"A":{"Type":"Pass","Result":"arn:aws:sns:${AWS::Region}:1:t","End":true}}}`
+	const rejects, misses = "error: ${AWS::Partition} stands outside of Fn::Sub", "danger: ${AWS::Region} stands outside of Fn::Sub"
+	tests := map[string]struct{ properties, want string }{
+		"a text":                   {"DefinitionString: '" + task + "'", rejects},
+		"a joined text":            {"DefinitionString: !Join ['', ['" + task + "', !Ref Empty]]", rejects},
+		"an ARN of an argument":    {"DefinitionString: '" + topic + "'", misses},
+		"Fn::Sub":                  {"DefinitionString: !Sub '" + task + "'", ""},
+		"Fn::Sub in a joined text": {"DefinitionString: !Join ['', [!Sub '" + task + "', '']]", ""},
+		"a substitution":           {"DefinitionString: '" + task + "'\nDefinitionSubstitutions: {'AWS::Partition': aws}", ""},
+		"an object": {
+			"Definition:\n  StartAt: A\n  States:\n    A: {Type: Task, Resource: 'arn:${AWS::Partition}:states:::sns:publish', Parameters: {TopicArn: t, Message: m}, End: true}", rejects,
+		},
+		"an object with Fn::Sub": {
+			"Definition:\n  StartAt: A\n  States:\n    A: {Type: Task, Resource: !Sub 'arn:${AWS::Partition}:states:::sns:publish', Parameters: {TopicArn: t, Message: m}, End: true}", "",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := fstest.MapFS{"t.yaml": {Data: []byte(machine(test.properties))}}
+			found, err := source.LoadOne(t.Context(), "t.yaml", source.Options{FS: files})
+			require.NoError(t, err)
+			if test.want == "" {
+				require.Empty(t, found.Problems)
+				return
+			}
+			require.Len(t, found.Problems, 1)
+			p := found.Problems[0]
+			require.Contains(t, strings.ToLower(p.Severity.String())+": "+p.Message, test.want)
+		})
+	}
+}

@@ -131,7 +131,7 @@ func (v Value) Member(name string) Value { return memberOf(v, name) }
 
 // Item is an element of the value as an array, which may be missing.
 func (v Value) Item(index int) Value {
-	if v.kinds() != arrays {
+	if v.kinds()&^(missing|null) != arrays {
 		return Value{}
 	}
 	return v.list().get(index)

@@ -45,6 +45,7 @@ type loopRow struct {
 	Meaning       string         `json:"meaning"`
 	Either        []lint.Meaning `json:"either,omitempty"`
 	Compared      bool           `json:"compared,omitempty"`
+	Change        bool           `json:"change,omitempty"`
 	Later         bool           `json:"later,omitempty"`
 	Apart         bool           `json:"apart,omitempty"`
 	Partial       bool           `json:"partial,omitempty"`
@@ -53,6 +54,7 @@ type loopRow struct {
 	MemberMeaning lint.Meaning   `json:"memberMeaning,omitempty"`
 	Routes        []string       `json:"routes"`
 	Ends          string         `json:"ends"`
+	Last          string         `json:"last,omitempty"`
 	FailsAt       string         `json:"failsAt,omitempty"`
 	Error         string         `json:"error,omitempty"`
 	Lacks         bool           `json:"lacks,omitempty"`
@@ -111,11 +113,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
-	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
-		if s != nil && out.Pointer == "" {
-			out.Pointer = s.Position.Pointer
-		}
-	}
+	out.Pointer = l.TurnsAt().Position.Pointer
 	if l.Entry != nil {
 		out.Entry = l.Entry.FullName()
 	}
@@ -124,8 +122,8 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	}
 	for _, r := range l.Rows {
 		row := loopRow{
-			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Apart: r.Apart, Partial: r.Partial,
-			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends),
+			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Change: r.Change, Apart: r.Apart, Partial: r.Partial,
+			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Last: string(r.Last),
 			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Rule: r.Rule,
 		}
 		if r.Rule != "" {

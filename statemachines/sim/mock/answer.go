@@ -38,7 +38,7 @@ func ServiceFailure(resource string, op *catalog.Operation, a Answer) *sim.TaskE
 	}
 	known := classOf(r, op)
 	if declared != "" {
-		known.name = prefixOf(known.name) + "." + javasdk.ExceptionName(op.Service.Name, declared)
+		known.name = prefixOf(r.ThrottleName()) + "." + javasdk.ExceptionName(op.Service.Name, declared)
 	}
 	known.code, known.status = a.Code, a.Status
 	return known.failure(a.Message, a.RequestID)
@@ -87,7 +87,7 @@ func prefixOf(name string) string {
 // Step Functions.
 func classOf(r asl.Resource, op *catalog.Operation) classError {
 	if known, ok := optimizedThrottling[r.Service]; ok {
-		known.name = prefixOf(known.name) + "." + strings.TrimSuffix(known.service, "v2") + "Exception"
+		known.name = prefixOf(r.ThrottleName()) + "." + strings.TrimSuffix(known.service, "v2") + "Exception"
 		return known
 	}
 	prefix := op.Service.ErrorPrefix

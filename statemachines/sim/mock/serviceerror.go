@@ -205,19 +205,19 @@ func unknownName(r asl.Resource) (serviceError, bool, error) {
 }
 
 // optimizedThrottling is how the integrations that AWS made for Step Functions
-// fail when they are called too often.
+// fail when they are called too often, but for the name of the error.
 var optimizedThrottling = map[string]classError{
-	"athena":    {"Athena.AmazonAthenaException", "AmazonAthena", "ThrottlingException", 400},
-	"batch":     {"Batch.AWSBatchException", "AWSBatch", "TooManyRequestsException", 429},
-	"codebuild": {"CodeBuild.AWSCodeBuildException", "AWSCodeBuild", "ThrottlingException", 400},
-	"dynamodb":  {"DynamoDB.ProvisionedThroughputExceededException", "AmazonDynamoDBv2", "ProvisionedThroughputExceededException", 400},
-	"ecs":       {"ECS.AmazonECSException", "AmazonECS", "ThrottlingException", 400},
-	"glue":      {"Glue.AWSGlueException", "AWSGlue", "ThrottlingException", 400},
-	"lambda":    {"Lambda.TooManyRequestsException", "AWSLambda", "TooManyRequestsException", 429},
-	"sagemaker": {"SageMaker.AmazonSageMakerException", "AmazonSageMaker", "ThrottlingException", 400},
-	"sns":       {"SNS.ThrottledException", "AmazonSNS", "Throttling", 429},
-	"sqs":       {"SQS.AmazonSQSException", "AmazonSQS", "RequestThrottled", 403},
-	"states":    {"StepFunctions.AWSStepFunctionsException", "AWSStepFunctions", "ThrottlingException", 400},
+	"athena":    {"", "AmazonAthena", "ThrottlingException", 400},
+	"batch":     {"", "AWSBatch", "TooManyRequestsException", 429},
+	"codebuild": {"", "AWSCodeBuild", "ThrottlingException", 400},
+	"dynamodb":  {"", "AmazonDynamoDBv2", "ProvisionedThroughputExceededException", 400},
+	"ecs":       {"", "AmazonECS", "ThrottlingException", 400},
+	"glue":      {"", "AWSGlue", "ThrottlingException", 400},
+	"lambda":    {"", "AWSLambda", "TooManyRequestsException", 429},
+	"sagemaker": {"", "AmazonSageMaker", "ThrottlingException", 400},
+	"sns":       {"", "AmazonSNS", "Throttling", 429},
+	"sqs":       {"", "AmazonSQS", "RequestThrottled", 403},
+	"states":    {"", "AWSStepFunctions", "ThrottlingException", 400},
 }
 
 // ThrottleFailure returns the failure of a Task whose service is called too often, as Step
@@ -238,6 +238,7 @@ func throttleCall(call sim.Call) error {
 		return e.failure(prefix, message, requestID)
 	}
 	if e, ok := optimizedThrottling[r.Service]; ok {
+		e.name = r.ThrottleName()
 		return e.failure(message, requestID)
 	}
 	return fmt.Errorf("state %q: jobpoller does not know how %q fails when it is throttled; let it fail with the name of the error", call.State, call.Resource)

@@ -1,0 +1,81 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// retriedAround are the retriers of a Parallel, a Map or a nested state machine that poll: they run all
+// of it again while a Fail state inside of it says that the job is not done.
+func (c *checker) retriedAround(s *asl.State) []asl.Retrier {
+	errors, asks := c.raisedInside(s)
+	nested := isNested(s)
+	if !nested && (!asks || len(errors) == 0) {
+		return nil
+	}
+	var polling []asl.Retrier
+	attempts := int64(0)
+	for _, r := range s.Retry {
+		if r.MaxAttempts > 0 && (nested && (takesAll(r.ErrorEquals) || slices.ContainsFunc(r.ErrorEquals, isOwnError)) || !nested && meets(r.ErrorEquals, errors)) {
+			polling, attempts = append(polling, r), attempts+r.MaxAttempts
+		}
+	}
+	if attempts < fewAttempts {
+		return nil
+	}
+	return polling
+}
+
+// isNested tells whether a Task runs a state machine and waits for its end.
+func isNested(s *asl.State) bool {
+	if s.Task == nil {
+		return false
+	}
+	r := asl.ParseResource(s.Task.Resource)
+	return r.Service == "states" && r.Action == "startExecution" && r.Pattern != ""
+}
+
+// raisedInside are the errors of the Fail states inside of a state to which a Choice leads, and
+// whether a Task inside of it asks for a status. A loop inside polls by itself.
+func (c *checker) raisedInside(s *asl.State) (errors []string, asks bool) {
+	for _, f := range s.Flows() {
+		if len(loops(f, f.States, every)) > 0 {
+			return nil, false
+		}
+		for _, inner := range f.States {
+			asks = asks || inner.Task != nil && (c.operations.of(inner) != nil || isFunction(inner))
+			if inner.Fail != nil && inner.Fail.Error != nil && slices.ContainsFunc(c.waysOf(f).before[inner.Name], func(from *asl.State) bool { return from.Choice != nil }) {
+				if name, ok := inner.Fail.Error.Literal.(string); ok {
+					errors = append(errors, name)
+				}
+			}
+			more, other := c.raisedInside(inner)
+			errors, asks = append(errors, more...), asks || other
+		}
+	}
+	return errors, asks
+}
+
+// retryLoopAround adds the loop in the Retry of a Parallel, a Map or a nested state machine, whose
+// statuses are not judged.
+func (c *checker) retryLoopAround(f *asl.Flow, s *asl.State, polling []asl.Retrier, express bool) {
+	turn := retriedTurn(s, polling)
+	if turn.Events, turn.Transitions = visit(s); s.Task != nil {
+		turn.Events--
+	}
+	l := Loop{Flow: f, States: []*asl.State{s}, Retries: true, Express: express, Turn: turn, Bound: c.retriedBound(polling, turn)}
+	l.Bound.AtMost = s.Task == nil // of what is inside, each try runs a part
+	l.Unjudged = fmt.Sprintf("the Retry of %q runs all of it again, and lint follows no status from one try to the next", s.Name)
+	if s.Task != nil {
+		l.Unjudged = fmt.Sprintf("%q runs another state machine, which looks at the status", s.Name)
+	}
+	if l.Bound.Kind == ByCount {
+		l.Bound.At, l.Bound.By = []string{s.Name}, []string{"MaxAttempts"}
+		if k := catcherOf(s, polling); k != nil {
+			l.Bound.Route, l.Bound.Ends = k.Next, c.waysOf(f).end(f.State(k.Next))
+		}
+	}
+	c.tables = append(c.tables, l)
+}
