@@ -31,8 +31,10 @@ type route struct {
 	tasks  []string   // that do work on it, in the loop
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
-	late   bool // taken only when a bound of the loop is reached
-	pages  bool // asks for the next page of an answer
+	// outputs are what an item or a branch gives at its end, if that is known.
+	outputs []typecheck.Env
+	late    bool // taken only when a bound of the loop is reached
+	pages   bool // asks for the next page of an answer
 
 	fails   bool       // a field of a state on it selects nothing: then the state fails
 	instead bool       // it is taken where a state fails
@@ -98,7 +100,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at := at
 		at.fails = at.fails || fails && way.Fails
 		if way.End {
-			at.leaf, at.ends = s, EndsSuccess
+			at.leaf, at.ends, at.outputs = s, w.ways.over, []typecheck.Env{{Input: way.Env.Input}}
 			w.found = append(w.found, at)
 			continue
 		}
@@ -126,7 +128,7 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 	case s.Type == asl.TypeFail:
 		at.leaf, at.ends = s, EndsFailure
 	case s.Type == asl.TypeSucceed || s.End && s.Type == asl.TypePass || s.End && s.Type == asl.TypeWait:
-		at.leaf, at.ends = s, EndsSuccess
+		at.leaf, at.ends, at.outputs = s, w.ways.over, w.outputs(s, way.Env, maxAfter)
 	case s.Type == asl.TypePass || s.Type == asl.TypeChoice || s.Type == asl.TypeWait:
 		w.step(s, way.Env, typecheck.Value{}, at)
 		return
@@ -135,7 +137,7 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 		w.step(s, way.Env, w.types.Result(s), at)
 		return
 	default:
-		at.leaf = s
+		at.leaf, at.outputs = s, w.outputs(s, way.Env, maxAfter)
 		if at.ends = w.after(s, way.Env); at.ends == PollsOn {
 			at.leaf, at.tasks = nil, append(slices.Clip(at.tasks), s.Name)
 		}
@@ -214,7 +216,7 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 			continue
 		}
 		if way.End {
-			return EndsSuccess // and there is no other
+			return w.ways.over // and there is no other
 		}
 		next := w.outcome(w.inner.flow.State(way.To), way.Env, left)
 		if end != "" && next != end {
@@ -274,12 +276,16 @@ func unless(routes []route, out func(route) bool) []route {
 type ways struct {
 	before           map[string][]*asl.State // what leads to a state
 	success, failure map[string]bool         // the states that can reach such an end but by errors
+	over             End                     // of an execution in which the flow has succeeded
 }
 
 func (c *checker) waysOf(f *asl.Flow) *ways {
 	w := c.ways[f]
 	if w == nil {
 		w = newWays(f)
+		if w.over = GoesOn; c.outsideOf(f).quiet {
+			w.over = EndsSuccess
+		}
 		c.ways[f] = w
 	}
 	return w
@@ -325,7 +331,7 @@ func reach(before map[string][]string, names []string) map[string]bool {
 func (w *ways) end(s *asl.State) End {
 	switch {
 	case w.success[s.Name] && !w.failure[s.Name]:
-		return EndsSuccess
+		return w.over
 	case w.failure[s.Name] && !w.success[s.Name]:
 		return EndsFailure
 	default:
