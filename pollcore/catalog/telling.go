@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Telling is a member of the answer about a job that says, beside its status, whether it
-// has ended: CodeBuild's buildComplete.
+// Telling is a member of the answer about a job or a resource that says, beside what a waiter reads,
+// whether it has ended: CodeBuild's buildComplete. It is about the making of a resource.
 type Telling struct {
 	Service   string `json:"service"`
 	Operation string `json:"operation"`
@@ -39,8 +39,5 @@ var tellingsOf = sync.OnceValue(func() map[string][]Telling {
 // Telling returns the members of the answer that say, beside the status, whether the job
 // has ended.
 func (e *Entry) Telling() []Telling {
-	if e.Job == nil {
-		return nil
-	}
 	return tellingsOf()[e.Service.Key+":"+e.Operation.Name]
 }

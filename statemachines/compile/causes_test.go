@@ -22,7 +22,7 @@ func TestKnownCauses(t *testing.T) {
 		service, err := catalog.AWS().Service(listed.Key)
 		require.NoError(t, err)
 		for _, op := range service.Operations {
-			for _, c := range compile.CausesOf(op) {
+			for _, c := range op.Causes() {
 				found[c.Service+" "+c.Operation+" "+c.Code] = true
 				require.Contains(t, c.Source, "https://", c.Code)
 				pattern := strings.ReplaceAll(regexp.QuoteMeta(c.Pattern), `\*`, ".*")
@@ -32,7 +32,7 @@ func TestKnownCauses(t *testing.T) {
 		}
 	}
 	require.Len(t, found, 11)
-	require.Nil(t, compile.CausesOf(nil))
+	require.Nil(t, (*catalog.Operation)(nil).Causes())
 }
 
 // A message has another form where several things are missing.

@@ -34,7 +34,7 @@ type Options struct {
 	// by their codes: Step Functions gives all of them one name, and a Cause with
 	// the message but not the code. A pattern is a text that the Cause has
 	// somewhere; * stands for any text, \* for an asterisk, \\ for a backslash.
-	// Those of [CausesOf] have a source and are taken for codes that have
+	// Those of [catalog.Operation.Causes] have a source and are taken for codes that have
 	// none here. The strategies with Lambda functions know the codes and do without.
 	CausePatterns map[string]string
 	// UnmodeledFails lets an error fail the wait whose code the service's model does

@@ -262,6 +262,8 @@ func TestReasons(t *testing.T) {
 		"$.q.QueryExecution.Status.State", "$.q.Table.TableStatus", "SUCCEEDED", "ACTIVE", `"Next": "Report"`, `"Next": "Failed"`, "FAILED", "ARCHIVED",
 		`"Type": "Pass", "Result": {"id": "q"}`, `"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:deleteTable", "Parameters": {"TableName.$": "$.id"}, "ResultPath": null`,
 		`"ResultPath": "$.q"`, `"ResultPath": "$.q", "Catch": [{"ErrorEquals": ["DynamoDb.ResourceNotFoundException"], "ResultPath": null, "Next": "Report"}]`).Replace(plain)
+	conversion := strings.NewReplacer("athena:getQueryExecution", "ec2:describeConversionTasks", `{"QueryExecutionId.$": "$.id"}`, `{"ConversionTaskIds.$": "States.Array($.id)"}`,
+		"$.q.QueryExecution.Status.State", "$.q.ConversionTasks[0].State", "SUCCEEDED", "deleted", "FAILED", "cancelled").Replace(plain)
 	space := strings.NewReplacer("athena:getQueryExecution", "repostspace:getSpace", `{"QueryExecutionId.$": "$.id"}`, `{"SpaceId.$": "$.id"}`,
 		"$.q.QueryExecution.Status.State", "$.q.Status", "SUCCEEDED", "DELETED", "FAILED", "DELETE_FAILED",
 		`"ResultPath": "$.q"`, `"ResultPath": "$.q", "Catch": [{"ErrorEquals": ["Repostspace.ResourceNotFoundException"], "ResultPath": null, "Next": "Report"}]`).Replace(plain)
@@ -367,7 +369,8 @@ func TestReasons(t *testing.T) {
 		"a success that is an error":                       {space, fix.Options{}, "repostspace:SpaceDeleted succeeds by an error"},
 		"the strategy loop for a success that is an error": {space, loop, "repostspace:SpaceDeleted succeeds by an error"},
 		"a member that no answer has":                      {container, fix.Options{}, ""},
-		"a job of which nobody knows an answer":            {table, fix.Options{}, "no answers can be made up for dynamodb:TableNotExists"},
+		"a job of which nobody knows an answer":            {conversion, fix.Options{}, "no answers can be made up for ec2:ConversionTaskDeleted"},
+		"a table that is deleted":                          {table, fix.Options{}, "dynamodb:TableNotExists succeeds by an error"},
 		"a Catch that lint finds fault with":               {machine(`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Report"}]`, "", "", ""), fix.Options{}, "lint finds hidden-failure in the new loop"},
 		"an InputPath of a template's parameter":           {strings.Replace(plain, `{"Type": "Succeed"}`, `{"Type": "Pass", "InputPath": "${Path}", "End": true}`, 1), fix.Options{}, "the change cannot be tried: "},
 		"a fault beside what is chosen":                    {machine(`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Report"}]`, "", "", ""), fix.Options{MaxWait: 48 * time.Hour}, "lead to a Fail state (the longest delay is 66 s, not 30 s"},

@@ -48,6 +48,9 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	if row.Partial {
 		base.class, base.also = Offered, "only you know whether a part is enough: if it is, lead it where a success goes"
 	}
+	if row.Meaning == lint.MeansFailure && l.Flow != &c.machine.Flow {
+		base.class, base.also = Offered, "the failure stops the other items or branches"
+	}
 	e := &statusEdit{checked: c, loop: l, values: row.Values}
 	e.correctWords()
 	e.narrowRules()

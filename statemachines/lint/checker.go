@@ -22,7 +22,8 @@ type checker struct {
 	operations operations
 	called     map[string][]*asl.State // see tasks
 	ways       map[*asl.Flow]*ways
-	text       string // see mentions
+	outsides   map[*asl.Flow]outside // of flows inside of states
+	text       string                // see mentions
 	tagged     *typecheck.Checker
 	timed      *typecheck.Checker // see clocked
 }
@@ -37,7 +38,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 	}
 	return &checker{
 		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, tokens: map[asl.Resource]string{},
-		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{},
+		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
 	}
 }
 

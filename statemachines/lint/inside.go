@@ -24,7 +24,7 @@ func (c *checker) hidesInside(f *asl.Flow, s *asl.State, inside []Loop) {
 		if !catchesInside(s, catcher.ErrorEquals) {
 			continue
 		}
-		if succeeds(f, catcher.Next) {
+		if c.outsideOf(f).quiet && succeeds(f, catcher.Next) {
 			c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", i), "every failure of the job that %q polls leads to %q, "+
 				"where the execution succeeds whether or not the job did; lead to a Fail state", inside[failing].Poll.Name, catcher.Next)
 		}

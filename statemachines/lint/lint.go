@@ -152,6 +152,7 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 		c.recovery(s)
 		before := len(c.tables)
 		for _, inner := range s.Flows() {
+			c.enterFlow(inner, f, s)
 			c.flow(inner, express || s.Map != nil && s.Map.Distributed && s.Map.ExecutionType == asl.Express)
 		}
 		if len(s.Flows()) > 0 {

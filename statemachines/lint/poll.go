@@ -273,7 +273,7 @@ var recordCall = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // poll checks a Task of a poll loop.
 func (c *checker) poll(l *loop, s *asl.State) {
 	caught := slices.IndexFunc(s.Catch, func(catcher asl.Catcher) bool { return takesAll(catcher.ErrorEquals) })
-	if caught >= 0 && succeeds(l.flow, s.Catch[caught].Next) {
+	if caught >= 0 && c.outsideOf(l.flow).quiet && succeeds(l.flow, s.Catch[caught].Next) {
 		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "every error of the Task leads to %q, "+
 			"where the execution succeeds whether or not the job did; lead to a Fail state", s.Catch[caught].Next)
 	}
@@ -402,6 +402,8 @@ func succeeds(f *asl.Flow, name string) bool {
 		s := f.State(name)
 		switch {
 		case s == nil:
+			return false
+		case raises(s):
 			return false
 		case s.Type == asl.TypeSucceed:
 			return true

@@ -33,6 +33,7 @@ type reading struct {
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop
+	outside    outside // of the flow
 	// followAll follows a status, on the ways that a bound of the loop takes, too.
 	followAll func(value string) []route
 	// compared are values that the machine alone knows.
@@ -54,6 +55,7 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 	}
 	r := &reading{inner: inner}
 	r.Flow, r.Poll, r.Operation, r.Express = l.flow, poll, p.name, express
+	r.outside = c.outsideOf(l.flow)
 	r.Turn, r.States = inner.turn(poll), inner.states
 	for _, s := range inner.states {
 		if s.Wait != nil {

@@ -102,6 +102,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	own := &loop{flow: f, states: []*asl.State{s}, inside: map[string]bool{s.Name: true}, taken: every}
 	r := &reading{inner: own}
 	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
+	r.outside = c.outsideOf(f)
 	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(polling, retriedTurn(s, polling))
 	if r.Bound.Kind == ByCount {
 		r.Bound.At, r.Bound.By = []string{s.Name}, []string{"MaxAttempts"}

@@ -36,8 +36,10 @@ type route struct {
 	tasks  []string   // that do work on it, in the loop
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
-	late   bool // taken only when a bound of the loop is reached
-	pages  bool // asks for the next page of an answer
+	// outputs are what an item or a branch gives at its end, if that is known.
+	outputs []typecheck.Env
+	late    bool // taken only when a bound of the loop is reached
+	pages   bool // asks for the next page of an answer
 
 	fails   bool       // a field of a state on it selects nothing: then the state fails
 	instead bool       // it is taken where a state fails
@@ -128,7 +130,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at := at
 		at.fails = at.fails || fails && way.Fails
 		if way.End {
-			at.leaf, at.ends = s, EndsSuccess
+			at.leaf, at.ends, at.outputs = s, w.ways.over, []typecheck.Env{{Input: way.Env.Input}}
 			w.found = append(w.found, at)
 			continue
 		}
@@ -158,7 +160,7 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 	case s.Type == asl.TypeFail:
 		at.leaf, at.ends = s, EndsFailure
 	case s.Type == asl.TypeSucceed || s.End && s.Type == asl.TypePass || s.End && s.Type == asl.TypeWait:
-		at.leaf, at.ends = s, EndsSuccess
+		at.leaf, at.ends, at.outputs = s, w.ways.over, w.outputs(s, way.Env, maxAfter)
 	case s.Type == asl.TypePass || s.Type == asl.TypeChoice || s.Type == asl.TypeWait:
 		w.step(s, way.Env, typecheck.Value{}, at)
 		return
@@ -194,7 +196,7 @@ func (w *walk) fail(s *asl.State, catchers []typecheck.Way, at route) {
 // leave adds what happens to a path that leaves the smallest loop around the poll for a state: it
 // comes back, or the execution ends.
 func (w *walk) leave(s *asl.State, env typecheck.Env, at route) {
-	at.leaf = s
+	at.leaf, at.outputs = s, w.outputs(s, env, maxAfter)
 	back := comeback{walk: w, left: maxBack}
 	back.follow(s, env, at.hops)
 	switch {
@@ -272,7 +274,7 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 			continue
 		}
 		if way.End {
-			return EndsSuccess // and there is no other
+			return w.ways.over // and there is no other
 		}
 		next := w.outcome(w.inner.flow.State(way.To), way.Env, left)
 		if end != "" && next != end {
@@ -339,12 +341,16 @@ func unless(routes []route, out func(route) bool) []route {
 type ways struct {
 	before           map[string][]*asl.State // what leads to a state
 	success, failure map[string]bool         // the states that can reach such an end but by errors
+	over             End                     // of an execution in which the flow has succeeded
 }
 
 func (c *checker) waysOf(f *asl.Flow) *ways {
 	w := c.ways[f]
 	if w == nil {
 		w = newWays(f)
+		if w.over = GoesOn; c.outsideOf(f).quiet {
+			w.over = EndsSuccess
+		}
 		c.ways[f] = w
 	}
 	return w
@@ -390,7 +396,7 @@ func reach(before map[string][]string, names []string) map[string]bool {
 func (w *ways) end(s *asl.State) End {
 	switch {
 	case w.success[s.Name] && !w.failure[s.Name]:
-		return EndsSuccess
+		return w.over
 	case w.failure[s.Name] && !w.success[s.Name]:
 		return EndsFailure
 	default:

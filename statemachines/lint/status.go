@@ -58,6 +58,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusPollsOn, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
 		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+	case row.Meaning == MeansFailure && r.tellsOutside(row): // what follows the Map or Parallel judges it
 	case row.Partial && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.joinsSuccess(row):
 		if slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+

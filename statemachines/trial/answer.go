@@ -101,13 +101,23 @@ func newCallee(s *asl.State, r *simulate.Response, models typecheck.Models) *cal
 		c.running = &answer{kind: Kind{Task: s.Name, Sort: Status, Value: status.Name}, text: textOf(status.Answer), runs: true}
 		c.waiting = answer{kind: Kind{Task: s.Name, Sort: Bare}, text: textOf(status.Bare), runs: true}
 	}
+	if r.Statuses != nil && r.Statuses[r.End].Failure != nil {
+		c.usual = failing(s, r.Statuses[r.End].Failure)
+		c.usual.ended = true
+		return c
+	}
 	for _, status := range r.Statuses {
-		if textOf(status.Answer) == c.usual.text {
+		if status.Failure == nil && textOf(status.Answer) == c.usual.text {
 			c.usual.kind = Kind{Task: s.Name, Sort: Status, Value: status.Name}
 			break
 		}
 	}
 	return c
+}
+
+// failing is the answer of a call that ends with an error.
+func failing(s *asl.State, failure *sim.TaskError) answer {
+	return answer{kind: Kind{Task: s.Name, Sort: Fails, Value: failure.Name}, failure: failure}
 }
 
 // vary makes the other answers of a Task. named are the errors that both machines name.
@@ -136,6 +146,9 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 		}
 	}
 	for _, s := range r.Statuses {
+		if s.Failure != nil {
+			continue // addErrors has it
+		}
 		add(s.Name, s.Answer, s.Verdict == pollcore.Retry, s.Verdict != pollcore.Retry)
 		if s.Ending {
 			c.ending = &answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: s.Name}, text: textOf(s.Answer), runs: true}
@@ -145,7 +158,7 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 		return
 	}
 	bases := []any{r.Statuses[r.Running].Answer}
-	if len(r.Members) > 1 {
+	if len(r.Members) > 1 && r.Usual != nil {
 		bases = append(bases, r.Usual)
 	}
 	for _, m := range r.Members {
@@ -175,6 +188,9 @@ func (c *callee) addBare(r *simulate.Response) {
 		}
 	}
 	for _, s := range r.Statuses {
+		if s.Failure != nil {
+			continue
+		}
 		add(s.Answer, s.Bare, Kind{Task: c.state.Name, Sort: Status, Value: s.Name}, s.Verdict == pollcore.Retry)
 	}
 	if r.Statuses == nil {
@@ -241,7 +257,7 @@ func (c *callee) addErrors(op *catalog.Operation, named []string) {
 	add := func(failure *sim.TaskError) {
 		if failure != nil && !seen[failure.Name] {
 			seen[failure.Name] = true
-			c.errors = append(c.errors, answer{kind: Kind{Task: c.state.Name, Sort: Fails, Value: failure.Name}, failure: failure})
+			c.errors = append(c.errors, failing(c.state, failure))
 		}
 	}
 	resource := c.state.Task.Resource

@@ -53,7 +53,7 @@ func lossy(e *catalog.Entry) bool {
 
 // seen tells whether a message of the error is known, which its Cause has.
 func seen(e *catalog.Entry, code string) bool {
-	return slices.ContainsFunc(compile.CausesOf(e.Operation), func(c compile.KnownCause) bool { return c.Code == code })
+	return slices.ContainsFunc(e.Operation.Causes(), func(c catalog.KnownCause) bool { return c.Code == code })
 }
 
 // declares tells whether the model has the error: by its shape, or by the HTTP

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // Integration gives a JSON value of a shape the form that it has in an SDK
@@ -88,7 +87,7 @@ func IntegrationError(o *catalog.Operation, code string) string {
 // the code.
 func IntegrationCause(o *catalog.Operation, code, message string) string {
 	status := 400
-	for _, c := range compile.CausesOf(o) {
+	for _, c := range o.Causes() {
 		if c.Code == code {
 			message = c.Message
 		}

@@ -57,6 +57,11 @@ type Job struct {
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
+	// Raises are the errors that Describe ends with while the job has a status, by it: what is
+	// deleted is not found in the end.
+	Raises map[string]Raised
+	// Echoes are the members of the answer that repeat what Describe asks for, as Echo takes them.
+	Echoes map[string]string
 	// Fails are the ends with which a ".sync" Task fails.
 	Fails []string
 	// Part is the path of what a ".sync" Task returns in the answer of Describe; the
@@ -106,6 +111,9 @@ type answered struct {
 	answer     any
 }
 
+// Raised is an error, as Step Functions shows it.
+type Raised struct{ Error, Cause string }
+
 // Course is how long a job runs, and how it ends.
 type Course struct {
 	Spread Spread
@@ -139,11 +147,11 @@ func (j *Job) Describe(_ context.Context, call sim.Call) (sim.Reply, error) {
 	if j.Throttled > 0 && j.draws().Float64() < j.Throttled {
 		return sim.Reply{}, throttleCall(call)
 	}
-	id, run, err := j.find(call, j.idArgument())
-	if err != nil {
-		return sim.Reply{}, err
+	output, err := j.describe(call)
+	if err == nil {
+		output, err = Echo(output, call.Arguments, j.Echoes)
 	}
-	return j.reply(id, run, call.Time)
+	return sim.Reply{Output: output}, err
 }
 
 // Stop is the handler of the call that stops the job. A job that has ended
@@ -280,17 +288,24 @@ func (j *Job) find(call sim.Call, at string) (string, *jobRun, error) {
 			return "", nil, err
 		}
 	}
-	if known, ok := j.names[id]; ok {
-		id = known
+	run, err := j.findID(call, &id)
+	return id, run, err
+}
+
+// findID returns the job of an id, or of the name that a caller gave it: then the id is that of
+// the job.
+func (j *Job) findID(call sim.Call, id *string) (*jobRun, error) {
+	if known, ok := j.names[*id]; ok {
+		*id = known
 	}
-	run := j.runs[id]
+	run := j.runs[*id]
 	switch {
 	case run != nil:
-		return id, run, nil
+		return run, nil
 	case j.started > 0:
-		return "", nil, noSuchJob(call, id, j.NotFound)
+		return nil, noSuchJob(call, *id, j.NotFound)
 	default:
-		return id, j.begin(id, call), nil
+		return j.begin(*id, call), nil
 	}
 }
 

@@ -22,7 +22,7 @@ func (j *Job) Check() error {
 	}
 	if j.Running == "" || j.Ends == "" {
 		report("a job needs its status while it runs, and its status at the end")
-	} else if j.Status == "" && j.Answers != nil && slices.ContainsFunc(j.statuses(), func(s string) bool { return j.Answers[s] == nil }) {
+	} else if j.Status == "" && j.Answers != nil && slices.ContainsFunc(j.statuses(), func(s string) bool { return j.Answers[s] == nil && j.Raises[s] == (Raised{}) }) {
 		report("a job without the path of its status needs the answer of each status")
 	}
 	for _, text := range []string{
@@ -33,6 +33,13 @@ func (j *Job) Check() error {
 		}
 		if _, err := parsePath(text); err != nil {
 			problems = append(problems, err)
+		}
+	}
+	for from, to := range j.Echoes {
+		for _, text := range []string{from, to} {
+			if _, err := parsePath(text); err != nil {
+				problems = append(problems, err)
+			}
 		}
 	}
 	if len(problems) == 0 {
@@ -62,6 +69,9 @@ func (j *Job) checkAnswers() error {
 	}
 	const id = "id"
 	for _, status := range j.statuses() {
+		if _, raises := j.Raises[status]; raises {
+			continue
+		}
 		answer, err := j.answer(id, status)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	before := len(r.problems)
-	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "fails", "part", "answer", "answers",
+	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes", "fails", "part", "answer", "answers",
 		"id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer",
 		"notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
@@ -24,7 +24,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		Spread: r.spread(n, "runs"), Throttled: r.share(n, "throttle"), Answer: r.answer(n, "answer"), Answers: r.answersOf(n, "answers"),
 		Status: r.text(n, "status", n.Get("answers") == nil), Running: r.text(n, "running", true), Ends: r.text(n, "ends", true),
 		StartTime: r.text(n, "startTime", false), EndTime: r.text(n, "endTime", false), EpochTimes: r.flag(n, "epochTimes"),
-		Stopped: r.text(n, "stopped", false), Fails: r.texts(n, "fails"), Part: r.text(n, "part", false),
+		Stopped: r.text(n, "stopped", false), Raises: r.raised(n, "raises"), Echoes: r.echoes(n, "echoes"), Fails: r.texts(n, "fails"), Part: r.text(n, "part", false),
 		ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
 		StartNameArgument: r.text(n, "startNameArgument", false), Name: r.text(n, "name", false),
@@ -35,7 +35,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return &Job{
 			Spread: read.Spread, Throttled: read.Throttled, Courses: read.Courses, Answer: read.Answer, Answers: read.Answers,
 			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, EpochTimes: read.EpochTimes, Running: read.Running, Ends: read.Ends,
-			Stopped: read.Stopped, Fails: read.Fails, Part: read.Part,
+			Stopped: read.Stopped, Raises: read.Raises, Echoes: read.Echoes, Fails: read.Fails, Part: read.Part,
 			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
 			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument,
 			StartNameArgument: read.StartNameArgument, Name: read.Name, StopAnswer: read.StopAnswer, NotFound: read.NotFound,
@@ -159,6 +159,35 @@ func (r *reader) answer(n *jsontree.Node, name string) map[string]any {
 		return nil
 	}
 	return answer.Value().(map[string]any)
+}
+
+// raised reads the errors of statuses.
+func (r *reader) raised(n *jsontree.Node, name string) map[string]Raised {
+	m := n.Get(name)
+	if m == nil || !r.object(m, "the error of each status") {
+		return nil
+	}
+	all := map[string]Raised{}
+	for _, status := range m.Members {
+		if r.object(status.Value, "error and cause") {
+			r.members(status.Value, "error", "cause")
+			all[status.Name] = Raised{Error: r.text(status.Value, "error", true), Cause: r.text(status.Value, "cause", false)}
+		}
+	}
+	return all
+}
+
+// echoes reads the places of an answer by those of the arguments.
+func (r *reader) echoes(n *jsontree.Node, name string) map[string]string {
+	m := n.Get(name)
+	if m == nil || !r.object(m, "a path of the answer for each path of the arguments") {
+		return nil
+	}
+	all := map[string]string{}
+	for _, echo := range m.Members {
+		all[echo.Name] = r.text(m, echo.Name, true)
+	}
+	return all
 }
 
 // answersOf reads the answers of statuses.

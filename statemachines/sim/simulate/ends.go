@@ -18,6 +18,7 @@ type status struct {
 	verdict pollcore.Verdict
 	answer  any  // what describe answers, in the model's spelling
 	stated  bool // the entry names it; others are what its waiter polls on for
+	raises  bool // the call ends with the error of the name instead of an answer
 
 	acceptor int // which tells it, as Status has it
 }
@@ -31,12 +32,13 @@ type behaviour struct {
 	statuses             []status
 	texts                []place  // of what tells, as the waiter reads it, where it is a text of no list of values
 	polledOn             []string // statuses for which the machine asks again
+	echoes               []echo
 }
 
 // behaviourOf makes up the answers of an entry. model is the polled operation as
 // the models have it, with limits, and polledOn are statuses for which the machine asks again.
-func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polledOn []string) *behaviour {
-	b := &behaviour{entry: e, polledOn: polledOn}
+func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polledOn []string, echoes []echo) *behaviour {
+	b := &behaviour{entry: e, polledOn: polledOn, echoes: echoes}
 	if e.Job != nil && a.times && !a.bare {
 		b.started, b.ended = parsePlace(e.Job.StartTime), parsePlace(e.Job.EndTime)
 	}
@@ -48,6 +50,9 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 	check, err := pollcore.Compile[any, any](e.Waiter)
 	for i := range b.statuses {
 		s := &b.statuses[i]
+		if s.raises {
+			continue
+		}
 		bare, told := typecheck.Sample{}.Complete(clone(s.answer), model.Output), clone(s.answer)
 		s.answer = a.Complete(s.answer, model.Output)
 		for _, p := range b.texts {
@@ -61,6 +66,7 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 		if err == nil && check.Check(nil, s.answer, nil).Verdict != s.verdict {
 			s.answer = bare
 		}
+		a.putEchoes(s.answer, b.echoes)
 		for _, at := range []place{b.started, b.ended} {
 			if at != nil {
 				at.remove(s.answer) // the mock knows it
@@ -79,11 +85,16 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 // and those that are there only later. keeps tells whether the waiter says the same without one.
 func (s *status) agree(e *catalog.Entry, keeps func(answer any) bool) {
 	for _, told := range e.Telling() {
-		if at := parsePlace(told.Member); at.get(s.answer) != nil {
-			s.answer = at.put(s.answer, told.Before)
-			if told.Since.Has(s.verdict) {
-				s.answer = at.put(s.answer, told.After)
-			}
+		at := parsePlace(told.Member)
+		if seen := at.get(s.answer); seen == nil || seen == s.name || isDeletion(e) {
+			continue
+		}
+		value := told.Before
+		if told.Since.Has(s.verdict) {
+			value = told.After
+		}
+		if other := at.put(clone(s.answer), value); keeps(other) {
+			s.answer = other
 		}
 	}
 	for _, path := range e.Operation.Later() {
@@ -178,9 +189,42 @@ func (a *answers) byAcceptors(b *behaviour) {
 			})
 		}
 	}
+	n.addUnread(a)
 	if empty := a.Of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
+		if isDeletion(e) {
+			deletedSoon(empty, e.Operation.Output)
+		}
 		n.add(status{name: "RUNNING", verdict: pollcore.Retry, answer: empty})
 	}
+	if b.running() == nil {
+		n.addErrors(pollcore.Retry) // it is not there yet
+	}
+}
+
+// addUnread adds what an acceptor takes without a look at the answer: the success of any, and the
+// error of what is deleted.
+func (n *naming) addUnread(a *answers) {
+	for _, acceptor := range n.entry.Waiter.Acceptors {
+		if m := acceptor.Matcher; m.Success != nil && *m.Success && acceptor.State == pollcore.Success {
+			n.add(status{name: string(pollcore.Success), verdict: pollcore.Success, stated: true, answer: a.Of(n.entry.Operation.Output)})
+		}
+	}
+	n.addErrors(pollcore.Success)
+}
+
+// addErrors adds the errors that tell a verdict.
+func (n *naming) addErrors(verdict pollcore.Verdict) {
+	for i, acceptor := range n.entry.Waiter.Acceptors {
+		if code := acceptor.Matcher.ErrorType; code != nil && acceptor.State == verdict && !n.named[*code] {
+			n.named[*code] = true
+			n.statuses = append(n.statuses, status{name: *code, verdict: verdict, stated: true, raises: true, acceptor: i})
+		}
+	}
+}
+
+// isNamed tells whether Step Functions names an error of the call by a code.
+func (b *behaviour) isNamed(code string) bool {
+	return slices.ContainsFunc(b.entry.Operation.Errors, func(e catalog.Error) bool { return e.Shape == code || e.Code == code })
 }
 
 // naming adds statuses, each name once.
@@ -233,7 +277,7 @@ func (b *behaviour) findTexts(readings []pollcore.Reading) (others map[string][]
 			for _, l := range leavesOf(r, m) {
 				if others[l.path.spell()] == nil && b.isFree(l.path) {
 					b.texts = append(b.texts, l.path)
-					others[l.path.spell()] = wordsAt(b.entry, l.path, b.polledOn)
+					others[l.path.spell()] = wordsAt(b.entry, l.path, b.onTheWay())
 				}
 			}
 		}
@@ -242,6 +286,45 @@ func (b *behaviour) findTexts(readings []pollcore.Reading) (others map[string][]
 		}
 	}
 	return others
+}
+
+// onTheWay are the words of statuses that no acceptor names: those for which the machine asks again,
+// and what AWS calls a thing that is being deleted.
+func (b *behaviour) onTheWay() []string {
+	if isDeletion(b.entry) {
+		return append(slices.Clip(b.polledOn), strings.ToLower(deleting))
+	}
+	return b.polledOn
+}
+
+// isDeletion tells whether an entry waits until something is gone.
+func isDeletion(e *catalog.Entry) bool {
+	return strings.HasSuffix(e.Name, "Deleted") || strings.HasSuffix(e.Name, "NotExists") || strings.HasSuffix(e.Name, "DeleteComplete")
+}
+
+// deletedSoon lets the texts of an answer say that a thing is being deleted, where the model has a value
+// for that.
+func deletedSoon(answer any, s *catalog.Shape) {
+	object, isObject := answer.(map[string]any)
+	switch {
+	case s == nil:
+	case isObject:
+		for i := range s.Members {
+			m := &s.Members[i]
+			value, there := object[m.Name]
+			going := slices.IndexFunc(m.Shape.Enum, func(word string) bool { return strings.EqualFold(word, deleting) })
+			if there && going >= 0 {
+				object[m.Name] = m.Shape.Enum[going]
+			} else {
+				deletedSoon(value, m.Shape)
+			}
+		}
+	case s.Element != nil:
+		items, _ := answer.([]any)
+		for _, item := range items {
+			deletedSoon(item, s.Element.Shape)
+		}
+	}
 }
 
 // isFree tells whether the model has a text without listed values at a place.
@@ -309,16 +392,17 @@ const deleting = "DELETING"
 
 // underway are the words of statuses while what the entry waits for has not happened.
 func (b *behaviour) underway() []string {
-	if strings.HasSuffix(b.entry.Name, "Deleted") {
+	if isDeletion(b.entry) {
 		return append([]string{deleting}, underway...)
 	}
 	return underway
 }
 
 // running is the status of a job that has not ended; nil if no answer is known. Those that
-// the entry names come first, then those for which the machine asks again.
+// the entry names come first, and of them those for which the machine asks again.
 func (b *behaviour) running() *status {
 	for _, isMeant := range []func(s *status) bool{
+		func(s *status) bool { return s.stated && slices.Contains(b.polledOn, s.name) },
 		func(s *status) bool { return s.stated },
 		func(s *status) bool { return slices.Contains(b.polledOn, s.name) },
 		func(*status) bool { return true },
@@ -372,6 +456,11 @@ func (b *behaviour) end(name string) *status {
 	}
 	if name == "" {
 		name = string(pollcore.Success)
+	}
+	if name == string(pollcore.Success) && len(b.echoes) > 0 {
+		if i := slices.IndexFunc(b.statuses, func(s status) bool { return s.raises && s.verdict == pollcore.Success && b.isNamed(s.name) }); i >= 0 {
+			return &b.statuses[i] // a call that asks for one thing does not find it
+		}
 	}
 	var first *status
 	for i, s := range b.statuses {

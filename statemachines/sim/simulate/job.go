@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -26,6 +30,9 @@ type job struct {
 	sync      *task
 	waits     bool     // a start ends with the job: it is a ".sync" Task
 	polledOn  []string // statuses for which the machine asks again
+	echoes    []echo
+	askers    []*task                // the Tasks of the machine that answers are for, if it is another
+	words     func(word string) bool // of the machine, where nobody knows what a Task polls
 }
 
 // specTasks are the Tasks that a Spec names it by.
@@ -97,6 +104,9 @@ func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, 
 			taken[t] = true
 			j := group(e)
 			j.describes, j.polledOn = append(j.describes, t), append(j.polledOn, o.Running[t.name()]...)
+			if o.Polls[t.name()] == nil {
+				j.words = words
+			}
 		}
 	}
 	for _, t := range tasks {
@@ -193,17 +203,66 @@ func entryOfDescribe(t *task, started map[string]*job, polled *catalog.Entry, wo
 		if started[e.FullName()] != nil {
 			return e, nil
 		}
-		count := 0
-		for _, a := range e.Waiter.Acceptors {
-			if a.Matcher.Output != nil && words(a.Matcher.Output.Expected) {
-				count++
-			}
-		}
-		if count > most {
+		if count := countWords(e, t, words); count > most {
 			best, most = e, count
 		}
 	}
 	return best, nil
+}
+
+// countWords counts the words of an entry in a machine: a success of it more than all others, as
+// that is what one waits for, and less what waits until something is gone, where nothing tells.
+func countWords(e *catalog.Entry, t *task, words func(word string) bool) int {
+	const ofSuccess, atLeast = 100, 2
+	count := 0
+	if isDeletion(e) {
+		count = -1
+	}
+	for _, a := range e.Waiter.Acceptors {
+		worth := atLeast
+		if a.State == pollcore.Success {
+			worth = ofSuccess
+		}
+		switch code := a.Matcher.ErrorType; {
+		case a.Matcher.Output != nil && a.Matcher.Output.Comparator != pollcore.BooleanEquals && words(a.Matcher.Output.Expected),
+			code != nil && a.State == pollcore.Success && t.names(raise(t.resource, e.Operation, *code).Name):
+			count += worth
+		}
+	}
+	if isDeletion(e) && (words(deleting) || words(strings.ToLower(deleting))) {
+		count += ofSuccess / 2 //nolint:mnd // less than a success, and more than a failure
+	}
+	return count
+}
+
+// names tells whether a Task catches or retries an error.
+func (t *task) names(name string) bool {
+	is := func(other string) bool { return strings.EqualFold(other, name) }
+	return slices.ContainsFunc(t.state.Catch, func(c asl.Catcher) bool { return slices.ContainsFunc(c.ErrorEquals, is) }) ||
+		slices.ContainsFunc(t.state.Retry, func(r asl.Retrier) bool { return slices.ContainsFunc(r.ErrorEquals, is) })
+}
+
+// raise is the error of a code that a call of an operation ends with.
+func raise(resource string, op *catalog.Operation, code string) *sim.TaskError {
+	answer := mock.Answer{Code: code, Message: "simulated: " + code}
+	for _, known := range op.Causes() {
+		if known.Code == code {
+			answer.Message = known.Message
+		}
+	}
+	for _, e := range op.Errors {
+		if e.Shape == code || e.Code == code {
+			answer.Status = e.Status
+		}
+	}
+	if op.Method == http.MethodHead { // such an answer has no code: the SDK goes by its status
+		for _, e := range op.Errors {
+			if e.Shape != "" && e.Status == answer.Status {
+				answer.Code = e.Shape
+			}
+		}
+	}
+	return mock.ServiceFailure(resource, op, answer)
 }
 
 // prepare makes the answers of the job. Its error says why there are none.
@@ -213,9 +272,15 @@ func (j *job) prepare(a *answers, models func(service string) (*catalog.Service,
 		return err
 	}
 	model := service.Operations[j.entry.Operation.Name]
-	j.behaviour = a.behaviourOf(j.entry, model, j.polledOn)
 	if j.entry.Job != nil {
 		j.identity = identityOf(j.entry, model)
+	}
+	j.echoes = j.findEchoes(model)
+	j.behaviour = a.behaviourOf(j.entry, model, j.polledOn, j.echoes)
+	for _, s := range j.behaviour.statuses {
+		if j.words != nil && s.verdict == pollcore.Retry && j.words(s.name) {
+			j.behaviour.polledOn = append(slices.Clip(j.behaviour.polledOn), s.name)
+		}
 	}
 	return nil
 }

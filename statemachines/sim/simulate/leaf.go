@@ -59,6 +59,9 @@ func candidatesOf(s *jsontype.Type, m *pollcore.PathMatcher) []any {
 	}
 	switch kind {
 	case jsontype.String:
+		if len(s.Values) == 0 && len(words) == 0 { // how long it is tells
+			return []any{"", "text"}
+		}
 		if len(s.Values) == 0 {
 			return words
 		}

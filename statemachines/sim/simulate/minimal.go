@@ -27,12 +27,26 @@ var paging = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(
 func newAnswers(machines ...*asl.StateMachine) *answers {
 	named := map[string]bool{}
 	for _, m := range machines {
-		for name := range members(string(asl.Print(m))) {
+		text := string(asl.Print(m))
+		for name := range members(text) {
 			named[name] = true
+		}
+		for _, expression := range expressions().FindAllString(text, -1) {
+			for _, found := range bareNames().FindAllStringSubmatch(texts().ReplaceAllString(expression, "''"), -1) {
+				named[found[1]] = true
+			}
 		}
 	}
 	return &answers{Sample: typecheck.Sample{Wants: func(name string) bool { return named[name] && !paging().MatchString(name) }}}
 }
+
+// Of JSONata in a definition: expressions, the texts in them, and names that stand by themselves, as
+// those of a filter do.
+var (
+	expressions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{%(?:[^%]|%[^}])*%\}`) })
+	texts       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|\\"[^"\\]*\\"`) })
+	bareNames   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^$\w])([A-Za-z_]\w*)`) })
+)
 
 // members yields the names in the paths of a text: .name and ['name'].
 func members(text string) iter.Seq[string] {

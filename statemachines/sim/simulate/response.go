@@ -2,15 +2,17 @@ package simulate
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 )
 
 // Response is what a Task can be answered with, in the spelling of its integration.
@@ -22,8 +24,8 @@ type Response struct {
 	// Statuses are the answers of a call that describes a job or a resource, by its
 	// status; nil for any other call.
 	Statuses []StatusResponse
-	// Running is the number of the status of a job that runs.
-	Running int
+	// Running is the number of the status of a job that runs, and End that of the usual end.
+	Running, End int
 	// Members are those by which the answers differ: the status, and what else tells how
 	// a job ended.
 	Members []Member
@@ -32,17 +34,30 @@ type Response struct {
 	// None is the answer that lists no job; nil where the call asks for one job.
 	None any
 
-	id    string // of the job in the answers
-	asked place  // of the id in the arguments of a describe call; nil if it has none
+	asked  place // of the id in the arguments of a describe call; nil if it has none
+	echoes map[string]string
 }
 
 // About returns the text of an answer as it is about the job that a describe call asks for.
 func (r *Response) About(arguments any, answer string) string {
-	asked, ok := r.asked.get(arguments).(string)
-	if r.asked == nil || !ok || r.id == "" || asked == r.id {
+	if len(r.echoes) == 0 {
 		return answer
 	}
-	return strings.ReplaceAll(answer, string(jsontree.Quote(r.id)), string(jsontree.Quote(asked)))
+	decoder := json.NewDecoder(strings.NewReader(answer))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return answer
+	}
+	value, err := mock.Echo(value, arguments, r.echoes)
+	if err != nil {
+		return answer
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return answer
+	}
+	return string(text)
 }
 
 // Describe names an answer by all members that tell: "RUNNING, LastCrawl.Status FAILED".
@@ -65,6 +80,8 @@ type StatusResponse struct {
 	Answer any
 	Bare   any  // with no more than the model requires and tells the status
 	Ending bool // the job is on the way to an end, as catalog.PassingEnding
+	// Failure is the error that the call ends with, instead of an answer; nil for none.
+	Failure *sim.TaskError
 }
 
 // Member is a text in an answer that says how a job is.
@@ -138,7 +155,9 @@ func (r *Response) findMembers(output *catalog.Shape) {
 	}
 	var answers []any
 	for _, s := range r.Statuses {
-		answers = append(answers, s.Answer)
+		if s.Failure == nil {
+			answers = append(answers, s.Answer)
+		}
 	}
 	walk(nil, answers)
 }
@@ -148,7 +167,9 @@ func (r *Response) findMembers(output *catalog.Shape) {
 func (r *Response) findItems(t *task, input *catalog.Shape) {
 	var answers []any
 	for _, s := range r.Statuses {
-		answers = append(answers, s.Answer)
+		if s.Failure == nil {
+			answers = append(answers, s.Answer)
+		}
 	}
 	found := findLists(nil, answers)
 	asksByList := r.asked.lists() > 0
@@ -258,25 +279,34 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 		ended(j.sync)
 	}
 	for _, t := range j.describes {
-		r := &Response{id: id}
+		r := &Response{echoes: map[string]string{}}
+		for _, e := range j.echoes {
+			r.echoes[e.asked.spell()] = e.told.spell()
+		}
 		if asked := j.identity.asked; asked != nil {
 			r.asked = parsePlace(asked.spell())
 		}
 		for _, s := range j.behaviour.statuses {
+			if s.raises {
+				r.Statuses = append(r.Statuses, StatusResponse{Status: Status{s.name, s.verdict, s.acceptor}, Failure: raise(t.resource, j.entry.Operation, s.name)})
+				continue
+			}
 			bare := s.answer
 			if b := least.end(s.name); b != nil {
 				bare = b.answer
 			}
 			passing, _ := j.entry.Passing(s.name)
 			r.Statuses = append(r.Statuses, StatusResponse{
-				Status{s.name, s.verdict, s.acceptor}, spellAnswer(told(clone(s.answer)), output), spellAnswer(told(clone(bare)), output), passing == catalog.PassingEnding,
+				Status: Status{s.name, s.verdict, s.acceptor}, Ending: passing == catalog.PassingEnding,
+				Answer: spellAnswer(told(clone(s.answer)), output), Bare: spellAnswer(told(clone(bare)), output),
 			})
 		}
 		number := func(of *status) int {
 			return slices.IndexFunc(j.behaviour.statuses, func(s status) bool { return s.name == of.name })
 		}
 		r.Running = number(j.behaviour.running())
-		r.Usual, r.Bare = r.Statuses[number(success)].Answer, r.Statuses[number(success)].Bare
+		r.End = number(success)
+		r.Usual, r.Bare = r.Statuses[r.End].Answer, r.Statuses[r.End].Bare
 		r.findMembers(output)
 		r.findItems(t, j.entry.Operation.Input)
 		all[t.name()] = r

@@ -149,16 +149,83 @@ func TestFailureOfATaskThatStopped(t *testing.T) {
 	require.Equal(t, 10*time.Minute, r.Duration())
 }
 
-// A Task that polls what ends by an error alone is told, as its answer never changes.
-func TestTasksOfWhichTheEndIsAnError(t *testing.T) {
+// A Task that polls what no answer lets end is told, as its answer never changes.
+func TestTasksThatPollForEver(t *testing.T) {
 	t.Parallel()
-	e, err := catalog.Lookup("eks", "ClusterDeleted")
+	e, err := catalog.Lookup("ecs", "DaemonActive")
 	require.NoError(t, err)
-	m := pollLoop(t, "eks:describeCluster", map[string]any{"Name": "c"}, [2]string{"$states.input.Cluster.Status = 'FAILED'", "Ok"}, [2]string{"true", "Wait"})
+	m := pollLoop(t, "ecs:describeDaemon", map[string]any{"DaemonArn": "d"}, [2]string{"$states.input.Daemon.Status = 'ACTIVE'", "Ok"}, [2]string{"true", "Wait"})
 	plan, err := simulate.New(m, simulate.Options{
 		Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}, Polls: map[string]*catalog.Entry{"Get": e},
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"Get"}, plan.Endless)
 	require.Empty(t, plan.Jobs)
+}
+
+// What is deleted is there while it is deleted, and then not found, as the service says it. It was
+// there for ever, or gone in a list that was empty.
+func TestDeletionsEndByTheErrorOfTheService(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		resource, running, gone string
+		arguments               map[string]any
+	}{
+		"EKS":         {"eks:describeCluster", "$states.input.Cluster.Status = 'DELETING'", "Eks.ResourceNotFoundException", map[string]any{"Name": "c"}},
+		"RDS":         {"rds:describeDBInstances", "$states.input.DbInstances[DbInstanceIdentifier = 'd'].DbInstanceStatus = 'deleting'", "Rds.DbInstanceNotFoundException", map[string]any{"DbInstanceIdentifier": "d"}},
+		"Redshift":    {"redshift:describeClusters", "$states.input.Clusters[0].ClusterStatus = 'deleting'", "Redshift.ClusterNotFoundException", map[string]any{"ClusterIdentifier": "c"}},
+		"ElastiCache": {"elasticache:describeReplicationGroups", "$states.input.ReplicationGroups[ReplicationGroupId = 'r'].Status = 'deleting'", "ElastiCache.ReplicationGroupNotFoundException", map[string]any{"ReplicationGroupId": "r"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := pollLoop(t, tt.resource, tt.arguments, [2]string{tt.running, "Wait"})
+			m.State("Get").Catch = []asl.Catcher{{ErrorEquals: []string{tt.gone}, Next: "Ok"}}
+			r := simulated(t, m, nil, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Exactly(10 * time.Minute)}}})
+			require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+			require.Equal(t, 10*time.Minute, r.Duration())
+		})
+	}
+}
+
+// An answer has the ids that the request asked for, so that a filter for one finds it, and an item
+// for each of several.
+func TestAnswersHaveTheIDsOfTheRequest(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		resource, ok, running string
+		arguments             map[string]any
+	}{
+		"a filter of ElastiCache": {
+			"elasticache:describeReplicationGroups", "$states.input.ReplicationGroups[ReplicationGroupId = 'r'].Status = 'available'",
+			"$states.input.ReplicationGroups[ReplicationGroupId = 'r'].Status = 'creating'", map[string]any{"ReplicationGroupId": "r"},
+		},
+		"a filter of EMR": {
+			"emr:describeCluster", "$states.input.Cluster[Id = 'j'].Status.State = 'WAITING'",
+			"$states.input.Cluster[Id = 'j'].Status.State in ['STARTING', 'BOOTSTRAPPING']", map[string]any{"ClusterId": "j"},
+		},
+		"three builds": {
+			"codebuild:batchGetBuilds", "$count($states.input.Builds[BuildStatus = 'SUCCEEDED' and Id in ['a', 'b', 'c'] and CurrentPhase = 'COMPLETED']) = 3",
+			"$count($states.input.Builds[BuildStatus = 'IN_PROGRESS' and CurrentPhase != 'COMPLETED']) = 3", map[string]any{"Ids": []any{"a", "b", "c"}},
+		},
+		"two instances": {
+			"ec2:describeInstances", "$states.input.Reservations.Instances[InstanceId = 'i-2'].State.Name = 'running'",
+			"$states.input.Reservations.Instances[InstanceId = 'i-2'].State.Name = 'pending'", map[string]any{"InstanceIds": []any{"i-1", "i-2"}},
+		},
+		"a certificate": {
+			"acm:describeCertificate", "$states.input.Certificate[CertificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/a'].Status = 'ISSUED'",
+			"$states.input.Certificate.Status = 'PENDING_VALIDATION'", map[string]any{"CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/a"},
+		},
+		"a cluster of Redshift that is restored": {
+			"redshift:describeClusters", "$states.input.Clusters[0].ClusterStatus = 'available' and $states.input.Clusters[0].RestoreStatus.Status = 'completed'",
+			"$states.input.Clusters[0].ClusterStatus = 'creating'", map[string]any{"ClusterIdentifier": "c"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := pollLoop(t, tt.resource, tt.arguments, [2]string{tt.ok, "Ok"}, [2]string{tt.running, "Wait"})
+			r := simulated(t, m, nil, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Exactly(10 * time.Minute)}}})
+			require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+			require.Equal(t, 10*time.Minute, r.Duration())
+		})
+	}
 }

@@ -88,6 +88,9 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := findAskers(jobs, &o); err != nil {
+		return nil, err
+	}
 	a := newAnswers(cmp.Or(o.Reader, m))
 	a.times = o.Times
 	p := &planner{options: o, jobs: jobs, full: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
@@ -345,10 +348,15 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	if single {
 		add("answer", spellAnswer(running.answer, output))
 	}
-	var all object
+	var all, raised object
 	for _, s := range shown {
 		known := slices.ContainsFunc(all, func(v namedValue) bool { return v.name == s.name })
 		if known || single && j.behaviour.isLike(s, running) {
+			continue
+		}
+		if s.raises {
+			failure := raise(j.describes[0].resource, j.entry.Operation, s.name)
+			raised = append(raised, namedValue{s.name, object{{"error", failure.Name}, {"cause", failure.Cause}}})
 			continue
 		}
 		answer := spellAnswer(s.answer, output)
@@ -359,6 +367,12 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	}
 	if len(all) > 0 {
 		add("answers", all)
+	}
+	if raised != nil {
+		add("raises", raised)
+	}
+	if echoes := j.spellEchoes(); len(echoes) > 0 && j.sync == nil {
+		add("echoes", echoes)
 	}
 	return append(body, p.calls(j, specs, ends)...)
 }

@@ -1,0 +1,127 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// outside is what follows a flow that has succeeded.
+type outside struct {
+	inner bool // the flow is an item of a Map or a branch of a Parallel
+	// quiet tells that the execution succeeds then, with nothing done before.
+	quiet bool
+	// dropped tells that nothing outside sees the output of the flow.
+	dropped bool
+}
+
+// outsideOf is what follows the flow; enterFlow has noted it for those inside of a state.
+func (c *checker) outsideOf(f *asl.Flow) outside {
+	if o, inner := c.outsides[f]; inner {
+		return o
+	}
+	return outside{quiet: true}
+}
+
+// enterFlow notes what follows a flow inside of a state of another.
+func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State) {
+	around := c.outsideOf(f)
+	c.outsides[inner] = outside{
+		inner:   true,
+		quiet:   around.quiet && !raises(s) && (s.End || succeeds(f, s.Next)),
+		dropped: dropsResult(s) || s.End && around.dropped,
+	}
+}
+
+// dropsResult tells whether a state keeps nothing of its result.
+func dropsResult(s *asl.State) bool {
+	if s.QueryLanguage == asl.JSONPath {
+		return s.ResultPath == nil && s.Assign == nil
+	}
+	return s.Output != nil && !slices.ContainsFunc(templatesOf(s), func(t *asl.Template) bool {
+		return slices.ContainsFunc(appendExpressions(nil, t), func(text string) bool { return strings.Contains(text, "result") || strings.Contains(text, "$states)") })
+	})
+}
+
+// raises tells whether an expression of a state may raise an error of its own.
+func raises(s *asl.State) bool {
+	return slices.ContainsFunc(templatesOf(s), func(t *asl.Template) bool {
+		return slices.ContainsFunc(appendExpressions(nil, t), func(text string) bool {
+			return strings.Contains(text, "$error") || strings.Contains(text, "$assert")
+		})
+	})
+}
+
+// tellsOutside tells whether the output of an item or a branch is another for a row's values than
+// for a success that goes the same way, and something outside can judge it.
+func (r *reading) tellsOutside(row *Row) bool {
+	if !r.outside.inner || r.outside.quiet || r.outside.dropped {
+		return false
+	}
+	for _, way := range r.routes[row.Values[0]] {
+		if way.leaf == nil {
+			continue
+		}
+		for value, routes := range r.routes {
+			if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
+				continue
+			}
+			for _, success := range routes {
+				if success.leaf == way.leaf && (r.computes(way) || !sameOutputs(way.outputs, success.outputs)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sameOutputs tells whether two routes give the same, as far as the types know.
+func sameOutputs(a, b []typecheck.Env) bool {
+	return len(a) > 0 && slices.EqualFunc(a, b, typecheck.Env.Equal)
+}
+
+// computes tells whether a state on a route has a function make something: the types may not know
+// of what.
+func (r *reading) computes(way route) bool {
+	names := append([]string{r.Poll.Name}, way.path...)
+	return slices.ContainsFunc(names, func(name string) bool {
+		s := r.Flow.State(name)
+		return s != nil && slices.ContainsFunc(templatesOf(s), callsFunction)
+	})
+}
+
+// callsFunction tells whether a part of a template calls a function.
+func callsFunction(t *asl.Template) bool {
+	return t.Intrinsic != nil || t.Expression != nil && strings.Contains(t.Expression.String(), "(") ||
+		slices.ContainsFunc(t.Array, callsFunction) ||
+		slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return callsFunction(m.Value) })
+}
+
+// outputs are what a flow gives from a state on; nil if that is not known.
+func (w *walk) outputs(s *asl.State, env typecheck.Env, left int) []typecheck.Env {
+	if w.ways.over == EndsSuccess || left < 0 { // nothing outside can judge them
+		return nil
+	}
+	var all []typecheck.Env
+	for _, way := range w.types.Step(s, env, w.types.Result(s)) {
+		switch {
+		case way.Kind == asl.TransitionCatch:
+		case way.End:
+			all = append(all, typecheck.Env{Input: way.Env.Input})
+		default:
+			next := w.inner.flow.State(way.To)
+			if next.Type == asl.TypeFail {
+				continue
+			}
+			more := w.outputs(next, way.Env, left-1)
+			if more == nil {
+				return nil
+			}
+			all = append(all, more...)
+		}
+	}
+	return all
+}
