@@ -113,6 +113,8 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 	case maxWait == 0 && smallest == nil && len(l.Waits) > 0 && r.lacksRoom(c.newBound(l)):
 		return fmt.Sprintf("the bounds of the other loops leave no room%s in the history of 25,000 events: shorten them, or pass --max-wait",
 			r.all.roomOf(l.Poll.Name).forItems())
+	case smallest != nil && c.newBound(l).pollsSeveral():
+		return "the loop may ask for another job in each turn, so no count and no time is of one job: " + smallest.Error()
 	case maxWait > 0 && smallest != nil:
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):
