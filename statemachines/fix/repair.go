@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -370,7 +369,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		about += "; " + tried.also
 	}
 	if !mended {
-		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
+		return nil, nil, "", c.notShown(report, f)
 	}
 	return changed, report, about, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -67,6 +68,24 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	default:
 		return "fix knows no edit for it: " + f.Message
 	}
+}
+
+// notShown says why no trial run shows that an edit mends a finding.
+func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
+	answered := slices.DeleteFunc(slices.Clone(report.Runs), func(r trial.Run) bool { return failingTask(&r) != "" })
+	if len(answered) == 0 || slices.ContainsFunc(answered, func(r trial.Run) bool {
+		return !r.Before.IsBroken() || describeEnd(r.Before) != describeEnd(answered[0].Before)
+	}) {
+		return errors.New("no trial run shows that the smallest edit mends anything")
+	}
+	first := "mend that first"
+	for _, other := range c.findings {
+		if s := c.stateAt(other); s != nil && other.Rule != f.Rule && (other.Severity <= diag.Danger || other.Suggestion != "") {
+			first = "mend " + other.Rule + "@" + s.Name + " first"
+			break
+		}
+	}
+	return fmt.Errorf("with each answer the machine %s before the edit can show: %s", describeEnd(answered[0].Before), first)
 }
 
 // orReplace advises to replace a loop; empty if that is refused, or if enough loops were tried.
