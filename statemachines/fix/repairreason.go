@@ -134,7 +134,9 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 			r.all.roomOf(l.Poll.Name).forItems())
 	case smallest != nil && c.newBound(l).pollsSeveral():
 		return "the loop may ask for another job in each turn, so no count and no time is of one job: " + smallest.Error()
-	case maxWait > 0 && smallest != nil:
+	case errors.Is(smallest, errStillFound) && c.roundsOf(l).number == lint.ManyRounds && c.stateAt(f) != l.Waits[0]:
+		return "the loop around it has no bound either: count its rounds, and leave it by a rule behind the others"
+	case maxWait > 0 && errors.Is(smallest, errStillFound):
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):
 		return "other loops fill the same history of 25,000 events: pass --max-wait with a time that leaves room for them"
