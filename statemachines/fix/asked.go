@@ -17,6 +17,9 @@ type asked struct{ paths, variables []string }
 // readPath finds a member of a state's input that an argument in JSONPath or in JSONata reads.
 var readPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\$states\.input|[^$\w]\$)\.(\w+)`) })
 
+// madeMember finds a member of an object that an expression makes.
+var madeMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`['"](\w+)['"]\s*:`) })
+
 // askedBy reads the arguments of a poll.
 func (c *checked) askedBy(poll *asl.State) asked {
 	var a asked
@@ -40,6 +43,9 @@ func (c *checked) askedBy(poll *asl.State) asked {
 
 // setBy tells whether a state sets what a poll asks for, on its way to Next or Default.
 func (a asked) setBy(s *asl.State, node *jsontree.Node) bool {
+	if s.Task != nil && len(a.paths) > 0 && (s.QueryLanguage == asl.JSONata && s.Output == nil || s.ResultPath != nil && s.ResultPath.Root()) {
+		return true // its result takes the place of the input
+	}
 	if s.Type != asl.TypeChoice && s.Type != asl.TypeWait && s.ResultPath != nil && !s.ResultPath.Root() {
 		name, _, _ := strings.Cut(strings.TrimPrefix(s.ResultPath.String(), "$."), ".")
 		if slices.Contains(a.paths, name) {
@@ -73,6 +79,11 @@ func (a asked) setIn(node *jsontree.Node) bool {
 		made := node.Get(field)
 		if made == nil || node.Get("Resource") != nil && field == "Parameters" {
 			continue
+		}
+		for _, m := range madeMember().FindAllStringSubmatch(made.Text, -1) {
+			if slices.Contains(a.paths, m[1]) {
+				return true
+			}
 		}
 		for _, m := range made.Members {
 			name := variableOf(m)
