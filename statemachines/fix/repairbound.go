@@ -98,7 +98,11 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 // take: so many turns.
 func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 	byTime, after := base, time.Duration(turns)*b.wait
-	byTime.about, byTime.failing = notEndedAfter(turns, after), "calls of %s that still fail after "+spell(after)
+	inTime := turns // a poll at the very end of the time comes too late
+	if b.isWaitFirst() {
+		inTime--
+	}
+	byTime.about, byTime.failing = notEndedAfter(inTime, after-b.wait), "calls of %s that still fail after "+spell(after)
 	b.polls = turns
 	switch {
 	case b.isWaitFirst():
@@ -120,7 +124,10 @@ func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 	if slices.ContainsFunc(b.choices, b.judges) {
 		forms = [][]edit.Edit{b.countInChoice(), b.count()}
 	}
-	all := append(b.bySize(byTime, r, b.limit(time.Duration(turns)*b.wait)), b.bySize(base, r, forms...)...)
+	all := b.bySize(base, r, forms...)
+	if inTime > 0 {
+		all = append(b.bySize(byTime, r, b.limit(time.Duration(turns)*b.wait)), all...)
+	}
 	slices.SortStableFunc(all, smallerFirst)
 	return all
 }
