@@ -22,6 +22,9 @@ func (d *document) change(p planned) ([]change, error) {
 	if err := d.check(p.At, own); err != nil {
 		return nil, err
 	}
+	if (p.Op == Replace || p.Op == Remove) && d.hasAnchor(n) {
+		return nil, d.refuse(p.At, n, "an anchor (&) in it gives a value to other places")
+	}
 	var changes []change
 	var err error
 	switch p.Op {

@@ -170,6 +170,11 @@ func (d *document) check(at string, n *node) error {
 
 var anchored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:![^ \t\r\n]*[ \t]+)?&`) })
 
+// hasAnchor tells whether a value, or one inside of it, has an anchor.
+func (d *document) hasAnchor(n *node) bool {
+	return n.isPlaced() && anchored().Match(d.text[min(n.from, len(d.text)):]) || slices.ContainsFunc(n.children, d.hasAnchor)
+}
+
 // isPlaced tells whether a node stands where its parent has it: an alias and a merge key
 // have it from elsewhere.
 func (n *node) isPlaced() bool {

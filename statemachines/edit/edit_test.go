@@ -105,6 +105,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		reason string
 	}{
 		"anchor":        {anchors, []edit.Edit{insert("/States/A/Retry/0", "")}, "an anchor (&)"},
+		"anchor inside": {"StartAt: A\nStates:\n  A:\n    Retry:\n      - ErrorEquals: [&x X]\n  B:\n    Comment: *x\n", []edit.Edit{{Op: edit.Remove, At: "/States/A/Retry"}}, "an anchor (&)"},
 		"alias":         {anchors, []edit.Edit{insert("/States/B/Retry/0", "")}, "an anchor (&)"},
 		"merged member": {anchors, []edit.Edit{{Op: edit.Replace, At: "/States/D/Type", Value: raw(`"Fail"`)}}, "a merge key (<<)"},
 		"function": {

@@ -75,6 +75,9 @@ func (d *document) edit(f *fragment, o Options) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkAnchors(d.file, changes); err != nil {
+		return nil, err
+	}
 	if bytes.Contains(d.file, []byte("\r\n")) {
 		for i, c := range changes {
 			changes[i].text = strings.ReplaceAll(strings.ReplaceAll(c.text, "\r\n", "\n"), "\n", "\r\n")

@@ -247,7 +247,7 @@ func (l *loop) readEntries() error {
 	for _, s := range l.entries {
 		switch {
 		case s.Choice != nil:
-			return refuse("the loop begins at the Choice %q, with a status that something else has found", s.Name)
+			return l.refuseChoice(s)
 		case l.behindCount(s).Type != asl.TypeWait:
 			waits = false
 		case len(l.entries) > 1 && selectsPart(s):
@@ -258,6 +258,16 @@ func (l *loop) readEntries() error {
 		l.first, _ = l.wait.Wait.Seconds.Literal.(int64)
 	}
 	return nil
+}
+
+// refuseChoice says why a loop that begins at a Choice stays.
+func (l *loop) refuseChoice(s *asl.State) error {
+	for _, task := range l.flow.States {
+		if task.Task != nil && task.Task.Resource == l.poll.Task.Resource && !l.inside[task.Name] && l.flow.Leads(task, s) {
+			return refuse("the loop begins at the Choice %q, with the answer of %q: lead from there to %q", s.Name, task.Name, l.poll.Name)
+		}
+	}
+	return refuse("the loop begins at the Choice %q, and a compiled loop begins with a poll or a Wait: lead to %q first", s.Name, l.poll.Name)
 }
 
 // firstWaits are the Wait states before the first poll.

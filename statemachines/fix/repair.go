@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -211,11 +210,17 @@ func (c *checked) stateAt(f lint.Finding) *asl.State {
 	return c.machine.StateAt(f.Pointer)
 }
 
-// loopOf is the loop that a state is in; nil if it is in none.
+// loopOf is the loop that a state is in, or the one inside of its loop; nil if it is in none.
 func (c *checked) loopOf(s *asl.State) *lint.Loop {
 	for i := range c.loops {
 		l := &c.loops[i]
 		if slices.Contains(l.Turn.States, s.Name) || l.Poll == s || slices.Contains(l.Choices, s) || slices.Contains(l.Waits, s) {
+			return l
+		}
+	}
+	for i := range c.loops { // an outer loop has no table
+		l := &c.loops[i]
+		if l.Poll != nil && l.Flow.State(s.Name) == s && l.Flow.Leads(s, l.Poll) && l.Flow.Leads(l.Poll, s) {
 			return l
 		}
 	}
@@ -370,7 +375,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		about += "; " + tried.also
 	}
 	if !mended {
-		return nil, nil, "", errors.New("no trial run shows that the smallest edit mends anything")
+		return nil, nil, "", c.notShown(report, f)
 	}
 	return changed, report, about, nil
 }

@@ -24,7 +24,7 @@ func (b *boundEdit) begin(first []byte) []edit.Edit {
 		for _, way := range s.Transitions() {
 			at := s.Position.Pointer
 			switch {
-			case b.inside[s.Name] || !b.inside[way.To]:
+			case !b.inside[way.To] || b.turns(s, way):
 			case s.QueryLanguage != b.language:
 				return b.beginByPass(first)
 			case way.Kind == asl.TransitionCatch:
@@ -65,7 +65,7 @@ func (b *boundEdit) beginByPass(first []byte) []edit.Edit {
 	lead(flow+"/StartAt", b.loop.Flow.StartAt)
 	for _, s := range b.loop.Flow.States {
 		for _, way := range s.Transitions() {
-			if !b.inside[s.Name] {
+			if !b.turns(s, way) {
 				lead(targetPointer(s, way), way.To)
 			}
 		}

@@ -39,11 +39,16 @@ func (c *checked) bound(l *lint.Loop, r *repairer) []candidate {
 		return c.limitRetries(l, r)
 	}
 	// The numbers that let a job run longer come first: they do where no error is retried in each turn.
-	all := c.boundOf(l, r, 0)
+	lost := []int{0}
 	if retries := c.retriesOfLap(l); retries > 0 {
+		lost = append(lost, retries)
+	}
+	var failures, all []candidate
+	for _, retries := range lost {
+		failures = append(failures, c.boundFailures(l, r, retries)...)
 		all = append(all, c.boundOf(l, r, retries)...)
 	}
-	return all
+	return append(failures, all...)
 }
 
 // boundOf are the edits for turns in which retries take so many events.
@@ -72,6 +77,9 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 	default:
 		base.class, base.also = Offered, room.String() // the others may need less
 	}
+	if b.pollsSeveral() {
+		base.class, base.also = Offered, "the loop polls one job after another, and all of them share this bound"
+	}
 	switch {
 	case most == 0 && r.lacksRoom(b):
 		return nil
@@ -90,7 +98,11 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 // take: so many turns.
 func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 	byTime, after := base, time.Duration(turns)*b.wait
-	byTime.about, byTime.failing = notEndedAfter(turns, after), "calls of %s that still fail after "+spell(after)
+	inTime := turns // a poll at the very end of the time comes too late
+	if b.isWaitFirst() {
+		inTime--
+	}
+	byTime.about, byTime.failing = notEndedAfter(inTime, after-b.wait), "calls of %s that still fail after "+spell(after)
 	b.polls = turns
 	switch {
 	case b.isWaitFirst():
@@ -100,6 +112,9 @@ func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 		after -= b.wait
 	}
 	base.about, base.failing = notEndedAfter(b.polls, after), fmt.Sprintf("calls of %%s that still fail after %s polls", thousands(b.polls))
+	if b.beginsBoth() {
+		base.about, b.lasts = "a job that has not ended after "+spell(after), after
+	}
 	if b.variable = b.newVariable("polls"); b.pool > 0 {
 		b.variable, base.failing = historyVariable, ""
 		base.about = fmt.Sprintf("the loops have used %s of %s events; this loop polls %s times at most",
@@ -109,7 +124,10 @@ func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 	if slices.ContainsFunc(b.choices, b.judges) {
 		forms = [][]edit.Edit{b.countInChoice(), b.count()}
 	}
-	all := append(b.bySize(byTime, r, b.limit(time.Duration(turns)*b.wait)), b.bySize(base, r, forms...)...)
+	all := b.bySize(base, r, forms...)
+	if inTime > 0 {
+		all = append(b.bySize(byTime, r, b.limit(time.Duration(turns)*b.wait)), all...)
+	}
 	slices.SortStableFunc(all, smallerFirst)
 	return all
 }
@@ -186,7 +204,9 @@ type boundEdit struct {
 	loop           *lint.Loop
 	choices        []*asl.State    // that leave it
 	inside         map[string]bool // states
+	asked          asked           // which job it polls
 	wait           time.Duration   // between two polls
+	lasts          time.Duration   // that the polls take at least; 0 where they are said
 	polls, retries int             // retries are the events of those in each turn
 	step, pool     int             // events of a turn, and of all loops together; 0 where it counts its own polls
 	language       asl.QueryLanguage
@@ -237,10 +257,10 @@ func changedLines(before, after []byte) int {
 	return n
 }
 
-// limit is a TimeoutSeconds of the machine, where the loop is its only long part and nothing
-// cleans up behind it.
+// limit is a TimeoutSeconds of the machine, where the loop is its only long part, comes once for
+// one job, and nothing cleans up behind it.
 func (b *boundEdit) limit(after time.Duration) []edit.Edit {
-	if b.loop.Flow.State(b.machine.StartAt) == nil || b.machine.TimeoutSeconds > 0 || b.machine.OpenTimeout {
+	if b.loop.Flow.State(b.machine.StartAt) == nil || b.machine.TimeoutSeconds > 0 || b.machine.OpenTimeout || b.comesBack(nil) || b.pollsSeveral() {
 		return nil
 	}
 	for s := range b.machine.All {
@@ -310,6 +330,9 @@ func (b *boundEdit) failAfterPolls() edit.Edit {
 	if b.pool > 0 {
 		return b.failState("the job did not end before the history was nearly full")
 	}
+	if b.lasts > 0 {
+		return b.failState("the job did not end within " + spell(b.lasts))
+	}
 	return b.failState(fmt.Sprintf("the job did not end within %s polls", thousands(b.polls)))
 }
 
@@ -346,16 +369,12 @@ func (b *boundEdit) last(rule []byte) []edit.Edit {
 func (b *boundEdit) lookAgain(s *asl.State, choice func(to string) []byte) []edit.Edit {
 	var edits []edit.Edit
 	again, to := b.newName(b.loop.Poll.Name+" again?"), ""
-	lead := func(at, next string) {
-		if b.inside[next] && (to == "" || next == to) {
-			to = next
-			edits = append(edits, edit.Edit{Op: edit.Replace, At: s.Position.Pointer + at, Value: jsonOf(again)})
+	for _, way := range s.Transitions() {
+		if b.turns(s, way) && (to == "" || way.To == to) {
+			to = way.To
+			edits = append(edits, edit.Edit{Op: edit.Replace, At: targetPointer(s, way), Value: jsonOf(again)})
 		}
 	}
-	for i, r := range s.Choice.Rules {
-		lead(fmt.Sprintf("/Choices/%d/Next", i), r.Next)
-	}
-	lead("/Default", s.Choice.Default)
 	if edits == nil {
 		return nil
 	}

@@ -53,7 +53,8 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 			o := before.stateAt(old)
 			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || strings.HasPrefix(f.Rule, "status-") && subjectOf(old) == subjectOf(f))
 		})
-		shows := mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
+		// The exit of a bound lets lint look at Default, which leads where it led.
+		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault || mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
 		if !known && !shows && f.Severity != diag.Note {
 			return fmt.Errorf("with the smallest edit, lint finds %s: %s", f.Rule, f.Message)
 		}

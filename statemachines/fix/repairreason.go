@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -69,6 +70,24 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	}
 }
 
+// notShown says why no trial run shows that an edit mends a finding.
+func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
+	answered := slices.DeleteFunc(slices.Clone(report.Runs), func(r trial.Run) bool { return failingTask(&r) != "" })
+	if len(answered) == 0 || slices.ContainsFunc(answered, func(r trial.Run) bool {
+		return !r.Before.IsBroken() || describeEnd(r.Before) != describeEnd(answered[0].Before)
+	}) {
+		return errors.New("no trial run shows that the smallest edit mends anything")
+	}
+	first := "mend that first"
+	for _, other := range c.findings {
+		if s := c.stateAt(other); s != nil && other.Rule != f.Rule && (other.Severity <= diag.Danger || other.Suggestion != "") {
+			first = "mend " + other.Rule + "@" + s.Name + " first"
+			break
+		}
+	}
+	return fmt.Errorf("with each answer the machine %s before the edit can show: %s", describeEnd(answered[0].Before), first)
+}
+
 // orReplace advises to replace a loop; empty if that is refused, or if enough loops were tried.
 func (r *repairer) orReplace(ctx context.Context, c *checked, l *lint.Loop) string {
 	if l == nil || l.Poll == nil {
@@ -113,7 +132,11 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 	case maxWait == 0 && smallest == nil && len(l.Waits) > 0 && r.lacksRoom(c.newBound(l)):
 		return fmt.Sprintf("the bounds of the other loops leave no room%s in the history of 25,000 events: shorten them, or pass --max-wait",
 			r.all.roomOf(l.Poll.Name).forItems())
-	case maxWait > 0 && smallest != nil:
+	case smallest != nil && c.newBound(l).pollsSeveral():
+		return "the loop may ask for another job in each turn, so no count and no time is of one job: " + smallest.Error()
+	case errors.Is(smallest, errStillFound) && c.roundsOf(l).number == lint.ManyRounds && c.stateAt(f) != l.Waits[0]:
+		return "the loop around it has no bound either: count its rounds, and leave it by a rule behind the others"
+	case maxWait > 0 && errors.Is(smallest, errStillFound):
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):
 		return "other loops fill the same history of 25,000 events: pass --max-wait with a time that leaves room for them"

@@ -28,7 +28,7 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
 			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) }) // the first that names it counts
 	})
-	if len(names) == 0 {
+	if len(names) == 0 || c.catchesThrottling(s, names) {
 		return nil
 	}
 	about := "a throttled call of " + s.Name
@@ -56,19 +56,30 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	return []candidate{one}
 }
 
-// caughtFaults are the errors of a call that fix would retry, if a Catch names each of them.
+// catchesThrottling tells whether a Catch takes the error by which throttled calls of a Task arrive,
+// and no other of some names is one.
+func (c *checked) catchesThrottling(s *asl.State, names []string) bool {
+	throttled, ok := mock.ThrottleFailure(s.Task.Resource)
+	return ok && !slices.Contains(names, throttled.Name) &&
+		slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, throttled.Name) })
+}
+
+// caughtFaults are the errors of a call that fix would retry and a Catch names, if that is all of
+// them, or has the error by which throttled calls arrive.
 func (c *checked) caughtFaults(s *asl.State, o RepairOptions) []string {
 	op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
 	if err != nil {
 		return nil
 	}
-	names := faultNames(s.Task.Resource, op, op != nil && !op.Reads() && !c.pollsByRetry(s))
-	for _, name := range names {
-		if !slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) {
-			return nil
-		}
+	all := faultNames(s.Task.Resource, op, op != nil && !op.Reads() && !c.pollsByRetry(s))
+	isCaught := func(name string) bool {
+		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) })
 	}
-	return names
+	left := slices.DeleteFunc(slices.Clone(all), isCaught)
+	if len(left) > 0 && !c.catchesThrottling(s, left) {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return !isCaught(name) })
 }
 
 // pollsByRetry tells whether the retries of a Task are polls: its own Retry calls it again

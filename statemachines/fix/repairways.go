@@ -10,14 +10,21 @@ import (
 )
 
 // findInside finds the states of the loop: those of its turn, and those on other ways back.
-// One that starts the job anew is none.
+// One that starts the job anew is none, nor one behind which the loop polls another job.
 func (b *boundEdit) findInside() {
 	b.inside = map[string]bool{}
 	for _, name := range b.loop.Turn.States {
 		b.inside[name] = true
 	}
-	if !slices.Contains(b.loop.States, b.loop.Start) {
-		for _, s := range b.loop.States {
+	if b.loop.Poll == nil {
+		return
+	}
+	b.asked = b.askedBy(b.loop.Poll)
+	if slices.Contains(b.loop.States, b.loop.Start) {
+		return
+	}
+	for _, s := range b.loop.States {
+		if s == b.loop.Poll || !b.asked.setBehind(s, b.root) {
 			b.inside[s.Name] = true
 		}
 	}
@@ -29,7 +36,9 @@ func (b *boundEdit) turnsWithout(name string) bool {
 	for n := -1; n != len(left); {
 		n = len(left)
 		left = slices.DeleteFunc(slices.Clone(left), func(s *asl.State) bool {
-			return !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return slices.Contains(left, b.loop.Flow.State(way.To)) })
+			return !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool {
+				return b.turns(s, way) && slices.Contains(left, b.loop.Flow.State(way.To))
+			})
 		})
 	}
 	return len(left) > 0
@@ -39,7 +48,7 @@ func (b *boundEdit) turnsWithout(name string) bool {
 func (b *boundEdit) judges(s *asl.State) bool {
 	to := map[string]bool{}
 	for _, way := range s.Transitions() {
-		if b.inside[way.To] {
+		if b.turns(s, way) {
 			to[way.To] = true
 		}
 	}
@@ -48,7 +57,7 @@ func (b *boundEdit) judges(s *asl.State) bool {
 
 // goesOnByRule tells whether a rule of a Choice stays in the loop.
 func (b *boundEdit) goesOnByRule(s *asl.State) bool {
-	return slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return b.inside[r.Next] })
+	return slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return way.Kind == asl.TransitionRule && b.turns(s, way) })
 }
 
 // takesRule tells whether a Choice can end the loop by a rule behind all others.
@@ -87,23 +96,34 @@ func (b *boundEdit) meeting() *asl.State {
 	return nil
 }
 
-// isEntered tells whether the flow comes into the loop by a state.
+// isEntered tells whether the loop begins at a state, for its first job or for another.
 func (b *boundEdit) isEntered(to *asl.State) bool {
 	return b.loop.Flow.StartAt == to.Name || slices.ContainsFunc(b.loop.Flow.States, func(s *asl.State) bool {
-		return !b.inside[s.Name] && slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return way.To == to.Name })
+		return slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return way.To == to.Name && !b.turns(s, way) })
 	})
 }
 
 // isWaitFirst tells whether each way into the loop comes to the Wait before the poll.
 func (b *boundEdit) isWaitFirst() bool {
+	return !slices.ContainsFunc(b.loop.Flow.States, func(s *asl.State) bool { return b.inside[s.Name] && b.isEntered(s) && b.comesToPoll(s) })
+}
+
+// beginsBoth tells whether some ways into the loop come to the Wait first, and others to the poll.
+func (b *boundEdit) beginsBoth() bool {
+	return !b.isWaitFirst() && slices.ContainsFunc(b.loop.Flow.States, func(s *asl.State) bool {
+		return b.inside[s.Name] && b.isEntered(s) && !b.comesToPoll(s)
+	})
+}
+
+// comesToPoll tells whether a state of the loop may lead to the poll without the Wait.
+func (b *boundEdit) comesToPoll(from *asl.State) bool {
 	seen := map[*asl.State]bool{b.loop.Waits[0]: true}
-	queue := slices.DeleteFunc(slices.Clone(b.loop.Flow.States), func(s *asl.State) bool { return !b.inside[s.Name] || !b.isEntered(s) })
-	for ; len(queue) > 0; queue = queue[1:] {
+	for queue := []*asl.State{from}; len(queue) > 0; queue = queue[1:] {
 		s := queue[0]
 		if s == b.loop.Poll {
-			return false
+			return true
 		}
-		if !b.inside[s.Name] || seen[s] {
+		if s == nil || !b.inside[s.Name] || seen[s] {
 			continue
 		}
 		seen[s] = true
@@ -111,16 +131,17 @@ func (b *boundEdit) isWaitFirst() bool {
 			queue = append(queue, b.loop.Flow.State(way.To))
 		}
 	}
-	return true
+	return false
 }
 
-// lookBefore leads the ways from inside of the loop to a state through a Choice.
-func (b *boundEdit) lookBefore(to *asl.State, choice func(to string) []byte) []edit.Edit {
+// lookBefore leads the ways from inside of the loop to a state through a Choice: those of a kind
+// if it is given, or all.
+func (b *boundEdit) lookBefore(to *asl.State, choice func(to string) []byte, kinds ...asl.TransitionKind) []edit.Edit {
 	again := b.newName(b.loop.Poll.Name + " again?")
 	var edits []edit.Edit
 	for _, s := range b.loop.Flow.States {
 		for _, way := range s.Transitions() {
-			if b.inside[s.Name] && way.To == to.Name {
+			if b.turns(s, way) && way.To == to.Name && (len(kinds) == 0 || slices.Contains(kinds, way.Kind)) {
 				edits = append(edits, edit.Edit{Op: edit.Replace, At: targetPointer(s, way), Value: jsonOf(again)})
 			}
 		}

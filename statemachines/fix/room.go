@@ -12,12 +12,11 @@ import (
 
 // room is the part of a history that a loop may fill.
 type room struct {
-	events int  // alone
-	pool   int  // together with all loops that count the same variable; 0 if it cannot
-	loops  int  // that share the history, with the loop itself
-	rounds int  // of an outer loop, each with as many events; 0 without one
-	open   bool // nobody knows how many rounds there are
-	items  int  // that share the events; 0 outside of a Map
+	events int // alone
+	pool   int // together with all loops that count the same variable; 0 if it cannot
+	loops  int // that share the history, with the loop itself
+	rounds rounds
+	items  int // that share the events; 0 outside of a Map
 }
 
 // historyVariable counts the events of all loops of a machine that have a count in common.
@@ -42,13 +41,12 @@ func (c *checked) roomOf(poll string) room {
 			open++
 		}
 	}
-	r := room{events: left / open, loops: len(all)}
-	switch n := c.loops[i].Rounds; {
+	r := room{events: left / open, loops: len(all), rounds: c.roundsOf(&c.loops[i])}
+	switch n := r.rounds.number; {
 	case n == lint.ManyRounds:
-		r.rounds, r.open = usualRounds, true
 		r.events /= usualRounds
 	case n > 1:
-		r.rounds, r.events = n, r.events/n
+		r.events /= n
 	}
 	if common > 0 && c.countsInCommon(&c.loops[i]) {
 		r.pool = left * (common + 1) / open
@@ -76,11 +74,11 @@ func (r room) String() string {
 	if r.loops > 1 && r.events < roomyEvents {
 		why = append(why, fmt.Sprintf("%d loops share the %s events of the history", r.loops, thousands(asl.MaxEvents)))
 	}
-	switch {
-	case r.open:
-		why = append(why, fmt.Sprintf("more than %d rounds of the outer loop fill the history first", r.rounds))
-	case r.rounds > 1:
-		why = append(why, fmt.Sprintf("up to %d rounds of the outer loop share the %s events of the history", r.rounds, thousands(asl.MaxEvents)))
+	switch n := r.rounds.number; {
+	case n == lint.ManyRounds:
+		why = append(why, fmt.Sprintf("more than %d rounds of %s fill the history first", usualRounds, r.rounds.around))
+	case n > 1:
+		why = append(why, fmt.Sprintf("up to %d rounds of %s share the %s events of the history", n, r.rounds.around, thousands(asl.MaxEvents)))
 	}
 	if r.items > 0 {
 		why = append(why, itemsThatFill(r.items))

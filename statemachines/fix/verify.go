@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -190,8 +191,7 @@ func (f *fragment) compare(before seen, after *seen) error {
 	after.exit = cmp.Or(after.exit, f.failIn(after.visits))
 	same := before.exit == after.exit
 	wrong := func(what string) error {
-		return refuse("with the status %s the new loop %s, and leads to %q with %s (before to %q with %s) %s", before.status, what,
-			after.exit, cmp.Or(after.output, "nothing"), before.exit, cmp.Or(before.output, "nothing"), after.err)
+		return refuse("with the status %s the new loop %s: it %s, and the old one %s", before.status, what, after.describe(), before.describe())
 	}
 	switch {
 	case len(before.arguments) > 1:
@@ -210,6 +210,20 @@ func (f *fragment) compare(before seen, after *seen) error {
 		return wrong("gives other data")
 	default:
 		return nil
+	}
+}
+
+// describe says where a status leads, and with which data.
+func (s *seen) describe() string {
+	switch {
+	case s.exit != "" && s.output != "":
+		return fmt.Sprintf("leads to %q with %s", s.exit, s.output)
+	case s.exit != "":
+		return fmt.Sprintf("leads to %q", s.exit)
+	case s.err != "":
+		return "fails with " + s.err
+	default:
+		return "polls on"
 	}
 }
 

@@ -155,7 +155,9 @@ func TestYAMLAliases(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"two ways in":                {replace(first, which, start, choice+"  Start: &start\n    Type: Pass\n    Result: {id: q}\n    Next: Wait\n  Other: *start\n"), ""},
 		"a way in that is data, too": {replace(start, "  Start: &start\n    Type: Pass\n    Next: Wait\n", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Pass\n    Result: *start\n    End: true\n"), "the file is written in a way that cannot be changed in place"},
-		"a name that is data, too":   {replace("    Next: Wait   # first", "    Next: &wait Wait", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Pass\n    Comment: *wait\n    End: true\n"), "the file cannot be changed: "},
+		"a name that is data, too":   {replace("    Next: Wait   # first", "    Next: &wait Wait", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Pass\n    Comment: *wait\n    End: true\n"), "line 32 names the value of &wait in line 7, which the new loop takes away: write that value in line 32"},
+		"a Wait that another takes":  {replace("    Seconds: 5\n", "    Seconds: &pause 5\n", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Wait\n    Seconds: *pause\n    End: true\n"), "names the value of &pause in line"},
+		"an anchor that comes twice": {replace(start, "  Start:\n    Type: Pass\n    Result: {id: q, n: &pause 7}\n    Next: Wait\n", "    Seconds: 5\n", "    Seconds: &pause 5\n", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Wait\n    Seconds: *pause\n    End: true\n"), "names the value of &pause in line"},
 		"a state of the loop":        {replace("  Wait:\n    Type: Wait\n    Seconds: 5\n    Next: Get\n", "  Wait: *first\n", start, "  Start: &first\n    Type: Wait\n    Seconds: 5\n    Next: Get\n"), `the state "Wait" does not begin a line of its own`},
 		"a state with an anchor":     {replace("  Wait:\n", "  Wait: &wait\n"), `the state "Wait" does not begin a line of its own`},
 		"a call with an anchor":      {replace("    Parameters:\n", "    Parameters: &call\n"), "a function of the template gives /States/Get/Parameters, which the new loop reads"},

@@ -109,10 +109,23 @@ const (
 
 const failed = string(sim.StatusFailed)
 
-// engineCause is the part of a cause that names a state and an event.
-var engineCause = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`the state '[^']*' \(entered at the event id #\d+\)`)
-})
+var (
+	// engineCause is the part of a cause that names a state and an event.
+	engineCause = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`the state '[^']*' \(entered at the event id #\d+\)`)
+	})
+	// placeInList is the number of a rule or catcher in such a cause, which another one in front of
+	// it changes.
+	placeInList = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'(Choices|Catch)\[\d+\]/`) })
+)
+
+// withoutPlaces is a cause without what an edit elsewhere changes.
+func withoutPlaces(cause string) string {
+	if !engineCause().MatchString(cause) {
+		return cause // a Fail's own
+	}
+	return placeInList().ReplaceAllString(engineCause().ReplaceAllString(cause, "a state"), "'$1/")
+}
 
 // mostKept is how many polls of a flow are kept to be compared.
 const mostKept = 30
@@ -204,7 +217,7 @@ func (p *player) drive(ctx context.Context, input []byte, options sim.Options) (
 // end notes how the execution ended.
 func (p *player) end(r *sim.Result) error {
 	p.seen.Status, p.seen.Error = string(r.Status), r.Error
-	p.seen.cause = engineCause().ReplaceAllString(r.Cause, "a state")
+	p.seen.cause = withoutPlaces(r.Cause)
 	if r.Output == nil {
 		return nil
 	}

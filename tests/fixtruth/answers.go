@@ -27,6 +27,8 @@ func (a answer) String() string {
 // job succeeds after two polls.
 type scenario struct {
 	answers []answer
+	// then is what the next job answers, or the same one that is started again; nil for the same.
+	then []answer
 	// job is which one answers so, from 1; 0 for each.
 	job int
 	// endless tells that the job never ends.
@@ -178,6 +180,11 @@ func (s *service) next(id string) answer {
 	answers := s.scenario.answers
 	if job := s.scenario.job; job != 0 && !strings.HasSuffix(id, fmt.Sprintf("-%d", job)) {
 		answers = s.op.usual()
+	}
+	if then := s.scenario.then; then != nil && !strings.HasSuffix(id, "-1") {
+		answers = then
+	} else if then != nil && n >= len(answers) && s.op.name != "" {
+		answers, n = then, n-len(answers)
 	}
 	return answers[min(n, len(answers)-1)]
 }

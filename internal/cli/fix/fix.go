@@ -188,6 +188,9 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(e.loops) == 0 {
+		e.untaken = fix.Untaken(e.StateMachine, fix.Options{Express: o.express || e.Definition.Type == asl.Express})
+	}
 	out := fixed{File: e.Definition.File, Resource: e.Definition.ID, Loops: e.loops, Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after)}
 	if o.write {
 		if out.Written, err = e.write(e.after); err != nil {
@@ -229,6 +232,7 @@ type edited struct {
 	text, after []byte            // of its file; nil if the file stays
 	fixed       *asl.StateMachine // after
 	loops       []fix.Loop
+	untaken     []string // why no loop is one to replace
 }
 
 // open reads a definition and the text of its file. read reads the definition out of
@@ -393,7 +397,10 @@ func (e *edited) print(c *cobra.Command, diff string) error {
 			e.printFragment(&b, l)
 		}
 	}
-	if len(e.loops) == 0 {
+	for _, reason := range e.untaken {
+		terminal.Fprintf(&b, "nothing to replace: %s\n", reason)
+	}
+	if len(e.loops) == 0 && len(e.untaken) == 0 {
 		b.WriteString("no hand-written loop polls an operation that the catalogue knows\n")
 	}
 	b.WriteString(terminal.Sprintf("%s", terminal.Lines(diff)))

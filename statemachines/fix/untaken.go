@@ -1,0 +1,85 @@
+package fix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// Untaken says of each loop of a definition that Apply does not look at why it is none to replace.
+func Untaken(m *asl.StateMachine, o Options) []string {
+	var reasons []string
+	add := func(reason string) {
+		if reason != "" && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	taken := o.pollLoops(m)
+	for _, l := range lint.Loops(m, o.lint()) {
+		if !slices.ContainsFunc(taken, func(one lint.Loop) bool { return one.Poll == l.Poll || l.Poll != nil && one.Poll.Name == l.Poll.Name }) {
+			add(untaken(m, &l))
+		}
+	}
+	for s := range m.All {
+		if len(s.Flows()) > 0 && slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > usualRounds }) {
+			if poll := polledInside(s); poll != nil {
+				add(fmt.Sprintf("the retries of %q make the polls of %q: fix replaces a cycle of states alone", s.Name, poll.Name))
+			}
+		}
+	}
+	return reasons
+}
+
+// untaken says why a loop is none to replace; empty if fix does not know what it polls.
+func untaken(m *asl.StateMachine, l *lint.Loop) string {
+	switch {
+	case l.Retries:
+		return fmt.Sprintf("%q polls by its Retry: fix replaces a cycle of states alone", l.Poll.Name)
+	case l.Poll != nil && isCompiled(m, l.Poll):
+		return fmt.Sprintf("the loop of %q is a compiled one", l.Poll.Name)
+	case l.Poll == nil && l.Unjudged != "":
+		return l.Unjudged
+	}
+	for _, s := range l.States {
+		if s.Task == nil {
+			if poll := polledInside(s); poll != nil {
+				return fmt.Sprintf("%q polls inside of %q: fix replaces a loop that has the Task itself as a state", poll.Name, s.Name)
+			}
+			continue
+		}
+		r := asl.ParseResource(s.Task.Resource)
+		switch {
+		case r.IsFunction() || r.Service == "lambda":
+			return fmt.Sprintf("%q asks a function, and the catalogue knows AWS's jobs alone", s.Name)
+		case r.Service == "http":
+			return fmt.Sprintf("%q asks over HTTP, and the catalogue knows AWS's jobs alone", s.Name)
+		}
+	}
+	return ""
+}
+
+// polledInside is the first Task inside of a state that calls an operation which the catalogue
+// polls; nil if there is none.
+func polledInside(s *asl.State) *asl.State {
+	for _, f := range s.Flows() {
+		for inner := range f.All {
+			if inner.Task != nil && isPolled(asl.ParseResource(inner.Task.Resource)) {
+				return inner
+			}
+		}
+	}
+	return nil
+}
+
+// isPolled tells whether an entry of the catalogue polls what a resource calls.
+func isPolled(r asl.Resource) bool {
+	service, ok := r.SDK()
+	if !ok || r.Action == "" {
+		return false
+	}
+	all, err := entriesOf(service + ":" + strings.ToUpper(r.Action[:1]) + r.Action[1:])
+	return err == nil && len(all) > 0
+}

@@ -1,0 +1,54 @@
+package fix_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+)
+
+// inLoop is a loop around one state, which judges a status.
+const inLoop = `{"StartAt": "Look", "States": {"Look": STATE,
+  "Done?": {"Type": "Choice", "Choices": [{"Variable": "$.r.State", "StringEquals": "AVAILABLE", "Next": "Good"}], "Default": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, "Good": {"Type": "Succeed"}}}`
+
+// A loop that is none to replace has the reason that is so.
+func TestUntaken(t *testing.T) {
+	t.Parallel()
+	const poll = `{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.r", "End": true}`
+	around := func(more string) string {
+		return `{"Type": "Parallel", "Branches": [{"StartAt": "Ask", "States": {"Ask": ` + poll + `}}], ` + more + `}`
+	}
+	task := func(resource, parameters string) string {
+		return strings.Replace(inLoop, "STATE", `{"Type": "Task", "Resource": "`+resource+`", "Parameters": `+parameters+`, "ResultPath": "$.r", "Next": "Done?"}`, 1)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"an operation without a waiter": {
+			task("arn:aws:states:::aws-sdk:fsx:describeVolumes", `{"VolumeIds": ["v"]}`),
+			`"Look" calls fsx:DescribeVolumes, and the catalogue has no job or waiter that polls it`,
+		},
+		"a function":           {task("arn:aws:states:::lambda:invoke", `{"FunctionName": "f"}`), `"Look" asks a function, and the catalogue knows AWS's jobs alone`},
+		"a Parallel in a loop": {strings.Replace(inLoop, "STATE", around(`"ResultPath": "$.r", "Next": "Done?"`), 1), `"Ask" polls inside of "Look"`},
+		"the Retry of a Parallel": {
+			`{"StartAt": "Both", "States": {"Both": ` + around(`"Retry": [{"ErrorEquals": ["NotYet"], "MaxAttempts": 1000}], "End": true`) + `}}`,
+			`the retries of "Both" make the polls of "Ask"`,
+		},
+		"no loop": {`{"StartAt": "Good", "States": {"Good": {"Type": "Succeed"}}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse([]byte(c.text))
+			require.NoError(t, err)
+			reasons := fix.Untaken(m, fix.Options{})
+			if c.want == "" {
+				require.Empty(t, reasons)
+				return
+			}
+			require.Len(t, reasons, 1)
+			require.Contains(t, reasons[0], c.want)
+		})
+	}
+}
