@@ -28,16 +28,20 @@ func roughly(d time.Duration) string {
 	}
 }
 
-// span writes a time: "3h51m", "45s".
+// span writes a time: "3h51m", "4m55s", "45s".
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d >= 2*day:
 		return fmt.Sprintf("%d days", int(d.Hours()/day.Hours()+0.5))
-	case d >= time.Minute:
+	case d >= time.Hour:
 		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 	default:
-		return d.Round(time.Second).String()
+		text := d.Round(time.Second).String()
+		if d >= time.Minute && strings.HasSuffix(text, "m0s") {
+			return strings.TrimSuffix(text, "0s")
+		}
+		return text
 	}
 }
 

@@ -142,6 +142,31 @@ func TestLoopOfAthena(t *testing.T) {
 	require.Equal(t, 2775*5*time.Second, l.Bound.After)
 }
 
+// An Express workflow ends after 5 minutes, and a loop in it by its own bound if that comes first:
+// at no price for each transition.
+func TestBoundsOfExpressWorkflow(t *testing.T) {
+	t.Parallel()
+	const loop = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Get"},
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "Assign": {"n.$": "States.MathAdd($n, 1)"}, "ResultPath": "$.q", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"}, RULE], "Default": "Pause"},
+		"Pause": {"Type": "Wait", "Seconds": 10, "Next": "Get"}, "Good": {"Type": "Succeed"}, "Late": {"Type": "Fail"}}}`
+	for name, c := range map[string]struct{ rule, want string }{
+		"a count":            {`{"Variable": "$n", "NumericGreaterThanEquals": 6, "Next": "Late"}`, `ends at 6 polls by $n in "Done?" -> Late (fails), after 50s, 17 transitions`},
+		"a longer count":     {`{"Variable": "$n", "NumericGreaterThanEquals": 600, "Next": "Late"}`, "ends after 5m, as Express workflows do"},
+		"a count of its own": {`{"Variable": "$n", "NumericGreaterThanEqualsPath": "$.most", "Next": "Late"}`, `ends by $n in "Done?" -> Late (fails), or after 5m, as Express workflows do`},
+		"no bound":           {`{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Late"}`, "ends after 5m, as Express workflows do"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse([]byte(strings.Replace(loop, "RULE", c.rule, 1)))
+			require.NoError(t, err)
+			loops := lint.Loops(m, lint.Options{Express: true})
+			require.Len(t, loops, 1)
+			require.Equal(t, c.want, loops[0].DescribeBound())
+		})
+	}
+}
+
 // The history of an Express workflow has no limit that loops or items could share.
 func TestHistoryOfExpressWorkflow(t *testing.T) {
 	t.Parallel()

@@ -305,10 +305,19 @@ func (l *Loop) DescribeUnjudged() string {
 
 // DescribeBound says what ends the loop, and where it leads then.
 func (l *Loop) DescribeBound() string {
-	if l.Express {
-		return fmt.Sprintf("ends after %s, as Express workflows do", span(asl.MaxExpressTime))
+	if !l.Express {
+		return l.Bound.describe(l.Hot)
 	}
-	return l.Bound.describe(l.Hot)
+	own, limit := l.Bound, fmt.Sprintf("after %s, as Express workflows do", span(asl.MaxExpressTime))
+	own.USD, own.Loops, own.Items = 0, 0, false // which are billed by their time, and have no limit of events
+	switch {
+	case own.Kind == Unbounded || own.After >= asl.MaxExpressTime || own.Failing != "":
+		return "ends " + limit
+	case own.After == 0:
+		return own.describe(l.Hot) + ", or " + limit
+	default:
+		return own.describe(l.Hot)
+	}
 }
 
 // DescribeRunning says what ends the loop of a job that never ends where DescribeBound tells of
@@ -351,7 +360,10 @@ func (b *Bound) describe(hot bool) string {
 
 // cost says how long it takes to the bound, and what that costs.
 func (b *Bound) cost() string {
-	cost := thousands(b.Transitions) + " transitions, " + dollars(b.USD)
+	cost := thousands(b.Transitions) + " transitions"
+	if b.USD > 0 {
+		cost += ", " + dollars(b.USD)
+	}
 	if b.AtMost || b.Kind == Unbounded && b.isShared() {
 		cost += " at most"
 	}
