@@ -6,25 +6,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // placeOf finds where a bound stands: the Choices that look at it, and what they look at, of the
 // loop that polls, or else of those around it.
 func (c *checker) placeOf(l *loop, r *reading, kind BoundKind) (states, operands []string) {
-	if states, operands = c.placeIn(l, r.inner.states, kind); len(states) > 0 {
+	if states, operands = c.placeIn(l, r, r.inner.states, kind); len(states) > 0 {
 		return states, operands
 	}
-	return c.placeIn(l, l.states, kind)
+	return c.placeIn(l, r, l.states, kind)
 }
 
-func (c *checker) placeIn(l *loop, all []*asl.State, kind BoundKind) (states, operands []string) {
+func (c *checker) placeIn(l *loop, r *reading, all []*asl.State, kind BoundKind) (states, operands []string) {
 	b := c.boundsOf(l)
 	for _, s := range all {
 		if s.Choice == nil || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return b.limits[s][way] }) {
 			continue
 		}
 		for i := range s.Choice.Rules {
+			if r.isFixed(s, i) {
+				continue // it is about something else than the laps of a job that runs
+			}
 			for _, part := range partsOf(&s.Choice.Rules[i]) {
 				if found := c.operandsOfBound(b, kind, part); found != nil {
 					states, operands = append(states, s.Name), append(operands, found...)
@@ -48,16 +52,39 @@ func partsOf(r *asl.ChoiceRule) []boundPart {
 		if r.Expression.Expression == nil {
 			return nil
 		}
-		for _, text := range connective().Split(r.Expression.Expression.String(), -1) {
-			operands := slices.DeleteFunc(operandsOf(text), func(name string) bool {
-				return strings.HasPrefix(name, "$states.context") || strings.HasSuffix(name, "()")
-			})
-			parts = append(parts, boundPart{operands, readsTime(text)})
-		}
+		whole := r.Expression.Expression.Part()
+		addParts(&parts, &whole)
 		return parts
 	}
 	addCondition(&parts, &r.Condition)
 	return parts
+}
+
+// addParts adds the comparisons of an expression: what "and", "or" and $not join.
+func addParts(parts *[]boundPart, p *jsonata.Part) {
+	joins := p.Kind == jsonata.PartBinary && (p.Text == "and" || p.Text == "or") || p.Kind == jsonata.PartCall && p.Text == "not" ||
+		p.Kind == jsonata.PartBlock && len(p.Parts) == 1
+	if joins && len(p.Filters) == 0 {
+		for i := range p.Parts {
+			addParts(parts, &p.Parts[i])
+		}
+		return
+	}
+	part := boundPart{timed: readsClock(p)}
+	for _, o := range (scope{}).expression(p, nil).operands {
+		part.operands = append(part.operands, o.inJSONata())
+	}
+	*parts = append(*parts, part)
+}
+
+// readsClock tells whether a part of an expression reads the clock, or a time.
+func readsClock(p *jsonata.Part) bool {
+	switch {
+	case p.Kind == jsonata.PartCall && slices.Contains([]string{"millis", "now", "toMillis", "fromMillis"}, p.Text),
+		p.Kind == jsonata.PartName && (strings.Contains(p.Text, "EnteredTime") || strings.Contains(p.Text, "StartTime")):
+		return true
+	}
+	return slices.ContainsFunc(slices.Concat(p.Parts, p.Filters), func(part jsonata.Part) bool { return readsClock(&part) })
 }
 
 func addCondition(parts *[]boundPart, c *asl.Condition) {

@@ -20,6 +20,22 @@ func (o operand) String() string {
 	return strings.Join(append([]string{"$" + o.variable}, o.steps...), ".")
 }
 
+// inJSONata is the operand as an expression of JSONata spells it.
+func (o operand) inJSONata() string {
+	name := "$" + o.variable
+	if o.variable == "" {
+		name = "$states.input"
+	}
+	for _, step := range o.steps {
+		if strings.HasPrefix(step, "[") {
+			name += step
+		} else {
+			name += "." + step
+		}
+	}
+	return name
+}
+
 // below is a part of the operand.
 func (o operand) below(steps []string) operand {
 	return operand{o.variable, slices.Concat(o.steps, steps)}

@@ -1,0 +1,88 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// retriedEvents are the events of the history that a failed try of a Task takes.
+const retriedEvents = 3
+
+// fewAttempts are those of a Retry that gets over a fault. One that waits for a job has
+// more.
+const fewAttempts = 10
+
+// retriedTurn is one poll by a retry.
+func retriedTurn(s *asl.State, polling []asl.Retrier) Turn {
+	t := Turn{States: []string{s.Name}, Events: retriedEvents, Transitions: 1, Wait: time.Duration(polling[0].IntervalSeconds) * time.Second}
+	longest := time.Duration(0)
+	for _, r := range polling {
+		longest = max(longest, delayOf(r, r.MaxAttempts))
+	}
+	if longest > t.Wait {
+		t.Longest = longest
+	}
+	return t
+}
+
+// retriedBound is what ends a loop in a Retry: its attempts, unless the history is full
+// before, or the machine's time is over.
+func (c *checker) retriedBound(polling []asl.Retrier, turn Turn) Bound {
+	b := Bound{Kind: ByCount, Polls: 1}
+	for _, r := range polling {
+		for n := int64(1); n <= r.MaxAttempts && b.Kind == ByCount; n++ {
+			c.addRetry(&b, delayOf(r, n), turn)
+		}
+	}
+	b.Events, b.Transitions = b.Polls*turn.Events, b.Polls*turn.Transitions
+	b.USD = asl.TransitionCost(float64(b.Transitions))
+	return b
+}
+
+// addRetry adds a retry to a bound, if there is room and time for it.
+func (c *checker) addRetry(b *Bound, delay time.Duration, turn Turn) {
+	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
+	switch after := b.After + delay; {
+	case timeout > 0 && after > timeout:
+		b.Kind, b.After = ByTimeout, timeout
+	case b.Polls == turn.Turns():
+		if b.Kind = Unbounded; c.machine.OpenTimeout {
+			b.Kind = ByTimeout
+		}
+	case after > asl.MaxStandardTime:
+		b.Kind, b.After = Unbounded, asl.MaxStandardTime
+	default:
+		b.Polls, b.After = b.Polls+1, after
+	}
+}
+
+// catcherOf is the catcher that takes all errors that a Task polls on; nil if none does, or
+// an earlier one may take some of them.
+func catcherOf(s *asl.State, polling []asl.Retrier) *asl.Catcher {
+	var errors []string
+	for _, r := range polling {
+		errors = append(errors, r.ErrorEquals...)
+	}
+	i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return meets(k.ErrorEquals, errors) })
+	if i < 0 || !takes(s.Catch[i].ErrorEquals, errors) {
+		return nil
+	}
+	return &s.Catch[i]
+}
+
+// isFunction tells whether a Task invokes a function of Lambda and gets its errors.
+func isFunction(s *asl.State) bool {
+	r := asl.ParseResource(s.Task.Resource)
+	return r.Pattern == "" && (r.Service == "lambda" && (r.Direct || r.Action == "invoke"))
+}
+
+// isOwnError tells whether the name of an error is one that a function raises itself.
+func isOwnError(name string) bool {
+	prefix, _, _ := strings.Cut(name, ".")
+	return !asl.HasPlaceholder(name) && !slices.Contains([]string{"States", "Lambda", "Sandbox", "Runtime", "JobPoller"}, prefix) &&
+		!awserror.ClassifyName(name, "").Passes()
+}
