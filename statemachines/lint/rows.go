@@ -15,7 +15,8 @@ func (r *reading) fill() {
 		if lacks {
 			taken = r.routes[value]
 		}
-		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk), Ends: endOf(taken)}
+		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk)}
+		row.Ends = r.endOf(row.Meaning, taken)
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
