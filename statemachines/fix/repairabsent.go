@@ -35,8 +35,8 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 	}
 	var found []candidate
 	for _, group := range groups {
-		for i, empty := range []string{"null", "''"} {
-			e := &absentEdit{checked: c, empty: empty, questions: map[string]string{}}
+		for i, empty := range []string{nothing, emptyText, otherText} {
+			e := &absentEdit{checked: c, empty: empty, offered: empty == otherText, questions: map[string]string{}}
 			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions) {
 				found = append(found, one)
 			}
@@ -45,11 +45,19 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 	return found
 }
 
+// What an expression gives without the member. A service may refuse an empty text, and what people
+// read in its place is theirs to say.
+const (
+	nothing   = "null"
+	emptyText = "''"
+	otherText = "text"
+)
+
 // absentEdit makes the edits for members that may not be there.
 type absentEdit struct {
 	*checked
 
-	empty       string // what an expression gives without the member: null or a text
+	empty       string // what an expression gives without the member
 	expressions bool   // that there is one
 	members     []string
 	offered     bool
@@ -200,18 +208,31 @@ func insideBraces(text string) string {
 func (e *absentEdit) addExpression(at, text string) bool {
 	e.expressions = true
 	switch text = insideBraces(text); {
-	case e.empty != "null" && plainPath().MatchString(text):
+	case e.empty == emptyText && plainPath().MatchString(text):
 		text = "'' & " + text
-	case e.empty != "null":
+	case e.empty == emptyText:
 		text = "'' & (" + text + ")"
 	case plainPath().MatchString(text):
-		text = fmt.Sprintf("$exists(%s) ? %s : null", text, text)
+		text = fmt.Sprintf("$exists(%s) ? %s : %s", text, text, e.instead())
 	default:
 		name := e.newVariable("value")
-		text = fmt.Sprintf("($%s := %s; $exists($%s) ? $%s : null)", name, text, name, name)
+		text = fmt.Sprintf("($%s := %s; $exists($%s) ? $%s : %s)", name, text, name, name, e.instead())
 	}
 	e.replace(at, "{% "+text+" %}")
 	return true
+}
+
+// instead is what stands for the member that is not there: null, or a text that says so.
+func (e *absentEdit) instead() string {
+	if e.empty == nothing {
+		return nothing
+	}
+	path := e.members[len(e.members)-1]
+	text := "no " + path[strings.LastIndex(path, ".")+1:]
+	if also := fmt.Sprintf("%q stands for it then", text); !slices.Contains(e.also, also) {
+		e.also = append(e.also, also)
+	}
+	return "'" + text + "'"
 }
 
 // addGuard asks whether a member is there in front of each comparison of a Choice with it.

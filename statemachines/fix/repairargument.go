@@ -23,7 +23,7 @@ func (e *absentEdit) addArgument(s *asl.State, at, text, member string) bool {
 	switch {
 	case !needed:
 		return e.addExpression(at, text)
-	case !ok || !isText || e.empty == "null" || insideBraces(text) != read.path:
+	case !ok || !isText || e.empty == nothing || insideBraces(text) != read.path:
 		return false
 	case isMessage(s.Task.Resource, name):
 		all := rootOf(read.path)

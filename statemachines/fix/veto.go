@@ -59,7 +59,17 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		}
 	}
 	isStatus := func(value string) bool { _, known := j.verdicts[value]; return known }
-	return namePatterns(j.changes, string(before.Text), isStatus), report, nil
+	return dropAlike(j.changes, isStatus), report, nil
+}
+
+// dropAlike leaves out texts that are no status of the job, and that change as any other text does.
+func dropAlike(changes []Change, isStatus func(value string) bool) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+		value := c.Kind.Value
+		return value != "" && value != trial.UnknownValue && !isStatus(value) && slices.ContainsFunc(changes, func(o Change) bool {
+			return o.Kind.Value == trial.UnknownValue && o.Kind.Sort == c.Kind.Sort && o.Before == c.Before && o.After == c.After
+		})
+	})
 }
 
 // notTried says why no run of either machine got to the poll: both broke before, and alike.

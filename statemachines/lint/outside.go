@@ -78,6 +78,16 @@ func (r *reading) tellsOutside(row *Row) bool {
 	return false
 }
 
+// endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for a failure
+// that an item or a branch hands out.
+func (r *reading) endOf(means Meaning, routes []route) End {
+	end := endOf(routes)
+	if means == MeansFailure && end == EndsSuccess && !r.outside.quiet {
+		return GoesOn
+	}
+	return end
+}
+
 // sameOutputs tells whether two routes give the same, as far as the types know.
 func sameOutputs(a, b []typecheck.Env) bool {
 	return len(a) > 0 && slices.EqualFunc(a, b, typecheck.Env.Equal)
@@ -102,7 +112,7 @@ func callsFunction(t *asl.Template) bool {
 
 // outputs are what a flow gives from a state on; nil if that is not known.
 func (w *walk) outputs(s *asl.State, env typecheck.Env, left int) []typecheck.Env {
-	if w.ways.over == EndsSuccess || left < 0 { // nothing outside can judge them
+	if w.ways.quiet || left < 0 { // nothing outside can judge them
 		return nil
 	}
 	var all []typecheck.Env

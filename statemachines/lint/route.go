@@ -130,7 +130,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at := at
 		at.fails = at.fails || fails && way.Fails
 		if way.End {
-			at.leaf, at.ends, at.outputs = s, w.ways.over, []typecheck.Env{{Input: way.Env.Input}}
+			at.leaf, at.ends, at.outputs = s, EndsSuccess, []typecheck.Env{{Input: way.Env.Input}}
 			w.found = append(w.found, at)
 			continue
 		}
@@ -160,7 +160,7 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 	case s.Type == asl.TypeFail:
 		at.leaf, at.ends = s, EndsFailure
 	case s.Type == asl.TypeSucceed || s.End && s.Type == asl.TypePass || s.End && s.Type == asl.TypeWait:
-		at.leaf, at.ends, at.outputs = s, w.ways.over, w.outputs(s, way.Env, maxAfter)
+		at.leaf, at.ends, at.outputs = s, EndsSuccess, w.outputs(s, way.Env, maxAfter)
 	case s.Type == asl.TypePass || s.Type == asl.TypeChoice || s.Type == asl.TypeWait:
 		w.step(s, way.Env, typecheck.Value{}, at)
 		return
@@ -274,7 +274,7 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 			continue
 		}
 		if way.End {
-			return w.ways.over // and there is no other
+			return EndsSuccess // and there is no other
 		}
 		next := w.outcome(w.inner.flow.State(way.To), way.Env, left)
 		if end != "" && next != end {
@@ -341,16 +341,14 @@ func unless(routes []route, out func(route) bool) []route {
 type ways struct {
 	before           map[string][]*asl.State // what leads to a state
 	success, failure map[string]bool         // the states that can reach such an end but by errors
-	over             End                     // of an execution in which the flow has succeeded
+	quiet            bool                    // an execution in which the flow succeeds does so, too
 }
 
 func (c *checker) waysOf(f *asl.Flow) *ways {
 	w := c.ways[f]
 	if w == nil {
 		w = newWays(f)
-		if w.over = GoesOn; c.outsideOf(f).quiet {
-			w.over = EndsSuccess
-		}
+		w.quiet = c.outsideOf(f).quiet
 		c.ways[f] = w
 	}
 	return w
@@ -396,7 +394,7 @@ func reach(before map[string][]string, names []string) map[string]bool {
 func (w *ways) end(s *asl.State) End {
 	switch {
 	case w.success[s.Name] && !w.failure[s.Name]:
-		return w.over
+		return EndsSuccess
 	case w.failure[s.Name] && !w.success[s.Name]:
 		return EndsFailure
 	default:

@@ -19,7 +19,8 @@ func (r *reading) fill() {
 		if lacks {
 			taken = r.routes[value]
 		}
-		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk), Ends: endOf(taken)}
+		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targetsOf(taken, trunk)}
+		row.Ends = r.endOf(row.Meaning, taken)
 		if row.Ends == NextJob {
 			row.Last = endOf(slices.DeleteFunc(slices.Clone(taken), func(way route) bool { return way.ends == NextJob }))
 		}

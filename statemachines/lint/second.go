@@ -51,7 +51,7 @@ func (c *checker) checkBoth(r *reading, row *Row, path string, steps, values []s
 		}
 		ways[pathsOf(routes)] = true
 		means := r.meaningOfBoth(row, path, how)
-		rule := breaks(row.Meaning, means, endOf(routes))
+		rule := breaks(row.Meaning, means, r.endOf(means, routes))
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}

@@ -54,12 +54,24 @@ type several struct {
 	kinds []Kind // the kind Items, and the status of each item
 }
 
-// words are what conditions compare with.
-type words struct{ texts []string }
+// words are what conditions compare with: literals, and texts that were made up to fit a pattern.
+type words struct {
+	texts    []string
+	literals map[string]bool
+	patterns map[string]string // by the text
+}
+
+// patternOf is the pattern that a text was made up to fit; empty for a literal.
+func (w *words) patternOf(text string) string {
+	if w.literals[text] {
+		return ""
+	}
+	return w.patterns[text]
+}
 
 var (
 	comparedText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`"(?:StringEquals|StringMatches|StringLessThan\w*|StringGreaterThan\w*)":\s*("(?:[^"\\]|\\.)*")`)
+		return regexp.MustCompile(`"(StringEquals|StringMatches|StringLessThan\w*|StringGreaterThan\w*)":\s*("(?:[^"\\]|\\.)*")`)
 	})
 	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']*)'|\\"([^"\\]*)\\"|"([^"\\]*)"`) })
 )
@@ -69,23 +81,32 @@ const UnknownValue = "SOMETHING_NEW"
 
 // read adds the texts that a Choice, or the Output of a Task, compares with.
 func (w *words) read(text []byte, language asl.QueryLanguage) {
-	add := func(word string) {
-		if word = strings.NewReplacer(`\*`, "*", "*", "x").Replace(word); word != "" && len(word) < 64 && !slices.Contains(w.texts, word) {
+	add := func(word string, isPattern bool) {
+		pattern := word
+		if word = strings.NewReplacer(`\*`, "*", "*", "x").Replace(word); word == "" || len(word) >= 64 {
+			return
+		}
+		if !slices.Contains(w.texts, word) {
 			w.texts = append(w.texts, word)
+		}
+		if isPattern && pattern != word {
+			w.patterns[word] = pattern
+		} else {
+			w.literals[word] = true
 		}
 	}
 	if language == asl.JSONPath {
 		for _, m := range comparedText().FindAllSubmatch(text, -1) {
 			var word string
-			if json.Unmarshal(m[1], &word) == nil {
-				add(word)
+			if json.Unmarshal(m[2], &word) == nil {
+				add(word, string(m[1]) == "StringMatches")
 			}
 		}
 		return
 	}
 	for _, expression := range expressionText().FindAllString(string(text), -1) {
 		for _, m := range quotedText().FindAllStringSubmatch(expression, -1) {
-			add(m[1] + m[2] + m[3])
+			add(m[1]+m[2]+m[3], false)
 		}
 	}
 }
@@ -142,7 +163,7 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 		text := textOf(body)
 		if !seen[text] {
 			seen[text] = true
-			c.answers = append(c.answers, answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: value}, text: text, runs: runs, ended: ended})
+			c.answers = append(c.answers, answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: value, Pattern: w.patternOf(value)}, text: text, runs: runs, ended: ended})
 		}
 	}
 	for _, s := range r.Statuses {

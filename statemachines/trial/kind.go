@@ -25,6 +25,8 @@ type Kind struct {
 	Task  string `json:"task,omitempty"`
 	Sort  Sort   `json:"kind"`
 	Value string `json:"value,omitempty"`
+	// Pattern is the one of the machine that Value was made up to fit; empty for any other value.
+	Pattern string `json:"pattern,omitempty"`
 }
 
 func (k Kind) String() string {
@@ -36,10 +38,16 @@ func (k Kind) String() string {
 		case UnknownValue:
 			return fmt.Sprintf("any other status of %q", k.Task)
 		}
+		if k.Pattern != "" {
+			return fmt.Sprintf("other statuses like %s of %q", k.Pattern, k.Task)
+		}
 		return fmt.Sprintf("status %s of %q", k.Value, k.Task)
 	case Fails:
 		return fmt.Sprintf("%s of %q", k.Value, k.Task)
 	case Never:
+		if k.Pattern != "" {
+			return fmt.Sprintf("a job that stays in a status like %s at %q", k.Pattern, k.Task)
+		}
 		return fmt.Sprintf("a job that stays %s at %q", k.Value, k.Task)
 	case Bare:
 		return fmt.Sprintf("an answer without optional members of %q", k.Task)
@@ -50,6 +58,12 @@ func (k Kind) String() string {
 	default:
 		return fmt.Sprintf("an answer of %q", k.Task)
 	}
+}
+
+// staying is the kind of a job that keeps a status at a Task.
+func (k Kind) staying(task string) Kind {
+	k.Task, k.Sort = task, Never
+	return k
 }
 
 // isIn tells whether the kind is one that a member of a frame stands for. A frame may have one

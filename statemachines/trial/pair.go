@@ -288,7 +288,7 @@ func (p *pair) chooseTasks() {
 
 // varyTasks makes the answers of the Tasks to vary.
 func (p *pair) varyTasks() error {
-	w := &words{}
+	w := &words{literals: map[string]bool{}, patterns: map[string]string{}}
 	for s := range p.before.machine.All {
 		w.read([]byte(p.texts[s.Name]), s.QueryLanguage)
 	}
@@ -392,7 +392,7 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	}
 	kinds := s.kinds
 	if s.forever && a.Status == PollsOn && kinds[len(kinds)-1].Sort == Status {
-		kinds = append(slices.Clip(kinds), Kind{Task: s.task, Sort: Never, Value: kinds[len(kinds)-1].Value})
+		kinds = append(slices.Clip(kinds), kinds[len(kinds)-1].staying(s.task))
 	}
 	run = &Run{
 		Script: s.title, Kinds: kinds, Usual: uniteKinds(a.usual, b.usual), Before: a.Outcome, After: b.Outcome,

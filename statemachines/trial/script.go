@@ -175,7 +175,7 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 	}
 	for i, a := range append([]answer{*c.running}, c.answers...) {
 		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
-			stays := s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, Kind{Task: s.role, Sort: Never, Value: a.kind.Value})
+			stays := s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, a.kind.staying(s.role))
 			stays.never, stays.whole = true, i == 0 // the first shows the bound
 		}
 	}

@@ -26,6 +26,8 @@ type API struct {
 	Input, Output *catalog.Shape
 	// takesNothing is set if the operation has no input.
 	takesNothing bool
+	// service is the one that is called; nil if it is not known.
+	service *catalog.Service
 	// noSuch is the service that has no such operation; nil if it has.
 	noSuch *catalog.Service
 	// spelling is how the integration names members; nil if none is known.
@@ -49,7 +51,7 @@ func FindAPI(resource string, models Models) (API, error) {
 		by = optimized[r.Service]
 		open = by.open[r.Action]
 	}
-	a := API{Input: operation.Input, Output: operation.Output}
+	a := API{Input: operation.Input, Output: operation.Output, service: service}
 	a.takesNothing = operation.Input == nil || len(operation.Input.Members) == 0
 	if slices.Contains(by.own, r.Action) {
 		a.Input, a.takesNothing = nil, false

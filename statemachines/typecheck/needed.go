@@ -43,7 +43,7 @@ func (a *API) NeededArgument(path string) (needed, isText bool) {
 func isUnion(s *catalog.Shape) bool { return s.Type == catalog.Union || s.Name == "AttributeValue" }
 
 // EmptyArgument is the path of an argument that a call needs and that is null, or an empty
-// text where the model has a least length; empty for none. Services refuse such a call.
+// text where the model or the catalogue has a least length; empty for none. Services refuse such a call.
 func (a *API) EmptyArgument(arguments any) string {
 	object, ok := arguments.(map[string]any)
 	if a.Input == nil || a.spelling == nil || !ok {
@@ -75,7 +75,7 @@ func (a *API) emptyAt(name string, value any, p part) string {
 	switch {
 	case p.shape == nil:
 		return ""
-	case value == nil && p.needed, value == "" && isLong(p.shape):
+	case value == nil && p.needed, value == "" && (p.long || isLong(p.shape)):
 		return name
 	}
 	if path := a.emptyIn(value, p.shape); path != "" && !slices.Contains(a.spelling.open, name) {
@@ -88,6 +88,7 @@ func (a *API) emptyAt(name string, value any, p part) string {
 type part struct {
 	shape  *catalog.Shape // nil if there is none
 	needed bool           // null will not do
+	long   bool           // nor an empty text
 }
 
 // partOf is the part with a name; all items, and all values of a map, are alike.
@@ -95,10 +96,10 @@ func (a *API) partOf(s *catalog.Shape, name string) part {
 	switch s.Type {
 	case catalog.Structure, catalog.Union:
 		if m := a.spelling.member(s, name); m != nil {
-			return part{m.Shape, m.Required && !m.Token || isUnion(s)}
+			return part{m.Shape, m.Required && !m.Token || isUnion(s), a.service != nil && a.service.NeverEmpty(s.Name, m.Name)}
 		}
 	case catalog.List, catalog.Map:
-		return part{s.Element.Shape, true}
+		return part{shape: s.Element.Shape, needed: true}
 	default:
 	}
 	return part{}
