@@ -75,7 +75,9 @@ func addedRetry(t *testing.T, text string) (errors []string, reason string) {
 	after, repairs, err := fix.RepairFile(t.Context(), []byte(text), reader(t, "m.json"), o)
 	require.NoError(t, err)
 	var m struct {
-		States map[string]struct{ Retry []struct{ ErrorEquals []string } }
+		States map[string]struct {
+			Retry []struct{ ErrorEquals []string }
+		}
 	}
 	require.NoError(t, json.Unmarshal(after, &m))
 	for _, r := range m.States["Call"].Retry {
