@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
@@ -218,17 +219,24 @@ func (e *Entry) StartToken() string {
 // the start call.
 func ReadsStartOutput(arguments map[string]string) bool {
 	for _, text := range arguments {
-		expr, err := jmespath.Parse(text)
-		if err != nil {
-			continue // the importer refuses it
-		}
-		for _, path := range expr.Paths() {
-			if len(path) == 0 || path[0] == "output" {
-				return true
-			}
+		if readsRoot(text, "output") {
+			return true
 		}
 	}
 	return false
+}
+
+// ReadsStartCall tells whether an argument of a call, as in [Job], reads the input or the output
+// of the start call, and so differs between jobs.
+func ReadsStartCall(argument string) bool { return readsRoot(argument, "input", "output") }
+
+// readsRoot tells whether an expression reads one of some members of its root, or all of it.
+func readsRoot(text string, members ...string) bool {
+	expr, err := jmespath.Parse(text)
+	if err != nil {
+		return false // the importer refuses it
+	}
+	return slices.ContainsFunc(expr.Paths(), func(path []string) bool { return len(path) == 0 || slices.Contains(members, path[0]) })
 }
 
 // unknownWindow is relied on where no document says how long a token is

@@ -14,7 +14,7 @@ var reservedErrors = []string{
 	ErrorAll, ErrorTaskFailed, ErrorTimeout, "States.HeartbeatTimeout", "States.Permissions", "States.ResultPathMatchFailure",
 	"States.ReferencePathConflict", "States.ParameterPathFailure", "States.BranchFailed", "States.NoChoiceMatched",
 	"States.IntrinsicFailure", "States.ExceedToleratedFailureThreshold", "States.ItemReaderFailed", "States.ResultWriterFailed",
-	"States.QueryEvaluationError", "States.DataLimitExceeded", "States.Runtime",
+	ErrorQueryEvaluation, "States.DataLimitExceeded", ErrorRuntime,
 }
 
 // recovery reads Retry and Catch.

@@ -65,6 +65,15 @@ var throttleNames = map[string]string{
 // Functions; empty where that is not known.
 func (r Resource) ThrottleName() string { return throttleNames[r.Service] }
 
+// ServiceName is the service that a Task calls, with or without an AWS SDK integration: "sns" of
+// "sns" and of "aws-sdk:sns".
+func (r Resource) ServiceName() string {
+	if name, ok := r.SDK(); ok {
+		return name
+	}
+	return r.Service
+}
+
 // WaitsForToken tells whether the Task ends when a task token comes back.
 func (r Resource) WaitsForToken() bool { return r.Pattern == ".waitForTaskToken" }
 

@@ -266,6 +266,10 @@ const (
 	ErrorAll        = "States.ALL"
 	ErrorTaskFailed = "States.TaskFailed"
 	ErrorTimeout    = "States.Timeout"
+	// ErrorRuntime is that of a path that selects nothing, which no Retry or Catch takes, and
+	// ErrorQueryEvaluation that of an expression, which $error raises, too.
+	ErrorRuntime         = "States.Runtime"
+	ErrorQueryEvaluation = "States.QueryEvaluationError"
 )
 
 // Flows returns the flows inside of a state: the branches of a Parallel, the

@@ -14,11 +14,8 @@ import (
 // third of the transitions, and less than half of the events.
 const RetryTask Strategy = "retry-task"
 
-const (
-	evaluationError = "States.QueryEvaluationError"
-	// retryCount is the number of the attempt, in the Task.
-	retryCount = "$states.context.State.RetryCount + 1"
-)
+// retryCount is the number of the attempt, in the Task.
+const retryCount = "$states.context.State.RetryCount + 1"
 
 // mostPhases is how many delays between calls the machine holds. With more of them,
 // the calls and the lateness of planned schedules hardly change.
@@ -109,7 +106,7 @@ func (j *jsonata) pollTasks(rules []judged, polls []pollRetrier, outcome string)
 		if !last {
 			again = j.waitBefore(i + 1)
 		}
-		broken := object{"ErrorEquals": []string{evaluationError}, "Output": j.errorResult(catch{state: pollcore.Retry}), "Next": again}
+		broken := object{"ErrorEquals": []string{asl.ErrorQueryEvaluation}, "Output": j.errorResult(catch{state: pollcore.Retry}), "Next": again}
 		catchers := append([]object{broken}, j.catchers(again)...)
 		for _, c := range catchers {
 			if !last && c["Next"] == again {
@@ -117,7 +114,7 @@ func (j *jsonata) pollTasks(rules []judged, polls []pollRetrier, outcome string)
 			}
 		}
 		all = append(all, state{name, object{
-			"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
+			"Comment": "While the job runs, Output raises " + asl.ErrorQueryEvaluation + ", and its retries are the polls.",
 			"Type":    "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
 			"TimeoutSeconds": callTimeout,
 			"Output":         judgement{expression(j.matchExpression(rules)), expression(j.failedAttempt), expression(j.judged)},
@@ -174,7 +171,7 @@ type pollRetrier struct {
 func pollRetriers(p *plan) []pollRetrier {
 	phases := p.phases()
 	if len(phases) == 0 {
-		pending := p.waits([]string{evaluationError}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
+		pending := p.waits([]string{asl.ErrorQueryEvaluation}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
 		one := pollRetrier{pending: pending, share: share{pending.MaxAttempts, pending.MaxAttempts}}
 		one.add(p, func(names []string) retrier {
 			return p.waits(names, p.count(time.Duration(errorWait(p))*time.Second, middle))
@@ -198,7 +195,7 @@ func pollRetriers(p *plan) []pollRetrier {
 		case i > 0:
 			attempts-- // the Wait before the Task is the first
 		}
-		all[i] = pollRetrier{pending: every([]string{evaluationError}, attempts), share: share{ph.calls, calls}}
+		all[i] = pollRetrier{pending: every([]string{asl.ErrorQueryEvaluation}, attempts), share: share{ph.calls, calls}}
 		all[i].add(p, func(names []string) retrier { return every(names, errors[i]) })
 	}
 	return all

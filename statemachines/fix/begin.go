@@ -34,21 +34,17 @@ func beginning(m jsontree.Member) any {
 	if path, ok := strings.CutPrefix(text, "$$."); ok && m.Name != variableOf(m) {
 		text = expression("$states.context." + path)
 	}
-	if inner, ok := unwrap(text); ok && readsClock().MatchString(inner) && !strings.Contains(clockNames().ReplaceAllString(inner, ""), "$") {
+	if inner, ok := unwrap(text); ok && lint.ReadsTime(inner) && !strings.Contains(clockNames().ReplaceAllString(inner, ""), "$") {
 		return text
 	}
 	return nil
 }
 
-var (
-	// readsClock finds what reads the time that goes on, or the start of the execution.
-	readsClock = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$millis\(|\$now\(|\bEnteredTime\b|\bStartTime\b`) })
-	// clockNames are all names of an expression that follows from the time alone.
-	clockNames = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\$(?:millis|now|toMillis|fromMillis|number|string|floor|ceil|round)\(` +
-			`|\$states\.context\.(?:State\.EnteredTime|Execution\.StartTime)\b`)
-	})
-)
+// clockNames are all names of an expression that follows from the time alone.
+var clockNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(?:millis|now|toMillis|fromMillis|number|string|floor|ceil|round)\(` +
+		`|\$states\.context\.(?:State\.EnteredTime|Execution\.StartTime)\b`)
+})
 
 // assignsBefore are the Assigns on the ways to the loop: of states, of rules and of catchers.
 func (l *loop) assignsBefore() []*jsontree.Node {
@@ -104,10 +100,13 @@ func (l *loop) isBefore(s *asl.State) bool {
 	return false
 }
 
+// readsTime tells whether the JSON of a rule reads the clock, or a time: its quotes are no text.
+func readsTime(rule []byte) bool { return lint.ReadsTime(strings.ReplaceAll(string(rule), `"`, " ")) }
+
 // checkDeadline refuses a rule that compares the time with what nothing before the loop shows: a
 // trial of such a loop would draw it.
 func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
-	if l.bound.Kind != lint.ByTime || !readsClock().Match(raw) {
+	if l.bound.Kind != lint.ByTime || !readsTime(raw) {
 		return nil
 	}
 	known := object{}

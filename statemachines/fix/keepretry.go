@@ -16,7 +16,7 @@ func (f *fragment) keepRetry(s object) {
 	var retriers []any
 	added, _ := s["Retry"].([]any)
 	for _, r := range added {
-		if isLoop := f.strategy.PollsByRetry() && r.(object)["JitterStrategy"] == nil; isLoop || f.leaveToOldRetry(r.(object)) {
+		if isOfLoop(r.(object)) || f.leaveToOldRetry(r.(object)) {
 			retriers = append(retriers, r)
 		}
 	}
@@ -24,6 +24,12 @@ func (f *fragment) keepRetry(s object) {
 		retriers = append(retriers, r.Raw())
 	}
 	s["Retry"] = retriers
+}
+
+// isOfLoop tells whether a retrier is the loop: its error says that the job still runs.
+func isOfLoop(retrier object) bool {
+	names, _ := retrier["ErrorEquals"].([]any)
+	return slices.Contains(names, any(asl.ErrorQueryEvaluation))
 }
 
 // leaveToOldRetry takes the errors out of a new retrier that the old poll retries more often. It

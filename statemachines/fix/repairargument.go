@@ -44,11 +44,7 @@ func (e *absentEdit) addArgument(s *asl.State, at, text, member string) bool {
 
 // isMessage tells whether an argument is a text for people, or for whoever reads a queue.
 func isMessage(resource, name string) bool {
-	r := asl.ParseResource(resource)
-	service := r.Service
-	if sdk, ok := r.SDK(); ok {
-		service = sdk
-	}
+	service := asl.ParseResource(resource).ServiceName()
 	return service == "sns" && name == "Message" || service == "sqs" && name == "MessageBody"
 }
 
@@ -67,14 +63,10 @@ func (c *checked) reasonAbsent(f lint.Finding) string {
 	s := c.stateAt(f)
 	if s.Task != nil {
 		r := asl.ParseResource(s.Task.Resource)
-		service := r.Service
-		if sdk, ok := r.SDK(); ok {
-			service = sdk
-		}
 		path, isArgument := strings.CutPrefix(f.Pointer, s.Position.Pointer+"/Arguments/")
 		if needed, _ := c.options.Types.NeedsArgument(s, path); isArgument && needed {
 			return fmt.Sprintf("%s:%s needs %s: put a Choice in front of %q that leads an answer without the member to your failure",
-				service, r.Action, strings.ReplaceAll(path, "/", "."), s.Name)
+				r.ServiceName(), r.Action, strings.ReplaceAll(path, "/", "."), s.Name)
 		}
 	}
 	return "only you know what stands for the member where it is not there: read it behind the rule that only answers with it take"

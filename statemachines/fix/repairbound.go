@@ -275,11 +275,7 @@ func (b *boundEdit) limit(after time.Duration) []edit.Edit {
 // sendsMessage tells whether a Task sends a message, once: it neither lasts nor cleans up.
 func sendsMessage(s *asl.State) bool {
 	r := asl.ParseResource(s.Task.Resource)
-	service := r.Service
-	if sdk, ok := r.SDK(); ok {
-		service = sdk
-	}
-	return r.Pattern == "" && len(s.Retry) == 0 && slices.Contains([]string{"sns", "sqs", "events"}, service)
+	return r.Pattern == "" && len(s.Retry) == 0 && slices.Contains([]string{"sns", "sqs", "events"}, r.ServiceName())
 }
 
 // count counts the polls in the Wait, which may come after the first of them.

@@ -46,7 +46,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if why, not := notTried(report, f.poll.Name); not {
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
-	j := judge{poll: f.poll.Name, handles: f.handler != "", bound: f.bound.After, verdicts: map[string]pollcore.Verdict{}}
+	j := judge{poll: f.poll.Name, handles: f.handler != "", bound: f.bound.After, lead: f.findLead(o).lasts, verdicts: map[string]pollcore.Verdict{}}
 	for _, s := range f.observed.seen {
 		j.verdicts[s.status] = s.verdict
 	}
@@ -89,6 +89,7 @@ type judge struct {
 	verdicts map[string]pollcore.Verdict // on the statuses that are known
 	handles  bool                        // failures lead to states that may end well
 	bound    time.Duration               // how long the old loop waits at most; 0 if that is not known
+	lead     time.Duration               // until it begins, at most
 	changes  []Change
 }
 
@@ -183,7 +184,7 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 		return same || !succeeds && (breaks(r.Before) || again && j.mayBe(pollcore.Retry, r)) // it polls on for what it does not know
 	case kind.Sort == trial.Fails:
 		return failed && (r.Before.Error == kind.Value || !same && again) // nothing caught it, or the call is made again
-	case breaks(r.Before), failed && j.bound > 0 && r.Before.Lasts >= j.bound: // it polled on to its bound
+	case breaks(r.Before), failed && j.bound > 0 && r.Before.Lasts-j.lead >= j.bound: // it polled on to its bound
 		return !succeeds || j.handles || j.verdicts[kind.Value] != pollcore.Failure
 	case again: // it polls on for what it does not know
 		return same || j.mayBe(pollcore.Retry, r)

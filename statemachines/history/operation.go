@@ -2,7 +2,6 @@ package history
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,8 +84,8 @@ func readOperation(name string, started map[string]bool) *operation {
 		op.entry = all[0]
 	}
 	if job := all[0].Job; job != nil {
-		for member, argument := range job.Arguments {
-			if readsCall.MatchString(argument) {
+		for member, argument := range job.Arguments { // others, such as WithoutSettings of DMS, are the same for all jobs
+			if catalog.ReadsStartCall(argument) {
 				op.members = append(op.members, javasdk.MemberName(member))
 			}
 		}
@@ -94,10 +93,6 @@ func readOperation(name string, started map[string]bool) *operation {
 	}
 	return op
 }
-
-// readsCall matches an argument that names the job: it reads the start call. Others, such as
-// WithoutSettings of DMS, are the same for all jobs.
-var readsCall = regexp.MustCompile(`\b(input|output)\.`)
 
 // identify is what tells the arguments of one job from those of another.
 func (o *operation) identify(arguments string) string {

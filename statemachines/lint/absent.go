@@ -110,9 +110,9 @@ func adviseAbsent(s *asl.State, at string) (fails, advice string) {
 		in = field[1]
 	}
 	if s.QueryLanguage == asl.JSONata {
-		fails, advice = evaluationError, adviseExpression(in)
+		fails, advice = asl.ErrorQueryEvaluation, adviseExpression(in)
 	} else {
-		fails, advice = runtimeError, advisePath(in, field[0] == "Choices")
+		fails, advice = asl.ErrorRuntime, advisePath(in, field[0] == "Choices")
 	}
 	switch {
 	case s.Type == asl.TypeFail:
@@ -197,7 +197,7 @@ func pollsByRetry(s *asl.State) bool {
 }
 
 // takesFailedExpressions are the names of errors that a failed expression goes by.
-var takesFailedExpressions = []string{evaluationError, asl.ErrorTaskFailed, asl.ErrorAll}
+var takesFailedExpressions = []string{asl.ErrorQueryEvaluation, asl.ErrorTaskFailed, asl.ErrorAll}
 
 // longRetry is a minute of retries.
 const longRetry = 60

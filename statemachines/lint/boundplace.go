@@ -127,7 +127,7 @@ func (c *checker) operandsOfBound(b *bounds, kind BoundKind, part boundPart) []s
 
 // isTime tells whether an expression that gives a name its value reads the clock.
 func (c *checker) isTime(operand string) bool {
-	return slices.ContainsFunc(c.definitionsOf(operand), readsTime)
+	return slices.ContainsFunc(c.definitionsOf(operand), ReadsTime)
 }
 
 // definitionsOf are the expressions of the machine that give a name its value.
@@ -145,8 +145,8 @@ func (c *checker) definitionsOf(operand string) []string {
 	return compact(all)
 }
 
-// readsTime tells whether an expression reads the clock, or a time.
-func readsTime(text string) bool { return clock().MatchString(quoted().ReplaceAllString(text, "''")) }
+// ReadsTime tells whether an expression reads the clock, or a time.
+func ReadsTime(text string) bool { return clock().MatchString(quoted().ReplaceAllString(text, "''")) }
 
 // compact is a list, each item once, in its order.
 func compact[T comparable](list []T) []T {

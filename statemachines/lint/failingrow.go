@@ -29,9 +29,9 @@ func (row *Row) noteFailing(taken []route, lacks bool) {
 // selectionError is the error of a state of which a field selects nothing.
 func selectionError(s *asl.State) string {
 	if s.QueryLanguage == asl.JSONata {
-		return evaluationError
+		return asl.ErrorQueryEvaluation
 	}
-	return runtimeError
+	return asl.ErrorRuntime
 }
 
 // judgeFailing returns the rule that a row breaks for which a state fails, and what to say.

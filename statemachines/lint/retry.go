@@ -9,12 +9,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// evaluationError is that of an expression, which $error raises.
-const evaluationError = "States.QueryEvaluationError"
-
-// runtimeError is that of a path that selects nothing, which no Retry or Catch takes.
-const runtimeError = "States.Runtime"
-
 // stillRunning is the error of the function check-status while the job runs; a delay may
 // follow.
 const stillRunning = "JobPoller.Running"
@@ -50,7 +44,7 @@ func (c *checker) pollingRetriers(s *asl.State) []asl.Retrier {
 			case p == checkStatus:
 				return name == stillRunning || strings.HasPrefix(name, stillRunning+".")
 			case p != nil:
-				return raises && (name == evaluationError || name == asl.ErrorAll)
+				return raises && (name == asl.ErrorQueryEvaluation || name == asl.ErrorAll)
 			default:
 				return isFunction(s) && isOwnError(name)
 			}
@@ -70,7 +64,7 @@ func (c *checker) pollingRetriers(s *asl.State) []asl.Retrier {
 // retriesEvaluation tells whether a Retry takes the errors of the Task's own expressions.
 func retriesEvaluation(s *asl.State) bool {
 	return s.QueryLanguage == asl.JSONata && slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool {
-		return slices.Contains(r.ErrorEquals, evaluationError) || slices.Contains(r.ErrorEquals, asl.ErrorAll)
+		return slices.Contains(r.ErrorEquals, asl.ErrorQueryEvaluation) || slices.Contains(r.ErrorEquals, asl.ErrorAll)
 	})
 }
 

@@ -11,10 +11,10 @@ import (
 
 // The names of the errors that the service itself raises.
 const (
-	errorRuntime           = "States.Runtime"
+	errorRuntime           = asl.ErrorRuntime
 	errorDataLimitExceeded = "States.DataLimitExceeded"
 	errorResultPath        = "States.ResultPathMatchFailure"
-	errorQueryEvaluation   = "States.QueryEvaluationError"
+	errorQueryEvaluation   = asl.ErrorQueryEvaluation
 	errorHeartbeatTimeout  = "States.HeartbeatTimeout"
 	errorItemReader        = "States.ItemReaderFailed"
 	errorResultWriter      = "States.ResultWriterFailed"

@@ -260,7 +260,7 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		p.seen.calls = append(p.seen.calls, made)
 	}
 	if path := callee.api.EmptyArgument(c.Arguments); path != "" { // no machine means it: nothing catches it here
-		return sim.Reply{}, &sim.TaskError{Name: "States.Runtime", Cause: "the service needs a value of " + path}
+		return sim.Reply{}, &sim.TaskError{Name: asl.ErrorRuntime, Cause: "the service needs a value of " + path}
 	}
 	a := p.choose(task, key, n, callee)
 	if a.kind == callee.usual.kind && !slices.Contains(p.seen.usual, a.kind) {

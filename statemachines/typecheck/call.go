@@ -50,11 +50,7 @@ func (x *scene) reportOperation(service *catalog.Service) {
 // operationOf is what a Task calls, for people.
 func operationOf(resource string) string {
 	r := asl.ParseResource(resource)
-	service := r.Service
-	if name, ok := r.SDK(); ok {
-		service = name
-	}
-	return service + ":" + r.Action
+	return r.ServiceName() + ":" + r.Action
 }
 
 // spot is where an argument stands in the definition.

@@ -70,7 +70,7 @@ func taskOf(s *asl.State) *task {
 // retriesOutput tells whether a Task is called again where its Output fails: its Retry
 // is the loop.
 func retriesOutput(s *asl.State) bool {
-	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, "States.QueryEvaluationError") })
+	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, asl.ErrorQueryEvaluation) })
 }
 
 // result is the shape of what a call that does not wait returns.

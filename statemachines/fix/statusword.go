@@ -1,0 +1,128 @@
+package fix
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// correctWords put a value in the place of a word that begins like it, and that no status is.
+func (e *statusEdit) correctWords() {
+	if len(e.values) != 1 {
+		return
+	}
+	for _, s := range e.loop.Choices {
+		if rules := nodeAt(e.root, s.Position.Pointer).Get("Choices"); rules != nil {
+			for _, rule := range rules.Items {
+				e.correctWord(rule)
+			}
+		}
+	}
+}
+
+func (e *statusEdit) correctWord(rule *jsontree.Node) {
+	add := func(n *jsontree.Node, wrong, text string) {
+		edits := []edit.Edit{{Op: edit.Replace, At: n.Pointer(), Value: jsontree.Quote(text)}}
+		e.all = append(e.all, statusChange{values: e.values, edits: edits, wrong: wrong})
+	}
+	if condition := rule.Get("Condition"); condition != nil {
+		for _, found := range quotedWords().FindAllStringSubmatch(condition.Text, -1) {
+			if wrong := found[1]; e.mayMean(wrong) {
+				add(condition, wrong, strings.ReplaceAll(condition.Text, found[0], found[0][:1]+e.values[0]+found[0][:1]))
+			}
+		}
+		return
+	}
+	for _, leaf := range leaves(rule) {
+		if equals := leaf.Get("StringEquals"); equals != nil && e.mayMean(equals.Text) {
+			add(equals, equals.Text, e.values[0])
+		}
+	}
+}
+
+var quotedWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`['"](\w+)['"]`) })
+
+// mayMean tells whether a word is meant to be the value: it is no status, and begins like it.
+func (e *statusEdit) mayMean(word string) bool {
+	const alike = 4 // "SUCCEEDED" and "SUCCESS"
+	known := slices.ContainsFunc(e.loop.Rows, func(r lint.Row) bool { return !r.Compared && slices.Contains(r.Values, word) })
+	return !known && len(word) >= alike && strings.HasPrefix(strings.ToLower(e.values[0]), strings.ToLower(word[:alike]))
+}
+
+// isNever tells whether lint says that a value is never a word.
+func (c *checked) isNever(word string) bool {
+	return slices.ContainsFunc(c.findings, func(f lint.Finding) bool {
+		return f.Rule == typecheck.EnumValue && strings.Contains(f.Message, strconv.Quote(word))
+	})
+}
+
+func wordsOf(word string) []string {
+	if word == "" {
+		return nil
+	}
+	return []string{word}
+}
+
+// narrowRules take the values, or one of them, out of a rule that names others, too: a later
+// rule may be for them.
+func (e *statusEdit) narrowRules() {
+	e.narrowTo(e.values)
+	if len(e.values) > 1 {
+		for _, v := range e.values {
+			e.narrowTo([]string{v})
+		}
+	}
+}
+
+// narrowTo takes values out of each rule that names others, too.
+func (e *statusEdit) narrowTo(values []string) {
+	for _, s := range e.loop.Choices {
+		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+		if rules == nil {
+			continue
+		}
+		for i, rule := range rules.Items {
+			at := fmt.Sprintf("%s/Choices/%d", s.Position.Pointer, i)
+			if or := rule.Get("Or"); or != nil {
+				e.shortenOr(or, at, values)
+			} else if condition := rule.Get("Condition"); condition != nil {
+				e.shortenList(condition.Text, at, values)
+			}
+		}
+	}
+}
+
+// shortenOr takes the values out of an Or.
+func (e *statusEdit) shortenOr(or *jsontree.Node, at string, values []string) {
+	var edits []edit.Edit
+	for i, item := range or.Items {
+		if equals := item.Get("StringEquals"); equals != nil && slices.Contains(values, equals.Text) {
+			edits = append(edits, edit.Edit{Op: edit.Remove, At: fmt.Sprintf("%s/Or/%d", at, i)})
+		}
+	}
+	if len(edits) == len(values) && len(edits) < len(or.Items) {
+		e.all = append(e.all, statusChange{values: values, edits: edits})
+	}
+}
+
+// shortenList takes the values out of a list in a condition.
+func (e *statusEdit) shortenList(condition, at string, values []string) {
+	text := condition
+	for _, v := range values {
+		word := `(['"])` + regexp.QuoteMeta(v) + `['"]`
+		shorter := regexp.MustCompile(`,\s*`+word+`|`+word+`\s*,\s*`).ReplaceAllString(text, "")
+		if shorter == text {
+			return
+		}
+		text = shorter
+	}
+	e.all = append(e.all, statusChange{values: values, edits: []edit.Edit{{Op: edit.Replace, At: at + "/Condition", Value: jsontree.Quote(text)}}})
+}
