@@ -53,28 +53,17 @@ func partsOf(r *asl.ChoiceRule) []boundPart {
 			return nil
 		}
 		whole := r.Expression.Expression.Part()
-		addParts(&parts, &whole)
+		forComparisons(&whole, func(p *jsonata.Part) {
+			part := boundPart{timed: readsClock(p)}
+			for _, o := range (scope{}).expression(p, nil).operands {
+				part.operands = append(part.operands, o.inJSONata())
+			}
+			parts = append(parts, part)
+		})
 		return parts
 	}
 	addCondition(&parts, &r.Condition)
 	return parts
-}
-
-// addParts adds the comparisons of an expression: what "and", "or" and $not join.
-func addParts(parts *[]boundPart, p *jsonata.Part) {
-	joins := p.Kind == jsonata.PartBinary && (p.Text == "and" || p.Text == "or") || p.Kind == jsonata.PartCall && p.Text == "not" ||
-		p.Kind == jsonata.PartBlock && len(p.Parts) == 1
-	if joins && len(p.Filters) == 0 {
-		for i := range p.Parts {
-			addParts(parts, &p.Parts[i])
-		}
-		return
-	}
-	part := boundPart{timed: readsClock(p)}
-	for _, o := range (scope{}).expression(p, nil).operands {
-		part.operands = append(part.operands, o.inJSONata())
-	}
-	*parts = append(*parts, part)
 }
 
 // readsClock tells whether a part of an expression reads the clock, or a time.

@@ -11,25 +11,39 @@ import (
 // inside of it into a success.
 func (c *checker) hidesInside(f *asl.Flow, s *asl.State, inside []Loop) {
 	failing := slices.IndexFunc(inside, func(l Loop) bool {
-		return isExposed(s, l.Flow) && slices.ContainsFunc(l.Rows, func(row Row) bool { return row.Meaning == MeansFailure && row.Ends == EndsFailure })
+		return isExposed(s, l.Flow) && (l.Unjudged != "" && hasFail(l.Flow) ||
+			slices.ContainsFunc(l.Rows, func(row Row) bool { return row.Meaning == MeansFailure && row.Ends == EndsFailure }))
 	})
 	if failing < 0 {
 		return
 	}
 	if isTolerant(s) && (s.End || succeeds(f, s.Next)) {
-		c.report(HiddenFailure, s, "/ToleratedFailurePercentage", "a failure of the job that %q polls fails its item alone: the Map tolerates that all items fail, "+
-			"and nothing behind it looks at them; lower \"ToleratedFailurePercentage\", or look at the counts of the map run", inside[failing].Poll.Name)
+		c.report(HiddenFailure, s, "/ToleratedFailurePercentage", "%s fails its item alone: the Map tolerates that all items fail, "+
+			"and nothing behind it looks at them; lower \"ToleratedFailurePercentage\", or look at the counts of the map run", sayFailure("a", &inside[failing], s))
 	}
 	for i, catcher := range s.Catch {
 		if !catchesInside(s, catcher.ErrorEquals) {
 			continue
 		}
 		if c.outsideOf(f).quiet && succeeds(f, catcher.Next) {
-			c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", i), "every failure of the job that %q polls leads to %q, "+
-				"where the execution succeeds whether or not the job did; lead to a Fail state", inside[failing].Poll.Name, catcher.Next)
+			c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", i), "%s leads to %q, "+
+				"where the execution succeeds whether or not the job did; lead to a Fail state", sayFailure("every", &inside[failing], s), catcher.Next)
 		}
 		return
 	}
+}
+
+// sayFailure names the failures of a loop inside of a state.
+func sayFailure(which string, l *Loop, s *asl.State) string {
+	if l.Poll == nil {
+		return fmt.Sprintf("%s failure inside of %q", which, s.Name)
+	}
+	return fmt.Sprintf("%s failure of the job that %q polls", which, l.Poll.Name)
+}
+
+// hasFail tells whether a flow has a Fail state.
+func hasFail(f *asl.Flow) bool {
+	return slices.ContainsFunc(f.States, func(s *asl.State) bool { return s.Fail != nil })
 }
 
 // isTolerant tells whether a Map succeeds even if all of its items fail, and writes down nowhere which do.

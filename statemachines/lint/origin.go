@@ -272,3 +272,16 @@ func operandsOfCondition(c *asl.Condition) []operand {
 	}
 	return all
 }
+
+// forComparisons does something with each part of an expression that "and", "or" and $not join.
+func forComparisons(p *jsonata.Part, do func(*jsonata.Part)) {
+	joins := p.Kind == jsonata.PartBinary && (p.Text == "and" || p.Text == "or") || p.Kind == jsonata.PartCall && p.Text == "not" ||
+		p.Kind == jsonata.PartBlock && len(p.Parts) == 1
+	if !joins || len(p.Filters) > 0 {
+		do(p)
+		return
+	}
+	for i := range p.Parts {
+		forComparisons(&p.Parts[i], do)
+	}
+}

@@ -2,12 +2,11 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -109,11 +108,12 @@ func readOperands(s *asl.State, status string) operands {
 		case rule.Expression == nil:
 			found.addCondition(&rule.Condition, status)
 		case rule.Expression.Expression != nil:
-			for _, part := range connective().Split(rule.Expression.Expression.String(), -1) {
-				if found.add(part, status, operandsOf(part)) {
-					found.computes = found.computes || !plain().MatchString(quoted().ReplaceAllString(part, "''"))
+			whole := rule.Expression.Expression.Part()
+			forComparisons(&whole, func(part *jsonata.Part) {
+				if found.add(wordsOf(part), status, operandsOf(part)) {
+					found.computes = found.computes || !comparesTexts(part)
 				}
-			}
+			})
 		}
 	}
 	return found
@@ -129,15 +129,17 @@ func (o *operands) addCondition(c *asl.Condition, status string) {
 	}
 	for _, path := range []*jsonpath.Path{c.Variable, c.ValuePath} {
 		if path != nil {
-			o.add(path.String(), status, []string{path.String()})
+			steps, _ := stepsOf(path)
+			o.add(steps, status, []string{path.String()})
 		}
 	}
 }
 
-// add adds what a part of a condition looks at, and tells whether that is the status.
-func (o *operands) add(text, status string, names []string) bool {
-	if slices.Contains(name().FindAllString(text, -1), status) {
-		o.status, o.first = true, o.first || strings.Contains(text, "[0]")
+// add adds what a part of a condition looks at, by the words in it, and tells whether that is the
+// status.
+func (o *operands) add(words []string, status string, names []string) bool {
+	if slices.Contains(words, status) {
+		o.status, o.first = true, o.first || slices.Contains(words, "[0]")
 		return true
 	}
 	for _, name := range names {
@@ -148,29 +150,66 @@ func (o *operands) add(text, status string, names []string) bool {
 	return false
 }
 
-// operandsOf are the variables in an expression, each with the members that it reads, and the
-// functions without arguments, such as $random().
-func operandsOf(text string) []string {
-	var names []string
-	for _, m := range operandText().FindAllStringSubmatch(quoted().ReplaceAllString(text, "''"), -1) {
-		switch {
-		case m[2] == "": // no function
-			names = append(names, m[1])
-		case strings.HasSuffix(m[2], ")"):
-			names = append(names, m[1]+"()")
+// wordsOf are the members and texts in a part of an expression, and the items in brackets.
+func wordsOf(p *jsonata.Part) []string {
+	var words []string
+	switch text, isText := p.Value.(string); {
+	case p.Kind == jsonata.PartName:
+		words = append(words, p.Text)
+	case isText:
+		words = append(words, text)
+	}
+	for _, filter := range p.Filters {
+		if n, ok := filter.Value.(float64); ok {
+			words = append(words, fmt.Sprintf("[%v]", n))
 		}
+	}
+	for _, part := range slices.Concat(p.Parts, p.Filters) {
+		words = append(words, wordsOf(&part)...)
+	}
+	return words
+}
+
+// operandsOf are the variables in a part of an expression, each with the members that it reads, and
+// the functions without arguments, such as $random().
+func operandsOf(p *jsonata.Part) []string {
+	var names []string
+	for _, o := range (scope{}).expression(p, nil).operands {
+		names = append(names, o.inJSONata())
+	}
+	return append(names, bareCallsOf(p)...)
+}
+
+// bareCallsOf are the calls without arguments in a part of an expression.
+func bareCallsOf(p *jsonata.Part) []string {
+	var names []string
+	if p.Kind == jsonata.PartCall && len(p.Parts) == 0 {
+		names = append(names, "$"+p.Text+"()")
+	}
+	for _, part := range slices.Concat(p.Parts, p.Filters) {
+		names = append(names, bareCallsOf(&part)...)
 	}
 	return names
 }
 
-var (
-	connective = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:and|or)\b`) })
-	// operandText is a variable with members; its second group is set for a function, and closes
-	// where that has no arguments.
-	operandText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\$\w+(?:\[\d+\]|\.\w+)*)(\s*\((?:\s*\))?)?`) })
-	// plain compares a path with texts, which are empty here.
-	plain = sync.OnceValue(func() *regexp.Regexp {
-		const path, texts = `\s*\$[\w.\[\]]+\s*`, `\s*(?:''|\[\s*''(?:\s*,\s*'')*\s*\])\s*`
-		return regexp.MustCompile(`^[\s(]*(?:\$not\s*\([\s(]*)?(?:` + path + `(?:!?=|\bin\b)` + texts + `|` + texts + `!?=` + path + `)[\s)]*$`)
-	})
-)
+// comparesTexts tells whether a part of an expression compares a path with texts, and does no more.
+func comparesTexts(p *jsonata.Part) bool {
+	if p.Kind != jsonata.PartBinary || len(p.Filters) > 0 || !slices.Contains([]string{"=", "!=", "in"}, p.Text) {
+		return false
+	}
+	isPath := func(part *jsonata.Part) bool {
+		_, plain := scope{state: &asl.State{}}.plain(part)
+		return plain
+	}
+	left, right := &p.Parts[0], &p.Parts[1]
+	return isPath(left) && isTexts(right) || isTexts(left) && isPath(right)
+}
+
+// isTexts tells whether a part of an expression is a text, or a list of texts.
+func isTexts(p *jsonata.Part) bool {
+	if p.Kind == jsonata.PartArray {
+		return !slices.ContainsFunc(p.Parts, func(part jsonata.Part) bool { return !isTexts(&part) })
+	}
+	_, text := p.Value.(string)
+	return p.Kind == jsonata.PartLiteral && text
+}

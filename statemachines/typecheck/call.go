@@ -146,7 +146,7 @@ func (c *callCheck) members(v Value, s *catalog.Shape, where spot) {
 			given[c.api.spelling.member(s, meant)] = true
 		default:
 			given[m] = true
-			switch needed := m.Required && !m.Token || isUnion(s); {
+			switch needed := isNeeded(s, m); {
 			case needed && f.value.kinds() == null:
 				c.add(MissingArgument, where.member(f.name), fmt.Sprintf("%s needs the argument %q, found null", c.subject(s), f.name), "", nil)
 			case !slices.Contains(c.api.spelling.open, f.name):

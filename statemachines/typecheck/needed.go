@@ -28,7 +28,7 @@ func (a *API) NeededArgument(path string) (needed, isText bool) {
 				return false, false
 			}
 			open = slices.Contains(a.spelling.open, name)
-			needed, at = m.Required && !m.Token || isUnion(at), m.Shape
+			needed, at = isNeeded(at, m), m.Shape
 		case catalog.List, catalog.Map:
 			needed, at = true, at.Element.Shape
 		default:
@@ -96,7 +96,7 @@ func (a *API) partOf(s *catalog.Shape, name string) part {
 	switch s.Type {
 	case catalog.Structure, catalog.Union:
 		if m := a.spelling.member(s, name); m != nil {
-			return part{m.Shape, m.Required && !m.Token || isUnion(s), a.service != nil && a.service.NeverEmpty(s.Name, m.Name)}
+			return part{m.Shape, isNeeded(s, m), a.service != nil && a.service.NeverEmpty(s.Name, m.Name)}
 		}
 	case catalog.List, catalog.Map:
 		return part{shape: s.Element.Shape, needed: true}
@@ -110,3 +110,7 @@ func isLong(s *catalog.Shape) bool {
 	least, err := s.Min.Int64()
 	return s.Type == catalog.String && err == nil && least > 0
 }
+
+// isNeeded tells whether a member of a shape has to be there where it is written: the model requires
+// it, or the shape is a union. A token is filled in.
+func isNeeded(s *catalog.Shape, m *catalog.Member) bool { return m.Required && !m.Token || isUnion(s) }
