@@ -37,12 +37,26 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 	for _, group := range groups {
 		for i, empty := range []string{nothing, emptyText, otherText} {
 			e := &absentEdit{checked: c, empty: empty, offered: empty == otherText, questions: map[string]string{}}
-			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions || empty == otherText && len(e.shapes) > 0) {
+			one, ok := e.candidate(group)
+			if empty == emptyText && c.sendsText() {
+				continue // the service refuses an empty one
+			}
+			if ok && (i == 0 || e.expressions) {
 				found = append(found, one)
 			}
 		}
 	}
 	return found
+}
+
+// sendsText tells whether a Task passes a text that its service refuses if it is empty.
+func (c *checked) sendsText() bool {
+	for s := range c.machine.All {
+		if c.options.Types.NeverEmpty(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // What an expression gives without the member. A service may refuse an empty text, and what people

