@@ -37,12 +37,26 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 	for _, group := range groups {
 		for i, empty := range []string{nothing, emptyText, otherText} {
 			e := &absentEdit{checked: c, empty: empty, offered: empty == otherText, questions: map[string]string{}}
-			if one, ok := e.candidate(group); ok && (i == 0 || e.expressions) {
+			one, ok := e.candidate(group)
+			if empty == emptyText && c.sendsText() {
+				continue // the service refuses an empty one
+			}
+			if ok && (i == 0 || e.expressions) {
 				found = append(found, one)
 			}
 		}
 	}
 	return found
+}
+
+// sendsText tells whether a Task passes a text that its service refuses if it is empty.
+func (c *checked) sendsText() bool {
+	for s := range c.machine.All {
+		if c.options.Types.NeverEmpty(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // What an expression gives without the member. A service may refuse an empty text, and what people
@@ -228,11 +242,19 @@ func (e *absentEdit) instead() string {
 		return nothing
 	}
 	path := e.members[len(e.members)-1]
-	text := "no " + path[strings.LastIndex(path, ".")+1:]
+	return "'" + e.text(path[strings.LastIndex(path, ".")+1:]) + "'"
+}
+
+// text is what stands for a member in its place: an empty text, or one that says that it is missing.
+func (e *absentEdit) text(member string) string {
+	if e.empty != otherText {
+		return ""
+	}
+	text := "no " + member
 	if also := fmt.Sprintf("%q stands for it then", text); !slices.Contains(e.also, also) {
 		e.also = append(e.also, also)
 	}
-	return "'" + text + "'"
+	return text
 }
 
 // addGuard asks whether a member is there in front of each comparison of a Choice with it.
@@ -384,7 +406,7 @@ func (e *absentEdit) addShapes() {
 // emptyOf is what stands for a member that is not there: an object of empty texts where
 // members of it are read.
 func (e *absentEdit) emptyOf(path string) any {
-	var empty any = ""
+	var empty any
 	eachPath(e.root, "", func(n *jsontree.Node) {
 		for _, found := range pathInText().FindAllString(n.Text, -1) {
 			below, ok := strings.CutPrefix(found, path+".")
@@ -406,10 +428,13 @@ func (e *absentEdit) emptyOf(path string) any {
 				at = inner
 			}
 			if last := steps[len(steps)-1]; at[last] == nil {
-				at[last] = ""
+				at[last] = e.text(last)
 			}
 		}
 	})
+	if empty == nil {
+		return e.text(path[strings.LastIndex(path, ".")+1:])
+	}
 	return empty
 }
 

@@ -69,3 +69,11 @@ func (c *checker) mentions(word string) bool {
 	}
 	return strings.Contains(c.text, word)
 }
+
+// outsideOf is what follows the flow; enterFlow has noted it for those inside of a state.
+func (c *checker) outsideOf(f *asl.Flow) outside {
+	if o, inner := c.outsides[f]; inner {
+		return o
+	}
+	return outside{quiet: true}
+}

@@ -17,14 +17,6 @@ type outside struct {
 	dropped bool
 }
 
-// outsideOf is what follows the flow; enterFlow has noted it for those inside of a state.
-func (c *checker) outsideOf(f *asl.Flow) outside {
-	if o, inner := c.outsides[f]; inner {
-		return o
-	}
-	return outside{quiet: true}
-}
-
 // enterFlow notes what follows a flow inside of a state of another.
 func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State) {
 	around := c.outsideOf(f)
@@ -33,6 +25,28 @@ func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State) {
 		quiet:   around.quiet && !raises(s) && (s.End || succeeds(f, s.Next)),
 		dropped: dropsResult(s) || s.End && around.dropped,
 	}
+}
+
+// succeeds tells whether a state ends the execution as a success, with nothing
+// done before.
+func succeeds(f *asl.Flow, name string) bool {
+	for range f.States {
+		s := f.State(name)
+		switch {
+		case s == nil:
+			return false
+		case raises(s):
+			return false
+		case s.Type == asl.TypeSucceed:
+			return true
+		case s.Type != asl.TypePass:
+			return false
+		case s.End:
+			return true
+		}
+		name = s.Next
+	}
+	return false
 }
 
 // dropsResult tells whether a state keeps nothing of its result.
@@ -108,30 +122,4 @@ func callsFunction(t *asl.Template) bool {
 	return t.Intrinsic != nil || t.Expression != nil && strings.Contains(t.Expression.String(), "(") ||
 		slices.ContainsFunc(t.Array, callsFunction) ||
 		slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return callsFunction(m.Value) })
-}
-
-// outputs are what a flow gives from a state on; nil if that is not known.
-func (w *walk) outputs(s *asl.State, env typecheck.Env, left int) []typecheck.Env {
-	if w.ways.quiet || left < 0 { // nothing outside can judge them
-		return nil
-	}
-	var all []typecheck.Env
-	for _, way := range w.types.Step(s, env, w.types.Result(s)) {
-		switch {
-		case way.Kind == asl.TransitionCatch:
-		case way.End:
-			all = append(all, typecheck.Env{Input: way.Env.Input})
-		default:
-			next := w.inner.flow.State(way.To)
-			if next.Type == asl.TypeFail {
-				continue
-			}
-			more := w.outputs(next, way.Env, left-1)
-			if more == nil {
-				return nil
-			}
-			all = append(all, more...)
-		}
-	}
-	return all
 }

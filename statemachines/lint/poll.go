@@ -394,25 +394,3 @@ func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 	}
 	return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", service.UnmodeledErrorName())
 }
-
-// succeeds tells whether a state ends the execution as a success, with nothing
-// done before.
-func succeeds(f *asl.Flow, name string) bool {
-	for range f.States {
-		s := f.State(name)
-		switch {
-		case s == nil:
-			return false
-		case raises(s):
-			return false
-		case s.Type == asl.TypeSucceed:
-			return true
-		case s.Type != asl.TypePass:
-			return false
-		case s.End:
-			return true
-		}
-		name = s.Next
-	}
-	return false
-}

@@ -401,3 +401,29 @@ func (w *ways) end(s *asl.State) End {
 		return GoesOn
 	}
 }
+
+// outputs are what a flow gives from a state on; nil if that is not known.
+func (w *walk) outputs(s *asl.State, env typecheck.Env, left int) []typecheck.Env {
+	if w.ways.quiet || left < 0 { // nothing outside can judge them
+		return nil
+	}
+	var all []typecheck.Env
+	for _, way := range w.types.Step(s, env, w.types.Result(s)) {
+		switch {
+		case way.Kind == asl.TransitionCatch:
+		case way.End:
+			all = append(all, typecheck.Env{Input: way.Env.Input})
+		default:
+			next := w.inner.flow.State(way.To)
+			if next.Type == asl.TypeFail {
+				continue
+			}
+			more := w.outputs(next, way.Env, left-1)
+			if more == nil {
+				return nil
+			}
+			all = append(all, more...)
+		}
+	}
+	return all
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // NeededArgument says whether a call needs a value at a path of its arguments, such as
@@ -43,7 +44,7 @@ func (a *API) NeededArgument(path string) (needed, isText bool) {
 func isUnion(s *catalog.Shape) bool { return s.Type == catalog.Union || s.Name == "AttributeValue" }
 
 // EmptyArgument is the path of an argument that a call needs and that is null, or an empty
-// text where the model or the catalogue has a least length; empty for none. Services refuse such a call.
+// text where the model has a least length; empty for none. Services refuse such a call.
 func (a *API) EmptyArgument(arguments any) string {
 	object, ok := arguments.(map[string]any)
 	if a.Input == nil || a.spelling == nil || !ok {
@@ -75,7 +76,7 @@ func (a *API) emptyAt(name string, value any, p part) string {
 	switch {
 	case p.shape == nil:
 		return ""
-	case value == nil && p.needed, value == "" && (p.long || isLong(p.shape)):
+	case value == nil && p.needed, value == "" && isLong(p.shape):
 		return name
 	}
 	if path := a.emptyIn(value, p.shape); path != "" && !slices.Contains(a.spelling.open, name) {
@@ -84,11 +85,27 @@ func (a *API) emptyAt(name string, value any, p part) string {
 	return ""
 }
 
+// NeverEmpty tells whether a call passes a text that its service refuses if it is empty, though
+// the model has no least length, and that a run makes.
+func (c *Checker) NeverEmpty(s *asl.State) bool {
+	arguments := s.Arguments
+	if arguments == nil {
+		arguments = s.Parameters
+	}
+	if s.Task == nil || arguments == nil || c.apis[s.Task.Resource] == nil {
+		return false
+	}
+	a := c.apis[s.Task.Resource]
+	return a.service != nil && a.Input != nil && slices.ContainsFunc(arguments.Object, func(given asl.TemplateMember) bool {
+		m := a.spelling.member(a.Input, strings.TrimSuffix(given.Name, ".$"))
+		return m != nil && given.Value.Literal == nil && a.service.NeverEmpty(a.Input.Name, m.Name)
+	})
+}
+
 // part is a member or an item of a shape.
 type part struct {
 	shape  *catalog.Shape // nil if there is none
 	needed bool           // null will not do
-	long   bool           // nor an empty text
 }
 
 // partOf is the part with a name; all items, and all values of a map, are alike.
@@ -96,7 +113,7 @@ func (a *API) partOf(s *catalog.Shape, name string) part {
 	switch s.Type {
 	case catalog.Structure, catalog.Union:
 		if m := a.spelling.member(s, name); m != nil {
-			return part{m.Shape, isNeeded(s, m), a.service != nil && a.service.NeverEmpty(s.Name, m.Name)}
+			return part{m.Shape, isNeeded(s, m)}
 		}
 	case catalog.List, catalog.Map:
 		return part{shape: s.Element.Shape, needed: true}

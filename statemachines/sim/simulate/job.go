@@ -225,8 +225,10 @@ func countWords(e *catalog.Entry, t *task, words func(word string) bool) int {
 		}
 		switch code := a.Matcher.ErrorType; {
 		case a.Matcher.Output != nil && a.Matcher.Output.Comparator != pollcore.BooleanEquals && words(a.Matcher.Output.Expected),
-			code != nil && a.State == pollcore.Success && t.names(raise(t.resource, e.Operation, *code).Name):
+			code != nil && a.State == pollcore.Success && t.catches(raise(t.resource, e.Operation, *code).Name):
 			count += worth
+		case code != nil && a.State == pollcore.Retry && t.retries(raise(t.resource, e.Operation, *code).Name):
+			count += ofSuccess
 		}
 	}
 	if isDeletion(e) && (words(deleting) || words(strings.ToLower(deleting))) {
@@ -235,11 +237,18 @@ func countWords(e *catalog.Entry, t *task, words func(word string) bool) int {
 	return count
 }
 
-// names tells whether a Task catches or retries an error.
-func (t *task) names(name string) bool {
-	is := func(other string) bool { return strings.EqualFold(other, name) }
-	return slices.ContainsFunc(t.state.Catch, func(c asl.Catcher) bool { return slices.ContainsFunc(c.ErrorEquals, is) }) ||
-		slices.ContainsFunc(t.state.Retry, func(r asl.Retrier) bool { return slices.ContainsFunc(r.ErrorEquals, is) })
+// catches tells whether a Task catches an error by its name.
+func (t *task) catches(name string) bool {
+	return slices.ContainsFunc(t.state.Catch, func(c asl.Catcher) bool {
+		return slices.ContainsFunc(c.ErrorEquals, func(other string) bool { return strings.EqualFold(other, name) })
+	})
+}
+
+// retries tells whether a Task retries an error by its name.
+func (t *task) retries(name string) bool {
+	return slices.ContainsFunc(t.state.Retry, func(r asl.Retrier) bool {
+		return slices.ContainsFunc(r.ErrorEquals, func(other string) bool { return strings.EqualFold(other, name) })
+	})
 }
 
 // raise is the error of a code that a call of an operation ends with.
@@ -263,6 +272,15 @@ func raise(resource string, op *catalog.Operation, code string) *sim.TaskError {
 		}
 	}
 	return mock.ServiceFailure(resource, op, answer)
+}
+
+// isPolledBy tells whether a Task asks again: in a loop, or by a Retry of the error of what is not
+// there yet.
+func (j *job) isPolledBy(t *task) bool {
+	return t.loops || slices.ContainsFunc(j.entry.Waiter.Acceptors, func(a pollcore.Acceptor) bool {
+		code := a.Matcher.ErrorType
+		return code != nil && a.State == pollcore.Retry && t.retries(raise(t.resource, j.entry.Operation, *code).Name)
+	})
 }
 
 // prepare makes the answers of the job. Its error says why there are none.

@@ -229,3 +229,15 @@ func TestAnswersHaveTheIDsOfTheRequest(t *testing.T) {
 		})
 	}
 }
+
+// A Task that waits for what is not there yet by its Retry polls, too. The object was there at once.
+func TestTasksThatPollByTheirRetry(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Get", "States": {"Get": {
+		"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:headObject", "Parameters": {"Bucket": "b", "Key": "k"}, "End": true,
+		"Retry": [{"ErrorEquals": ["S3.NoSuchKeyException"], "IntervalSeconds": 60, "BackoffRate": 1, "MaxAttempts": 20}]}}}`))
+	require.NoError(t, err)
+	r := simulated(t, m, nil, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Exactly(10 * time.Minute)}}})
+	require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+	require.Equal(t, 10*time.Minute, r.Duration())
+}

@@ -120,69 +120,9 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	return p.plan, nil
 }
 
-// wordsOf tells which words stand in a machine by themselves.
-func wordsOf(m *asl.StateMachine) func(word string) bool {
-	text := string(asl.Print(m))
-	return func(word string) bool {
-		return strings.Contains(text, `"`+word+`"`) || strings.Contains(text, `'`+word+`'`)
-	}
-}
-
-// StatesOf returns the names of the Tasks that start, describe and stop the jobs that
-// the Specs name a Task of.
-func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
-	tasks, err := tasksOf(m, o.Models)
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := findJobs(tasks, &o, wordsOf(m))
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, j := range jobs {
-		if !slices.ContainsFunc(j.specTasks(), func(t *task) bool {
-			return slices.ContainsFunc(o.Specs, func(s Spec) bool { return s.State == t.name() })
-		}) {
-			continue
-		}
-		for _, t := range slices.Concat(j.starts, j.describes, j.stops, []*task{j.sync}) {
-			if t != nil {
-				names = append(names, t.name())
-			}
-		}
-	}
-	return names, nil
-}
-
 // untold is the Task as one that has to be told what it returns.
 func (t *task) untold(what string) Unknown {
 	return Unknown{State: t.name(), Resource: t.resource, Position: t.position, What: what, task: t}
-}
-
-// Status is a status that a job or a resource of the catalogue can have.
-type Status struct {
-	Name    string // as Spec.Ends names it
-	Verdict pollcore.Verdict
-	// Acceptor is the one of the entry's waiter that tells it; pollcore.NoAcceptor if none does.
-	Acceptor int
-}
-
-// Statuses returns the statuses that a job or resource can be simulated with; none
-// if it cannot be.
-func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
-	j := &job{entry: e}
-	if err := j.prepare(&answers{}, models); err != nil {
-		return nil, err
-	}
-	if !j.simulatable() {
-		return nil, nil
-	}
-	all := make([]Status, len(j.behaviour.statuses))
-	for i, s := range j.behaviour.statuses {
-		all[i] = Status{s.name, s.verdict, s.acceptor}
-	}
-	return all, nil
 }
 
 // planner is a plan on its way.
@@ -312,7 +252,7 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	spec, end, running := specs[0], ends[0], j.behaviour.running()
 	output := j.entry.Operation.Output
 	runs := spec.Spread.String()
-	if j.sync == nil && len(j.starts) == 0 && !slices.ContainsFunc(j.describes, func(t *task) bool { return t.loops }) {
+	if j.sync == nil && len(j.starts) == 0 && !slices.ContainsFunc(j.describes, j.isPolledBy) {
 		runs = "0s" // who does not poll asks about what is there
 	}
 	body := object{{"runs", runs}}
