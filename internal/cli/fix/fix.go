@@ -426,4 +426,3 @@ func (e *edited) printFragment(b *strings.Builder, l fix.Loop) {
 	}
 	terminal.Fprintf(b, "and lead to %s from: %s\n\n", l.Fragment.StartAt, strings.Join(leads, ", "))
 }
-
