@@ -38,6 +38,13 @@ func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
 // errStillFound is of an edit that does not mend.
 var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
 
+// foundError is of an edit that brings a finding.
+type foundError struct{ rule, message string }
+
+func (e *foundError) Error() string {
+	return fmt.Sprintf("with the smallest edit, lint finds %s: %s", e.rule, e.message)
+}
+
 // newFinding is the error of a finding that an edit brings, or does not take away.
 func newFinding(before, after *checked, mended lint.Finding) error {
 	at := before.stateAt(mended)
@@ -56,7 +63,7 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		// The exit of a bound lets lint look at Default, which leads where it led.
 		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault || mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
 		if !known && !shows && f.Severity != diag.Note {
-			return fmt.Errorf("with the smallest edit, lint finds %s: %s", f.Rule, f.Message)
+			return &foundError{f.Rule, f.Message}
 		}
 	}
 	return nil

@@ -70,6 +70,12 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	}
 }
 
+// lacksEvents tells of an edit whether the history has no room for the bound that it makes.
+func lacksEvents(err error) bool {
+	found, ok := errors.AsType[*foundError](err)
+	return errors.Is(err, errStillFound) || ok && found.rule == lint.EventBudget
+}
+
 // notShown says why no trial run shows that an edit mends a finding.
 func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 	answered := slices.DeleteFunc(slices.Clone(report.Runs), func(r trial.Run) bool { return failingTask(&r) != "" })
@@ -136,7 +142,7 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 		return "the loop may ask for another job in each turn, so no count and no time is of one job: " + smallest.Error()
 	case errors.Is(smallest, errStillFound) && c.roundsOf(l).number == lint.ManyRounds && c.stateAt(f) != l.Waits[0]:
 		return "the loop around it has no bound either: count its rounds, and leave it by a rule behind the others"
-	case maxWait > 0 && errors.Is(smallest, errStillFound):
+	case maxWait > 0 && lacksEvents(smallest):
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):
 		return "other loops fill the same history of 25,000 events: pass --max-wait with a time that leaves room for them"

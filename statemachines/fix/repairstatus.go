@@ -73,6 +73,9 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		change.failure = row.Meaning == lint.MeansFailure
 		all[i] = base
 		all[i].edits = change.edits
+		if dead := e.deadBehind(change); dead != "" {
+			all[i].also = dead
+		}
 		all[i].about = "status " + change.values[0]
 		if len(change.values) > 1 {
 			all[i].about = "statuses " + strings.Join(change.values, ", ")
@@ -86,6 +89,30 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		all[i].frame = slices.Concat(all[i].of, kindsOf(l, wordsOf(change.wrong)...))
 	}
 	return all
+}
+
+// deadBehind says which later rule names a value, too, that a new rule in front of it takes; empty
+// for none.
+func (e *statusEdit) deadBehind(change statusChange) string {
+	for _, s := range e.loop.Choices {
+		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+		for i := range s.Choice.Rules {
+			or := rules.Items[i].Get("Or")
+			if or == nil || !slices.ContainsFunc(change.edits, func(made edit.Edit) bool {
+				place, inChoice := strings.CutPrefix(made.At, s.Position.Pointer+"/Choices/")
+				at, err := strconv.Atoi(place)
+				return made.Op == edit.Before && inChoice && err == nil && at <= i
+			}) {
+				continue
+			}
+			for _, v := range change.values {
+				if comparesWith(rules.Items[i], v) != nil {
+					return fmt.Sprintf("rule %d of %q names %s, too, and no longer takes it", i+1, s.Name, v)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // kindsOf are the kinds of answers with values of the status.

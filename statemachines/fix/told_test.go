@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -60,4 +61,32 @@ func TestFailureThatIsToldBehindTheLoop(t *testing.T) {
 			require.Contains(t, loops[0].Routes, fix.Route{Status: "FAILED", Before: "Ended", After: c.want})
 		})
 	}
+}
+
+// clusters reads a member that an answer need not have, besides the status.
+const clusters = `{"StartAt": "Look", "States": {
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:elasticache:describeCacheClusters", "Parameters": {"CacheClusterId.$": "$.id"},
+    "ResultSelector": {"status.$": "$.CacheClusters[0].CacheClusterStatus", "host.$": "$.CacheClusters[0].CacheNodes[0].Endpoint.Address"},
+    "ResultPath": "$.r", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.r.status", "StringEquals": "available", "Next": "Good"},
+    {"Variable": "$.r.status", "StringEquals": "deleted", "Next": "Bad"}], "Default": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+  "Good": {"Type": "Succeed"},
+  "Bad": {"Type": "Fail", "Error": "Gone"}}}`
+
+// A change that only answers without optional members make says so.
+func TestChangesOfBareAnswers(t *testing.T) {
+	t.Parallel()
+	_, loops := apply(t, clusters, fix.Options{Strategy: compile.Variables})
+	require.Empty(t, loops[0].Refused)
+	bare := map[string]bool{}
+	for _, c := range loops[0].Changes {
+		if c.Kind.Sort == trial.Status {
+			bare[c.Kind.Value] = c.Bare
+		}
+	}
+	require.True(t, bare["creating"])
+	require.True(t, bare["available"])
+	require.False(t, bare[""])
 }

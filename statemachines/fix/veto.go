@@ -21,6 +21,8 @@ type Change struct {
 	// Before and After are how an execution ends.
 	Before string `json:"before"`
 	After  string `json:"after"`
+	// Bare tells that it is so for answers without the members that the service may leave out.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // tryChange runs both machines on the same answers. It returns what the new loop does
@@ -104,16 +106,31 @@ func (j *judge) read(r *trial.Run) error {
 	case j.sync != "" && (ok || late || r.Differences[0].What == trial.Poll):
 		return nil // its statuses and times are compared by themselves
 	case ok && j.isMended(kind, r):
-		if !slices.ContainsFunc(j.changes, func(c Change) bool { return c.Kind == kind }) {
-			after := describeEnd(r.After)
-			if kind.Sort == trial.Status || kind.Sort == trial.Items {
-				after = describeOf(r.After, r.Before)
-			}
-			j.changes = append(j.changes, Change{kind, describeEnd(r.Before), after})
-		}
+		j.add(kind, r)
 		return nil
 	}
 	return refuse("with %s, %s", r.Script, r.Differences[0])
+}
+
+// add adds what a run does otherwise, once for each kind of answer. A change for whole answers is
+// one for bare ones, too.
+func (j *judge) add(kind trial.Kind, r *trial.Run) {
+	change := Change{Kind: kind, Before: describeEnd(r.Before), After: describeEnd(r.After)}
+	change.Bare = slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Bare })
+	if kind.Sort == trial.Status || kind.Sort == trial.Items {
+		change.After = describeOf(r.After, r.Before)
+	}
+	for i, known := range j.changes {
+		switch {
+		case known.Kind != kind:
+		case known.Bare == change.Bare:
+			return
+		case known.Before == change.Before && known.After == change.After:
+			j.changes[i].Bare = false
+			return
+		}
+	}
+	j.changes = append(j.changes, change)
 }
 
 // breaksAlike tells whether a run ends in errors of the engine in both machines, which have

@@ -1,0 +1,155 @@
+package fix
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// tableOf is the table of the loop of a Task.
+func tableOf(m *asl.StateMachine, poll string) string {
+	for _, l := range lint.Loops(m, lint.Options{}) {
+		if l.Poll != nil && l.Poll.Name == poll {
+			return l.String()
+		}
+	}
+	return ""
+}
+
+// newTable is the table of a new loop. One behind a ".sync" Task polls only where that ends
+// too early, so lint reads no loop there. Where lint cannot follow what a waiter computes, such as
+// whether all jobs have a status, the trial of the loop says where each status leads.
+func newTable(m *asl.StateMachine, l fix.Loop) string {
+	if l.Strategy.Waits() {
+		return fmt.Sprintf("%s   polls %s once, when a .sync Task says that the job has ended\n", l.Poll, l.Operation) + routesTable(l)
+	}
+	for _, found := range lint.Loops(m, lint.Options{}) {
+		if found.Poll == nil || found.Poll.Name != l.Poll {
+			continue
+		}
+		if found.Unjudged == "" {
+			return found.String()
+		}
+		found.Unjudged = ""
+		heading, rest, _ := strings.Cut(found.String(), "\n")
+		return heading + "\n" + routesTable(l) + rest
+	}
+	return ""
+}
+
+// routesTable is where each status leads in a new loop.
+func routesTable(l fix.Loop) string {
+	width := 0
+	for _, r := range l.Routes {
+		width = max(width, len(r.Status))
+	}
+	var b strings.Builder
+	for _, r := range l.Routes {
+		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, l.Poll))
+	}
+	return b.String()
+}
+
+// trialTable compares two loops on jobs, by how long these last.
+func trialTable(trials []fix.Trial, jobs []time.Duration) string {
+	var b strings.Builder
+	if len(jobs) == 1 {
+		terminal.Fprintf(&b, "on a job of %s:\n", kit.ShortDuration(jobs[0]))
+	} else {
+		texts := make([]string, len(jobs))
+		for i, runs := range jobs {
+			texts[i] = kit.ShortDuration(runs.Round(time.Second))
+		}
+		terminal.Fprintf(&b, "means of %d jobs, of %s:\n", len(jobs), strings.Join(texts, ", "))
+	}
+	rows := [][]string{{"", "ends after", "late", "calls", "transitions", "cost", "leads to"}}
+	for _, t := range trials {
+		rows = append(rows, trialRow(t.Status+" before", t.Before), trialRow("after", t.After))
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			space := strings.Repeat(" ", widths[i]-len([]rune(cell)))
+			switch i {
+			case 0:
+				if cell == "after" {
+					b.WriteString("  " + space + cell)
+				} else {
+					b.WriteString("  " + cell + space)
+				}
+			case len(row) - 1:
+				b.WriteString("  " + cell)
+			default:
+				b.WriteString("  " + space + cell)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func trialRow(name string, m fix.Measure) []string {
+	late, exit := "-", "nowhere: "+m.Error
+	if m.Exit != "" {
+		late, exit = kit.ShortDuration(m.Late.Round(time.Second)), m.Exit
+	}
+	cost := "-" // of Express, by time
+	if m.USD > 0 {
+		cost = fmt.Sprintf("$%.4f", m.USD)
+	}
+	return []string{
+		name, kit.ShortDuration(m.Lasts.Round(time.Second)), late,
+		fmt.Sprintf("%.0f", m.Calls), fmt.Sprintf("%.0f", m.Transitions), cost, exit,
+	}
+}
+
+// changesTable is what an execution does otherwise, answers with the same change on one line.
+func changesTable(l fix.Loop) string {
+	var b strings.Builder
+	terminal.Fprintf(&b, "tried on %s of both machines with the same answers. What changes:\n", kit.Plural(l.Runs, "run"))
+	var order []string
+	answers := map[string][]string{}
+	for _, change := range l.Changes {
+		name := change.Kind.Value
+		switch {
+		case change.Kind.Sort == trial.Never:
+			name = "a job that stays " + name
+		case name == "":
+			name = "no status"
+		case name == trial.UnknownValue:
+			name = "any other status"
+		}
+		if change.Kind.Sort == trial.Fails && change.After == "succeeds" {
+			change.After = "is retried"
+		}
+		does := strings.TrimSuffix(change.Before, " "+name) + " -> " + strings.TrimSuffix(change.After, " "+name)
+		if change.Bare {
+			does = ", in answers without optional members: " + does
+		} else {
+			does = ": " + does
+		}
+		if answers[does] == nil {
+			order = append(order, does)
+		}
+		answers[does] = append(answers[does], name)
+	}
+	for _, does := range order {
+		terminal.Fprintf(&b, "  %s%s\n", strings.Join(answers[does], ", "), does)
+	}
+	b.WriteString(notTried(l.NotTried))
+	b.WriteString("\n")
+	return b.String()
+}
