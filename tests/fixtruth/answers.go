@@ -74,7 +74,7 @@ func (b *blueprint) scenarios() []scenario {
 	o := b.op
 	running, success := answer{status: o.running[len(o.running)-1]}, answer{status: o.success[0]}
 	jobs := []int{0}
-	if b.jobs > 1 || b.around == "map" {
+	if b.jobs > 1 || b.around == "map" || b.around == "index" {
 		jobs = []int{0, 1, 2}
 	}
 	var all []scenario

@@ -37,7 +37,7 @@ type blueprint struct {
 
 	starts                   bool   // the machine starts the job
 	idVariable               bool   // the id is in a variable
-	first                    string // the first Wait: "", loop, literal, path, expression, timestamp
+	first                    string // the first Wait: "", loop, choice (which leads there), literal, path, expression, timestamp
 	pause                    string // the Wait of the loop: "", path, placeholder
 	counter                  string // "", pass, assign, input
 	limit                    int    // of polls
@@ -48,7 +48,7 @@ type blueprint struct {
 	result                   string // "", selector, output path, output
 	jobs                     int
 	any                      bool   // one success of several jobs is enough
-	around                   string // "", map, parallel, outer
+	around                   string // "", map, parallel, outer, index
 	before, after            string // Tasks around: "", lambda, http
 	progress, clean, message bool
 	unique, now              bool   // an argument behind the loop

@@ -69,6 +69,11 @@ var slots = []slot{
 		{"a rule for each status", oneJob, func(b *blueprint) { b.apart = true }},
 		{"rules with IsPresent", oneJob, func(b *blueprint) { b.guarded = true }},
 	}},
+	{25, []form{
+		{"begins at the Choice", func(b *blueprint) bool {
+			return oneJob(b) && b.first == "" && !b.starts && (b.choices == defaultWaits || b.choices == secondChoice)
+		}, func(b *blueprint) { b.first, b.guarded, b.apart = "choice", true, false }},
+	}},
 	{35, []form{
 		{"Catch as success", nil, func(b *blueprint) { b.catch = "success" }},
 		{"Catch as retry", inData, func(b *blueprint) { b.catch = "retry" }},
@@ -80,6 +85,9 @@ var slots = []slot{
 		{"nested loops", func(b *blueprint) bool {
 			return b.starts && inData(b) && b.counter != "input" && b.catch != "failure" && !b.express
 		}, func(b *blueprint) { b.around = "outer" }},
+		{"one job after another", func(b *blueprint) bool {
+			return !b.starts && oneJob(b) && inData(b) && b.counter != "input" && b.first != "choice" && !b.express
+		}, func(b *blueprint) { b.around, b.idVariable = "index", false }},
 	}},
 	{30, []form{
 		{"Lambda before", nil, func(b *blueprint) { b.before = "lambda" }},

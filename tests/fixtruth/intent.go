@@ -41,19 +41,25 @@ func (b *blueprint) intend(s scenario, item int) intent {
 	if b.before != "" {
 		call(b.before + ":invoke")
 	}
+	if b.first == "choice" && b.progress { // it comes to the Wait as behind a poll
+		call("dynamodb:updateItem")
+	}
 	for start := 1; ; start++ {
 		if b.starts {
 			service.started = start + item
 			call("aws-sdk:" + b.op.service + ":" + b.op.start)
 		}
-		end, err, laps := b.wait(service, item)
+		if b.around == "index" {
+			item = start - 1
+		}
+		end, err, laps := b.wait(service, item, start == 1 || b.starts)
 		in.end, in.err = end, err
 		for range laps {
 			if b.progress {
 				call("dynamodb:updateItem")
 			}
 		}
-		if in.end != toFailure || b.around != "outer" || start == 2 {
+		if !b.comesAgain(in.end, start) {
 			break
 		}
 	}
@@ -69,11 +75,22 @@ func (b *blueprint) intend(s scenario, item int) intent {
 	return in
 }
 
+// comesAgain tells whether a machine comes to its loop again behind an end.
+func (b *blueprint) comesAgain(end string, rounds int) bool {
+	switch b.around {
+	case "outer":
+		return end == toFailure && rounds < 2
+	case "index":
+		return end == toSuccess && rounds < 2
+	}
+	return false
+}
+
 // wait polls as the machine is meant to, and returns where that leads and how often it
-// waited after a poll.
-func (b *blueprint) wait(s *service, item int) (end, err string, laps int) {
+// waited after a poll. Begins tells that it comes in as the machine does at first.
+func (b *blueprint) wait(s *service, item int, begins bool) (end, err string, laps int) {
 	retried, counted := 0, 0
-	if b.first == "loop" {
+	if (b.first == "loop" || b.first == "choice") && begins {
 		counted = 1
 	}
 	for laps < 200 {

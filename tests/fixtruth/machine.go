@@ -23,6 +23,7 @@ const (
 	gaveUp, report, succeeded   = "Gave up", "Report", "Succeeded"
 	prepare, startJob, tellDone = "Prepare", "Start job", "Tell done"
 	noAttempts, noPolls         = "No attempts", "No polls"
+	firstJob, nextJob, moreJobs = "First job", "Next job", "More jobs?"
 )
 
 // writer writes the machine of a blueprint.
@@ -93,7 +94,30 @@ func (w *writer) exits() {
 		w.states[tell] = w.task("arn:aws:states:::sns:publish", object{"TopicArn": topic, "Message": message}, failed)
 	}
 	w.states[failed] = w.failState()
-	if w.around == "outer" {
+	w.moreRounds()
+	w.dropUnreached()
+}
+
+// moreRounds writes the states behind the loop that lead to it again.
+func (w *writer) moreRounds() {
+	switch w.around {
+	case "index":
+		at, behind := in("at.i"), poll
+		rule := object{"Variable": at.path, "NumericLessThan": 1, "Next": nextJob}
+		if w.jsonata {
+			rule = object{"Condition": "{% " + at.jsonata + " < 1 %}", "Next": nextJob}
+		}
+		w.states[moreJobs] = object{"Type": "Choice", "Choices": []any{rule}, "Default": w.behindSuccess()}
+		if w.counter == "pass" {
+			w.states["No polls of the next"] = w.pass(object{"polls": 0}, "count", poll)
+			behind = "No polls of the next"
+		}
+		next := w.pass(object{"i": term{"States.MathAdd($.at.i, 1)", at.jsonata + " + 1"}}, "at", behind)
+		if w.counter == "assign" {
+			next["Assign"] = object{"polls": 0}
+		}
+		w.states[nextJob] = next
+	case "outer":
 		rule := object{"Variable": "$attempts", "NumericLessThan": 2, "Next": attempt}
 		if w.jsonata {
 			rule = object{"Condition": "{% $attempts < 2 %}", "Next": attempt}
@@ -102,7 +126,6 @@ func (w *writer) exits() {
 		w.states[noAttempts] = object{"Type": "Pass", "Assign": object{"attempts": 1}, "Next": begin}
 		w.states[attempt] = object{"Type": "Pass", "Assign": w.encode(object{"attempts": term{"States.MathAdd($attempts, 1)", "$attempts + 1"}}), "Next": begin}
 	}
-	w.dropUnreached()
 }
 
 // dropUnreached removes the states of failure where no rule leads there.
@@ -158,6 +181,14 @@ func (w *writer) failureExit() string {
 }
 
 func (w *writer) successExit() string {
+	if w.around == "index" {
+		return moreJobs
+	}
+	return w.behindSuccess()
+}
+
+// behindSuccess is the first state of the way of successes, behind all jobs.
+func (w *writer) behindSuccess() string {
 	if w.after != "" {
 		return tellDone
 	}
@@ -189,6 +220,8 @@ func (w *writer) entry() string {
 	case "":
 	case "loop":
 		next = pause
+	case "choice":
+		next = done
 	default:
 		w.states[firstWait] = w.firstState()
 		next = firstWait
@@ -207,6 +240,10 @@ func (w *writer) entry() string {
 	if w.counter == "pass" {
 		w.states[noPolls] = w.pass(object{"polls": 0}, "count", next)
 		next = noPolls
+	}
+	if w.around == "index" {
+		w.states[firstJob] = w.pass(object{"i": 0}, "at", next)
+		next = firstJob
 	}
 	if len(assign) > 0 || w.around == "outer" {
 		s := object{"Type": "Pass", "Next": next}

@@ -89,6 +89,8 @@ func leads(r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
 	switch {
 	case r.Ends == lint.EndsUnknown:
 		return true
+	case r.Ends == "next-job": // and behind the last one
+		return way == fixtruth.Succeeds || way == fixtruth.PollsOn
 	case way == fixtruth.Breaks:
 		return r.Ends == lint.EndsFailure || slices.ContainsFunc(findings, func(f lint.Finding) bool {
 			return f.Severity == diag.Error || f.Severity == diag.Danger || f.Rule == typecheck.AbsentMember

@@ -38,7 +38,7 @@ func ServiceFailure(resource string, op *catalog.Operation, a Answer) *sim.TaskE
 	}
 	known := classOf(r, op)
 	if declared != "" {
-		known.name = prefixOf(r.ThrottleName()) + "." + javasdk.ExceptionName(op.Service.Name, declared)
+		known.name = prefixOf(known.name) + "." + javasdk.ExceptionName(op.Service.Name, declared)
 	}
 	known.code, known.status = a.Code, a.Status
 	return known.failure(a.Message, a.RequestID)
