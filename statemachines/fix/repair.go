@@ -253,6 +253,9 @@ type candidate struct {
 	class        Class
 	// excuses tells of a run without an answer of the frame whether it may differ, too.
 	excuses func(r *trial.Run) bool
+	// blinded tells that the machine could not see what the edit shows it: a run may end as its
+	// job does, now.
+	blinded bool
 	except  []trial.Member // that may differ in any run
 	size    int            // lines of the diff, where it orders candidates
 }
@@ -345,7 +348,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	}
 	mended := false
 	for _, run := range tried.sortRuns(report.Outside()) {
-		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run); {
+		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && changed.endsAsJob(&run); {
 		case !inside:
 			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run):
@@ -370,6 +373,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	about += tried.rowOfWrong(report)
 	if _, end, ok := strings.Cut(about, " -> "); ok && tried.missing {
 		about += changed.rowsOfEnds(report, end)
+	}
+	if tried.blinded {
+		about += changed.rowsOfFailures(report)
 	}
 	if tried.also != "" {
 		about += "; " + tried.also

@@ -81,7 +81,7 @@ func (c *checked) passedFailure(report *trial.Report) string {
 			continue
 		}
 		for _, k := range r.Kinds {
-			if (k.Sort == trial.Status || k.Sort == trial.Bare) && c.isFailure(k) {
+			if (k.Sort == trial.Status || k.Sort == trial.Bare) && c.means(k, lint.MeansFailure) {
 				return k.Value
 			}
 		}
@@ -89,11 +89,22 @@ func (c *checked) passedFailure(report *trial.Report) string {
 	return ""
 }
 
-// isFailure tells whether an answer says that the job failed.
-func (c *checked) isFailure(k trial.Kind) bool {
+// means tells whether an answer says that of the job: by a row of its loop's table, or by the
+// catalogue where there is no table.
+func (c *checked) means(k trial.Kind, what lint.Meaning) bool {
 	return slices.ContainsFunc(c.loops, func(l lint.Loop) bool {
-		return l.Poll != nil && l.Poll.Name == k.Task && slices.ContainsFunc(l.Rows, func(row lint.Row) bool {
-			return row.Meaning == lint.MeansFailure && slices.Contains(row.Values, k.Value)
+		switch {
+		case l.Poll == nil || l.Poll.Name != k.Task:
+			return false
+		case l.Rows == nil:
+			if l.Entry == nil || l.Entry.Job == nil {
+				return false
+			}
+			ends := map[lint.Meaning][]string{lint.MeansSuccess: l.Entry.Job.Success, lint.MeansFailure: l.Entry.Job.Failure}
+			return slices.Contains(ends[what], k.Value)
+		}
+		return slices.ContainsFunc(l.Rows, func(row lint.Row) bool {
+			return row.Meaning == what && !row.Partial && slices.Contains(row.Values, k.Value)
 		})
 	})
 }

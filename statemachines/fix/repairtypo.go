@@ -72,6 +72,7 @@ func (c *checked) putWords(takes func(f lint.Finding, wrong string) bool) candid
 		if word := strconv.Quote(f.Suggestion) + " for " + strconv.Quote(wrong); !slices.Contains(words, word) {
 			words = append(words, word)
 		}
+		one.blinded = one.blinded || f.Rule == typecheck.UnknownMember
 		if f.Rule == typecheck.EnumValue { // both words go another way
 			of := []trial.Kind{{Sort: trial.Status, Value: f.Suggestion}, {Sort: trial.Never, Value: f.Suggestion}}
 			one.frame = append(append(one.frame, trial.Kind{Sort: trial.Status, Value: wrong}), of...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
@@ -104,6 +105,58 @@ func (c *checked) rowsOfEnds(report *trial.Report, end string) string {
 	}
 	write(lacking, "", " without the member")
 	write(later, "a job that ends ", "")
+	return b.String()
+}
+
+// endsAsJob tells whether a run ends as its job, and ended otherwise before: it succeeds where all
+// goes well, and fails by itself where the job does.
+func (c *checked) endsAsJob(r *trial.Run) bool {
+	goesWell := succeeds(r) && (r.Before.Status != r.After.Status || r.Before.Polls != r.After.Polls)
+	if len(r.Kinds) == 0 {
+		return goesWell
+	}
+	switch last := r.Kinds[len(r.Kinds)-1]; {
+	case slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Silent || k.Sort == trial.Items }):
+		return false
+	case last.Sort == trial.Never:
+		return !succeeds(r) && !r.After.IsBroken()
+	case last.Sort == trial.Fails:
+		return goesWell || r.After.Status == string(sim.StatusFailed) && r.After.Error == last.Value
+	case c.means(last, lint.MeansFailure):
+		return failsByItself(r)
+	case c.means(last, lint.MeansSuccess):
+		return goesWell
+	default: // the machine says what it is
+		return !r.After.IsBroken()
+	}
+}
+
+// rowsOfFailures say how runs end whose jobs fail or never end, where they ended otherwise.
+func (c *checked) rowsOfFailures(report *trial.Report) string {
+	jobs := map[string][]string{} // by ends
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		before, after := describeEnd(r.Before), describeEnd(r.After)
+		if before == after || len(r.Kinds) == 0 {
+			continue
+		}
+		var job string
+		switch last := r.Kinds[len(r.Kinds)-1]; {
+		case last.Sort == trial.Status && c.means(last, lint.MeansFailure):
+			job = "status " + last.Value
+		case last.Sort == trial.Never:
+			job = "a job that stays " + last.Value
+		default:
+			continue
+		}
+		if ends := before + " -> " + after; !slices.Contains(jobs[ends], job) {
+			jobs[ends] = append(jobs[ends], job)
+		}
+	}
+	var b strings.Builder
+	for _, ends := range slices.Sorted(maps.Keys(jobs)) {
+		fmt.Fprintf(&b, "; %s: %s", strings.Join(jobs[ends], ", "), ends)
+	}
 	return b.String()
 }
 

@@ -15,7 +15,8 @@ type Frame struct {
 	// Above is how long a job must last at least; 0 for no such frame.
 	Above time.Duration
 	// Spelled is a word that takes the place of a wrong one, and Absent tells that what may
-	// be absent is no more read: each run may differ that never ends or breaks in the engine.
+	// be absent is no more read: each run may differ that never ends or breaks in the engine, and
+	// with the right word each that shows the fault, if it ends as the twin's.
 	Spelled string
 	Absent  bool
 	// Partly tells that another place with a wrong word is refused.
@@ -53,6 +54,9 @@ func (d Declared) has(is func(Frame) bool) bool { return slices.ContainsFunc(d.F
 func (d Declared) breaks() bool {
 	return d.has(func(f Frame) bool { return f.Absent || f.Spelled != "" })
 }
+
+// respells tells whether a word takes the place of a wrong one.
+func (d Declared) respells() bool { return d.has(func(f Frame) bool { return f.Spelled != "" }) }
 
 // widens tells whether frames have each member that differs.
 func (d Declared) widens(difference Difference) bool {

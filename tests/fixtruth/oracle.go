@@ -179,7 +179,7 @@ func (r ran) stopsBreaking() bool {
 // machine's faults show in the run.
 func (d *Drawn) undeclared(declared Declared, s scenario, r ran, differences []Difference, faulty bool) []Difference {
 	switch {
-	case declared.breaks() && r.stopsBreaking():
+	case declared.breaks() && r.stopsBreaking(), declared.respells() && faulty && d.behaves(r.after, r.twin, declared.longest()):
 		return nil
 	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)), declared.allows(d.mistaken(s)):
 		return nil
