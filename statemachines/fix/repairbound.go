@@ -91,19 +91,23 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 			base.also = itemsThatFill(roomyEvents / events / turns)
 		}
 	}
+	if b.timed = turns; most == 0 && b.pool == 0 {
+		b.timed = room.events / (longestLap(l) + retries)
+	}
 	return b.counts(base, turns, r)
 }
 
 // counts are the edits that end a loop by the number of its polls, or by the time that they
 // take: so many turns.
 func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
-	byTime, after := base, time.Duration(turns)*b.wait
-	inTime := turns // a poll at the very end of the time comes too late
+	byTime, limit := base, time.Duration(b.timed)*b.wait
+	inTime := b.timed // a poll at the very end of the time comes too late
 	if b.isWaitFirst() {
 		inTime--
 	}
-	byTime.about, byTime.failing = notEndedAfter(inTime, after-b.wait), "calls of %s that still fail after "+spell(after)
+	byTime.about, byTime.failing = notEndedAfter(inTime, limit-b.wait), "calls of %s that still fail after "+spell(limit)
 	b.polls = turns
+	after := time.Duration(turns) * b.wait
 	switch {
 	case b.isWaitFirst():
 	case r.options.MaxWait > 0: // the first poll takes no time
@@ -126,7 +130,7 @@ func (b *boundEdit) counts(base candidate, turns int, r *repairer) []candidate {
 	}
 	all := b.bySize(base, r, forms...)
 	if inTime > 0 {
-		all = append(b.bySize(byTime, r, b.limit(time.Duration(turns)*b.wait)), all...)
+		all = append(b.bySize(byTime, r, b.limit(limit)), all...)
 	}
 	slices.SortStableFunc(all, smallerFirst)
 	return all
@@ -204,6 +208,7 @@ type boundEdit struct {
 	loop           *lint.Loop
 	choices        []*asl.State    // that leave it
 	inside         map[string]bool // states
+	timed          int             // turns of TimeoutSeconds, which adds no state
 	asked          asked           // which job it polls
 	wait           time.Duration   // between two polls
 	lasts          time.Duration   // that the polls take at least; 0 where they are said
