@@ -24,6 +24,9 @@ func (c *checker) checkStatuses(r *reading) {
 			rule, severity, text = c.judgeUnclear(r, row)
 		}
 		row.Apart = rule == "" && row.endsOtherwise()
+		if rule != "" && c.isMisspelt(r, row) {
+			continue
+		}
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}
