@@ -107,7 +107,12 @@ func (c *checker) operandsOfBound(b *bounds, kind BoundKind, part boundPart) []s
 		counts := slices.DeleteFunc(slices.Clone(part.operands), func(name string) bool {
 			return !b.counters[lastName(name)] && !b.flags[lastName(name)]
 		})
-		if len(counts) > 0 {
+		switch {
+		case len(counts) == 0:
+			return nil
+		case kind == ByOther: // and what the count is compared with
+			return part.operands
+		default:
 			return counts
 		}
 	}
@@ -157,8 +162,8 @@ func (b *Bound) place() string {
 	for i, name := range b.At {
 		names[i] = fmt.Sprintf("%q", name)
 	}
-	if len(b.By) != 1 {
+	if len(b.By) == 0 || len(b.By) > 2 {
 		return " in " + list(names)
 	}
-	return fmt.Sprintf(" by %s in %s", b.By[0], list(names))
+	return fmt.Sprintf(" by %s in %s", list(b.By), list(names))
 }
