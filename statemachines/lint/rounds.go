@@ -44,10 +44,12 @@ func setsAnew(l *loop, r *reading, operands []string) bool {
 	if len(operands) != 1 {
 		return true
 	}
-	called := lastName(operands[0])
-	return slices.ContainsFunc(l.states, func(s *asl.State) bool {
-		return !r.inner.inside[s.Name] && (s.Pass != nil && s.Pass.HasResult || slices.ContainsFunc(templatesOf(s), func(t *asl.Template) bool { return gives(t, called) }))
-	})
+	return slices.ContainsFunc(l.states, func(s *asl.State) bool { return !r.inner.inside[s.Name] && mayGive(s, lastName(operands[0])) })
+}
+
+// mayGive tells whether a state may give a value to a name.
+func mayGive(s *asl.State, called string) bool {
+	return s.Pass != nil && s.Pass.HasResult || slices.ContainsFunc(templatesOf(s), func(t *asl.Template) bool { return gives(t, called) })
 }
 
 // gives tells whether a template, or an expression in it, gives a value to a name.
