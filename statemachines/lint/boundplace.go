@@ -12,25 +12,28 @@ import (
 
 // placeOf finds where a bound stands: the Choices that look at it, and what they look at, of the
 // loop that polls, or else of those around it.
-func (c *checker) placeOf(l *loop, r *reading, kind BoundKind) (states, operands []string) {
-	if states, operands = c.placeIn(l, r, r.inner.states, kind); len(states) > 0 {
+func (c *checker) placeOf(l *loop, r *reading, bound *Bound) (states, operands []string) {
+	if states, operands = c.placeIn(l, r, r.inner, bound); len(states) > 0 {
 		return states, operands
 	}
-	return c.placeIn(l, r, l.states, kind)
+	return c.placeIn(l, r, l, bound)
 }
 
-func (c *checker) placeIn(l *loop, r *reading, all []*asl.State, kind BoundKind) (states, operands []string) {
+// placeIn finds the place among the states of a loop, in the rules that stay in it or lead where
+// the bound does: others count something else, such as the starts of a job.
+func (c *checker) placeIn(l *loop, r *reading, among *loop, bound *Bound) (states, operands []string) {
 	b := c.boundsOf(l)
-	for _, s := range all {
+	for _, s := range among.states {
 		if s.Choice == nil || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return b.limits[s][way] }) {
 			continue
 		}
 		for i := range s.Choice.Rules {
-			if r.isFixed(s, i) {
+			next := s.Choice.Rules[i].Next
+			if r.isFixed(s, i) || bound.Route != "" && next != bound.Route && !among.inside[next] {
 				continue // it is about something else than the laps of a job that runs
 			}
 			for _, part := range partsOf(&s.Choice.Rules[i]) {
-				if found := c.operandsOfBound(b, kind, part); found != nil {
+				if found := c.operandsOfBound(b, bound.Kind, part); found != nil {
 					states, operands = append(states, s.Name), append(operands, found...)
 				}
 			}

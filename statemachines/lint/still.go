@@ -16,6 +16,9 @@ import (
 // compares; nil if there is no such Choice.
 func findStill(open *loop, tables []*reading) (choice string, operands []string) {
 	for _, r := range tables {
+		if r.bounds == nil {
+			continue
+		}
 		for _, s := range r.Choices {
 			if !open.inside[s.Name] || !slices.Contains(r.inner.states, s) {
 				continue
@@ -59,8 +62,17 @@ func comparisonsIn(r *asl.ChoiceRule) []compared {
 	case r.Expression == nil:
 		all = appendConditions(all, &r.Condition)
 	case r.Expression.Expression != nil:
-		part := r.Expression.Expression.Part()
-		all = appendComparisons(all, &part)
+		whole := r.Expression.Expression.Part()
+		forComparisons(&whole, func(p *jsonata.Part) {
+			if p.Kind != jsonata.PartBinary || !slices.Contains([]string{"<", "<=", ">", ">="}, p.Text) {
+				return
+			}
+			found := compared{formula: scope{}.expression(p, nil)}
+			for _, o := range found.formula.operands {
+				found.names = append(found.names, o.inJSONata())
+			}
+			all = append(all, found)
+		})
 	}
 	return slices.DeleteFunc(all, func(c compared) bool { return len(c.names) == 0 })
 }
@@ -85,28 +97,8 @@ func appendConditions(all []compared, c *asl.Condition) []compared {
 	return append(all, found)
 }
 
-func appendComparisons(all []compared, p *jsonata.Part) []compared {
-	switch {
-	case p.Kind == jsonata.PartBinary && slices.Contains([]string{"<", "<=", ">", ">="}, p.Text):
-		found := compared{formula: scope{}.expression(p, nil)}
-		for _, o := range found.formula.operands {
-			name := strings.ReplaceAll(o.String(), ".[", "[")
-			if o.variable == "" {
-				name = "$states.input" + strings.TrimPrefix(name, "$")
-			}
-			found.names = append(found.names, name)
-		}
-		return append(all, found)
-	case p.Kind == jsonata.PartBinary && (p.Text == "and" || p.Text == "or"):
-		for i := range p.Parts {
-			all = appendComparisons(all, &p.Parts[i])
-		}
-	}
-	return all
-}
-
-// isStill tells whether a formula gives the same in each of some laps, and in those of the next job
-// that the states of a loop may come to.
+// isStill tells whether a formula gives the same in each of some laps, and no state of the loop sets
+// what it is made of on another way, such as that to the next job.
 func isStill(laps [][]hop, f formula, states []*asl.State) bool {
 	return !moving().MatchString(f.text) && !slices.ContainsFunc(f.operands, func(o operand) bool { return !staysSame(laps, o, states, nil) })
 }

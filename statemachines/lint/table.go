@@ -231,7 +231,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
 	bound.Route, bound.Ends = c.routeOf(l, r, bound.Kind)
 	if bound.Kind != Unbounded && bound.Kind != ByTimeout {
-		bound.At, bound.By = c.placeOf(l, r, bound.Kind)
+		bound.At, bound.By = c.placeOf(l, r, bound)
 		if bound.After == 0 {
 			bound.Timeout = time.Duration(c.machine.TimeoutSeconds) * time.Second
 		}
