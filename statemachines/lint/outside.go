@@ -13,17 +13,22 @@ type outside struct {
 	inner bool // the flow is an item of a Map or a branch of a Parallel
 	// quiet tells that the execution succeeds then, with nothing done before.
 	quiet bool
+	// ignored tells that the outputs of other branches are looked at, and not that of the flow.
+	ignored bool
 	// dropped tells that nothing outside sees the output of the flow.
 	dropped bool
 }
 
-// enterFlow notes what follows a flow inside of a state of another.
-func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State) {
+// enterFlow notes what follows a flow inside of a state of another, which is the branch of that number
+// of a Parallel.
+func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State, branch int) {
 	around := c.outsideOf(f)
+	ignored := !around.inner && ignoresBranch(f, s, branch)
 	c.outsides[inner] = outside{
 		inner:   true,
 		quiet:   around.quiet && !raises(s) && (s.End || succeeds(f, s.Next)),
-		dropped: dropsResult(s) || s.End && around.dropped,
+		ignored: ignored,
+		dropped: dropsResult(s) || s.End && around.dropped || ignored,
 	}
 }
 

@@ -74,6 +74,9 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			return StatusMisread, diag.Warning, fmt.Sprintf("no rule names %s of %s, and the Choice leads to %q and to the next job, as after a success; "+
 				"name the failure in a rule: only you know whether the other jobs need this one", names, r.Operation, to)
 		}
+	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row) && r.outside.ignored:
+		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success, and behind the Parallel nothing looks at the output "+
+			"of this branch; look at it there, too, or lead to a Fail state", to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
 	case r.sayStartsAgain(row, to) != "":
