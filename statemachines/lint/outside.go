@@ -97,11 +97,15 @@ func (r *reading) tellsOutside(row *Row) bool {
 	return false
 }
 
-// endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for a failure
-// that an item or a branch hands out.
+// endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for what is no
+// success, and which an item or a branch hands out.
 func (r *reading) endOf(means Meaning, routes []route) End {
-	end := endOf(routes)
-	if means == MeansFailure && end == EndsSuccess && !r.outside.quiet {
+	return r.outside.doubt(means, endOf(routes))
+}
+
+// doubt is an end with a meaning, by what follows the flow.
+func (o outside) doubt(means Meaning, end End) End {
+	if (means == MeansFailure || means == MeansUnknown) && end == EndsSuccess && !o.quiet {
 		return GoesOn
 	}
 	return end

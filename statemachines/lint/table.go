@@ -263,7 +263,7 @@ func (c *checker) routeOf(l *loop, r *reading, kind BoundKind) (string, End) {
 	if len(exits) != 1 {
 		return "", ""
 	}
-	return exits[0], c.waysOf(l.flow).end(l.flow.State(exits[0]))
+	return exits[0], c.outsideOf(l.flow).doubt(MeansUnknown, c.waysOf(l.flow).end(l.flow.State(exits[0])))
 }
 
 // boundOfLap says what ends the loop if all laps are alike.
