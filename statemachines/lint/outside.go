@@ -76,25 +76,51 @@ func raises(s *asl.State) bool {
 // tellsOutside tells whether the output of an item or a branch is another for a row's values than
 // for a success that goes the same way, and something outside can judge it.
 func (r *reading) tellsOutside(row *Row) bool {
-	if !r.outside.inner || r.outside.quiet || r.outside.dropped {
+	return r.outside.inner && !r.outside.quiet && !r.outside.dropped && slices.ContainsFunc(r.routes[row.Values[0]], r.givesOther)
+}
+
+// givesOther tells whether the output of the flow is another at the end of a route than after a
+// success that ends there, too.
+func (r *reading) givesOther(way route) bool {
+	if way.leaf == nil {
 		return false
 	}
-	for _, way := range r.routes[row.Values[0]] {
-		if way.leaf == nil {
+	for value, routes := range r.routes {
+		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
 			continue
 		}
-		for value, routes := range r.routes {
-			if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
-				continue
-			}
-			for _, success := range routes {
-				if success.leaf == way.leaf && (r.computes(way) || !sameOutputs(way.outputs, success.outputs)) {
-					return true
-				}
+		for _, success := range routes {
+			if success.leaf == way.leaf && (r.computes(way) || !sameOutputs(way.outputs, success.outputs)) {
+				return true
 			}
 		}
 	}
 	return false
+}
+
+// tellsCaller tells whether the execution hands out, for a row's values, an output of its own making
+// that is another than after a success: who starts the machine may judge it.
+func (r *reading) tellsCaller(row *Row) bool {
+	return !r.outside.inner && !slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool {
+		return !r.composes(way) || !r.givesOther(way)
+	})
+}
+
+// composes tells whether the states that a route goes through behind its last Choice make the output,
+// and do not just hand on what is there.
+func (r *reading) composes(way route) bool {
+	if len(way.chosen) == 0 {
+		return false
+	}
+	last := way.chosen[len(way.chosen)-1]
+	if rule := last.taken; rule != nil && rule.Kind == asl.TransitionRule && last.choice.Choice.Rules[rule.Rule].Output != nil {
+		return true
+	}
+	behind := way.path[slices.Index(way.path, last.choice.Name)+1:]
+	return last.choice.Output != nil || slices.ContainsFunc(behind, func(name string) bool {
+		s := r.Flow.State(name)
+		return s != nil && (s.Output != nil || s.Parameters != nil || !isWhole(s))
+	})
 }
 
 // endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for what is no

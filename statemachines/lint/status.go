@@ -67,6 +67,9 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
 				"name the status in a rule: only you know whether a part is enough", to)
 		}
+	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row) && r.tellsCaller(row):
+		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds, with another output than after a success; "+
+			"lead to a Fail state, unless its caller looks at the output", to)
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
 		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Ends == NextJob && row.Meaning == MeansFailure:
