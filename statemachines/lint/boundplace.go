@@ -12,25 +12,28 @@ import (
 
 // placeOf finds where a bound stands: the Choices that look at it, and what they look at, of the
 // loop that polls, or else of those around it.
-func (c *checker) placeOf(l *loop, r *reading, kind BoundKind) (states, operands []string) {
-	if states, operands = c.placeIn(l, r, r.inner.states, kind); len(states) > 0 {
+func (c *checker) placeOf(l *loop, r *reading, bound *Bound) (states, operands []string) {
+	if states, operands = c.placeIn(l, r, r.inner, bound); len(states) > 0 {
 		return states, operands
 	}
-	return c.placeIn(l, r, l.states, kind)
+	return c.placeIn(l, r, l, bound)
 }
 
-func (c *checker) placeIn(l *loop, r *reading, all []*asl.State, kind BoundKind) (states, operands []string) {
+// placeIn finds the place among the states of a loop, in the rules that stay in it or lead where
+// the bound does: others count something else, such as the starts of a job.
+func (c *checker) placeIn(l *loop, r *reading, among *loop, bound *Bound) (states, operands []string) {
 	b := c.boundsOf(l)
-	for _, s := range all {
+	for _, s := range among.states {
 		if s.Choice == nil || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return b.limits[s][way] }) {
 			continue
 		}
 		for i := range s.Choice.Rules {
-			if r.isFixed(s, i) {
+			next := s.Choice.Rules[i].Next
+			if r.isFixed(s, i) || bound.Route != "" && next != bound.Route && !among.inside[next] {
 				continue // it is about something else than the laps of a job that runs
 			}
 			for _, part := range partsOf(&s.Choice.Rules[i]) {
-				if found := c.operandsOfBound(b, kind, part); found != nil {
+				if found := c.operandsOfBound(b, bound.Kind, part); found != nil {
 					states, operands = append(states, s.Name), append(operands, found...)
 				}
 			}
@@ -107,7 +110,12 @@ func (c *checker) operandsOfBound(b *bounds, kind BoundKind, part boundPart) []s
 		counts := slices.DeleteFunc(slices.Clone(part.operands), func(name string) bool {
 			return !b.counters[lastName(name)] && !b.flags[lastName(name)]
 		})
-		if len(counts) > 0 {
+		switch {
+		case len(counts) == 0:
+			return nil
+		case kind == ByOther: // and what the count is compared with
+			return part.operands
+		default:
 			return counts
 		}
 	}
@@ -157,8 +165,8 @@ func (b *Bound) place() string {
 	for i, name := range b.At {
 		names[i] = fmt.Sprintf("%q", name)
 	}
-	if len(b.By) != 1 {
+	if len(b.By) == 0 || len(b.By) > 2 {
 		return " in " + list(names)
 	}
-	return fmt.Sprintf(" by %s in %s", b.By[0], list(names))
+	return fmt.Sprintf(" by %s in %s", list(b.By), list(names))
 }

@@ -111,6 +111,18 @@ func (b *Bound) earlier() string {
 	return ", or earlier at " + b.events()
 }
 
+// inRounds says that each round of an outer loop counts anew, where earlier does not.
+func (b *Bound) inRounds() string {
+	switch {
+	case b.Shared:
+		return ", counted over all rounds of the outer loop"
+	case b.Rounds > 1 && !b.fillsInRounds():
+		return fmt.Sprintf(", in each of up to %d rounds of the outer loop", b.Rounds)
+	default:
+		return ""
+	}
+}
+
 // fillsInRounds tells whether the rounds of an outer loop may fill the history, each with as
 // many events as the bound allows.
 func (b *Bound) fillsInRounds() bool {

@@ -49,6 +49,17 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 	return j
 }
 
+// addTold adds the value that the status has once the job has succeeded, where the waiter looks
+// at another member for that: ACM's is ISSUED.
+func (j *judge) addTold(s *status) {
+	for _, told := range j.entry.Telling() {
+		value, _ := told.After.(string)
+		if told.Since == catalog.AfterSuccess && items().ReplaceAllString(told.Member, "[]") == s.path && slices.Contains(s.values, value) {
+			j.meanings[value], j.stated[value] = MeansSuccess, true
+		}
+	}
+}
+
 // isPartial tells whether a value is a failure after which a part of the work can be used.
 func (j *judge) isPartial(value string) bool {
 	return j.entry != nil && j.entry.Job != nil && slices.Contains(j.entry.Job.Partial, value)

@@ -54,7 +54,7 @@ func (c *checker) addLacking(r *reading, follow func(answer typecheck.Value) []r
 		if !lacks {
 			continue
 		}
-		found := follow(typecheck.Narrow(without, r.status.steps, value))
+		found := follow(r.narrow(without, r.status, value))
 		if slices.ContainsFunc(found, func(way route) bool { return way.fails }) {
 			r.taken[value] = inTime(slices.DeleteFunc(found, func(way route) bool { return way.fails }))
 			r.lacking[value] = true

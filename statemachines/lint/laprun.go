@@ -263,7 +263,7 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 	types := cmp.Or(run.types, c.types)
 	result := types.Result(at.state)
 	if at.state == run.reading.Poll && run.value != "" {
-		result = typecheck.Narrow(result, run.reading.status.steps, run.value)
+		result = run.reading.narrow(result, run.reading.status, run.value)
 	}
 	ways := slices.DeleteFunc(types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
 		if at.state == run.error.at {

@@ -151,8 +151,8 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 	for _, s := range f.States {
 		c.recovery(s)
 		before := len(c.tables)
-		for _, inner := range s.Flows() {
-			c.enterFlow(inner, f, s)
+		for i, inner := range s.Flows() {
+			c.enterFlow(inner, f, s, i)
 			c.flow(inner, express || s.Map != nil && s.Map.Distributed && s.Map.ExecutionType == asl.Express)
 		}
 		if len(s.Flows()) > 0 {

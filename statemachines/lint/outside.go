@@ -13,17 +13,22 @@ type outside struct {
 	inner bool // the flow is an item of a Map or a branch of a Parallel
 	// quiet tells that the execution succeeds then, with nothing done before.
 	quiet bool
+	// ignored tells that the outputs of other branches are looked at, and not that of the flow.
+	ignored bool
 	// dropped tells that nothing outside sees the output of the flow.
 	dropped bool
 }
 
-// enterFlow notes what follows a flow inside of a state of another.
-func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State) {
+// enterFlow notes what follows a flow inside of a state of another, which is the branch of that number
+// of a Parallel.
+func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State, branch int) {
 	around := c.outsideOf(f)
+	ignored := !around.inner && ignoresBranch(f, s, branch)
 	c.outsides[inner] = outside{
 		inner:   true,
 		quiet:   around.quiet && !raises(s) && (s.End || succeeds(f, s.Next)),
-		dropped: dropsResult(s) || s.End && around.dropped,
+		ignored: ignored,
+		dropped: dropsResult(s) || s.End && around.dropped || ignored,
 	}
 }
 
@@ -71,32 +76,62 @@ func raises(s *asl.State) bool {
 // tellsOutside tells whether the output of an item or a branch is another for a row's values than
 // for a success that goes the same way, and something outside can judge it.
 func (r *reading) tellsOutside(row *Row) bool {
-	if !r.outside.inner || r.outside.quiet || r.outside.dropped {
+	return r.outside.inner && !r.outside.quiet && !r.outside.dropped && slices.ContainsFunc(r.routes[row.Values[0]], r.givesOther)
+}
+
+// givesOther tells whether the output of the flow is another at the end of a route than after a
+// success that ends there, too.
+func (r *reading) givesOther(way route) bool {
+	if way.leaf == nil {
 		return false
 	}
-	for _, way := range r.routes[row.Values[0]] {
-		if way.leaf == nil {
+	for value, routes := range r.routes {
+		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
 			continue
 		}
-		for value, routes := range r.routes {
-			if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
-				continue
-			}
-			for _, success := range routes {
-				if success.leaf == way.leaf && (r.computes(way) || !sameOutputs(way.outputs, success.outputs)) {
-					return true
-				}
+		for _, success := range routes {
+			if success.leaf == way.leaf && (r.computes(way) || !sameOutputs(way.outputs, success.outputs)) {
+				return true
 			}
 		}
 	}
 	return false
 }
 
-// endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for a failure
-// that an item or a branch hands out.
+// tellsCaller tells whether the execution hands out, for a row's values, an output of its own making
+// that is another than after a success: who starts the machine may judge it.
+func (r *reading) tellsCaller(row *Row) bool {
+	return !r.outside.inner && !slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool {
+		return !r.composes(way) || !r.givesOther(way)
+	})
+}
+
+// composes tells whether the states that a route goes through behind its last Choice make the output,
+// and do not just hand on what is there.
+func (r *reading) composes(way route) bool {
+	if len(way.chosen) == 0 {
+		return false
+	}
+	last := way.chosen[len(way.chosen)-1]
+	if rule := last.taken; rule != nil && rule.Kind == asl.TransitionRule && last.choice.Choice.Rules[rule.Rule].Output != nil {
+		return true
+	}
+	behind := way.path[slices.Index(way.path, last.choice.Name)+1:]
+	return last.choice.Output != nil || slices.ContainsFunc(behind, func(name string) bool {
+		s := r.Flow.State(name)
+		return s != nil && (s.Output != nil || s.Parameters != nil || !isWhole(s))
+	})
+}
+
+// endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for what is no
+// success, and which an item or a branch hands out.
 func (r *reading) endOf(means Meaning, routes []route) End {
-	end := endOf(routes)
-	if means == MeansFailure && end == EndsSuccess && !r.outside.quiet {
+	return r.outside.doubt(means, endOf(routes))
+}
+
+// doubt is an end with a meaning, by what follows the flow.
+func (o outside) doubt(means Meaning, end End) End {
+	if (means == MeansFailure || means == MeansUnknown) && end == EndsSuccess && !o.quiet {
 		return GoesOn
 	}
 	return end

@@ -104,6 +104,15 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 	}); i >= 0 {
 		polled = until(tables[i].Bound.After) + " at most"
 	}
+	if choice, operands := findStill(open, tables); choice != "" {
+		are := "is"
+		if len(operands) > 1 {
+			are = "are"
+		}
+		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q compares %s, which %s the same in each turn, and a job that never ends is polled %s; "+
+			set+" polls and leave the loop", turn.path(), choice, list(operands), are, polled)
+		return
+	}
 	c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: a job that never ends is polled %s; "+
 		set+" polls and leave the loop", turn.path(), polled)
 }

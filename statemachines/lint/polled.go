@@ -222,6 +222,9 @@ func readStatus(path string, entries []*catalog.Entry) *status {
 	for _, e := range entries {
 		s.judges = append(s.judges, newJudge(e, s))
 	}
+	if len(entries) == 1 {
+		s.judges[0].addTold(s)
+	}
 	return s
 }
 

@@ -24,6 +24,7 @@ type reading struct {
 	judges []*judge
 	// routes are those of values, of otherValue and of anyOther.
 	status *status
+	flags  []flag // beside the status
 	routes map[string][]route
 	// taken are those of values for which a state fails: see setRoutes. Of lacking, the answer
 	// does not have what the state reads.
@@ -75,7 +76,7 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 // looks at it.
 func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
-	r.Entry = nil
+	r.Entry, r.flags = nil, c.flagsOf(s)
 	r.nameEntry(s)
 	if !r.Retries {
 		r.bounds = c.boundsOf(l)
@@ -83,9 +84,9 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	follows := c.newRouter(r)
 	answer := c.types.Result(r.Poll)
 	r.followBoth = func(value string, second []string, how string) []route {
-		return inTime(asWritten(follows.follow(typecheck.Narrow(typecheck.Narrow(answer, s.steps, value), second, how))))
+		return inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
 	}
-	r.followAll = func(value string) []route { return follows.follow(typecheck.Narrow(answer, s.steps, value)) }
+	r.followAll = func(value string) []route { return follows.follow(r.narrow(answer, s, value)) }
 	for _, value := range s.values {
 		if s.meaning(r.judges, value) == MeansRunning && !r.Retries {
 			follows.noteUsual(r.followAll(value))

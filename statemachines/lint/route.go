@@ -36,7 +36,7 @@ type route struct {
 	tasks  []string   // that do work on it, in the loop
 	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
 	ends   End
-	// outputs are what an item or a branch gives at its end, if that is known.
+	// outputs are what the flow gives at its end, if that is known.
 	outputs []typecheck.Env
 	late    bool // taken only when a bound of the loop is reached
 	pages   bool // asks for the next page of an answer
@@ -404,7 +404,7 @@ func (w *ways) end(s *asl.State) End {
 
 // outputs are what a flow gives from a state on; nil if that is not known.
 func (w *walk) outputs(s *asl.State, env typecheck.Env, left int) []typecheck.Env {
-	if w.ways.quiet || left < 0 { // nothing outside can judge them
+	if left < 0 {
 		return nil
 	}
 	var all []typecheck.Env

@@ -24,6 +24,9 @@ func (c *checker) checkStatuses(r *reading) {
 			rule, severity, text = c.judgeUnclear(r, row)
 		}
 		row.Apart = rule == "" && row.endsOtherwise()
+		if rule != "" && c.isMisspelt(r, row) {
+			continue
+		}
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}
@@ -64,6 +67,9 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
 				"name the status in a rule: only you know whether a part is enough", to)
 		}
+	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row) && r.tellsCaller(row):
+		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds, with another output than after a success; "+
+			"lead to a Fail state, unless its caller looks at the output", to)
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
 		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Ends == NextJob && row.Meaning == MeansFailure:
@@ -71,6 +77,9 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			return StatusMisread, diag.Warning, fmt.Sprintf("no rule names %s of %s, and the Choice leads to %q and to the next job, as after a success; "+
 				"name the failure in a rule: only you know whether the other jobs need this one", names, r.Operation, to)
 		}
+	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row) && r.outside.ignored:
+		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success, and behind the Parallel nothing looks at the output "+
+			"of this branch; look at it there, too, or lead to a Fail state", to)
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
 	case r.sayStartsAgain(row, to) != "":

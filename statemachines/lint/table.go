@@ -161,6 +161,9 @@ type Bound struct {
 	// After is how long that takes, without the time of the calls; 0 if the
 	// definition does not say.
 	After time.Duration
+	// Timeout is TimeoutSeconds of the state machine where After is 0 and another bound ends
+	// the loop: it may be over before.
+	Timeout time.Duration
 	// AtMost tells that the numbers are the largest of laps that differ.
 	AtMost bool
 	// Late tells of an Unbounded loop that it has a bound, and that the history is full, or a
@@ -179,6 +182,8 @@ type Bound struct {
 	Running *Bound
 	// Rounds is Rounds of the loop where each counts the polls from the start; else 0.
 	Rounds int
+	// Shared tells that all rounds of an outer loop count their polls together.
+	Shared bool
 	// Loops is how many loops fill one history together, with this one; 0 if it fills it
 	// alone. Items tells that all items of a Map do.
 	Loops int
@@ -212,8 +217,12 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		bound.Running = &running
 	}
 	c.addPlace(l, r, &bound)
-	if r.Rounds != 0 && (bound.Kind == ByTime && c.boundsOf(l).renewed || bound.Kind == ByCount && c.countsAnew(l, r)) {
-		bound.Rounds = r.Rounds
+	if r.Rounds != 0 {
+		anew := bound.Kind == ByCount && c.countsAnew(l, r)
+		if anew || bound.Kind == ByTime && c.boundsOf(l).renewed {
+			bound.Rounds = r.Rounds
+		}
+		bound.Shared = bound.Kind == ByCount && !anew && !setsAnew(l, r, bound.By)
 	}
 	return bound
 }
@@ -222,7 +231,10 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
 	bound.Route, bound.Ends = c.routeOf(l, r, bound.Kind)
 	if bound.Kind != Unbounded && bound.Kind != ByTimeout {
-		bound.At, bound.By = c.placeOf(l, r, bound.Kind)
+		bound.At, bound.By = c.placeOf(l, r, bound)
+		if bound.After == 0 {
+			bound.Timeout = time.Duration(c.machine.TimeoutSeconds) * time.Second
+		}
 	}
 }
 
@@ -251,7 +263,7 @@ func (c *checker) routeOf(l *loop, r *reading, kind BoundKind) (string, End) {
 	if len(exits) != 1 {
 		return "", ""
 	}
-	return exits[0], c.waysOf(l.flow).end(l.flow.State(exits[0]))
+	return exits[0], c.outsideOf(l.flow).doubt(MeansUnknown, c.waysOf(l.flow).end(l.flow.State(exits[0])))
 }
 
 // boundOfLap says what ends the loop if all laps are alike.

@@ -153,7 +153,7 @@ func TestBoundsOfExpressWorkflow(t *testing.T) {
 	for name, c := range map[string]struct{ rule, want string }{
 		"a count":            {`{"Variable": "$n", "NumericGreaterThanEquals": 6, "Next": "Late"}`, `ends at 6 polls by $n in "Done?" -> Late (fails), after 50s, 17 transitions`},
 		"a longer count":     {`{"Variable": "$n", "NumericGreaterThanEquals": 600, "Next": "Late"}`, "ends after 5m, as Express workflows do"},
-		"a count of its own": {`{"Variable": "$n", "NumericGreaterThanEqualsPath": "$.most", "Next": "Late"}`, `ends by $n in "Done?" -> Late (fails), or after 5m, as Express workflows do`},
+		"a count of its own": {`{"Variable": "$n", "NumericGreaterThanEqualsPath": "$.most", "Next": "Late"}`, `ends by $n and $.most in "Done?" -> Late (fails), or after 5m, as Express workflows do`},
 		"no bound":           {`{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Late"}`, "ends after 5m, as Express workflows do"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -335,7 +335,7 @@ func (b *Bound) describe(hot bool) string {
 	case Unbounded:
 		return b.describeUnbounded(cost, hot)
 	case ByCount:
-		return fmt.Sprintf("ends at %s polls%s%s, %s%s", thousands(b.Polls), b.place(), b.leads(), cost, b.earlier())
+		return fmt.Sprintf("ends at %s polls%s%s, %s%s", thousands(b.Polls), b.place(), b.leads(), cost, b.inRounds()+b.inTime()+b.earlier())
 	case ByTimeout:
 		switch {
 		case b.After == 0:
@@ -348,14 +348,22 @@ func (b *Bound) describe(hot bool) string {
 		text := "ends at a time" + cmp.Or(b.place(), " that a Choice looks at") + b.leads()
 		switch {
 		case b.After == 0:
-			return text
+			return text + b.inTime()
 		case b.Polls == 0:
 			return text + ", after " + span(b.After)
 		}
 		return fmt.Sprintf("%s, %s%s", text, cost, b.earlier())
 	default:
-		return "ends" + cmp.Or(b.place(), " by something that a Choice looks at") + b.leads()
+		return "ends" + cmp.Or(b.place(), " by something that a Choice looks at") + b.leads() + b.inTime()
 	}
+}
+
+// inTime says when TimeoutSeconds is over, where nobody knows how long it takes to the bound.
+func (b *Bound) inTime() string {
+	if b.Timeout == 0 {
+		return ""
+	}
+	return ", or earlier by TimeoutSeconds, after " + span(b.Timeout)
 }
 
 // cost says how long it takes to the bound, and what that costs.

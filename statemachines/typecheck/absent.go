@@ -51,11 +51,7 @@ func NarrowTo(v Value, path, literals []string) Value {
 // Without is the value without the member at a path, as of Narrow, of which an index stands
 // for each item. What is above it stays.
 func Without(v Value, path []string) Value {
-	steps := make([]jsonpath.Step, len(path))
-	for i, name := range path {
-		steps[i] = jsonpath.Step{Kind: jsonpath.StepName, Names: []string{name}}
-	}
-	return remove(v, steps)
+	return remove(v, namesOf(path))
 }
 
 func remove(v Value, steps []jsonpath.Step) Value {

@@ -51,6 +51,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	for i := range p.Parts {
 		values[i] = x.eval(&p.Parts[i], context)
 	}
+	if p.Text == "lookup" && !bound && !x.c.assigned[p.Text] {
+		x.checkKeys(p, values)
+	}
 	switch {
 	case bound || x.c.assigned[p.Text]:
 		return Value{}
@@ -142,6 +145,18 @@ func countItems(values []Value) (int, bool) {
 			}
 		}
 		return len(l.items), true
+	}
+}
+
+// checkKeys reports the keys of an object in the expression that $lookup never looks for.
+func (x *scene) checkKeys(p *jsonata.Part, values []Value) {
+	if len(values) != 2 || p.Parts[0].Kind != jsonata.PartObject { //nolint:mnd // the object and the name
+		return
+	}
+	for i := 0; i+1 < len(p.Parts[0].Parts); i += 2 {
+		if key := &p.Parts[0].Parts[i]; key.Kind == jsonata.PartLiteral {
+			x.checkLiteral(values[1], key)
+		}
 	}
 }
 

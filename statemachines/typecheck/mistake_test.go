@@ -57,6 +57,12 @@ func TestFindingsOfOnePlace(t *testing.T) {
 		},
 		{"a member of a variable", jsonata("$got.QueryExecution.Statuss.State = 'SUCCEEDED'"), []string{`QueryExecution has no member "Statuss" (did you mean "Status"?)`}},
 		{"a value of a variable", jsonata("$got.QueryExecution.Status.State = 'SUCCEEDEDX'"), []string{`"SUCCEEDEDX" (did you mean "SUCCEEDED"?)`}},
+		{
+			"a key that $lookup never looks for", jsonata("$lookup({'SUCCEEDED': 'good', 'FINISHED': 'good', 'FAILED': 'bad'}, $got.QueryExecution.Status.State) = 'good'"),
+			[]string{`QueryExecutionState is never "FINISHED"`},
+		},
+		{"keys for a text without an enum", jsonata("$lookup({'SELECT 1': 'one'}, $got.QueryExecution.Query) = 'one'"), nil},
+		{"keys of an object that is not in the expression", jsonata("$lookup($states.context.Execution.Input.words, $got.QueryExecution.Status.State) = 'good'"), nil},
 		{"values in a list", jsonata("$got.QueryExecution.Status.State in ['SUCCEEDED', 'QUEUED']"), nil},
 		{
 			"all values in a list, so that the next rule has none", jsonata("$got.QueryExecution.Status.State in ['FAILED', 'QUEUED']"),

@@ -9,12 +9,25 @@ import (
 // Narrow is the value if the member at a path is the string, and nothing where it
 // cannot be. A part of the path is the name of a member or, in an array, an index.
 func Narrow(v Value, path []string, literal string) Value {
+	only := textOf(literal)
+	return update(v, namesOf(path), func(old Value) Value { return pickWord(old, literal, only) })
+}
+
+// namesOf are the steps of a path.
+func namesOf(path []string) []jsonpath.Step {
 	steps := make([]jsonpath.Step, len(path))
 	for i, name := range path {
 		steps[i] = jsonpath.Step{Kind: jsonpath.StepName, Names: []string{name}}
 	}
-	only := textOf(literal)
-	return update(v, steps, func(old Value) Value { return pickWord(old, literal, only) })
+	return steps
+}
+
+// NarrowTruth is the value if the member at a path is a boolean, and nothing where it cannot be.
+func NarrowTruth(v Value, path []string, truth bool) Value {
+	return update(v, namesOf(path), func(old Value) Value {
+		holds, _ := splitTruth(old, truthOf(truth))
+		return holds
+	})
 }
 
 // pickWord is the value if it is the string, of which only is the value.

@@ -72,3 +72,34 @@ func TestPatternsTakeValues(t *testing.T) {
 		require.Equal(t, typecheck.UnreachableRule, found[0].Rule, second)
 	}
 }
+
+// A rule with a pattern takes what fits a narrower one, though no model lists all values that a
+// service may answer.
+func TestPatternsTakeNarrowerOnes(t *testing.T) {
+	t.Parallel()
+	const status = `"Variable": "$.r.Stacks[0].StackStatus"`
+	for _, tt := range []struct {
+		first, second string
+		hidden        bool
+	}{
+		{`"StringMatches": "*_FAILED"`, `"StringMatches": "*ROLLBACK_FAILED"`, true},
+		{`"StringMatches": "UPDATE_*"`, `"StringMatches": "UPDATE_*_COMPLETE"`, true},
+		{`"StringMatches": "*ROLLBACK_FAILED"`, `"StringMatches": "*_FAILED"`, false},
+		{`"StringMatches": "*_FAILED"`, `"StringMatches": "*_FAILED*"`, false},
+		{`"StringMatches": "UPDATE_*_FAILED"`, `"StringMatches": "UPDATE_*"`, false},
+	} {
+		m, err := asl.Parse([]byte(`{"StartAt": "Get", "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:cloudformation:describeStacks", "Parameters": {"StackName": "s"}, "ResultPath": "$.r", "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{` + status + `, ` + tt.first + `, "Next": "End"}, {` + status + `, ` + tt.second + `, "Next": "Bad"}], "Default": "Bad"},
+			"End": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}}}`))
+		require.NoError(t, err, tt.second)
+		c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		if found := c.Findings(); tt.hidden {
+			require.Len(t, found, 1, tt.second)
+			require.Equal(t, typecheck.UnreachableRule, found[0].Rule, tt.second)
+		} else {
+			require.Empty(t, found, tt.second)
+		}
+	}
+}

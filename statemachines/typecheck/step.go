@@ -371,6 +371,9 @@ func (x *scene) choose() []Way {
 			}
 			continue
 		}
+		if x.reports && isCovered(s.Choice.Rules[:i], &rule.Condition) {
+			x.reportHidden(i, false)
+		}
 		way := Way{Transition: asl.Transition{To: rule.Next, Kind: asl.TransitionRule, Rule: i}}
 		here.scope, here.reports = yes, x.reports
 		out = append(out, here.leaveBy(way, rule.Assign, rule.Output, at)...)

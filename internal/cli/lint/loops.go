@@ -88,6 +88,8 @@ type loopBound struct {
 	Loops       int        `json:"loops,omitempty"`
 	Items       bool       `json:"items,omitempty"`
 	Rounds      int        `json:"rounds,omitempty"`
+	Shared      bool       `json:"shared,omitempty"`
+	Timeout     float64    `json:"timeoutSeconds,omitempty"`
 }
 
 // cents rounds a cost to hundredths of a cent.
@@ -96,7 +98,7 @@ func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
 		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
-		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items, b.Rounds,
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(),
 	}
 	if b.Running != nil {
 		running := newLoopBound(b.Running)

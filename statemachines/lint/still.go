@@ -1,0 +1,131 @@
+package lint
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// findStill finds a Choice of a loop that compares a number or a time which is the same in each
+// turn of a job that runs: it looks like a bound, and never ends the loop. operands are what it
+// compares; nil if there is no such Choice.
+func findStill(open *loop, tables []*reading) (choice string, operands []string) {
+	for _, r := range tables {
+		if r.bounds == nil {
+			continue
+		}
+		for _, s := range r.Choices {
+			if !open.inside[s.Name] || !slices.Contains(r.inner.states, s) {
+				continue
+			}
+			laps := r.lapsFrom(s)
+			for i := range s.Choice.Rules {
+				for _, compared := range comparisonsIn(&s.Choice.Rules[i]) {
+					if len(laps) > 0 && isStill(laps, compared.formula, r.bounds.loop.states) {
+						return s.Name, compared.names
+					}
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// lapsFrom are the laps of a job that runs, from a state on.
+func (r *reading) lapsFrom(s *asl.State) [][]hop {
+	var laps [][]hop
+	for _, value := range r.pollingValues() {
+		for _, way := range r.routes[value] {
+			if i := slices.IndexFunc(way.hops, func(h hop) bool { return h.state == s }); i >= 0 && way.ends == PollsOn {
+				laps = append(laps, slices.Concat(way.hops[i:], way.hops[:i]))
+			}
+		}
+	}
+	return laps
+}
+
+// compared is a comparison by size.
+type compared struct {
+	formula formula
+	names   []string // as the definition has them
+}
+
+// comparisonsIn are the comparisons of numbers and times in a rule that look at something.
+func comparisonsIn(r *asl.ChoiceRule) []compared {
+	var all []compared
+	switch {
+	case r.Expression == nil:
+		all = appendConditions(all, &r.Condition)
+	case r.Expression.Expression != nil:
+		whole := r.Expression.Expression.Part()
+		forComparisons(&whole, func(p *jsonata.Part) {
+			if p.Kind != jsonata.PartBinary || !slices.Contains([]string{"<", "<=", ">", ">="}, p.Text) {
+				return
+			}
+			found := compared{formula: scope{}.expression(p, nil)}
+			for _, o := range found.formula.operands {
+				found.names = append(found.names, o.inJSONata())
+			}
+			all = append(all, found)
+		})
+	}
+	return slices.DeleteFunc(all, func(c compared) bool { return len(c.names) == 0 })
+}
+
+func appendConditions(all []compared, c *asl.Condition) []compared {
+	if c.Not != nil {
+		all = appendConditions(all, c.Not)
+	}
+	for _, part := range slices.Concat(c.And, c.Or) {
+		all = appendConditions(all, part)
+	}
+	if operator := string(c.Operator); !strings.HasPrefix(operator, "Numeric") && !strings.HasPrefix(operator, "Timestamp") {
+		return all
+	}
+	var found compared
+	for _, path := range []*jsonpath.Path{c.Variable, c.ValuePath} {
+		if path != nil {
+			found.formula.join(scope{}.path(path))
+			found.names = append(found.names, path.String())
+		}
+	}
+	return append(all, found)
+}
+
+// isStill tells whether a formula gives the same in each of some laps, and no state of the loop sets
+// what it is made of on another way, such as that to the next job.
+func isStill(laps [][]hop, f formula, states []*asl.State) bool {
+	return !moving().MatchString(f.text) && !slices.ContainsFunc(f.operands, func(o operand) bool { return !staysSame(laps, o, states, nil) })
+}
+
+// staysSame tells whether no lap changes an operand, or computes it anew of more than what no lap
+// changes. The operands in path depend on it.
+func staysSame(laps [][]hop, o operand, states []*asl.State, path []string) bool {
+	if slices.Contains(path, o.String()) {
+		return false
+	}
+	path = append(slices.Clip(path), o.String())
+	kept := true
+	for _, lap := range laps {
+		t := traceBack(lap, o)
+		if t.text == o.String() {
+			continue
+		}
+		kept = false
+		if t.moves || moving().MatchString(t.text) || slices.ContainsFunc(t.from, func(from operand) bool { return !staysSame(laps, from, states, path) }) {
+			return false
+		}
+	}
+	called := lastName(o.String())
+	return !kept || !slices.ContainsFunc(states, func(s *asl.State) bool { return mayGive(s, called) })
+}
+
+// moving matches a formula that may give something else each time.
+var moving = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)result of |error|EnteredTime|RetryCount|millis|now|random|uuid|\$\$\.(State|Task|Map)\b|context\.(State|Task|Map)\b|^context$|^\$\$$`)
+})
