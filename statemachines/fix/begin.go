@@ -99,23 +99,3 @@ func (l *loop) isBefore(s *asl.State) bool {
 	}
 	return false
 }
-
-// readsTime tells whether the JSON of a rule reads the clock, or a time: its quotes are no text.
-func readsTime(rule []byte) bool { return lint.ReadsTime(strings.ReplaceAll(string(rule), `"`, " ")) }
-
-// checkDeadline refuses a rule that compares the time with what nothing before the loop shows: a
-// trial of such a loop would draw it.
-func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
-	if l.bound.Kind != lint.ByTime || !readsTime(raw) {
-		return nil
-	}
-	known := object{}
-	l.beginAs(known)
-	for _, found := range readVariable().FindAllSubmatch(clockNames().ReplaceAll(raw, nil), -1) {
-		if name := string(found[1]); string(found[3]) == "" && name != "states" && known[name] == nil {
-			return refuse("the rule of %q for %q compares the time with $%s, and the definition does not show how long that lets the loop wait: "+
-				"set it from a number, such as $millis() + 7200000", s.Name, rule.Next, name)
-		}
-	}
-	return nil
-}

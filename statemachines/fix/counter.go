@@ -19,11 +19,54 @@ func (l *loop) onlyCounts(s *asl.State) bool {
 	})
 }
 
-// isReadBehind tells whether a state outside of the loop reads a variable.
+// isReadBehind tells whether a state reads a variable that runs behind the loop, before one sets the
+// variable anew: as for another loop that counts in it, too.
 func (l *loop) isReadBehind(name string) bool {
-	for other := range l.machine.All {
-		if !l.inside[other.Name] && slices.Contains(other.Variables(), name) {
+	seen := map[string]bool{}
+	for left := l.waysOut(); len(left) > 0; {
+		s := l.flow.State(left[0])
+		left = left[1:]
+		if s == nil || seen[s.Name] || l.inside[s.Name] {
+			continue
+		}
+		seen[s.Name] = true
+		if reads(s, name) {
 			return true
+		}
+		if s.Choice == nil && len(s.Catch) == 0 && slices.Contains(l.assigned(s), name) {
+			continue // the count begins anew
+		}
+		for _, way := range s.Transitions() {
+			left = append(left, way.To)
+		}
+	}
+	return false
+}
+
+// waysOut are the states that the loop leads to, also by the catchers of its poll.
+func (l *loop) waysOut() []string {
+	var all []string
+	for _, s := range l.flow.States {
+		if !l.inside[s.Name] {
+			continue
+		}
+		for _, way := range s.Transitions() {
+			all = append(all, way.To)
+		}
+	}
+	return all
+}
+
+// reads tells whether a state, or one inside of it, reads a variable.
+func reads(s *asl.State, name string) bool {
+	if slices.Contains(s.Variables(), name) {
+		return true
+	}
+	for _, f := range s.Flows() {
+		for inner := range f.All {
+			if slices.Contains(inner.Variables(), name) {
+				return true
+			}
 		}
 	}
 	return false

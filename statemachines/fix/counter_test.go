@@ -24,7 +24,8 @@ func TestLoopThatCounts(t *testing.T) {
 		ends      = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
 		ofItself  = `"Look" makes the variable "n" of itself in each turn, and more reads it than the Choices of the loop`
 		changes   = `"Wait" changes data of the execution`
-		untouched = `"Count" changes what other states read. If it counts, count by Assign, in a variable that the loop alone reads`
+		untouched = `"Count" changes variables that other states read. If it counts, count by Assign, in a variable that the loop alone reads`
+		inData    = `"Count" changes the data that the states behind the loop get. If it counts, count by Assign, in a variable that the loop alone reads`
 	)
 	inWait := start + strings.Replace(wait, `"Seconds"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Seconds"`, 1) + look + ends
 	inPass := start + strings.Replace(wait, `"Look"`, `"Count"`, 1) + count + look + ends
@@ -50,12 +51,20 @@ func TestLoopThatCounts(t *testing.T) {
 		"set to null elsewhere":      {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
 		"set anew behind":            {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
 		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), untouched},
-		"and changes the data":       {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), untouched},
+		"and changes the data":       {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), inData},
 		"with an Output":             {strings.Replace(inJSONata, `"Seconds"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Seconds"`, 1), changes},
 		"for the poll":               {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), untouched},
 		"in the poll and for it":     {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 1}`, `"Next": "Done?"`, `"TimeoutSecondsPath": "$n", "Next": "Done?"`).Replace(inPoll), ofItself},
 		"in the poll and for a Wait": {strings.Replace(pollInJSONata, `"Seconds": 30`, `"Seconds": "{% 30 + $n %}"`, 1), ofItself},
-		"in the data":                {strings.NewReplacer(`"Assign": {"n.$": "States.MathAdd($n, 1)"}`, `"Parameters": {"n.$": "States.MathAdd($.poll.n, 1)"}, "ResultPath": "$.poll"`, `"Variable": "$n"`, `"Variable": "$.poll.n"`).Replace(inPass), untouched},
+		"in the data":                {strings.NewReplacer(`"Assign": {"n.$": "States.MathAdd($n, 1)"}`, `"Parameters": {"n.$": "States.MathAdd($.poll.n, 1)"}, "ResultPath": "$.poll"`, `"Variable": "$n"`, `"Variable": "$.poll.n"`).Replace(inPass), inData},
+		"then anew for the next loop": {strings.Replace(inPoll, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Rest"},
+			"Rest": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericGreaterThan": 3, "Next": "End"}], "Default": "More"}, "More": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Rest"},
+			"End": {"Type": "Succeed"}`, 1), ""},
+		"for the next loop, too": {strings.Replace(inPoll, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericGreaterThan": 3, "Next": "End"}], "Default": "More"},
+			"More": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Good"}, "End": {"Type": "Succeed"}`, 1), ofItself},
+		"before it in another loop": {strings.Replace(inPoll, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Early"},
+			"Early": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericGreaterThan": 3, "Next": "Anew"}], "Default": "More"}, "More": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Early"},
+			"Anew": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, 1), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +76,9 @@ func TestLoopThatCounts(t *testing.T) {
 			}
 			require.Empty(t, loops[0].Refused)
 			require.InDelta(t, 10*time.Minute, loops[0].MaxWait, float64(time.Minute))
-			require.NotContains(t, after, `States.MathAdd($n`)
+			if !strings.Contains(c.text, `"More"`) {
+				require.NotContains(t, after, `States.MathAdd($n`)
+			}
 			require.NotContains(t, after, `$n + 1`)
 			require.Contains(t, after, `"Late"`)
 		})

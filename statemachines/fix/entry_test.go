@@ -65,7 +65,7 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 		"a status that nobody knows beside all failures": {
 			strings.Replace(loopOf("kinesis:describeStream", "StreamName", `, "ResultPath": "$.d"`, stream("ACTIVE", "Good")+","+stream("DELETING", "Gone")+","+stream("LOST", "Bad")),
 				`"Good": {`, `"Gone": {"Type": "Fail", "Error": "Gone"}, "Good": {`, 1),
-			`nothing leads to "Bad" any more: no status of a failure of kinesis:StreamExists does, and the new loop polls on with all others. Remove the way to "Bad" first`, "",
+			`nothing leads to "Bad" any more: the old loop leads no known status of kinesis:StreamExists there, and the new one polls on with all others. Remove the way to "Bad", or lead a bound of the loop there`, "",
 		},
 	} {
 		if !race.Takes(name, 12) {

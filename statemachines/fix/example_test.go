@@ -49,7 +49,7 @@ func ExampleApply() {
 	// true
 	// SUCCEEDED: "Report", then "Report"
 	// FAILED: "Failed", then "Failed"
-	// CANCELLED: "", then "Get failed"
+	// CANCELLED: "", then "Failed"
 	// CANCELLED: $0.208, then $0.003
 }
 

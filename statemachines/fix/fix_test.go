@@ -88,7 +88,7 @@ func TestTextAroundStays(t *testing.T) {
 		case "FAILED":
 			require.Equal(t, "Failed", r.After)
 		case "CANCELLED":
-			require.Equal(t, "Get failed", r.After)
+			require.Equal(t, "Failed", r.After)
 		}
 	}
 }

@@ -37,11 +37,13 @@ type fragment struct {
 
 	named    map[string]string          // the states, by the names that Compile gives
 	success  string                     // where a success leads
-	handler  string                     // where a failure leads that the loop did not know; empty for a Fail state
-	timedOut string                     // where the end of the time leads; empty for a Fail state
+	handler  string                     // where a failure leads that the loop did not know; empty for a new Fail state
+	timedOut string                     // where the end of the time leads; empty for a new Fail state
 	entered  bool                       // whether something needs the input of the loop
 	added    map[pollcore.Status]string // Fail states
-	warnings []string                   // of the compiler
+
+	callFailed string   // the Fail state of errors that the new loop does not retry; empty if there is none
+	warnings   []string // of the compiler
 }
 
 // The exits that are compiled, before they become states of the machine.
@@ -266,13 +268,27 @@ func (f *fragment) chooseExits() error {
 		return err
 	}
 	failures = slices.DeleteFunc(failures, func(name string) bool { return name == f.success })
-	if len(failures) > 0 && f.flow.State(failures[0]).Type != asl.TypeFail {
-		f.handler = failures[0]
-	}
-	if f.isBounded() && len(f.late) == 1 && f.late[0] != f.success { // the user's own way of too many polls, or too late
-		f.timedOut = f.late[0]
-	}
+	f.handler, f.timedOut = f.handlerOf(failures), f.lateExit()
 	return nil
+}
+
+// handlerOf is the state for failures among those that failures lead to, most of them to the first.
+// Of several Fail states, each may tell of its failure alone: one of them has to be that of most.
+func (f *fragment) handlerOf(failures []string) string {
+	if len(failures) == 0 {
+		return ""
+	}
+	first := failures[0]
+	if f.flow.State(first).Type == asl.TypeFail && len(failures) > 1 &&
+		f.observed.leadTo(first, pollcore.Failure) == f.observed.leadTo(failures[1], pollcore.Failure) {
+		return ""
+	}
+	return first
+}
+
+// handles tells whether failures that the loop did not know lead to a state that may end well.
+func (f *fragment) handles() bool {
+	return f.handler != "" && f.flow.State(f.handler).Type != asl.TypeFail
 }
 
 // wayOut is the state of the machine that a verdict by an acceptor leads to; empty for a Fail

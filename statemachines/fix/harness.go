@@ -71,6 +71,12 @@ func (l *loop) runsFor() time.Duration {
 	if l.turn > 0 {
 		runs = min(max(turns*l.turn, least), most)
 	}
+	switch { // the loop has to poll on behind the end, before it gives up
+	case l.bound.After > 0:
+		runs = min(runs, l.bound.After/2) //nolint:mnd // as often as before it
+	case l.bound.Polls > 0:
+		runs = least
+	}
 	if l.express { // both loops have to see the end in time
 		runs = max(0, min(runs, asl.MaxExpressTime-2*max(l.turn, time.Minute)-least))
 	}
@@ -295,6 +301,9 @@ func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Opt
 		return out, err
 	}
 	out.exit, out.output, out.visits, out.polled = t.exit(r), string(r.Output), r.Visits, *asked
+	if out.exit != "" && out.exit == l.lateExit() && out.ended > 1 && !out.later {
+		out.exit = "" // it polled on to its bound
+	}
 	if r.Status == sim.StatusTimedOut {
 		out.err = asl.ErrorTimeout + ": the execution ends before the loop sees the end of the job"
 	} else if full := strings.Contains(r.Cause, "maximum number of history events"); full && r.Duration() < l.runsFor() {
@@ -310,15 +319,19 @@ type polled struct {
 	arguments []string      // of the polls, each once
 	first     time.Duration // since the start
 	calls     int
+	ended     int // calls after the end of the job
 }
 
-// note notes the calls of a Task that polls.
-func (p *polled) note(describe sim.Handler) sim.Handler {
+// note notes the calls of a Task that polls a job of a length.
+func (p *polled) note(describe sim.Handler, runs time.Duration) sim.Handler {
 	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		if p.calls == 0 {
 			p.first = call.Time.Sub(sim.DefaultStart())
 		}
 		p.calls++
+		if call.Time.Sub(sim.DefaultStart()) > p.first+runs {
+			p.ended++
+		}
 		if text := string(mustJSON(call.Arguments)); !slices.Contains(p.arguments, text) {
 			p.arguments = append(p.arguments, text)
 		}
@@ -341,7 +354,7 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 			return err
 		}
 		for _, name := range t.polls {
-			options.StateHandlers[name] = p.note(options.StateHandlers[name])
+			options.StateHandlers[name] = p.note(options.StateHandlers[name], runs)
 		}
 		return nil
 	}}, trial.Options{Models: o.Models, Express: l.express})
@@ -381,4 +394,15 @@ func (o *observed) exitsOf(verdict pollcore.Verdict) []string {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return count[b] - count[a] })
 	return names
+}
+
+// leadTo is how many values of a verdict lead to a state.
+func (o *observed) leadTo(exit string, verdict pollcore.Verdict) int {
+	n := 0
+	for _, s := range o.seen {
+		if s.verdict == verdict && s.exit == exit && !s.later {
+			n++
+		}
+	}
+	return n
 }

@@ -42,7 +42,7 @@ func TestItemsOfAnAnswer(t *testing.T) {
 		}},
 		"two databases, by the first": {pass, "rds:describeDBInstances", `{}`, state, []string{
 			"DbInstances[0] available and [1] creating: succeeds -> polls on",
-			"DbInstances[0] available and [1] deleted: succeeds -> fails JobPoller.Failed",
+			"DbInstances[0] available and [1] deleted: succeeds -> fails ItFailed",
 		}},
 		"two tasks, by a member that is a list then": {run, "ecs:describeTasks", several, `{"Variable": "$.look.Tasks[1].LastStatus", "IsPresent": true, "Next": "Pause"}, ` + code, []string{
 			"Tasks[0] STOPPED and [1] STOPPED: polls on -> succeeds",

@@ -25,6 +25,9 @@ func (f *fragment) adaptJSONata(result string) error {
 	for _, name := range slices.Clone(f.order) {
 		s := f.states[name]
 		choices, _ := s["Choices"].([]any)
+		if name == f.named["CheckError"] {
+			f.failAsBefore(s, placeholders[pollcore.Failed], "$states.input.error")
+		}
 		for _, rule := range choices {
 			if err := f.leave(rule.(object), "Next", document); err != nil {
 				return err
@@ -41,9 +44,17 @@ func (f *fragment) adaptJSONata(result string) error {
 			}
 		}
 		for _, at := range append(catchers(s), s) {
+			if name == f.poll.Name && f.starter == nil {
+				f.failByError(at, "Next", placeholders[pollcore.Failed], "$states.input.error")
+			}
 			if err := f.fail(at); err != nil {
 				return err
 			}
+		}
+	}
+	if f.openWait != nil {
+		if err := f.waitFirst(f.states[f.named["InitialWait"]]); err != nil {
+			return err
 		}
 	}
 	first, _ := f.states[f.start]["Assign"].(object)
@@ -58,6 +69,28 @@ func (f *fragment) adaptJSONata(result string) error {
 		delete(first, name)
 	}
 	return nil
+}
+
+// waitFirst lets the Wait before the first poll take as long as the old one, which reads that.
+func (f *fragment) waitFirst(wait object) error {
+	seconds := f.openWait.Wait.Seconds
+	switch {
+	case seconds == nil:
+		return refuse("the loop begins with the Wait %q until a time: let it wait for seconds", f.openWait.Name)
+	case seconds.Path != nil:
+		document, err := translatePath(f.openWait.InputPath, "$states.input")
+		if err != nil {
+			return err
+		}
+		text, err := translatePath(seconds.Path, document)
+		wait["Seconds"] = expression(text)
+		return err
+	case seconds.Expression != nil:
+		wait["Seconds"] = f.node(f.openWait).Get("Seconds").Text
+		return nil
+	default:
+		return refuse("the loop begins with the Wait %q, whose length %s calls: set it before the loop", f.openWait.Name, seconds.Field)
+	}
 }
 
 // leave leads a rule, or a default, that knows the answer.
@@ -98,6 +131,29 @@ func (f *fragment) fail(at object) error {
 		}
 	}
 	return nil
+}
+
+// failAsBefore lets the execution fail by an error of the poll that the new loop does not retry, as it
+// did with the old one: the state looks at the error. failed is where it leads so far.
+func (f *fragment) failAsBefore(s object, failed, failure string) {
+	choices, _ := s["Choices"].([]any)
+	for _, item := range choices {
+		if rule, ok := item.(object); ok {
+			f.failByError(rule, "Next", failed, failure)
+		}
+	}
+	f.failByError(s, "Default", failed, failure)
+}
+
+// failByError leads what knows the error of a call to a Fail state with that error.
+func (f *fragment) failByError(at object, field, failed, failure string) {
+	if at[field] != failed {
+		return
+	}
+	if f.callFailed == "" {
+		f.callFailed = f.addFail(f.poll.Name, "call failed", expression(failure+".Error"), expression(failure+".Cause"))
+	}
+	at[field] = f.callFailed
 }
 
 // leadToFail leads to a new Fail state, which needs the reason alone.

@@ -23,6 +23,9 @@ func (f *fragment) prepareJSONPath(call *compile.Call, options *compile.Options)
 	case f.poll.QueryLanguage == asl.JSONata:
 		return nil, refuse("%q is in JSONata, and the strategy %s is in JSONPath, which cannot say its expressions: take %s or %s",
 			f.poll.Name, options.Strategy, compile.Variables, compile.RetryTask)
+	case f.openWait != nil:
+		return nil, refuse("the loop begins with the Wait %q, whose length the definition does not say: take the strategy %s or %s",
+			f.openWait.Name, compile.Variables, compile.RetryTask)
 	case len(f.firstWaits()) > 1:
 		return nil, refuse("the loop begins with several Wait states, and the strategy %s has one", options.Strategy)
 	case f.poll.ResultPath == nil:
@@ -80,9 +83,12 @@ func (f *fragment) adaptJSONPath() error {
 	if err := f.catchInJSONPath(poll); err != nil {
 		return err
 	}
-	for _, name := range f.order {
+	for _, name := range slices.Clone(f.order) {
 		if s := f.states[name]; s["Type"] == string(asl.TypeChoice) && name != f.choice.Name {
 			f.readFailure(s)
+			if name == f.named["CheckError"] {
+				f.failAsBefore(s, f.ends()[pollcore.Failed], "$"+f.prefix+"Failure")
+			}
 			if err := f.leaveUnknown(s); err != nil {
 				return err
 			}
@@ -252,6 +258,7 @@ func (f *fragment) catchInJSONPath(poll object) error {
 		}
 		c["ResultPath"] = nil
 		c["Assign"].(object)[f.prefix+"Failure.$"] = "$" //nolint:forcetypeassert // it counts the polls
+		f.failByError(c, "Next", f.ends()[pollcore.Failed], "$"+f.prefix+"Failure")
 		kept = append(kept, c)
 	}
 	raw := f.node(f.poll).Get("Catch")

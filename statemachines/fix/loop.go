@@ -39,7 +39,9 @@ type loop struct {
 	told      map[string]string // texts of answers, by the drawn texts that have to be the same
 	// first is how long the loop waits before its first poll, in seconds.
 	first int64
-	bound lint.Bound
+	// openWait is the Wait before the first poll whose length the definition does not say; nil if there is none.
+	openWait *asl.State
+	bound    lint.Bound
 	// express tells that it runs in an Express workflow: the machine, or a child execution.
 	express, child bool
 	turn           time.Duration // that its Wait states take; 0 if that is not known
@@ -126,8 +128,11 @@ func (l *loop) read(table lint.Loop) error {
 			l.wait = cmp.Or(l.wait, s)
 		case l.onlyCounts(s):
 		case s.Type == asl.TypePass && (s.Assign != nil || l.changesData(s)):
-			return refuse("the loop does more than poll: %q changes what other states read. "+
-				"If it counts, count by Assign, in a variable that the loop alone reads", s.Name)
+			what := "the data that the states behind the loop get"
+			if !l.changesData(s) {
+				what = "variables that other states read"
+			}
+			return refuse("the loop does more than poll: %q changes %s. If it counts, count by Assign, in a variable that the loop alone reads", s.Name, what)
 		default:
 			return refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
 		}
@@ -139,6 +144,9 @@ func (l *loop) read(table lint.Loop) error {
 		return err
 	}
 	if err := l.check(); err != nil {
+		return err
+	}
+	if err := l.checkDeadlines(); err != nil {
 		return err
 	}
 	return l.checkRows(table.Rows)
@@ -254,10 +262,21 @@ func (l *loop) readEntries() error {
 			return refuse("%q selects a part of its data, and the loop begins elsewhere, too", s.Name)
 		}
 	}
-	if waits && l.wait.Wait.Seconds != nil {
-		l.first, _ = l.wait.Wait.Seconds.Literal.(int64)
+	if waits {
+		l.readFirst(l.firstWaits()[0])
 	}
 	return nil
+}
+
+// readFirst reads how long the Wait before the first poll takes.
+func (l *loop) readFirst(wait *asl.State) {
+	if seconds := wait.Wait.Seconds; seconds != nil {
+		if first, literal := seconds.Literal.(int64); literal {
+			l.first = first
+			return
+		}
+	}
+	l.first, l.openWait = 1, wait
 }
 
 // refuseChoice says why a loop that begins at a Choice stays.

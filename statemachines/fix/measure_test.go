@@ -94,6 +94,6 @@ func TestExitsOfManyJobs(t *testing.T) {
 	require.Less(t, jobs[len(jobs)-1], 9*time.Minute, "the last poll before the limit")
 	for _, trial := range loops[0].Trials {
 		require.Equal(t, map[string]string{"SUCCEEDED": "Report", "FAILED": "Failed"}[trial.Status], trial.Before.Exit)
-		require.Equal(t, map[string]string{"SUCCEEDED": "Report", "FAILED": "Failed", "CANCELLED": "Get failed"}[trial.Status], trial.After.Exit)
+		require.Equal(t, map[string]string{"SUCCEEDED": "Report", "FAILED": "Failed", "CANCELLED": "Failed"}[trial.Status], trial.After.Exit)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // finds where one leads that looks at the time or counts its turns: from statuses of
 // a job that runs.
 func (l *loop) checkRows(rows []lint.Row) error {
-	if l.bound.Kind == lint.ByTime && l.bound.Route != "" {
+	if l.isBounded() && l.bound.Route != "" {
 		l.late = append(l.late, l.bound.Route)
 	}
 	for _, row := range rows {
@@ -36,9 +36,6 @@ func (l *loop) checkRows(rows []lint.Row) error {
 		for i := range s.Choice.Rules {
 			rule := &s.Choice.Rules[i]
 			raw := l.node(s).Get("Choices").Items[i].Raw()
-			if err := l.checkDeadline(s, rule, raw); err != nil {
-				return err
-			}
 			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.readsCount(raw) {
 				l.late = append(l.late, rule.Next)
 			}
@@ -111,6 +108,19 @@ func list(names []string) string {
 		quoted[i] = strconv.Quote(name)
 	}
 	return strings.Join(quoted, " or ")
+}
+
+// lateExit is where the loop leads at its bound, the author's own way of too many polls or too late;
+// empty if there is none, or several.
+func (l *loop) lateExit() string {
+	switch {
+	case !l.isBounded():
+		return ""
+	case l.bound.Route == "" && len(l.late) == 1:
+		return l.late[0]
+	default:
+		return l.bound.Route
+	}
 }
 
 // isBounded tells whether the loop counts its turns or looks at the time.

@@ -104,7 +104,7 @@ func (l *loop) addStart(table lint.Loop, o Options) error {
 		}
 		l.states = append(l.states, s)
 	}
-	l.entries, l.first = []*asl.State{l.starter.State}, 0
+	l.entries, l.first, l.openWait = []*asl.State{l.starter.State}, 0, nil
 	return nil
 }
 

@@ -128,8 +128,8 @@ func (f *fragment) checkLeftOver() error {
 	case slices.ContainsFunc(f.observed.seen, f.missesFailure):
 		return refuse("nothing leads to %q any more, as the old loop got there in no trial: repair the loop first, without --replace", left[0])
 	default:
-		return refuse("nothing leads to %q any more: no status of a failure of %s does, and the new loop polls on with all others. Remove the way to %[1]q first",
-			left[0], f.entry.FullName())
+		return refuse("nothing leads to %q any more: the old loop leads no known status of %s there, and the new one polls on with all others. "+
+			"Remove the way to %[1]q, or lead a bound of the loop there", left[0], f.entry.FullName())
 	}
 }
 

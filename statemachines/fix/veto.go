@@ -48,7 +48,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if why, not := notTried(report, f.poll.Name); not {
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
-	j := judge{poll: f.poll.Name, handles: f.handler != "", bound: f.bound.After, lead: f.findLead(o).lasts, verdicts: map[string]pollcore.Verdict{}}
+	j := judge{poll: f.poll.Name, handles: f.handles(), bound: f.bound.After, lead: f.findLead(o).lasts, verdicts: map[string]pollcore.Verdict{}}
 	for _, s := range f.observed.seen {
 		j.verdicts[s.status] = s.verdict
 	}

@@ -61,7 +61,7 @@ func TestYAML(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, loops, 1)
 	require.Empty(t, loops[0].Refused)
-	for _, line := range []string{"# the nightly query", "    Next: Get begins   # first", "  Get: # asks", "  # ends", "    Result: {id: q}", "  Get failed:", "  Get begins:"} {
+	for _, line := range []string{"# the nightly query", "    Next: Get begins   # first", "  Get: # asks", "  # ends", "    Result: {id: q}", "  Get timed out:", "  Get begins:"} {
 		require.Contains(t, "\n"+string(after), "\n"+line+"\n")
 	}
 	_, rest, _ := strings.Cut(inYAML, "  # ends")

@@ -1,0 +1,99 @@
+package fix
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// readsClock finds what reads the time that goes on, or the start of the execution.
+var readsClock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$millis\(|\$now\(|\bState\.EnteredTime\b|\bExecution\.StartTime\b`)
+})
+
+// checkDeadlines refuses a loop whose deadline the definition does not show.
+func (l *loop) checkDeadlines() error {
+	for _, s := range l.states {
+		if s.Choice == nil {
+			continue
+		}
+		for i := range s.Choice.Rules {
+			if err := l.checkDeadline(s, &s.Choice.Rules[i], l.node(s).Get("Choices").Items[i].Raw()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkDeadline refuses a rule that compares the time with what nothing before the loop shows, such
+// as the input: a trial of such a loop would draw it.
+func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
+	known, with := object{}, ""
+	l.beginAs(known)
+	switch {
+	case rule.Expression == nil:
+		with = l.unknownTime(&rule.Condition, known)
+	case readsClock().Match(raw):
+		with = l.unknownTimeOf(raw, known)
+	}
+	if with == "" {
+		return nil
+	}
+	return refuse("the rule of %q for %q compares the time with %s, and the definition does not show how long that lets the loop wait: "+
+		"set it from a number, such as $millis() + 7200000", s.Name, rule.Next, with)
+}
+
+// unknownTimeOf is what the JSON of a rule in JSONata compares the time with and the definition does
+// not show; empty for nothing.
+func (l *loop) unknownTimeOf(raw []byte, known object) string {
+	rest := clockNames().ReplaceAll(raw, nil)
+	for _, found := range readVariable().FindAllSubmatch(rest, -1) {
+		if name := string(found[1]); string(found[3]) == "" && name != "states" && known[name] == nil {
+			return "$" + name
+		}
+	}
+	for _, found := range readInput().FindAllSubmatch(rest, -1) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(string(found[1]), "."), ".")
+		if bytes.Contains(found[0], []byte("context")) || !l.gives(name) {
+			return string(found[0])
+		}
+	}
+	return ""
+}
+
+// unknownTime is what a condition in JSONPath compares the time with and the definition does not
+// show; empty for nothing.
+func (l *loop) unknownTime(c *asl.Condition, known object) string {
+	inner := slices.Concat(c.And, c.Or)
+	if c.Not != nil {
+		inner = append(inner, c.Not)
+	}
+	for _, part := range inner {
+		if with := l.unknownTime(part, known); with != "" {
+			return with
+		}
+	}
+	isClock := func(p *jsonpath.Path) bool { return p != nil && p.Context() && readsClock().MatchString(p.String()) }
+	with := c.ValuePath
+	switch {
+	case isClock(c.ValuePath):
+		with = c.Variable
+	case !isClock(c.Variable):
+		return ""
+	}
+	switch {
+	case with == nil:
+		return fmt.Sprintf("the fixed time %v", c.Value)
+	case isClock(with) || with.Variable() != "" && known[with.Variable()] != nil:
+		return ""
+	default:
+		return with.String()
+	}
+}
