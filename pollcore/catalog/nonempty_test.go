@@ -16,7 +16,12 @@ func TestMembersThatAreNeverEmpty(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("nonempty.json")
 	require.NoError(t, err)
-	var rows []struct{ Service, Shape, Member, Source string }
+	var rows []struct {
+		Service string `json:"service"`
+		Shape   string `json:"shape"`
+		Member  string `json:"member"`
+		Source  string `json:"source"`
+	}
 	require.NoError(t, json.Unmarshal(text, &rows))
 	require.NotEmpty(t, rows)
 	for _, row := range rows {

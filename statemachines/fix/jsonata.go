@@ -23,33 +23,8 @@ func (f *fragment) adaptJSONata(result string) error {
 		}
 	}
 	for _, name := range slices.Clone(f.order) {
-		s := f.states[name]
-		choices, _ := s["Choices"].([]any)
-		if name == f.named["CheckError"] {
-			f.failAsBefore(s, placeholders[pollcore.Failed], "$states.input.error")
-		}
-		for _, rule := range choices {
-			if err := f.leave(rule.(object), "Next", document); err != nil {
-				return err
-			}
-		}
-		if name == f.choice.Name {
-			if err := f.leave(s, "Default", document); err != nil {
-				return err
-			}
-		}
-		if name == f.poll.Name {
-			if err := f.adaptPoll(s); err != nil {
-				return err
-			}
-		}
-		for _, at := range append(catchers(s), s) {
-			if name == f.poll.Name && f.starter == nil {
-				f.failByError(at, "Next", placeholders[pollcore.Failed], "$states.input.error")
-			}
-			if err := f.fail(at); err != nil {
-				return err
-			}
+		if err := f.adaptState(name, document); err != nil {
+			return err
 		}
 	}
 	if f.openWait != nil {
@@ -67,6 +42,39 @@ func (f *fragment) adaptJSONata(result string) error {
 	}
 	if name := f.prefix + "StartedAt"; !strings.Contains(string(mustJSON(f.states)), "$"+name) {
 		delete(first, name)
+	}
+	return nil
+}
+
+// adaptState leads the exits of one state.
+func (f *fragment) adaptState(name string, document any) error {
+	s := f.states[name]
+	choices, _ := s["Choices"].([]any)
+	if name == f.named["CheckError"] {
+		f.failAsBefore(s, placeholders[pollcore.Failed], "$states.input.error")
+	}
+	for _, rule := range choices {
+		if err := f.leave(rule.(object), "Next", document); err != nil {
+			return err
+		}
+	}
+	if name == f.choice.Name {
+		if err := f.leave(s, "Default", document); err != nil {
+			return err
+		}
+	}
+	if name == f.poll.Name {
+		if err := f.adaptPoll(s); err != nil {
+			return err
+		}
+	}
+	for _, at := range append(catchers(s), s) {
+		if name == f.poll.Name && f.starter == nil {
+			f.failByError(at, "Next", placeholders[pollcore.Failed], "$states.input.error")
+		}
+		if err := f.fail(at); err != nil {
+			return err
+		}
 	}
 	return nil
 }

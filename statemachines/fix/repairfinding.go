@@ -61,7 +61,8 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || strings.HasPrefix(f.Rule, "status-") && subjectOf(old) == subjectOf(f))
 		})
 		// The exit of a bound lets lint look at Default, which leads where it led.
-		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault || mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
+		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
+			mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
 		if !known && !shows && f.Severity != diag.Note {
 			return &foundError{f.Rule, f.Message}
 		}

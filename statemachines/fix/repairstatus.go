@@ -19,15 +19,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
-// nameStatuses are the edits that let a Choice take values as it takes others of their
-// meaning.
-func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
-	row := rowOf(l, f)
-	if row == nil {
-		return nil
-	}
-	base := candidate{class: Sure}
-	var ends lint.End
+// mendsRow is what the edits for a row have in common, and how its statuses end with them; no end
+// for a row that no edit mends.
+func (c *checked) mendsRow(row *lint.Row, f lint.Finding, l *lint.Loop) (base candidate, ends lint.End) {
+	base.class = Sure
 	switch row.Meaning {
 	case lint.MeansFailure:
 		ends, base.mended = lint.EndsFailure, failsByItself
@@ -39,7 +34,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	case lint.MeansRunning, lint.MeansEnding:
 		ends, base.mended, base.goesOn = lint.PollsOn, goesOn, true
 	default:
-		return nil
+		return base, ""
 	}
 	if f.Severity == diag.Warning && !isGoing(row.Meaning) {
 		base.class = Offered
@@ -49,6 +44,20 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	}
 	if row.Meaning == lint.MeansFailure && l.Flow != &c.machine.Flow {
 		base.class, base.also = Offered, "the failure stops the other items or branches"
+	}
+	return base, ends
+}
+
+// nameStatuses are the edits that let a Choice take values as it takes others of their
+// meaning.
+func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
+	row := rowOf(l, f)
+	if row == nil {
+		return nil
+	}
+	base, ends := c.mendsRow(row, f, l)
+	if ends == "" {
+		return nil
 	}
 	e := &statusEdit{checked: c, loop: l, values: row.Values}
 	e.correctWords()

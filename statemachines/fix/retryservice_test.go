@@ -76,8 +76,10 @@ func addedRetry(t *testing.T, text string) (errors []string, reason string) {
 	require.NoError(t, err)
 	var m struct {
 		States map[string]struct {
-			Retry []struct{ ErrorEquals []string }
-		}
+			Retry []struct {
+				ErrorEquals []string `json:"ErrorEquals"`
+			} `json:"Retry"`
+		} `json:"States"`
 	}
 	require.NoError(t, json.Unmarshal(after, &m))
 	for _, r := range m.States["Call"].Retry {

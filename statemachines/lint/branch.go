@@ -131,7 +131,7 @@ func operandsOfState(s *asl.State) (operands []operand, all bool) {
 	switch {
 	case !isWhole(s), !plain && (arguments == nil || s.Map != nil):
 		return nil, true
-	case s.Fail != nil && !(isLiteral(s.Fail.Error) && isLiteral(s.Fail.Cause)), s.Wait != nil && !(isLiteral(s.Wait.Seconds) && isLiteral(s.Wait.Timestamp)):
+	case s.Fail != nil && (!isLiteral(s.Fail.Error) || !isLiteral(s.Fail.Cause)), s.Wait != nil && (!isLiteral(s.Wait.Seconds) || !isLiteral(s.Wait.Timestamp)):
 		return nil, true
 	}
 	here := scope{state: s}

@@ -52,7 +52,7 @@ func (h hop) templates() (assign, output *asl.Template) {
 func (h hop) assigning() scope {
 	s := scope{state: h.state}
 	if h.state.QueryLanguage != asl.JSONata {
-		s.doc, _ = stepsFrom(h.state.InputPath)
+		s.doc = stepsFrom(h.state.InputPath)
 		s.onResult = hasResult(h.state)
 	}
 	return s
@@ -61,11 +61,11 @@ func (h hop) assigning() scope {
 // output is how a part of the output of a state of JSONPath is computed.
 func (h hop) output(o operand) formula {
 	s := h.state
-	in, _ := stepsFrom(s.InputPath)
+	in := stepsFrom(s.InputPath)
 	if h.way.Kind == asl.TransitionCatch {
 		return placed(s.Catch[h.way.Rule].ResultPath, o, func([]string) formula { return formula{text: "error"} })
 	}
-	out, _ := stepsFrom(s.OutputPath)
+	out := stepsFrom(s.OutputPath)
 	o = operand{steps: slices.Concat(out, o.steps)}
 	switch {
 	case s.Type == asl.TypePass:
@@ -96,7 +96,7 @@ func placed(path *jsonpath.Path, o operand, result func(steps []string) formula)
 	if path == nil {
 		return copyOf(o)
 	}
-	at, _ := stepsFrom(path)
+	at := stepsFrom(path)
 	switch n := len(at); {
 	case len(o.steps) >= n && slices.Equal(o.steps[:n], at):
 		return result(o.steps[n:])
@@ -105,11 +105,12 @@ func placed(path *jsonpath.Path, o operand, result func(steps []string) formula)
 	}
 }
 
-func stepsFrom(p *jsonpath.Path) (steps []string, whole bool) {
+func stepsFrom(p *jsonpath.Path) []string {
 	if p == nil {
-		return nil, true
+		return nil
 	}
-	return stepsOf(p)
+	steps, _ := stepsOf(p)
+	return steps
 }
 
 // hasResult tells whether the output of a state is a result of its own.
@@ -167,14 +168,14 @@ func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
 		return trace{}, true
 	}
 	f, before := formula{}, ""
-	in, _ := stepsFrom(poll.InputPath)
+	in := stepsFrom(poll.InputPath)
 	here := scope{state: poll, doc: in}
 	if len(t.Object) == 0 {
-		f.join(here.template(t, nil))
+		f = f.with(here.template(t, nil))
 	}
 	for _, m := range t.Object {
 		if !pageToken().MatchString(m.Name) {
-			f.join(here.template(m.Value, nil))
+			f = f.with(here.template(m.Value, nil))
 		}
 	}
 	for _, o := range f.operands {

@@ -77,10 +77,12 @@ func (f formula) part(steps []string) formula {
 	}
 }
 
-// join adds what another formula reads.
-func (f *formula) join(o formula) {
-	f.text, f.operands, f.call = f.text+"("+o.text+")", append(f.operands, o.operands...), f.call || o.call
-	f.counts = f.counts || o.counts
+// with is the formula with what another reads.
+func (f formula) with(o formula) formula {
+	return formula{
+		text: f.text + "(" + o.text + ")", operands: append(slices.Clip(f.operands), o.operands...), copies: f.copies,
+		call: f.call || o.call, counts: f.counts || o.counts,
+	}
 }
 
 // scope is where the template of a state is read.
@@ -103,7 +105,7 @@ func (c scope) template(t *asl.Template, steps []string) formula {
 	case t.Intrinsic != nil:
 		f := formula{text: t.Intrinsic.String(), counts: strings.Contains(t.Intrinsic.String(), "States.MathAdd(")}
 		for _, path := range t.Intrinsic.Paths() {
-			f.join(c.path(path))
+			f = f.with(c.path(path))
 		}
 		return f.part(steps)
 	case len(t.Object) > 0 && len(steps) > 0:
@@ -115,10 +117,10 @@ func (c scope) template(t *asl.Template, steps []string) formula {
 	f := formula{text: fmt.Sprint(t.Literal)}
 	for _, m := range t.Object {
 		f.text += m.Name
-		f.join(c.template(m.Value, nil))
+		f = f.with(c.template(m.Value, nil))
 	}
 	for _, item := range t.Array {
-		f.join(c.template(item, nil))
+		f = f.with(c.template(item, nil))
 	}
 	return f.part(steps)
 }
@@ -172,10 +174,10 @@ func (c scope) expression(p *jsonata.Part, steps []string) formula {
 	parts := p.Parts
 	if first, plain := c.plain(&jsonata.Part{Kind: p.Kind, Parts: p.Parts, Text: p.Text}); plain { // but for its filters
 		parts = nil
-		f.join(first)
+		f = f.with(first)
 	}
 	for _, part := range slices.Concat(parts, p.Filters) {
-		f.join(c.expression(&part, nil))
+		f = f.with(c.expression(&part, nil))
 	}
 	return f.part(steps)
 }

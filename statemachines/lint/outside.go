@@ -60,7 +60,9 @@ func dropsResult(s *asl.State) bool {
 		return s.ResultPath == nil && s.Assign == nil
 	}
 	return s.Output != nil && !slices.ContainsFunc(templatesOf(s), func(t *asl.Template) bool {
-		return slices.ContainsFunc(appendExpressions(nil, t), func(text string) bool { return strings.Contains(text, "result") || strings.Contains(text, "$states)") })
+		return slices.ContainsFunc(appendExpressions(nil, t), func(text string) bool {
+			return strings.Contains(text, "result") || strings.Contains(text, "$states)")
+		})
 	})
 }
 

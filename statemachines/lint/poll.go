@@ -318,8 +318,8 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; %s", c.retryAdvice(s, "add"))
 }
 
-// pollInside checks the Tasks that poll inside of a Map or Parallel of a poll loop: one that fails
-// fails the whole wait.
+// pollInside checks the Tasks that poll inside of a Map or Parallel of a poll loop: the failure of
+// one ends the whole wait.
 func (c *checker) pollInside(l *loop, s *asl.State) {
 	for _, f := range s.Flows() {
 		for _, inner := range f.States {

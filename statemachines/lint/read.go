@@ -167,9 +167,10 @@ func (r *reading) addOthers(follow func(string) []route) {
 
 // newRouter is what follows answers of a poll.
 func (c *checker) newRouter(r *reading) *router {
-	return &router{usual: map[string]bool{}, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
+	starts := func(s *asl.State) bool {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
-	}}
+	}
+	return &router{usual: map[string]bool{}, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts}
 }
 
 // judgesOf returns those who judge a status: the jobs that the machine starts, if

@@ -46,7 +46,8 @@ func (c *checker) raisedInside(s *asl.State) (errors []string, asks bool) {
 		}
 		for _, inner := range f.States {
 			asks = asks || inner.Task != nil && (c.operations.of(inner) != nil || isFunction(inner))
-			if inner.Fail != nil && inner.Fail.Error != nil && slices.ContainsFunc(c.waysOf(f).before[inner.Name], func(from *asl.State) bool { return from.Choice != nil }) {
+			isChoice := func(from *asl.State) bool { return from.Choice != nil }
+			if inner.Fail != nil && inner.Fail.Error != nil && slices.ContainsFunc(c.waysOf(f).before[inner.Name], isChoice) {
 				if name, ok := inner.Fail.Error.Literal.(string); ok {
 					errors = append(errors, name)
 				}

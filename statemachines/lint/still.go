@@ -90,7 +90,7 @@ func appendConditions(all []compared, c *asl.Condition) []compared {
 	var found compared
 	for _, path := range []*jsonpath.Path{c.Variable, c.ValuePath} {
 		if path != nil {
-			found.formula.join(scope{}.path(path))
+			found.formula = found.formula.with(scope{}.path(path))
 			found.names = append(found.names, path.String())
 		}
 	}
@@ -127,5 +127,6 @@ func staysSame(laps [][]hop, o operand, states []*asl.State, path []string) bool
 
 // moving matches a formula that may give something else each time.
 var moving = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)result of |error|EnteredTime|RetryCount|millis|now|random|uuid|\$\$\.(State|Task|Map)\b|context\.(State|Task|Map)\b|^context$|^\$\$$`)
+	return regexp.MustCompile(`(?i)result of |error|EnteredTime|RetryCount|millis|now|random|uuid|` +
+		`\$\$\.(State|Task|Map)\b|context\.(State|Task|Map)\b|^context$|^\$\$$`)
 })

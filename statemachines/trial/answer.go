@@ -163,7 +163,8 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 		text := textOf(body)
 		if !seen[text] {
 			seen[text] = true
-			c.answers = append(c.answers, answer{kind: Kind{Task: c.state.Name, Sort: Status, Value: value, Pattern: w.patternOf(value)}, text: text, runs: runs, ended: ended})
+			kind := Kind{Task: c.state.Name, Sort: Status, Value: value, Pattern: w.patternOf(value)}
+			c.answers = append(c.answers, answer{kind: kind, text: text, runs: runs, ended: ended})
 		}
 	}
 	for _, s := range r.Statuses {

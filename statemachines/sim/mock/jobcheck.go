@@ -22,7 +22,8 @@ func (j *Job) Check() error {
 	}
 	if j.Running == "" || j.Ends == "" {
 		report("a job needs its status while it runs, and its status at the end")
-	} else if j.Status == "" && j.Answers != nil && slices.ContainsFunc(j.statuses(), func(s string) bool { return j.Answers[s] == nil && j.Raises[s] == (Raised{}) }) {
+	} else if lacks := func(s string) bool { return j.Answers[s] == nil && j.Raises[s] == (Raised{}) }; j.Status == "" && j.Answers != nil &&
+		slices.ContainsFunc(j.statuses(), lacks) {
 		report("a job without the path of its status needs the answer of each status")
 	}
 	for _, text := range []string{

@@ -14,8 +14,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	before := len(r.problems)
-	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes", "fails", "part", "answer", "answers",
-		"id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer",
+	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes", "fails",
+		"part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer",
 		"notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
@@ -24,8 +24,9 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		Spread: r.spread(n, "runs"), Throttled: r.share(n, "throttle"), Answer: r.answer(n, "answer"), Answers: r.answersOf(n, "answers"),
 		Status: r.text(n, "status", n.Get("answers") == nil), Running: r.text(n, "running", true), Ends: r.text(n, "ends", true),
 		StartTime: r.text(n, "startTime", false), EndTime: r.text(n, "endTime", false), EpochTimes: r.flag(n, "epochTimes"),
-		Stopped: r.text(n, "stopped", false), Raises: r.raised(n, "raises"), Echoes: r.echoes(n, "echoes"), Fails: r.texts(n, "fails"), Part: r.text(n, "part", false),
-		ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
+		Stopped: r.text(n, "stopped", false), Raises: r.raised(n, "raises"), Echoes: r.echoes(n, "echoes"), Fails: r.texts(n, "fails"),
+		Part: r.text(n, "part", false),
+		ID:   r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
 		StartNameArgument: r.text(n, "startNameArgument", false), Name: r.text(n, "name", false),
 		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Courses: r.courses(n, "start"),

@@ -190,14 +190,20 @@ func (a *answers) byAcceptors(b *behaviour) {
 		}
 	}
 	n.addUnread(a)
-	if empty := a.Of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
-		if isDeletion(e) {
-			deletedSoon(empty, e.Operation.Output)
+	n.addRunning(a.Of(e.Operation.Output), check.Check)
+}
+
+// addRunning adds an answer that the waiter polls on with, if there is none yet: one that says
+// nothing, or the error of what is not there yet.
+func (n *naming) addRunning(empty any, check func(input, output any, err error) pollcore.Result) {
+	if len(n.statuses) > 0 && n.running() == nil && check(nil, empty, nil).Verdict == pollcore.Retry {
+		if isDeletion(n.entry) {
+			deletedSoon(empty, n.entry.Operation.Output)
 		}
 		n.add(status{name: "RUNNING", verdict: pollcore.Retry, answer: empty})
 	}
-	if b.running() == nil {
-		n.addErrors(pollcore.Retry) // it is not there yet
+	if n.running() == nil {
+		n.addErrors(pollcore.Retry)
 	}
 }
 

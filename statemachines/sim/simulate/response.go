@@ -113,19 +113,7 @@ func (m Member) String() string { return m.at.spell() }
 func (r *Response) findMembers(output *catalog.Shape) {
 	var walk func(at place, answers []any)
 	walk = func(at place, answers []any) {
-		texts, names, items := map[string]bool{}, map[string]bool{}, 0
-		for _, a := range answers {
-			switch a := a.(type) {
-			case string:
-				texts[a] = true
-			case map[string]any:
-				for name := range a {
-					names[name] = true
-				}
-			case []any:
-				items = max(items, len(a))
-			}
-		}
+		texts, names, items := partsOf(answers)
 		if len(texts) > 1 {
 			m := Member{at: at}
 			if s := spelledShape(output, at); s != nil {
@@ -160,6 +148,25 @@ func (r *Response) findMembers(output *catalog.Shape) {
 		}
 	}
 	walk(nil, answers)
+}
+
+// partsOf are the texts among values, the members of the objects, and the items of the longest
+// list.
+func partsOf(values []any) (texts, names map[string]bool, items int) {
+	texts, names = map[string]bool{}, map[string]bool{}
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			texts[v] = true
+		case map[string]any:
+			for name := range v {
+				names[name] = true
+			}
+		case []any:
+			items = max(items, len(v))
+		}
+	}
+	return texts, names, items
 }
 
 // findItems finds the lists of which an answer to a Task may have several items, and the answer

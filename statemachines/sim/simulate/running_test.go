@@ -197,27 +197,33 @@ func TestAnswersHaveTheIDsOfTheRequest(t *testing.T) {
 	}{
 		"a filter of ElastiCache": {
 			"elasticache:describeReplicationGroups", "$states.input.ReplicationGroups[ReplicationGroupId = 'r'].Status = 'available'",
-			"$states.input.ReplicationGroups[ReplicationGroupId = 'r'].Status = 'creating'", map[string]any{"ReplicationGroupId": "r"},
+			"$states.input.ReplicationGroups[ReplicationGroupId = 'r'].Status = 'creating'",
+			map[string]any{"ReplicationGroupId": "r"},
 		},
 		"a filter of EMR": {
 			"emr:describeCluster", "$states.input.Cluster[Id = 'j'].Status.State = 'WAITING'",
-			"$states.input.Cluster[Id = 'j'].Status.State in ['STARTING', 'BOOTSTRAPPING']", map[string]any{"ClusterId": "j"},
+			"$states.input.Cluster[Id = 'j'].Status.State in ['STARTING', 'BOOTSTRAPPING']",
+			map[string]any{"ClusterId": "j"},
 		},
 		"three builds": {
 			"codebuild:batchGetBuilds", "$count($states.input.Builds[BuildStatus = 'SUCCEEDED' and Id in ['a', 'b', 'c'] and CurrentPhase = 'COMPLETED']) = 3",
-			"$count($states.input.Builds[BuildStatus = 'IN_PROGRESS' and CurrentPhase != 'COMPLETED']) = 3", map[string]any{"Ids": []any{"a", "b", "c"}},
+			"$count($states.input.Builds[BuildStatus = 'IN_PROGRESS' and CurrentPhase != 'COMPLETED']) = 3",
+			map[string]any{"Ids": []any{"a", "b", "c"}},
 		},
 		"two instances": {
 			"ec2:describeInstances", "$states.input.Reservations.Instances[InstanceId = 'i-2'].State.Name = 'running'",
-			"$states.input.Reservations.Instances[InstanceId = 'i-2'].State.Name = 'pending'", map[string]any{"InstanceIds": []any{"i-1", "i-2"}},
+			"$states.input.Reservations.Instances[InstanceId = 'i-2'].State.Name = 'pending'",
+			map[string]any{"InstanceIds": []any{"i-1", "i-2"}},
 		},
 		"a certificate": {
 			"acm:describeCertificate", "$states.input.Certificate[CertificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/a'].Status = 'ISSUED'",
-			"$states.input.Certificate.Status = 'PENDING_VALIDATION'", map[string]any{"CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/a"},
+			"$states.input.Certificate.Status = 'PENDING_VALIDATION'",
+			map[string]any{"CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/a"},
 		},
 		"a cluster of Redshift that is restored": {
 			"redshift:describeClusters", "$states.input.Clusters[0].ClusterStatus = 'available' and $states.input.Clusters[0].RestoreStatus.Status = 'completed'",
-			"$states.input.Clusters[0].ClusterStatus = 'creating'", map[string]any{"ClusterIdentifier": "c"},
+			"$states.input.Clusters[0].ClusterStatus = 'creating'",
+			map[string]any{"ClusterIdentifier": "c"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
