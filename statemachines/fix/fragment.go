@@ -264,12 +264,35 @@ func (f *fragment) chooseExits() error {
 	if f.flow.State(f.success).Type == asl.TypeFail {
 		return refuse("a success of %s leads to the Fail state %q", f.entry.FullName(), f.success)
 	}
+	if f.onlyFails(f.success) {
+		return refuse("a success of %s leads to %q, from where the execution can only fail: repair the loop first, without --replace", f.entry.FullName(), f.success)
+	}
 	if err := f.checkMembers(); err != nil {
 		return err
 	}
 	failures = slices.DeleteFunc(failures, func(name string) bool { return name == f.success })
 	f.handler, f.timedOut = f.handlerOf(failures), f.lateExit()
 	return nil
+}
+
+// onlyFails tells whether all ways from a state behind the loop end in Fail states.
+func (f *fragment) onlyFails(exit string) bool {
+	seen := map[string]bool{}
+	for left := []string{exit}; len(left) > 0; {
+		s := f.flow.State(left[0])
+		left = left[1:]
+		switch {
+		case s == nil || seen[s.Name]:
+			continue
+		case f.inside[s.Name], s.End, s.Type == asl.TypeSucceed:
+			return false
+		}
+		seen[s.Name] = true
+		for _, way := range s.Transitions() {
+			left = append(left, way.To)
+		}
+	}
+	return true
 }
 
 // handlerOf is the state for failures among those that failures lead to, most of them to the first.

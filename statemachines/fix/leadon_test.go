@@ -82,6 +82,24 @@ func TestSuccessThatPollsOn(t *testing.T) {
 	require.Contains(t, loops[0].Refused, "with SUCCEEDED it polls on")
 }
 
+// A success that a misspelt rule leads to the work of failures is one that the execution fails with.
+func TestSuccessThatFails(t *testing.T) {
+	t.Parallel()
+	running := `{"Variable": "$.b.is", "StringEquals": "IN_PROGRESS", "Next": "Pause"}`
+	text := strings.NewReplacer("RULES", strings.Replace(isDone, "SUCCEEDED", "SUCCESS", 1)+","+running, "OTHERWISE", "Tell", "BEHIND", tells).Replace(jobLoop)
+	text = strings.Replace(text, `, "Broken": {"Type": "Fail", "Error": "Broken"}`, "", 1)
+	loops := loopsOf(t, text)
+	require.Len(t, loops, 1)
+	require.Contains(t, loops[0].Refused, `leads to "Tell", from where the execution can only fail: repair the loop first, without --replace`)
+
+	// A Task that ends the execution may fail by its Catch alone.
+	rules := strings.Replace(isDone, `"Done"`, `"Last"`, 1) + "," + isBroken
+	ends := strings.Replace(tells, `"Tell": {"Type": "Task", `, `"Last": {"Type": "Task", "End": true, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Slow"}], `, 1)
+	text = strings.NewReplacer("RULES", rules, "OTHERWISE", "Pause", "BEHIND", strings.Replace(ends, `, "Next": "Slow"},`, `},`, 1)).Replace(jobLoop)
+	text = strings.Replace(text, `"Done": {"Type": "Succeed"}, `, "", 1)
+	require.Empty(t, loopsOf(t, text)[0].Refused)
+}
+
 // Of several Fail states, one that most failures lead to takes those that polled on.
 func TestFailStateOfMost(t *testing.T) {
 	t.Parallel()

@@ -163,7 +163,7 @@ func TestSyncRefused(t *testing.T) {
 		`"Train" reads the error SageMaker.SageMakerException of "Train": a .sync Task names its errors otherwise`: strings.Replace(
 			training(started+`, "Catch": [{"ErrorEquals": ["SageMaker.SageMakerException"], "Next": "Failed"}]`, ""), "states:::sagemaker", "states:::aws-sdk:sagemaker", 1),
 		`"Report" reads the error SageMaker.ResourceInUseException of "Train"`: strings.NewReplacer("states:::sagemaker", "states:::aws-sdk:sagemaker",
-			`"Report": {"Type": "Succeed"}`, `"Report": {"Type": "Choice", "Choices": [{"Variable": "$.error.Error", "StringEquals": "SageMaker.ResourceInUseException", "Next": "Failed"}], "Default": "Failed"}`,
+			`"Report": {"Type": "Succeed"}`, `"Report": {"Type": "Choice", "Choices": [{"Variable": "$.error.Error", "StringEquals": "SageMaker.ResourceInUseException", "Next": "Failed"}], "Default": "Over"}, "Over": {"Type": "Succeed"}`,
 		).Replace(training(started+`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Report"}]`, "")),
 		`a Catch of "Get" reads what "Train" answers`: strings.Replace(training(`, "ResultPath": "$.started"`, ""), `"ResultPath": "$.job"`,
 			`"ResultPath": "$.job", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Failed"}]`, 1),
