@@ -63,7 +63,7 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 			r.Waits = append(r.Waits, s)
 		}
 	}
-	for _, s := range p.statuses {
+	for _, s := range c.startedFirst(r, p.statuses) {
 		if c.readStatus(l, r, s) {
 			return r
 		}
@@ -100,7 +100,8 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	}
 	routes := r.routes
 	stays, leaves, differs := false, false, false
-	tellsMore := slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 }) // a second member may say where all values lead
+	// A second member may say where all values lead, or a status of something else than the job.
+	tellsMore := r.startStates() || slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 })
 	for _, value := range s.values {
 		end := endOf(routes[value])
 		stays, leaves = stays || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
@@ -129,6 +130,26 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.addOthers(func(value string) []route { return inTime(asWritten(r.followAll(value))) })
 	c.addLacking(r, follows.follow)
 	return true
+}
+
+// startedFirst are some statuses, those first by which a job is judged that the machine starts: the
+// State of a function says nothing of an update, unlike its LastUpdateStatus.
+func (c *checker) startedFirst(r *reading, all []*status) []*status {
+	var first, rest []*status
+	for _, s := range all {
+		of := &reading{Loop: r.Loop}
+		if of.judges, of.Start = c.judgesOf(of, s); of.startStates() {
+			first = append(first, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return append(first, rest...)
+}
+
+// startStates tells whether the machine starts a job that is judged by the status.
+func (r *reading) startStates() bool {
+	return r.Start != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.stated) > 0 })
 }
 
 // addOthers adds the routes of what neither the model nor the catalogue knows: of each
@@ -243,24 +264,6 @@ func (r *reading) fits(j *judge) bool {
 		}
 	}
 	return goesOn
-}
-
-// pollingValues are the statuses in which a job may stay, as the loop may poll on for them; an
-// empty one is any, where none is known.
-func (r *reading) pollingValues() []string {
-	if r.status == nil {
-		return []string{""}
-	}
-	var out []string
-	for _, value := range r.status.values {
-		if r.status.meaning(r.judges, value) == MeansRunning && slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == PollsOn }) {
-			out = append(out, value)
-		}
-	}
-	if len(out) == 0 {
-		return []string{""}
-	}
-	return out
 }
 
 // lateExits are the states that a job leads to which runs until a bound of the loop is reached.

@@ -47,21 +47,6 @@ func setsAnew(l *loop, r *reading, operands []string) bool {
 	return slices.ContainsFunc(l.states, func(s *asl.State) bool { return !r.inner.inside[s.Name] && mayGive(s, lastName(operands[0])) })
 }
 
-// mayGive tells whether a state may give a value to a name.
-func mayGive(s *asl.State, called string) bool {
-	return s.Pass != nil && s.Pass.HasResult || slices.ContainsFunc(templatesOf(s), func(t *asl.Template) bool { return gives(t, called) })
-}
-
-// gives tells whether a template, or an expression in it, gives a value to a name.
-func gives(t *asl.Template, called string) bool {
-	if memberOf(t, called) != nil || t.Path != nil && t.Path.Variable() == "" && len(t.Path.Steps()) == 0 {
-		return true
-	}
-	found := false
-	forExpressions("", t, func(name, _ string) { found = found || name == called })
-	return found || slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return gives(m.Value, called) })
-}
-
 // countsAnew tells whether the polls of a loop are counted from the start in each round of an
 // outer loop.
 func (c *checker) countsAnew(l *loop, r *reading) bool {

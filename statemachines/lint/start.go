@@ -24,6 +24,9 @@ func (c *checker) startOf(r *reading, j *judge) (start *asl.State, byID bool) {
 		types = c.taggedTypes()
 	}
 	for _, s := range tasks {
+		if r.Flow.State(s.Name) == s && !c.leadsTo(r.Flow, s, r.Poll) {
+			continue // it comes behind the loop
+		}
 		switch linkOf(types, r.Poll, s, j) {
 		case linkSame:
 			return s, true
@@ -36,6 +39,24 @@ func (c *checker) startOf(r *reading, j *judge) (start *asl.State, byID bool) {
 		return nil, false
 	}
 	return c.nearest(r, open), false
+}
+
+// leadsTo tells whether a state of a flow comes before another, or is it.
+func (c *checker) leadsTo(f *asl.Flow, s, to *asl.State) bool {
+	before := c.waysOf(f).before
+	seen := map[*asl.State]bool{to: true}
+	for queue := []*asl.State{to}; len(queue) > 0; queue = queue[1:] {
+		if queue[0] == s {
+			return true
+		}
+		for _, from := range before[queue[0].Name] {
+			if !seen[from] {
+				seen[from] = true
+				queue = append(queue, from)
+			}
+		}
+	}
+	return false
 }
 
 // link is whether a poll asks for what a start call has started.

@@ -23,17 +23,26 @@ func findStill(open *loop, tables []*reading) (choice string, operands []string)
 			if !open.inside[s.Name] || !slices.Contains(r.inner.states, s) {
 				continue
 			}
-			laps := r.lapsFrom(s)
-			for i := range s.Choice.Rules {
-				for _, compared := range comparisonsIn(&s.Choice.Rules[i]) {
-					if len(laps) > 0 && isStill(laps, compared.formula, r.bounds.loop.states) {
-						return s.Name, compared.names
-					}
-				}
+			if operands := r.stillIn(s); operands != nil {
+				return s.Name, operands
 			}
 		}
 	}
 	return "", nil
+}
+
+// stillIn are the operands of a comparison of a Choice that is the same in each turn; nil if there
+// is none.
+func (r *reading) stillIn(choice *asl.State) []string {
+	laps := r.lapsFrom(choice)
+	for i := range choice.Choice.Rules {
+		for _, compared := range comparisonsIn(&choice.Choice.Rules[i]) {
+			if len(laps) > 0 && isStill(laps, compared.formula, r.bounds.loop.states) {
+				return compared.names
+			}
+		}
+	}
+	return nil
 }
 
 // lapsFrom are the laps of a job that runs, from a state on.
