@@ -27,6 +27,9 @@ const (
 	// PassingLater is what only a later call leads to: nobody who waits for the entry gets to
 	// see it, unless somebody else goes on with what it made.
 	PassingLater Passing = "later"
+	// PassingMeanwhile is what somebody else's call leads to: the job does not get there by
+	// itself.
+	PassingMeanwhile Passing = "meanwhile"
 )
 
 //go:embed endings.json

@@ -9,7 +9,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // chooseEntry finds what the loop waits for: what the table says, or the one entry of the
@@ -38,9 +37,6 @@ func (l *loop) chooseEntry(ctx context.Context, table lint.Loop, o Options) erro
 		}
 	}
 	l.entry, l.told = nil, nil
-	if found, err = l.keepStarted(known, found, o); err != nil {
-		return err
-	}
 	for _, isBetter := range []func(*catalog.Entry) bool{l.namesSuccess, func(e *catalog.Entry) bool { return e.Job != nil }} { // a job knows more statuses
 		if better := slices.DeleteFunc(slices.Clone(found), func(e *catalog.Entry) bool { return !isBetter(e) }); len(better) > 0 {
 			found = better
@@ -62,42 +58,6 @@ func (l *loop) chooseEntry(ctx context.Context, table lint.Loop, o Options) erro
 			table.Operation, namesOfEntries(known), l.poll.Name)
 	}
 	return nil
-}
-
-// keepStarted keeps the jobs that the machine starts among the entries that a loop waits for. It
-// refuses a loop that waits for others alone: the end of the job is not what it looks at.
-func (l *loop) keepStarted(known, found []*catalog.Entry, o Options) ([]*catalog.Entry, error) {
-	isStarted := func(e *catalog.Entry) bool {
-		return e.Job != nil && slices.ContainsFunc(slices.Collect(l.machine.All), func(s *asl.State) bool {
-			if s.Task == nil || !l.isBefore(s) {
-				return false
-			}
-			op, err := typecheck.FindOperation(s.Task.Resource, o.Models)
-			return err == nil && op != nil && op.Service.Key+":"+op.Name == e.FullName()
-		})
-	}
-	isOther := func(e *catalog.Entry) bool { return !isStarted(e) }
-	started := slices.DeleteFunc(slices.Clone(known), isOther)
-	kept := slices.DeleteFunc(slices.Clone(found), isOther)
-	switch {
-	case len(kept) > 0:
-		return kept, nil
-	case len(started) == 0 || len(found) == 0:
-		return found, nil
-	}
-	return nil, refuse("the machine starts %s, and the loop waits for %s instead. Look at %s, which says how that job ends",
-		started[0].FullName(), namesOfEntries(found), strings.Join(membersOf(started[0]), " and "))
-}
-
-// membersOf are the members of the answer that a waiter looks at.
-func membersOf(e *catalog.Entry) []string {
-	var all []string
-	for _, a := range e.Waiter.Acceptors {
-		if m := a.Matcher.Output; m != nil && !slices.Contains(all, m.Path) {
-			all = append(all, m.Path)
-		}
-	}
-	return all
 }
 
 // namesSuccess tells whether a state of the loop has the word for a success of an entry.

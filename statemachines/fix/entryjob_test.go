@@ -17,6 +17,5 @@ func TestLoopOfAnotherJob(t *testing.T) {
 		"Good": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:lambda:publishVersion", "Arguments": {"FunctionName": "f"}, "End": true}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
 	loops := loopsOf(t, text)
 	require.Len(t, loops, 1)
-	require.Contains(t, loops[0].Refused, "the machine starts lambda:UpdateFunctionCode, and the loop waits for ")
-	require.Contains(t, loops[0].Refused, "Look at LastUpdateStatus, which says how that job ends")
+	require.Contains(t, loops[0].Refused, "no success of lambda:UpdateFunctionCode leaves the loop: with Successful it polls on")
 }

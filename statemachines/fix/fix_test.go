@@ -349,19 +349,20 @@ func TestEndByAnotherMember(t *testing.T) {
 	with := func(rule, selector string) string {
 		return strings.NewReplacer(`"Choices": [`, `"Choices": [`+rule, `"ResultPath": "$.job"`, `"ResultPath": "$.job"`+selector).Replace(training(`, "ResultPath": null`, map[bool]string{true: `, "OK": {"Type": "Succeed"}`}[strings.Contains(rule, `"OK"`)]))
 	}
-	for want, text := range map[string]string{
-		`a rule of "Done?" leads to "OK" by SecondaryStatus, which a loop of sagemaker:CreateTrainingJob does not look at`: with(`{"Variable": "$.job.SecondaryStatus", "StringEquals": "MaxRuntimeExceeded", "Next": "OK"},`, ""),
-		`a rule of "Done?" leads to "OK" by SecondaryStatus`: strings.ReplaceAll(with(`{"Variable": "$.job.s", "StringEquals": "MaxRuntimeExceeded", "Next": "OK"},`,
-			`, "ResultSelector": {"s.$": "$.SecondaryStatus", "t.$": "$.TrainingJobStatus"}`), "$.job.TrainingJobStatus", "$.job.t"),
-		`Completed leads to "Failed" or "Report" by more than the status`: with(`{"And": [{"Variable": "$.job.TrainingJobStatus", "StringEquals": "Completed"},
-			{"Variable": "$.job.BillableTimeInSeconds", "NumericEquals": 0}], "Next": "Failed"},`, ""),
+	const byMore = `Completed leads to %q or "Report" by more than the status`
+	for name, c := range map[string]struct{ text, want string }{
+		"a member": {with(`{"Variable": "$.job.SecondaryStatus", "StringEquals": "MaxRuntimeExceeded", "Next": "OK"},`, ""), fmt.Sprintf(byMore, "OK")},
+		"a member that is selected": {strings.ReplaceAll(with(`{"Variable": "$.job.s", "StringEquals": "MaxRuntimeExceeded", "Next": "OK"},`,
+			`, "ResultSelector": {"s.$": "$.SecondaryStatus", "t.$": "$.TrainingJobStatus"}`), "$.job.TrainingJobStatus", "$.job.t"), fmt.Sprintf(byMore, "OK")},
+		"a number beside the status": {with(`{"And": [{"Variable": "$.job.TrainingJobStatus", "StringEquals": "Completed"},
+			{"Variable": "$.job.BillableTimeInSeconds", "NumericEquals": 0}], "Next": "Failed"},`, ""), fmt.Sprintf(byMore, "Failed")},
 	} {
-		t.Run(want, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, strategy := range []compile.Strategy{"", compile.Variables, compile.Loop} {
-				after, loops := apply(t, text, fix.Options{Strategy: strategy})
-				require.Contains(t, loops[0].Refused, want)
-				require.Equal(t, text, after)
+				after, loops := apply(t, c.text, fix.Options{Strategy: strategy})
+				require.Contains(t, loops[0].Refused, c.want)
+				require.Equal(t, c.text, after)
 			}
 		})
 	}

@@ -47,6 +47,10 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	if row.FailsAt != "" && !row.Lacks { // the rule absent-member reports a member that is missing
 		return r.judgeFailing(row)
 	}
+	if !slices.ContainsFunc(row.Values, func(value string) bool { return !r.comesMeanwhile(value) }) && (row.Ends == PollsOn || row.isGoing()) {
+		row.Meanwhile = true
+		return "", 0, ""
+	}
 	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(r.targetsOf(r.wrong(row), r.trunk()))
 	if len(row.Values) > 1 {
 		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
@@ -248,6 +252,9 @@ func (r *reading) states(row *Row) bool {
 
 // comesLater tells whether only a later call than that of the loop's job leads to a value.
 func (r *reading) comesLater(value string) bool { return r.passes(value, catalog.PassingLater) }
+
+// comesMeanwhile tells whether only somebody else's call leads to a value.
+func (r *reading) comesMeanwhile(value string) bool { return r.passes(value, catalog.PassingMeanwhile) }
 
 // passes tells whether a judge says of a value how it passes.
 func (r *reading) passes(value string, how catalog.Passing) bool {

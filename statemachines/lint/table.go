@@ -79,6 +79,8 @@ type Row struct {
 	SecondsMean Meaning
 	// Later tells that only a later call than that of the loop's job leads to the values.
 	Later bool
+	// Meanwhile tells that only somebody else's call leads to the values: no rule asks for them.
+	Meanwhile bool
 	// Change tells of a value of MeansEnding that it is of another change of the resource, such as
 	// "creating" where the loop waits until it is gone.
 	Change bool

@@ -172,7 +172,7 @@ func (r *Row) Describe() string {
 		return "failure, " + does
 	case r.Lacks && r.Meaning != MeansUnknown:
 		return r.means() + ", but " + does
-	case len(r.Either) > 0, r.Compared, r.Later && r.Meaning == MeansUnknown:
+	case len(r.Either) > 0, r.Compared, r.Meanwhile, r.Later && r.Meaning == MeansUnknown:
 		return r.means() + ", " + does
 	case r.Later:
 		return r.means() + map[bool]string{false: ", " + does}[r.Ends == PollsOn]

@@ -51,7 +51,8 @@ type Judgement struct {
 	Undeclared []Difference
 	// Shown counts the runs in which the machine's faults show: it does not end as its
 	// intact twin, or calls other Tasks. Of these, Framed are in a frame of the change.
-	Shown, Framed int
+	// Debated are those that no frame has: others take an answer for a failure that is a success.
+	Shown, Framed, Debated int
 	// Missed are the runs in a frame in which the changed machine does not do what the twin
 	// does, either.
 	Missed []Difference
@@ -109,6 +110,9 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 	}
 	if !d.behaves(r.before, r.twin, 0) {
 		j.Shown++
+		if d.plan.op.debates(s) {
+			j.Debated++
+		}
 		if d.framed(declared, s, r.before) {
 			j.Framed++
 			if !d.behaves(r.after, r.twin, declared.longest()) {

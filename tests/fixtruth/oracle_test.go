@@ -195,11 +195,11 @@ func TestOracleKnowsMendedMachines(t *testing.T) {
 		require.Zero(t, j.Framed, "seed %d", s)
 		j, err = d.Judge(t.Context(), d.Twin, everything)
 		require.NoError(t, err)
-		require.Equal(t, fixtruth.Judgement{Changed: true, Shown: j.Shown, Framed: j.Shown}, *j, "seed %d: %v, %v", s, d.Forms, d.Faults)
+		require.Equal(t, fixtruth.Judgement{Changed: true, Shown: j.Shown, Framed: j.Shown - j.Debated, Debated: j.Debated}, *j, "seed %d: %v, %v", s, d.Forms, d.Faults)
 		left, err := d.Judge(t.Context(), d.Text, everything)
 		require.NoError(t, err)
 		require.Len(t, left.Missed, left.Framed, "seed %d", s)
-		require.Equal(t, j.Shown, left.Framed, "seed %d", s)
+		require.Equal(t, j.Framed, left.Framed, "seed %d", s)
 		shown += j.Shown
 	}
 	require.Positive(t, shown)
