@@ -105,6 +105,9 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 		polled = until(tables[i].Bound.After) + " at most"
 	}
 	if choice, operands := findStill(open, tables); choice != "" {
+		for _, r := range tables {
+			r.Bound.Still = operands
+		}
 		are := "is"
 		if len(operands) > 1 {
 			are = "are"

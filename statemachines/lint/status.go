@@ -88,6 +88,16 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
 	case r.sayStartsAgain(row, to) != "":
 		return RepeatedStart, diag.Warning, r.sayStartsAgain(row, to)
+	case row.isGoing():
+		return r.judgeGoing(row, names, to)
+	}
+	return "", 0, ""
+}
+
+// judgeGoing is judge for statuses of a job that has not ended.
+func (r *reading) judgeGoing(row *Row, names, to string) (rule string, severity diag.Severity, text string) {
+	unhandled := row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row)
+	switch {
 	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
 			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
@@ -96,10 +106,10 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
 		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, "+
 			"and the execution fails; poll on", names, r.Operation, to)
-	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row) && len(row.Routes) == 0:
+	case unhandled && len(row.Routes) == 0:
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule takes %s, in which the job still runs: "+
 			"the execution fails with States.NoChoiceMatched; name the status and poll on", names)
-	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row):
+	case unhandled:
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job still runs: "+
 			"the Choice leads to %q; name the status and poll on", names, to)
 	}

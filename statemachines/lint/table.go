@@ -180,6 +180,8 @@ type Bound struct {
 	Ends  End
 	// At are the states that look at the bound, and By the values that they look at.
 	At, By []string
+	// Still is what the loop compares as if it were a bound, and no turn changes; nil for nothing.
+	Still []string
 	// Running is what ends a loop whose job never ends, where Failing is set.
 	Running *Bound
 	// Rounds is Rounds of the loop where each counts the polls from the start; else 0.

@@ -15,7 +15,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	}
 	before := len(r.problems)
 	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes", "fails",
-		"part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer",
+		"part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument",
+		"name", "stopAnswer",
 		"notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
