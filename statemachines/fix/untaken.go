@@ -18,13 +18,15 @@ func Untaken(m *asl.StateMachine, o Options) []string {
 		}
 	}
 	taken := o.pollLoops(m)
-	for _, l := range lint.Loops(m, o.lint()) {
+	known := lint.Loops(m, o.lint())
+	for _, l := range known {
 		if !slices.ContainsFunc(taken, func(one lint.Loop) bool { return one.Poll == l.Poll || l.Poll != nil && one.Poll.Name == l.Poll.Name }) {
 			add(untaken(m, &l))
 		}
 	}
 	for s := range m.All {
-		if len(s.Flows()) > 0 && slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > usualRounds }) {
+		isLoop := slices.ContainsFunc(known, func(l lint.Loop) bool { return l.Retries && slices.Contains(l.States, s) })
+		if !isLoop && len(s.Flows()) > 0 && slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > usualRounds }) {
 			if poll := polledInside(s); poll != nil {
 				add(fmt.Sprintf("the retries of %q make the polls of %q: fix replaces a cycle of states alone", s.Name, poll.Name))
 			}
@@ -36,7 +38,7 @@ func Untaken(m *asl.StateMachine, o Options) []string {
 // untaken says why a loop is none to replace; empty if fix does not know what it polls.
 func untaken(m *asl.StateMachine, l *lint.Loop) string {
 	switch {
-	case l.Retries:
+	case l.Retries && l.Poll != nil:
 		return fmt.Sprintf("%q polls by its Retry: fix replaces a cycle of states alone", l.Poll.Name)
 	case l.Poll != nil && isCompiled(m, l.Poll):
 		return fmt.Sprintf("the loop of %q is a compiled one", l.Poll.Name)

@@ -36,6 +36,13 @@ func TestUntaken(t *testing.T) {
 			`{"StartAt": "Both", "States": {"Both": ` + around(`"Retry": [{"ErrorEquals": ["NotYet"], "MaxAttempts": 1000}], "End": true`) + `}}`,
 			`the retries of "Both" make the polls of "Ask"`,
 		},
+		"the Retry of a Parallel by its own error": {
+			`{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Retry": [{"ErrorEquals": ["NotYet"], "MaxAttempts": 1000}], "End": true, "Branches": [{"StartAt": "Ask", "States": {
+				"Ask": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "Next": "Done?"},
+				"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"}], "Default": "Not yet"},
+				"Good": {"Type": "Succeed"}, "Not yet": {"Type": "Fail", "Error": "NotYet"}}}]}}}`,
+			`the Retry of "Both" runs all of it again`,
+		},
 		"no loop": {`{"StartAt": "Good", "States": {"Good": {"Type": "Succeed"}}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
