@@ -17,6 +17,8 @@ type outside struct {
 	ignored bool
 	// dropped tells that nothing outside sees the output of the flow.
 	dropped bool
+	// caught are the errors that a Catch outside takes.
+	caught []string
 }
 
 // enterFlow notes what follows a flow inside of a state of another, which is the branch of that number
@@ -24,11 +26,16 @@ type outside struct {
 func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State, branch int) {
 	around := c.outsideOf(f)
 	ignored := !around.inner && ignoresBranch(f, s, branch)
+	caught := slices.Clone(around.caught)
+	for _, catcher := range s.Catch {
+		caught = append(caught, catcher.ErrorEquals...)
+	}
 	c.outsides[inner] = outside{
 		inner:   true,
 		quiet:   around.quiet && !raises(s) && (s.End || succeeds(f, s.Next)),
 		ignored: ignored,
 		dropped: dropsResult(s) || s.End && around.dropped || ignored,
+		caught:  caught,
 	}
 }
 
@@ -126,9 +133,26 @@ func (r *reading) composes(way route) bool {
 }
 
 // endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for what is no
-// success, and which an item or a branch hands out.
+// success, and which an item or a branch hands out; and a Catch outside may take a Fail that stops
+// the other branches when the job is done.
 func (r *reading) endOf(means Meaning, routes []route) End {
-	return r.outside.doubt(means, endOf(routes))
+	end := endOf(routes)
+	if means == MeansSuccess && end == EndsFailure && slices.ContainsFunc(routes, func(way route) bool { return r.outside.catches(way.leaf) }) {
+		return GoesOn
+	}
+	return r.outside.doubt(means, end)
+}
+
+// catches tells whether a Catch outside may take the error of a Fail state.
+func (o outside) catches(s *asl.State) bool {
+	if s == nil || s.Fail == nil || len(o.caught) == 0 {
+		return false
+	}
+	name, known := "", false
+	if s.Fail.Error != nil {
+		name, known = s.Fail.Error.Literal.(string)
+	}
+	return !known || takesAll(o.caught) || slices.Contains(o.caught, name)
 }
 
 // doubt is an end with a meaning, by what follows the flow.
