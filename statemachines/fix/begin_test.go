@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // A loop that a time ends becomes one that waits as long, where the definition shows how long that is.
@@ -57,6 +58,9 @@ func TestLoopWithADeadline(t *testing.T) {
 			"compares the time with $deadline, and the definition does not show how long that lets the loop wait",
 		},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			after, loops := apply(t, c.text, fix.Options{Strategy: compile.Variables})

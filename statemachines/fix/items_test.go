@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // A new loop judges all items of an answer. The rows name each answer for which that ends
@@ -49,6 +50,9 @@ func TestItemsOfAnAnswer(t *testing.T) {
 		}},
 		"one database": {pass, "rds:describeDBInstances", `{"DbInstanceIdentifier.$": "$.id"}`, state, nil},
 	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := strings.NewReplacer("START", c.start, "CALL", c.call, "ARGUMENTS", c.arguments, "RULES", c.rules).Replace(loop)
