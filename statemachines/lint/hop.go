@@ -136,6 +136,8 @@ type trace struct {
 	// moves tells that each round gives another value: it counts on from the round before, or is
 	// the result of a call.
 	moves bool
+	// own tells that it is what the poll asked for before, which its answer repeats.
+	own bool
 }
 
 // traceBack follows an operand back to where the first of some hops is entered, which is a poll.
@@ -147,7 +149,7 @@ func traceBack(hops []hop, o operand) trace {
 			o = f.operands[0]
 			continue
 		case i == 0 && f.call:
-			return trace{text: f.text} // the answer of the poll names the job that it asked for
+			return trace{text: f.text, own: true} // the answer of the poll names the job that it asked for
 		}
 		t := trace{text: f.text, moves: f.call}
 		for _, part := range f.operands {
@@ -168,6 +170,7 @@ func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
 		return trace{}, true
 	}
 	f, before := formula{}, ""
+	back.own = true
 	in := stepsFrom(poll.InputPath)
 	here := scope{state: poll, doc: in}
 	if len(t.Object) == 0 {
@@ -181,6 +184,7 @@ func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
 	for _, o := range f.operands {
 		one := traceBack(hops, o)
 		back.text, back.moves, before = back.text+" "+one.text, back.moves || one.moves, before+" "+o.String()
+		back.own = back.own && (one.own || one.text == o.String())
 	}
 	return back, back.text == before
 }

@@ -75,7 +75,7 @@ func (r *router) asksOther(hops []hop) bool {
 		return false
 	}
 	back, again := traceAsked(r.poll, hops)
-	return !again && (back.moves || !r.usual[back.text])
+	return !again && !back.own && (back.moves || !r.usual[back.text])
 }
 
 // noteUsual notes what the poll asks for after a lap of a job that runs.

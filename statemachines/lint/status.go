@@ -47,7 +47,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	if row.FailsAt != "" && !row.Lacks { // the rule absent-member reports a member that is missing
 		return r.judgeFailing(row)
 	}
-	if !slices.ContainsFunc(row.Values, func(value string) bool { return !r.comesMeanwhile(value) }) && (row.Ends == PollsOn || row.isGoing()) {
+	if !slices.ContainsFunc(row.Values, func(value string) bool { return r.named[value] || !r.comesMeanwhile(value) }) && (row.Ends == PollsOn || row.isGoing()) {
 		row.Meanwhile = true
 		return "", 0, ""
 	}
