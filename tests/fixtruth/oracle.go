@@ -51,7 +51,8 @@ type Judgement struct {
 	Undeclared []Difference
 	// Shown counts the runs in which the machine's faults show: it does not end as its
 	// intact twin, or calls other Tasks. Of these, Framed are in a frame of the change.
-	// Debated are those that no frame has: others take an answer for a failure that is a success.
+	// Debated are those that no frame has: others take an answer for a failure that is a success,
+	// or the twin breaks, too, and a repair may mend that.
 	Shown, Framed, Debated int
 	// Missed are the runs in a frame in which the changed machine does not do what the twin
 	// does, either.
@@ -110,10 +111,10 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 	}
 	if !d.behaves(r.before, r.twin, 0) {
 		j.Shown++
-		if d.plan.op.debates(s) {
+		if d.plan.op.debates(s) || isBroken(r.twin.err) {
 			j.Debated++
 		}
-		if d.framed(declared, s, r.before) {
+		if !isBroken(r.twin.err) && d.framed(declared, s, r.before) {
 			j.Framed++
 			if !d.behaves(r.after, r.twin, declared.longest()) {
 				j.Missed = append(j.Missed, Difference{Kind: End, Scenario: s.String(), Text: fmt.Sprintf("%s, the twin %s, before %s", r.after, r.twin, r.before)})
