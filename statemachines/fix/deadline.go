@@ -13,7 +13,9 @@ import (
 )
 
 // readsClock finds what reads the time that goes on, or the start of the execution.
-var readsClock = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$millis\(|\$now\(|\bState\.EnteredTime\b|\bExecution\.StartTime\b`) })
+var readsClock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$millis\(|\$now\(|\bState\.EnteredTime\b|\bExecution\.StartTime\b`)
+})
 
 // checkDeadlines refuses a loop whose deadline the definition does not show.
 func (l *loop) checkDeadlines() error {
