@@ -47,7 +47,7 @@ type fragment struct {
 }
 
 // The exits that are compiled, before they become states of the machine.
-var placeholders = map[pollcore.Status]string{
+var exitNames = map[pollcore.Status]string{
 	pollcore.Succeeded: "(succeeded)", pollcore.Failed: "(failed)", pollcore.TimedOut: "(timed out)",
 }
 
@@ -101,7 +101,7 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 	if options.Strategy.Language() == asl.JSONPath {
 		return f.prepareJSONPath(call, options)
 	}
-	options.Exits = placeholders
+	options.Exits = exitNames
 	if f.starter != nil {
 		if f.entry.Job.SyncArguments != nil && f.timedOut != "" {
 			return nil, refuse("%q needs the job's id when the time is over, which %s does not tell then", f.timedOut, f.entry.Job.Sync)
@@ -232,7 +232,7 @@ func (f *fragment) read(c *compile.Compiled) error {
 	}
 	f.start, f.states = c.StartAt, map[string]object{}
 	for _, s := range c.Machine.States {
-		if slices.Contains(slices.Collect(maps.Values(placeholders)), s.Name) {
+		if slices.Contains(slices.Collect(maps.Values(exitNames)), s.Name) {
 			continue
 		}
 		f.order = append(f.order, s.Name)

@@ -51,7 +51,7 @@ func (f *fragment) adaptState(name string, document any) error {
 	s := f.states[name]
 	choices, _ := s["Choices"].([]any)
 	if name == f.named["CheckError"] {
-		f.failAsBefore(s, placeholders[pollcore.Failed], "$states.input.error")
+		f.failAsBefore(s, exitNames[pollcore.Failed], "$states.input.error")
 	}
 	for _, rule := range choices {
 		if err := f.leave(rule.(object), "Next", document); err != nil {
@@ -70,7 +70,7 @@ func (f *fragment) adaptState(name string, document any) error {
 	}
 	for _, at := range append(catchers(s), s) {
 		if name == f.poll.Name && f.starter == nil {
-			f.failByError(at, "Next", placeholders[pollcore.Failed], "$states.input.error")
+			f.failByError(at, "Next", exitNames[pollcore.Failed], "$states.input.error")
 		}
 		if err := f.fail(at); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (f *fragment) waitFirst(wait object) error {
 
 // leave leads a rule, or a default, that knows the answer.
 func (f *fragment) leave(at object, field string, document any) error {
-	for status, name := range placeholders {
+	for status, name := range exitNames {
 		if at[field] != name {
 			continue
 		}
@@ -130,11 +130,11 @@ func (f *fragment) leave(at object, field string, document any) error {
 func (f *fragment) fail(at object) error {
 	for _, field := range []string{"Next", "Default"} {
 		switch at[field] {
-		case placeholders[pollcore.Succeeded]:
+		case exitNames[pollcore.Succeeded]:
 			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
-		case placeholders[pollcore.Failed]:
+		case exitNames[pollcore.Failed]:
 			f.leadToFail(at, field, pollcore.Failed)
-		case placeholders[pollcore.TimedOut]:
+		case exitNames[pollcore.TimedOut]:
 			f.leadToFail(at, field, pollcore.TimedOut)
 		}
 	}
@@ -283,7 +283,7 @@ func (f *fragment) adaptCatch(s object) error {
 	var kept []any
 	for _, c := range catchers(s) {
 		names, _ := c["ErrorEquals"].([]any)
-		if len(names) == 1 && names[0] == asl.ErrorAll && c["Next"] == placeholders[pollcore.Failed] {
+		if len(names) == 1 && names[0] == asl.ErrorAll && c["Next"] == exitNames[pollcore.Failed] {
 			continue
 		}
 		kept = append(kept, c)

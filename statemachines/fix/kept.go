@@ -19,7 +19,7 @@ type keptValue struct {
 }
 
 // keptName is what the names begin with that stand for such values while a loop is
-// compiled. They are placeholders, for which any value is taken.
+// compiled. They are exitNames, for which any value is taken.
 const keptName = "${jobpoller.kept."
 
 // keptParts are the parts of a poll whose values come into the new loop.

@@ -13,7 +13,7 @@ type hop struct {
 	way   asl.Transition
 }
 
-// origin is how an operand behind the hop is computed of what was there before.
+// origin is the formula that makes an operand behind the hop from the operands before it.
 func (h hop) origin(o operand) formula {
 	assign, output := h.templates()
 	switch {
@@ -162,8 +162,8 @@ func traceBack(hops []hop, o operand) trace {
 	return trace{text: o.String(), from: []operand{o}}
 }
 
-// traceAsked is what the last of some hops leads a poll to ask for, by what was there when it was
-// asked before. Of the arguments, those for the pages of an answer do not name a job.
+// traceAsked says which job a poll asks for when some hops have led from it back to it, by the
+// operands of its last call. Arguments for the pages of an answer name no job.
 func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
 	t := argumentsOf(poll)
 	if t == nil {

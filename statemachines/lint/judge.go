@@ -133,8 +133,8 @@ var (
 	})
 )
 
-// endName is what an end is called. A waiter polls on for values that it does not
-// name, of which some are ends.
+// endName matches the name of an end. A waiter polls on for values that it does not
+// name, and some of them are ends.
 var endName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|interrupted|invalid|unknown`)
 })

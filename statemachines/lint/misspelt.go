@@ -44,7 +44,7 @@ func (c *checker) misspelt() []string {
 	return all
 }
 
-// namesIn are the names of what the rules of a Choice look at.
+// namesIn are the variables and members that the rules of a Choice look at.
 func namesIn(choice *asl.State) map[string]bool {
 	names := map[string]bool{}
 	for i := range choice.Choice.Rules {

@@ -94,7 +94,7 @@ type scope struct {
 	onResult bool
 }
 
-// template is the formula of a part of what a template gives.
+// template is the formula of a part of the value that a template gives.
 func (c scope) template(t *asl.Template, steps []string) formula {
 	switch {
 	case t.Path != nil:

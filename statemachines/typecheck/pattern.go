@@ -27,7 +27,7 @@ func takesPattern(c *asl.Condition, variable, pattern string) bool {
 }
 
 // patternOf is the pattern that a condition compares a variable with; false if it does something
-// else, and where a backslash or a placeholder stands in the pattern.
+// else, and where the pattern has a backslash or a ${Name} of a template.
 func patternOf(c *asl.Condition) (variable, pattern string, ok bool) {
 	pattern, ok = c.Value.(string)
 	if !ok || c.Operator != asl.StringMatches || c.Variable == nil || asl.IsPlaceholder(c.Variable) ||
