@@ -2,6 +2,9 @@
 package toyaml
 
 import (
+	"strings"
+	"unicode"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -25,7 +28,7 @@ func Node(n *jsontree.Node) *yaml.Node {
 			node.Content = append(node.Content, Node(item))
 		}
 	case jsontree.String:
-		node.SetString(n.Text)
+		node = text(n.Text)
 	default: // which YAML writes in the same way
 		node.Kind, node.Value = yaml.ScalarNode, string(n.Raw())
 	}
@@ -37,9 +40,19 @@ func Node(n *jsontree.Node) *yaml.Node {
 
 // Name is the name of a member.
 func Name(name string) *yaml.Node {
-	node := &yaml.Node{}
-	node.SetString(name)
+	node := text(name)
 	if name == Merge {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	return node
+}
+
+// text is a text. A block of lines that begins with a blank or a line break needs a number that
+// says how far it is indented, and the library counts it wrong in a list: such a text is quoted.
+func text(value string) *yaml.Node {
+	node := &yaml.Node{}
+	node.SetString(value)
+	if node.Style == yaml.LiteralStyle && strings.TrimLeftFunc(value, unicode.IsSpace) != value {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	return node

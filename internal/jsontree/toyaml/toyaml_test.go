@@ -14,7 +14,7 @@ import (
 
 // values draws JSON, with texts that YAML could take for something else.
 func values() *rapid.Generator[any] {
-	texts := rapid.OneOf(rapid.SampledFrom([]string{"", "no", "1", "1e3", "null", "~", "a: b", "- a", "#", "2026-11-23", "*", "&a", "!t", "a\nb\n", " a ", "\t", "é", "<<"}), rapid.String())
+	texts := rapid.OneOf(rapid.SampledFrom([]string{"", "no", "1", "1e3", "null", "~", "a: b", "- a", "#", "2026-11-23", "*", "&a", "!t", "a\nb\n", "\na", "\n", " a\nb", "\u2028a\nb", "a\n b\n\n", " a ", "\t", "é", "<<"}), rapid.String())
 	return rapid.Deferred(func() *rapid.Generator[any] {
 		return rapid.OneOf(
 			rapid.Map(texts, func(s string) any { return s }),
