@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // randomText is text that does not compress well.
@@ -22,7 +24,7 @@ func randomText(r *rand.Rand, n int) string {
 // A history gives the same events after it has packed its payloads, and goes on.
 func TestPackedEventsAreTheSame(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(40) {
+	for seed := range race.Of[uint64](40, 8) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		var h, same history
 		var k packer

@@ -43,7 +43,7 @@ func polls(t *testing.T, row string) int {
 func TestBoundsKeepTheirPromise(t *testing.T) {
 	t.Parallel()
 	tried, again := 0, 0 // again are those with an outer loop
-	for s := uint64(0); tried < race.Of(12, 3) || again < 1; s++ {
+	for s := uint64(0); tried < race.Of(12, 2) || again < race.Of(1, 0); s++ {
 		require.Less(t, s, uint64(20_000))
 		d := fixtruth.Draw(s)
 		if !slices.Contains(d.Faults, "no bound") || d.Express {
