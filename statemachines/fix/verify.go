@@ -38,11 +38,14 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkFindings(old, m, o); err != nil {
-		return nil, err
-	}
 	document, err := jsontree.Parse(text)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.checkFunctions(document.Root); err != nil {
+		return nil, err
+	}
+	if err := f.checkFindings(old, m, o); err != nil {
 		return nil, err
 	}
 	states := map[string]json.RawMessage{}
