@@ -37,7 +37,7 @@ type seen struct {
 
 // route is where the status leads; empty if the loop polls on.
 func (s *seen) route() string {
-	if s.verdict == pollcore.Retry && s.calls > 1 {
+	if s.verdict == pollcore.Retry && s.ended > 1 {
 		return ""
 	}
 	return s.exit
@@ -319,7 +319,7 @@ type polled struct {
 	arguments []string      // of the polls, each once
 	first     time.Duration // since the start
 	calls     int
-	ended     int // calls after the end of the job
+	ended     int // calls that see the end of the job
 }
 
 // note notes the calls of a Task that polls a job of a length.
@@ -329,7 +329,7 @@ func (p *polled) note(describe sim.Handler, runs time.Duration) sim.Handler {
 			p.first = call.Time.Sub(sim.DefaultStart())
 		}
 		p.calls++
-		if call.Time.Sub(sim.DefaultStart()) > p.first+runs {
+		if call.Time.Sub(sim.DefaultStart()) >= p.first+runs {
 			p.ended++
 		}
 		if text := string(mustJSON(call.Arguments)); !slices.Contains(p.arguments, text) {
