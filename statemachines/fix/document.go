@@ -91,8 +91,8 @@ func (d *document) edit(f *fragment, o Options) (*document, error) {
 		return nil, refuse("the new loop has its own delays, and nothing in it takes the value of ${%s}: say the longest delay", name)
 	}
 	changed, err := newDocument(text, d.read)
-	if err != nil {
-		return nil, refuse("the file cannot be changed: %s", err)
+	if err = refuseFor(err, "the file cannot be changed: %s", err); err != nil {
+		return nil, err
 	}
 	want, err := f.merge(d)
 	if err != nil {

@@ -49,8 +49,6 @@ func (l *loop) chooseEntry(ctx context.Context, table lint.Loop, o Options) erro
 		return refuse("the catalogue knows %d waiters of %s that the loop may mean (%s)", len(found), table.Operation, namesOfEntries(found))
 	case len(known) == 1:
 		l.entry = known[0] // the trial of it says what is wrong
-	case len(known) == 0:
-		return refuse("the catalogue has no waiter of %s", table.Operation)
 	case leaves:
 		return refuse("the loop takes other statuses for a success than the waiters of %s in the catalogue (%s)", table.Operation, namesOfEntries(known))
 	default:
@@ -107,7 +105,7 @@ func (l *loop) waitsFor(tried *observed) bool {
 	for _, s := range tried.seen {
 		switch {
 		case s.later:
-		case s.verdict == pollcore.Success && (s.exit == "" || s.err != "" || l.flow.State(s.exit).Type == asl.TypeFail):
+		case s.verdict == pollcore.Success && (s.exit == "" || l.flow.State(s.exit).Type == asl.TypeFail):
 			return false
 		case s.verdict == pollcore.Retry && slices.Contains(successes, s.route()):
 			return false

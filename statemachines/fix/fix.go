@@ -214,6 +214,14 @@ func refuse(format string, args ...any) error {
 	return &refusal{fmt.Sprintf(format, args...)}
 }
 
+// refuseFor is a refusal because of an error; nil without one.
+func refuseFor(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return refuse(format, args...)
+}
+
 // onOneLine is an error without the places in a text that nobody has.
 func onOneLine(err error) string {
 	problems, ok := errors.AsType[diag.Problems](err)

@@ -37,7 +37,7 @@ type seen struct {
 
 // route is where the status leads; empty if the loop polls on.
 func (s *seen) route() string {
-	if s.verdict == pollcore.Retry && s.calls > 1 {
+	if s.verdict == pollcore.Retry && s.ended > 1 {
 		return ""
 	}
 	return s.exit
@@ -271,8 +271,8 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 		return nil, err
 	}
 	m, err := asl.Parse(text)
-	if err != nil {
-		return nil, refuse("the loop cannot be tried alone: %s", err)
+	if err = refuseFor(err, "the loop cannot be tried alone: %s", err); err != nil {
+		return nil, err
 	}
 	t := &bench{machine: m, input: mustJSON(draw("execution", demands.Execution)), exits: exits}
 	if poll := m.State(l.poll.Name); poll != nil && poll.Task != nil {
@@ -319,7 +319,7 @@ type polled struct {
 	arguments []string      // of the polls, each once
 	first     time.Duration // since the start
 	calls     int
-	ended     int // calls after the end of the job
+	ended     int // calls that see the end of the job
 }
 
 // note notes the calls of a Task that polls a job of a length.
@@ -329,7 +329,7 @@ func (p *polled) note(describe sim.Handler, runs time.Duration) sim.Handler {
 			p.first = call.Time.Sub(sim.DefaultStart())
 		}
 		p.calls++
-		if call.Time.Sub(sim.DefaultStart()) > p.first+runs {
+		if call.Time.Sub(sim.DefaultStart()) >= p.first+runs {
 			p.ended++
 		}
 		if text := string(mustJSON(call.Arguments)); !slices.Contains(p.arguments, text) {
@@ -358,15 +358,14 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 		}
 		return nil
 	}}, trial.Options{Models: o.Models, Express: l.express})
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
-	case err != nil && l.starter != nil:
-		return nil, nil, refuse("%q does not poll the job that %q starts", l.poll.Name, l.starter.Name)
-	case err != nil:
-		return nil, nil, refuse("the loop cannot be tried: %s", err)
 	}
-	return r, p, nil
+	refused := refuseFor(err, "the loop cannot be tried: %s", err)
+	if l.starter != nil {
+		refused = refuseFor(err, "%q does not poll the job that %q starts", l.poll.Name, l.starter.Name)
+	}
+	return r, p, refused
 }
 
 // exit is the state that a run led to; empty if it polled on.

@@ -49,3 +49,12 @@ func TestValuesThatALoopNeeds(t *testing.T) {
 		})
 	}
 }
+
+// A status of a job that runs leads where the loop leaves with it, and nowhere if it polls on.
+func TestRoutesOfARunningJob(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"StringEquals": "FAILED", "Next": "Failed"`, `"StringEquals": "RUNNING", "Next": "Wait"`, `"Default": "Wait"`, `"Default": "Failed"`).Replace(machine("", "", "", ""))
+	_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+	require.Empty(t, loops[0].Refused)
+	require.Subset(t, loops[0].Routes, []fix.Route{{Status: "QUEUED", Before: "Failed"}, {Status: "RUNNING"}})
+}

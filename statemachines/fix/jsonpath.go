@@ -89,9 +89,6 @@ func (f *fragment) adaptJSONPath() error {
 			if name == f.named["CheckError"] {
 				f.failAsBefore(s, f.ends()[pollcore.Failed], "$"+f.prefix+"Failure")
 			}
-			if err := f.leaveUnknown(s); err != nil {
-				return err
-			}
 		}
 	}
 	f.dropUnreached()
@@ -306,18 +303,6 @@ func rewrite(o object, change func(name, text string) string) {
 			}
 		}
 	}
-}
-
-// leaveUnknown refuses what succeeds without an answer.
-func (f *fragment) leaveUnknown(s object) error {
-	rules, _ := s["Choices"].([]any)
-	for _, item := range rules {
-		rule, _ := item.(object)
-		if f.states[nameIn(rule["Next"])]["End"] == true {
-			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
-		}
-	}
-	return nil
 }
 
 // dropUnreached removes states that nothing leads to any more.

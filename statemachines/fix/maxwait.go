@@ -49,17 +49,18 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 // waits.
 func (l *loop) checkTime(o Options) error {
 	most, limit, lead := l.longestWait(o)
-	if limit == 0 || o.MaxWait > 0 || most >= l.leastWait() {
+	if o.MaxWait > 0 || most >= l.leastWait() {
 		return nil
 	}
-	change := "raise TimeoutSeconds, or pass --max-wait"
+	change := "raise TimeoutSeconds"
 	if limit == asl.MaxExpressTime && l.express {
 		change = "wait less before it"
 	}
-	if lead.lasts >= limit {
+	if lead.lasts >= limit { // which no max wait changes
 		return refuse("the %s ends %s after its start, before the loop begins: %s", l.execution(), spell(limit), change)
 	}
-	return refuse("the %s ends %s after its start%s, too early for a loop of %s: %s", l.execution(), spell(limit), lead, spell(l.leastWait()), change)
+	return refuse("the %s ends %s after its start%s, too early for a loop of %s: %s, or pass --max-wait",
+		l.execution(), spell(limit), lead, spell(l.leastWait()), change)
 }
 
 // leastWait is how long a new loop has to wait at least.

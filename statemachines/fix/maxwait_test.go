@@ -127,19 +127,25 @@ func TestMaxWaitBesideOthers(t *testing.T) {
 	}
 }
 
-// A machine that ends before its loop begins, or right behind that, keeps the loop, unless the user
-// gives the time.
+// A machine that ends before its loop begins keeps the loop, and so does one that ends right behind
+// that, unless the user gives the time.
 func TestMachineEndsBeforeItsLoop(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(machine("", "", "", `, "Nap": {"Type": "Wait", "Seconds": 7300, "Next": "Wait"}`), `"Next": "Wait"},`, `"Next": "Nap"},`, 1)
-	for limit, reason := range map[int]string{
-		7200: "the machine ends 2h after its start, before the loop begins: raise TimeoutSeconds, or pass --max-wait",
-		7320: "the machine ends 2h2m after its start (the Wait states before the loop take 2h1m40s), too early for a loop of 1m: raise TimeoutSeconds, or pass --max-wait",
-		9000: "",
+	for _, c := range []struct {
+		limit  int
+		given  time.Duration
+		reason string
+	}{
+		{7200, 0, "the machine ends 2h after its start, before the loop begins: raise TimeoutSeconds"},
+		{7200, 10 * time.Minute, `nothing shows that a new loop is right: "Get": no trial run gets there`},
+		{7320, 0, "the machine ends 2h2m after its start (the Wait states before the loop take 2h1m40s), too early for a loop of 1m: raise TimeoutSeconds, or pass --max-wait"},
+		{7320, 10 * time.Minute, ""},
+		{9000, 0, ""},
 	} {
-		limited := strings.Replace(text, `"StartAt"`, fmt.Sprintf(`"TimeoutSeconds": %d, "StartAt"`, limit), 1)
-		_, loops := apply(t, limited, fix.Options{Strategy: compile.Variables})
-		require.Equal(t, reason, loops[0].Refused)
+		limited := strings.Replace(text, `"StartAt"`, fmt.Sprintf(`"TimeoutSeconds": %d, "StartAt"`, c.limit), 1)
+		_, loops := apply(t, limited, fix.Options{Strategy: compile.Variables, MaxWait: c.given})
+		require.Equal(t, c.reason, loops[0].Refused)
 	}
 }
 

@@ -138,6 +138,11 @@ func TestSyncStart(t *testing.T) {
 		text := training(`, "Output": "{% $states.input %}"`, `, "First": {"Type": "Wait", "Seconds": 30, "Next": "Wait"`+field+`}`)
 		return inJSONata.Replace(edit(text, `"Next": "Wait"},`, `"Next": "First"},`))
 	}
+	bounded := func(text string) string {
+		return edit(text, `, "Next": "Wait"}`, `, "Assign": {"n": 0}, "Next": "Wait"}`, `"Seconds": 60`, `"Seconds": 60, "Assign": {"n.$": "States.MathAdd($n, 1)"}`,
+			`
+    ], "Default"`, `, {"Variable": "$n", "NumericGreaterThanEquals": 50, "Next": "Late"}], "Default"`, `"Report": {`, `"Late": {"Type": "Fail", "Error": "Late"}, "Report": {`)
+	}
 	query := func(text string) string {
 		return strings.NewReplacer("athena:getQueryExecution", "transcribe:getTranscriptionJob", "QueryExecutionId", "TranscriptionJobName",
 			"QueryExecution.Status.State", "TranscriptionJob.TranscriptionJobStatus", "SUCCEEDED", "COMPLETED").Replace(text)
@@ -157,6 +162,8 @@ func TestSyncStart(t *testing.T) {
 		},
 		"Credentials":                        {training(dropped+`, "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, ""), `"Train" or "Get" has Credentials`},
 		"HeartbeatSeconds":                   {training(dropped+`, "HeartbeatSeconds": 60`, ""), `"Train" has HeartbeatSeconds`},
+		"a bound":                            {bounded(plain), ""},
+		"a bound of a job by its id":         {bounded(execution(training(`, "ResultPath": "$.started"`, ""))), `"Late" needs the job's id when the time is over, which states:startExecution.sync:2 does not tell then`},
 		"two containers":                     {ecs(`"Count": 2`), note},
 		"some containers":                    {ecs(`"Count.$": "$.n"`), note},
 		"one container":                      {ecs(`"Count": 1`), ""},

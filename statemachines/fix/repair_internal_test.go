@@ -144,6 +144,7 @@ func TestNewFinding(t *testing.T) {
 		"a new one elsewhere":            {mended, finding("a", "/States/Look2/Next", "n", diag.Warning), "lint finds a: n"},
 		"the same status elsewhere":      {finding(lint.StatusPollsOn, "/States/Look", "m, then n", diag.Warning), finding(lint.StatusPollsOn, "/States/Look2", "m, then o", diag.Warning), ""},
 		"another status elsewhere":       {finding(lint.StatusPollsOn, "/States/Look", "m, then n", diag.Warning), finding(lint.StatusPollsOn, "/States/Look2", "o, then n", diag.Warning), "lint finds status-polls-on: o, then n"},
+		"the subject of another rule":    {finding("b", "/States/Look", "m, then n", diag.Warning), finding("b", "/States/Look2", "m, then o", diag.Warning), "lint finds b"},
 		"a new note":                     {mended, finding("b", "/States/Look", "m", diag.Note), ""},
 		"a new one beside the machine's": {machine, finding("b", "/States/Look", "m", diag.Warning), "lint finds b: m"},
 	} {

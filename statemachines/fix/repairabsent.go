@@ -123,7 +123,7 @@ func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 // isMended tells whether a run ends as it should: it breaks only if it did, by an answer that
 // lacks another member, such as the status.
 func (e *absentEdit) isMended(r *trial.Run) bool {
-	return !r.After.IsBroken() || e.breaksBehind(r) || r.Before.IsBroken() && slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+	return !r.After.IsBroken() || r.Before.IsBroken() && (e.breaksBehind(r) || slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
 		if k.Sort != trial.Status || k.Value == "" {
 			return k.Sort == trial.Status
 		}
@@ -131,14 +131,14 @@ func (e *absentEdit) isMended(r *trial.Run) bool {
 			path, lacks := strings.CutSuffix(member, " absent")
 			return lacks && !slices.Contains(e.members, path)
 		})
-	})
+	}))
 }
 
 // breaksBehind tells whether a run that broke goes on now, and breaks where none of the
 // members is read.
 func (e *absentEdit) breaksBehind(r *trial.Run) bool {
-	return r.Before.IsBroken() && r.After.IsBroken() && slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
-		return d.What == trial.Cause && readsNothing().MatchString(d.After) && !slices.ContainsFunc(e.members, func(member string) bool {
+	return slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
+		return readsNothing().MatchString(d.After) && !slices.ContainsFunc(e.members, func(member string) bool {
 			return strings.Contains(d.After, member[strings.LastIndex(member, ".")+1:])
 		})
 	})
@@ -152,15 +152,13 @@ var readsNothing = sync.OnceValue(func() *regexp.Regexp {
 // add adds the edits for a finding.
 func (e *absentEdit) add(f lint.Finding, member string) bool {
 	s, node := e.stateAt(f), nodeAt(e.root, f.Pointer)
-	if node == nil || node.Kind != jsontree.String {
-		return false
-	}
-	field, rest, _ := strings.Cut(strings.TrimPrefix(f.Pointer, s.Position.Pointer+"/"), "/")
+	place := strings.TrimPrefix(f.Pointer, s.Position.Pointer+"/")
+	field, rest, _ := strings.Cut(place, "/")
 	switch {
-	case field == "Choices" && s.QueryLanguage == asl.JSONata && strings.HasSuffix(rest, "/Condition"):
+	case condition().MatchString(place):
 		return e.addQuestion(f.Pointer, node.Text, member)
-	case s.QueryLanguage == asl.JSONata && s.Task != nil && field == "Arguments":
-		return e.addArgument(s, f.Pointer, node.Text, member)
+	case field == "Arguments":
+		return e.addArgument(s, f.Pointer, rest, member)
 	case s.QueryLanguage == asl.JSONata:
 		return e.addExpression(f.Pointer, node.Text)
 	case field == "Choices":
@@ -184,6 +182,9 @@ func (e *absentEdit) add(f lint.Finding, member string) bool {
 		return false
 	}
 }
+
+// condition is the place of the condition of a rule in its state.
+var condition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Choices/\d+/Condition$`) })
 
 // tellAll writes the object that has the member in the place of the member.
 func (e *absentEdit) tellAll(at, text string, read absentRead) {
@@ -260,14 +261,13 @@ func (e *absentEdit) text(member string) string {
 // addGuard asks whether a member is there in front of each comparison of a Choice with it.
 func (e *absentEdit) addGuard(choices, place string) bool {
 	node := nodeAt(e.root, choices+"/"+place)
-	isOperand := func(name string) bool { return name == "Variable" || strings.HasSuffix(name, "Path") }
-	if !isOperand(place[strings.LastIndex(place, "/")+1:]) {
+	if !strings.HasSuffix(place, "/Variable") && !strings.HasSuffix(place, "Path") { // as in an Assign
 		return false
 	}
 	present := value("Variable", node.Text, "IsPresent", true)
 	for i, rule := range nodeAt(e.root, choices).Items {
 		for _, leaf := range leaves(rule) {
-			if !slices.ContainsFunc(leaf.Members, func(m jsontree.Member) bool { return isOperand(m.Name) && m.Value.Text == node.Text }) {
+			if !slices.ContainsFunc(leaf.Members, func(m jsontree.Member) bool { return m.Value.Text == node.Text }) {
 				continue
 			}
 			if leaf.Get("IsPresent") == nil {
@@ -311,7 +311,7 @@ type absentRead struct {
 	rest   string // the member, and what is read in it
 }
 
-var pathInText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$[\w.$]*(?:\[\d+\][\w.]*)*`) })
+var pathInText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\$?\w*(?:\.\w+|\[\d+\])*`) })
 
 // findRead finds the path to a member in a text.
 func findRead(text, member string) (absentRead, bool) {

@@ -122,6 +122,30 @@ func TestRepairAbsentMembers(t *testing.T) {
 			class: fix.Offered, about: "; Message has all of $states.input then",
 			has: []string{`"{% $exists($states.input.status.StateChangeReason) ? $states.input.status.StateChangeReason : $string($states.input) %}"`},
 		},
+		"a message that is computed": {
+			text:  tell("sns:publish", `"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": "{% $uppercase($states.input.status.StateChangeReason) %}"`),
+			class: fix.Refused, about: "sns:publish needs Message: put a Choice in front",
+		},
+		"a message and a subject": {
+			text:  tell("sns:publish", `"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": `+why+`, "Subject": `+why),
+			class: fix.Offered, has: []string{`: $string($states.input) %}"`, `"Subject": "{% $exists($states.input.status.StateChangeReason) ? $states.input.status.StateChangeReason : null %}"`},
+		},
+		"the body of a message": {
+			text:  tell("sqs:sendMessage", `"QueueUrl": "https://sqs.us-east-1.amazonaws.com/123456789012/ops", "MessageBody": `+why),
+			class: fix.Offered, about: "; MessageBody has all of $states.input then",
+		},
+		"a message to sign": {
+			text:  tell("aws-sdk:kms:sign", `"KeyId": "k", "SigningAlgorithm": "ECDSA_SHA_256", "Message": `+why),
+			class: fix.Refused, about: "kms:sign needs Message: ",
+		},
+		"all that a function gets": {
+			text: strings.Replace(tell("FUNCTION", "ARGUMENTS"), `"arn:aws:states:::FUNCTION", "Arguments": {ARGUMENTS}`,
+				`"arn:aws:lambda:us-east-1:123456789012:function:tell", "Arguments": "{% $states.input.status.AthenaError %}"`, 1),
+			class: fix.Sure, has: []string{`"Arguments": "{% $exists($states.input.status.AthenaError) ? $states.input.status.AthenaError : null %}"`},
+		},
+		"all that a service gets": {
+			text: strings.Replace(tell("sns:publish", "ARGUMENTS"), `{ARGUMENTS}`, `"{% $states.input.status.AthenaError %}"`, 1), class: fix.Refused,
+		},
 		"a subject that a call does not need": {
 			text:  tell("sns:publish", `"TopicArn": "arn:aws:sns:us-east-1:123456789012:ops", "Message": "m", "Subject": `+why),
 			class: fix.Sure, has: []string{"StateChangeReason : null"},
@@ -189,6 +213,29 @@ func TestRepairAbsentMembers(t *testing.T) {
   ]`, 1),
 			class: fix.Sure,
 			has:   []string{`{% $exists($states.input.all.QueryExecution.Status.AthenaError.ErrorCategory) and $states.input.all.QueryExecution.Status.AthenaError.ErrorCategory > 2 %}`},
+		},
+		"a condition on an item that is picked by its name": {
+			text: strings.NewReplacer("$states.input.state in ['FAILED', 'CANCELLED']", "$states.input.state in ['FAILED', 'CANCELLED'] and false", "athena:startQueryExecution", "ecs:runTask",
+				`{"QueryString": "SELECT 1"}`, `{"Cluster": "c", "TaskDefinition": "t"}`, "$states.result.QueryExecutionId", "$states.result.Tasks[0].TaskArn", "athena:getQueryExecution", "ecs:describeTasks",
+				`"QueryExecutionId": "{% $id %}"`, `"Cluster": "c", "Tasks": "{% [$id] %}"`, "QueryExecution.Status.State", "Tasks[0].LastStatus", "SUCCEEDED", "STOPPED",
+				`"Choices": [`, `"Choices": [{"Condition": "{% $states.input.all.Tasks[0].Containers[Name = 'app'].ExitCode > 0 %}", "Next": "Bad"},`).Replace(expression(`"all": "{% $states.result %}"`, failed)),
+			class: fix.Refused, about: "only you know what stands for the member",
+		},
+		"a condition on a member of an object": {
+			text: strings.NewReplacer(`$states.input.state in ['FAILED', 'CANCELLED']`, `$states.input.state in ['FAILED', 'CANCELLED'] and false`, `"Bad"}
+  ]`, `"Bad"}, {"Condition": "{% $states.input.all.QueryExecution.Status.AthenaError.(ErrorCategory > 2) %}", "Next": "Bad"}
+  ]`).Replace(expression(`"all": "{% $states.result %}"`, failed)),
+			class: fix.Sure, has: []string{`{% $exists($states.input.all.QueryExecution.Status.AthenaError) and $states.input.all.QueryExecution.Status.AthenaError.(ErrorCategory > 2) %}`},
+		},
+		"a variable that a rule sets": {
+			text: strings.Replace(path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message": "m"`, failed), `"Next": "Tell"}`,
+				`"Assign": {"why.$": "$.r.QueryExecution.Status.StateChangeReason"}, "Next": "Tell"}`, 1),
+			class: fix.Refused, about: "only you know what stands for the member",
+		},
+		"a member that two states read": {
+			text: path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message.$": "`+strings.Replace(reason, "$", "$.r", 1)+`"`,
+				failed+`, "CausePath": "`+strings.Replace(reason, "$", "$.r", 1)+`"`),
+			class: fix.Offered, has: []string{`"Message.$": "States.JsonToString($.r.QueryExecution.Status)"`, `"CausePath": "States.JsonToString($.r.QueryExecution.Status)"`},
 		},
 		"a member inside of arguments": {
 			text: path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State",

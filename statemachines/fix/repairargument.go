@@ -12,40 +12,34 @@ import (
 
 // addArgument lets an argument of a call have a value in any case. The service refuses a null
 // where it needs a value, and a made-up text is right in a message alone.
-func (e *absentEdit) addArgument(s *asl.State, at, text, member string) bool {
-	path := strings.TrimPrefix(at, s.Position.Pointer+"/Arguments")
-	if path == "" {
+func (e *absentEdit) addArgument(s *asl.State, at, path, member string) bool {
+	text := nodeAt(e.root, at).Text
+	if !e.options.Types.NeedsArgument(s, path) {
+		return e.addExpression(at, text)
+	}
+	read, _ := findRead(text, member)
+	if insideBraces(text) != read.path {
 		return false
 	}
-	needed, isText := e.options.Types.NeedsArgument(s, path[1:])
-	read, ok := findRead(insideBraces(text), member)
+	e.offered = true
 	name := path[strings.LastIndex(path, "/")+1:]
 	switch {
-	case !needed:
-		return e.addExpression(at, text)
-	case !ok || !isText || e.empty == nothing || insideBraces(text) != read.path:
-		return false
 	case isMessage(s.Task.Resource, name):
 		all := rootOf(read.path)
-		if all == read.path {
-			return false
-		}
 		e.replace(at, fmt.Sprintf("{%% $exists(%s) ? %[1]s : $string(%s) %%}", read.path, all))
 		e.also = append(e.also, fmt.Sprintf("%s has all of %s then", name, all))
-	case name == "S" && strings.Count(path, "/") > 1: // of an attribute of DynamoDB, which may be empty
+	case strings.HasSuffix(path, "/S"): // of an attribute of DynamoDB, which may be empty
 		e.replace(at, "{% '' & "+read.path+" %}")
-		e.also = append(e.also, strings.ReplaceAll(path[1:], "/", ".")+" is an empty text then")
+		e.also = append(e.also, strings.ReplaceAll(path, "/", ".")+" is an empty text then")
 	default:
 		return false
 	}
-	e.expressions, e.offered = true, true
 	return true
 }
 
 // isMessage tells whether an argument is a text for people, or for whoever reads a queue.
 func isMessage(resource, name string) bool {
-	service := asl.ParseResource(resource).ServiceName()
-	return service == "sns" && name == "Message" || service == "sqs" && name == "MessageBody"
+	return slices.Contains([]string{"sns Message", "sqs MessageBody"}, asl.ParseResource(resource).ServiceName()+" "+name)
 }
 
 // rootOf is the input, the result or the variable that a path begins with.
@@ -64,7 +58,7 @@ func (c *checked) reasonAbsent(f lint.Finding) string {
 	if s.Task != nil {
 		r := asl.ParseResource(s.Task.Resource)
 		path, isArgument := strings.CutPrefix(f.Pointer, s.Position.Pointer+"/Arguments/")
-		if needed, _ := c.options.Types.NeedsArgument(s, path); isArgument && needed {
+		if isArgument && c.options.Types.NeedsArgument(s, path) {
 			return fmt.Sprintf("%s:%s needs %s: put a Choice in front of %q that leads an answer without the member to your failure",
 				r.ServiceName(), r.Action, strings.ReplaceAll(path, "/", "."), s.Name)
 		}

@@ -13,10 +13,7 @@ import (
 )
 
 // sortRuns puts runs without failing calls first: the line describes such a run if there is one.
-func (t *candidate) sortRuns(runs []trial.Run) []trial.Run {
-	if t.failing == "" {
-		return runs
-	}
+func sortRuns(runs []trial.Run) []trial.Run {
 	rank := func(r trial.Run) int { return min(1, len(failingTask(&r))) }
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b trial.Run) int { return cmp.Compare(rank(a), rank(b)) })

@@ -203,7 +203,7 @@ func (f *fragment) compare(before seen, after *seen) error {
 		return nil // it polls on
 	case after.exit == "":
 		return wrong("does not end")
-	case before.verdict == pollcore.Success && (!before.later || !same) && !slices.Contains(f.observed.exitsOf(pollcore.Success), after.exit):
+	case before.verdict == pollcore.Success && !same && !slices.Contains(f.observed.exitsOf(pollcore.Success), after.exit):
 		return wrong("does not lead to a success")
 	case before.verdict == pollcore.Failure && after.exit == f.success && (!same || !f.apart[before.status]):
 		return wrong("leads to a success")

@@ -52,6 +52,7 @@ func TestFailureKeepsItsWay(t *testing.T) {
 		"it becomes a success":     {"FAILED", "", "Good", "leads to a success"},
 		"it stays one":             {"FAILED", "Good", "Good", "leads to a success"},
 		"it is told, and keeps it": {"TOLD", "Good", "Good", ""},
+		"it is told, and then not": {"TOLD", "", "Good", "leads to a success"},
 	} {
 		err := f.compare(seen{status: c.status, verdict: pollcore.Failure, exit: c.before, output: "{}"}, &seen{exit: c.after, output: "{}"})
 		if c.want == "" {

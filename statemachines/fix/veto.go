@@ -206,7 +206,7 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 	case again: // it polls on for what it does not know
 		return same || j.mayBe(pollcore.Retry, r)
 	case same:
-		return kind.Sort == trial.Items && failed && r.Before.Error != r.After.Error
+		return kind.Sort == trial.Items && r.Before.Error != r.After.Error
 	case succeeds:
 		return j.verdicts[kind.Value] == pollcore.Success || kind.Sort == trial.Items && j.mayBe(pollcore.Success, r)
 	default:

@@ -15,6 +15,7 @@ func TestObjections(t *testing.T) {
 	cancelled := trial.Kind{Task: "Look", Sort: trial.Status, Value: "CANCELLED"}
 	stays := trial.Kind{Task: "Look", Sort: trial.Never, Value: "CANCELLED"}
 	bare := trial.Kind{Task: "Look", Sort: trial.Bare}
+	two := trial.Kind{Task: "Look", Sort: trial.Status, Value: "Crawler.State READY, Crawler.LastCrawl.Status FAILED"}
 	ends := func(status, err string) trial.Outcome { return trial.Outcome{Status: status, Error: err} }
 	good, bad := ends("SUCCEEDED", ""), ends("FAILED", "Job.Failed")
 	broken, pollsOn := ends("FAILED", "States.Runtime"), ends(trial.PollsOn, "")
@@ -36,6 +37,9 @@ func TestObjections(t *testing.T) {
 		"a frame of another Task":                        {cancelled, good, bad, otherEnd, []trial.Kind{{Task: "Other", Sort: trial.Status}}, true},
 		"a frame of another sort":                        {cancelled, good, bad, otherEnd, []trial.Kind{{Task: "Look", Sort: trial.Fails}}, true},
 		"a frame of another value":                       {cancelled, good, bad, otherEnd, []trial.Kind{{Task: "Look", Sort: trial.Status, Value: "FAILED"}}, true},
+		"a frame of an answer by two members":            {two, good, bad, otherEnd, []trial.Kind{two}, false},
+		"a frame of one of two members":                  {two, good, bad, otherEnd, []trial.Kind{{Task: "Look", Sort: trial.Status, Value: "Crawler.LastCrawl.Status FAILED"}}, false},
+		"a frame of another value of a member":           {two, good, bad, otherEnd, []trial.Kind{{Task: "Look", Sort: trial.Status, Value: "Crawler.LastCrawl.Status CANCELLED"}}, true},
 		"a call of another flow that is lost":            {cancelled, bad, bad, call(trial.Calls, "not made", true), []trial.Kind{cancelled}, true},
 		"a call of another flow that is made otherwise":  {cancelled, bad, bad, call(trial.Calls, "sns:publish {}", true), []trial.Kind{cancelled}, false},
 		"an attempt of another flow that is not made":    {cancelled, bad, bad, call(trial.Retry, "not made", true), []trial.Kind{cancelled}, false},
@@ -63,4 +67,7 @@ func TestObjections(t *testing.T) {
 			require.Equal(t, c.objected, len(r.Objections(c.frame...)) > 0, r.Objections(c.frame...))
 		})
 	}
+	usual := &trial.Report{Runs: []trial.Run{{Usual: []trial.Kind{cancelled}, Before: good, After: bad, Differences: otherEnd}}}
+	require.Empty(t, usual.Objections(cancelled), "the frame is about the usual answer")
+	require.NotEmpty(t, usual.Objections(bare))
 }

@@ -192,9 +192,9 @@ func (c *Checker) Arguments(s *asl.State) Value {
 }
 
 // NeedsArgument is NeededArgument of the call that a Task makes.
-func (c *Checker) NeedsArgument(s *asl.State, path string) (needed, isText bool) {
+func (c *Checker) NeedsArgument(s *asl.State, path string) bool {
 	if s.Task == nil || c.apis[s.Task.Resource] == nil {
-		return false, false
+		return false
 	}
 	return c.apis[s.Task.Resource].NeededArgument(path)
 }

@@ -11,32 +11,35 @@ import (
 
 // NeededArgument says whether a call needs a value at a path of its arguments, such as
 // "Item/at/S": the model requires the member, or a union, list or map has to have it there.
-// Step Functions leaves out a null elsewhere. isText tells that the value is text.
-func (a *API) NeededArgument(path string) (needed, isText bool) {
+// Step Functions leaves out a null elsewhere. Of all its arguments, the path is empty.
+func (a *API) NeededArgument(path string) bool {
 	if a.Input == nil || a.spelling == nil {
-		return false, false
+		return false
+	}
+	if path == "" {
+		return true
 	}
 	at := a.Input
-	open := false
+	needed, open := false, false
 	for name := range strings.SplitSeq(path, "/") {
 		if open {
-			return false, false
+			return false
 		}
 		switch at.Type {
 		case catalog.Structure, catalog.Union:
 			m := a.spelling.member(at, name)
 			if m == nil {
-				return false, false
+				return false
 			}
 			open = slices.Contains(a.spelling.open, name)
 			needed, at = isNeeded(at, m), m.Shape
 		case catalog.List, catalog.Map:
 			needed, at = true, at.Element.Shape
 		default:
-			return false, false
+			return false
 		}
 	}
-	return needed, at.Type == catalog.String
+	return needed
 }
 
 // isUnion tells whether a structure has to have one of its members. The model of DynamoDB does

@@ -1,0 +1,75 @@
+package fix
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// A new loop may leave at a failure on the way to an end, and end where the old one polled to its bound.
+func TestJudgeEnds(t *testing.T) {
+	t.Parallel()
+	kind := func(sort trial.Sort, value string) trial.Kind {
+		return trial.Kind{Task: "Look", Sort: sort, Value: value}
+	}
+	cancelled, succeeded, running := kind(trial.Status, "CANCELLED"), kind(trial.Status, "SUCCEEDED"), kind(trial.Status, "RUNNING")
+	never, throttled := kind(trial.Never, "RUNNING"), kind(trial.Fails, "Athena.AthenaException")
+	ends := func(status, err string, polls int, lasts time.Duration) trial.Outcome {
+		return trial.Outcome{Status: status, Error: err, Polls: polls, Lasts: lasts}
+	}
+	good, bad := ends("SUCCEEDED", "", 1, 0), ends("FAILED", "Job.Failed", 1, 0)
+	late := ends("SUCCEEDED", "", 2, 0)
+	end := trial.Difference{What: trial.End}
+	call := func(after string, beside bool) trial.Difference {
+		return trial.Difference{What: trial.Calls, After: after, Beside: beside}
+	}
+	const refused, nothing = "refused", ""
+	for name, c := range map[string]struct {
+		kinds         []trial.Kind
+		before, after trial.Outcome
+		handles       bool
+		differs       []trial.Difference
+		want          string // the kind of the change
+	}{
+		"it leaves at a failure":                    {[]trial.Kind{cancelled, succeeded}, late, bad, false, []trial.Difference{end}, nothing},
+		"it leaves no earlier":                      {[]trial.Kind{cancelled, succeeded}, late, ends("FAILED", "Job.Failed", 2, 0), false, []trial.Difference{end}, "SUCCEEDED"},
+		"it leaves, and makes no call behind":       {[]trial.Kind{cancelled, succeeded}, late, bad, false, []trial.Difference{end, call("not made", false)}, nothing},
+		"it leaves, and makes a call":               {[]trial.Kind{cancelled, succeeded}, late, bad, false, []trial.Difference{end, call("Tell", false)}, "SUCCEEDED"},
+		"it leaves for a call of a handler":         {[]trial.Kind{cancelled, succeeded}, late, bad, true, []trial.Difference{end, call("Tell", false)}, nothing},
+		"it leaves, and another flow makes a call":  {[]trial.Kind{cancelled, succeeded}, late, bad, true, []trial.Difference{end, call("Tell", true)}, "SUCCEEDED"},
+		"it leaves for a handler, and succeeds":     {[]trial.Kind{cancelled, succeeded}, ends("FAILED", "Job.Failed", 2, 0), good, true, []trial.Difference{end}, nothing},
+		"it leaves, and succeeds without a handler": {[]trial.Kind{cancelled, succeeded}, ends("FAILED", "Job.Failed", 2, 0), good, false, []trial.Difference{end}, "SUCCEEDED"},
+		"a failure of another Task":                 {[]trial.Kind{{Task: "Other", Sort: trial.Status, Value: "CANCELLED"}, succeeded}, late, bad, false, []trial.Difference{end}, refused},
+		"a job that stays at a failure":             {[]trial.Kind{kind(trial.Never, "CANCELLED"), succeeded}, late, bad, false, []trial.Difference{end}, refused},
+
+		"it failed at its bound":                   {[]trial.Kind{succeeded}, ends("FAILED", "Late", 9, time.Hour), bad, false, []trial.Difference{end}, "SUCCEEDED"},
+		"it failed before its bound":               {[]trial.Kind{succeeded}, ends("FAILED", "Late", 9, time.Minute), bad, false, []trial.Difference{end}, refused},
+		"it succeeded as late as its bound":        {[]trial.Kind{succeeded}, ends("SUCCEEDED", "", 9, time.Hour), bad, false, []trial.Difference{end}, refused},
+		"a job that stays, and polls on":           {[]trial.Kind{running, never}, good, ends("FAILED", "Late", 9, 0), false, []trial.Difference{end}, "RUNNING"},
+		"a job that stays, and is left":            {[]trial.Kind{running, never}, good, bad, false, []trial.Difference{end}, refused},
+		"a job that stays by an unknown answer":    {[]trial.Kind{never}, good, ends("FAILED", "Late", 9, 0), false, []trial.Difference{end}, refused},
+		"a caught error that fails, later as well": {[]trial.Kind{throttled}, bad, ends("FAILED", "Other", 2, 0), false, []trial.Difference{end}, refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			verdicts := map[string]pollcore.Verdict{"SUCCEEDED": pollcore.Success, "CANCELLED": pollcore.Failure, "RUNNING": pollcore.Retry}
+			j := judge{poll: "Look", handles: c.handles, bound: time.Hour, verdicts: verdicts}
+			err := j.read(&trial.Run{Kinds: c.kinds, Before: c.before, After: c.after, Differences: c.differs})
+			if c.want == refused {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			if c.want == nothing {
+				require.Empty(t, j.changes)
+				return
+			}
+			require.Len(t, j.changes, 1)
+			require.Equal(t, c.want, j.changes[0].Kind.Value)
+		})
+	}
+}
