@@ -38,25 +38,16 @@ func (c *checked) readAbsent(f lint.Finding) []candidate {
 		for i, empty := range []string{nothing, emptyText, otherText} {
 			e := &absentEdit{checked: c, empty: empty, offered: empty == otherText, questions: map[string]string{}}
 			one, ok := e.candidate(group)
-			if empty == emptyText && c.sendsText() {
-				continue // the service refuses an empty one
+			refused := c.options.Types.SendsText() // an empty text, by a service
+			if refused && (empty == emptyText || e.shapes != nil && empty == nothing) {
+				continue
 			}
-			if ok && (i == 0 || e.expressions) {
+			if ok && (i == 0 || e.expressions || refused && e.shapes != nil) {
 				found = append(found, one)
 			}
 		}
 	}
 	return found
-}
-
-// sendsText tells whether a Task passes a text that its service refuses if it is empty.
-func (c *checked) sendsText() bool {
-	for s := range c.machine.All {
-		if c.options.Types.NeverEmpty(s) {
-			return true
-		}
-	}
-	return false
 }
 
 // What an expression gives without the member. A service may refuse an empty text, and what people

@@ -171,7 +171,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 			text:  path(selector+`"reason.$": "`+reason+`"}`, "state", `"Message.$": "$.r.reason"`, failed),
 			class: fix.Offered, about: "; $.r.reason becomes $.r.status.StateChangeReason",
 			has: []string{
-				`"status.$": "States.JsonMerge(States.StringToJson('{\"StateChangeReason\":\"\"}'), $.QueryExecution.Status, false)"`,
+				`"status.$": "States.JsonMerge(States.StringToJson('{\"StateChangeReason\":\"no reason\"}'), $.QueryExecution.Status, false)"`,
 				`"Message.$": "$.r.status.StateChangeReason"`,
 			},
 		},
@@ -180,7 +180,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 				`"Message.$": "States.Format('{} {}', $.r.reason, $.r.end)"`, failed),
 			class: fix.Offered,
 			has: []string{
-				`\"CompletionDateTime\":\"\"`, `\"StateChangeReason\":\"\"`,
+				`\"CompletionDateTime\":\"no end\"`, `\"StateChangeReason\":\"no reason\"`,
 				`States.Format('{} {}', $.r.status.StateChangeReason, $.r.status.CompletionDateTime)`,
 			},
 		},

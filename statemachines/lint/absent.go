@@ -72,7 +72,7 @@ func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps 
 	for _, f := range c.findAbsent(r, in, steps, m) {
 		p := f.Problem
 		s := c.machine.StateAt(p.Pointer)
-		fails, advice := adviseAbsent(s, p.Pointer)
+		fails, advice := c.adviseAbsent(s, p.Pointer)
 		p.Severity = diag.Danger
 		if s.QueryLanguage != asl.JSONata {
 			advice = "read it behind the rule that only such jobs take"
@@ -92,7 +92,7 @@ func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps 
 func (c *checker) reportMissing(r *reading, in typecheck.Env, path string, steps []string, m Meaning) {
 	for _, f := range c.findAbsent(r, in, steps, m) {
 		p := f.Problem
-		fails, advice := adviseAbsent(c.machine.StateAt(p.Pointer), p.Pointer)
+		fails, advice := c.adviseAbsent(c.machine.StateAt(p.Pointer), p.Pointer)
 		p.Severity = diag.Warning
 		p.Message = javasdk.MemberPath(path) + " may be missing in the answer of " + r.Operation + ": then the state fails with " + fails + "; " + advice
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
@@ -101,7 +101,7 @@ func (c *checker) reportMissing(r *reading, in typecheck.Env, path string, steps
 
 // adviseAbsent says by which error a state fails that reads at a place what is not there, and
 // what to write instead, as fix does.
-func adviseAbsent(s *asl.State, at string) (fails, advice string) {
+func (c *checker) adviseAbsent(s *asl.State, at string) (fails, advice string) {
 	field := strings.Split(strings.TrimPrefix(at, s.Position.Pointer+"/"), "/")
 	in := field[0] // the field of the state, of a rule or of a catcher
 	if (in == "Choices" || in == "Catch") && len(field) > 2 {
@@ -110,7 +110,7 @@ func adviseAbsent(s *asl.State, at string) (fails, advice string) {
 		in = field[1]
 	}
 	if s.QueryLanguage == asl.JSONata {
-		fails, advice = asl.ErrorQueryEvaluation, adviseExpression(in)
+		fails, advice = asl.ErrorQueryEvaluation, c.adviseExpression(in)
 	} else {
 		fails, advice = asl.ErrorRuntime, advisePath(in, field[0] == "Choices")
 	}
@@ -124,13 +124,16 @@ func adviseAbsent(s *asl.State, at string) (fails, advice string) {
 }
 
 // adviseExpression says what to write in a field of JSONata.
-func adviseExpression(field string) string {
+func (c *checker) adviseExpression(field string) string {
 	switch field {
 	case "Condition":
 		return "ask for it first: {% $exists(X) and ... %}"
 	case "Arguments":
 		return "write {% $exists(X) ? X : null %} if the call does not need it, or ask for it in a Choice before the state"
 	case "Assign", "Output", "ItemSelector", "BatchInput", "Error", "Cause":
+		if c.types.SendsText() {
+			return "write {% $exists(X) ? X : null %}, or {% $exists(X) ? X : 'none' %} where a text is needed, as SNS and SQS refuse an empty one"
+		}
 		return "write {% $exists(X) ? X : null %}, or {% '' & X %} where a text is needed"
 	default:
 		return "write {% $exists(X) ? X : D %}, with a value D that the field takes"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -180,6 +181,21 @@ func TestAbsentMemberAdvisesByField(t *testing.T) {
 	}
 	requireAdvice(t, "expression", `{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", `+
 		`"Arguments": {"Bucket": "b", "Key": {"Condition": "{% TEXT %}"}}, "Next": "Bad"}`, evaluation+argument)
+}
+
+// What SNS refuses is no advice: an empty text stood in the message.
+func TestAbsentMemberAdvisesNoEmptyTextThatIsRefused(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("STATE", `{"Type": "Pass", "Output": {"why": "{% $r.QueryExecution.Status.StateChangeReason %}"}, "Next": "Bad"}`,
+		`"Bad": {"Type": "Fail"}`, `"Bad": `+publishBy+`"Arguments": {"TopicArn": "t", "Message": "{% $states.input.why %}"}, "End": true}`).Replace(expressionMachine)
+	m, err := asl.Parse([]byte(text))
+	require.NoError(t, err)
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err)
+	found := slices.DeleteFunc(lint.Check(m, lint.Options{Types: types}), func(f lint.Finding) bool { return f.Rule != typecheck.AbsentMember })
+	require.Len(t, found, 1)
+	require.Contains(t, found[0].Message, "{% $exists(X) ? X : 'none' %} where a text is needed, as SNS and SQS refuse an empty one")
+	require.NotContains(t, found[0].Message, "''")
 }
 
 func requireAdvice(t *testing.T, language, state, want string) {

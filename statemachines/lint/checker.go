@@ -24,6 +24,7 @@ type checker struct {
 	ways       map[*asl.Flow]*ways
 	outsides   map[*asl.Flow]outside // of flows inside of states
 	text       string                // see mentions
+	texts      map[string]bool       // between quotes in text; see mentionsMisspelt
 	tagged     *typecheck.Checker
 	timed      *typecheck.Checker // see clocked
 }

@@ -65,7 +65,7 @@ func Rules() []Rule {
 		{typecheck.UnknownArgument, "an argument that the operation does not have"},
 		{typecheck.MissingArgument, "a call without an argument that the operation requires"},
 		{typecheck.ArgumentType, "an argument of another type than the operation takes, or a field than the state takes"},
-		{typecheck.EnumValue, "a value that the service's model does not list, as an argument or in a comparison"},
+		{typecheck.EnumValue, "a value that the service's model does not list, as an argument or in a comparison, or a status nearly as the catalogue spells it"},
 		{typecheck.UnknownMember, "a path to a member that the response or the input never has"},
 		{typecheck.NeverHolds, "a comparison that never holds, because of the value's type or its known values"},
 		{typecheck.UnreachableRule, "a Choice rule that never applies, because of the rules before it"},
@@ -122,6 +122,7 @@ func CheckLoops(m *asl.StateMachine, o Options) ([]Finding, []Loop) {
 	c.flow(&m.Flow, o.Express)
 	c.shareHistories()
 	c.checkTypes(o.Types)
+	c.checkStatusWords()
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

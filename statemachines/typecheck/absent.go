@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -51,21 +52,35 @@ func NarrowTo(v Value, path, literals []string) Value {
 // Without is the value without the member at a path, as of Narrow, of which an index stands
 // for each item. What is above it stays.
 func Without(v Value, path []string) Value {
-	return remove(v, namesOf(path))
+	return changeMember(v, namesOf(path), func(Value) Value { return absent })
 }
 
-func remove(v Value, steps []jsonpath.Step) Value {
+// Enumerate is the value where a text at a path, as of Without, is one that a shape lists, or one
+// that nobody knows yet.
+func Enumerate(v Value, path []string, listed *catalog.Shape) Value {
+	return changeMember(v, namesOf(path), func(old Value) Value {
+		if !old.may(texts) {
+			return old
+		}
+		s := old.open()
+		s.text = &words{enum: listed}
+		return pack(s)
+	})
+}
+
+// changeMember is the value with another at the steps, of which an index stands for each item.
+func changeMember(v Value, steps []jsonpath.Step, change func(Value) Value) Value {
 	name := steps[0].Names[0]
 	r, l := v.record(), v.list()
 	switch {
 	case len(steps) == 1 && r != nil:
-		return objectOf(r.with(name, absent))
+		return objectOf(r.with(name, change(r.get(name))))
 	case r != nil:
-		return objectOf(r.with(name, remove(r.get(name), steps[1:])))
+		return objectOf(r.with(name, changeMember(r.get(name), steps[1:], change)))
 	case l != nil && len(steps) > 1: // each item
-		out := newList(remove(l.others().without(missing), steps[1:]))
+		out := newList(changeMember(l.others().without(missing), steps[1:], change))
 		for _, item := range l.items {
-			out.items = append(out.items, remove(item, steps[1:]))
+			out.items = append(out.items, changeMember(item, steps[1:], change))
 		}
 		return arrayOf(out.weigh())
 	default:

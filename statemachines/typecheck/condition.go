@@ -256,7 +256,7 @@ func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
 			}
 		}
 		if !slices.ContainsFunc(value.words().except, func(ruled string) bool { return asl.MatchString(ruled, word) }) { // else an earlier rule takes them
-			x.report(EnumValue, diag.Danger, suggestValue(x.problem(at, "no value of %s matches %q", what, word), word, value.words().list()))
+			x.reportWord(x.problem(at, "no value of %s matches %q", what, word), word, value.words())
 		}
 	}
 }
@@ -289,7 +289,7 @@ func (x *scene) checkWord(what string, value Value, word, at string) {
 		if slices.Contains(w.except, word) {
 			return
 		}
-		x.report(EnumValue, diag.Danger, suggestValue(x.problem(at, "%s is never %q", what, word), word, w.list()))
+		x.reportWord(x.problem(at, "%s is never %q", what, word), word, w)
 		return
 	}
 	if x.negated {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
@@ -26,6 +27,10 @@ type Finding struct {
 	diag.Problem
 
 	Rule string
+	// Word is the text, or the pattern, of a comparison that EnumValue is about, and Enum lists
+	// the texts that are compared with it.
+	Word string
+	Enum *catalog.Shape
 }
 
 // add keeps a finding, unless it is known: a condition may be looked at twice.

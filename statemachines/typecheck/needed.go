@@ -88,9 +88,19 @@ func (a *API) emptyAt(name string, value any, p part) string {
 	return ""
 }
 
-// NeverEmpty tells whether a call passes a text that its service refuses if it is empty, though
+// SendsText tells whether a Task of the machine passes a text that its service refuses if it is empty.
+func (c *Checker) SendsText() bool {
+	for s := range c.machine.All {
+		if c.neverEmpty(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// neverEmpty tells whether a call passes a text that its service refuses if it is empty, though
 // the model has no least length, and that a run makes.
-func (c *Checker) NeverEmpty(s *asl.State) bool {
+func (c *Checker) neverEmpty(s *asl.State) bool {
 	arguments := s.Arguments
 	if arguments == nil {
 		arguments = s.Parameters

@@ -119,6 +119,16 @@ func (x *scene) report(rule string, severity diag.Severity, p diag.Problem) {
 	x.c.add(Finding{Problem: p, Rule: rule})
 }
 
+// reportWord reports a comparison with a text that is none of those of an enum.
+func (x *scene) reportWord(p diag.Problem, word string, w words) {
+	if !x.reports {
+		return
+	}
+	p = suggestValue(p, word, w.list())
+	p.Severity = diag.Danger
+	x.c.add(Finding{Problem: p, Rule: EnumValue, Word: word, Enum: w.enum})
+}
+
 // problem is a problem at a JSON pointer.
 func (x *scene) problem(at, format string, args ...any) diag.Problem {
 	if !x.reports { // nobody will read it

@@ -142,7 +142,7 @@ func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
 	switch {
 	case w.any || w.isEmpty() || w.lists(word) || w.enum != nil && !w.may(word):
 	case w.enum != nil:
-		x.report(EnumValue, diag.Danger, suggestValue(x.problemIn(literal, "%s is never %q", w.enum.Name, word), word, w.list()))
+		x.reportWord(x.problemIn(literal, "%s is never %q", w.enum.Name, word), word, w)
 	case x.negated:
 	default:
 		x.report(NeverHolds, diag.Danger, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...))
