@@ -66,6 +66,11 @@ func classifyCode(code string) Class {
 	return Unknown
 }
 
+// IsLimit tells whether a code is the error that most services have for too many resources, in whatever
+// form: some call it LimitExceededFault. The SDKs retry it like a throttled call, and a service that is
+// called too often may answer with another code.
+func IsLimit(code string) bool { return canonical(code) == "limitexceeded" }
+
 // canonical returns a code in small letters, without its namespace and without
 // "Exception", "Error" and "Fault" at its end. Those differ between the forms of
 // one error: Step Functions shows LimitExceededFault as LimitExceededException,

@@ -181,8 +181,11 @@ func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Mea
 }
 
 // pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or
-// more: it may last until the member is there.
+// more: it may last until the member is there. No Retry takes a path of JSONPath that fails.
 func pollsByRetry(s *asl.State) bool {
+	if s.QueryLanguage != asl.JSONata {
+		return false
+	}
 	for _, r := range s.Retry {
 		if !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
 			continue

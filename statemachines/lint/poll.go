@@ -289,12 +289,13 @@ func (c *checker) poll(l *loop, s *asl.State) {
 		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "every error of the Task leads to %q, "+
 			"where the execution succeeds whether or not the job did; lead to a Fail state", s.Catch[caught].Next)
 	}
-	if slices.ContainsFunc(s.Catch, func(catcher asl.Catcher) bool {
-		return l.inside[catcher.Next] && (takesAll(catcher.ErrorEquals) || slices.ContainsFunc(catcher.ErrorEquals, asl.HasPlaceholder))
+	throttles := func(name string) bool { return c.takesThrottling(s, name) }
+	if slices.ContainsFunc(s.Catch, func(catcher asl.Catcher) bool { // the next poll asks again
+		return l.inside[catcher.Next] && (takesAll(catcher.ErrorEquals) || slices.ContainsFunc(catcher.ErrorEquals, asl.HasPlaceholder) ||
+			slices.ContainsFunc(catcher.ErrorEquals, throttles))
 	}) {
 		return
 	}
-	throttles := func(name string) bool { return c.takesThrottling(s, name) }
 	if len(s.Retry) == 0 {
 		fails := "the execution"
 		if c.operations.of(s) != nil || !slices.ContainsFunc(l.states, func(other *asl.State) bool { return other != s && other.Task != nil }) {
@@ -318,7 +319,27 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	if c.catchesThrottling(s) {
 		return // it looks at the error, which may be an answer of the service
 	}
-	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls; %s", c.retryAdvice(s, "add"))
+	takes := "no retrier takes throttled calls"
+	if name := limitIn(s.Retry); name != "" && c.operations.of(s) != nil {
+		takes = fmt.Sprintf("no retrier is sure to take throttled calls, as %q is the error of a limit", name)
+	}
+	c.report(UnretriedTask, s, "/Retry", "%s; %s", takes, c.retryAdvice(s, "add"))
+}
+
+// limitIn is the name by which some retriers take the error of a limit; empty if they do not.
+func limitIn(retriers []asl.Retrier) string {
+	for _, r := range retriers {
+		if i := slices.IndexFunc(r.ErrorEquals, isLimit); r.MaxAttempts > 0 && i >= 0 {
+			return r.ErrorEquals[i]
+		}
+	}
+	return ""
+}
+
+// isLimit tells whether the name of an error is that of a limit, such as for too many jobs.
+func isLimit(name string) bool {
+	_, code, _ := strings.Cut(name, ".")
+	return awserror.IsLimit(code)
 }
 
 // pollInside checks the Tasks that poll inside of a Map or Parallel of a poll loop: the failure of
@@ -348,7 +369,7 @@ func (c *checker) takesThrottling(s *asl.State, name string) bool {
 		return takesFaults(s, name)
 	case name == service.UnmodeledErrorName():
 		return true
-	case awserror.ClassifyName(name, "") != awserror.Throttled:
+	case awserror.ClassifyName(name, "") != awserror.Throttled, isLimit(name):
 		return false
 	}
 	for _, op := range service.Operations {

@@ -357,11 +357,30 @@ func (r *reading) sayWhoTells(job *catalog.Job) string {
 	case event == nil:
 		return ""
 	}
-	text := fmt.Sprintf("%s sends the event %q when the job ends: wait for it with a task token", service, event.DetailTypes[0])
+	text := fmt.Sprintf("%s sends the event %q when the job ends%s: wait for it with a task token", service, event.DetailTypes[0], r.onlyWith())
 	if event.Delivery == catalog.BestEffort {
 		text += ", and poll seldom in case it is lost (best effort)"
 	}
+	if event.Note != "" {
+		text += ". " + strings.TrimSuffix(event.Note, ".")
+	}
 	return text
+}
+
+// onlyWith says what the start call must have so that the service sends an event of the job's end; empty if
+// nothing, or it has it.
+func (l *Loop) onlyWith() string {
+	asked := l.Entry.Job.Event.Switch
+	if asked == "" {
+		return ""
+	}
+	if t := argumentsOf(l.Start); t != nil {
+		given := memberOf(t, javasdk.MemberName(asked))
+		if given != nil && given.Literal == true {
+			return ""
+		}
+	}
+	return fmt.Sprintf(", if the start call has %q true", javasdk.MemberName(asked))
 }
 
 // checkDefault warns of a Default that polls on for values of which nobody knows that

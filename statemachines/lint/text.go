@@ -169,7 +169,7 @@ func (r *Row) Describe() string {
 	does := r.does()
 	switch {
 	case r.Lacks && r.Meaning == MeansFailure:
-		return "failure, " + does
+		return r.means() + ", " + does
 	case r.Lacks && r.Meaning != MeansUnknown:
 		return r.means() + ", but " + does
 	case len(r.Either) > 0, r.Compared, r.Meanwhile, r.Later && r.Meaning == MeansUnknown:
@@ -177,7 +177,7 @@ func (r *Row) Describe() string {
 	case r.Later:
 		return r.means() + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
 	case r.Apart && r.Partial:
-		return "failure in part, " + does
+		return r.means() + ", " + does
 	case r.Apart && r.Ends == PollsOn:
 		return r.means() + ", " + does + " after other Tasks"
 	case r.Apart:
@@ -230,6 +230,8 @@ func (r *Row) means() string {
 		return "ending after a later call"
 	case r.Change:
 		return "another change"
+	case r.Partial:
+		return "failure in part"
 	default:
 		return string(r.Meaning)
 	}
@@ -288,7 +290,11 @@ func (l *Loop) notes() [][2]string {
 	if needless := tag(PollNeedless); needless != "" {
 		text := " has .sync: no loop needed"
 		if job := l.Entry.Job; job.Sync == "" {
-			text = fmt.Sprintf(" sends an event at the end (%s)", job.Event.Delivery)
+			sends := "sends"
+			if job.Event.Note != "" {
+				sends = "may send" // the finding says when
+			}
+			text = fmt.Sprintf(" %s an event at the end%s (%s)", sends, l.onlyWith(), job.Event.Delivery)
 		}
 		notes = append(notes, [2]string{"  " + l.Entry.Service.Key + text, needless})
 	}

@@ -69,10 +69,6 @@ func lookUp(table map[string]serviceError, r asl.Resource) (serviceError, bool) 
 // it for all operations mean something else by it.
 const provisioned = "ProvisionedThroughputExceededException"
 
-// tooMany is an error that most services have for too many resources, in whatever form: some call
-// it LimitExceededFault.
-const tooMany = "LimitExceededException"
-
 // ofAnother are errors of services that the called one calls in turn.
 var ofAnother = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(Dependen|EC2|EKS|KMS|Kms|Lambda)`) })
 
@@ -82,7 +78,7 @@ func throttles(service *catalog.Service) []throttle {
 	var found []throttle
 	for _, o := range service.Operations {
 		for _, e := range o.Errors {
-			if javasdk.ExceptionName(service.Name, e.Shape) == tooMany || ofAnother().MatchString(e.Shape) || awserror.ClassifyAnswer(0, e.Shape) != awserror.Throttled {
+			if awserror.IsLimit(e.Shape) || ofAnother().MatchString(e.Shape) || awserror.ClassifyAnswer(0, e.Shape) != awserror.Throttled {
 				continue
 			}
 			i := slices.IndexFunc(found, func(t throttle) bool { return t.Shape == e.Shape })
