@@ -14,14 +14,35 @@ func (l *loop) onlyCounts(s *asl.State) bool {
 	if s.Assign == nil || s.Output != nil || s.Type != asl.TypeWait && (s.Type != asl.TypePass || l.changesData(s)) {
 		return false
 	}
-	return !slices.ContainsFunc(l.assigned(s), func(name string) bool {
-		return l.isReadBehind(name) || slices.Contains(l.poll.Variables(), name)
-	})
+	read, _ := l.readVariable(s)
+	return read == ""
 }
 
-// isReadBehind tells whether a state reads a variable that runs behind the loop, before one sets the
-// variable anew: as for another loop that counts in it, too.
-func (l *loop) isReadBehind(name string) bool {
+// readVariable is a variable that a state sets and that the poll reads, or a state behind the loop, and
+// which does; empty for none.
+func (l *loop) readVariable(s *asl.State) (name, reader string) {
+	for _, name := range l.assigned(s) {
+		if slices.Contains(l.poll.Variables(), name) {
+			return name, l.poll.Name
+		}
+		if reader := l.readerOf(name); reader != "" {
+			return name, reader
+		}
+	}
+	return "", ""
+}
+
+// readerOf is a state behind the loop that reads a variable; empty for none.
+func (l *loop) readerOf(name string) string {
+	return l.readerBehind(
+		func(s *asl.State) bool { return reads(s, name) },
+		func(s *asl.State) bool { return slices.Contains(l.assigned(s), name) },
+	)
+}
+
+// readerBehind is a state that reads something and runs behind the loop, before one sets that anew: as
+// for another loop that counts in it, too. It is empty if there is none.
+func (l *loop) readerBehind(reads, sets func(*asl.State) bool) string {
 	seen := map[string]bool{}
 	for left := l.waysOut(); len(left) > 0; {
 		s := l.flow.State(left[0])
@@ -30,17 +51,17 @@ func (l *loop) isReadBehind(name string) bool {
 			continue
 		}
 		seen[s.Name] = true
-		if reads(s, name) {
-			return true
+		if reads(s) {
+			return s.Name
 		}
-		if s.Choice == nil && len(s.Catch) == 0 && slices.Contains(l.assigned(s), name) {
+		if s.Choice == nil && len(s.Catch) == 0 && sets(s) {
 			continue // the count begins anew
 		}
 		for _, way := range s.Transitions() {
 			left = append(left, way.To)
 		}
 	}
-	return false
+	return ""
 }
 
 // waysOut are the states that the loop leads to, also by the catchers of its poll.
@@ -88,7 +109,7 @@ func (l *loop) countsInPoll(name string) bool {
 			}
 		}
 	}
-	return !l.isReadBehind(name) && !slices.ContainsFunc(l.states, func(s *asl.State) bool {
+	return l.readerOf(name) == "" && !slices.ContainsFunc(l.states, func(s *asl.State) bool {
 		return s != l.poll && s.Choice == nil && slices.Contains(s.Variables(), name)
 	})
 }
@@ -123,9 +144,10 @@ func (l *loop) behindCount(s *asl.State) *asl.State {
 }
 
 // readsCount tells whether the JSON of a rule reads a variable that a Wait or a Pass of the loop
-// sets, or that its poll counts in.
+// sets, or that its poll counts in, or a member of the data that a Pass counts in.
 func (l *loop) readsCount(rule []byte) bool {
 	return slices.ContainsFunc(l.assignedBy(asl.TypeWait, asl.TypePass), func(name string) bool { return readsVariable(rule, name) }) ||
+		slices.ContainsFunc(l.countedMembers(), func(path string) bool { return readsMember(rule, path) }) ||
 		slices.ContainsFunc(l.assigned(l.poll), func(name string) bool { return readsVariable(rule, name) && l.countsInPoll(name) })
 }
 

@@ -1,6 +1,7 @@
 package fix_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -19,14 +20,15 @@ func TestLoopThatCounts(t *testing.T) {
 		look = `"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q", "Next": "Done?"},
 			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
 				{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"}, {"Variable": "$n", "NumericGreaterThanEquals": 20, "Next": "Late"}], "Default": "Wait"},`
-		wait      = `"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, `
-		count     = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
-		start     = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
-		ends      = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
-		ofItself  = `"Look" makes the variable "n" of itself in each turn, and more reads it than the Choices of the loop`
-		changes   = `"Wait" changes data of the execution`
-		untouched = `"Count" changes variables that other states read. If it counts, count by Assign, in a variable that the loop alone reads`
-		inData    = `"Count" changes the data that the states behind the loop get. If it counts, count by Assign, in a variable that the loop alone reads`
+		wait     = `"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, `
+		count    = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
+		start    = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
+		ends     = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+		ofItself = `"Look" makes the variable "n" of itself in each turn, and more reads it than the Choices of the loop`
+		changes  = `"Wait" changes data of the execution`
+		behind   = `"Count" sets $n, and "Good" reads that: count in a variable or member that the loop alone reads`
+		polled   = `"Count" sets $n, and "Look" reads that: count in a variable or member that the loop alone reads`
+		inData   = `"Count" changes the data that the states behind the loop get`
 	)
 	inWait := start + strings.Replace(wait, `"Seconds"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Seconds"`, 1) + look + ends
 	inPass := start + strings.Replace(wait, `"Look"`, `"Count"`, 1) + count + look + ends
@@ -51,14 +53,13 @@ func TestLoopThatCounts(t *testing.T) {
 		"from a rule of a Choice":    {strings.Replace(inWait, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.go", "IsPresent": true, "Assign": {"n": 0}, "Next": "Wait"}], "Default": "Good"}`, 1), ""},
 		"set to null elsewhere":      {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
 		"set anew behind":            {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
-		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), untouched},
+		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), behind},
 		"and changes the data":       {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), inData},
 		"in the Wait, for another":   {strings.Replace(inWait, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), changes},
 		"with an Output":             {strings.Replace(inJSONata, `"Seconds"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Seconds"`, 1), changes},
-		"for the poll":               {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), untouched},
+		"for the poll":               {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), polled},
 		"in the poll and for it":     {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 1}`, `"Next": "Done?"`, `"TimeoutSecondsPath": "$n", "Next": "Done?"`).Replace(inPoll), ofItself},
 		"in the poll and for a Wait": {strings.Replace(pollInJSONata, `"Seconds": 30`, `"Seconds": "{% 30 + $n %}"`, 1), ofItself},
-		"in the data":                {strings.NewReplacer(`"Assign": {"n.$": "States.MathAdd($n, 1)"}`, `"Parameters": {"n.$": "States.MathAdd($.poll.n, 1)"}, "ResultPath": "$.poll"`, `"Variable": "$n"`, `"Variable": "$.poll.n"`).Replace(inPass), inData},
 		"then anew for the next loop": {strings.Replace(inPoll, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Rest"},
 			"Rest": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericGreaterThan": 3, "Next": "End"}], "Default": "More"}, "More": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Rest"},
 			"End": {"Type": "Succeed"}`, 1), ""},
@@ -88,4 +89,110 @@ func TestLoopThatCounts(t *testing.T) {
 			require.Contains(t, after, `"Late"`)
 		})
 	}
+}
+
+// A loop that counts in its data becomes one that does not, where nothing else reads the count.
+func TestLoopThatCountsInItsData(t *testing.T) {
+	t.Parallel()
+	const path = `{"StartAt": "Zero", "States": {
+  "Zero": {"Type": "Pass", "Result": {"n": 0}, "ResultPath": "$.turns", "Next": "Wait"},
+  "Wait": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+    {"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"}, {"Variable": "$.turns.n", "NumericGreaterThanEquals": 20, "Next": "Late"}], "Default": "Count"},
+  "Count": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns", "Next": "Wait"},
+  "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	const expression = `{"QueryLanguage": "JSONata", "StartAt": "Zero", "States": {
+  "Zero": {"Type": "Pass", "Output": "{% $merge([$states.input, {'turns': 0}]) %}", "Next": "Wait"},
+  "Wait": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "{% $states.input.id %}"},
+    "Output": "{% $merge([$states.input, {'q': $states.result}]) %}", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.q.QueryExecution.Status.State = 'SUCCEEDED' %}", "Next": "Good"},
+    {"Condition": "{% $states.input.q.QueryExecution.Status.State = 'FAILED' %}", "Next": "Bad"}, {"Condition": "{% $states.input.turns >= 20 %}", "Next": "Late"}], "Default": "Count"},
+  "Count": {"Type": "Pass", "Output": "{% $merge([$states.input, {'turns': $states.input.turns + 1}]) %}", "Next": "Wait"},
+  "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	inMap := func(text string) string {
+		return `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "ItemsPath": "$.jobs", "ItemProcessor": ` + text + `, "End": true}}}`
+	}
+	good := func(text, state string) string {
+		return strings.Replace(text, `"Good": {"Type": "Succeed"}`, `"Good": `+state, 1)
+	}
+	const reads = `, and "Good" reads that: count in a variable or member that the loop alone reads`
+	for name, c := range map[string]struct{ text, refused string }{
+		"in JSONPath":               {path, ""},
+		"in JSONata":                {expression, ""},
+		"in an object of JSONata":   {strings.Replace(expression, `"Output": "{% $merge([$states.input, {'turns': $states.input.turns + 1}]) %}"`, `"Output": {"id": "{% $states.input.id %}", "turns": "{% $states.input.turns + 1 %}"}`, 1), "gives other data"},
+		"in a Map":                  {inMap(path), ""},
+		"then anew":                 {good(path, `{"Type": "Pass", "Result": {"n": 7}, "ResultPath": "$.turns", "End": true}`), ""},
+		"for a state behind":        {good(path, `{"Type": "Pass", "Parameters": {"polls.$": "$.turns.n"}, "End": true}`), `"Count" counts in $.turns` + reads},
+		"for a state with it whole": {good(path, `{"Type": "Pass", "Parameters": {"all.$": "$.turns"}, "End": true}`), `"Count" counts in $.turns` + reads},
+		"for an expression behind":  {good(expression, `{"Type": "Pass", "Output": "{% $states.input.turns %}", "End": true}`), `"Count" counts in $.turns` + reads},
+		"for a call with all data":  {good(path, `{"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payload.$": "$"}, "End": true}`), "the call was Good with"},
+		"for the poll":              {strings.Replace(path, `"$.id"}, "ResultPath": "$.q"`, `"States.Format('{}-{}', $.id, $.turns.n)"}, "ResultPath": "$.q"`, 1), `"Count" counts in $.turns, and "Look" reads that`},
+		"beside other data":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}`, `{"n.$": "States.MathAdd($.other.n, 1)"}`, 1), `"Count" changes the data that the states behind the loop get`},
+	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			after, loops := apply(t, c.text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			if c.refused != "" {
+				require.Contains(t, loops[0].Refused, c.refused)
+				return
+			}
+			require.Empty(t, loops[0].Refused)
+			require.InDelta(t, 10*time.Minute, loops[0].MaxWait, float64(time.Minute))
+			require.NotContains(t, after, `"Count"`)
+			require.Contains(t, strings.Join(loops[0].Notes, "\n"), "nothing counts in $.turns any more: behind the loop, and in the output, it is as before the loop")
+		})
+	}
+}
+
+// A loop stays whose number of polls the input says.
+func TestLoopWithALimitFromTheInput(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "Zero", "States": {
+  "Zero": {"Type": "Pass", "Assign": {"n": 0, "most.$": "$.most"}, "Next": "Wait"},
+  "Wait": {"Type": "Wait", "Seconds": 30, "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+    {"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"}, {LIMIT, "Next": "Late"}], "Default": "Wait"},
+  "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	limit := func(rule string) string { return strings.Replace(text, "LIMIT", rule, 1) }
+	const unknown = `the rule of "Done?" for "Late" compares a count with %s, and the definition does not show how many polls that lets the loop make`
+	byPath := `"Variable": "$n", "NumericGreaterThanEqualsPath": "$.most"`
+	for name, c := range map[string]struct{ text, with string }{
+		"a member of the input":  {limit(byPath), "$.most"},
+		"a variable":             {limit(`"Variable": "$n", "NumericGreaterThanEqualsPath": "$most"`), "$most"},
+		"the other way round":    {limit(`"Variable": "$.most", "NumericLessThanEqualsPath": "$n"`), "$.most"},
+		"inside of an And":       {limit(`"And": [{"Variable": "$.q.QueryExecution.Status.State", "IsString": true}, {` + byPath + `}]`), "$.most"},
+		"in JSONata":             {strings.Replace(limit(`"Condition": "{% $n >= $most %}"`), `"Type": "Choice"`, `"Type": "Choice", "QueryLanguage": "JSONata"`, 1), "$most"},
+		"with a time beside it":  {strings.Replace(limit(byPath), `{"StartAt"`, `{"TimeoutSeconds": 7200, "StartAt"`, 1), "$.most"},
+		"a number":               {limit(`"Variable": "$n", "NumericGreaterThanEquals": 20`), ""},
+		"a variable of a number": {strings.Replace(limit(`"Variable": "$n", "NumericGreaterThanEqualsPath": "$most"`), `"most.$": "$.most"`, `"most": 20`, 1), ""},
+	} {
+		if !race.Takes(name, 4) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.NewReplacer(`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED"`, `"Condition": "{% $states.input.q.QueryExecution.Status.State = 'SUCCEEDED' %}"`,
+				`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED"`, `"Condition": "{% $states.input.q.QueryExecution.Status.State = 'FAILED' %}"`)
+			machine := c.text
+			if strings.Contains(machine, "JSONata") {
+				machine = text.Replace(machine)
+			}
+			_, loops := apply(t, machine, fix.Options{Strategy: compile.Variables})
+			if c.with == "" {
+				require.Empty(t, loops[0].Refused)
+				return
+			}
+			require.Contains(t, loops[0].Refused, fmt.Sprintf(unknown, c.with))
+		})
+	}
+	began := strings.Replace(limit(`"Variable": "$n", "NumericGreaterThanEquals": 20`), `{"n": 0, "most.$": "$.most"}`, `{"n.$": "$.begun"}`, 1)
+	_, loops := apply(t, began, fix.Options{Strategy: compile.Variables})
+	require.Contains(t, loops[0].Refused, `compares a count, and nothing before the loop sets that to a number: do so in a Pass`)
 }

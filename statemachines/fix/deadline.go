@@ -24,7 +24,11 @@ func (l *loop) checkDeadlines() error {
 			continue
 		}
 		for i := range s.Choice.Rules {
-			if err := l.checkDeadline(s, &s.Choice.Rules[i], l.node(s).Get("Choices").Items[i].Raw()); err != nil {
+			rule, raw := &s.Choice.Rules[i], l.node(s).Get("Choices").Items[i].Raw()
+			if err := l.checkDeadline(s, rule, raw); err != nil {
+				return err
+			}
+			if err := l.checkLimit(s, rule, raw); err != nil {
 				return err
 			}
 		}
@@ -68,14 +72,19 @@ func (l *loop) unknownTimeOf(raw []byte, known object) string {
 	return ""
 }
 
+// partsOf are the conditions inside of one.
+func partsOf(c *asl.Condition) []*asl.Condition {
+	parts := slices.Concat(c.And, c.Or)
+	if c.Not != nil {
+		parts = append(parts, c.Not)
+	}
+	return parts
+}
+
 // unknownTime is what a condition in JSONPath compares the time with and the definition does not
 // show; empty for nothing.
 func (l *loop) unknownTime(c *asl.Condition, known object) string {
-	inner := slices.Concat(c.And, c.Or)
-	if c.Not != nil {
-		inner = append(inner, c.Not)
-	}
-	for _, part := range inner {
+	for _, part := range partsOf(c) {
 		if with := l.unknownTime(part, known); with != "" {
 			return with
 		}

@@ -50,7 +50,7 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 		"an item picked by its id": {
 			withoutBad(loopOf(database, "DbInstanceIdentifier", `, "Output": {"s": "{% $states.result.DbInstances[DbInstanceIdentifier = $states.context.Execution.Input.name].DbInstanceStatus %}"}`,
 				condition("$states.input.s = 'available'", "Good"))),
-			`Compare statuses alone, those of one item that the arguments of "Look" ask for`, "",
+			`Compare statuses alone, of one item that "Look" asks for`, "",
 		},
 		"a filter in JSONPath": {
 			withoutBad(loopOf(database, "DbInstanceIdentifier", toDatabase+`, "ResultSelector": {"done.$": "$.DbInstances[?(@.DbInstanceStatus=='available')]"}`, `{"Variable": "$.d.done[0]", "IsPresent": true, "Next": "Good"}`)),
@@ -60,7 +60,7 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 		"two members of a crawler in JSONata": {loopOf(crawler, "Name", "", condition("$states.input.Crawler.State = 'READY' and $states.input.Crawler.LastCrawl.Status = 'SUCCEEDED'", "Good")+","+condition("$states.input.Crawler.State = 'READY'", "Bad")), "", "Bad"},
 		"a status that the waiter does not know": {
 			loopOf("redshift:describeClusters", "ClusterIdentifier", `, "ResultPath": "$.d"`, strings.NewReplacer("DbInstances", "Clusters", "DbInstanceStatus", "ClusterStatus").Replace(available+","+failed)),
-			`nothing leads to "Bad" any more, as the old loop got there in no trial: repair the loop first, without --replace`, "",
+			`nothing leads to "Bad" any more: the old loop leads no failure of redshift:ClusterAvailable there, and polls on with hardware-failure, `, "",
 		},
 		"a status of a new image and of a changed one": {
 			loopOf("sagemaker:describeImage", "ImageName", `, "ResultPath": "$.d"`,

@@ -295,7 +295,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if o.strategy().Waits() {
 		out.Notes = f.warnings
 	}
-	for _, note := range []string{f.waitNote, f.chosen} {
+	for _, note := range []string{f.waitNote, f.chosen, f.noteCounts(), f.noteCallTime()} {
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}

@@ -92,6 +92,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		f.warnDropped()
 	}
 	f.keepResource()
+	f.keepCallTime()
 	return f, adapt()
 }
 
@@ -296,9 +297,13 @@ func (f *fragment) onlyFails(exit string) bool {
 }
 
 // handlerOf is the state for failures among those that failures lead to, most of them to the first.
-// Of several Fail states, each may tell of its failure alone: one of them has to be that of most.
+// Of several Fail states, each may tell of its failure alone: one of them has to be that of most. Where
+// none leads anywhere, it is that of statuses which the loop does not know.
 func (f *fragment) handlerOf(failures []string) string {
-	if len(failures) == 0 {
+	switch {
+	case len(failures) == 0 && f.otherwise != f.lateExit() && f.otherwise != f.success:
+		return f.otherwise
+	case len(failures) == 0:
 		return ""
 	}
 	first := failures[0]

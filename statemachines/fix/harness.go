@@ -300,7 +300,7 @@ func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Opt
 	if err != nil {
 		return out, err
 	}
-	out.exit, out.output, out.visits, out.polled = t.exit(r), string(r.Output), r.Visits, *asked
+	out.exit, out.output, out.visits, out.polled = t.exit(r), l.withoutCounts(string(r.Output)), r.Visits, *asked
 	if out.exit != "" && out.exit == l.lateExit() && out.ended > 1 && !out.later {
 		out.exit = "" // it polled on to its bound
 	}

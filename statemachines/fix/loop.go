@@ -35,6 +35,7 @@ type loop struct {
 	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
 	apart     map[string]bool   // statuses of failures that leave as a success does, and are told from it behind
 	late      []string          // the states behind it that it leads to while the job runs
+	otherwise string            // where it leads any status that it does not know, and fails; empty if it does not
 	entries   []*asl.State      // where it begins
 	told      map[string]string // texts of answers, by the drawn texts that have to be the same
 	// first is how long the loop waits before its first poll, in seconds.
@@ -106,6 +107,9 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 // read reads a loop, and refuses one that does more than poll.
 func (l *loop) read(table lint.Loop) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
+	if running := l.bound.Running; running != nil && running.Kind != lint.Unbounded {
+		l.bound = *running // a new loop has one deadline, for calls that fail, too
+	}
 	for _, name := range table.Turn.States {
 		l.inside[name] = true
 	}
@@ -126,13 +130,9 @@ func (l *loop) read(table lint.Loop) error {
 			}
 		case s.Type == asl.TypeWait:
 			l.wait = cmp.Or(l.wait, s)
-		case l.onlyCounts(s):
+		case l.onlyCounts(s) || l.countsInData(s):
 		case s.Type == asl.TypePass && (s.Assign != nil || l.changesData(s)):
-			what := "the data that the states behind the loop get"
-			if !l.changesData(s) {
-				what = "variables that other states read"
-			}
-			return refuse("the loop does more than poll: %q changes %s. If it counts, count by Assign, in a variable that the loop alone reads", s.Name, what)
+			return l.refusePass(s)
 		default:
 			return refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
 		}
@@ -203,7 +203,7 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 func (l *loop) check() error {
 	for _, s := range l.states {
 		switch {
-		case s.Type == asl.TypePass || l.onlyCounts(s):
+		case s.Type == asl.TypePass || l.onlyCounts(s): // what a Pass may do is known
 		case s.Type == asl.TypeWait && (s.Assign != nil || s.Output != nil):
 			return refuse("%q changes data of the execution", s.Name)
 		case s.Choice == nil || l.choices() == 1 && !l.setsOnTheWayBack(s):
@@ -296,6 +296,21 @@ func (l *loop) firstWaits() []*asl.State {
 		all = append(all, s)
 	}
 	return all
+}
+
+// waitsBefore is how long the loop waits before its first poll, as far as the definition says.
+func (l *loop) waitsBefore() time.Duration {
+	if l.first == 0 {
+		return 0
+	}
+	var total time.Duration
+	for _, s := range l.firstWaits() {
+		if seconds := s.Wait.Seconds; seconds != nil {
+			literal, _ := seconds.Literal.(int64)
+			total += time.Duration(literal) * time.Second
+		}
+	}
+	return total
 }
 
 // node is the JSON of a state.

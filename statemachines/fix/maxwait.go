@@ -32,17 +32,34 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 	if wait = old; l.bound.Kind == lint.Unbounded || old == 0 {
 		wait = min(cmp.Or(old, unbounded), unbounded)
 	}
-	wait = max(min(wait, most).Truncate(time.Second), least)
+	if !l.keepsBound(limit, lead) {
+		wait = min(wait, most)
+	}
+	wait = max(wait.Truncate(time.Second), least)
 	switch {
 	case old == 0:
 		note = fmt.Sprintf("the definition does not say how long the old loop waited. The new one waits %s: change that with --max-wait", spell(wait))
 	case wait < old && limit > 0 && wait == max(most, least):
-		note = fmt.Sprintf("the new loop waits %s, to end before the %s does, %s after its start%s: change that with --max-wait",
-			spell(wait), l.execution(), spell(limit), lead)
+		note = fmt.Sprintf("the new loop waits %s, to end before the %s does, %s after its start%s%s. A job that ends later fails: change that with --max-wait",
+			spell(wait), l.execution(), spell(limit), lead, l.ownWait(limit))
 	case wait < old.Truncate(time.Second):
 		note = fmt.Sprintf("the new loop waits %s, the old one %s, until its history was full: change that with --max-wait", spell(wait), spell(old))
 	}
 	return wait, note
+}
+
+// keepsBound tells whether the old loop has a bound of its own, behind which the execution has time left
+// for the last call.
+func (l *loop) keepsBound(limit time.Duration, before lead) bool {
+	return l.isBounded() && l.bound.After > 0 && !l.express && before.loops == 1 && l.bound.After+before.lasts+time.Minute <= limit
+}
+
+// ownWait says how long the old loop waited, where that ended before the execution; empty elsewhere.
+func (l *loop) ownWait(limit time.Duration) string {
+	if !l.isBounded() || l.bound.After >= limit {
+		return ""
+	}
+	return "; the old one waited " + spell(l.bound.After)
 }
 
 // checkTime refuses a loop for which the execution has no time left, unless the user says how long it

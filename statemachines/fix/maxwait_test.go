@@ -27,13 +27,13 @@ func TestMaxWait(t *testing.T) {
 	}{
 		"a history that fills soon":  {`"StartAt"`, 5, 0, 13875 * time.Second, ""},
 		"a history that fills late":  {`"StartAt"`, 60, 0, 24 * time.Hour, "the new loop waits 24h, the old one 46h15m, until its history was full: change that with --max-wait"},
-		"a limit of two hours":       {limit(7200), 60, 0, 110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start: change that with --max-wait"},
-		"a limit of two days":        {limit(172800), 120, 0, 48*time.Hour - 10*time.Minute, "the new loop waits 47h50m, to end before the machine does, 48h after its start: change that with --max-wait"},
+		"a limit of two hours":       {limit(7200), 60, 0, 110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start. A job that ends later fails: change that with --max-wait"},
+		"a limit of two days":        {limit(172800), 120, 0, 48*time.Hour - 10*time.Minute, "the new loop waits 47h50m, to end before the machine does, 48h after its start. A job that ends later fails: change that with --max-wait"},
 		"a max wait below the limit": {limit(7200), 60, time.Hour, time.Hour, ""},
 		"a max wait up to the limit": {limit(7200), 60, 2 * time.Hour, 2 * time.Hour, "the machine ends 2h after its start, maybe before this loop does with its max wait of 2h"},
 		"a time that does not show":  {`"TimeoutSeconds": "${limit}", "StartAt"`, 60, 0, 24 * time.Hour, "the definition does not say how long the old loop waited. The new one waits 24h: change that with --max-wait"},
 		"a max wait without a limit": {`"StartAt"`, 60, 72 * time.Hour, 72 * time.Hour, ""},
-		"a limit of a few minutes":   {limit(600), 20, 0, 450 * time.Second, "the new loop waits 7m30s, to end before the machine does, 10m after its start: change that with --max-wait"},
+		"a limit of a few minutes":   {limit(600), 20, 0, 450 * time.Second, "the new loop waits 7m30s, to end before the machine does, 10m after its start. A job that ends later fails: change that with --max-wait"},
 	} {
 		if !race.Takes(name, 12) {
 			continue
@@ -51,6 +51,42 @@ func TestMaxWait(t *testing.T) {
 				} else {
 					require.Contains(t, notes, c.wantNote)
 				}
+			}
+		})
+	}
+}
+
+// A bound of the old loop stays, unless the machine has no time left behind it.
+func TestMaxWaitOfABoundedLoop(t *testing.T) {
+	t.Parallel()
+	const text = `{"TimeoutSeconds": 7200, "StartAt": "Zero", "States": {
+  "Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"},
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.q", "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [
+    {"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+    {"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"},
+    {"Variable": "$n", "NumericGreaterThanEquals": POLLS, "Next": "Late"}
+  ], "Default": "Pause"},
+  "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	for polls, c := range map[string]struct {
+		want time.Duration
+		note string
+	}{
+		"100": {50 * time.Minute, ""},
+		"230": {115 * time.Minute, ""},
+		"239": {110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start; the old one waited 1h59m30s. A job that ends later fails"},
+	} {
+		t.Run(polls, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, strings.Replace(text, "POLLS", polls, 1), fix.Options{Strategy: compile.Variables})
+			require.Empty(t, loops[0].Refused)
+			require.Equal(t, c.want, loops[0].MaxWait)
+			notes := strings.Join(loops[0].Notes, "; ")
+			if c.note == "" {
+				require.NotContains(t, notes, "the new loop waits")
+			} else {
+				require.Contains(t, notes, c.note)
 			}
 		})
 	}
@@ -81,11 +117,11 @@ func TestMaxWaitBesideOthers(t *testing.T) {
 		note string
 	}{
 		"a Wait before":          {limited(flow("Hour", fmt.Sprintf(hour, "Wait 1")+loop(1, "Good"))), []time.Duration{50 * time.Minute}, "2h after its start (the Wait states before the loop take 1h)"},
-		"a Wait behind":          {limited(flow("Wait 1", loop(1, "Hour")+", "+fmt.Sprintf(hour, "Good")[:len(fmt.Sprintf(hour, "Good"))-2])), []time.Duration{110 * time.Minute}, "2h after its start: "},
+		"a Wait behind":          {limited(flow("Wait 1", loop(1, "Hour")+", "+fmt.Sprintf(hour, "Good")[:len(fmt.Sprintf(hour, "Good"))-2])), []time.Duration{110 * time.Minute}, "2h after its start. "},
 		"two loops":              {limited(flow("Wait 1", loop(1, "Wait 2")+", "+loop(2, "Good"))), []time.Duration{50 * time.Minute, 59*time.Minute + 30*time.Second}, "2h after its start (2 loops share that time)"},
 		"a Wait before a Map":    {within("Hour", each, one, inline), []time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)"},
 		"a Wait before children": {within("Hour", each, one, standard), []time.Duration{50 * time.Minute}, "(the Wait states before the loop take 1h)"},
-		"children of Express":    {within("Hour", each, one, express), []time.Duration{4*time.Minute + 30*time.Second}, "before the child execution does, 5m after its start: "},
+		"children of Express":    {within("Hour", each, one, express), []time.Duration{4*time.Minute + 30*time.Second}, "before the child execution does, 5m after its start. "},
 		"a Parallel before": {
 			limited(flow("Both", `"Both": {"Type": "Parallel", "Branches": [{"StartAt": "Short", "States": {"Short": {"Type": "Wait", "Seconds": 60, "End": true}}},
 				{"StartAt": "Long", "States": {"Long": {"Type": "Wait", "Seconds": 3600, "End": true}}}], "ResultPath": null, "Next": "Wait 1"}, `+loop(1, "Good"))),

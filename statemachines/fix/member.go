@@ -92,12 +92,8 @@ func hasMember(s *catalog.Shape, name string, seen map[*catalog.Shape]bool) bool
 
 // conditionMembers are the last names of the paths that a condition reads.
 func (l *loop) conditionMembers(c *asl.Condition) []string {
-	inner := slices.Concat(c.And, c.Or)
-	if c.Not != nil {
-		inner = append(inner, c.Not)
-	}
 	var names []string
-	for _, part := range inner {
+	for _, part := range partsOf(c) {
 		names = append(names, l.conditionMembers(part)...)
 	}
 	for _, p := range []*jsonpath.Path{c.Variable, c.ValuePath} {

@@ -343,7 +343,7 @@ func TestReasons(t *testing.T) {
 				`{"And": [{"Variable": "$.q.DbInstances[0].DbInstanceStatus", "StringEquals": "available"}, {"Variable": "$.q.DbInstances[0].MultiAz", "BooleanEquals": true}], "Next"`,
 				`"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(addRule(plain, `{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "gone", "Next": "Failed"}`))),
 			fix.Options{},
-			"in a trial, no success of rds:DescribeDBInstances leaves the loop (DBInstanceAvailable, DBInstanceDeleted). Compare statuses alone",
+			"in a trial, no success of rds:DescribeDBInstances leaves the loop (DBInstanceAvailable, DBInstanceDeleted): jobpoller lint shows",
 		},
 		"an expression of arguments": {
 			edit(queryInJSONata("", "", ""), `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`, `"Arguments": "{% {'QueryExecutionId': $states.context.Execution.Input.id} %}"`),

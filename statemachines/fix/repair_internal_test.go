@@ -140,13 +140,13 @@ func TestNewFinding(t *testing.T) {
 		"another message":                {mended, finding("a", "/States/Look/Next", "n", diag.Warning), ""},
 		"the same elsewhere":             {finding("a", "/States/Look2", "m", diag.Warning), finding("a", "/States/Look2", "m", diag.Warning), ""},
 		"another rule says the same":     {finding("b", "/States/Look", "m", diag.Warning), finding("b", "/States/Look", "m", diag.Warning), ""},
-		"a new one":                      {mended, finding("b", "/States/Look", "m", diag.Warning), "lint finds b: m"},
-		"a new one elsewhere":            {mended, finding("a", "/States/Look2/Next", "n", diag.Warning), "lint finds a: n"},
+		"a new one":                      {mended, finding("b", "/States/Look", "m", diag.Warning), "lint finds b in the new text: m"},
+		"a new one elsewhere":            {mended, finding("a", "/States/Look2/Next", "n", diag.Warning), "lint finds a in the new text: n"},
 		"the same status elsewhere":      {finding(lint.StatusPollsOn, "/States/Look", "m, then n", diag.Warning), finding(lint.StatusPollsOn, "/States/Look2", "m, then o", diag.Warning), ""},
-		"another status elsewhere":       {finding(lint.StatusPollsOn, "/States/Look", "m, then n", diag.Warning), finding(lint.StatusPollsOn, "/States/Look2", "o, then n", diag.Warning), "lint finds status-polls-on: o, then n"},
-		"the subject of another rule":    {finding("b", "/States/Look", "m, then n", diag.Warning), finding("b", "/States/Look2", "m, then o", diag.Warning), "lint finds b"},
+		"another status elsewhere":       {finding(lint.StatusPollsOn, "/States/Look", "m, then n", diag.Warning), finding(lint.StatusPollsOn, "/States/Look2", "o, then n", diag.Warning), "lint finds status-polls-on in the new text: o, then n"},
+		"the subject of another rule":    {finding("b", "/States/Look", "m, then n", diag.Warning), finding("b", "/States/Look2", "m, then o", diag.Warning), "lint finds b in the new text"},
 		"a new note":                     {mended, finding("b", "/States/Look", "m", diag.Note), ""},
-		"a new one beside the machine's": {machine, finding("b", "/States/Look", "m", diag.Warning), "lint finds b: m"},
+		"a new one beside the machine's": {machine, finding("b", "/States/Look", "m", diag.Warning), "lint finds b in the new text: m"},
 	} {
 		err := newFinding(of(mended, c.before), of(c.after), mended)
 		if c.want == "" {

@@ -302,7 +302,7 @@ func TestStateThatTheNewLoopLeavesOver(t *testing.T) {
 	guarded := strings.Replace(taskOfContainers, `{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`,
 		`{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "IsPresent": true}, {"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`, 1)
 	for text, reason := range map[string]string{
-		strings.Replace(taskOfContainers, `"StringEquals": "STOPPED", "Next": "Bad"`, `"StringEquals": "LOST", "Next": "Bad"`, 1): `nothing leads to "Bad" any more, as the old loop got there in no trial: repair the loop first, without --replace`,
+		strings.Replace(taskOfContainers, `"StringEquals": "STOPPED", "Next": "Bad"`, `"StringEquals": "LOST", "Next": "Bad"`, 1): `nothing leads to "Bad" any more: the old loop leads no failure of ecs:RunTask there, and polls on with MISSING, STOPPED-failure: repair the loop first, without --replace`,
 		guarded: "",
 	} {
 		_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})

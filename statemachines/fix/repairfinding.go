@@ -42,7 +42,7 @@ var errStillFound = errors.New("the smallest edit does not mend it: lint still f
 type foundError struct{ rule, message string }
 
 func (e *foundError) Error() string {
-	return fmt.Sprintf("with the smallest edit, lint finds %s: %s", e.rule, e.message)
+	return fmt.Sprintf("with the smallest edit, lint finds %s in the new text: %s", e.rule, e.message)
 }
 
 // newFinding is the error of a finding that an edit brings, or does not take away.

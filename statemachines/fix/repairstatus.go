@@ -73,6 +73,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	}
 	if row.Meaning == lint.MeansFailure {
 		e.leadToJudge()
+		e.leadWithFailures()
 		if edits := e.leadToFail(); edits != nil {
 			e.add(edits...)
 		}
@@ -116,7 +117,7 @@ func (e *statusEdit) deadBehind(change statusChange) string {
 			}
 			for _, v := range change.values {
 				if comparesWith(rules.Items[i], v) != nil {
-					return fmt.Sprintf("rule %d of %q names %s, too, and no longer takes it", i+1, s.Name, v)
+					return fmt.Sprintf("a later rule of %q names %s, too, and no longer takes it", s.Name, v)
 				}
 			}
 		}
@@ -238,6 +239,10 @@ func (e *statusEdit) copyRules(sibling string) {
 				continue
 			}
 			e.retarget(s, rules, rule, sibling)
+			if comparesWith(rule, sibling) == nil {
+				e.copyInside(rule, sibling)
+				continue
+			}
 			e.copyRule(rule, at, at, sibling)
 			if i > 0 {
 				e.copyRule(rule, at, s.Position.Pointer+"/Choices/0", sibling)

@@ -133,24 +133,12 @@ func (e *unclearEdit) secondRoutes(rules *jsontree.Node, operand string) []strin
 	for _, rule := range rules.Items {
 		for _, leaf := range leaves(rule) {
 			next := rule.Get("Next")
-			if leaf.Get("Variable").Text == e.other(operand) && leaf.Get("StringEquals") != nil && next != nil && e.fails(next.Text) {
+			if leaf.Get("Variable").Text == e.other(operand) && leaf.Get("StringEquals") != nil && next != nil && failsAlone(e.loop.Flow, next.Text) {
 				all = append(all, next.Text)
 			}
 		}
 	}
 	return all
-}
-
-// fails tells whether a state of the loop's flow is a Fail, or leads to nothing else.
-func (e *unclearEdit) fails(name string) bool {
-	s := e.loop.Flow.State(name)
-	for n := 0; s != nil && n < len(e.loop.Flow.States); n++ {
-		if s.Type == asl.TypeFail {
-			return true
-		}
-		s = e.loop.Flow.State(s.Next)
-	}
-	return false
 }
 
 // operandOf is what an expression may compare.
@@ -251,19 +239,4 @@ func (e *unclearEdit) rule(language asl.QueryLanguage, operand, next string) []b
 		how,
 	}, []byte(", "))
 	return value("And", json.RawMessage("["+string(all)+"]"), "Next", next)
-}
-
-// failureRoutes are where failures of a loop go: those of known failures first, then that of
-// any other value.
-func failureRoutes(l *lint.Loop) []string {
-	var all []string
-	for _, known := range []bool{true, false} {
-		for _, r := range l.Rows {
-			fails := r.Ends == lint.EndsFailure && (r.Rule == "" || r.Lacks) && len(r.Routes) == 1
-			if fails && (r.Meaning == lint.MeansFailure) == known && !slices.Contains(all, r.Routes[0]) {
-				all = append(all, r.Routes[0])
-			}
-		}
-	}
-	return all
 }

@@ -19,6 +19,9 @@ func (l *loop) checkRows(rows []lint.Row) error {
 	if l.isBounded() && l.bound.Route != "" {
 		l.late = append(l.late, l.bound.Route)
 	}
+	if others := otherFailures(l.flow, rows); len(others) == 1 && !l.inside[others[0]] {
+		l.otherwise = others[0]
+	}
 	for _, row := range rows {
 		if row.Meaning != lint.MeansRunning {
 			continue
@@ -132,7 +135,9 @@ var (
 	readInput = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$states\.(?:input|context\.Execution\.Input)((?:\.\w+)*)`)
 	})
-	readVariable  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)((?:\.\w+)*)(\()?`) })
+	readVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)((?:\.\w+)*)(\()?`) })
+	// unnamedResult is an answer, or a part of it, that an expression gives without a name.
+	unnamedResult = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\{%|[\[,(])\s*\$states\.result\b`) })
 	boundVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)\s*:=`) })
 )
 
@@ -169,8 +174,12 @@ func (l *loop) assigns(name string) bool {
 	return n != nil && (n.Get(name) != nil || n.Get(name+".$") != nil)
 }
 
-// gives tells whether a member of what a poll in JSONata leaves is of its answer.
+// gives tells whether a member of what the poll leaves is of its answer.
 func (l *loop) gives(name string) bool {
+	if l.poll.QueryLanguage == asl.JSONPath {
+		at, answers := l.answerAt()
+		return answers && (len(at) == 0 || at[0] == name)
+	}
 	output := l.node(l.poll).Get("Output")
 	if output == nil {
 		return true
@@ -183,7 +192,7 @@ func (l *loop) gives(name string) bool {
 			return true
 		}
 	}
-	return strings.Contains(output.Text, "$states.result") && !l.readsInput(name)
+	return unnamedResult().MatchString(output.Text) && !l.readsInput(name)
 }
 
 // readsInput tells whether the poll, or a Wait, reads a member of its input.
@@ -197,11 +206,7 @@ func (l *loop) readsInput(name string) bool {
 }
 
 func (l *loop) conditionReadsAnswer(c *asl.Condition) bool {
-	inner := slices.Concat(c.And, c.Or)
-	if c.Not != nil {
-		inner = append(inner, c.Not)
-	}
-	if len(inner) > 0 {
+	if inner := partsOf(c); len(inner) > 0 {
 		return !slices.ContainsFunc(inner, func(c *asl.Condition) bool { return !l.conditionReadsAnswer(c) })
 	}
 	return l.pathReadsAnswer(c.Variable) && l.pathReadsAnswer(c.ValuePath)
@@ -214,16 +219,29 @@ func (l *loop) pathReadsAnswer(p *jsonpath.Path) bool {
 		return true
 	case p.Variable() != "":
 		return l.assigns(p.Variable())
-	case p.Context(), l.poll.ResultPath == nil:
+	case p.Context():
 		return false
 	}
-	at := namesOf(l.poll.ResultPath)
-	for _, selected := range []*jsonpath.Path{l.poll.OutputPath, l.choice.InputPath} {
+	at, answers := l.answerAt()
+	names := namesOf(p)
+	return answers && len(names) >= len(at) && slices.Equal(names[:len(at)], at)
+}
+
+// answerAt is where the Choice finds the answer of a poll in JSONPath, if it does.
+func (l *loop) answerAt() (at []string, answers bool) {
+	if l.poll.ResultPath == nil {
+		return nil, false
+	}
+	at = namesOf(l.poll.ResultPath)
+	selections := []*jsonpath.Path{l.poll.OutputPath}
+	if l.choice.QueryLanguage == asl.JSONPath {
+		selections = append(selections, l.choice.InputPath)
+	}
+	for _, selected := range selections {
 		if selected == nil {
-			return false
+			return nil, false
 		}
 		at = at[min(len(at), len(namesOf(selected))):]
 	}
-	names := namesOf(p)
-	return len(names) >= len(at) && slices.Equal(names[:len(at)], at)
+	return at, true
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -123,17 +124,37 @@ func (o Options) findings(m *asl.StateMachine) ([]lint.Finding, error) {
 // checkLeftOver refuses a loop without which nothing leads to a state any more.
 func (f *fragment) checkLeftOver() error {
 	left := f.leftOver()
-	switch failures := f.observed.exitsOf(pollcore.Failure); {
-	case len(left) == 0:
+	if len(left) == 0 {
 		return nil
-	case slices.ContainsFunc(left, func(name string) bool { return slices.Contains(failures, name) }):
-		return refuse("the new loop fails by a Fail state of its own, and nothing leads to %q any more: put a Pass state in front of %[1]q to keep it", left[0])
-	case slices.ContainsFunc(f.observed.seen, f.missesFailure):
-		return refuse("nothing leads to %q any more, as the old loop got there in no trial: repair the loop first, without --replace", left[0])
-	default:
-		return refuse("nothing leads to %q any more: the old loop leads no known status of %s there, and the new one polls on with all others. "+
-			"Remove the way to %[1]q, or lead a bound of the loop there", left[0], f.entry.FullName())
 	}
+	const repair = "repair the loop first, without --replace"
+	failures, job := f.observed.exitsOf(pollcore.Failure), f.entry.FullName()
+	if slices.ContainsFunc(left, func(name string) bool { return slices.Contains(failures, name) }) {
+		return refuse("the new loop fails by a Fail state of its own, and nothing leads to %q any more: put a Pass state in front of %[1]q to keep it", left[0])
+	}
+	if missed := f.statusesOf(f.missesFailure); missed != "" {
+		return refuse("nothing leads to %q any more: the old loop leads no failure of %s there, and polls on with %s: %s", left[0], job, missed, repair)
+	}
+	if broken := f.statusesOf(func(s seen) bool { return strings.HasPrefix(s.err, "States.") }); broken != "" {
+		return refuse("nothing leads to %q any more, and the old loop breaks with %s: %s", left[0], broken, repair)
+	}
+	if going := f.statusesOf(func(s seen) bool { return s.exit == left[0] }); going != "" {
+		return refuse("nothing leads to %q any more: the old loop leads %s of %s there, with which the new one polls on. "+
+			"Lead a failure or a bound of the loop there, too", left[0], going, job)
+	}
+	return refuse("nothing leads to %q any more: the old loop leads no known status of %s there, and the new one polls on with all others. "+
+		"Remove the way to %[1]q, or lead a bound of the loop there", left[0], job)
+}
+
+// statusesOf lists the statuses that the old loop was seen to treat in a way; empty if there are none.
+func (f *fragment) statusesOf(is func(seen) bool) string {
+	var all []string
+	for _, s := range f.observed.seen {
+		if is(s) {
+			all = append(all, s.status)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // missesFailure tells whether the old loop polls on with a failure that is no step to another end.

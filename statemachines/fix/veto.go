@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
@@ -37,7 +38,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		return nil, nil, err
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{
-		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry},
+		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry}, Except: f.exceptCounts(),
 	})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
@@ -48,7 +49,10 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if why, not := notTried(report, f.poll.Name); not {
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
-	j := judge{poll: f.poll.Name, handles: f.handles(), bound: f.bound.After, lead: f.findLead(o).lasts, verdicts: map[string]pollcore.Verdict{}}
+	j := judge{poll: f.poll.Name, handles: f.handles(), bound: f.bound.After, first: f.waitsBefore(), verdicts: map[string]pollcore.Verdict{}}
+	if f.bound.Kind == lint.ByTime {
+		j.lead = f.findLead(o).lasts
+	}
 	for _, s := range f.observed.seen {
 		j.verdicts[s.status] = s.verdict
 	}
@@ -91,7 +95,8 @@ type judge struct {
 	verdicts map[string]pollcore.Verdict // on the statuses that are known
 	handles  bool                        // failures lead to states that may end well
 	bound    time.Duration               // how long the old loop waits at most; 0 if that is not known
-	lead     time.Duration               // until it begins, at most
+	first    time.Duration               // of which it waits before its first poll
+	lead     time.Duration               // until it begins, at most, where its deadline may have been set before; else 0
 	changes  []Change
 }
 
@@ -201,7 +206,7 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 		return same || !succeeds && (breaks(r.Before) || again && j.mayBe(pollcore.Retry, r)) // it polls on for what it does not know
 	case kind.Sort == trial.Fails:
 		return failed && (r.Before.Error == kind.Value || !same && again) // nothing caught it, or the call is made again
-	case breaks(r.Before), failed && j.bound > 0 && r.Before.Lasts-j.lead >= j.bound: // it polled on to its bound
+	case breaks(r.Before), failed && j.endsAtBound(&r.Before): // it polled on to its bound
 		return !succeeds || j.handles || j.verdicts[kind.Value] != pollcore.Failure
 	case again: // it polls on for what it does not know
 		return same || j.mayBe(pollcore.Retry, r)
@@ -212,6 +217,15 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 	default:
 		return j.mayBe(pollcore.Failure, r)
 	}
+}
+
+// endsAtBound tells whether the old loop lasted as long as its bound lets it in a run.
+func (j *judge) endsAtBound(o *trial.Outcome) bool {
+	before := o.First - j.first // the loop began
+	if j.lead > 0 {
+		before = min(before, j.lead)
+	}
+	return j.bound > 0 && o.Lasts-before >= j.bound
 }
 
 // mayBe tells whether an answer of a run has a verdict, or one that another member tells.

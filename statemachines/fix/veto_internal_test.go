@@ -2,6 +2,7 @@ package fix
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -139,6 +140,32 @@ func TestJudgeHandledFailures(t *testing.T) {
 	}
 	require.NoError(t, j.read(run(trial.PollsOn)))
 	require.Error(t, j.read(run("FAILED")))
+}
+
+// A run ends at the bound of the old loop by how long that lasted, whatever came before it.
+func TestJudgeBound(t *testing.T) {
+	t.Parallel()
+	counts := judge{bound: 10 * time.Minute, first: 30 * time.Second}
+	inTime := judge{bound: 10 * time.Minute, lead: 2 * time.Minute} // its deadline may be set so much before
+	for name, c := range map[string]struct {
+		judge        judge
+		first, lasts time.Duration
+		want         bool
+	}{
+		"at once":                         {counts, 30 * time.Second, 10 * time.Minute, true},
+		"a second too early":              {counts, 30 * time.Second, 10*time.Minute - time.Second, false},
+		"behind another loop":             {counts, 5*time.Minute + 30*time.Second, 15 * time.Minute, true},
+		"behind it, and too early":        {counts, 5*time.Minute + 30*time.Second, 15*time.Minute - time.Second, false},
+		"a deadline that is set before":   {inTime, 5 * time.Minute, 12 * time.Minute, true},
+		"a deadline that is not over":     {inTime, 5 * time.Minute, 12*time.Minute - time.Second, false},
+		"a deadline that is set just now": {inTime, time.Minute, 11 * time.Minute, true},
+		"no bound":                        {judge{}, 0, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, c.judge.endsAtBound(&trial.Outcome{First: c.first, Lasts: c.lasts}))
+		})
+	}
 }
 
 // Two kinds of answers are two changes.

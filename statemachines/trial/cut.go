@@ -246,7 +246,7 @@ func (p parts) each(yield func(*observed) bool) {
 // middle.
 func (p parts) join() *observed {
 	seen := *cmp.Or(p.last, p.middle)
-	seen.flow, seen.asked, seen.parts, seen.visits = p.middle.flow, p.middle.asked, p, nil
+	seen.flow, seen.asked, seen.First, seen.parts, seen.visits = p.middle.flow, p.middle.asked, p.middle.First, p, nil
 	seen.Polls, seen.Lasts, seen.events, seen.usual = 0, 0, 0, nil
 	for o := range p.each {
 		seen.events += o.events

@@ -97,8 +97,14 @@ func differInFlow(old, made, again []call) *Difference {
 // notMade is what a call is that a machine does not make.
 const notMade = "not made"
 
-// leaveOut takes out the members that may differ.
+// leaveOut takes out the members that may differ. The output of a Map or Parallel has several values.
 func (o *Options) leaveOut(task string, value any) {
+	if all, ok := value.([]any); ok && task == "" {
+		for _, one := range all {
+			o.leaveOut(task, one)
+		}
+		return
+	}
 	for _, m := range o.Except {
 		if m.Task != task {
 			continue

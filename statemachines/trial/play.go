@@ -263,6 +263,9 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		return sim.Reply{}, &sim.TaskError{Name: asl.ErrorRuntime, Cause: "the service needs a value of " + path}
 	}
 	a := p.choose(task, key, n, callee)
+	if n == 0 && task == p.script.task && key == p.varied[task] {
+		p.seen.First = c.Time.Sub(p.start)
+	}
 	if a.kind == callee.usual.kind && !slices.Contains(p.seen.usual, a.kind) {
 		p.seen.usual = append(p.seen.usual, a.kind)
 	}

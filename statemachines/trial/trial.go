@@ -67,7 +67,8 @@ type Outcome struct {
 	Status string
 	Error  string
 	Polls  int
-	Asked  int // calls of the Task that the script varies, in a Run
+	Asked  int           // calls of the Task that the script varies, in a Run
+	First  time.Duration // until the first of these calls
 	Lasts  time.Duration
 }
 

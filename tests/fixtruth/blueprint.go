@@ -41,6 +41,7 @@ type blueprint struct {
 	pause                    string // the Wait of the loop: "", path, placeholder
 	counter                  string // "", pass, assign, input
 	limit                    int    // of polls
+	goesOn                   bool   // the bound leads where a success does
 	choices                  choices
 	apart, guarded           bool   // a rule for each status; rules that look for the member first
 	catch                    string // of the poll: "", success, retry, failure

@@ -59,7 +59,7 @@ var faults = []fault{
 		b.failure = append(slices.Clone(b.failure), misspell(take(r, &b.failure, b.failures())))
 	}},
 	{"no bound", func(b *blueprint) bool {
-		return b.counter != "" && b.choices != thirdChoice
+		return b.counter != "" && b.choices != thirdChoice && !b.goesOn // nothing says that the missing one goes on
 	}, func(b *blueprint, _ *rand.Rand) { b.counter = "" }},
 	{"no Retry of the poll", func(b *blueprint) bool { return b.retried }, func(b *blueprint, _ *rand.Rand) { b.retried = false }},
 	{"clean-up left out", func(b *blueprint) bool { return b.clean }, func(b *blueprint, _ *rand.Rand) { b.clean = false }},

@@ -57,6 +57,7 @@ var slots = []slot{
 		{"counter in Assign", nil, func(b *blueprint) { b.counter = "assign" }},
 		{"counter in the input", inData, func(b *blueprint) { b.counter = "input" }},
 	}},
+	{25, []form{{"bound goes on", func(b *blueprint) bool { return b.counter != "" }, func(b *blueprint) { b.goesOn = true }}}},
 	{100, []form{
 		{"Default waits", nil, func(b *blueprint) { b.choices = defaultWaits }},
 		{"Default fails", oneJob, func(b *blueprint) { b.choices = defaultFails }},

@@ -21,7 +21,7 @@ type Frame struct {
 	Absent  bool
 	// Partly tells that another place with a wrong word is refused.
 	Partly bool
-	// Members have more than before in any run: of arguments, of the output, or CausePath.
+	// Members have more than before in any run, or another count: of arguments, of the output, or CausePath.
 	Members []string
 }
 

@@ -119,6 +119,8 @@ func (b *blueprint) wait(s *service, item int, begins bool) (end, err string, la
 			return end, "", laps
 		case end == toFailure:
 			return end, "Job.Failed", laps
+		case b.counter != "" && laps+counted >= b.limit && b.goesOn:
+			return toSuccess, "", laps
 		case b.counter != "" && laps+counted >= b.limit:
 			return toGiveUp, "Wait.TimedOut", laps
 		}

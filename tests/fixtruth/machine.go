@@ -76,7 +76,7 @@ func (w *writer) exits() {
 	w.states[report] = w.pass(made, "report", succeeded)
 	w.states[succeeded] = object{"Type": "Succeed"}
 	w.states[gaveUp] = object{"Type": "Fail", "Error": "Wait.TimedOut", "Cause": "The job took too long."}
-	if !w.bounded() {
+	if !w.bounded() || w.goesOn {
 		delete(w.states, gaveUp)
 	}
 	if w.clean {
@@ -193,6 +193,13 @@ func (w *writer) behindSuccess() string {
 		return tellDone
 	}
 	return report
+}
+
+func (w *writer) boundExit() string {
+	if w.goesOn {
+		return w.successExit()
+	}
+	return gaveUp
 }
 
 func (w *writer) waitExit() string {
@@ -452,11 +459,11 @@ func (w *writer) boundRule() object {
 	}
 	switch {
 	case w.inJSONata():
-		return object{"Condition": "{% " + have.jsonata + " >= " + most.jsonata + " %}", "Next": gaveUp}
+		return object{"Condition": "{% " + have.jsonata + " >= " + most.jsonata + " %}", "Next": w.boundExit()}
 	case most.path != "":
-		return object{"Variable": have.path, "NumericGreaterThanEqualsPath": most.path, "Next": gaveUp}
+		return object{"Variable": have.path, "NumericGreaterThanEqualsPath": most.path, "Next": w.boundExit()}
 	}
-	return object{"Variable": have.path, "NumericGreaterThanEquals": w.limit, "Next": gaveUp}
+	return object{"Variable": have.path, "NumericGreaterThanEquals": w.limit, "Next": w.boundExit()}
 }
 
 // rules lead statuses somewhere.

@@ -1,0 +1,170 @@
+package fix
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// countsInData tells whether a Pass counts in a member of the data that neither the poll nor a state
+// behind the loop reads: a new loop needs no such count. What else the Pass does to the data, a trial
+// shows.
+func (l *loop) countsInData(s *asl.State) bool {
+	path := l.countedMember(s)
+	return path != "" && s.Assign == nil && l.memberReader(path) == ""
+}
+
+// countedMembers are the members that the loop counts in, such as "count.polls".
+func (l *loop) countedMembers() []string {
+	var all []string
+	for _, s := range l.states {
+		if path := l.countedMember(s); path != "" && !slices.Contains(all, path) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// What a Pass in JSONata makes of its input: all of it, and one member anew.
+var mergedMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\$merge\(\[\s*\$states\.input\s*,\s*\{\s*['"](\w+)['"]\s*:.*\}\s*\]\)$`)
+})
+
+// countedMember is the member of the data that a Pass makes anew, by adding to what is in it; empty if
+// it does something else.
+func (l *loop) countedMember(s *asl.State) string {
+	if s.Type != asl.TypePass {
+		return ""
+	}
+	path := l.madeMember(s)
+	if path == "" {
+		return ""
+	}
+	adds := false
+	for _, m := range addedTo().FindAllStringSubmatch(string(l.node(s).Raw()), -1) {
+		to := m[1] + m[2]
+		if to != path && !strings.HasPrefix(to, path+".") {
+			return ""
+		}
+		adds = true
+	}
+	if !adds {
+		return ""
+	}
+	return path
+}
+
+// madeMember is the one member of the data that a Pass makes anew; empty if it does not make one alone.
+func (l *loop) madeMember(s *asl.State) string {
+	switch {
+	case s.QueryLanguage == asl.JSONata:
+		return outputMember(l.node(s).Get("Output"))
+	case s.ResultPath == nil || s.ResultPath.Root() || s.ResultPath.Context():
+		return ""
+	default:
+		return strings.Join(namesOf(s.ResultPath), ".")
+	}
+}
+
+// outputMember is the one member that an Output in JSONata makes anew: of a $merge with the input, or of
+// an object that has all others from there.
+func outputMember(output *jsontree.Node) string {
+	if output == nil {
+		return ""
+	}
+	if text, ok := unwrap(output.Text); ok && output.Kind == jsontree.String {
+		if m := mergedMember().FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	made := ""
+	for _, m := range output.Members {
+		switch kept, _ := unwrap(m.Value.Text); {
+		case kept == "$states.input."+m.Name:
+		case made == "":
+			made = m.Name
+		default:
+			return ""
+		}
+	}
+	return made
+}
+
+// memberReader is the poll if it reads a member of the data, or a state behind the loop that does;
+// empty for none.
+func (l *loop) memberReader(path string) string {
+	reads := func(s *asl.State) bool { return readsMember(l.node(s).Raw(), path) }
+	if reads(l.poll) {
+		return l.poll.Name
+	}
+	return l.readerBehind(reads, func(s *asl.State) bool { return s.Type == asl.TypePass && l.madeMember(s) == path })
+}
+
+// writesResult is where a state in JSONPath puts its result, which it does not read.
+var writesResult = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"ResultPath"\s*:\s*"[^"]*"`) })
+
+// readsMember tells whether the JSON of a part of a state reads a member of the state's input, or one that
+// has it.
+func readsMember(raw []byte, path string) bool {
+	names := strings.Split(path, ".")
+	text := regexp.QuoteMeta(path) + `(?:\W|$)`
+	for n := 1; n < len(names); n++ {
+		text += "|" + regexp.QuoteMeta(strings.Join(names[:n], ".")) + `(?:[^\w.]|$)`
+	}
+	return regexp.MustCompile(`(?:\$states\.input|(?:^|[^$])\$)\.(?:` + text + ")").Match(writesResult().ReplaceAll(raw, nil))
+}
+
+// refusePass says why a loop stays with a Pass that does more than count.
+func (l *loop) refusePass(s *asl.State) error {
+	const advice = "count in a variable or member that the loop alone reads"
+	if path := l.countedMember(s); path != "" && l.memberReader(path) != "" {
+		return refuse("the loop does more than poll: %q counts in $.%s, and %q reads that: %s", s.Name, path, l.memberReader(path), advice)
+	}
+	if name, reader := l.readVariable(s); name != "" && !l.changesData(s) {
+		return refuse("the loop does more than poll: %q sets $%s, and %q reads that: %s", s.Name, name, reader, advice)
+	}
+	return refuse("the loop does more than poll: %q changes the data that the states behind the loop get", s.Name)
+}
+
+// exceptCounts are the members of the output that the loop counts in.
+func (l *loop) exceptCounts() []trial.Member {
+	var all []trial.Member
+	for _, path := range l.countedMembers() {
+		all = append(all, trial.Member{Path: path})
+	}
+	return all
+}
+
+// noteCounts says which members of the data no longer count; empty if there are none.
+func (l *loop) noteCounts() string {
+	paths := l.countedMembers()
+	if len(paths) == 0 {
+		return ""
+	}
+	return "nothing counts in $." + strings.Join(paths, " and $.") + " any more: behind the loop, and in the output, it is as before the loop"
+}
+
+// withoutCounts is a JSON text of data without the members that the loop counts in.
+func (l *loop) withoutCounts(text string) string {
+	paths := l.countedMembers()
+	var data any
+	if len(paths) == 0 || json.Unmarshal([]byte(text), &data) != nil {
+		return text
+	}
+	for _, path := range paths {
+		names := strings.Split(path, ".")
+		at, _ := data.(object)
+		for _, name := range names[:len(names)-1] {
+			at, _ = at[name].(object)
+		}
+		delete(at, names[len(names)-1])
+	}
+	return string(mustJSON(data))
+}

@@ -1,0 +1,104 @@
+package fix
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// checkLimit refuses a rule that compares a count with what nothing before the loop shows, such as the
+// input, or a count that begins there: a trial of such a loop would draw it.
+func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
+	if l.bound.Kind == lint.ByCount || !l.readsCount(raw) {
+		return nil
+	}
+	known, with := object{}, ""
+	l.beginAs(known)
+	begins := l.beginsCount(raw, known)
+	for _, name := range slices.Concat(l.assignedBy(asl.TypeWait, asl.TypePass), l.assigned(l.poll)) {
+		known[name] = true
+	}
+	if rule.Expression == nil {
+		with = l.unknownLimit(&rule.Condition, known)
+	} else {
+		with = l.unknownLimitOf(raw, known)
+	}
+	switch {
+	case with != "":
+		return refuse("the rule of %q for %q compares a count with %s, and the definition does not show how many polls that lets the loop make: "+
+			"compare it with a number", s.Name, rule.Next, with)
+	case !begins:
+		return refuse("the rule of %q for %q compares a count, and nothing before the loop sets that to a number: do so in a Pass", s.Name, rule.Next)
+	default:
+		return nil
+	}
+}
+
+// beginsCount tells whether states before the loop set the counts that the JSON of a rule reads: variables
+// to what is known, or members of the data.
+func (l *loop) beginsCount(raw []byte, known object) bool {
+	for _, name := range l.assignedBy(asl.TypeWait, asl.TypePass) {
+		if readsVariable(raw, name) && known[name] == nil {
+			return false
+		}
+	}
+	for _, path := range l.countedMembers() {
+		if readsMember(raw, path) && !l.setsBefore(path) {
+			return false
+		}
+	}
+	return true
+}
+
+// setsBefore tells whether a Pass before the loop sets a member of the data.
+func (l *loop) setsBefore(path string) bool {
+	for s := range l.machine.All {
+		if s.Type == asl.TypePass && l.isBefore(s) && l.madeMember(s) == path {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownLimit is what a condition in JSONPath compares a count with and the definition does not show;
+// empty for nothing.
+func (l *loop) unknownLimit(c *asl.Condition, known object) string {
+	for _, part := range partsOf(c) {
+		if with := l.unknownLimit(part, known); with != "" {
+			return with
+		}
+	}
+	if c.ValuePath == nil {
+		return ""
+	}
+	for _, p := range []*jsonpath.Path{c.Variable, c.ValuePath} {
+		shows := l.pathReadsAnswer(p)
+		if p.Variable() != "" {
+			shows = shows || known[p.Variable()] != nil
+		} else if !p.Context() {
+			shows = shows || l.isCounted(strings.Join(namesOf(p), "."))
+		}
+		if !shows {
+			return p.String()
+		}
+	}
+	return ""
+}
+
+// isCounted tells whether a path leads to a member that the loop counts in, or into it.
+func (l *loop) isCounted(path string) bool {
+	return slices.ContainsFunc(l.countedMembers(), func(counted string) bool { return path == counted || strings.HasPrefix(path, counted+".") })
+}
+
+// unknownLimitOf is what the JSON of a rule in JSONata compares a count with and the definition does not
+// show; empty for nothing.
+func (l *loop) unknownLimitOf(raw []byte, known object) string {
+	for _, path := range l.countedMembers() {
+		raw = regexp.MustCompile(`\$states\.input\.`+regexp.QuoteMeta(path)+`\b`).ReplaceAll(raw, nil)
+	}
+	return l.unknownTimeOf(raw, known)
+}
