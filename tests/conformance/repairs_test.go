@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -214,6 +215,9 @@ func parseText(t *testing.T, file string, text []byte) *asl.StateMachine {
 	return m
 }
 
+// noMember is what stands for a member that is not there, where a service refuses an empty text.
+var noMember = regexp.MustCompile(`"no \w+"`)
+
 // differFromHand is how a repaired machine behaves otherwise than the one repaired by hand,
 // but for the number of polls, for what a new Fail state says, and for errors with which it
 // does what it did: by hand, a Retry may take all.
@@ -238,6 +242,9 @@ func differFromHand(t *testing.T, before, hand, ours *asl.StateMachine) string {
 		}
 		for _, d := range run.Differences {
 			isText := d.What == trial.Error || d.What == trial.Cause || d.What == trial.End
+			if said := noMember.ReplaceAllString(d.After, `""`); said != d.After && said == d.Before {
+				continue // SNS refuses the empty text that stands for the member by hand
+			}
 			if !isText || !gaveUp(run.Before) || !gaveUp(run.After) {
 				return fmt.Sprintf("with %s, %s", run.Script, d)
 			}
