@@ -11,9 +11,6 @@ import (
 // checkAnchors refuses changes that take away a value with an anchor (&name) which another place of
 // a file of YAML names (*name).
 func checkAnchors(file []byte, changes []change) error {
-	if !bytes.Contains(file, []byte("&")) {
-		return nil
-	}
 	var root yaml.Node
 	if yaml.Unmarshal(file, &root) != nil {
 		return nil //nolint:nilerr // no YAML, or several documents: the change is read again

@@ -50,6 +50,7 @@ func TestLoopThatCounts(t *testing.T) {
 		"in the poll, in JSONata":    {pollInJSONata, ""},
 		"up to a variable":           {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 0, "most": 20}`, `$n >= 20`, `$n >= $most`).Replace(pollInJSONata), ""},
 		"in the poll and for a Fail": {strings.Replace(inPoll, `"Bad": {"Type": "Fail"}`, `"Bad": {"Type": "Fail", "CausePath": "States.JsonToString($n)"}`, 1), ofItself},
+		"in the poll, for a branch":  {strings.Replace(inPoll, `{"Type": "Succeed"}`, `{"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Polls", "States": {"Polls": {"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}}}]}`, 1), ofItself},
 		"from a rule of a Choice":    {strings.Replace(inWait, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.go", "IsPresent": true, "Assign": {"n": 0}, "Next": "Wait"}], "Default": "Good"}`, 1), ""},
 		"set to null elsewhere":      {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
 		"set anew behind":            {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},

@@ -72,10 +72,10 @@ func (d *document) edit(f *fragment, o Options) (*document, error) {
 	} else {
 		changes, err = (&yamlEdit{fragment: f, document: d, printed: printed}).changes()
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && bytes.Contains(d.file, []byte("&")) { // else there is no anchor
+		err = checkAnchors(d.file, changes)
 	}
-	if err := checkAnchors(d.file, changes); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if bytes.Contains(d.file, []byte("\r\n")) {

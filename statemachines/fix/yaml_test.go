@@ -158,6 +158,7 @@ func TestYAMLAliases(t *testing.T) {
 		"a name that is data, too":   {replace("    Next: Wait   # first", "    Next: &wait Wait", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Pass\n    Comment: *wait\n    End: true\n"), "line 32 names the value of &wait in line 7, which the new loop takes away: write that value in line 32"},
 		"a Wait that another takes":  {replace("    Seconds: 5\n", "    Seconds: &pause 5\n", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Wait\n    Seconds: *pause\n    End: true\n"), "names the value of &pause in line"},
 		"an anchor that comes twice": {replace(start, "  Start:\n    Type: Pass\n    Result: {id: q, n: &pause 7}\n    Next: Wait\n", "    Seconds: 5\n", "    Seconds: &pause 5\n", "  Report:\n    Type: Succeed\n", "  Report:\n    Type: Wait\n    Seconds: *pause\n    End: true\n"), "names the value of &pause in line"},
+		"a path of both rules":       {replace("      - Variable: $.q", "      - Variable: &state $.q", "      - Variable: $.q.QueryExecution.Status.State\n        StringEquals: FAILED", "      - Variable: *state\n        StringEquals: FAILED"), ""},
 		"a state of the loop":        {replace("  Wait:\n    Type: Wait\n    Seconds: 5\n    Next: Get\n", "  Wait: *first\n", start, "  Start: &first\n    Type: Wait\n    Seconds: 5\n    Next: Get\n"), `the state "Wait" does not begin a line of its own`},
 		"a state with an anchor":     {replace("  Wait:\n", "  Wait: &wait\n"), `the state "Wait" does not begin a line of its own`},
 		"a call with an anchor":      {replace("    Parameters:\n", "    Parameters: &call\n"), "a function of the template gives /States/Get/Parameters, which the new loop reads"},
@@ -170,7 +171,7 @@ func TestYAMLAliases(t *testing.T) {
 			require.Len(t, loops, 1)
 			if c.want == "" {
 				require.Empty(t, loops[0].Refused)
-				require.Contains(t, string(after), "    Next: Get begins\n")
+				require.Contains(t, string(after), "    Next: Get begins")
 				return
 			}
 			require.Contains(t, loops[0].Refused, c.want)
