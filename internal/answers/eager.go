@@ -70,7 +70,7 @@ func (r *Router) simulate(m *asl.StateMachine, o *sim.Options, answered []string
 	if err := r.options.Simulated.checkEnds(plan, r.options.Mocks); err != nil {
 		return commandline.Errorf("%w", err)
 	}
-	r.hooks.warnEndless(plan)
+	r.hooks.warnUnsimulated(plan)
 	if len(plan.Unknown) > 0 {
 		r.hooks.Drawn(plan.Unknown)
 	}

@@ -129,7 +129,7 @@ func (r *Router) plan(m *asl.StateMachine) (*simulate.Plan, error) {
 	if err := own.checkEnds(plan, r.options.Mocks); err != nil && len(answered) > 0 {
 		r.hooks.Warn(err.Error())
 	}
-	r.hooks.warnEndless(plan)
+	r.hooks.warnUnsimulated(plan)
 	if len(plan.Unknown) > 0 {
 		r.hooks.Drawn(plan.Unknown)
 	}

@@ -85,10 +85,19 @@ func (s *Simulated) checkEnds(plan *simulate.Plan, mocks []MockFile) error {
 	}
 }
 
-// warnEndless says which Tasks poll on whatever the flag says.
-func (h *Hooks) warnEndless(plan *simulate.Plan) {
-	for _, name := range plan.Endless {
-		h.Warn(fmt.Sprintf("--simulate: %s gets the same answer each time, as what it polls ends by an error: say in --mocks when that comes", terminal.Quote(name)))
+// warnUnsimulated says of which Tasks no simulated job of the flag tells, and what answers them.
+func (h *Hooks) warnUnsimulated(plan *simulate.Plan) {
+	for _, w := range []struct {
+		tasks []string
+		text  string
+	}{
+		{plan.Endless, "%s gets the same answer each time, as what it polls ends by an error: say in --mocks when that comes"},
+		{plan.Alike, "%s gets the same answer each time, as the catalogue has no job or waiter that polls its operation: say in --mocks what it returns"},
+		{plan.Untimed, "%s is answered as about a job that has ended, as the machine neither starts nor polls it: the time does not count"},
+	} {
+		for _, name := range w.tasks {
+			h.Warn(fmt.Sprintf("--simulate: "+w.text, terminal.Quote(name)))
+		}
 	}
 }
 

@@ -309,10 +309,11 @@ func (b *builder) finish() (*catalog.Service, error) {
 	if err := b.closure.model.setEndpoints(b.service); err != nil {
 		return nil, err
 	}
-	b.spreadPresence()
 	if err := b.service.Link(); err != nil {
 		return nil, &FileError{b.closure.model.origin, ErrModel, fmt.Errorf("the importer made a service that is not whole: %w", err)}
 	}
+	b.addPresenceRows()
+	b.spreadPresence()
 	b.addWaiterEnds()
 	return b.service, errors.Join(b.errs...)
 }

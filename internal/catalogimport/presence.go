@@ -17,10 +17,6 @@ type tablePresence struct {
 	used                     bool
 }
 
-// anytime is of a member that holds the reason of a failure and a text on other statuses,
-// too.
-const anytime catalog.Presence = "any"
-
 func (t *tables) readPresence(file *table, root *jsontree.Node) {
 	services, operations, paths := "", "", ""
 	file.object(root, "operations by services", func(key string, n *jsontree.Node) {
@@ -36,7 +32,7 @@ func (t *tables) readPresence(file *table, root *jsontree.Node) {
 					"when": file.word((*string)(&p.when)), "source": file.source(),
 				}, "when", "source")
 				known := []catalog.Presence{
-					catalog.AfterFailure, catalog.AfterEnd, catalog.AfterSuccess, catalog.AfterEndOrNever, catalog.AfterFirst, anytime,
+					catalog.AfterFailure, catalog.AfterEnd, catalog.AfterSuccess, catalog.AfterEndOrNever, catalog.AfterFirst, catalog.WithSome,
 				}
 				if !slices.Contains(known, p.when) {
 					file.Report(n.Problem("expected one of %q as \"when\", found %q", known, p.when))
@@ -47,35 +43,30 @@ func (t *tables) readPresence(file *table, root *jsontree.Node) {
 	})
 }
 
-// addPresence says when members of the answer of a job's describe call are there: as the
-// table says or else, of the reason of a failure and of the time of the end, as their
-// meaning does. What the model requires is always there.
+// addPresence says when members of the answer of a job's describe call are there, as their
+// meaning does: the reason of a failure, and the time of the end. What the model requires is
+// always there.
 func (b *builder) addPresence(j *catalog.Job, describe *catalog.Operation) {
-	presence := map[string]catalog.Presence{}
 	for path, when := range map[string]catalog.Presence{j.Message: catalog.AfterFailure, j.EndTime: catalog.AfterEnd} {
 		path = strings.TrimSuffix(path, "[0]")
 		if timePath.MatchString(path) && !isRequired(describe.Output, path) {
-			presence[path] = when
+			describe.SetPresence(path, when)
 		}
 	}
+}
+
+// addPresenceRows says when members of answers are there, as the table does.
+func (b *builder) addPresenceRows() {
 	for _, p := range b.tables.presence {
-		if p.service != b.service.Key || p.operation != describe.Name {
+		describe := b.service.Operations[p.operation]
+		if p.service != b.service.Key || describe == nil || !describe.Reads() {
 			continue
 		}
 		p.used = true
 		if !timePath.MatchString(p.path) || !hasMember(describe.Output, p.path) {
 			b.tables.file(presenceTable).Report(p.node.Problem("the answer of %s has no member %s", describe.Name, p.path))
 		}
-		presence[p.path] = p.when
-	}
-	for path, when := range presence {
-		if when == anytime {
-			continue
-		}
-		if describe.Presence == nil {
-			describe.Presence = map[string]catalog.Presence{}
-		}
-		describe.Presence[path] = when
+		describe.SetPresence(p.path, p.when)
 	}
 }
 
@@ -101,23 +92,13 @@ func (b *builder) spreadPresence() {
 			for i := range s.Members {
 				name := s.Members[i].Name
 				when, member := known[place{s.Name, name}], path+name
-				if when == "" || unsure[place{s.Name, name}] || s.Members[i].Required || op.Presence[member] != "" || b.isAnytime(op, member) {
+				if when == "" || unsure[place{s.Name, name}] || s.Members[i].Required || op.Presence[member] != "" {
 					continue
 				}
-				if op.Presence == nil {
-					op.Presence = map[string]catalog.Presence{}
-				}
-				op.Presence[member] = when
+				op.SetPresence(member, when)
 			}
 		})
 	}
-}
-
-// isAnytime tells whether the table says of a member that it may always be there.
-func (b *builder) isAnytime(op *catalog.Operation, path string) bool {
-	return slices.ContainsFunc(b.tables.presence, func(p *tablePresence) bool {
-		return p.service == b.service.Key && p.operation == op.Name && p.path == path && p.when == anytime
-	})
 }
 
 // structureAt is the name of the structure with the last member of a path.

@@ -20,7 +20,17 @@ const (
 	AfterEndOrNever Presence = "end-or-never"
 	// AfterFirst is since the first job of its kind has ended, so also while later ones run.
 	AfterFirst Presence = "first"
+	// WithSome is with some answers and not with others, whatever the status: the reason of a change.
+	WithSome Presence = "any"
 )
+
+// SetPresence says when the member at a path of the output is there.
+func (o *Operation) SetPresence(path string, when Presence) {
+	if o.Presence == nil {
+		o.Presence = map[string]Presence{}
+	}
+	o.Presence[path] = when
+}
 
 // Later returns the paths of the members of the operation's output that are not always
 // there, such as "QueryExecution.Status.CompletionDateTime", sorted. The index [0] stands
@@ -34,7 +44,7 @@ func (p Presence) Has(v pollcore.Verdict) bool {
 		return v == pollcore.Failure
 	case AfterSuccess:
 		return v == pollcore.Success
-	case AfterFirst:
+	case AfterFirst, WithSome:
 		return true
 	default:
 		return v != pollcore.Retry
@@ -50,6 +60,8 @@ func (p Presence) MayLack(v pollcore.Verdict) bool {
 		return v != pollcore.Retry
 	case AfterFirst:
 		return v == pollcore.Retry
+	case WithSome:
+		return true
 	default:
 		return false
 	}

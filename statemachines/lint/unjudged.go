@@ -66,9 +66,23 @@ func (c *checker) sayNotInCatalogue(l *loop) string {
 		if s.Task == nil || changes(s) {
 			continue
 		}
-		if call := c.operations.call(s.Task.Resource); call != "" && !strings.HasPrefix(call, "lambda:") {
-			return fmt.Sprintf("%q calls %s, and the catalogue has no job or waiter that polls it", s.Name, call)
+		if call := c.nameCall(s); call != "" && !strings.HasPrefix(call, "lambda:") {
+			return fmt.Sprintf("%q calls %s, and the catalogue has no job or waiter that polls it; "+
+				"check where each status leads, and try it: jobpoller run --mocks", s.Name, call)
 		}
+	}
+	return ""
+}
+
+// nameCall names the operation of AWS that a Task calls, whether or not the catalogue has its service;
+// empty for any other call.
+func (c *checker) nameCall(s *asl.State) string {
+	if call := c.operations.call(s.Task.Resource); call != "" {
+		return call
+	}
+	r := asl.ParseResource(s.Task.Resource)
+	if service, sdk := r.SDK(); sdk && r.Pattern == "" && !asl.IsPlaceholderText(s.Task.Resource) {
+		return service + ":" + javasdk.Capitalize(r.Action)
 	}
 	return ""
 }

@@ -86,6 +86,7 @@ func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) 
 			if text, isText := drawn.(string); isText && text != "" {
 				drawn = u.Skeleton()
 			}
+			drawn = u.Around(drawn)
 			if c := s.callees[u.State]; c != nil {
 				c.usual.text = textOf(drawn)
 				continue

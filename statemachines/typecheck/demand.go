@@ -17,6 +17,7 @@ type Demand struct {
 	parts   []*Demand
 	members map[string]*Demand
 	item    *Demand
+	parsed  *Demand // of the value whose JSON the text is
 	depth   int
 
 	read     bool // somebody reads it
@@ -54,7 +55,7 @@ func (d *Demand) IsRead() bool {
 	if d == nil {
 		return false
 	}
-	if d.read || d.item.IsRead() {
+	if d.read || d.item.IsRead() || d.parsed.IsRead() {
 		return true
 	}
 	for _, m := range d.members {
@@ -135,6 +136,23 @@ func (d *Demand) element() Value {
 			leaf.item = d.all.newDemand(leaf.depth + 1)
 		}
 		return leaf.item
+	})
+}
+
+// demandJSON notes a use as JSON, and is the value that the text stands for; unknown if nothing
+// is demanded.
+func (v Value) demandJSON() Value {
+	v.demandKinds(texts)
+	v.demand(func(leaf *Demand) { leaf.json = true })
+	d := v.demandOf()
+	if d == nil {
+		return Value{}
+	}
+	return d.child(func(leaf *Demand) *Demand {
+		if leaf.parsed == nil {
+			leaf.parsed = d.all.newDemand(leaf.depth + 1)
+		}
+		return leaf.parsed
 	})
 }
 

@@ -282,6 +282,8 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 		return all[w.hash(at)%uint64(len(all))]
 	}
 	switch {
+	case d != nil && d.parsed.IsRead():
+		return w.json(d.parsed, name, at)
 	case d != nil && d.json:
 		return "{}"
 	case d != nil && (d.time || d.shape != nil && d.shape.Type == catalog.Timestamp):
@@ -306,6 +308,15 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	}
 	w.used[text] = true
 	return text
+}
+
+// json draws a value, and writes it as JSON.
+func (w *drawer) json(d *Demand, name string, at []string) string {
+	text, err := json.Marshal(w.value(Value{}, d, name, append(slices.Clip(at), "json")))
+	if err != nil {
+		return "{}" // what is drawn can be written
+	}
+	return string(text)
 }
 
 // shorten leaves room behind a name in the longest text of a shape.

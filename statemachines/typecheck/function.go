@@ -70,6 +70,8 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		return Nothing()
 	case p.Text == "merge" && len(values) == 1:
 		return join(merge(values[0]), absent)
+	case p.Text == "parse" && len(values) == 1 && values[0].demandOf() != nil:
+		return values[0].demandJSON()
 	}
 	t := x.trendOfCall(p.Text, values)
 	if known, ok := x.c.clock.read(p.Text, len(values)); ok {

@@ -97,7 +97,7 @@ func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 	case "JsonMerge":
 		return ofKinds(objects)
 	default: // StringToJson
-		return Value{}.without(missing)
+		return values[0].demandJSON().without(missing)
 	}
 }
 
@@ -107,9 +107,6 @@ func demandArguments(function string, values []Value) {
 		switch function {
 		case "Format":
 			v.demandKinds(texts | numbers | booleans | null)
-		case "StringToJson":
-			v.demandKinds(texts)
-			v.demand(func(d *Demand) { d.json = true })
 		case "Base64Encode", "Base64Decode", "StringSplit":
 			v.demandKinds(texts)
 		case "MathRandom", "MathAdd", "ArrayRange":

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,7 @@ func Echo(answer, arguments any, echoes map[string]string) (any, error) {
 			return nil, err
 		}
 		switch value := given.get(arguments).(type) {
-		case string:
+		case string, bool, json.Number:
 			at.repeat(answer, value)
 		case []any:
 			answer, err = at.repeatEach(answer, value)
@@ -31,19 +32,34 @@ func Echo(answer, arguments any, echoes map[string]string) (any, error) {
 	return answer, nil
 }
 
-// repeat puts a text in the place of that at the path, in all items of the lists on the way.
-func (p path) repeat(in any, text string) {
+// repeat puts a value in the place of one of its type at the path, in all items of the lists on the
+// way.
+func (p path) repeat(in, value any) {
 	switch v := in.(type) {
 	case []any:
 		for _, item := range v {
-			p[1:].repeat(item, text)
+			p[1:].repeat(item, value)
 		}
 	case map[string]any:
 		name, _ := p[0].(string)
 		if len(p) > 1 {
-			p[1:].repeat(v[name], text)
-		} else if _, isText := v[name].(string); isText {
-			v[name] = named(text, name)
+			p[1:].repeat(v[name], value)
+			return
+		}
+		text, isText := value.(string)
+		switch v[name].(type) {
+		case string:
+			if isText {
+				v[name] = named(text, name)
+			}
+		case bool:
+			if truth, is := value.(bool); is {
+				v[name] = truth
+			}
+		case json.Number, float64, int:
+			if number, is := value.(json.Number); is {
+				v[name] = number
+			}
 		}
 	}
 }

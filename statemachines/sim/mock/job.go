@@ -54,6 +54,9 @@ type Job struct {
 	// EpochTimes is set if they are numbers of milliseconds since 1970, as Batch has
 	// them, and not RFC 3339 texts.
 	EpochTimes bool
+	// There tells that what the job changes is there before: until a call starts it, Describe
+	// tells the status that it ends with.
+	There bool
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
@@ -62,6 +65,9 @@ type Job struct {
 	Raises map[string]Raised
 	// Echoes are the members of the answer that repeat what Describe asks for, as Echo takes them.
 	Echoes map[string]string
+	// StartEchoes are the members of the answer of Start that repeat what it asks for, and Keeps
+	// those of the answers of Describe that do.
+	StartEchoes, Keeps map[string]string
 	// Fails are the ends with which a ".sync" Task fails.
 	Fails []string
 	// Part is the path of what a ".sync" Task returns in the answer of Describe; the
@@ -118,14 +124,19 @@ type Raised struct{ Error, Cause string }
 type Course struct {
 	Spread Spread
 	Ends   string
+	// Running is its status meanwhile, Job.Running if it is empty, and Answer what the call
+	// that starts it answers, Job.StartAnswer if it is nil.
+	Running string
+	Answer  map[string]any
 }
 
 // jobRun is a job that was started.
 type jobRun struct {
 	started, stopped time.Time
 	runs             time.Duration
-	ends             string
+	running, ends    string
 	name             string // of its caller; empty for none
+	asked            any    // the arguments of the call that started it; nil if none did
 }
 
 // Start is the handler of the call that starts the job.
@@ -235,6 +246,7 @@ func (j *Job) launch(call sim.Call) (string, *jobRun, error) {
 		}
 	}
 	run := j.begin(id, call)
+	run.asked = call.Arguments
 	if j.StartNameArgument != "" {
 		if name, err := argument(call, j.StartNameArgument); err == nil {
 			if j.names == nil {
@@ -248,20 +260,31 @@ func (j *Job) launch(call sim.Call) (string, *jobRun, error) {
 
 // accept is what the start call answers.
 func (j *Job) accept(id string, run *jobRun, call sim.Call) (any, error) {
-	if j.StartAnswer == nil && j.StartID == "" {
+	answer := j.StartAnswer
+	if own := j.Courses[call.State].Answer; own != nil {
+		answer = own
+	}
+	if answer == nil && j.StartID == "" {
 		return j.answerAt(id, run, call.Time)
 	}
-	return fill(j.StartAnswer, put{j.StartID, id})
+	output, err := copyOf(answer)
+	if err == nil {
+		output, err = Echo(output, call.Arguments, j.StartEchoes)
+	}
+	if err == nil {
+		output, err = fillValue(output, put{j.StartID, id})
+	}
+	return output, err
 }
 
 func (j *Job) begin(id string, call sim.Call) *jobRun {
 	if j.runs == nil {
 		j.runs = map[string]*jobRun{}
 	}
-	run := &jobRun{started: call.Time, runs: j.Runs, ends: j.Ends}
+	run := &jobRun{started: call.Time, runs: j.Runs, running: j.Running, ends: j.Ends}
 	spread := j.Spread
 	if course, ok := j.Courses[call.State]; ok {
-		run.ends, spread = cmp.Or(course.Ends, run.ends), course.Spread
+		run.running, run.ends, spread = cmp.Or(course.Running, run.running), cmp.Or(course.Ends, run.ends), course.Spread
 		run.runs = 0
 	}
 	if spread != (Spread{}) {
@@ -305,7 +328,11 @@ func (j *Job) findID(call sim.Call, id *string) (*jobRun, error) {
 	case j.started > 0:
 		return nil, noSuchJob(call, *id, j.NotFound)
 	default:
-		return j.begin(*id, call), nil
+		run = j.begin(*id, call)
+		if j.There {
+			run.runs = 0
+		}
+		return run, nil
 	}
 }
 
@@ -344,6 +371,9 @@ func (j *Job) answerAt(id string, run *jobRun, now time.Time) (any, error) {
 		return copyOf(last.answer)
 	}
 	output, err := j.answer(id, said.status)
+	if err == nil {
+		output, err = Echo(output, run.asked, j.Keeps)
+	}
 	if at, _ := parsePath(j.Name); err == nil && at != nil && run.name != "" {
 		output, err = at.set(output, run.name)
 	}
@@ -392,7 +422,7 @@ func (j *Job) statusAt(run *jobRun, now time.Time) string {
 	case now.Sub(run.started) >= run.runs:
 		return run.ends
 	default:
-		return j.Running
+		return run.running
 	}
 }
 
@@ -411,6 +441,14 @@ type put struct{ path, text string }
 // fill returns a copy of an answer with texts put in.
 func fill(answer map[string]any, puts ...put) (any, error) {
 	value, err := copyOf(answer)
+	if err != nil {
+		return nil, fmt.Errorf("the answer of a job: %w", err)
+	}
+	return fillValue(value, puts...)
+}
+
+// fillValue puts texts into a value.
+func fillValue(value any, puts ...put) (_ any, err error) {
 	for _, at := range puts {
 		if err != nil || at.path == "" {
 			continue

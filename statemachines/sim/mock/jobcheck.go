@@ -36,10 +36,12 @@ func (j *Job) Check() error {
 			problems = append(problems, err)
 		}
 	}
-	for from, to := range j.Echoes {
-		for _, text := range []string{from, to} {
-			if _, err := parsePath(text); err != nil {
-				problems = append(problems, err)
+	for _, echoes := range []map[string]string{j.Echoes, j.StartEchoes, j.Keeps} {
+		for from, to := range echoes {
+			for _, text := range []string{from, to} {
+				if _, err := parsePath(text); err != nil {
+					problems = append(problems, err)
+				}
 			}
 		}
 	}
@@ -56,8 +58,10 @@ func (j *Job) statuses() []string {
 		all = append(all, j.Stopped)
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.Courses)) {
-		if ends := j.Courses[name].Ends; ends != "" {
-			all = append(all, ends)
+		for _, status := range []string{j.Courses[name].Running, j.Courses[name].Ends} {
+			if status != "" {
+				all = append(all, status)
+			}
 		}
 	}
 	return all

@@ -102,7 +102,7 @@ func (r *reader) step(n *jsontree.Node) step {
 	if !r.object(n, "return, fail, throttle or never") {
 		return step{}
 	}
-	r.members(n, "return", "fail", "throttle", "never", "times", "after", "submitted", "heartbeats", "todo")
+	r.members(n, "return", "fail", "throttle", "never", "times", "after", "submitted", "heartbeats", "echoes", "todo")
 	if todo := n.Get("todo"); todo != nil {
 		r.add(todo.Problem("this mock is not filled in: write what the Task returns, and remove \"todo\""))
 	}
@@ -120,7 +120,7 @@ func (r *reader) step(n *jsontree.Node) step {
 		r.add(n.Problem("a step needs exactly one of return, fail, throttle and never, or submitted alone, found %d", len(found)))
 		return step{}
 	}
-	s := step{reply: sim.Reply{Latency: r.seconds(n, "after"), HeartbeatEvery: r.seconds(n, "heartbeats")}}
+	s := step{reply: sim.Reply{Latency: r.seconds(n, "after"), HeartbeatEvery: r.seconds(n, "heartbeats")}, echoes: r.echoes(n, "echoes")}
 	if submitted != nil {
 		s.reply.Submitted = submitted.Value()
 	}

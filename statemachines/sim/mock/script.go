@@ -34,7 +34,8 @@ type step struct {
 	fail     *sim.TaskError
 	throttle bool
 	handler  sim.Handler
-	missing  bool // there is no answer to these calls
+	echoes   map[string]string // of the output: see Echo
+	missing  bool              // there is no answer to these calls
 	times    int  // 0: one, or all if it is the last
 }
 
@@ -120,6 +121,10 @@ func (s *step) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		err = throttleCall(call)
 	case s.fail != nil:
 		err = s.fail
+	case len(s.echoes) > 0:
+		if reply.Output, err = copyOf(reply.Output); err == nil {
+			reply.Output, err = Echo(reply.Output, call.Arguments, s.echoes)
+		}
 	}
 	failed, ok := errors.AsType[*sim.TaskError](err)
 	if !ok {

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -29,13 +30,23 @@ func (u Unknown) Answer(seed uint64, call int) any {
 		return skeleton
 	}
 	drawn := typecheck.Draw(typecheck.Unknown(), u.demand, typecheck.DrawOptions{Name: u.State, Seed: seed, Absent: u.bare, Compared: call + 1})
-	envelope, _ := skeleton.(map[string]any)
-	if object, ok := drawn.(map[string]any); ok {
-		whole := maps.Clone(envelope)
-		maps.Copy(whole, object)
-		return whole
+	return u.Around(drawn)
+}
+
+// Around is what is drawn in the envelope of the call, if it has one, and with what is known of the
+// answer.
+func (u Unknown) Around(drawn any) any {
+	envelope, _ := u.task.skeleton().(map[string]any)
+	object, ok := drawn.(map[string]any)
+	if !ok {
+		return drawn
 	}
-	return drawn
+	whole := maps.Clone(envelope)
+	if u.task.runsMachine() {
+		object = map[string]any{"Output": cmp.Or[any](object["Output"], envelope["Output"])}
+	}
+	maps.Copy(whole, object)
+	return whole
 }
 
 // Skeleton is the envelope of the call, if it has one, with nothing in it.

@@ -43,6 +43,85 @@ func (j *job) findEchoes(model *catalog.Operation) []echo {
 	return all
 }
 
+// requestEchoes are the members of a call's answer that repeat its arguments: those of a name and a type
+// that both have. Left out are places that the answer does not have, and those that others say, such as
+// the id of a job and its status.
+func requestEchoes(input, output *catalog.Shape, leftOut func(at place) bool) map[string]string {
+	all := map[string]string{}
+	if input == nil || output == nil {
+		return all
+	}
+	for i := range input.Members {
+		m := &input.Members[i]
+		if paging().MatchString(m.Name) || m.Token {
+			continue
+		}
+		if told := tellSame(output, m); told != nil && !leftOut(told) {
+			all[place{m.Name}.spell()] = told.spell()
+		}
+	}
+	return all
+}
+
+// tellSame finds where an answer has a member of the name and the type of an argument, in the lists of
+// things that it is about, too, and in nothing deeper.
+func tellSame(s *catalog.Shape, argument *catalog.Member) place {
+	switch argument.Shape.Type {
+	case catalog.String, catalog.Boolean, catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
+	default:
+		return nil
+	}
+	isSame := func(m *catalog.Member) bool {
+		return strings.EqualFold(m.Name, argument.Name) && m.Shape.Type == argument.Shape.Type && slices.Equal(m.Shape.Enum, argument.Shape.Enum)
+	}
+	for i := range s.Members {
+		if isSame(&s.Members[i]) {
+			return place{s.Members[i].Name}
+		}
+	}
+	for i := range s.Members {
+		outer, at := s.Members[i].Shape, place{s.Members[i].Name}
+		if outer.Type == catalog.List {
+			outer, at = outer.Element.Shape, append(at, 0)
+		}
+		if outer.Type != catalog.Structure {
+			continue
+		}
+		for k := range outer.Members {
+			if isSame(&outer.Members[k]) {
+				return append(at, outer.Members[k].Name)
+			}
+		}
+	}
+	return nil
+}
+
+// startEchoes are the members of the answers of a job's start calls that repeat their arguments, and
+// those of the answers of its describe call that do.
+func (j *job) startEchoes(a *answers) (started, described map[string]string) {
+	started, described = map[string]string{}, map[string]string{}
+	running := j.behaviour.running().answer
+	for _, t := range slices.Concat(j.starts, tasksOfBegins(j.begins)) {
+		answer := a.Of(t.result())
+		addAll(started, requestEchoes(t.operation.Input, t.result(), func(at place) bool {
+			return at.get(answer) == nil || slices.Equal(at, t.resultAt(j.identity.started))
+		}))
+		addAll(described, requestEchoes(t.operation.Input, j.entry.Operation.Output, func(at place) bool {
+			return at.get(running) == nil || slices.Equal(at, j.identity.told) || slices.Equal(at, j.identity.called) || isRead(j.entry, at)
+		}))
+	}
+	return started, described
+}
+
+// addAll adds what is not there yet.
+func addAll(to, from map[string]string) {
+	for name, value := range from {
+		if to[name] == "" {
+			to[name] = value
+		}
+	}
+}
+
 // findAskers finds the Tasks of the reader that describe the jobs: answers have the members that these
 // ask by, whatever another machine does.
 func findAskers(jobs []*job, o *Options) error {

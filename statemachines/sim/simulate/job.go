@@ -27,6 +27,7 @@ type job struct {
 	starts    []*task
 	describes []*task
 	stops     []*task
+	begins    []begin // the calls that change what a waiter describes; none beside starts
 	sync      *task
 	waits     bool     // a start ends with the job: it is a ".sync" Task
 	polledOn  []string // statuses for which the machine asks again
@@ -121,6 +122,7 @@ func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, 
 			}
 		}
 	}
+	findBegins(jobs, tasks, taken)
 	// A job that nothing describes runs unseen: its calls are calls like any other.
 	return slices.DeleteFunc(jobs, func(j *job) bool { return j.sync == nil && len(j.describes) == 0 }), nil
 }
@@ -283,6 +285,12 @@ func (j *job) isPolledBy(t *task) bool {
 	})
 }
 
+// isThere tells whether the job has ended when it is asked for first: nothing in the machine starts it,
+// and who does not poll asks about what is there.
+func (j *job) isThere() bool {
+	return j.sync == nil && len(j.starts) == 0 && !slices.ContainsFunc(j.describes, j.isPolledBy)
+}
+
 // prepare makes the answers of the job. Its error says why there are none.
 func (j *job) prepare(a *answers, models func(service string) (*catalog.Service, error)) error {
 	service, err := models(j.entry.Service.Key)
@@ -300,6 +308,7 @@ func (j *job) prepare(a *answers, models func(service string) (*catalog.Service,
 			j.behaviour.polledOn = append(slices.Clip(j.behaviour.polledOn), s.name)
 		}
 	}
+	j.prepareBegins()
 	return nil
 }
 

@@ -52,6 +52,12 @@ type Plan struct {
 	// Endless are the Tasks that poll what ends by an error, as what is deleted does: they get
 	// the same answer each time.
 	Endless []string
+	// Alike are the Tasks of loops that read what no waiter or job of the catalogue tells: they
+	// get the same answer each time, too.
+	Alike []string
+	// Untimed are the Tasks of jobs that nothing starts or polls, and which a Spec gives a time: their
+	// answers are those about a job that has ended.
+	Untimed []string
 
 	mocks []namedMock
 }
@@ -108,6 +114,7 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	for _, j := range jobs {
 		p.job(j)
 	}
+	p.noteUntimed()
 	if err := errors.Join(p.problems...); err != nil {
 		return nil, err
 	}
@@ -221,8 +228,22 @@ func (p *planner) job(j *job) {
 	body := p.bodyOf(j, specs, ends)
 	p.mocks[j.holder()] = namedMock{name: j.holder().name(), body: object{{"job", body}}}
 	if j.sync == nil {
-		for _, t := range slices.Concat(j.starts, j.describes, j.stops) {
+		for _, t := range slices.Concat(j.starts, tasksOfBegins(j.begins), j.describes, j.stops) {
 			p.silent[t] = t != j.holder()
+		}
+	}
+}
+
+// noteUntimed notes the Tasks for which the time of a spec does not count: those that a spec names, or
+// all, if it counts for no job.
+func (p *planner) noteUntimed() {
+	timed := slices.ContainsFunc(p.jobs, func(j *job) bool { return j.simulatable() && !j.isThere() })
+	for _, j := range p.jobs {
+		for _, t := range j.specTasks() {
+			spec, _ := p.specOf(t.name())
+			if j.simulatable() && j.isThere() && spec.Spread.String() != "0s" && (spec.State != "" || !timed) {
+				p.plan.Untimed = append(p.plan.Untimed, t.name())
+			}
 		}
 	}
 }
@@ -252,8 +273,8 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	spec, end, running := specs[0], ends[0], j.behaviour.running()
 	output := j.entry.Operation.Output
 	runs := spec.Spread.String()
-	if j.sync == nil && len(j.starts) == 0 && !slices.ContainsFunc(j.describes, j.isPolledBy) {
-		runs = "0s" // who does not poll asks about what is there
+	if j.isThere() {
+		runs = "0s"
 	}
 	body := object{{"runs", runs}}
 	add := func(name string, value any) { body = append(body, namedValue{name, value}) }
@@ -278,6 +299,9 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	add("running", running.name)
 	add("ends", end.name)
 	shown := append([]*status{running}, ends...)
+	for _, b := range j.begins {
+		shown = append(shown, b.running)
+	}
 	if stopped := j.behaviour.stopName(); len(j.stops) > 0 && stopped != "" {
 		add("stopped", stopped)
 		shown = append(shown, j.behaviour.end(stopped))
@@ -358,6 +382,19 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 		add("idArgument", spellPlace(id.asked))
 		if len(j.starts) == 0 {
 			body = nil // one job at a time, under whatever id
+		}
+		started, described := j.startEchoes(answers)
+		if len(started) > 0 {
+			body = append(body, namedValue{"startEchoes", started})
+		}
+		if len(described) > 0 {
+			body = append(body, namedValue{"keeps", described})
+		}
+		if len(j.begins) > 0 {
+			add("start", j.coursesOf(answers, specs[0], ends[0]))
+		}
+		if j.isThereBefore() {
+			add("there", true)
 		}
 		if len(j.describes) > 1 {
 			add("describe", namesOf(j.describes[1:]))
@@ -445,8 +482,17 @@ func (p *planner) task(t *task) {
 		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", u.Answer(0, 0)}, {"todo", what}}, true})
 		return
 	}
-	answer := spellAnswer(p.answersOf(t).Of(t.result()), t.result())
-	p.plan.mocks = append(p.plan.mocks, namedMock{name: t.name(), body: object{{"return", answer}}})
+	if t.loops && t.parsed.Pattern == "" && t.operation != nil && t.operation.Reads() {
+		p.plan.Alike = append(p.plan.Alike, t.name())
+	}
+	answer := p.answersOf(t).Of(t.result())
+	body := object{{"return", spellAnswer(answer, t.result())}}
+	if t.operation != nil && t.parsed.Pattern == "" {
+		if echoes := requestEchoes(t.operation.Input, t.result(), func(at place) bool { return at.get(answer) == nil }); len(echoes) > 0 {
+			body = append(body, namedValue{"echoes", echoes})
+		}
+	}
+	p.plan.mocks = append(p.plan.mocks, namedMock{name: t.name(), body: body})
 }
 
 // JSON is the plan as a file of mocks, to be edited. The Tasks that have to be told

@@ -30,7 +30,7 @@ func tasksOf(m *asl.StateMachine, models typecheck.Models) ([]*task, error) {
 	walk = func(f *asl.Flow, loops bool) error {
 		inCycle := cycles(f)
 		for _, s := range f.States {
-			inLoop := loops || inCycle[s] || retriesOutput(s)
+			inLoop := loops || inCycle[s] || retriesOutput(s) || retriesFail(s)
 			if t := taskOf(s); t != nil {
 				var err error
 				if t.operation, err = typecheck.FindOperation(t.resource, models); err != nil {
@@ -73,6 +73,23 @@ func retriesOutput(s *asl.State) bool {
 	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, asl.ErrorQueryEvaluation) })
 }
 
+// retriesFail tells whether a Parallel or a Map runs its flows again after the error of a Fail state
+// in them: its Retry is the loop.
+func retriesFail(s *asl.State) bool {
+	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool {
+		return r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return raisesInside(s, name) })
+	})
+}
+
+// raisesInside tells whether a Fail state inside of a state ends with an error of the name.
+func raisesInside(s *asl.State, name string) bool {
+	return slices.ContainsFunc(s.Flows(), func(f *asl.Flow) bool {
+		return slices.ContainsFunc(f.States, func(inner *asl.State) bool {
+			return inner.Fail != nil && inner.Fail.Error != nil && inner.Fail.Error.Literal == name || raisesInside(inner, name)
+		})
+	})
+}
+
 // result is the shape of what a call that does not wait returns.
 func (t *task) result() *catalog.Shape {
 	if t.output != nil && t.parsed.Pattern == "" {
@@ -102,6 +119,8 @@ func (t *task) unknown() string {
 		return "what the Lambda function returns"
 	case t.parsed.Service == "activity":
 		return "what the worker of the activity returns"
+	case t.runsMachine():
+		return "the output of the state machine"
 	case t.parsed.WaitsForToken():
 		return "what comes back with the task token"
 	case t.parsed.Service == "":
@@ -113,12 +132,20 @@ func (t *task) unknown() string {
 	}
 }
 
+// runsMachine tells whether the answer of a call has the output of another state machine, as JSON.
+func (t *task) runsMachine() bool {
+	return t.operation != nil && t.operation.Service.Key == "stepfunctions" && t.operation.Name == "StartSyncExecution" && t.parsed.Pattern == ""
+}
+
 // skeleton is what an answer that nobody knows may look like.
 func (t *task) skeleton() any {
 	service, _ := t.parsed.SDK()
 	switch {
 	case t.reader:
 		return []any{}
+	case t.runsMachine():
+		answer := typecheck.Sample{}.Complete(map[string]any{"status": "SUCCEEDED", "output": "{}"}, t.operation.Output)
+		return spellAnswer(answer, t.operation.Output)
 	case t.parsed.Pattern == "" && !t.parsed.Direct && (t.parsed.Service == "lambda" || service == "lambda"):
 		return map[string]any{"StatusCode": 200, "Payload": map[string]any{}}
 	case slices.Contains([]string{"http:invoke", "apigateway:invoke", "eks:call", "eks:runJob"}, t.parsed.Service+":"+t.parsed.Action) && t.parsed.Pattern == "":

@@ -1,0 +1,177 @@
+package simulate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// begin is a call that changes the resource that a waiter describes: what one waits for begins there.
+type begin struct {
+	task    *task
+	verb    string          // such as "Update"
+	change  *catalog.Change // what is known of it but its name; nil if nothing is
+	running *status         // while it goes on; nil for the one of the waiter
+}
+
+// beginVerbs are those of calls that change a resource, and what the resource is then.
+var beginVerbs = map[string]string{
+	"Create": ready, "Run": ready, "Restore": ready, "Copy": ready, "Import": ready, "Register": ready, "Start": ready, "Update": ready,
+	"Modify": ready, "Resume": ready, "Reboot": ready, "Resize": ready, "Promote": ready, "Failover": ready, "Rollback": ready, "Upgrade": ready,
+	"Delete": gone, "Terminate": gone, "Deregister": gone, "Stop": halted, "Suspend": halted, "Pause": halted,
+}
+
+// What a call leads a resource to, and what a waiter waits for.
+const (
+	ready  = "ready"
+	gone   = "gone"
+	halted = "stopped"
+)
+
+// makeVerbs are those of calls before which there is no such resource.
+var makeVerbs = []string{"Create", "Run", "Restore", "Copy", "Import", "Register"}
+
+// findBegins finds the Tasks whose calls begin what a job without a start waits for, where the
+// machine polls it. Such a Task answers for the job, so it is of one alone.
+func findBegins(jobs []*job, tasks []*task, taken map[*task]bool) {
+	for _, j := range jobs {
+		if j.sync != nil || len(j.starts) > 0 || !slices.ContainsFunc(j.describes, j.isPolledBy) {
+			continue
+		}
+		for _, t := range tasks {
+			if taken[t] || t.operation == nil || t.parsed.Pattern != "" || t.reader || t.operation.Service.Key != j.entry.Service.Key {
+				continue
+			}
+			if b, ok := j.beginOf(t); ok {
+				taken[t] = true
+				j.begins = append(j.begins, b)
+			}
+		}
+	}
+}
+
+// beginOf tells whether a Task begins what the job waits for.
+func (j *job) beginOf(t *task) (begin, bool) {
+	if change := j.entry.Service.ChangedBy(t.operation.Name, j.entry.Operation.Name); change != nil {
+		return begin{task: t, verb: "Update", change: change}, j.aim() == ready
+	}
+	for verb, leads := range beginVerbs {
+		rest, ok := strings.CutPrefix(t.operation.Name, verb)
+		if ok && leads == j.aim() && isOf(rest, nounOf(j.entry.Operation.Name)) {
+			return begin{task: t, verb: verb}, true
+		}
+	}
+	return begin{}, false
+}
+
+// nounOf is what an operation that reads describes, in the singular: "DBInstance".
+func nounOf(describe string) string {
+	for _, verb := range []string{"BatchGet", "Describe", "Get", "List"} {
+		if rest, ok := strings.CutPrefix(describe, verb); ok {
+			return strings.TrimSuffix(rest, "s")
+		}
+	}
+	return describe
+}
+
+// isOf tells whether what follows the verb of a call names the noun, and at most how it is changed:
+// "DBInstanceFromS3" is a DBInstance, and "DBInstanceSnapshot" is none.
+func isOf(text, noun string) bool {
+	rest, ok := strings.CutPrefix(text, noun)
+	rest = strings.TrimPrefix(rest, "s")
+	return ok && (slices.Contains([]string{"", "ReadReplica", "Config", "Configuration", "Version"}, rest) || strings.HasPrefix(rest, "From") || strings.HasPrefix(rest, "To"))
+}
+
+// aim is what the waiter of the job waits for.
+func (j *job) aim() string {
+	switch {
+	case isDeletion(j.entry) || strings.HasSuffix(j.entry.Name, "Terminated"):
+		return gone
+	case strings.HasSuffix(j.entry.Name, "Stopped"):
+		return halted
+	default:
+		return ready
+	}
+}
+
+// prepareBegins finds the status while each call goes on.
+func (j *job) prepareBegins() {
+	for i := range j.begins {
+		b := &j.begins[i]
+		b.running = j.behaviour.runningAfter(b)
+	}
+	for _, t := range slices.Concat(j.starts, tasksOfBegins(j.begins)) {
+		if change := j.entry.Service.ChangedBy(t.operation.Name, j.entry.Operation.Name); change != nil {
+			j.behaviour.keep(change)
+		}
+	}
+}
+
+// runningAfter is the status while a call goes on: one that is called after it, such as
+// UPDATE_IN_PROGRESS; else that of the waiter.
+func (b *behaviour) runningAfter(by *begin) *status {
+	if by.change != nil {
+		for i := range b.statuses {
+			if s := &b.statuses[i]; s.verdict == pollcore.Retry && s.name == by.change.Running {
+				return s
+			}
+		}
+	}
+	stem := strings.ToUpper(strings.TrimRight(by.verb, "ey"))
+	for _, word := range underway {
+		for i := range b.statuses {
+			s, upper := &b.statuses[i], strings.ToUpper(b.statuses[i].name)
+			if s.verdict == pollcore.Retry && strings.HasPrefix(upper, stem) && strings.HasSuffix(upper, word) {
+				return s
+			}
+		}
+	}
+	return b.running()
+}
+
+// keep gives answers the members that a change leaves as they are, where they have them.
+func (b *behaviour) keep(change *catalog.Change) {
+	for path, value := range change.Stays {
+		at := parsePlace(path)
+		for i := range b.statuses {
+			if s := &b.statuses[i]; at.get(s.answer) != nil {
+				s.answer = at.put(s.answer, value)
+			}
+		}
+	}
+}
+
+func tasksOfBegins(begins []begin) []*task {
+	all := make([]*task, len(begins))
+	for i, b := range begins {
+		all[i] = b.task
+	}
+	return all
+}
+
+// coursesOf are the calls that begin what a job waits for, each with its status meanwhile and its
+// own answer.
+func (j *job) coursesOf(a *answers, spec Spec, end *status) object {
+	var courses object
+	for _, b := range j.begins {
+		shape := b.task.result()
+		answer := a.Of(shape)
+		for _, at := range j.behaviour.texts {
+			if word, ok := at.get(b.running.answer).(string); ok {
+				answer = at.tell(answer, word)
+			}
+		}
+		courses = append(courses, namedValue{b.task.name(), object{
+			{"runs", spec.Spread.String()}, {"running", b.running.name}, {"ends", end.name}, {"answer", spellAnswer(answer, shape)},
+		}})
+	}
+	return courses
+}
+
+// isThereBefore tells whether the resource of the job is there before the first call that changes it.
+func (j *job) isThereBefore() bool {
+	return len(j.begins) > 0 && !isDeletion(j.entry) &&
+		!slices.ContainsFunc(j.begins, func(b begin) bool { return slices.Contains(makeVerbs, b.verb) })
+}

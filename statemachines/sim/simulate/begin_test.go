@@ -1,0 +1,117 @@
+package simulate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// planOf plans the jobs of a machine that makes a call and then polls.
+func planOf(t *testing.T, resource, describe string, polled *catalog.Entry) *simulate.Plan {
+	t.Helper()
+	m, err := asl.Parse(fmt.Appendf(nil, `{"StartAt": "Change", "States": {
+		"Change": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:%s", "Parameters": {}, "Next": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 5, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:%s", "Parameters": {}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.x", "StringEquals": "y", "Next": "Wait"}], "Default": "Good"},
+		"Good": {"Type": "Succeed"}}}`, resource, describe))
+	require.NoError(t, err)
+	o := simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}, Polls: map[string]*catalog.Entry{}}
+	if polled != nil {
+		o.Polls["Look"] = polled
+	}
+	plan, err := simulate.New(m, o)
+	require.NoError(t, err)
+	return plan
+}
+
+// What a waiter waits for begins with the call that changes the resource, and the status is then that
+// of the change. It began with the first poll, and an update of a stack was CREATE_IN_PROGRESS.
+func TestAChangeBeginsWithItsCall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		service, call, describe, entry string
+		running                        string
+		there                          bool
+	}{
+		{"cloudformation", "cloudformation:updateStack", "cloudformation:describeStacks", "StackUpdateComplete", "UPDATE_IN_PROGRESS", true},
+		{"cloudformation", "cloudformation:executeChangeSet", "cloudformation:describeStacks", "StackUpdateComplete", "UPDATE_IN_PROGRESS", true},
+		{"cloudformation", "cloudformation:deleteStack", "cloudformation:describeStacks", "StackDeleteComplete", "DELETE_IN_PROGRESS", false},
+		{"sagemaker", "sagemaker:updateEndpoint", "sagemaker:describeEndpoint", "EndpointInService", "Updating", true},
+		{"sagemaker", "sagemaker:createEndpoint", "sagemaker:describeEndpoint", "EndpointInService", "Creating", false},
+		{"lambda", "lambda:updateFunctionConfiguration", "lambda:getFunctionConfiguration", "FunctionUpdated", "InProgress", true},
+		{"eks", "eks:updateNodegroupConfig", "eks:describeNodegroup", "NodegroupActive", "UPDATING", true},
+		{"rds", "rds:createDBInstance", "rds:describeDBInstances", "DBInstanceAvailable", "creating", false},
+		// These begin something else.
+		{"cloudformation", "cloudformation:createStackSet", "cloudformation:describeStacks", "StackCreateComplete", "", false},
+		{"rds", "rds:createDBSnapshot", "rds:describeDBInstances", "DBInstanceAvailable", "", false},
+		{"rds", "rds:deleteDBInstance", "rds:describeDBInstances", "DBInstanceAvailable", "", false},
+	} {
+		e, err := catalog.Lookup(c.service, c.entry)
+		require.NoError(t, err)
+		text, err := planOf(t, c.call, c.describe, e).JSON()
+		require.NoError(t, err)
+		var file map[string]struct {
+			Job struct {
+				Start map[string]struct {
+					Runs, Running string
+				}
+				There bool
+			}
+		}
+		require.NoError(t, json.Unmarshal(text, &file), string(text))
+		require.Equal(t, c.running, file["Look"].Job.Start["Change"].Running, c.call)
+		require.Equal(t, c.there, file["Look"].Job.There, c.call)
+		if c.running != "" {
+			require.Equal(t, "1m", file["Look"].Job.Start["Change"].Runs)
+		}
+	}
+}
+
+// A Task of a loop that no simulated job answers is told, and so is a time that counts for nothing.
+func TestTasksThatNoJobStandsBehind(t *testing.T) {
+	t.Parallel()
+	plan := planOf(t, "controltower:enableControl", "controltower:getControlOperation", nil)
+	require.Equal(t, []string{"Look"}, plan.Alike)
+	require.Empty(t, plan.Jobs)
+	plan = planOf(t, "rds:createDBInstance", "rds:describeDBInstances", nil)
+	require.Empty(t, plan.Alike)
+	require.Empty(t, plan.Untimed)
+
+	once := `{"StartAt": "Look", "States": {"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:rds:describeDBInstances", "Parameters": {}, "End": true}}}`
+	m, err := asl.Parse([]byte(once))
+	require.NoError(t, err)
+	plan, err = simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Look"}, plan.Untimed)
+}
+
+// A Parallel whose Retry takes the error of a Fail state in it is the loop: the job runs as long as
+// the spec says.
+func TestARetriedParallelPolls(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Retry": [{"ErrorEquals": ["NotYet"], "IntervalSeconds": 60, "MaxAttempts": 240}],
+		"Branches": [{"StartAt": "Look", "States": {
+			"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:describeStep", "Parameters": {"ClusterId": "j", "StepId": "s"}, "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.Step.Status.State", "StringEquals": "COMPLETED", "Next": "Good"}], "Default": "Again"},
+			"Good": {"Type": "Succeed"}, "Again": {"Type": "Fail", "Error": "ERROR"}}}], "End": true}}}`
+	for raised, want := range map[string]string{"NotYet": "12m", "Broken": "0s"} {
+		m, err := asl.Parse([]byte(strings.Replace(text, "ERROR", raised, 1)))
+		require.NoError(t, err)
+		plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(12 * time.Minute)}}})
+		require.NoError(t, err)
+		out, err := plan.JSON()
+		require.NoError(t, err)
+		require.Contains(t, string(out), `"runs": "`+want+`"`, raised)
+	}
+}
