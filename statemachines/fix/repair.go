@@ -250,9 +250,14 @@ type candidate struct {
 	// mended tells whether a run with an answer of the frame ends as it should, and past that
 	// one which still breaks does so behind what is mended.
 	mended, past func(r *trial.Run) bool
-	class        Class
+	// every tells that each run whose last answer the line is about must end so, also one that ends
+	// as before.
+	every bool
+	class Class
 	// excuses tells of a run without an answer of the frame whether it may differ, too.
 	excuses func(r *trial.Run) bool
+	// idle tells that no run outside of the frame may differ: the word does nothing.
+	idle bool
 	// blinded tells that the machine could not see what the edit shows it: a run may end as its
 	// job does, now.
 	blinded bool
@@ -346,6 +351,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err != nil {
 		return nil, nil, "", err
 	}
+	if tried.idle {
+		return changed, report, tried.about + ": no other answer ends otherwise", idleError(report, tried.frame)
+	}
 	mended := false
 	for _, run := range sortRuns(report.Outside()) {
 		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && changed.endsAsJob(&run); {
@@ -356,6 +364,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		case !mended && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
 			about, mended = tried.row(tried.lineOf(&run), &run), true
 		}
+	}
+	if err := tried.checkEvery(report); err != nil {
+		return nil, nil, "", err
 	}
 	for _, run := range report.Inside(tried.frame...) { // the same end, but earlier
 		if b, a := run.Before, run.After; !mended && tried.isAbout(&run) && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
@@ -384,6 +395,26 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", c.notShown(report, f)
 	}
 	return changed, report, about, nil
+}
+
+// checkEvery is the error of a run that must be mended, and is not.
+func (t *candidate) checkEvery(report *trial.Report) error {
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		last := trial.Run{Kinds: r.Kinds[max(0, len(r.Kinds)-1):]}
+		if t.every && last.IsIn(t.of) && !t.mended(r) {
+			return fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", r.Script, describeEnd(r.After))
+		}
+	}
+	return nil
+}
+
+// idleError is of an edit with which a run differs that has no answer of the frame.
+func idleError(report *trial.Report, frame []trial.Kind) error {
+	if runs := report.Outside(frame...); len(runs) > 0 {
+		return fmt.Errorf("the smallest edit changes more: with %s, %s", runs[0].Script, runs[0].Differences[0])
+	}
+	return nil
 }
 
 // value writes a JSON value with its members in the given order.

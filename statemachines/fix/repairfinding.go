@@ -62,12 +62,18 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		})
 		// The exit of a bound lets lint look at Default, which leads where it led.
 		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
-			mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) // behind the wrong word
+			mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) || // behind the wrong word
+			mended.Rule == typecheck.UnknownMember && mended.Suggestion != "" && isOfAnswers(f.Rule)
 		if !known && !shows && f.Severity != diag.Note {
 			return &foundError{f.Rule, f.Message}
 		}
 	}
 	return nil
+}
+
+// isOfAnswers tells whether a rule finds what a loop does with answers, which a wrong member hid.
+func isOfAnswers(rule string) bool {
+	return strings.HasPrefix(rule, "status-") || rule == lint.UnboundedLoop || rule == lint.LoopingDefault || rule == typecheck.UnreachableRule
 }
 
 // subjectOf is what a finding is about, without where that leads.

@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,19 +80,23 @@ func lacksEvents(err error) bool {
 // notShown says why no trial run shows that an edit mends a finding.
 func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 	answered := slices.DeleteFunc(slices.Clone(report.Runs), func(r trial.Run) bool { return failingTask(&r) != "" })
-	if len(answered) == 0 || slices.ContainsFunc(answered, func(r trial.Run) bool {
-		return !r.Before.IsBroken() || describeEnd(r.Before) != describeEnd(answered[0].Before)
-	}) {
-		return errors.New("no trial run shows that the smallest edit mends anything")
-	}
-	first := "mend that first"
+	first := ""
 	for _, other := range c.findings {
 		if s := c.stateAt(other); s != nil && other.Rule != f.Rule && (other.Severity <= diag.Danger || other.Suggestion != "") {
 			first = "mend " + other.Rule + "@" + s.Name + " first"
 			break
 		}
 	}
-	return fmt.Errorf("with each answer the machine %s before the edit can show: %s", describeEnd(answered[0].Before), first)
+	if len(answered) > 0 && !slices.ContainsFunc(answered, func(r trial.Run) bool {
+		return !r.Before.IsBroken() || describeEnd(r.Before) != describeEnd(answered[0].Before)
+	}) {
+		return fmt.Errorf("with each answer the machine %s before the edit can show: %s", describeEnd(answered[0].Before), cmp.Or(first, "mend that first"))
+	}
+	const unseen = "no trial run shows that the smallest edit mends anything"
+	if first != "" {
+		return errors.New(unseen + ": " + first)
+	}
+	return errors.New(unseen)
 }
 
 // orReplace advises to replace a loop; empty if that is refused, or if enough loops were tried.

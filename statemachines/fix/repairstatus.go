@@ -82,7 +82,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	for i, change := range e.all {
 		change.failure = row.Meaning == lint.MeansFailure
 		all[i] = base
-		all[i].edits = change.edits
+		all[i].edits, all[i].every = change.edits, change.drops
 		if dead := e.deadBehind(change); dead != "" {
 			all[i].also = dead
 		}
@@ -205,6 +205,7 @@ type statusChange struct {
 	edits   []edit.Edit
 	wrong   string // a word that no rule compares with any more
 	failure bool   // the values are failures
+	drops   bool   // the rules for the values go
 }
 
 // excuses tells of a run that need not end as it should: one with the wrong word, and one that

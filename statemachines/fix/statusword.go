@@ -80,7 +80,59 @@ func (e *statusEdit) narrowRules() {
 			e.narrowTo([]string{v})
 		}
 	}
+	e.dropRules()
 }
+
+// dropRules take away the rules that are for no other values: a later rule, or Default, may be for them.
+func (e *statusEdit) dropRules() {
+	for _, s := range e.loop.Choices {
+		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+		if rules == nil {
+			continue
+		}
+		var edits []edit.Edit
+		for _, rule := range rules.Items {
+			words := wordsIn(rule)
+			other := slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(e.values, word) })
+			if len(words) > 0 && !other {
+				edits = append(edits, edit.Edit{Op: edit.Remove, At: rule.Pointer()})
+			}
+		}
+		if 0 < len(edits) && len(edits) < len(rules.Items) {
+			e.all = append(e.all, statusChange{values: e.values, edits: edits, drops: true})
+		}
+	}
+}
+
+// wordsIn are the texts that a rule compares with; nil if it compares something else, too.
+func wordsIn(rule *jsontree.Node) []string {
+	var words []string
+	if condition := rule.Get("Condition"); condition != nil {
+		if !onlyWords().MatchString(condition.Text) {
+			return nil
+		}
+		for _, found := range quotedWords().FindAllStringSubmatch(condition.Text, -1) {
+			words = append(words, found[1])
+		}
+		return words
+	}
+	for _, leaf := range leaves(rule) {
+		switch equals := leaf.Get("StringEquals"); {
+		case equals != nil:
+			words = append(words, equals.Text)
+		case leaf.Get("IsPresent") == nil:
+			return nil
+		}
+	}
+	return words
+}
+
+// onlyWords matches a condition that compares one thing with a text, or with a list of them, and may look
+// whether it is there.
+var onlyWords = sync.OnceValue(func() *regexp.Regexp {
+	operand, word := `\$[\w.\[\]]+`, `['"]\w+['"]`
+	return regexp.MustCompile(`^\{%\s*(?:\$exists\(` + operand + `\)\s+and\s+)?` + operand + `\s*(?:=\s*` + word + `|in\s*\[\s*` + word + `(?:\s*,\s*` + word + `)*\s*\])\s*%\}$`)
+})
 
 // narrowTo takes values out of each rule that names others, too.
 func (e *statusEdit) narrowTo(values []string) {
@@ -117,12 +169,17 @@ func (e *statusEdit) shortenOr(or *jsontree.Node, at string, values []string) {
 func (e *statusEdit) shortenList(condition, at string, values []string) {
 	text := condition
 	for _, v := range values {
-		word := `(['"])` + regexp.QuoteMeta(v) + `['"]`
-		shorter := regexp.MustCompile(`,\s*`+word+`|`+word+`\s*,\s*`).ReplaceAllString(text, "")
+		shorter := withoutWord(text, v)
 		if shorter == text {
 			return
 		}
 		text = shorter
 	}
 	e.all = append(e.all, statusChange{values: values, edits: []edit.Edit{{Op: edit.Replace, At: at + "/Condition", Value: jsontree.Quote(text)}}})
+}
+
+// withoutWord is a condition without a word of a list.
+func withoutWord(condition, word string) string {
+	quoted := `['"]` + regexp.QuoteMeta(word) + `['"]`
+	return regexp.MustCompile(`,\s*`+quoted+`|`+quoted+`\s*,\s*`).ReplaceAllString(condition, "")
 }
