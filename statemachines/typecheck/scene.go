@@ -44,7 +44,9 @@ type scene struct {
 	// reports tells that findings are wanted.
 	reports bool
 	// locals are the variables that a JSONata expression binds itself.
-	locals []field
+	locals []local
+	// calls is how many functions of the expression call each other.
+	calls int
 	// excused is above 0 where an expression asks whether a value is there.
 	excused int
 	// negated tells that a condition stands in an odd number of negations.
@@ -55,8 +57,9 @@ type scene struct {
 	clock Clock
 	// raised is set by a call of $error, if somebody asks.
 	raised *bool
-	// lacks is set where a field selects nothing, by which the state fails, if somebody asks.
-	lacks *bool
+	// lacks is set where a field selects nothing, by which the state fails, if somebody asks, and
+	// throws where an expression raises an error.
+	lacks, throws *bool
 }
 
 func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {
@@ -67,6 +70,14 @@ func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {
 func (x *scene) noteLack() {
 	if x.lacks != nil {
 		*x.lacks = true
+	}
+}
+
+// noteThrow notes that an expression of the state raises an error, by which the state fails.
+func (x *scene) noteThrow() {
+	x.noteLack()
+	if x.throws != nil {
+		*x.throws = true
 	}
 }
 

@@ -38,8 +38,9 @@ type Way struct {
 
 	End bool
 	Env Env
-	// Fails tells, of Try, that the state fails instead.
-	Fails bool
+	// Fails tells, of Try, that the state fails instead, and Raises that it does so by an expression
+	// that raises an error, not by one that gives nothing.
+	Fails, Raises bool
 }
 
 // Step returns the ways out that a state can take from an environment. result is
@@ -54,8 +55,8 @@ func (c *Checker) Try(s *asl.State, in Env, result Value) []Way {
 	if !in.IsReachable() {
 		return nil
 	}
-	x, lacks := c.newScene(s, in, false), false
-	x.lacks = &lacks
+	x, lacks, throws := c.newScene(s, in, false), false, false
+	x.lacks, x.throws = &lacks, &throws
 	if s.Task != nil {
 		doc := x.inputPath()
 		name, template := x.arguments()
@@ -64,6 +65,7 @@ func (c *Checker) Try(s *asl.State, in Env, result Value) []Way {
 	ways := x.step(result)
 	for i := range ways {
 		ways[i].Fails = ways[i].Fails || lacks && s.Choice == nil && ways[i].Kind != asl.TransitionCatch
+		ways[i].Raises = ways[i].Fails && throws
 	}
 	return ways
 }
@@ -96,7 +98,7 @@ func (x *scene) step(result Value) []Way {
 			return ways
 		}
 		caught := *x
-		caught.lacks = nil
+		caught.lacks, caught.throws = nil, nil
 		return append(ways, caught.catch()...)
 	case asl.TypePass:
 		return x.pass()
