@@ -18,10 +18,10 @@ import (
 // bound checks that something ends a poll loop, and does so before its history
 // is full.
 func (c *checker) bound(l *loop, tables []*reading) {
-	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
+	limit := c.limitOf(l.flow)
 	ends := asl.MaxStandardTime // whatever the history has room for
-	if timeout > 0 {
-		ends = min(ends, timeout)
+	if limit.after > 0 {
+		ends = min(ends, limit.after)
 	}
 	b := c.boundsOf(l)
 	endless := false
@@ -33,19 +33,19 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		endless = true
 		open.findCatch()
 		turn := open.turn(wait)
-		if !c.machine.OpenTimeout {
-			c.interval(wait, turn, timeout)
+		if !limit.isOpen() {
+			c.interval(wait, turn, limit.after)
 		}
 		switch lasts := turn.Lasts(); {
-		case c.machine.OpenTimeout:
-		case timeout == 0:
+		case limit.isOpen():
+		case limit.after == 0:
 			c.reportUnbounded(wait, open, turn, tables)
 		case lasts > 0 && ends > lasts:
-			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
-				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
+			c.report(EventBudget, wait, "", "%s allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
+				"wait longer between polls, or go on in a new execution", limit, turn.path(), roughly(limit.after), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
-	if endless || c.machine.OpenTimeout {
+	if endless || limit.isOpen() {
 		return
 	}
 	wait := l.first(asl.TypeWait)
@@ -67,8 +67,8 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		c.report(EventBudget, wait, "", "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
 			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, turn.Turns(), full)
 	}
-	limit := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
-	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
+	seconds := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
+	c.interval(wait, turn, time.Duration(seconds*float64(time.Second)))
 }
 
 // boundRounds checks that a history has room for all rounds of an outer loop, if their number
@@ -131,10 +131,6 @@ func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
 		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
 		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(turn.Lasts()))
 }
-
-// hasTimeout tells whether the machine has TimeoutSeconds, of which the value may not
-// be known.
-func (c *checker) hasTimeout() bool { return c.machine.TimeoutSeconds > 0 || c.machine.OpenTimeout }
 
 // hot checks that time passes in a loop on a status.
 func (c *checker) hot(l *loop) {
@@ -221,7 +217,7 @@ func goesOnForStatus(l *loop) func(*asl.State) bool {
 // defaultOf checks that a status that is not known does not go on polling.
 func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	next := l.flow.State(s.Choice.Default)
-	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.hasTimeout() || keepsRecords(l) {
+	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.limitOf(l.flow).kind != Unbounded || keepsRecords(l) {
 		return
 	}
 	status := false

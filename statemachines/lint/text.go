@@ -256,7 +256,7 @@ func (r *Row) does() string {
 // sayFailing says what happens where a state fails on the way.
 func (r *Row) sayFailing() string {
 	if r.Lacks || len(r.Routes) == 0 {
-		return "fails with " + r.Error
+		return "fails with " + r.Error + map[bool]string{true: " after its retries"}[r.Retried]
 	}
 	return doesOf[r.Ends] + " by a Catch of " + r.Error
 }
@@ -330,7 +330,18 @@ func (l *Loop) DescribeRunning() string {
 }
 
 func (b *Bound) describe(hot bool) string {
+	if b.Beside == nil {
+		return b.describeAlone(hot)
+	}
+	return b.describeAlone(hot) + ", or earlier" + strings.TrimPrefix(b.Beside.describe(hot), "ends")
+}
+
+// describeAlone says what ends the loop by itself.
+func (b *Bound) describeAlone(hot bool) string {
 	cost := b.cost()
+	if b.Error != "" {
+		return fmt.Sprintf("ends at the first poll of a job that runs: %s fails with %s", quoteAll(b.At), b.Error)
+	}
 	switch b.Kind {
 	case Unbounded:
 		return b.describeUnbounded(cost, hot)
@@ -344,6 +355,8 @@ func (b *Bound) describe(hot bool) string {
 			return "ends by TimeoutSeconds, after " + span(b.After)
 		}
 		return fmt.Sprintf("ends by TimeoutSeconds, %s%s", cost, b.earlier())
+	case ByBranch:
+		return b.describeBranch(cost)
 	case ByTime:
 		text := "ends at a time" + cmp.Or(b.place(), " that a Choice looks at") + b.leads()
 		switch {
@@ -356,6 +369,18 @@ func (b *Bound) describe(hot bool) string {
 	default:
 		return "ends" + cmp.Or(b.place(), " by something that a Choice looks at") + b.leads() + b.inTime()
 	}
+}
+
+// describeBranch says which branch ends the loop.
+func (b *Bound) describeBranch(cost string) string {
+	text := fmt.Sprintf("ends by %s in another branch of %s%s", strings.ReplaceAll(quoteAll(b.At), `" and "`, `" or "`), quoteAll(b.By), b.leads())
+	switch {
+	case b.After == 0:
+		return text + b.inTime()
+	case b.Polls == 0:
+		return text + ", after " + span(b.After)
+	}
+	return fmt.Sprintf("%s, %s%s", text, cost, b.earlier())
 }
 
 // inTime says when TimeoutSeconds is over, where nobody knows how long it takes to the bound.
@@ -400,7 +425,10 @@ func (b *Bound) describeUnbounded(cost string, hot bool) string {
 
 // leads says where the loop goes when its bound is reached; empty if that is not known.
 func (b *Bound) leads() string {
-	if b.Route == "" {
+	switch {
+	case b.Route == "" && b.Kind == ByBranch && b.Ends != "":
+		return fmt.Sprintf(" (%s)", doesOf[b.Ends])
+	case b.Route == "":
 		return ""
 	}
 	return fmt.Sprintf(" -> %s (%s)", b.Route, doesOf[b.Ends])
