@@ -50,6 +50,9 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 			return fmt.Sprintf("you catch these errors (%s): a Retry would take them before your Catch; add one by hand if they may wait",
 				strings.Join(caught, ", "))
 		}
+		if _, advice, found := strings.Cut(f.Message, "no error is safe to retry: "); found {
+			return "no error is safe to retry: " + advice
+		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
 	case lint.HotLoop:
 		return "only you know how long to pause: put a Wait in front of the Task that polls"

@@ -375,7 +375,7 @@ func throttleName(s *asl.State, service *catalog.Service) string {
 func (c *checker) retryAdvice(s *asl.State, verb string) string {
 	service, polls := c.types.Service(s), c.operations.of(s) != nil
 	switch {
-	case changes(s) && !polls:
+	case RepeatsWrite(s) && !polls:
 		twice := "the call may have been made, and a second one repeats it"
 		if token := startToken(asl.ParseResource(s.Task.Resource)); token != "" {
 			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", token)
@@ -392,13 +392,24 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 // which nothing but throttled calls arrive.
 func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 	r := asl.ParseResource(s.Task.Resource)
-	if _, sdk := r.SDK(); !sdk || service == nil || service.Operations[javasdk.Capitalize(r.Action)] == nil {
-		return verb + " the errors of throttled calls alone: after another error"
-	}
-	for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
-		if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
-			return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, service.ErrorName(e.Shape))
+	if service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil {
+		for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
+			if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
+				return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, service.ErrorName(e.Shape))
+			}
 		}
 	}
-	return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", service.UnmodeledErrorName())
+	_, sdk := r.SDK()
+	name := r.ThrottleName()
+	if sdk && service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil {
+		name = service.UnmodeledErrorName()
+	}
+	switch {
+	case name == "":
+		return verb + " the errors of throttled calls alone: after another error"
+	case awserror.ClassifyName(name, "") == awserror.Throttled:
+		return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, name)
+	default:
+		return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", name)
+	}
 }

@@ -99,6 +99,8 @@ type Row struct {
 	// rule takes leads to none, and the execution fails.
 	Routes []string
 	Ends   End
+	// Forks are the ends of Routes, one by one, where they differ and each is known; else nil.
+	Forks []Fork
 	// Last is where it ends with the last job, if Ends is NextJob; empty if no route shows it.
 	Last End
 	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
@@ -113,6 +115,12 @@ type Row struct {
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity
+}
+
+// Fork is one of several ways that values lead, and where that ends.
+type Fork struct {
+	Route string
+	Ends  End
 }
 
 // ErrorRow is what a loop does with errors of its poll.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -184,6 +185,8 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does + " on a path of its own"
 	case r.Meaning == MeansUnknown:
 		return does
+	case r.forks():
+		return r.means() + ": " + does
 	case r.isPlain():
 		return r.means() + ", " + does
 	case r.Seconds != nil && r.isGoing():
@@ -240,6 +243,8 @@ func (r *Row) does() string {
 	switch {
 	case r.FailsAt != "":
 		return r.sayFailing()
+	case r.forks():
+		return r.sayForks()
 	case r.Ends == StartsAgain && len(r.Routes) > 1:
 		return "may start again"
 	case r.Ends == NextJob && r.Last != "":
@@ -259,6 +264,19 @@ func (r *Row) sayFailing() string {
 		return "fails with " + r.Error + map[bool]string{true: " after its retries"}[r.Retried]
 	}
 	return doesOf[r.Ends] + " by a Catch of " + r.Error
+}
+
+// forks tells whether the row says where each of its ways ends; a finding says it instead.
+func (r *Row) forks() bool { return len(r.Forks) > 0 && r.Rule == "" && r.Seconds == nil }
+
+// sayForks says where each of several ways ends.
+func (r *Row) sayForks() string {
+	parts := make([]string, len(r.Forks))
+	for i, f := range r.Forks {
+		parts[i] = strconv.Quote(f.Route) + " " + doesOf[f.Ends]
+	}
+	last := len(parts) - 1
+	return strings.Join(parts[:last], ", ") + ", or " + parts[last]
 }
 
 // endsOtherwise tells whether a job that has ended one way leads to the other, or to one more poll.
