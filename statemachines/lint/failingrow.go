@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -63,6 +64,17 @@ func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, t
 		return StatusUnhandled, diag.Warning, "the job still runs in " + fails
 	}
 	return "", 0, ""
+}
+
+// failingField is the state that fails for a row, and the field of it; empty if that is not known.
+func (r *reading) failingField(row *Row) (s *asl.State, field string) {
+	s = r.Flow.State(row.FailsAt)
+	for _, way := range r.takenBy(row.Values[0]) {
+		if field, found := strings.CutPrefix(way.failing, s.Position.Pointer); way.failed == s && found {
+			return s, field
+		}
+	}
+	return s, ""
 }
 
 // failsRunning is the state that fails for each status of a job that runs, and so ends the loop; nil

@@ -41,7 +41,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		case limit.after == 0:
 			c.reportUnbounded(wait, open, turn, tables)
 		case lasts > 0 && ends > lasts:
-			c.report(EventBudget, wait, "", "%s allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
+			c.report(EventBudget, wait, delayField(wait), "%s allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
 				"wait longer between polls, or go on in a new execution", limit, turn.path(), roughly(limit.after), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
@@ -54,7 +54,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	c.boundRounds(wait, tables, ends)
 	if b.tried == nil {
 		if ends = min(ends, b.length); lasts > 0 && ends > lasts {
-			c.report(EventBudget, wait, "", "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
+			c.report(EventBudget, wait, delayField(wait), "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(ends), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 		return
@@ -64,7 +64,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		if lasts > 0 {
 			full = ", about " + roughly(lasts)
 		}
-		c.report(EventBudget, wait, "", "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
+		c.report(EventBudget, wait, delayField(wait), "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
 			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, turn.Turns(), full)
 	}
 	seconds := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
@@ -76,7 +76,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 func (c *checker) boundRounds(wait *asl.State, tables []*reading, ends time.Duration) {
 	for _, r := range tables {
 		if lasts := r.Turn.Lasts(); r.Bound.Rounds > 0 && r.Bound.fillsInRounds() && (lasts == 0 || ends > lasts) {
-			c.report(EventBudget, wait, "", "an outer loop comes to the loop %s up to %d times, and each time it may poll %d times: "+
+			c.report(EventBudget, wait, delayField(wait), "an outer loop comes to the loop %s up to %d times, and each time it may poll %d times: "+
 				"at %d events a turn the history of %d events is full after %d turns in all; count the polls of all rounds together, "+
 				"wait longer between polls, or go on in a new execution",
 				r.Turn.path(), r.Rounds, r.Bound.Polls, r.Turn.Events, asl.MaxEvents, r.Turn.Turns())
@@ -120,6 +120,14 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 		set+" polls and leave the loop", turn.path(), polled)
 }
 
+// delayField is the field of a Wait that says how long it waits.
+func delayField(wait *asl.State) string {
+	if wait.Wait.Seconds != nil {
+		return "/" + wait.Wait.Seconds.Field
+	}
+	return "/" + wait.Wait.Timestamp.Field
+}
+
 // interval checks that a loop that may last, as long as its history if the limit is 0, does
 // not poll every few seconds.
 func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
@@ -127,7 +135,7 @@ func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
 	if turn.Wait == 0 || turn.Wait >= short || limit > 0 && limit <= long {
 		return
 	}
-	c.report(ShortInterval, wait, "/Seconds", "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
+	c.report(ShortInterval, wait, delayField(wait), "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
 		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
 		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(turn.Lasts()))
 }
@@ -368,6 +376,16 @@ func (c *checker) catchesThrottling(s *asl.State) bool {
 // other for.
 func throttleName(s *asl.State, service *catalog.Service) string {
 	return cmp.Or(asl.ParseResource(s.Task.Resource).ThrottleName(), service.UnmodeledErrorName())
+}
+
+// RepeatsWrite tells whether a call of a Task that is made again may write twice, or start a second
+// job: where an answer is lost, nobody knows whether the call was made.
+func RepeatsWrite(s *asl.State) bool {
+	if !changes(s) {
+		return false
+	}
+	e := findStarted(asl.ParseResource(s.Task.Resource))
+	return e == nil || startsSecond(s, e)
 }
 
 // retryAdvice says which errors of a Task to retry. A call that changes something may have

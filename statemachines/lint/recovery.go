@@ -85,16 +85,6 @@ func startsSecond(s *asl.State, e *catalog.Entry) bool {
 	return e.Job.Protection() == catalog.Unprotected
 }
 
-// RepeatsWrite tells whether a call of a Task that is made again may write twice, or start a second
-// job: where an answer is lost, nobody knows whether the call was made.
-func RepeatsWrite(s *asl.State) bool {
-	if !changes(s) {
-		return false
-	}
-	e := findStarted(asl.ParseResource(s.Task.Resource))
-	return e == nil || startsSecond(s, e)
-}
-
 // lacks tells whether the arguments of a Task that calls an integration are written
 // down in the definition and have no member of that name that is the same in each
 // attempt: arguments are computed anew for each.

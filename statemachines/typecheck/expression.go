@@ -35,11 +35,11 @@ func (x *scene) expression(e *jsonata.Expression, at string) Value {
 	here.text = at
 	value := here.eval(x.c.part(e), Value{})
 	if x.seeksLack() && value.kinds() == missing {
-		x.noteLack()
+		x.noteLack(at)
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", e))
 	}
 	if value.IsNothing() && !x.isDead() {
-		x.noteThrow()
+		x.noteThrow(at)
 	}
 	value = value.without(missing)
 	if value.IsNothing() && !x.isDead() {
@@ -62,14 +62,14 @@ func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
 	here.text = at
 	part := x.c.part(s.Expression)
 	if (x.c.absent && x.reports || x.lacks != nil) && here.quiet().eval(part, Value{}).kinds() == missing {
-		x.noteLack()
+		x.noteLack(at)
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", s.Expression))
 	}
 	if x.reports && !x.c.absent {
 		x.checkKind("Condition", here.quiet().eval(part, Value{}), booleans, at)
 	}
 	if yes, no = here.truth(part); yes.isDead() && no.isDead() {
-		x.noteThrow()
+		x.noteThrow(at)
 		return deadScope(), x.scope
 	}
 	return yes, no
