@@ -47,25 +47,38 @@ const (
 	columnGap, tagGap = 2, 3
 )
 
-// layOut puts cells below each other. Of lines that are too long, the values and then the
-// states go on below.
-func layOut(lines [][]string) [][2]string {
-	widths, least := make([]int, 4), []int{leastWidth, leastWidth}
+// measureCells measures how wide each column is, and how wide it is at least where its cells wrap.
+func measureCells(lines [][]string) (widths, least []int) {
+	widths, least = make([]int, 4), []int{leastWidth, leastWidth, 0}
 	for _, cells := range lines {
 		for i := range widths {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
 		}
 		for i := range least {
+			if i == len(least)-1 && !isFork(cells[i]) {
+				least[i] = max(least[i], utf8.RuneCountInString(cells[i]))
+				continue
+			}
 			for word := range strings.SplitSeq(cells[i], ", ") {
 				least[i] = max(least[i], utf8.RuneCountInString(word)+1)
 			}
 		}
 	}
+	return widths, least
+}
+
+// isFork tells whether a cell says where each of several ways ends.
+func isFork(cell string) bool { return strings.Contains(cell, ", or \"") }
+
+// layOut puts cells below each other. Of lines that are too long, the values and then the
+// states go on below, and the ends of several ways.
+func layOut(lines [][]string) [][2]string {
+	widths, least := measureCells(lines)
 	total := 3*columnGap + widths[0] + widths[1] + widths[2]
 	if widths[3] > 0 {
 		total += tagGap + widths[3]
 	}
-	for i := range least {
+	for _, i := range []int{2, 0, 1} {
 		if over := total - textWidth; over > 0 && widths[i] > least[i] {
 			cut := min(over, widths[i]-least[i])
 			widths[i], total = widths[i]-cut, total-cut
@@ -73,11 +86,14 @@ func layOut(lines [][]string) [][2]string {
 	}
 	var rows [][2]string
 	for _, cells := range lines {
-		values, states := wrap(cells[0], widths[0]), wrap(cells[1], widths[1])
-		for n := range max(len(values), len(states)) {
-			value, state, does, tag := at(values, n), at(states, n), "", ""
+		values, states, ends := wrap(cells[0], widths[0]), wrap(cells[1], widths[1]), []string{cells[2]}
+		if isFork(cells[2]) {
+			ends = wrap(cells[2], widths[2])
+		}
+		for n := range max(len(values), len(states), len(ends)) {
+			value, state, does, tag := at(values, n), at(states, n), at(ends, n), ""
 			if n == 0 {
-				does, tag = cells[2], cells[3]
+				tag = cells[3]
 			} else if state != "" {
 				state = "   " + state
 			}
