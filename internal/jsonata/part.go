@@ -7,7 +7,7 @@ type PartKind uint8
 
 // The kinds of parts.
 const (
-	PartOther     PartKind = iota // anything else, such as a function or a sort
+	PartOther     PartKind = iota // anything else, such as a sort
 	PartLiteral                   // Value: a string, a float64, a bool or nil
 	PartVariable                  // Text: the name without $; "" is the context
 	PartName                      // Text: a member of what stands before it
@@ -20,6 +20,7 @@ const (
 	PartBind                      // $Text := Parts[0]
 	PartCall                      // the function $Text of the arguments Parts; of a ~> $Text(b), too
 	PartRegex                     // a pattern
+	PartLambda                    // a function that the expression makes: Lambda
 )
 
 // Part is a part of an expression, for those who follow it through types and not
@@ -32,8 +33,15 @@ type Part struct {
 	Parts  []Part
 	// Filters follow the part in brackets.
 	Filters []Part
+	Lambda  *Lambda
 
 	node *node
+}
+
+// Lambda is a function that an expression makes. Its parts are read where it is called.
+type Lambda struct {
+	Params []string
+	Body   Part
 }
 
 // Part returns the whole expression.
@@ -87,6 +95,10 @@ func partOf(n *node) Part {
 		}
 	case nodeRegex:
 		p.Kind = PartRegex
+	case nodeLambda:
+		if n.signature == nil {
+			p.Kind, p.Lambda = PartLambda, &Lambda{Params: n.params, Body: partOf(n.right)}
+		}
 	default:
 	}
 	return p

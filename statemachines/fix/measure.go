@@ -7,10 +7,12 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -96,6 +98,9 @@ func (f *fragment) spread(o Options) []time.Duration {
 func (f *fragment) measure(ctx context.Context, before, after *observed, o Options) (all []Trial, jobs []time.Duration, err error) {
 	kept, limited := *before.bench, *before.machine // which its TimeoutSeconds may end
 	limited.TimeoutSeconds = f.machine.TimeoutSeconds
+	if f.bound.Kind == lint.ByBranch && f.bound.After > 0 {
+		limited.TimeoutSeconds = int64(f.bound.After.Seconds())
+	}
 	kept.machine = &limited
 	old := &observed{&kept, before.seen}
 	for _, runs := range f.spread(o) {
@@ -185,11 +190,14 @@ func (f *fragment) measureRun(r *sim.Result, calls int, exit string, runs time.D
 	}
 	if r.Status == sim.StatusTimedOut {
 		m.Error = asl.ErrorTimeout
+		if f.bound.Kind == lint.ByBranch {
+			m.Exit, m.Error = f.bound.Route, strings.Join(f.bound.At, ", ")
+		}
 	}
 	if f.express { // which are billed by their time
 		m.USD = 0
 	}
-	if exit != "" {
+	if m.Exit != "" {
 		m.Late = max(0, m.Lasts-runs)
 	}
 	return m

@@ -31,17 +31,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return smallest.Error()
 	}
 	if strings.HasPrefix(f.Rule, "status-") {
-		if other := c.otherFinding(f); other != "" {
-			return "mend " + other + " first: the status may be taken as it should then"
-		}
-		l := c.loopOf(c.stateAt(f))
-		if f.Rule == lint.StatusUnclear && l != nil {
-			if row := rowOf(l, f); row != nil {
-				return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it, if it is there, in front of the rule for %s%s",
-					row.Member, row.Values[0], r.orReplace(ctx, c, l))
-			}
-		}
-		return "no rule compares the status with a text that fix can copy for it: add a rule by hand" + r.orReplace(ctx, c, l)
+		return r.reasonStatus(ctx, c, f)
 	}
 	switch f.Rule {
 	case lint.UnretriedTask:
@@ -50,6 +40,9 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		} else if caught := c.caughtFaults(s, r.options); len(caught) > 0 {
 			return fmt.Sprintf("you catch these errors (%s): a Retry would take them before your Catch; add one by hand if they may wait",
 				strings.Join(caught, ", "))
+		}
+		if _, advice, found := strings.Cut(f.Message, "no error is safe to retry: "); found {
+			return "no error is safe to retry: " + advice
 		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
 	case lint.HotLoop:
@@ -69,6 +62,29 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	default:
 		return "fix knows no edit for it: " + f.Message
 	}
+}
+
+// reasonStatus says why a finding about a status is not repaired.
+func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding) string {
+	if other := c.otherFinding(f); other != "" {
+		return "mend " + other + " first: the status may be taken as it should then"
+	}
+	l := c.loopOf(c.stateAt(f))
+	var row *lint.Row
+	if l != nil {
+		row = rowOf(l, f)
+	}
+	switch {
+	case row == nil:
+	case f.Rule == lint.StatusUnclear:
+		return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it, if it is there, in front of the rule for %s%s",
+			row.Member, row.Values[0], r.orReplace(ctx, c, l))
+	case row.Raises:
+		return fmt.Sprintf("an expression of %q raises an error for %s: mend it by hand", row.FailsAt, strings.Join(row.Values, ", "))
+	case row.FailsAt != "" && !row.Lacks:
+		return fmt.Sprintf("only you know which value the field of %q has for %s: give it one by hand", row.FailsAt, strings.Join(row.Values, ", "))
+	}
+	return "no rule compares the status with a text that fix can copy for it: add a rule by hand" + r.orReplace(ctx, c, l)
 }
 
 // lacksEvents tells of an edit whether the history has no room for the bound that it makes.

@@ -23,8 +23,9 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	if err != nil || c.writes(s, o) {
 		return nil
 	}
-	starts := op != nil && !op.Reads() && !c.pollsByRetry(s) // a second call may do it twice
-	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, starts), func(name string) bool {
+	starts := op != nil && !op.Reads() && !c.pollsByRetry(s)
+	twice := starts && lint.RepeatsWrite(s)
+	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, twice), func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
 			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) }) // the first that names it counts
 	})
@@ -32,7 +33,7 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 		return nil
 	}
 	about := "a throttled call of " + s.Name
-	if !starts {
+	if !twice {
 		about = "a throttled or failed call of " + s.Name
 	}
 	one := candidate{class: Sure, about: about, does: "is made again", mended: isRetried(names)}
@@ -71,7 +72,7 @@ func (c *checked) caughtFaults(s *asl.State, o RepairOptions) []string {
 	if err != nil {
 		return nil
 	}
-	all := faultNames(s.Task.Resource, op, op != nil && !op.Reads() && !c.pollsByRetry(s))
+	all := faultNames(s.Task.Resource, op, op != nil && !op.Reads() && !c.pollsByRetry(s) && lint.RepeatsWrite(s))
 	isCaught := func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) })
 	}
@@ -98,9 +99,9 @@ func (c *checked) writes(s *asl.State, o RepairOptions) bool {
 	return !slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Start == s || l.Poll == s })
 }
 
-// faultNames are the errors of a call that may be made again, as Step Functions spells them:
-// of one that starts something, those of throttled calls alone.
-func faultNames(resource string, op *catalog.Operation, starts bool) []string {
+// faultNames are the errors of a call that may be made again, as Step Functions spells them: of
+// one that would do something twice, those by which nothing but throttled calls arrive.
+func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 	r := asl.ParseResource(resource)
 	if r.IsFunction() || r.Service == "lambda" {
 		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
@@ -114,14 +115,15 @@ func faultNames(resource string, op *catalog.Operation, starts bool) []string {
 			names = append(names, f.Name)
 		}
 	}
-	throttled, _ := mock.ThrottleFailure(resource)
-	add(throttled)
+	if throttled, ok := mock.ThrottleFailure(resource); ok && (!twice || awserror.ClassifyName(throttled.Name, "") == awserror.Throttled) {
+		add(throttled)
+	}
 	for _, e := range op.Errors {
-		if e.Shape != "" && mayCallAgain(awserror.ClassifyAnswer(e.Status, e.Shape), starts) {
+		if e.Shape != "" && mayCallAgain(awserror.ClassifyAnswer(e.Status, e.Shape), twice) {
 			add(mock.ServiceFailure(resource, op, mock.Answer{Code: e.Shape, Status: e.Status}))
 		}
 	}
-	if !starts {
+	if !twice {
 		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Status: http.StatusInternalServerError}))
 		add(mock.ClientFailure(resource, op, ""))
 	}
@@ -129,8 +131,8 @@ func faultNames(resource string, op *catalog.Operation, starts bool) []string {
 }
 
 // mayCallAgain tells whether a call that failed with an error of a class may be made again.
-func mayCallAgain(class awserror.Class, starts bool) bool {
-	if starts {
+func mayCallAgain(class awserror.Class, twice bool) bool {
+	if twice {
 		return class == awserror.Throttled
 	}
 	return class.Passes()

@@ -254,7 +254,7 @@ func isEngineError(o trial.Outcome) bool {
 // other makes polls on for it, and its end is of a later answer.
 func describeOf(o, other trial.Outcome) string {
 	if o.Status == string(sim.StatusSucceeded) && o.Polls > other.Polls {
-		o.Status = trial.PollsOn
+		o.Status, o.TimesOut = trial.PollsOn, false
 	}
 	return describeEnd(o)
 }
@@ -263,6 +263,9 @@ func describeOf(o, other trial.Outcome) string {
 func describeEnd(o trial.Outcome) string {
 	switch o.Status {
 	case trial.PollsOn:
+		if o.TimesOut {
+			return "polls on until TimeoutSeconds"
+		}
 		return "polls on"
 	case trial.Endless:
 		return "polls on without a wait"

@@ -161,12 +161,8 @@ func (b *Bound) place() string {
 	if len(b.At) == 0 {
 		return ""
 	}
-	names := make([]string, len(b.At))
-	for i, name := range b.At {
-		names[i] = fmt.Sprintf("%q", name)
-	}
 	if len(b.By) == 0 || len(b.By) > 2 {
-		return " in " + list(names)
+		return " in " + quoteAll(b.At)
 	}
-	return fmt.Sprintf(" by %s in %s", list(b.By), list(names))
+	return fmt.Sprintf(" by %s in %s", list(b.By), quoteAll(b.At))
 }

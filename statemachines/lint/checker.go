@@ -23,6 +23,9 @@ type checker struct {
 	called     map[string][]*asl.State // see tasks
 	ways       map[*asl.Flow]*ways
 	outsides   map[*asl.Flow]outside // of flows inside of states
+	timers     map[*asl.Flow]*timer  // see timerOf
+	fates      map[*asl.Flow]*fate   // see fateOf
+	successes  map[*asl.Flow]bool    // see maySucceed
 	text       string                // see mentions
 	texts      map[string]bool       // between quotes in text; see mentionsMisspelt
 	tagged     *typecheck.Checker
@@ -40,6 +43,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 	return &checker{
 		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, tokens: map[asl.Resource]string{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
+		timers: map[*asl.Flow]*timer{}, fates: map[*asl.Flow]*fate{}, successes: map[*asl.Flow]bool{},
 	}
 }
 

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -21,6 +22,7 @@ func (row *Row) noteFailing(taken []route, lacks bool) {
 		return // it does not fail the execution
 	}
 	row.FailsAt, row.Error, row.Lacks = first.failed.Name, selectionError(first.failed), lacks
+	row.Raises, row.Retried = first.raises, pollsByRetry(first.failed)
 	if !first.caught && !lacks {
 		row.Routes = nil
 	}
@@ -40,11 +42,18 @@ func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, t
 	if len(row.Values) > 1 {
 		it, each = "them", " for each"
 	}
-	fails := fmt.Sprintf("%s of %s, but a field of %q has no value for %s, and the state fails with %s", list(row.Values), r.Operation, row.FailsAt, it, row.Error)
+	what, advice := fmt.Sprintf("a field of %q has no value for %s", row.FailsAt, it), "; give the field a value"+each
+	if row.Raises {
+		what, advice = fmt.Sprintf("an expression of %q raises an error for %s", row.FailsAt, it), "; let it give a value"
+	}
+	fails := fmt.Sprintf("%s of %s, but %s, and the state fails with %s", list(row.Values), r.Operation, what, row.Error)
+	if row.Retried {
+		fails += " after its retries"
+	}
 	if len(row.Routes) > 0 {
 		fails += fmt.Sprintf(", for which its Catch leads to %q", row.Routes[0])
 	}
-	fails += "; give the field a value" + each
+	fails += advice
 	ends := row.Meaning == MeansSuccess || row.Meaning == MeansFailure
 	switch {
 	case ends && row.Ends == PollsOn:
@@ -55,6 +64,39 @@ func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, t
 		return StatusUnhandled, diag.Warning, "the job still runs in " + fails
 	}
 	return "", 0, ""
+}
+
+// failingField is the state that fails for a row, and the field of it; empty if that is not known.
+func (r *reading) failingField(row *Row) (s *asl.State, field string) {
+	s = r.Flow.State(row.FailsAt)
+	for _, way := range r.takenBy(row.Values[0]) {
+		if field, found := strings.CutPrefix(way.failing, s.Position.Pointer); way.failed == s && found {
+			return s, field
+		}
+	}
+	return s, ""
+}
+
+// failsRunning is the state that fails for each status of a job that runs, and so ends the loop; nil
+// if there is none.
+func (r *reading) failsRunning() *asl.State {
+	if r.status == nil || r.Retries {
+		return nil
+	}
+	var at *asl.State
+	for _, value := range r.status.values {
+		if r.status.meaning(r.judges, value) != MeansRunning {
+			continue
+		}
+		for _, way := range r.takenBy(value) {
+			goesOn := way.ends == PollsOn || way.ends == NextJob || way.ends == StartsAgain || way.ends == EndsUnknown
+			if way.failed == nil || way.caught && goesOn || r.lacking[value] || at != nil && way.failed != at || pollsByRetry(way.failed) {
+				return nil
+			}
+			at = way.failed
+		}
+	}
+	return at
 }
 
 // isEachStated tells whether the catalogue states what each value of a row means.

@@ -69,3 +69,12 @@ func list(values []string) string {
 	}
 	return strings.Join(values[:len(values)-1], ", ") + " and " + values[len(values)-1]
 }
+
+// quoteAll lists names in quotes.
+func quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return list(quoted)
+}

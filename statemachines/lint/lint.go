@@ -67,7 +67,7 @@ func Rules() []Rule {
 		{typecheck.ArgumentType, "an argument of another type than the operation takes, or a field than the state takes"},
 		{typecheck.EnumValue, "a value that the service's model does not list, as an argument or in a comparison, or a status nearly as the catalogue spells it"},
 		{typecheck.UnknownMember, "a path to a member that the response or the input never has"},
-		{typecheck.NeverHolds, "a comparison that never holds, because of the value's type or its known values"},
+		{typecheck.NeverHolds, "a comparison that never holds, or that fails the state, because of the types of its values or the known ones"},
 		{typecheck.UnreachableRule, "a Choice rule that never applies, because of the rules before it"},
 		{typecheck.AbsentMember, "a member of the answer about a job that is there only later, such as the reason of a failure"},
 		{typecheck.UnsetVariable, "a variable that may have no value where a state reads it"},
@@ -110,23 +110,28 @@ func Check(m *asl.StateMachine, o Options) []Finding {
 // too: loops around a Task that polls an operation of the catalogue, and others
 // with a Wait. What the rules find in them is in them.
 func Loops(m *asl.StateMachine, o Options) []Loop {
-	c := newChecker(m, o)
-	c.flow(&m.Flow, o.Express)
-	c.shareHistories()
+	c := look(m, o)
 	return c.tables
 }
 
 // CheckLoops returns what Check and Loops do, and reads the machine once.
 func CheckLoops(m *asl.StateMachine, o Options) ([]Finding, []Loop) {
-	c := newChecker(m, o)
-	c.flow(&m.Flow, o.Express)
-	c.shareHistories()
+	c := look(m, o)
 	c.checkTypes(o.Types)
 	c.checkStatusWords()
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return c.findings, c.tables
+}
+
+// look finds what there is to say of the states of a machine.
+func look(m *asl.StateMachine, o Options) *checker {
+	c := newChecker(m, o)
+	c.enterFlows(&m.Flow)
+	c.flow(&m.Flow, o.Express)
+	c.shareHistories()
+	return c
 }
 
 // checkTypes adds what is wrong with the types of the machine.
@@ -150,10 +155,9 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 		c.retryLoops(f, express)
 	}
 	for _, s := range f.States {
-		c.recovery(s)
+		c.recovery(f, s)
 		before := len(c.tables)
-		for i, inner := range s.Flows() {
-			c.enterFlow(inner, f, s, i)
+		for _, inner := range s.Flows() {
 			c.flow(inner, express || s.Map != nil && s.Map.Distributed && s.Map.ExecutionType == asl.Express)
 		}
 		if len(s.Flows()) > 0 {
@@ -171,7 +175,7 @@ func (c *checker) loop(l *loop, express bool) {
 	c.hot(l)
 	tables := c.readAll(l, express)
 	polls := l.first(asl.TypeWait) != nil
-	if polls && !express {
+	if polls && !express && !slices.ContainsFunc(tables, func(r *reading) bool { return r.Bound.Error != "" }) {
 		c.bound(l, tables)
 	}
 	for _, s := range l.states {

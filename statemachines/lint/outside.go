@@ -11,6 +11,9 @@ import (
 // outside is what follows a flow that has succeeded.
 type outside struct {
 	inner bool // the flow is an item of a Map or a branch of a Parallel
+	// flow has the state that the flow is inside of; nil if it is inside of none.
+	flow  *asl.Flow
+	state *asl.State
 	// quiet tells that the execution succeeds then, with nothing done before.
 	quiet bool
 	// ignored tells that the outputs of other branches are looked at, and not that of the flow.
@@ -19,6 +22,16 @@ type outside struct {
 	dropped bool
 	// caught are the errors that a Catch outside takes.
 	caught []string
+}
+
+// enterFlows notes what follows the flows inside of the states of another.
+func (c *checker) enterFlows(f *asl.Flow) {
+	for _, s := range f.States {
+		for i, inner := range s.Flows() {
+			c.enterFlow(inner, f, s, i)
+			c.enterFlows(inner)
+		}
+	}
 }
 
 // enterFlow notes what follows a flow inside of a state of another, which is the branch of that number
@@ -32,6 +45,8 @@ func (c *checker) enterFlow(inner *asl.Flow, f *asl.Flow, s *asl.State, branch i
 	}
 	c.outsides[inner] = outside{
 		inner:   true,
+		flow:    f,
+		state:   s,
 		quiet:   around.quiet && !raises(s) && (s.End || succeeds(f, s.Next)),
 		ignored: ignored,
 		dropped: dropsResult(s) || s.End && around.dropped || ignored,

@@ -18,10 +18,10 @@ import (
 // bound checks that something ends a poll loop, and does so before its history
 // is full.
 func (c *checker) bound(l *loop, tables []*reading) {
-	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
+	limit := c.limitOf(l.flow)
 	ends := asl.MaxStandardTime // whatever the history has room for
-	if timeout > 0 {
-		ends = min(ends, timeout)
+	if limit.after > 0 {
+		ends = min(ends, limit.after)
 	}
 	b := c.boundsOf(l)
 	endless := false
@@ -33,19 +33,19 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		endless = true
 		open.findCatch()
 		turn := open.turn(wait)
-		if !c.machine.OpenTimeout {
-			c.interval(wait, turn, timeout)
+		if !limit.isOpen() {
+			c.interval(wait, turn, limit.after)
 		}
 		switch lasts := turn.Lasts(); {
-		case c.machine.OpenTimeout:
-		case timeout == 0:
+		case limit.isOpen():
+		case limit.after == 0:
 			c.reportUnbounded(wait, open, turn, tables)
 		case lasts > 0 && ends > lasts:
-			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
-				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
+			c.report(EventBudget, wait, delayField(wait), "%s allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
+				"wait longer between polls, or go on in a new execution", limit, turn.path(), roughly(limit.after), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
-	if endless || c.machine.OpenTimeout {
+	if endless || limit.isOpen() {
 		return
 	}
 	wait := l.first(asl.TypeWait)
@@ -54,7 +54,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	c.boundRounds(wait, tables, ends)
 	if b.tried == nil {
 		if ends = min(ends, b.length); lasts > 0 && ends > lasts {
-			c.report(EventBudget, wait, "", "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
+			c.report(EventBudget, wait, delayField(wait), "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(ends), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 		return
@@ -64,11 +64,11 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		if lasts > 0 {
 			full = ", about " + roughly(lasts)
 		}
-		c.report(EventBudget, wait, "", "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
+		c.report(EventBudget, wait, delayField(wait), "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
 			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, turn.Turns(), full)
 	}
-	limit := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
-	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
+	seconds := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
+	c.interval(wait, turn, time.Duration(seconds*float64(time.Second)))
 }
 
 // boundRounds checks that a history has room for all rounds of an outer loop, if their number
@@ -76,7 +76,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 func (c *checker) boundRounds(wait *asl.State, tables []*reading, ends time.Duration) {
 	for _, r := range tables {
 		if lasts := r.Turn.Lasts(); r.Bound.Rounds > 0 && r.Bound.fillsInRounds() && (lasts == 0 || ends > lasts) {
-			c.report(EventBudget, wait, "", "an outer loop comes to the loop %s up to %d times, and each time it may poll %d times: "+
+			c.report(EventBudget, wait, delayField(wait), "an outer loop comes to the loop %s up to %d times, and each time it may poll %d times: "+
 				"at %d events a turn the history of %d events is full after %d turns in all; count the polls of all rounds together, "+
 				"wait longer between polls, or go on in a new execution",
 				r.Turn.path(), r.Rounds, r.Bound.Polls, r.Turn.Events, asl.MaxEvents, r.Turn.Turns())
@@ -120,6 +120,14 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 		set+" polls and leave the loop", turn.path(), polled)
 }
 
+// delayField is the field of a Wait that says how long it waits.
+func delayField(wait *asl.State) string {
+	if wait.Wait.Seconds != nil {
+		return "/" + wait.Wait.Seconds.Field
+	}
+	return "/" + wait.Wait.Timestamp.Field
+}
+
 // interval checks that a loop that may last, as long as its history if the limit is 0, does
 // not poll every few seconds.
 func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
@@ -127,14 +135,10 @@ func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
 	if turn.Wait == 0 || turn.Wait >= short || limit > 0 && limit <= long {
 		return
 	}
-	c.report(ShortInterval, wait, "/Seconds", "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
+	c.report(ShortInterval, wait, delayField(wait), "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
 		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
 		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(turn.Lasts()))
 }
-
-// hasTimeout tells whether the machine has TimeoutSeconds, of which the value may not
-// be known.
-func (c *checker) hasTimeout() bool { return c.machine.TimeoutSeconds > 0 || c.machine.OpenTimeout }
 
 // hot checks that time passes in a loop on a status.
 func (c *checker) hot(l *loop) {
@@ -221,7 +225,7 @@ func goesOnForStatus(l *loop) func(*asl.State) bool {
 // defaultOf checks that a status that is not known does not go on polling.
 func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	next := l.flow.State(s.Choice.Default)
-	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.hasTimeout() || keepsRecords(l) {
+	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.limitOf(l.flow).kind != Unbounded || keepsRecords(l) {
 		return
 	}
 	status := false
@@ -395,12 +399,22 @@ func throttleName(s *asl.State, service *catalog.Service) string {
 	return cmp.Or(asl.ParseResource(s.Task.Resource).ThrottleName(), service.UnmodeledErrorName())
 }
 
+// RepeatsWrite tells whether a call of a Task that is made again may write twice, or start a second
+// job: where an answer is lost, nobody knows whether the call was made.
+func RepeatsWrite(s *asl.State) bool {
+	if !changes(s) {
+		return false
+	}
+	e := findStarted(asl.ParseResource(s.Task.Resource))
+	return e == nil || startsSecond(s, e)
+}
+
 // retryAdvice says which errors of a Task to retry. A call that changes something may have
 // been made when another error comes than that of a throttled one.
 func (c *checker) retryAdvice(s *asl.State, verb string) string {
 	service, polls := c.types.Service(s), c.operations.of(s) != nil
 	switch {
-	case changes(s) && !polls:
+	case RepeatsWrite(s) && !polls:
 		twice := "the call may have been made, and a second one repeats it"
 		if token := startToken(asl.ParseResource(s.Task.Resource)); token != "" {
 			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", token)
@@ -417,13 +431,24 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 // which nothing but throttled calls arrive.
 func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 	r := asl.ParseResource(s.Task.Resource)
-	if _, sdk := r.SDK(); !sdk || service == nil || service.Operations[javasdk.Capitalize(r.Action)] == nil {
-		return verb + " the errors of throttled calls alone: after another error"
-	}
-	for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
-		if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
-			return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, service.ErrorName(e.Shape))
+	if service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil {
+		for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
+			if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
+				return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, service.ErrorName(e.Shape))
+			}
 		}
 	}
-	return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", service.UnmodeledErrorName())
+	_, sdk := r.SDK()
+	name := r.ThrottleName()
+	if sdk && service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil {
+		name = service.UnmodeledErrorName()
+	}
+	switch {
+	case name == "":
+		return verb + " the errors of throttled calls alone: after another error"
+	case awserror.ClassifyName(name, "") == awserror.Throttled:
+		return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, name)
+	default:
+		return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", name)
+	}
 }

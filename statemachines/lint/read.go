@@ -104,10 +104,13 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	tellsMore := r.startStates() || slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 })
 	for _, value := range s.values {
 		end := endOf(routes[value])
-		stays, leaves = stays || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
+		stays, leaves = stays || r.taken[value] != nil || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
 		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
 	}
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
+		return false
+	}
+	if r.losesStatus() {
 		return false
 	}
 	r.status, r.Status = s, s.path
@@ -283,6 +286,23 @@ func (r *reading) lateExits() []string {
 		}
 	}
 	return out
+}
+
+// losesStatus tells whether a value leads several ways by an expression that nobody can follow
+// without its values, such as a sort: then it is not known that more than the status decides.
+func (r *reading) losesStatus() bool {
+	for value := range r.routes {
+		routes := r.takenBy(value)
+		if value == anyOther || !mayPollOn(routes) || endOf(routes) == PollsOn || endOf(routes) == NextJob {
+			continue
+		}
+		for _, way := range routes {
+			if slices.ContainsFunc(way.hops, func(h hop) bool { return !isFollowed(h.state) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mayPollOn tells whether one of some routes leads back to the poll.

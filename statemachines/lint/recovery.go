@@ -12,7 +12,7 @@ import (
 )
 
 // recovery checks what a state does after errors.
-func (c *checker) recovery(s *asl.State) {
+func (c *checker) recovery(f *asl.Flow, s *asl.State) {
 	const interval, rate = 1, 2 // the defaults
 	for i, r := range s.Retry {
 		if r.MaxAttempts == 0 && (r.IntervalSeconds != interval || r.BackoffRate != rate || r.MaxDelaySeconds > 0 || r.JitterStrategy != asl.JitterNone) {
@@ -24,7 +24,7 @@ func (c *checker) recovery(s *asl.State) {
 		return
 	}
 	resource := asl.ParseResource(s.Task.Resource)
-	if resource.WaitsForToken() && s.Task.TimeoutSeconds == nil && s.Task.HeartbeatSeconds == nil && !c.hasTimeout() {
+	if resource.WaitsForToken() && s.Task.TimeoutSeconds == nil && s.Task.HeartbeatSeconds == nil && c.limitOf(f).kind == Unbounded {
 		c.report(CallbackTimeout, s, "", "the Task waits for a callback and has no \"TimeoutSeconds\" or \"HeartbeatSeconds\": "+
 			"if the callback is lost, it waits for a year; set one of them")
 	}

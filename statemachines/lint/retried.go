@@ -30,12 +30,12 @@ func retriedTurn(s *asl.State, polling []asl.Retrier) Turn {
 }
 
 // retriedBound is what ends a loop in a Retry: its attempts, unless the history is full
-// before, or the machine's time is over.
-func (c *checker) retriedBound(polling []asl.Retrier, turn Turn) Bound {
-	b := Bound{Kind: ByCount, Polls: 1}
+// before, or its time is over.
+func (c *checker) retriedBound(f *asl.Flow, polling []asl.Retrier, turn Turn) Bound {
+	b, limit := Bound{Kind: ByCount, Polls: 1}, c.limitOf(f)
 	for _, r := range polling {
 		for n := int64(1); n <= r.MaxAttempts && b.Kind == ByCount; n++ {
-			c.addRetry(&b, delayOf(r, n), turn)
+			b.addRetry(delayOf(r, n), turn, limit)
 		}
 	}
 	b.Events, b.Transitions = b.Polls*turn.Events, b.Polls*turn.Transitions
@@ -44,14 +44,13 @@ func (c *checker) retriedBound(polling []asl.Retrier, turn Turn) Bound {
 }
 
 // addRetry adds a retry to a bound, if there is room and time for it.
-func (c *checker) addRetry(b *Bound, delay time.Duration, turn Turn) {
-	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
+func (b *Bound) addRetry(delay time.Duration, turn Turn, limit limit) {
 	switch after := b.After + delay; {
-	case timeout > 0 && after > timeout:
-		b.Kind, b.After = ByTimeout, timeout
+	case limit.after > 0 && after > limit.after:
+		b.Kind, b.After = limit.kind, limit.after
 	case b.Polls == turn.Turns():
-		if b.Kind = Unbounded; c.machine.OpenTimeout {
-			b.Kind = ByTimeout
+		if b.Kind = Unbounded; limit.isOpen() {
+			b.Kind = limit.kind
 		}
 	case after > asl.MaxStandardTime:
 		b.Kind, b.After = Unbounded, asl.MaxStandardTime

@@ -75,7 +75,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	r := &reading{inner: own}
 	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
 	r.outside = c.outsideOf(f)
-	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(polling, retriedTurn(s, polling))
+	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(f, polling, retriedTurn(s, polling))
 	if r.Bound.Kind == ByCount {
 		r.Bound.At, r.Bound.By = []string{s.Name}, []string{"MaxAttempts"}
 	}
@@ -101,6 +101,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 		r.Bound.Route = k.Next
 		r.Bound.Ends = c.waysOf(f).end(f.State(r.Bound.Route))
 	}
+	c.limitOf(f).addTo(&r.Bound)
 	c.checkStatuses(r)
 	c.checkRace(r)
 	c.checkNeed(r)

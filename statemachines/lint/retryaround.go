@@ -66,7 +66,7 @@ func (c *checker) retryLoopAround(f *asl.Flow, s *asl.State, polling []asl.Retri
 	if turn.Events, turn.Transitions = visit(s); s.Task != nil {
 		turn.Events--
 	}
-	l := Loop{Flow: f, States: []*asl.State{s}, Retries: true, Express: express, Turn: turn, Bound: c.retriedBound(polling, turn)}
+	l := Loop{Flow: f, States: []*asl.State{s}, Retries: true, Express: express, Turn: turn, Bound: c.retriedBound(f, polling, turn)}
 	l.Bound.AtMost = s.Task == nil // of what is inside, each try runs a part
 	l.Unjudged = fmt.Sprintf("the Retry of %q runs all of it again, and lint follows no status from one try to the next", s.Name)
 	if s.Task != nil {
@@ -78,5 +78,6 @@ func (c *checker) retryLoopAround(f *asl.Flow, s *asl.State, polling []asl.Retri
 			l.Bound.Route, l.Bound.Ends = k.Next, c.waysOf(f).end(f.State(k.Next))
 		}
 	}
+	c.limitOf(f).addTo(&l.Bound)
 	c.tables = append(c.tables, l)
 }

@@ -44,6 +44,8 @@ type route struct {
 	fails   bool       // a field of a state on it selects nothing: then the state fails
 	instead bool       // it is taken where a state fails
 	failed  *asl.State // that fails: nil if none does
+	failing string     // the JSON pointer of its field
+	raises  bool       // an expression of it raises an error, and does not just give nothing
 	caught  bool       // by a catcher of that state
 }
 
@@ -121,10 +123,10 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 	case w.bounds == nil && s == w.poll && (fails || w.types.Raises(s, env, result)):
 		w.found = append(w.found, route{path: []string{s.Name}, ends: PollsOn})
 		at.late = true // a running job leaves the loop only when its time is over
-	case fails && !pollsByRetry(s):
+	case fails:
+		first := ways[slices.IndexFunc(ways, func(way typecheck.Way) bool { return way.Fails })]
+		at.raises, at.failing = first.Raises, first.Failing
 		w.fail(s, catchers, at)
-	default:
-		fails = false
 	}
 	for n, way := range ways {
 		at := at

@@ -24,6 +24,7 @@ func (r *reading) fill() {
 		if row.Ends == NextJob {
 			row.Last = endOf(slices.DeleteFunc(slices.Clone(taken), func(way route) bool { return way.ends == NextJob }))
 		}
+		row.Forks = r.forksOf(&row, taken, trunk)
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
@@ -48,7 +49,7 @@ func (r *reading) fill() {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
 				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
-				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
+				slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
 		for i < len(r.Rows) && !same(i) {
@@ -61,4 +62,30 @@ func (r *reading) fill() {
 		r.Rows, rules = append(r.Rows, row), append(rules, rule)
 	}
 	sortRows(r.Rows)
+}
+
+// forksOf are the ends of the ways that a row leads, by the states that it leads to; nil if they do not
+// differ, or one is not known.
+func (r *reading) forksOf(row *Row, ways []route, trunk int) []Fork {
+	if row.Ends != GoesOn && row.Ends != EndsUnknown {
+		return nil
+	}
+	byTarget := map[string][]route{}
+	for _, way := range ways {
+		for _, target := range r.targetsOf([]route{way}, trunk) {
+			byTarget[target] = append(byTarget[target], way)
+		}
+	}
+	var forks []Fork
+	for _, target := range row.Routes {
+		end := r.endOf(row.Meaning, byTarget[target])
+		if end != PollsOn && end != EndsSuccess && end != EndsFailure {
+			return nil
+		}
+		forks = append(forks, Fork{target, end})
+	}
+	if len(forks) < 2 { //nolint:mnd // one is no fork
+		return nil
+	}
+	return forks
 }

@@ -36,7 +36,7 @@ func (c *checker) checkStatuses(r *reading) {
 		row.Rule, row.Severity = rule, severity
 		s, field := r.decisionOf(r.wrong(row))
 		if row.FailsAt != "" && !row.Lacks {
-			s, field = r.Flow.State(row.FailsAt), ""
+			s, field = r.failingField(row)
 		}
 		c.reportAs(severity, rule, s, field, "%s", text)
 	}
@@ -314,7 +314,7 @@ func (r *reading) decisionOf(routes []route) (s *asl.State, field string) {
 	}
 	switch {
 	case last.taken == nil:
-		return last.choice, ""
+		return last.choice, "/Choices"
 	case last.taken.Kind == asl.TransitionDefault:
 		return last.choice, "/Default"
 	default:

@@ -99,17 +99,28 @@ type Row struct {
 	// rule takes leads to none, and the execution fails.
 	Routes []string
 	Ends   End
+	// Forks are the ends of Routes, one by one, where they differ and each is known; else nil.
+	Forks []Fork
 	// Last is where it ends with the last job, if Ends is NextJob; empty if no route shows it.
 	Last End
 	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
 	// those of its Catch, or there are none.
 	FailsAt, Error string
+	// Raises tells that an expression of FailsAt raises the error, and Retried that the Retry of the
+	// state takes it for a minute or more: the status may be another by then.
+	Raises, Retried bool
 	// Lacks tells that FailsAt reads a member that the answer does not have. Routes and Ends
 	// are then those of an answer that has it.
 	Lacks bool
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity
+}
+
+// Fork is one of several ways that values lead, and where that ends.
+type Fork struct {
+	Route string
+	Ends  End
 }
 
 // ErrorRow is what a loop does with errors of its poll.
@@ -148,6 +159,7 @@ type BoundKind string
 const (
 	Unbounded BoundKind = "none"    // the history is full, or a year over
 	ByTimeout BoundKind = "timeout" // TimeoutSeconds of the state machine
+	ByBranch  BoundKind = "branch"  // the failure of another branch of a Parallel
 	ByCount   BoundKind = "count"   // so many polls
 	ByTime    BoundKind = "time"    // a time that the execution knows
 	ByOther   BoundKind = "other"   // something that the definition does not show
@@ -178,8 +190,13 @@ type Bound struct {
 	// ends; empty if there are several, or none that the definition shows.
 	Route string
 	Ends  End
-	// At are the states that look at the bound, and By the values that they look at.
+	// At are the states that look at the bound, and By the values that they look at. Of ByBranch,
+	// At are the states that fail, and By is the Parallel.
 	At, By []string
+	// Error is that of the state At, which fails for each status of a job that runs; empty for none.
+	Error string
+	// Beside is a bound by another branch that may end the loop before this one; nil for none.
+	Beside *Bound
 	// Still is what the loop compares as if it were a bound, and no turn changes; nil for nothing.
 	Still []string
 	// Running is what ends a loop whose job never ends, where Failing is set.
@@ -196,6 +213,9 @@ type Bound struct {
 
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
+	if at := r.failsRunning(); at != nil {
+		return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at)}
+	}
 	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.boundsOf(l).failingLaps()
 	ofErrors := len(failing) > 0 && c.boundsOf(l).endsRunning() // a job that runs leaves the loop
 	if ofErrors {
@@ -234,12 +254,13 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 // addPlace says where a bound stands, and leads.
 func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
 	bound.Route, bound.Ends = c.routeOf(l, r, bound.Kind)
-	if bound.Kind != Unbounded && bound.Kind != ByTimeout {
+	if bound.isOwn() {
 		bound.At, bound.By = c.placeOf(l, r, bound)
-		if bound.After == 0 {
-			bound.Timeout = time.Duration(c.machine.TimeoutSeconds) * time.Second
-		}
 	}
+	if bound.After == 0 && bound.Kind != Unbounded && bound.Kind != ByTimeout {
+		bound.Timeout = time.Duration(c.machine.TimeoutSeconds) * time.Second
+	}
+	c.limitOf(r.Flow).addTo(bound)
 }
 
 // boundOfRunning is what ends the loop of a job that never ends, if its calls do not fail.
@@ -272,34 +293,37 @@ func (c *checker) routeOf(l *loop, r *reading, kind BoundKind) (string, End) {
 
 // boundOfLap says what ends the loop if all laps are alike.
 func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
-	inner, timeout := r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second
+	inner, limit := r.inner, c.limitOf(r.Flow)
 	b := c.boundsOf(l)
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})
-	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts(), Late: !open || timeout > 0}
+	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts(), Late: !open || limit.after > 0}
 	switch {
-	case !open && b.tried != nil && b.tried.events <= roomForTurns && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
+	case !open && b.tried != nil && b.tried.events <= roomForTurns && (limit.after == 0 || b.tried.seconds <= limit.after.Seconds()):
 		return b.tried.bound()
-	case !open && b.time && (b.length == 0 || b.endsInTime(r, turn, timeout)):
+	case !open && b.time && (b.length == 0 || b.endsInTime(r, turn, limit.after)):
 		return b.boundByTime(turn)
 	case !open && b.tried == nil && !b.time:
 		return Bound{Kind: ByOther}
 	}
 	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
-	if timeout > 0 && (turn.Wait == 0 && (!r.Hot || timeout <= longHot) || turn.Wait > 0 && timeout < bound.After) {
-		bound.Kind, bound.After, bound.Late = ByTimeout, timeout, false
+	if limit.after > 0 && (turn.Wait == 0 && (!r.Hot || limit.after <= longHot) || turn.Wait > 0 && limit.after < bound.After) {
+		bound.Kind, bound.After, bound.Late = limit.kind, limit.after, false
 		if bound.Polls = 0; turn.Wait > 0 {
-			bound.Polls = int(timeout / turn.Wait)
+			bound.Polls = int(limit.after / turn.Wait)
 		}
 	}
-	if c.machine.OpenTimeout && bound.Kind == Unbounded {
-		return Bound{Kind: ByTimeout}
+	if limit.isOpen() && bound.Kind == Unbounded {
+		return Bound{Kind: limit.kind}
 	}
 	bound.Events, bound.Transitions = bound.Polls*turn.Events, bound.Polls*turn.Transitions
 	bound.USD = asl.TransitionCost(float64(bound.Transitions))
 	return bound
 }
+
+// isOwn tells whether the loop itself looks at the bound.
+func (b *Bound) isOwn() bool { return b.Kind == ByCount || b.Kind == ByTime || b.Kind == ByOther }
 
 // bound is what the laps are as a bound.
 func (n *laps) bound() Bound {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -46,25 +47,38 @@ const (
 	columnGap, tagGap = 2, 3
 )
 
-// layOut puts cells below each other. Of lines that are too long, the values and then the
-// states go on below.
-func layOut(lines [][]string) [][2]string {
-	widths, least := make([]int, 4), []int{leastWidth, leastWidth}
+// measureCells measures how wide each column is, and how wide it is at least where its cells wrap.
+func measureCells(lines [][]string) (widths, least []int) {
+	widths, least = make([]int, 4), []int{leastWidth, leastWidth, 0}
 	for _, cells := range lines {
 		for i := range widths {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
 		}
 		for i := range least {
+			if i == len(least)-1 && !isFork(cells[i]) {
+				least[i] = max(least[i], utf8.RuneCountInString(cells[i]))
+				continue
+			}
 			for word := range strings.SplitSeq(cells[i], ", ") {
 				least[i] = max(least[i], utf8.RuneCountInString(word)+1)
 			}
 		}
 	}
+	return widths, least
+}
+
+// isFork tells whether a cell says where each of several ways ends.
+func isFork(cell string) bool { return strings.Contains(cell, ", or \"") }
+
+// layOut puts cells below each other. Of lines that are too long, the values and then the
+// states go on below, and the ends of several ways.
+func layOut(lines [][]string) [][2]string {
+	widths, least := measureCells(lines)
 	total := 3*columnGap + widths[0] + widths[1] + widths[2]
 	if widths[3] > 0 {
 		total += tagGap + widths[3]
 	}
-	for i := range least {
+	for _, i := range []int{2, 0, 1} {
 		if over := total - textWidth; over > 0 && widths[i] > least[i] {
 			cut := min(over, widths[i]-least[i])
 			widths[i], total = widths[i]-cut, total-cut
@@ -72,11 +86,14 @@ func layOut(lines [][]string) [][2]string {
 	}
 	var rows [][2]string
 	for _, cells := range lines {
-		values, states := wrap(cells[0], widths[0]), wrap(cells[1], widths[1])
-		for n := range max(len(values), len(states)) {
-			value, state, does, tag := at(values, n), at(states, n), "", ""
+		values, states, ends := wrap(cells[0], widths[0]), wrap(cells[1], widths[1]), []string{cells[2]}
+		if isFork(cells[2]) {
+			ends = wrap(cells[2], widths[2])
+		}
+		for n := range max(len(values), len(states), len(ends)) {
+			value, state, does, tag := at(values, n), at(states, n), at(ends, n), ""
 			if n == 0 {
-				does, tag = cells[2], cells[3]
+				tag = cells[3]
 			} else if state != "" {
 				state = "   " + state
 			}
@@ -184,6 +201,8 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does + " on a path of its own"
 	case r.Meaning == MeansUnknown:
 		return does
+	case r.forks():
+		return r.means() + ": " + does
 	case r.isPlain():
 		return r.means() + ", " + does
 	case r.Seconds != nil && r.isGoing():
@@ -242,6 +261,8 @@ func (r *Row) does() string {
 	switch {
 	case r.FailsAt != "":
 		return r.sayFailing()
+	case r.forks():
+		return r.sayForks()
 	case r.Ends == StartsAgain && len(r.Routes) > 1:
 		return "may start again"
 	case r.Ends == NextJob && r.Last != "":
@@ -258,9 +279,22 @@ func (r *Row) does() string {
 // sayFailing says what happens where a state fails on the way.
 func (r *Row) sayFailing() string {
 	if r.Lacks || len(r.Routes) == 0 {
-		return "fails with " + r.Error
+		return "fails with " + r.Error + map[bool]string{true: " after its retries"}[r.Retried]
 	}
 	return doesOf[r.Ends] + " by a Catch of " + r.Error
+}
+
+// forks tells whether the row says where each of its ways ends; a finding says it instead.
+func (r *Row) forks() bool { return len(r.Forks) > 0 && r.Rule == "" && r.Seconds == nil }
+
+// sayForks says where each of several ways ends.
+func (r *Row) sayForks() string {
+	parts := make([]string, len(r.Forks))
+	for i, f := range r.Forks {
+		parts[i] = strconv.Quote(f.Route) + " " + doesOf[f.Ends]
+	}
+	last := len(parts) - 1
+	return strings.Join(parts[:last], ", ") + ", or " + parts[last]
 }
 
 // endsOtherwise tells whether a job that has ended one way leads to the other, or to one more poll.
@@ -336,7 +370,18 @@ func (l *Loop) DescribeRunning() string {
 }
 
 func (b *Bound) describe(hot bool) string {
+	if b.Beside == nil {
+		return b.describeAlone(hot)
+	}
+	return b.describeAlone(hot) + ", or earlier" + strings.TrimPrefix(b.Beside.describe(hot), "ends")
+}
+
+// describeAlone says what ends the loop by itself.
+func (b *Bound) describeAlone(hot bool) string {
 	cost := b.cost()
+	if b.Error != "" {
+		return fmt.Sprintf("ends at the first poll of a job that runs: %s fails with %s", quoteAll(b.At), b.Error)
+	}
 	switch b.Kind {
 	case Unbounded:
 		return b.describeUnbounded(cost, hot)
@@ -350,6 +395,8 @@ func (b *Bound) describe(hot bool) string {
 			return "ends by TimeoutSeconds, after " + span(b.After)
 		}
 		return fmt.Sprintf("ends by TimeoutSeconds, %s%s", cost, b.earlier())
+	case ByBranch:
+		return b.describeBranch(cost)
 	case ByTime:
 		text := "ends at a time" + cmp.Or(b.place(), " that a Choice looks at") + b.leads()
 		switch {
@@ -362,6 +409,18 @@ func (b *Bound) describe(hot bool) string {
 	default:
 		return "ends" + cmp.Or(b.place(), " by something that a Choice looks at") + b.leads() + b.inTime()
 	}
+}
+
+// describeBranch says which branch ends the loop.
+func (b *Bound) describeBranch(cost string) string {
+	text := fmt.Sprintf("ends by %s in another branch of %s%s", strings.ReplaceAll(quoteAll(b.At), `" and "`, `" or "`), quoteAll(b.By), b.leads())
+	switch {
+	case b.After == 0:
+		return text + b.inTime()
+	case b.Polls == 0:
+		return text + ", after " + span(b.After)
+	}
+	return fmt.Sprintf("%s, %s%s", text, cost, b.earlier())
 }
 
 // inTime says when TimeoutSeconds is over, where nobody knows how long it takes to the bound.
@@ -406,7 +465,10 @@ func (b *Bound) describeUnbounded(cost string, hot bool) string {
 
 // leads says where the loop goes when its bound is reached; empty if that is not known.
 func (b *Bound) leads() string {
-	if b.Route == "" {
+	switch {
+	case b.Route == "" && b.Kind == ByBranch && b.Ends != "":
+		return fmt.Sprintf(" (%s)", doesOf[b.Ends])
+	case b.Route == "":
 		return ""
 	}
 	return fmt.Sprintf(" -> %s (%s)", b.Route, doesOf[b.Ends])

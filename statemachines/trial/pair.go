@@ -386,7 +386,7 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	if !p.whole { // the time that ends the one, or the history, ends the other too
 		for _, o := range [][2]*observed{{a, b}, {b, a}} {
 			if o[0].Status == PollsOn && o[1].Status == string(sim.StatusTimedOut) {
-				o[1].Status = PollsOn
+				o[1].Status, o[1].TimesOut = PollsOn, o[0].TimesOut
 			}
 		}
 	}

@@ -192,17 +192,25 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 			p.seen.visits[p.seen.left.State]--
 			return &p.seen, nil
 		case why == errSteady: //nolint:errorlint // it is the value itself
-			p.seen.Status = PollsOn
+			p.pollsOn()
 			return &p.seen, nil
 		case why == errIdle: //nolint:errorlint // it is the value itself
 			p.seen.Status, p.seen.Lasts = Endless, 0
 			return &p.seen, nil
 		case p.track.events >= p.maxEvents:
-			p.seen.Status = PollsOn
+			p.pollsOn()
 			return &p.seen, nil
 		}
 		return &p.seen, p.end(r)
 	}
+}
+
+// pollsOn notes that a run polls on, and whether TimeoutSeconds is over before the history is full,
+// if it goes on as it did.
+func (p *player) pollsOn() {
+	p.seen.Status = PollsOn
+	own := time.Duration(p.subject.machine.TimeoutSeconds) * time.Second
+	p.seen.TimesOut = own > 0 && own.Seconds()*float64(p.track.events) < p.seen.Lasts.Seconds()*asl.MaxEvents
 }
 
 // drive runs the machine until it ends or is stopped, and says why.

@@ -65,11 +65,13 @@ type Run struct {
 type Outcome struct {
 	// Status is that of the execution, or one of PollsOn and Endless.
 	Status string
-	Error  string
-	Polls  int
-	Asked  int           // calls of the Task that the script varies, in a Run
-	First  time.Duration // until the first of these calls
-	Lasts  time.Duration
+	// TimesOut tells of PollsOn that TimeoutSeconds of the machine ends the run, and not a full history.
+	TimesOut bool
+	Error    string
+	Polls    int
+	Asked    int           // calls of the Task that the script varies, in a Run
+	First    time.Duration // until the first of these calls
+	Lasts    time.Duration
 }
 
 func (o Outcome) String() string {

@@ -83,6 +83,8 @@ func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
 	}
 	if c.Value != nil {
 		x.checkComparison(c, value, at)
+	} else {
+		x.checkPaths(c, value, expected, at)
 	}
 	demandComparison(c, value, expected)
 	if holds, known := x.decideTrend(trendOfComparison(c.Operator, value, expected)); known && c.Operator != asl.BooleanEquals {
@@ -257,6 +259,24 @@ func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
 		}
 		if !slices.ContainsFunc(value.words().except, func(ruled string) bool { return asl.MatchString(ruled, word) }) { // else an earlier rule takes them
 			x.reportWord(x.problem(at, "no value of %s matches %q", what, word), word, value.words())
+		}
+	}
+}
+
+// checkPaths reports a comparison of two paths that never holds by their types.
+func (x *scene) checkPaths(c *asl.Condition, value, expected Value, at string) {
+	k := operandKinds(c.Operator)
+	if !x.reports || x.negated || c.ValuePath == nil {
+		return
+	}
+	at += pointer(string(c.Operator) + "Path")
+	for _, side := range []struct {
+		path  *jsonpath.Path
+		value Value
+	}{{c.Variable, value}, {c.ValuePath, expected}} {
+		if !side.value.IsNothing() && !side.value.may(k) {
+			x.report(NeverHolds, diag.Danger, x.problem(at, "%s is %s: %sPath never holds", side.path, side.value, c.Operator))
+			return
 		}
 	}
 }

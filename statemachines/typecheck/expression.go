@@ -35,8 +35,11 @@ func (x *scene) expression(e *jsonata.Expression, at string) Value {
 	here.text = at
 	value := here.eval(x.c.part(e), Value{})
 	if x.seeksLack() && value.kinds() == missing {
-		x.noteLack()
+		x.noteLack(at)
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", e))
+	}
+	if value.IsNothing() && !x.isDead() {
+		x.noteThrow(at)
 	}
 	value = value.without(missing)
 	if value.IsNothing() && !x.isDead() {
@@ -59,13 +62,17 @@ func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
 	here.text = at
 	part := x.c.part(s.Expression)
 	if (x.c.absent && x.reports || x.lacks != nil) && here.quiet().eval(part, Value{}).kinds() == missing {
-		x.noteLack()
+		x.noteLack(at)
 		x.report(AbsentMember, diag.Danger, x.problem(at, "%s gives nothing", s.Expression))
 	}
 	if x.reports && !x.c.absent {
 		x.checkKind("Condition", here.quiet().eval(part, Value{}), booleans, at)
 	}
-	return here.truth(part)
+	if yes, no = here.truth(part); yes.isDead() && no.isDead() {
+		x.noteThrow(at)
+		return deadScope(), x.scope
+	}
+	return yes, no
 }
 
 // problemIn is a problem at a part of the expression that is read.
@@ -80,6 +87,9 @@ func (x *scene) problemIn(p *jsonata.Part, format string, args ...any) diag.Prob
 // give nothing.
 func (x *scene) eval(p *jsonata.Part, context Value) Value {
 	v := x.evalPart(p, context)
+	if v.IsNothing() {
+		return v
+	}
 	for i := range p.Filters {
 		v = x.filter(v, &p.Filters[i])
 	}
@@ -106,7 +116,9 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 		outer := x.locals
 		out := absent
 		for i := range p.Parts {
-			out = x.eval(&p.Parts[i], context)
+			if out = x.eval(&p.Parts[i], context); out.IsNothing() {
+				break
+			}
 		}
 		x.locals = outer
 		return out
@@ -114,7 +126,7 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 		return x.conditional(p, context)
 	case jsonata.PartBind:
 		v := x.eval(&p.Parts[0], context)
-		x.locals = append(slices.Clip(x.locals), field{p.Text, v})
+		x.locals = append(slices.Clip(x.locals), local{field{p.Text, v}, x.closureOf(&p.Parts[0], context)})
 		return v
 	case jsonata.PartCall:
 		return x.function(p, context)
@@ -278,8 +290,8 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 		return absent
 	}
 	if f, ok := by.Value.(float64); ok && by.Kind == jsonata.PartLiteral {
-		if l := v.list(); l != nil && v.kinds() == arrays && f >= 0 && int(f) < len(l.items) {
-			return l.items[int(f)]
+		if l := v.list(); l != nil && v.demandOf() == nil && f >= 0 && int(f) < len(l.items) {
+			return join(l.items[int(f)], itemAlone(v, f))
 		}
 		return join(item, absent)
 	}
@@ -292,6 +304,15 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 		}
 	}
 	return sequence(join(item, absent))
+}
+
+// itemAlone is the item at an index of a value that is no array: it stands for its only item.
+func itemAlone(v Value, index float64) Value {
+	alone := v.without(arrays)
+	if !alone.IsNothing() && index != 0 {
+		return absent
+	}
+	return alone
 }
 
 // filterItems is what a condition leaves of items, if it is known of each.
@@ -324,6 +345,9 @@ func (x *scene) array(p *jsonata.Part, context Value) Value {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		v := x.eval(part, context)
+		if v.IsNothing() {
+			return v
+		}
 		if v.kinds() == missing { // nothing is no item
 			continue
 		}
@@ -348,6 +372,9 @@ func (x *scene) object(p *jsonata.Part, context Value) Value {
 	for i := 0; i+1 < len(p.Parts); i += 2 {
 		name := x.eval(&p.Parts[i], context)
 		value := x.eval(&p.Parts[i+1], context)
+		if name.IsNothing() || value.IsNothing() {
+			return Nothing()
+		}
 		words, ok := name.Literals()
 		if !ok || len(words) != 1 {
 			r = nil

@@ -34,6 +34,9 @@ var operandsOf = map[string]kinds{
 	"not": booleans, "keys": objects, "lookup": objects, "each": objects, "sift": objects,
 }
 
+// mayFindNothing are the functions that may give nothing for an argument that is there.
+var mayFindNothing = map[string]bool{"max": true, "min": true, "average": true, "match": true}
+
 // always are the functions that give a value whatever their arguments are.
 var always = map[string]bool{"count": true, "millis": true, "random": true, "now": true, "uuid": true, "exists": true}
 
@@ -49,7 +52,12 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	}
 	values := make([]Value, len(p.Parts))
 	for i := range p.Parts {
-		values[i] = x.eval(&p.Parts[i], context)
+		if values[i] = x.eval(&p.Parts[i], context); values[i].IsNothing() {
+			return values[i]
+		}
+	}
+	if f := x.localFunction(p.Text); f != nil {
+		return x.apply(f, values...)
 	}
 	if p.Text == "lookup" && !bound && !x.c.assigned[p.Text] {
 		x.checkKeys(p, values)
@@ -73,6 +81,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	case p.Text == "parse" && len(values) == 1 && values[0].demandOf() != nil:
 		return values[0].demandJSON()
 	}
+	if out, ok := x.applyToItems(p, values, context); ok {
+		return out
+	}
 	t := x.trendOfCall(p.Text, values)
 	if known, ok := x.c.clock.read(p.Text, len(values)); ok {
 		return x.noteTrend(known, t)
@@ -94,7 +105,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if !ok {
 		return Value{}
 	}
-	if !always[p.Text] {
+	if !always[p.Text] && (mayFindNothing[p.Text] || len(values) == 0 || values[0].may(missing)) {
 		k |= missing
 	}
 	if x.seeksLack() && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {

@@ -44,7 +44,9 @@ type scene struct {
 	// reports tells that findings are wanted.
 	reports bool
 	// locals are the variables that a JSONata expression binds itself.
-	locals []field
+	locals []local
+	// calls is how many functions of the expression call each other.
+	calls int
 	// excused is above 0 where an expression asks whether a value is there.
 	excused int
 	// negated tells that a condition stands in an odd number of negations.
@@ -55,18 +57,32 @@ type scene struct {
 	clock Clock
 	// raised is set by a call of $error, if somebody asks.
 	raised *bool
-	// lacks is set where a field selects nothing, by which the state fails, if somebody asks.
-	lacks *bool
+	// lacks is set where a field selects nothing, by which the state fails, if somebody asks, and
+	// throws where an expression raises an error.
+	lacks, throws *bool
+	// failing is the place of the first such field.
+	failing *string
 }
 
 func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {
 	return &scene{c: c, state: s, scope: scope{in.Input, in.vars}, result: absent, errorOutput: absent, item: absent, reports: reports, clock: in.clock}
 }
 
-// noteLack notes that a field of the state selects nothing, by which the state fails.
-func (x *scene) noteLack() {
+// noteLack notes that a field of the state, at a place, selects nothing, by which the state fails.
+func (x *scene) noteLack(at string) {
 	if x.lacks != nil {
 		*x.lacks = true
+	}
+	if x.failing != nil && *x.failing == "" {
+		*x.failing = at
+	}
+}
+
+// noteThrow notes that an expression of the state raises an error, by which the state fails.
+func (x *scene) noteThrow(at string) {
+	x.noteLack(at)
+	if x.throws != nil {
+		*x.throws = true
 	}
 }
 
@@ -92,7 +108,7 @@ func (x *scene) at(parts ...string) string { return x.below(x.state.Position.Poi
 
 // below is the JSON pointer of what is below another; empty if nobody will read it.
 func (x *scene) below(at string, parts ...string) string {
-	if !x.reports {
+	if !x.reports && x.failing == nil {
 		return ""
 	}
 	return at + pointer(parts...)
@@ -175,7 +191,7 @@ func (x *scene) read(path *jsonpath.Path, at string) Value {
 	if stopped == nil {
 		return value
 	}
-	x.noteLack()
+	x.noteLack(at)
 	x.reportStop(path, stopped, at)
 	return Value{}
 }

@@ -152,7 +152,15 @@ func (g *gen) expression(depth int) string {
 		return pick(g, read(), read(), "'x'", "1", "true", "'RUNNING'", "null")
 	}
 	e := func() string { return g.expression(depth - 1) }
-	switch g.IntN(17) {
+	switch g.IntN(21) {
+	case 17:
+		return "(" + e() + pick(g, " < ", " >= ", " + ", " - ", " and ") + e() + ")"
+	case 18:
+		return "$filter(" + e() + ", function($i) { $i" + pick(g, " = ", " < ", " in ") + e() + " })"
+	case 19:
+		return "$map(" + e() + ", function($i, $n) { " + pick(g, "$i.a", "$i", "$n", "{'a': $i}", "$i[0]") + " })" + pick(g, "", "[0]", ".a")
+	case 20:
+		return "$reduce(" + e() + ", function($a, $b) { " + pick(g, "$a", "$a & $b", "[$a, $b]") + " }" + pick(g, "", ", 'x'") + ")"
 	case 15:
 		return pick(g, "(1 + 2)", "('a' & 'b')", "(1 < 2)", "-1")
 	case 0:

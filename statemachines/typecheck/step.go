@@ -38,8 +38,10 @@ type Way struct {
 
 	End bool
 	Env Env
-	// Fails tells, of Try, that the state fails instead.
-	Fails bool
+	// Fails tells, of Try, that the state fails instead, and Raises that it does so by an expression
+	// that raises an error, not by one that gives nothing. Failing is the JSON pointer of the field.
+	Fails, Raises bool
+	Failing       string
 }
 
 // Step returns the ways out that a state can take from an environment. result is
@@ -54,8 +56,8 @@ func (c *Checker) Try(s *asl.State, in Env, result Value) []Way {
 	if !in.IsReachable() {
 		return nil
 	}
-	x, lacks := c.newScene(s, in, false), false
-	x.lacks = &lacks
+	x, lacks, throws, failing := c.newScene(s, in, false), false, false, ""
+	x.lacks, x.throws, x.failing = &lacks, &throws, &failing
 	if s.Task != nil {
 		doc := x.inputPath()
 		name, template := x.arguments()
@@ -64,6 +66,9 @@ func (c *Checker) Try(s *asl.State, in Env, result Value) []Way {
 	ways := x.step(result)
 	for i := range ways {
 		ways[i].Fails = ways[i].Fails || lacks && s.Choice == nil && ways[i].Kind != asl.TransitionCatch
+		if ways[i].Fails {
+			ways[i].Raises, ways[i].Failing = throws, failing
+		}
 	}
 	return ways
 }
@@ -96,7 +101,7 @@ func (x *scene) step(result Value) []Way {
 			return ways
 		}
 		caught := *x
-		caught.lacks = nil
+		caught.lacks, caught.throws, caught.failing = nil, nil, nil
 		return append(ways, caught.catch()...)
 	case asl.TypePass:
 		return x.pass()

@@ -363,6 +363,9 @@ func (c *Checker) Trend(s *asl.State, rule int, in Env) Trend {
 		return NoTrend
 	}
 	v := x.eval(c.part(r.Expression.Expression), Value{})
+	if v.IsNothing() {
+		return Stays // it raises an error
+	}
 	if t := v.trend(); t != NoTrend || v.kinds() != booleans || v.set.truth == eitherTruth {
 		return t
 	}

@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -14,6 +15,8 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 	case "and", "or":
 		yes, no, trend := x.truthOf(p, context)
 		switch {
+		case yes.isDead() && no.isDead():
+			return Nothing()
 		case yes.isDead():
 			return truthOf(false)
 		case no.isDead():
@@ -23,7 +26,13 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 		}
 	}
 	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
+	if left.IsNothing() || right.IsNothing() {
+		return Nothing()
+	}
 	demandOperands(p, left, right)
+	if x.throwsAlways(p, left, right) {
+		return Nothing()
+	}
 	out := x.operation(p, left, right)
 	if known, ok := fold(p, context, left, right); ok {
 		out = known
@@ -47,16 +56,18 @@ func (x *scene) operation(p *jsonata.Part, left, right Value) Value {
 		return x.membership(p, left, right)
 	case "&":
 		return anyText
-	case "<", "<=", ">", ">=":
-		if isAbsent {
-			return absent
-		}
-		return join(anyBoolean, absent)
+	}
+	out := anyNumber
+	if strings.ContainsAny(p.Text, "<>") {
+		out = anyBoolean
+	}
+	switch {
+	case isAbsent:
+		return absent
+	case left.may(missing) || right.may(missing):
+		return join(out, absent)
 	default:
-		if isAbsent {
-			return absent
-		}
-		return join(anyNumber, absent)
+		return out
 	}
 }
 
@@ -106,7 +117,14 @@ func (x *scene) equality(p *jsonata.Part, left, right Value) Value {
 	if same != 0 && !isDisjoint(left, right, same) {
 		return anyBoolean
 	}
-	return truthOf(p.Text == "!=" && !left.may(missing) && !right.may(missing))
+	switch {
+	case p.Text == "=" || left.kinds() == missing || right.kinds() == missing:
+		return truthOf(false)
+	case left.may(missing) || right.may(missing):
+		return anyBoolean
+	default:
+		return truthOf(true)
+	}
 }
 
 // isDisjoint tells whether two values of the types are never equal.
@@ -225,11 +243,38 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope, trend Tren
 	x.excused++
 	v := x.eval(p, context)
 	x.excused--
-	yes, no = decide(v, x.scope, x.scope)
-	if v.kinds()&^(missing|null) == 0 {
+	yes, no = x.scope, x.scope
+	mayHold, mayFail := truthiness(v)
+	if !mayHold {
 		yes = deadScope()
 	}
+	if !mayFail {
+		no = deadScope()
+	}
 	return yes, no, v.trend()
+}
+
+// truthiness tells whether a value may be true and false in the sense of JSONata: neither if there
+// never is one.
+func truthiness(v Value) (yes, no bool) {
+	if v.IsUnknown() {
+		return true, true
+	}
+	s := v.set
+	may := func(k kinds, hold, fail bool) {
+		if s.kinds&k != 0 {
+			yes, no = yes || hold, no || fail
+		}
+	}
+	may(missing|null, false, true)
+	may(booleans, s.truth&isTrue != 0, s.truth&isFalse != 0)
+	may(numbers, s.number == nil || slices.ContainsFunc(s.number, func(n float64) bool { return n != 0 }), s.number == nil || slices.Contains(s.number, 0))
+	w := v.words()
+	may(texts, w.any || w.enum != nil || slices.ContainsFunc(w.known, func(word string) bool { return word != "" }), w.any || slices.Contains(w.known, ""))
+	holds := slices.ContainsFunc(v.record().fieldsOf(), func(f field) bool { return !f.value.may(missing) })
+	may(objects, true, !holds)
+	may(arrays, true, true)
+	return yes, no
 }
 
 // decide drops what cannot be where a boolean is known.
@@ -252,6 +297,9 @@ func (x *scene) testExists(p *jsonata.Part, context Value) (yes, no scope) {
 	v := x.eval(p, context)
 	x.excused--
 	yes, no = x.scope, x.scope
+	if v.IsNothing() {
+		return deadScope(), deadScope()
+	}
 	if !v.may(missing) {
 		no = deadScope()
 	}
@@ -267,6 +315,9 @@ func (x *scene) testExists(p *jsonata.Part, context Value) (yes, no scope) {
 // testEqual is the test of a comparison of a plain path with literals.
 func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope, trend Trend) {
 	result := x.eval(p, context)
+	if result.IsNothing() {
+		return deadScope(), deadScope(), NoTrend
+	}
 	path, other := &p.Parts[0], &p.Parts[1]
 	if p.Text != "in" && path.Kind == jsonata.PartLiteral {
 		path, other = other, path

@@ -58,6 +58,8 @@ type loopRow struct {
 	FailsAt       string         `json:"failsAt,omitempty"`
 	Error         string         `json:"error,omitempty"`
 	Lacks         bool           `json:"lacks,omitempty"`
+	Raises        bool           `json:"raises,omitempty"`
+	Retried       bool           `json:"retried,omitempty"`
 	Rule          string         `json:"rule,omitempty"`
 	Severity      string         `json:"severity,omitempty"`
 }
@@ -90,6 +92,8 @@ type loopBound struct {
 	Rounds      int        `json:"rounds,omitempty"`
 	Shared      bool       `json:"shared,omitempty"`
 	Timeout     float64    `json:"timeoutSeconds,omitempty"`
+	Beside      *loopBound `json:"beside,omitempty"`
+	Error       string     `json:"error,omitempty"`
 }
 
 // cents rounds a cost to hundredths of a cent.
@@ -98,7 +102,11 @@ func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
 		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
-		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(),
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error,
+	}
+	if b.Beside != nil {
+		beside := newLoopBound(b.Beside)
+		out.Beside = &beside
 	}
 	if b.Running != nil {
 		running := newLoopBound(b.Running)
@@ -126,7 +134,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		row := loopRow{
 			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Change: r.Change, Apart: r.Apart, Partial: r.Partial,
 			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Last: string(r.Last),
-			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Rule: r.Rule,
+			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
 		}
 		if r.Rule != "" {
 			row.Severity = r.Severity.String()

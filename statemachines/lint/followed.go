@@ -1,0 +1,46 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// isFollowed tells whether the types can follow the expressions by which a state decides, or that it
+// hands on.
+func isFollowed(s *asl.State) bool {
+	var all []*asl.Scalar
+	if s.Choice != nil {
+		for i := range s.Choice.Rules {
+			all = append(all, s.Choice.Rules[i].Expression)
+		}
+	}
+	return !slices.ContainsFunc(all, func(e *asl.Scalar) bool { return e != nil && e.Expression != nil && !followsExpression(e.Expression) }) &&
+		!slices.ContainsFunc([]*asl.Template{s.Assign, s.Output}, func(t *asl.Template) bool { return t != nil && !followsTemplate(t) })
+}
+
+func followsTemplate(t *asl.Template) bool {
+	return (t.Expression == nil || followsExpression(t.Expression)) &&
+		!slices.ContainsFunc(t.Array, func(item *asl.Template) bool { return !followsTemplate(item) }) &&
+		!slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return !followsTemplate(m.Value) })
+}
+
+func followsExpression(e *jsonata.Expression) bool {
+	whole := e.Part()
+	return followsPart(&whole, false)
+}
+
+// followsPart tells whether the types can follow a part of an expression; a function only where it is
+// called.
+func followsPart(p *jsonata.Part, called bool) bool {
+	switch p.Kind {
+	case jsonata.PartOther:
+		return false
+	case jsonata.PartLambda:
+		return called && followsPart(&p.Lambda.Body, false)
+	}
+	calls := p.Kind == jsonata.PartBind || p.Kind == jsonata.PartCall && slices.Contains([]string{"filter", "map", "reduce", "single"}, p.Text)
+	return !slices.ContainsFunc(p.Parts, func(part jsonata.Part) bool { return !followsPart(&part, calls) }) &&
+		!slices.ContainsFunc(p.Filters, func(part jsonata.Part) bool { return !followsPart(&part, false) })
+}
