@@ -42,9 +42,11 @@ func (n *laps) join(o *laps) {
 type path struct {
 	laps
 
-	at   entry
-	last typecheck.Env // at the last poll
-	turn *entered      // the last of the states since the last poll
+	at    entry
+	last  typecheck.Env // at the last poll
+	ahead float64       // seconds of Waits before the smallest loop around the poll
+	in    bool          // it has come to that loop
+	turn  *entered      // the last of the states since the last poll
 }
 
 // entered is a state that a path has entered since the last poll.
@@ -89,6 +91,7 @@ type lapRun struct {
 	types   *typecheck.Checker // those of the checker if nil
 	error   caught
 	endless bool // no time ends it, as is known
+	ticks   bool // the clock of types goes on with each Wait
 
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
@@ -236,12 +239,17 @@ func (run *lapRun) step(c *checker) bool {
 	if !p.enter() {
 		return false
 	}
+	turn := turnOf([]*asl.State{p.at.state})
+	seconds, timed := run.tick(p, turn)
 	ways, exits, known := run.ways(c, p.at)
-	if !known {
+	if !known || !timed {
 		return false
 	}
-	turn := turnOf([]*asl.State{p.at.state})
-	p.events, p.transitions, p.seconds = p.events+turn.Events, p.transitions+turn.Transitions, p.seconds+turn.Wait.Seconds()
+	if p.in = p.in || run.reading.inner.inside[p.at.state.Name]; p.in {
+		p.events, p.transitions, p.seconds = p.events+turn.Events, p.transitions+turn.Transitions, p.seconds+seconds
+	} else {
+		p.ahead += seconds
+	}
 	for _, way := range ways {
 		next := *p
 		next.at = entry{run.loop.flow.State(way.To), way.Env}

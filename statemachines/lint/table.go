@@ -216,7 +216,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	}
 	if ofErrors && bound.Kind == Unbounded {
 		bound.Failing, bound.Late = failing[0].task, false
-		running := c.boundsOf(l).boundOfRunning(r.Turn)
+		running := c.boundsOf(l).boundOfRunning()
 		c.addPlace(l, r, &running)
 		bound.Running = &running
 	}
@@ -243,11 +243,11 @@ func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
 }
 
 // boundOfRunning is what ends the loop of a job that never ends, if its calls do not fail.
-func (b *bounds) boundOfRunning(turn Turn) Bound {
+func (b *bounds) boundOfRunning() Bound {
 	if b.tried != nil {
 		return b.tried.bound()
 	}
-	return b.boundByTime(turn)
+	return b.boundByTime()
 }
 
 // routeOf is the one state that the loop goes to when its bound is reached, and how that
@@ -282,7 +282,7 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	case !open && b.tried != nil && b.tried.events <= roomForTurns && (timeout == 0 || b.tried.seconds <= timeout.Seconds()):
 		return b.tried.bound()
 	case !open && b.time && (b.length == 0 || b.endsInTime(r, turn, timeout)):
-		return b.boundByTime(turn)
+		return b.boundByTime()
 	case !open && b.tried == nil && !b.time:
 		return Bound{Kind: ByOther}
 	}

@@ -285,13 +285,24 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 	}
 	x.excused++
 	defer func() { x.excused-- }()
-	x.eval(by, item)
+	index := x.eval(by, item)
+	if n, ok := oneNumber(index); ok && v.kinds() == arrays && v.list() != nil && n >= 0 && int(n) < len(v.list().items) {
+		return v.list().items[int(n)]
+	}
 	if l := v.list(); l != nil && v.kinds() == arrays && l.others().kinds() == missing {
 		if left, ok := x.quiet().filterItems(l.items, by); ok {
 			return left
 		}
 	}
 	return sequence(join(item, absent))
+}
+
+// oneNumber is the number that a value is, if it is one alone.
+func oneNumber(v Value) (n float64, ok bool) {
+	if v.kinds() != numbers || len(v.set.number) != 1 {
+		return 0, false
+	}
+	return v.set.number[0], true
 }
 
 // filterItems is what a condition leaves of items, if it is known of each.
