@@ -27,6 +27,7 @@ type bounds struct {
 	timed          *laps         // until the loop is left then; nil if not known
 	renewed        bool          // by each round of an outer loop
 	opened         []*loop       // see open
+	once           []string      // where the first lap leads, if none comes to a second poll
 	tried          *laps         // of a job that never ends, if they leave the loop; see tryLaps
 }
 

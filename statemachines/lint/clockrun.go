@@ -67,13 +67,13 @@ func (run *lapRun) untilTime(c *checker, from entry, length time.Duration) (ran 
 // skip goes on for as many laps as are over before a time, but for one, if the last lap has changed
 // nothing since the laps before it: then all take the same.
 func (p *path) skip(before *laps, length time.Duration) {
-	lap := laps{events: p.events - before.events, transitions: p.transitions - before.transitions, seconds: p.seconds - before.seconds}
+	lap := laps{waits: p.waits - before.waits, events: p.events - before.events, transitions: p.transitions - before.transitions, seconds: p.seconds - before.seconds}
 	left := length.Seconds() - p.ahead - p.seconds
 	if lap.seconds <= 0 || left < 2*lap.seconds {
 		return
 	}
 	n := int(left/lap.seconds) - 1
-	p.polls += n
+	p.polls, p.waits = p.polls+n, p.waits+n*lap.waits
 	p.events, p.transitions, p.seconds = p.events+n*lap.events, p.transitions+n*lap.transitions, p.seconds+float64(n)*lap.seconds
 }
 

@@ -45,6 +45,8 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		if early := c.countEarly(l, r); early != nil && b.length > 0 && early.seconds <= b.lasts().Seconds() {
 			b.tried, b.time = early, false
 		}
+	case leaves && longest.polls == least && least == 1:
+		b.once = longest.exits
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	case notAlone:

@@ -12,6 +12,7 @@ import (
 // laps are what a job that never ends makes a loop do.
 type laps struct {
 	polls, events, transitions int
+	waits                      int // of Wait states
 	seconds                    float64
 	atMost                     bool // other ways take less
 	inTime                     bool // a time ends them
@@ -34,7 +35,7 @@ const (
 func (n *laps) join(o *laps) {
 	n.atMost = n.atMost || o.atMost || n.polls != o.polls || n.events != o.events || n.seconds != o.seconds
 	n.polls, n.events = max(n.polls, o.polls), max(n.events, o.events)
-	n.transitions, n.seconds = max(n.transitions, o.transitions), max(n.seconds, o.seconds)
+	n.waits, n.transitions, n.seconds = max(n.waits, o.waits), max(n.transitions, o.transitions), max(n.seconds, o.seconds)
 	n.exits = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.exits, o.exits))))
 }
 
@@ -247,6 +248,9 @@ func (run *lapRun) step(c *checker) bool {
 	}
 	if p.in = p.in || run.reading.inner.inside[p.at.state.Name]; p.in {
 		p.events, p.transitions, p.seconds = p.events+turn.Events, p.transitions+turn.Transitions, p.seconds+seconds
+		if p.at.state.Wait != nil {
+			p.waits++
+		}
 	} else {
 		p.ahead += seconds
 	}

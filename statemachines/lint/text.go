@@ -283,7 +283,7 @@ func (l *Loop) notes() [][2]string {
 	if l.Unjudged != "" {
 		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), ""})
 	}
-	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)})
+	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop, EarlyBound, BoundFirst)})
 	if running := l.DescribeRunning(); running != "" {
 		notes = append(notes, [2]string{"  " + running, ""})
 	}
