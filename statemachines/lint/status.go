@@ -71,11 +71,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
 				"name the status in a rule: only you know whether a part is enough", to)
 		}
-	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row) && r.tellsCaller(row):
-		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds, with another output than after a success; "+
-			"lead to a Fail state, unless its caller looks at the output", to)
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
-		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+		return r.judgeHidden(row, of, to)
 	case row.Ends == NextJob && row.Meaning == MeansFailure:
 		if r.joinsSuccess(row) && slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
 			return StatusMisread, diag.Warning, fmt.Sprintf("no rule names %s of %s, and the Choice leads to %q and to the next job, as after a success; "+
@@ -92,6 +89,21 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return r.judgeGoing(row, names, to)
 	}
 	return "", 0, ""
+}
+
+// judgeHidden is judge for failures after which the execution succeeds.
+func (r *reading) judgeHidden(row *Row, of, to string) (rule string, severity diag.Severity, text string) {
+	with := ""
+	switch r.tellsCaller(row) {
+	case toldNothing:
+		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+	case toldMaybe:
+		with = "with an output that may tell it"
+	case toldSurely:
+		with = "with another output than after a success"
+	}
+	return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds, %s; "+
+		"lead to a Fail state, unless its caller looks at the output", to, with)
 }
 
 // judgeGoing is judge for statuses of a job that has not ended.
