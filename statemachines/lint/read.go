@@ -31,6 +31,8 @@ type reading struct {
 	taken   map[string][]route
 	lacking map[string]bool
 	named   map[string]bool // by a rule of a Choice
+	// spelled are those of named that a rule spells out, not a regular expression.
+	spelled map[string]bool
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop
@@ -123,6 +125,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 			}
 		}
 	}
+	r.spelled = maps.Clone(r.named)
 	for _, choice := range r.Choices {
 		nameByPattern(choice, s.values, r.named)
 	}

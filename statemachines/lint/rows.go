@@ -35,6 +35,7 @@ func (r *reading) fill() {
 			row.Either = r.status.meaningsOf(r.judges, value)
 			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
 			row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
+			row.Held = row.Meaning == MeansRunning && r.passes(value, catalog.PassingHeld)
 			row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
 			if row.Meaning == MeansUnclear {
 				row.Member = r.judges[0].second[value]
@@ -47,7 +48,7 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.Held == row.Held && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0

@@ -47,7 +47,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	if row.FailsAt != "" && !row.Lacks { // the rule absent-member reports a member that is missing
 		return r.judgeFailing(row)
 	}
-	if !slices.ContainsFunc(row.Values, func(value string) bool { return r.named[value] || !r.comesMeanwhile(value) }) && (row.Ends == PollsOn || row.isGoing()) {
+	if r.isMeanwhile(row) {
 		row.Meanwhile = true
 		return "", 0, ""
 	}
@@ -91,6 +91,13 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	return "", 0, ""
 }
 
+// isMeanwhile tells whether only somebody else's call leads to the values of a row, no rule spells them out, and
+// the machine does not take them for what they are.
+func (r *reading) isMeanwhile(row *Row) bool {
+	return !slices.ContainsFunc(row.Values, func(value string) bool { return r.spelled[value] || !r.comesMeanwhile(value) }) &&
+		(row.isGoing() || row.Meaning == MeansFailure && row.Ends != EndsFailure)
+}
+
 // judgeHidden is judge for failures after which the execution succeeds.
 func (r *reading) judgeHidden(row *Row, of, to string) (rule string, severity diag.Severity, text string) {
 	with := ""
@@ -110,10 +117,10 @@ func (r *reading) judgeHidden(row *Row, of, to string) (rule string, severity di
 func (r *reading) judgeGoing(row *Row, names, to string) (rule string, severity diag.Severity, text string) {
 	unhandled := row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row)
 	switch {
-	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
+	case (row.Meaning == MeansEnding || row.Held) && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
 			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
-	case row.Meaning == MeansRunning && row.Ends == NextJob && r.goesRound():
+	case row.Held, row.Meaning == MeansRunning && row.Ends == NextJob && r.goesRound():
 		return "", 0, ""
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
 		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, "+

@@ -172,7 +172,7 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does
 	case r.Lacks && r.Meaning != MeansUnknown:
 		return r.means() + ", but " + does
-	case len(r.Either) > 0, r.Compared, r.Meanwhile, r.Later && r.Meaning == MeansUnknown:
+	case r.Held && r.Rule == "", len(r.Either) > 0, r.Compared, r.Meanwhile, r.Later && r.Meaning == MeansUnknown:
 		return r.means() + ", " + does
 	case r.Later:
 		return r.means() + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
@@ -232,6 +232,8 @@ func (r *Row) means() string {
 		return "another change"
 	case r.Partial:
 		return "failure in part"
+	case r.Held:
+		return "waits for a call"
 	default:
 		return string(r.Meaning)
 	}
