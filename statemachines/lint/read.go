@@ -290,7 +290,7 @@ func (r *reading) lateExits() []string {
 
 // mayPollOn tells whether one of some routes leads back to the poll.
 func mayPollOn(routes []route) bool {
-	return slices.ContainsFunc(routes, func(r route) bool { return r.ends == PollsOn })
+	return endsIn(routes, PollsOn)
 }
 
 func pathsOf(routes []route) string {

@@ -24,6 +24,7 @@ func (r *reading) fill() {
 		if row.Ends == NextJob {
 			row.Last = endOf(slices.DeleteFunc(slices.Clone(taken), func(way route) bool { return way.ends == NextJob }))
 		}
+		row.Split = row.Ends == GoesOn && endsIn(taken, EndsFailure) && (endsIn(taken, EndsSuccess) || endsIn(taken, GoesOn))
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
@@ -48,7 +49,7 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.Held == row.Held && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.Held == row.Held && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 				slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
@@ -62,4 +63,9 @@ func (r *reading) fill() {
 		r.Rows, rules = append(r.Rows, row), append(rules, rule)
 	}
 	sortRows(r.Rows)
+}
+
+// endsIn tells whether one of some routes has an end.
+func endsIn(routes []route, end End) bool {
+	return slices.ContainsFunc(routes, func(way route) bool { return way.ends == end })
 }

@@ -118,8 +118,12 @@ func (r *reading) judgeGoing(row *Row, names, to string) (rule string, severity 
 	unhandled := row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row)
 	switch {
 	case (row.Meaning == MeansEnding || row.Held) && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
+		advice := "name the status and poll on"
+		if row.Held {
+			advice = "name the status in a rule"
+		}
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
-			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
+			"the Choice leads to %q, as for a success; %s", names, to, advice)
 	case row.Held, row.Meaning == MeansRunning && row.Ends == NextJob && r.goesRound():
 		return "", 0, ""
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):

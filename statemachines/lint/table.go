@@ -81,6 +81,8 @@ type Row struct {
 	Later bool
 	// Meanwhile tells that only somebody else's call leads to the values: no rule asks for them.
 	Meanwhile bool
+	// Split tells that more than the status decides, behind the loop, whether the execution fails.
+	Split bool
 	// Held tells of values of MeansRunning that the job waits for somebody's call, such as an approval.
 	Held bool
 	// Change tells of a value of MeansEnding that it is of another change of the resource, such as

@@ -190,7 +190,7 @@ func (r *Row) Describe() string {
 		return r.means() + ", but may fail"
 	case r.Ends == EndsUnknown, r.Rule != "", r.Seconds != nil, r.Meaning == MeansRunning && r.Ends != PollsOn && r.Ends != NextJob, r.endsOtherwise():
 		return r.means() + ", but " + does
-	case r.Ends == StartsAgain, r.Ends == NextJob:
+	case r.Split, r.Ends == StartsAgain, r.Ends == NextJob:
 		return r.means() + ", " + does
 	default:
 		return r.means()
