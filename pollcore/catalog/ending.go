@@ -30,6 +30,9 @@ const (
 	// PassingMeanwhile is what somebody else's call leads to: the job does not get there by
 	// itself.
 	PassingMeanwhile Passing = "meanwhile"
+	// PassingHeld is of a job that waits for somebody's call, such as an approval: nothing follows by
+	// itself, and the job has not ended.
+	PassingHeld Passing = "held"
 )
 
 //go:embed endings.json

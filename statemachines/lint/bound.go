@@ -24,8 +24,10 @@ type bounds struct {
 	limits, unsure map[*asl.State]map[asl.Transition]bool
 	time           bool          // a time ends the loop
 	length         time.Duration // until that; 0 if it is not known
+	timed          *laps         // until the loop is left then; nil if not known
 	renewed        bool          // by each round of an outer loop
 	opened         []*loop       // see open
+	once           []string      // where the first lap leads, if none comes to a second poll
 	tried          *laps         // of a job that never ends, if they leave the loop; see tryLaps
 }
 

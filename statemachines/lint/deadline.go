@@ -101,19 +101,26 @@ func (c *checker) lengthOf(run lapRun, from entry) time.Duration {
 	if !leaves(most) {
 		return 0
 	}
-	return (time.Duration(sort.Search(most, leaves)) * time.Millisecond).Truncate(time.Second)
+	return time.Duration(sort.Search(most, leaves)) * time.Millisecond
 }
 
-// boundByTime is the bound of a loop that a time ends, with what its turns take by then.
-func (b *bounds) boundByTime(turn Turn) Bound {
-	bound := Bound{Kind: ByTime, After: b.length}
-	if b.length == 0 || turn.Wait == 0 {
-		return bound
+// boundByTime is the bound of a loop that a time ends, with what its turns take by then, if that is
+// known.
+func (b *bounds) boundByTime() Bound {
+	if b.timed == nil {
+		return Bound{Kind: ByTime, After: b.length}
 	}
-	bound.Polls = int(b.length/turn.Wait) + 1
-	bound.Events, bound.Transitions = bound.Polls*turn.Events, bound.Polls*turn.Transitions
-	bound.USD = asl.TransitionCost(float64(bound.Transitions))
+	bound := b.timed.bound()
+	bound.Kind = ByTime
 	return bound
+}
+
+// lasts is how long the loop turns until a time ends it; 0 if that is not known.
+func (b *bounds) lasts() time.Duration {
+	if b.timed == nil {
+		return b.length
+	}
+	return time.Duration(b.timed.seconds * float64(time.Second))
 }
 
 // longHot is longer than a loop without a pause needs to fill the history.
@@ -123,11 +130,11 @@ const longHot = 10 * time.Minute
 // the history is full.
 func (b *bounds) endsInTime(r *reading, turn Turn, timeout time.Duration) bool {
 	switch {
-	case timeout > 0 && timeout <= b.length:
+	case timeout > 0 && timeout <= b.lasts():
 		return false
 	case r.Hot:
-		return b.length <= longHot
+		return b.lasts() <= longHot
 	default:
-		return turn.Wait == 0 || b.length <= turn.Lasts()
+		return turn.Wait == 0 || b.lasts() <= turn.Lasts()
 	}
 }

@@ -60,7 +60,7 @@ func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, t
 		return StatusPollsOn, diag.Danger, "the job ends in " + fails
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
 		return StatusMisread, diag.Danger, "the job succeeds with " + fails
-	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.isEachStated(row):
+	case row.Meaning == MeansRunning && !row.Held && row.Ends != PollsOn && row.Ends != EndsUnknown && r.isEachStated(row):
 		return StatusUnhandled, diag.Warning, "the job still runs in " + fails
 	}
 	return "", 0, ""

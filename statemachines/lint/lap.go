@@ -41,9 +41,12 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	case leaves && inTime:
 		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
 		b.length = c.findLength(l, r)
-		if early := c.countEarly(l, r); early != nil && early.seconds < b.length.Seconds() {
+		b.timed = c.countByClock(l, r)
+		if early := c.countEarly(l, r); early != nil && b.length > 0 && early.seconds <= b.lasts().Seconds() {
 			b.tried, b.time = early, false
 		}
+	case leaves && longest.polls == least && least == 1:
+		b.once = longest.exits
 	case leaves && longest.polls > least:
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	case notAlone:

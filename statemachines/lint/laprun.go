@@ -12,6 +12,7 @@ import (
 // laps are what a job that never ends makes a loop do.
 type laps struct {
 	polls, events, transitions int
+	waits                      int // of Wait states
 	seconds                    float64
 	atMost                     bool // other ways take less
 	inTime                     bool // a time ends them
@@ -34,7 +35,7 @@ const (
 func (n *laps) join(o *laps) {
 	n.atMost = n.atMost || o.atMost || n.polls != o.polls || n.events != o.events || n.seconds != o.seconds
 	n.polls, n.events = max(n.polls, o.polls), max(n.events, o.events)
-	n.transitions, n.seconds = max(n.transitions, o.transitions), max(n.seconds, o.seconds)
+	n.waits, n.transitions, n.seconds = max(n.waits, o.waits), max(n.transitions, o.transitions), max(n.seconds, o.seconds)
 	n.exits = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.exits, o.exits))))
 }
 
@@ -42,9 +43,11 @@ func (n *laps) join(o *laps) {
 type path struct {
 	laps
 
-	at   entry
-	last typecheck.Env // at the last poll
-	turn *entered      // the last of the states since the last poll
+	at    entry
+	last  typecheck.Env // at the last poll
+	ahead float64       // seconds of Waits before the smallest loop around the poll
+	in    bool          // it has come to that loop
+	turn  *entered      // the last of the states since the last poll
 }
 
 // entered is a state that a path has entered since the last poll.
@@ -89,6 +92,7 @@ type lapRun struct {
 	types   *typecheck.Checker // those of the checker if nil
 	error   caught
 	endless bool // no time ends it, as is known
+	ticks   bool // the clock of types goes on with each Wait
 
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
@@ -236,12 +240,20 @@ func (run *lapRun) step(c *checker) bool {
 	if !p.enter() {
 		return false
 	}
+	turn := turnOf([]*asl.State{p.at.state})
+	seconds, timed := run.tick(p, turn)
 	ways, exits, known := run.ways(c, p.at)
-	if !known {
+	if !known || !timed {
 		return false
 	}
-	turn := turnOf([]*asl.State{p.at.state})
-	p.events, p.transitions, p.seconds = p.events+turn.Events, p.transitions+turn.Transitions, p.seconds+turn.Wait.Seconds()
+	if p.in = p.in || run.reading.inner.inside[p.at.state.Name]; p.in {
+		p.events, p.transitions, p.seconds = p.events+turn.Events, p.transitions+turn.Transitions, p.seconds+seconds
+		if p.at.state.Wait != nil {
+			p.waits++
+		}
+	} else {
+		p.ahead += seconds
+	}
 	for _, way := range ways {
 		next := *p
 		next.at = entry{run.loop.flow.State(way.To), way.Env}

@@ -19,6 +19,8 @@ const (
 	UnretriedTask  = "unretried-task"
 	LoopingDefault = "looping-default"
 	EventBudget    = "event-budget"
+	EarlyBound     = "early-bound"
+	BoundFirst     = "bound-first"
 	HotLoop        = "hot-loop"
 	ShortInterval  = "short-interval"
 	RepeatedStart  = "repeated-start"
@@ -48,6 +50,8 @@ func Rules() []Rule {
 		{UnretriedTask, "a Task in a poll loop that does not retry throttled calls and service faults"},
 		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
+		{EarlyBound, "a bound that is reached before a job is polled twice, or a time in milliseconds that is meant in seconds"},
+		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost"},
 		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
 		{RepeatedStart, "a start call that runs again: after any error without a token, beside a job that runs, or after each failure without a bound"},
@@ -208,6 +212,8 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			r.Hot = c.isHot(r.inner)
 			r.Rounds = c.findRounds(l, r)
 			r.Bound = c.boundOf(l, r)
+			c.checkEarly(l, r)
+			c.checkLast(r)
 			c.checkStatuses(r)
 			c.checkSecond(r)
 			c.checkDefault(r)
@@ -225,6 +231,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		c.tryLaps(l, r)
 		r.Hot = c.isHot(l)
 		r.Bound = c.boundOf(l, r)
+		c.checkEarly(l, r)
 		tables = append(tables, r)
 	}
 	return tables

@@ -54,6 +54,11 @@ type formula struct {
 	copies   bool // it is its one operand
 	call     bool // it is the result of a call, or a part of it
 	counts   bool // it adds to a number, or takes a part of a list: of itself, it is another each time
+	// results are the parts of the state's result that it reads, selects tells that it is one of them,
+	// and opaque that it may read more.
+	results [][]string
+	selects bool
+	opaque  bool
 }
 
 // copyOf is the formula of an operand itself.
@@ -61,7 +66,7 @@ func copyOf(o operand) formula { return formula{operands: []operand{o}, copies: 
 
 // resultOf is the formula of a part of the result of a state.
 func resultOf(s *asl.State, steps []string) formula {
-	return formula{text: "result of " + s.Name + " " + strings.Join(steps, "."), call: true}
+	return formula{text: "result of " + s.Name + " " + strings.Join(steps, "."), call: true, results: [][]string{steps}, selects: true}
 }
 
 // part is the formula of a part of the value.
@@ -71,17 +76,18 @@ func (f formula) part(steps []string) formula {
 		return f
 	case f.copies:
 		return copyOf(f.operands[0].below(steps))
-	default:
-		f.text += " ." + strings.Join(steps, ".")
-		return f
+	case f.selects:
+		f.results = [][]string{slices.Concat(f.results[0], steps)}
 	}
+	f.text += " ." + strings.Join(steps, ".")
+	return f
 }
 
 // with is the formula with what another reads.
 func (f formula) with(o formula) formula {
 	return formula{
 		text: f.text + "(" + o.text + ")", operands: append(slices.Clip(f.operands), o.operands...), copies: f.copies,
-		call: f.call || o.call, counts: f.counts || o.counts,
+		call: f.call || o.call, counts: f.counts || o.counts, results: slices.Concat(f.results, o.results), opaque: f.opaque || o.opaque,
 	}
 }
 
@@ -243,7 +249,7 @@ func (c scope) plain(p *jsonata.Part) (formula, bool) {
 	case len(steps) > 0 && steps[0] == "result":
 		return resultOf(c.state, steps[1:]), true
 	default:
-		return formula{text: strings.Join(steps, ".")}, true
+		return formula{text: strings.Join(steps, "."), opaque: len(steps) == 0}, true
 	}
 }
 

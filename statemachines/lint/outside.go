@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // outside is what follows a flow that has succeeded.
@@ -100,34 +99,7 @@ func raises(s *asl.State) bool {
 // tellsOutside tells whether the output of an item or a branch is another for a row's values than
 // for a success that goes the same way, and something outside can judge it.
 func (r *reading) tellsOutside(row *Row) bool {
-	return r.outside.inner && !r.outside.quiet && !r.outside.dropped && slices.ContainsFunc(r.routes[row.Values[0]], r.givesOther)
-}
-
-// givesOther tells whether the output of the flow is another at the end of a route than after a
-// success that ends there, too.
-func (r *reading) givesOther(way route) bool {
-	if way.leaf == nil {
-		return false
-	}
-	for value, routes := range r.routes {
-		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
-			continue
-		}
-		for _, success := range routes {
-			if success.leaf == way.leaf && (r.computes(way) || !sameOutputs(way.outputs, success.outputs)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// tellsCaller tells whether the execution hands out, for a row's values, an output of its own making
-// that is another than after a success: who starts the machine may judge it.
-func (r *reading) tellsCaller(row *Row) bool {
-	return !r.outside.inner && !slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool {
-		return !r.composes(way) || !r.givesOther(way)
-	})
+	return r.outside.inner && !r.outside.quiet && !r.outside.dropped && slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool { return r.tells(way) != toldNothing })
 }
 
 // composes tells whether the states that a route goes through behind its last Choice make the output,
@@ -176,26 +148,4 @@ func (o outside) doubt(means Meaning, end End) End {
 		return GoesOn
 	}
 	return end
-}
-
-// sameOutputs tells whether two routes give the same, as far as the types know.
-func sameOutputs(a, b []typecheck.Env) bool {
-	return len(a) > 0 && slices.EqualFunc(a, b, typecheck.Env.Equal)
-}
-
-// computes tells whether a state on a route has a function make something: the types may not know
-// of what.
-func (r *reading) computes(way route) bool {
-	names := append([]string{r.Poll.Name}, way.path...)
-	return slices.ContainsFunc(names, func(name string) bool {
-		s := r.Flow.State(name)
-		return s != nil && slices.ContainsFunc(templatesOf(s), callsFunction)
-	})
-}
-
-// callsFunction tells whether a part of a template calls a function.
-func callsFunction(t *asl.Template) bool {
-	return t.Intrinsic != nil || t.Expression != nil && strings.Contains(t.Expression.String(), "(") ||
-		slices.ContainsFunc(t.Array, callsFunction) ||
-		slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return callsFunction(m.Value) })
 }

@@ -53,7 +53,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	lasts := turn.Lasts()
 	c.boundRounds(wait, tables, ends)
 	if b.tried == nil {
-		if ends = min(ends, b.length); lasts > 0 && ends > lasts {
+		if ends = min(ends, b.lasts()); lasts > 0 && ends > lasts {
 			c.report(EventBudget, wait, delayField(wait), "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(ends), turn.Events, asl.MaxEvents, roughly(lasts))
 		}

@@ -31,6 +31,8 @@ type reading struct {
 	taken   map[string][]route
 	lacking map[string]bool
 	named   map[string]bool // by a rule of a Choice
+	// spelled are those of named that a rule spells out, not a regular expression.
+	spelled map[string]bool
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop
@@ -126,6 +128,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 			}
 		}
 	}
+	r.spelled = maps.Clone(r.named)
 	for _, choice := range r.Choices {
 		nameByPattern(choice, s.values, r.named)
 	}
@@ -307,7 +310,7 @@ func (r *reading) losesStatus() bool {
 
 // mayPollOn tells whether one of some routes leads back to the poll.
 func mayPollOn(routes []route) bool {
-	return slices.ContainsFunc(routes, func(r route) bool { return r.ends == PollsOn })
+	return endsIn(routes, PollsOn)
 }
 
 func pathsOf(routes []route) string {

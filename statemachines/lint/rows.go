@@ -25,6 +25,7 @@ func (r *reading) fill() {
 			row.Last = endOf(slices.DeleteFunc(slices.Clone(taken), func(way route) bool { return way.ends == NextJob }))
 		}
 		row.Forks = r.forksOf(&row, taken, trunk)
+		row.Split = row.Forks == nil && row.Ends == GoesOn && endsIn(taken, EndsFailure) && (endsIn(taken, EndsSuccess) || endsIn(taken, GoesOn))
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
@@ -36,6 +37,7 @@ func (r *reading) fill() {
 			row.Either = r.status.meaningsOf(r.judges, value)
 			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
 			row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
+			row.Held = row.Meaning == MeansRunning && r.passes(value, catalog.PassingHeld)
 			row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
 			if row.Meaning == MeansUnclear {
 				row.Member = r.judges[0].second[value]
@@ -48,7 +50,7 @@ func (r *reading) fill() {
 		same := func(i int) bool {
 			o := &r.Rows[i]
 			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.Held == row.Held && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 				slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 		}
 		i := 0
@@ -88,4 +90,9 @@ func (r *reading) forksOf(row *Row, ways []route, trunk int) []Fork {
 		return nil
 	}
 	return forks
+}
+
+// endsIn tells whether one of some routes has an end.
+func endsIn(routes []route, end End) bool {
+	return slices.ContainsFunc(routes, func(way route) bool { return way.ends == end })
 }

@@ -19,7 +19,7 @@ func TestRules(t *testing.T) {
 		names = append(names, r.Name)
 	}
 	require.ElementsMatch(t, names, []string{
-		lint.UnboundedLoop, lint.UnretriedTask, lint.LoopingDefault, lint.EventBudget, lint.HotLoop,
+		lint.UnboundedLoop, lint.UnretriedTask, lint.LoopingDefault, lint.EventBudget, lint.EarlyBound, lint.BoundFirst, lint.HotLoop,
 		lint.ShortInterval, lint.RepeatedStart, lint.IdleRetrier, lint.HiddenFailure,
 		lint.StatusPollsOn, lint.StatusMisread, lint.StatusUnhandled, lint.StatusUnclear, lint.StartRace, lint.PollNeedless, lint.CallbackTimeout, lint.RedriveRestarts,
 		typecheck.UnknownOperation, typecheck.UnknownArgument, typecheck.MissingArgument, typecheck.ArgumentType, typecheck.EnumValue,

@@ -47,7 +47,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	if row.FailsAt != "" && !row.Lacks { // the rule absent-member reports a member that is missing
 		return r.judgeFailing(row)
 	}
-	if !slices.ContainsFunc(row.Values, func(value string) bool { return r.named[value] || !r.comesMeanwhile(value) }) && (row.Ends == PollsOn || row.isGoing()) {
+	if r.isMeanwhile(row) {
 		row.Meanwhile = true
 		return "", 0, ""
 	}
@@ -71,11 +71,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
 				"name the status in a rule: only you know whether a part is enough", to)
 		}
-	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row) && r.tellsCaller(row):
-		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds, with another output than after a success; "+
-			"lead to a Fail state, unless its caller looks at the output", to)
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
-		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+		return r.judgeHidden(row, of, to)
 	case row.Ends == NextJob && row.Meaning == MeansFailure:
 		if r.joinsSuccess(row) && slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
 			return StatusMisread, diag.Warning, fmt.Sprintf("no rule names %s of %s, and the Choice leads to %q and to the next job, as after a success; "+
@@ -94,14 +91,40 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	return "", 0, ""
 }
 
+// isMeanwhile tells whether only somebody else's call leads to the values of a row, no rule spells them out, and
+// the machine does not take them for what they are.
+func (r *reading) isMeanwhile(row *Row) bool {
+	return !slices.ContainsFunc(row.Values, func(value string) bool { return r.spelled[value] || !r.comesMeanwhile(value) }) &&
+		(row.isGoing() || row.Meaning == MeansFailure && row.Ends != EndsFailure)
+}
+
+// judgeHidden is judge for failures after which the execution succeeds.
+func (r *reading) judgeHidden(row *Row, of, to string) (rule string, severity diag.Severity, text string) {
+	with := ""
+	switch r.tellsCaller(row) {
+	case toldNothing:
+		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+	case toldMaybe:
+		with = "with an output that may tell it"
+	case toldSurely:
+		with = "with another output than after a success"
+	}
+	return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds, %s; "+
+		"lead to a Fail state, unless its caller looks at the output", to, with)
+}
+
 // judgeGoing is judge for statuses of a job that has not ended.
 func (r *reading) judgeGoing(row *Row, names, to string) (rule string, severity diag.Severity, text string) {
 	unhandled := row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row)
 	switch {
-	case row.Meaning == MeansEnding && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
+	case (row.Meaning == MeansEnding || row.Held) && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.states(row) && !r.takes(row) && r.joinsSuccess(row):
+		advice := "name the status and poll on"
+		if row.Held {
+			advice = "name the status in a rule"
+		}
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job has not ended yet: "+
-			"the Choice leads to %q, as for a success; name the status and poll on", names, to)
-	case row.Meaning == MeansRunning && row.Ends == NextJob && r.goesRound():
+			"the Choice leads to %q, as for a success; %s", names, to, advice)
+	case row.Held, row.Meaning == MeansRunning && row.Ends == NextJob && r.goesRound():
 		return "", 0, ""
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
 		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, "+

@@ -81,6 +81,10 @@ type Row struct {
 	Later bool
 	// Meanwhile tells that only somebody else's call leads to the values: no rule asks for them.
 	Meanwhile bool
+	// Split tells that more than the status decides, behind the loop, whether the execution fails.
+	Split bool
+	// Held tells of values of MeansRunning that the job waits for somebody's call, such as an approval.
+	Held bool
 	// Change tells of a value of MeansEnding that it is of another change of the resource, such as
 	// "creating" where the loop waits until it is gone.
 	Change bool
@@ -236,7 +240,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	}
 	if ofErrors && bound.Kind == Unbounded {
 		bound.Failing, bound.Late = failing[0].task, false
-		running := c.boundsOf(l).boundOfRunning(r.Turn)
+		running := c.boundsOf(l).boundOfRunning()
 		c.addPlace(l, r, &running)
 		bound.Running = &running
 	}
@@ -264,11 +268,11 @@ func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
 }
 
 // boundOfRunning is what ends the loop of a job that never ends, if its calls do not fail.
-func (b *bounds) boundOfRunning(turn Turn) Bound {
+func (b *bounds) boundOfRunning() Bound {
 	if b.tried != nil {
 		return b.tried.bound()
 	}
-	return b.boundByTime(turn)
+	return b.boundByTime()
 }
 
 // routeOf is the one state that the loop goes to when its bound is reached, and how that
@@ -303,7 +307,7 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	case !open && b.tried != nil && b.tried.events <= roomForTurns && (limit.after == 0 || b.tried.seconds <= limit.after.Seconds()):
 		return b.tried.bound()
 	case !open && b.time && (b.length == 0 || b.endsInTime(r, turn, limit.after)):
-		return b.boundByTime(turn)
+		return b.boundByTime()
 	case !open && b.tried == nil && !b.time:
 		return Bound{Kind: ByOther}
 	}

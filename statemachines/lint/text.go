@@ -189,7 +189,7 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does
 	case r.Lacks && r.Meaning != MeansUnknown:
 		return r.means() + ", but " + does
-	case len(r.Either) > 0, r.Compared, r.Meanwhile, r.Later && r.Meaning == MeansUnknown:
+	case r.Held && r.Rule == "", len(r.Either) > 0, r.Compared, r.Meanwhile, r.Later && r.Meaning == MeansUnknown:
 		return r.means() + ", " + does
 	case r.Later:
 		return r.means() + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
@@ -209,7 +209,7 @@ func (r *Row) Describe() string {
 		return r.means() + ", but may fail"
 	case r.Ends == EndsUnknown, r.Rule != "", r.Seconds != nil, r.Meaning == MeansRunning && r.Ends != PollsOn && r.Ends != NextJob, r.endsOtherwise():
 		return r.means() + ", but " + does
-	case r.Ends == StartsAgain, r.Ends == NextJob:
+	case r.Split, r.Ends == StartsAgain, r.Ends == NextJob:
 		return r.means() + ", " + does
 	default:
 		return r.means()
@@ -251,6 +251,8 @@ func (r *Row) means() string {
 		return "another change"
 	case r.Partial:
 		return "failure in part"
+	case r.Held:
+		return "waits for a call"
 	default:
 		return string(r.Meaning)
 	}
@@ -317,7 +319,7 @@ func (l *Loop) notes() [][2]string {
 	if l.Unjudged != "" {
 		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), ""})
 	}
-	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)})
+	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop, EarlyBound, BoundFirst)})
 	if running := l.DescribeRunning(); running != "" {
 		notes = append(notes, [2]string{"  " + running, ""})
 	}

@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"math"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
@@ -126,7 +127,11 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 		return x.conditional(p, context)
 	case jsonata.PartBind:
 		v := x.eval(&p.Parts[0], context)
-		x.locals = append(slices.Clip(x.locals), local{field{p.Text, v}, x.closureOf(&p.Parts[0], context)})
+		f := x.closureOf(&p.Parts[0], context)
+		x.locals = append(slices.Clip(x.locals), local{field{p.Text, v}, f})
+		if f != nil && p.Parts[0].Kind == jsonata.PartLambda {
+			f.locals = x.locals // it may call itself
+		}
 		return v
 	case jsonata.PartCall:
 		return x.function(p, context)
@@ -290,20 +295,46 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 		return absent
 	}
 	if f, ok := by.Value.(float64); ok && by.Kind == jsonata.PartLiteral {
-		if l := v.list(); l != nil && v.demandOf() == nil && f >= 0 && int(f) < len(l.items) {
-			return join(l.items[int(f)], itemAlone(v, f))
+		if found, ok := itemAt(v, f); ok {
+			return found
 		}
 		return join(item, absent)
 	}
 	x.excused++
 	defer func() { x.excused-- }()
-	x.eval(by, item)
+	if n, ok := oneNumber(x.eval(by, item)); ok {
+		if found, ok := itemAt(v, n); ok {
+			return found
+		}
+	}
 	if l := v.list(); l != nil && v.kinds() == arrays && l.others().kinds() == missing {
 		if left, ok := x.quiet().filterItems(l.items, by); ok {
 			return left
 		}
 	}
 	return sequence(join(item, absent))
+}
+
+// itemAt is the item of a value at an index, which counts from the end if it is below 0; not ok if
+// the value has items that are not known.
+func itemAt(v Value, index float64) (item Value, ok bool) {
+	l := v.list()
+	if l == nil || v.demandOf() != nil {
+		return Value{}, false
+	}
+	all := l.others().kinds() == missing
+	i := int(math.Floor(index))
+	if i < 0 && all {
+		i += len(l.items)
+	}
+	switch {
+	case i >= 0 && i < len(l.items):
+		return join(l.items[i], itemAlone(v, index)), true
+	case all:
+		return join(absent, itemAlone(v, index)), true
+	default:
+		return Value{}, false
+	}
 }
 
 // itemAlone is the item at an index of a value that is no array: it stands for its only item.
@@ -313,6 +344,14 @@ func itemAlone(v Value, index float64) Value {
 		return absent
 	}
 	return alone
+}
+
+// oneNumber is the number that a value is, if it is one alone.
+func oneNumber(v Value) (n float64, ok bool) {
+	if v.kinds() != numbers || len(v.set.number) != 1 {
+		return 0, false
+	}
+	return v.set.number[0], true
 }
 
 // filterItems is what a condition leaves of items, if it is known of each.

@@ -6,8 +6,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// instant is the time that the clock of an execution shows.
-type instant struct{ start, now time.Time }
+// instant is the time that the clock of an execution shows, and when the execution and the state
+// began.
+type instant struct{ start, entry, now time.Time }
 
 // StartedAt finds the types of the same machine in executions that start at a time. Their
 // clock stands still until SetNow: what a state computes with it is known.
@@ -19,7 +20,15 @@ func (c *Checker) StartedAt(start time.Time) (*Checker, error) {
 // without StartedAt.
 func (c *Checker) SetNow(now time.Time) {
 	if c.clock != nil {
-		c.clock.now = now
+		c.clock.entry, c.clock.now = now, now
+	}
+}
+
+// PassTime is for how long the state that is entered has waited when it computes what it leaves, for
+// all calls of Step until SetNow.
+func (c *Checker) PassTime(waited time.Duration) {
+	if c.clock != nil {
+		c.clock.now = c.clock.entry.Add(waited)
 	}
 }
 
@@ -38,7 +47,7 @@ func (i *instant) entered() Value {
 	if i == nil {
 		return anyText
 	}
-	return timestamp(i.now)
+	return timestamp(i.entry)
 }
 
 // read is what a function of JSONata says of the time, where that is known.

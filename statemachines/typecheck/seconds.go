@@ -1,7 +1,9 @@
 package typecheck
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -18,4 +20,29 @@ func (c *Checker) NeverWaits(s *asl.State) bool {
 	x := c.newScene(s, in, false)
 	v := x.with(x.inputPath()).scalar(s.Wait.Seconds, "")
 	return v.kinds() == numbers && slices.Equal(v.set.number, []float64{0})
+}
+
+// WaitTime is how long a Wait waits that is entered with an environment, at the time of StartedAt and
+// SetNow; not ok if that is not known.
+func (c *Checker) WaitTime(s *asl.State, in Env) (waits time.Duration, ok bool) {
+	x := c.newScene(s, in, false)
+	here := x.with(x.inputPath())
+	if until := s.Wait.Timestamp; until != nil {
+		at, known := until.Literal.(time.Time)
+		if !known {
+			at, known = timeOf(here.scalar(until, ""))
+		}
+		if !known || c.clock == nil {
+			return 0, false
+		}
+		return max(0, at.Sub(c.clock.now)), true
+	}
+	if seconds, known := s.Wait.Seconds.Literal.(int64); known {
+		return time.Duration(seconds) * time.Second, true
+	}
+	n, known := oneNumber(here.scalar(s.Wait.Seconds, ""))
+	if !known || n < 0 || n != math.Trunc(n) || n > asl.MaxSeconds {
+		return 0, false
+	}
+	return time.Duration(n) * time.Second, true
 }

@@ -36,7 +36,7 @@ type step struct {
 	handler  sim.Handler
 	echoes   map[string]string // of the output: see Echo
 	missing  bool              // there is no answer to these calls
-	times    int  // 0: one, or all if it is the last
+	times    int               // 0: one, or all if it is the last
 }
 
 // New returns a script without steps.

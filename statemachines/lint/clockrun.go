@@ -1,0 +1,93 @@
+package lint
+
+import (
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// countByClock follows a job that never ends until the time that ends its loop, by a clock that goes on
+// with each Wait; nil if it is not known how long one waits.
+func (c *checker) countByClock(l *loop, r *reading) *laps {
+	types := c.clocked()
+	if types == nil || c.boundsOf(l).length == 0 {
+		return nil
+	}
+	var longest laps
+	for _, value := range r.pollingValues() {
+		types.SetNow(begin)
+		for _, from := range c.entriesBy(types, l) {
+			run := lapRun{loop: l, reading: r, value: value, types: types, ticks: true}
+			ran, known := run.untilTime(c, from, c.boundsOf(l).length)
+			if !known {
+				return nil
+			}
+			if longest.polls == 0 {
+				longest = ran
+			} else {
+				longest.join(&ran)
+			}
+		}
+	}
+	return &longest
+}
+
+// untilTime follows laps from the start of the execution on, until they leave the loop some time later.
+func (run *lapRun) untilTime(c *checker, from entry, length time.Duration) (ran laps, known bool) {
+	run.follow(&path{at: from})
+	var before laps
+	for {
+		if !run.lap(c) {
+			return laps{}, false
+		}
+		if len(run.polling) == 0 {
+			return *run.left, true
+		}
+		for _, p := range run.polling {
+			if p.events > fartherThanHistory*asl.MaxEvents {
+				return laps{}, false
+			}
+			p.polls++
+		}
+		if len(run.polling) == 1 && run.left == nil {
+			p := run.polling[0]
+			now := p.laps
+			if p.at.env.Equal(p.last) {
+				p.skip(&before, length)
+			}
+			before = now
+		}
+		for _, p := range run.polling {
+			p.last = p.at.env
+		}
+		run.open, run.polling, run.taken = run.polling, nil, nil
+	}
+}
+
+// skip goes on for as many laps as are over before a time, but for one, if the last lap has changed
+// nothing since the laps before it: then all take the same.
+func (p *path) skip(before *laps, length time.Duration) {
+	lap := laps{waits: p.waits - before.waits, events: p.events - before.events, transitions: p.transitions - before.transitions, seconds: p.seconds - before.seconds}
+	left := length.Seconds() - p.ahead - p.seconds
+	if lap.seconds <= 0 || left < 2*lap.seconds {
+		return
+	}
+	n := int(left/lap.seconds) - 1
+	p.polls, p.waits = p.polls+n, p.waits+n*lap.waits
+	p.events, p.transitions, p.seconds = p.events+n*lap.events, p.transitions+n*lap.transitions, p.seconds+float64(n)*lap.seconds
+}
+
+// tick sets the clock of the run to when a path leaves its state, and returns how long the state takes;
+// not ok if that is not known.
+func (run *lapRun) tick(p *path, turn Turn) (seconds float64, ok bool) {
+	if !run.ticks {
+		return turn.Wait.Seconds(), true
+	}
+	run.types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
+	if p.at.state.Wait == nil {
+		return 0, !passesTime(p.at.state)
+	}
+	waits, ok := run.types.WaitTime(p.at.state, p.at.env)
+	run.types.PassTime(waits)
+	return waits.Seconds(), ok
+}

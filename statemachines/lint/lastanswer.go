@@ -1,0 +1,42 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+)
+
+// checkLast notes a loop that asks whether its bound is reached before it looks at the status: the answer of
+// the last poll is not looked at, and a job that has succeeded by then counts as one that has not.
+func (c *checker) checkLast(r *reading) {
+	if r.status == nil || r.Retries || !slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind) {
+		return
+	}
+	var values []string
+	var late route
+	for _, value := range r.status.values {
+		if r.status.meaning(r.judges, value) != MeansSuccess || !r.isStated(value) {
+			continue
+		}
+		inTime := r.routes[value]
+		if end := endOf(inTime); end != EndsSuccess && end != GoesOn || slices.ContainsFunc(inTime, func(way route) bool { return way.late }) {
+			continue
+		}
+		all := asWritten(r.followAll(value))
+		if i := slices.IndexFunc(all, func(way route) bool { return way.late && way.ends == EndsFailure && way.leaf != nil }); i >= 0 {
+			values, late = append(values, value), all[i]
+		}
+	}
+	if len(values) == 0 {
+		return
+	}
+	s, field := r.decisionOf([]route{late})
+	looks := "looks whether the time is over"
+	if r.Bound.Kind != ByTime {
+		looks = "looks at the count"
+	}
+	c.reportAs(diag.Note, BoundFirst, s, field, "%s", fmt.Sprintf("%q %s before the loop looks at the status: a job that the last poll finds %s leads to %q, "+
+		"and the execution fails; look at the status first",
+		s.Name, looks, list(values), late.leaf.Name))
+}
