@@ -379,12 +379,14 @@ func throttleName(s *asl.State, service *catalog.Service) string {
 }
 
 // RepeatsWrite tells whether a call of a Task that is made again may write twice, or start a second
-// job: where an answer is lost, nobody knows whether the call was made.
+// job: where an answer is lost, nobody knows whether the call was made. An operation that is there
+// to be polled does neither.
 func RepeatsWrite(s *asl.State) bool {
-	if !changes(s) {
+	r := asl.ParseResource(s.Task.Resource)
+	if name := callOf(r); !changes(s) || name != "" && readPolled(name) != nil {
 		return false
 	}
-	e := findStarted(asl.ParseResource(s.Task.Resource))
+	e := findStarted(r)
 	return e == nil || startsSecond(s, e)
 }
 
@@ -393,7 +395,7 @@ func RepeatsWrite(s *asl.State) bool {
 func (c *checker) retryAdvice(s *asl.State, verb string) string {
 	service, polls := c.types.Service(s), c.operations.of(s) != nil
 	switch {
-	case RepeatsWrite(s) && !polls:
+	case RepeatsWrite(s):
 		twice := "the call may have been made, and a second one repeats it"
 		if token := startToken(asl.ParseResource(s.Task.Resource)); token != "" {
 			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", token)
@@ -410,12 +412,16 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 // which nothing but throttled calls arrive.
 func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 	r := asl.ParseResource(s.Task.Resource)
+	var throttled []string
 	if service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil {
 		for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
 			if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
-				return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, service.ErrorName(e.Shape))
+				throttled = append(throttled, service.ErrorName(e.Shape))
 			}
 		}
+	}
+	if len(throttled) > 0 {
+		return fmt.Sprintf("%s %s alone, by which throttled calls arrive: after another error", verb, quoteAll(throttled))
 	}
 	_, sdk := r.SDK()
 	name := r.ThrottleName()
