@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
@@ -49,6 +50,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
 	j := judge{poll: f.poll.Name, handles: f.handles(), bound: f.bound.After, lead: f.findLead(o).lasts, verdicts: map[string]pollcore.Verdict{}}
+	j.beside = f.bound.Kind == lint.ByBranch && f.bound.After == 0
 	for _, s := range f.observed.seen {
 		j.verdicts[s.status] = s.verdict
 	}
@@ -92,6 +94,7 @@ type judge struct {
 	handles  bool                        // failures lead to states that may end well
 	bound    time.Duration               // how long the old loop waits at most; 0 if that is not known
 	lead     time.Duration               // until it begins, at most
+	beside   bool                        // a branch that fails, at a time that is not known, ends the old loop
 	changes  []Change
 }
 
@@ -201,7 +204,8 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 		return same || !succeeds && (breaks(r.Before) || again && j.mayBe(pollcore.Retry, r)) // it polls on for what it does not know
 	case kind.Sort == trial.Fails:
 		return failed && (r.Before.Error == kind.Value || !same && again) // nothing caught it, or the call is made again
-	case breaks(r.Before), failed && j.bound > 0 && r.Before.Lasts-j.lead >= j.bound: // it polled on to its bound
+	case breaks(r.Before), failed && j.bound > 0 && r.Before.Lasts-j.lead >= j.bound, // it polled on to its bound
+		j.beside && failed && r.Before.Polls > r.After.Polls:
 		return !succeeds || j.handles || j.verdicts[kind.Value] != pollcore.Failure
 	case again: // it polls on for what it does not know
 		return same || j.mayBe(pollcore.Retry, r)
