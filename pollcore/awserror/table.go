@@ -1,8 +1,10 @@
 package awserror
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // codes are the classes of errors by their codes. The first row that fits counts.
@@ -70,6 +72,12 @@ func classifyCode(code string) Class {
 // form: some call it LimitExceededFault. The SDKs retry it like a throttled call, and a service that is
 // called too often may answer with another code.
 func IsLimit(code string) bool { return canonical(code) == "limitexceeded" }
+
+// IsOfAnother tells whether a code is an error of a service that the called one calls in turn, such as
+// KMSThrottlingException.
+func IsOfAnother(code string) bool { return ofAnother().MatchString(code) }
+
+var ofAnother = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(Dependen|EC2|EKS|KMS|Kms|Lambda)`) })
 
 // canonical returns a code in small letters, without its namespace and without
 // "Exception", "Error" and "Fault" at its end. Those differ between the forms of

@@ -95,7 +95,7 @@ func ExampleRepairFile() {
 		fmt.Printf("%s %s\n%s\n", r.Edits[0].Op, r.Edits[0].At, r.Edits[0].Value)
 	}
 	// Output:
-	// status-polls-on@Done? (sure): status CANCELLED: polls on -> fails QueryFailed
+	// status-polls-on@Done? (sure): status CANCELLED: polls on until TimeoutSeconds -> fails QueryFailed
 	// before /States/Done?/Choices/1
 	// {"Variable": "$.query.QueryExecution.Status.State", "StringEquals": "CANCELLED", "Next": "Failed"}
 }

@@ -2,6 +2,7 @@ package fix_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,4 +215,51 @@ func TestExpress(t *testing.T) {
 	_, loops = apply(t, slow, fix.Options{Express: true})
 	require.Equal(t, "no success of sagemaker:CreateTrainingJob leaves the loop: with Completed it fails with "+
 		"States.Timeout: the execution ends before the loop sees the end of the job", loops[0].Refused)
+}
+
+// A branch that fails in time ends the new loop as it ends the old one, and both are measured
+// until then: the new loop waits longer than that.
+func TestMaxWaitBesideABranchThatFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wait string // of the timer
+		want time.Duration
+		note string
+	}{
+		"a literal":  {`"Seconds": 2400`, 50 * time.Minute, ""},
+		"of a while": {`"Seconds": 14400`, 5 * time.Hour, ""},
+		"of a path": {
+			`"SecondsPath": "$$.Execution.Input.most"`, 24 * time.Hour,
+			`the branch with "TimeUp" may end the new loop earlier, as it ends the old one: change its max wait of 24h with --max-wait`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := `{"StartAt": "Start", "States": {
+				"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"},
+					"ResultSelector": {"id.$": "$.QueryExecutionId"}, "Next": "Race"},
+				"Race": {"Type": "Parallel", "Next": "Done", "Catch": [{"ErrorEquals": ["TimeUp"], "Next": "Late"}], "Branches": [
+					{"StartAt": "Look", "States": {
+						"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"},
+							"ResultPath": "$.q", "Next": "Ready?"},
+						"Ready?": {"Type": "Choice", "Default": "Pause", "Choices": [
+							{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+							{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Bad"}]},
+						"Pause": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+						"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "QueryFailed"}}},
+					{"StartAt": "Timer", "States": {
+						"Timer": {"Type": "Wait", ` + c.wait + `, "Next": "TimeUp"},
+						"TimeUp": {"Type": "Fail", "Error": "TimeUp"}}}]},
+				"Done": {"Type": "Succeed"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+			_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+			require.Empty(t, loops[0].Refused)
+			require.Equal(t, c.want, loops[0].MaxWait)
+			require.Contains(t, strings.Join(loops[0].Notes, "; "), c.note)
+			i := slices.IndexFunc(loops[0].Trials, func(trial fix.Trial) bool { return trial.Status == "CANCELLED" })
+			if before := loops[0].Trials[i].Before; c.note == "" {
+				require.Equal(t, "Late", before.Exit, "%+v", before)
+				require.Less(t, before.Lasts, c.want)
+			}
+		})
+	}
 }

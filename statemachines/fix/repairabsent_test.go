@@ -329,7 +329,7 @@ func TestRepairOfAPartialResult(t *testing.T) {
 		"QueryExecutionId", "JobId", "$.r.QueryExecution.Status.State", "$.r.JobStatus").Replace(query)
 	r := repairOf(t, text, lint.StatusPollsOn, 0)
 	require.Equal(t, fix.Offered, r.Class, "%s", r.Reason)
-	require.Contains(t, r.About, "status PARTIAL_SUCCESS: polls on -> ")
+	require.Contains(t, r.About, "status PARTIAL_SUCCESS: polls on until TimeoutSeconds -> ")
 	require.Contains(t, r.About, "; only you know whether a part is enough: if it is, lead it where a success goes")
 }
 

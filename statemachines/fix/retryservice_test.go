@@ -3,14 +3,18 @@ package fix_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
@@ -33,7 +37,8 @@ func retriedCall(resource, poll, more, states string) string {
 }
 
 // The Retry that fix adds takes the error by which throttled calls of the service arrive, for a
-// poll and a start of each service of the catalogue. Where the user catches that, fix adds none.
+// poll of each service of the catalogue. Where the user catches that, fix adds none. For a start,
+// fix retries what lint says.
 func TestAddedRetryTakesThrottlingOfEachService(t *testing.T) {
 	t.Parallel()
 	services, err := catalog.AWS().List()
@@ -57,6 +62,10 @@ func TestAddedRetryTakesThrottlingOfEachService(t *testing.T) {
 			}
 			tried++
 			retried, reason := addedRetry(t, retriedCall(resource, poll, "", ""))
+			if poll != "" {
+				requireAsLint(t, retriedCall(resource, poll, "", ""), throttled.Name, retried, reason)
+				continue
+			}
 			require.Contains(t, retried, throttled.Name, "%s: %s", resource, reason)
 			caught := fmt.Sprintf(`"Catch": [{"ErrorEquals": [%q], "Next": "Bad"}],`, throttled.Name)
 			retried, reason = addedRetry(t, retriedCall(resource, poll, caught, `, "Bad": {"Type": "Fail"}`))
@@ -66,6 +75,37 @@ func TestAddedRetryTakesThrottlingOfEachService(t *testing.T) {
 		}
 	}
 	require.Greater(t, tried, race.Of(150, 1))
+}
+
+// requireAsLint requires that fix retries the errors of a start that lint says are safe.
+func requireAsLint(t *testing.T, text, throttled string, retried []string, reason string) {
+	t.Helper()
+	m, err := asl.Parse([]byte(text))
+	require.NoError(t, err)
+	said := ""
+	for _, f := range lint.Check(m, lint.Options{}) {
+		if f.Rule == lint.UnretriedTask && f.Pointer == "/States/Call" {
+			said = f.Message
+		}
+	}
+	require.NotEmpty(t, said, text)
+	_, none, unsafe := strings.Cut(said, "no error is safe to retry: ")
+	alone := regexp.MustCompile(`retry (".+") alone`).FindStringSubmatch(said)
+	switch {
+	case unsafe:
+		require.Empty(t, retried, said)
+		require.Contains(t, reason, none)
+	case alone != nil:
+		for _, name := range regexp.MustCompile(`[\w.]+Exception`).FindAllString(alone[1], -1) {
+			require.Contains(t, retried, name, said)
+		}
+		for _, name := range retried {
+			require.Equal(t, awserror.Throttled, awserror.ClassifyName(name, ""), said)
+		}
+	default:
+		require.Contains(t, said, `retry "States.TaskFailed"`)
+		require.Contains(t, retried, throttled, said)
+	}
 }
 
 // addedRetry are the errors that fix lets "Call" retry, or the reason why it lets it retry none.

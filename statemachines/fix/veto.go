@@ -50,6 +50,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
 	j := judge{poll: f.poll.Name, handles: f.handles(), bound: f.bound.After, first: f.waitsBefore(), verdicts: map[string]pollcore.Verdict{}}
+	j.beside = f.bound.Kind == lint.ByBranch && f.bound.After == 0
 	if f.bound.Kind == lint.ByTime {
 		j.lead = f.findLead(o).lasts
 	}
@@ -97,6 +98,7 @@ type judge struct {
 	bound    time.Duration               // how long the old loop waits at most; 0 if that is not known
 	first    time.Duration               // of which it waits before its first poll
 	lead     time.Duration               // until it begins, at most, where its deadline may have been set before; else 0
+	beside   bool                        // a branch that fails, at a time that is not known, ends the old loop
 	changes  []Change
 }
 
@@ -206,7 +208,8 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 		return same || !succeeds && (breaks(r.Before) || again && j.mayBe(pollcore.Retry, r)) // it polls on for what it does not know
 	case kind.Sort == trial.Fails:
 		return failed && (r.Before.Error == kind.Value || !same && again) // nothing caught it, or the call is made again
-	case breaks(r.Before), failed && j.endsAtBound(&r.Before): // it polled on to its bound
+	case breaks(r.Before), failed && j.endsAtBound(&r.Before), // it polled on to its bound
+		j.beside && failed && r.Before.Polls > r.After.Polls:
 		return !succeeds || j.handles || j.verdicts[kind.Value] != pollcore.Failure
 	case again: // it polls on for what it does not know
 		return same || j.mayBe(pollcore.Retry, r)

@@ -400,12 +400,14 @@ func throttleName(s *asl.State, service *catalog.Service) string {
 }
 
 // RepeatsWrite tells whether a call of a Task that is made again may write twice, or start a second
-// job: where an answer is lost, nobody knows whether the call was made.
+// job: where an answer is lost, nobody knows whether the call was made. An operation that is there
+// to be polled does neither.
 func RepeatsWrite(s *asl.State) bool {
-	if !changes(s) {
+	r := asl.ParseResource(s.Task.Resource)
+	if name := callOf(r); !changes(s) || name != "" && readPolled(name) != nil {
 		return false
 	}
-	e := findStarted(asl.ParseResource(s.Task.Resource))
+	e := findStarted(r)
 	return e == nil || startsSecond(s, e)
 }
 
@@ -414,7 +416,7 @@ func RepeatsWrite(s *asl.State) bool {
 func (c *checker) retryAdvice(s *asl.State, verb string) string {
 	service, polls := c.types.Service(s), c.operations.of(s) != nil
 	switch {
-	case RepeatsWrite(s) && !polls:
+	case RepeatsWrite(s):
 		twice := "the call may have been made, and a second one repeats it"
 		if token := startToken(asl.ParseResource(s.Task.Resource)); token != "" {
 			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", token)
@@ -431,16 +433,20 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 // which nothing but throttled calls arrive.
 func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 	r := asl.ParseResource(s.Task.Resource)
-	if service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil {
+	modeled := service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil
+	var throttled []string
+	if modeled {
 		for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
-			if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
-				return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, service.ErrorName(e.Shape))
+			if e.Shape != "" && !awserror.IsOfAnother(e.Shape) && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
+				throttled = append(throttled, service.ErrorName(e.Shape))
 			}
 		}
 	}
-	_, sdk := r.SDK()
+	if len(throttled) > 0 {
+		return fmt.Sprintf("%s %s alone, by which throttled calls arrive: after another error", verb, quoteAll(throttled))
+	}
 	name := r.ThrottleName()
-	if sdk && service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil {
+	if _, sdk := r.SDK(); sdk && modeled {
 		name = service.UnmodeledErrorName()
 	}
 	switch {

@@ -152,3 +152,20 @@ func (r *reading) isOfEnd(steps []string) bool {
 func withoutItems(steps []string) []string {
 	return slices.DeleteFunc(slices.Clone(steps), func(step string) bool { return strings.Trim(step, "[]0123456789") == "" })
 }
+
+// composes tells whether the states that a route goes through behind its last Choice make the output,
+// and do not just hand on what is there.
+func (r *reading) composes(way route) bool {
+	if len(way.chosen) == 0 {
+		return false
+	}
+	last := way.chosen[len(way.chosen)-1]
+	if rule := last.taken; rule != nil && rule.Kind == asl.TransitionRule && last.choice.Choice.Rules[rule.Rule].Output != nil {
+		return true
+	}
+	behind := way.path[slices.Index(way.path, last.choice.Name)+1:]
+	return last.choice.Output != nil || slices.ContainsFunc(behind, func(name string) bool {
+		s := r.Flow.State(name)
+		return s != nil && (s.Output != nil || s.Parameters != nil || !isWhole(s))
+	})
+}

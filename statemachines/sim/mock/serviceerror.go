@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
@@ -69,16 +67,13 @@ func lookUp(table map[string]serviceError, r asl.Resource) (serviceError, bool) 
 // it for all operations mean something else by it.
 const provisioned = "ProvisionedThroughputExceededException"
 
-// ofAnother are errors of services that the called one calls in turn.
-var ofAnother = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(Dependen|EC2|EKS|KMS|Kms|Lambda)`) })
-
 // throttles returns the errors by which a service says that it is called too often,
 // each with the operations that declare it, the most frequent first.
 func throttles(service *catalog.Service) []throttle {
 	var found []throttle
 	for _, o := range service.Operations {
 		for _, e := range o.Errors {
-			if awserror.IsLimit(e.Shape) || ofAnother().MatchString(e.Shape) || awserror.ClassifyAnswer(0, e.Shape) != awserror.Throttled {
+			if awserror.IsLimit(e.Shape) || awserror.IsOfAnother(e.Shape) || awserror.ClassifyAnswer(0, e.Shape) != awserror.Throttled {
 				continue
 			}
 			i := slices.IndexFunc(found, func(t throttle) bool { return t.Shape == e.Shape })
