@@ -205,6 +205,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			r.Rounds = c.findRounds(l, r)
 			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)
+			c.checkChange(r)
 			c.checkSecond(r)
 			c.checkDefault(r)
 			c.checkRace(r)
