@@ -54,3 +54,6 @@ func (s *Service) ChangedBy(call, describes string) *Change {
 	}
 	return nil
 }
+
+// HasChanges tells whether something is known of calls that change what an operation describes.
+func (s *Service) HasChanges(describes string) bool { return len(changesOf()[s.Key+":"+describes]) > 0 }

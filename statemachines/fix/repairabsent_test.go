@@ -180,7 +180,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 				`"Message.$": "States.Format('{} {}', $.r.reason, $.r.end)"`, failed),
 			class: fix.Offered,
 			has: []string{
-				`\"CompletionDateTime\":\"no end\"`, `\"StateChangeReason\":\"no reason\"`,
+				`\"CompletionDateTime\":\"\"`, `\"StateChangeReason\":\"\"`,
 				`States.Format('{} {}', $.r.status.StateChangeReason, $.r.status.CompletionDateTime)`,
 			},
 		},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -90,6 +91,9 @@ func (c *checker) changeOf(s *asl.State, r *reading) string {
 		noun = strings.TrimPrefix(noun, verb)
 	}
 	of, action, _ := strings.Cut(c.operations.call(s.Task.Resource), ":")
+	if known, err := catalog.AWS().Service(service); err == nil && of == service && known.ChangedBy(action, describe) != nil {
+		return "update"
+	}
 	if of != service || !strings.Contains(strings.ToLower(action), noun) {
 		return ""
 	}

@@ -215,6 +215,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			c.checkEarly(l, r)
 			c.checkLast(r)
 			c.checkStatuses(r)
+			c.checkChange(r)
 			c.checkSecond(r)
 			c.checkDefault(r)
 			c.checkRace(r)

@@ -24,7 +24,8 @@ type reading struct {
 	judges []*judge
 	// routes are those of values, of otherValue and of anyOther.
 	status *status
-	flags  []flag // beside the status
+	flags  []flag    // beside the status
+	change *underway // that the loop waits for, if it is known
 	routes map[string][]route
 	// taken are those of values for which a state fails: see setRoutes. Of lacking, the answer
 	// does not have what the state reads.
@@ -78,13 +79,13 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 // looks at it.
 func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
-	r.Entry, r.flags = nil, c.flagsOf(s)
+	r.Entry, r.flags, r.change = nil, c.flagsOf(s), c.changeUnderway(r)
 	r.nameEntry(s)
 	if !r.Retries {
 		r.bounds = c.boundsOf(l)
 	}
 	follows := c.newRouter(r)
-	answer := c.types.Result(r.Poll)
+	answer := r.keepStays(c.types.Result(r.Poll), s)
 	r.followBoth = func(value string, second []string, how string) []route {
 		return inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
 	}
@@ -103,7 +104,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	routes := r.routes
 	stays, leaves, differs := false, false, false
 	// A second member may say where all values lead, or a status of something else than the job.
-	tellsMore := r.startStates() || slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 })
+	tellsMore := r.startStates() || r.change.keeps(s) || slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 })
 	for _, value := range s.values {
 		end := endOf(routes[value])
 		stays, leaves = stays || r.taken[value] != nil || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn

@@ -32,6 +32,9 @@ func (r *reading) fill() {
 		if row.Meaning == MeansRunning && !r.isStated(value) && (leaves || !isGoing(value)) {
 			row.Meaning = MeansUnknown // an AWS waiter polls on for it, and nobody says that the job runs
 		}
+		if row.Meaning == MeansRunning && r.change.undoes(r.status, value) {
+			row.Meaning = MeansEnding
+		}
 		if value != anyOther {
 			row.Values = []string{value}
 			row.Either = r.status.meaningsOf(r.judges, value)

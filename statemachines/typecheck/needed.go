@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -111,8 +112,37 @@ func (c *Checker) neverEmpty(s *asl.State) bool {
 	a := c.apis[s.Task.Resource]
 	return a.service != nil && a.Input != nil && slices.ContainsFunc(arguments.Object, func(given asl.TemplateMember) bool {
 		m := a.spelling.member(a.Input, strings.TrimSuffix(given.Name, ".$"))
-		return m != nil && given.Value.Literal == nil && a.service.NeverEmpty(a.Input.Name, m.Name)
+		return m != nil && mayBeEmpty(given.Value) && a.service.NeverEmpty(a.Input.Name, m.Name)
 	})
+}
+
+// mayBeEmpty tells whether what is computed may be an empty text: it has no text of its own around what
+// it reads.
+func mayBeEmpty(t *asl.Template) bool {
+	switch {
+	case t.Literal != nil:
+		return false
+	case t.Intrinsic != nil && t.Intrinsic.Function() == "Format":
+		format, _ := t.Intrinsic.Arguments()[0].Literal.(string)
+		return strings.ReplaceAll(format, "{}", "") == ""
+	case t.Intrinsic != nil:
+		return t.Intrinsic.Function() != "JsonToString"
+	case t.Expression != nil:
+		whole := t.Expression.Part()
+		return !joinsText(&whole)
+	default:
+		return true
+	}
+}
+
+// joinsText tells whether a part of an expression joins a text to others.
+func joinsText(p *jsonata.Part) bool {
+	if p.Kind == jsonata.PartLiteral {
+		text, isText := p.Value.(string)
+		return isText && text != ""
+	}
+	return p.Kind == jsonata.PartBinary && p.Text == "&" && len(p.Filters) == 0 &&
+		slices.ContainsFunc(p.Parts, func(part jsonata.Part) bool { return joinsText(&part) })
 }
 
 // part is a member or an item of a shape.
