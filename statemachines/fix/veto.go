@@ -48,7 +48,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if why, not := notTried(report, f.poll.Name); not {
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
-	j := judge{poll: f.poll.Name, handles: f.handles(), bound: f.bound.After, lead: f.findLead(o).lasts, verdicts: map[string]pollcore.Verdict{}}
+	j := judge{poll: f.poll.Name, handles: f.handler != "", bound: f.bound.After, lead: f.findLead(o).lasts, verdicts: map[string]pollcore.Verdict{}}
 	for _, s := range f.observed.seen {
 		j.verdicts[s.status] = s.verdict
 	}
@@ -89,7 +89,7 @@ type judge struct {
 	poll     string                      // the Task that polls
 	sync     string                      // a ".sync" Task that takes its place, which answers at once in a trial
 	verdicts map[string]pollcore.Verdict // on the statuses that are known
-	handles  bool                        // failures lead to states that may end well
+	handles  bool                        // failures lead to a state of the machine, which may end well
 	bound    time.Duration               // how long the old loop waits at most; 0 if that is not known
 	lead     time.Duration               // until it begins, at most
 	changes  []Change
