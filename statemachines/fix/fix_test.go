@@ -174,13 +174,17 @@ func TestPollFields(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
+	const look = `{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}`
 	for want, text := range map[string]string{
 		"no success of athena:StartQueryExecution leaves the loop": machine("", `, "InputPath": "$.a"`, "", ""),
 		`a success of athena:StartQueryExecution leads to the Fail state "Failed"`: strings.NewReplacer(
 			`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Failed"`, `"FAILED", "Next": "Failed"`, `"FAILED", "Next": "Report"`,
 		).Replace(machine("", "", "", "")),
-		`"Done?" changes data`:         machine("", "", `, "Assign": {"x": 1}`, ""),
-		"begins at the Choice":         strings.Replace(machine("", "", "", ""), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Done?"`, 1),
+		`"Done?" changes data`: machine("", "", `, "Assign": {"x": 1}`, ""),
+		`begins at the Choice "Done?", and a compiled loop begins with a poll or a Wait: lead to "Get" first`: strings.NewReplacer(`"Pass", "Result": {"id": "q"}, "Next": "Wait"`,
+			`"Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "Next": "Done?"`, `"Report":  {"Type": "Succeed"}`, `"Report":  `+look+`, "End": true}`).Replace(machine("", "", "", "")),
+		`begins at the Choice "Done?", with the answer of "First": lead from there to "Get"`: strings.Replace(machine("", "", "", `, "First": `+look+`, "ResultPath": "$.q", "Next": "Done?"}`),
+			`"q"}, "Next": "Wait"`, `"q"}, "Next": "First"`, 1),
 		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
 		`does more than poll: "Log" is a Task`: strings.Replace(machine("", "", "", `, "Log": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish",
       "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "it runs"}, "ResultPath": null, "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),

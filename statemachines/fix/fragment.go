@@ -314,11 +314,6 @@ func (f *fragment) handlerOf(failures []string) string {
 	return first
 }
 
-// handles tells whether failures that the loop did not know lead to a state that may end well.
-func (f *fragment) handles() bool {
-	return f.handler != "" && f.flow.State(f.handler).Type != asl.TypeFail
-}
-
 // wayOut is the state of the machine that a verdict by an acceptor leads to; empty for a Fail
 // state of the fragment.
 func (f *fragment) wayOut(status pollcore.Status, acceptor int) string {

@@ -37,7 +37,7 @@ type seen struct {
 
 // route is where the status leads; empty if the loop polls on.
 func (s *seen) route() string {
-	if s.verdict == pollcore.Retry && s.ended > 1 {
+	if s.ended > 1 { // the exit is that of its bound
 		return ""
 	}
 	return s.exit

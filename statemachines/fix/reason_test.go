@@ -285,6 +285,7 @@ func TestReasons(t *testing.T) {
 	}{
 		"a Wait that sets":                    {machine("", sets, "", ""), fix.Options{}, ""},
 		"a Wait that selects":                 {edit(queryInJSONata("", "", ""), `"Seconds": 5`, `"Seconds": 5, "Output": {}`), fix.Options{}, `"Wait" changes data of the execution`},
+		"a Wait until a time":                 {edit(queryInJSONata("", "", ""), `"Seconds": 5`, `"Timestamp": "{% $fromMillis($millis() + 30000) %}"`), fix.Options{}, `the loop begins with the Wait "Wait" until a time: let it wait for seconds`},
 		"two Choices":                         {two("", ""), fix.Options{}, ""},
 		"two Choices in JSONata":              {twoInJSONata("", ""), fix.Options{}, ""},
 		"two Choices, one with an InputPath":  {edit(two("", `, "InputPath": "$.q"`), `"$.q.QueryExecution.Status.State", "StringEquals": "FAILED"`, `"$.QueryExecution.Status.State", "StringEquals": "FAILED"`), fix.Options{}, `"Bad?" selects a part of its data, and the loop has another Choice`},

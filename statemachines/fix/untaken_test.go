@@ -59,3 +59,12 @@ func TestUntaken(t *testing.T) {
 		})
 	}
 }
+
+// A machine that takes one job after another until its time is over does not only fail.
+func TestLoopOfOneJobAfterAnother(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"StartAt"`, `"TimeoutSeconds": 3600, "StartAt"`, `"Report":  {"Type": "Succeed"}`,
+		`"Report": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "next"}, "ResultSelector": {"id.$": "$.Payload.id"}, "Next": "Wait"}`,
+	).Replace(machine("", "", "", ""))
+	require.Empty(t, loopsOf(t, text)[0].Refused)
+}

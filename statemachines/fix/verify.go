@@ -228,7 +228,7 @@ func (f *fragment) compare(before seen, after *seen) error {
 		return wrong("does not lead to a success")
 	case before.verdict == pollcore.Failure && after.exit == f.success && (!same || !f.apart[before.status]):
 		return wrong("leads to a success")
-	case before.verdict == pollcore.Failure && before.exit != "" && f.keepsWay(before.status, before.exit) && !same:
+	case before.verdict != pollcore.Retry && before.exit != "" && f.keepsWay(before.status, before.exit) && !same:
 		return wrong("leads elsewhere")
 	case before.verdict != pollcore.Retry && same && !equalJSON(before.output, after.output):
 		return wrong("gives other data")

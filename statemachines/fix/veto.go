@@ -49,7 +49,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if why, not := notTried(report, f.poll.Name); not {
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
-	j := judge{poll: f.poll.Name, handles: f.handles(), bound: f.bound.After, first: f.waitsBefore(), verdicts: map[string]pollcore.Verdict{}}
+	j := judge{poll: f.poll.Name, handles: f.handler != "", bound: f.bound.After, first: f.waitsBefore(), verdicts: map[string]pollcore.Verdict{}}
 	j.beside = f.bound.Kind == lint.ByBranch && f.bound.After == 0
 	if f.bound.Kind == lint.ByTime {
 		j.lead = f.findLead(o).lasts
@@ -94,7 +94,7 @@ type judge struct {
 	poll     string                      // the Task that polls
 	sync     string                      // a ".sync" Task that takes its place, which answers at once in a trial
 	verdicts map[string]pollcore.Verdict // on the statuses that are known
-	handles  bool                        // failures lead to states that may end well
+	handles  bool                        // failures lead to a state of the machine, which may end well
 	bound    time.Duration               // how long the old loop waits at most; 0 if that is not known
 	first    time.Duration               // of which it waits before its first poll
 	lead     time.Duration               // until it begins, at most, where its deadline may have been set before; else 0

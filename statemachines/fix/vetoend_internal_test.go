@@ -47,6 +47,7 @@ func TestJudgeEnds(t *testing.T) {
 		"a job that stays at a failure":             {[]trial.Kind{kind(trial.Never, "CANCELLED"), succeeded}, late, bad, false, []trial.Difference{end}, refused},
 
 		"it failed at its bound":                   {[]trial.Kind{succeeded}, ends("FAILED", "Late", 9, time.Hour), bad, false, []trial.Difference{end}, "SUCCEEDED"},
+		"a success that polled on":                 {[]trial.Kind{succeeded}, ends(trial.PollsOn, "", 9, 0), good, false, []trial.Difference{end}, "SUCCEEDED"},
 		"it failed before its bound":               {[]trial.Kind{succeeded}, ends("FAILED", "Late", 9, time.Minute), bad, false, []trial.Difference{end}, refused},
 		"it succeeded as late as its bound":        {[]trial.Kind{succeeded}, ends("SUCCEEDED", "", 9, time.Hour), bad, false, []trial.Difference{end}, refused},
 		"a job that stays, and polls on":           {[]trial.Kind{running, never}, good, ends("FAILED", "Late", 9, 0), false, []trial.Difference{end}, "RUNNING"},
