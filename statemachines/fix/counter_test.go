@@ -23,7 +23,7 @@ func TestLoopThatCounts(t *testing.T) {
 		count     = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
 		start     = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
 		ends      = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
-		ofItself  = `"Look" makes the variable "n" of itself in each turn, and more reads it than the Choices of the loop`
+		ofItself  = `"Look" sets the variable "n" from its value of the turn before, which a new loop does not keep`
 		changes   = `"Wait" changes data of the execution`
 		untouched = `"Count" changes variables that other states read. If it counts, count by Assign, in a variable that the loop alone reads`
 		inData    = `"Count" changes the data that the states behind the loop get. If it counts, count by Assign, in a variable that the loop alone reads`
