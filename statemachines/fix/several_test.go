@@ -12,7 +12,8 @@ import (
 // A loop that may ask for several jobs stays where the new one would look at the first alone.
 func TestSeveralJobs(t *testing.T) {
 	t.Parallel()
-	const loop = `{"StartAt": "Look", "States": {
+	const loop = `{"StartAt": "Begin", "States": {
+		"Begin": {"Type": "Pass", "QueryLanguage": "JSONata", "Assign": {"id": "1", "ids": ["1", "2"]}, "Next": "Look"},
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:CALL", ARGUMENTS, "Next": "Done?"},
 		"Done?": CHOICE, "Pause": {"Type": "Wait", "Seconds": 15, "Next": "Look"},
 		"Failed": {"Type": "Fail", "Error": "ItFailed"}, "Good": {"Type": "Succeed"}}}`
@@ -31,6 +32,9 @@ func TestSeveralJobs(t *testing.T) {
 	}{
 		"a list of the input":               {"batch:describeJobs", sees + `{"Jobs": "{% $states.input.ids %}"}`, all, true},
 		"two jobs":                          {"batch:describeJobs", sees + `{"Jobs": ["{% $states.input.a %}", "{% $states.input.b %}"]}`, all, true},
+		"a list in brackets":                {"batch:describeJobs", sees + `{"Jobs": "{% [$ids] %}"}`, all, true},
+		"an item of a list in brackets":     {"batch:describeJobs", sees + `{"Jobs": "{% [$ids[0]] %}"}`, all, false},
+		"a text in brackets":                {"batch:describeJobs", sees + `{"Jobs": "{% [$id] %}"}`, all, false},
 		"the first of a list":               {"batch:describeJobs", asks + `{"Jobs.$": "$.ids"}`, job, true},
 		"two jobs, by an array":             {"batch:describeJobs", asks + `{"Jobs.$": "States.Array($.a, $.b)"}`, job, true},
 		"builds of a list":                  {"codebuild:batchGetBuilds", asks + `{"Ids.$": "$.ids"}`, build, true},
