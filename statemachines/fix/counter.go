@@ -2,6 +2,7 @@ package fix
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -112,6 +113,18 @@ func (l *loop) countsInPoll(name string) bool {
 	return l.readerOf(name) == "" && !slices.ContainsFunc(l.states, func(s *asl.State) bool {
 		return s != l.poll && s.Choice == nil && slices.Contains(s.Variables(), name)
 	})
+}
+
+// readerBeside is a state beside the Choices of the loop that reads a variable, in quotes: the poll if
+// there is no other.
+func (l *loop) readerBeside(name string) string {
+	for s := range l.machine.All {
+		isChoice := l.inside[s.Name] && s.Choice != nil && l.flow.State(s.Name) == s
+		if s != l.poll && !isChoice && s.Map == nil && s.Parallel == nil && slices.Contains(s.Variables(), name) {
+			return strconv.Quote(s.Name)
+		}
+	}
+	return strconv.Quote(l.poll.Name) + " itself"
 }
 
 // variableOf is the variable that a member of an Assign sets.

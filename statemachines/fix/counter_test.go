@@ -24,7 +24,7 @@ func TestLoopThatCounts(t *testing.T) {
 		count    = `"Count": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Look"}, `
 		start    = `{"StartAt": "Zero", "States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}, `
 		ends     = `"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
-		ofItself = `"Look" makes the variable "n" of itself in each turn, and more reads it than the Choices of the loop`
+		ofItself = `"Look" sets the variable "n" from its value of the turn before, which a new loop does not keep`
 		changes  = `"Wait" changes data of the execution`
 		behind   = `"Count" sets $n, and "Good" reads that: count in a variable or member that the loop alone reads`
 		polled   = `"Count" sets $n, and "Look" reads that: count in a variable or member that the loop alone reads`

@@ -39,19 +39,28 @@ func (l *loop) checkDeadlines() error {
 // checkDeadline refuses a rule that compares the time with what nothing before the loop shows, such
 // as the input: a trial of such a loop would draw it.
 func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
-	known, with := object{}, ""
+	known, with, instead := object{}, "", "set it from a number, such as $millis() + 7200000"
 	l.beginAs(known)
-	switch {
-	case rule.Expression == nil:
-		with = l.unknownTime(&rule.Condition, known)
-	case readsClock().Match(raw):
-		with = l.unknownTimeOf(raw, known)
+	if rule.Expression == nil { // JSONPath has no expression of a time
+		with, instead = l.unknownTime(&rule.Condition, known), "count the polls instead, or compare the time in a Choice in JSONata, "+
+			"such as $millis() - $toMillis($started) > 7200000, where a state before the loop assigns $$.State.EnteredTime to started"
+	} else {
+		with = l.unknownTimeOf(timedPart(raw), known)
 	}
 	if with == "" {
 		return nil
 	}
-	return refuse("the rule of %q for %q compares the time with %s, and the definition does not show how long that lets the loop wait: "+
-		"set it from a number, such as $millis() + 7200000", s.Name, rule.Next, with)
+	return refuse("the rule of %q for %q compares the time with %s, and the definition does not show how long that lets the loop wait: %s",
+		s.Name, rule.Next, with, instead)
+}
+
+// joinedBy finds what joins the comparisons of a condition in JSONata.
+var joinedBy = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:and|or)\b`) })
+
+// timedPart are the comparisons of a condition in JSONata that read the time.
+func timedPart(raw []byte) []byte {
+	parts := slices.DeleteFunc(joinedBy().Split(string(raw), -1), func(part string) bool { return !readsClock().MatchString(part) })
+	return []byte(strings.Join(parts, " and "))
 }
 
 // unknownTimeOf is what the JSON of a rule in JSONata compares the time with and the definition does

@@ -235,7 +235,7 @@ func TestChoiceOnOtherData(t *testing.T) {
 
 	inside := strings.Replace(machine("", "", "", ""), `"Choices": [`, `"Choices": [{"Variable": "$.more", "IsPresent": true, "Next": "Report"},`, 1)
 	after, loops = apply(t, inside, fix.Options{})
-	require.Equal(t, `a rule of "Done?" leads to "Report" by data that "Get" does not give`, loops[0].Refused)
+	require.Equal(t, `a rule of "Done?" leads to "Report" by data that "Get" does not give: $.more`, loops[0].Refused)
 	require.Equal(t, inside, after)
 }
 
@@ -253,7 +253,8 @@ func TestNumericVariable(t *testing.T) {
   "Report": {"Type": "Succeed"},
   "Failed": {"Type": "Fail", "Error": "E"}}}`
 	_, loops := apply(t, strings.Replace(text, `"Error": "E"`, `"Error": "E", "Cause": "{% $string($polls) %}"`, 1), fix.Options{Strategy: compile.Variables})
-	require.Equal(t, `"Get" makes the variable "polls" of itself in each turn, and more reads it than the Choices of the loop`, loops[0].Refused)
+	require.Equal(t, `"Get" sets the variable "polls" from its value of the turn before, which a new loop does not keep, and "Failed" reads it: `+
+		`let no state but the Choices of the loop read it`, loops[0].Refused)
 	after, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
 	require.Empty(t, loops[0].Refused)
 	require.NotContains(t, after, "$polls + 1")

@@ -248,7 +248,8 @@ func (f *fragment) pollAssign() (object, error) {
 			return nil, refuse("the Output of %q reads the variable %q, which its Assign sets anew", f.poll.Name, name)
 		}
 		if readsVariable(n.Raw(), name) {
-			return nil, refuse("%q makes the variable %q of itself in each turn, and more reads it than the Choices of the loop", f.poll.Name, name)
+			return nil, refuse("%q sets the variable %q from its value of the turn before, which a new loop does not keep, and %s reads it: "+
+				"let no state but the Choices of the loop read it", f.poll.Name, name, f.readerBeside(name))
 		}
 	}
 	var value any

@@ -1,13 +1,15 @@
 package fix
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // keepRetry puts the retriers of the old poll behind those of the new one. Errors that the old
-// ones retry more often stay with them, unless the new ones are the loop.
+// ones retry more often, or for longer, stay with them, unless the new ones are the loop.
 func (f *fragment) keepRetry(s object) {
 	kept := f.node(f.poll).Get("Retry")
 	if kept == nil {
@@ -32,17 +34,37 @@ func isOfLoop(retrier object) bool {
 	return slices.Contains(names, any(asl.ErrorQueryEvaluation))
 }
 
-// leaveToOldRetry takes the errors out of a new retrier that the old poll retries more often. It
-// tells whether any are left.
+// leaveToOldRetry takes the errors out of a new retrier that the old poll retries more often or for
+// longer. It tells whether any are left.
 func (f *fragment) leaveToOldRetry(retrier object) bool {
-	attempts, _ := retrier["MaxAttempts"].(float64)
+	made := asl.Retrier{IntervalSeconds: 1, MaxAttempts: 3, BackoffRate: 2} //nolint:mnd // the defaults of the language
+	if json.Unmarshal(mustJSON(retrier), &made) != nil {
+		return true // it is JSON
+	}
 	names, _ := retrier["ErrorEquals"].([]any)
 	names = slices.DeleteFunc(names, func(name any) bool {
 		old := retrierOf(f.poll.Retry, name.(string))
-		return old != nil && old.MaxAttempts > int64(attempts)
+		return old != nil && (old.MaxAttempts > made.MaxAttempts || lastsOf(*old) > lastsOf(made))
 	})
 	retrier["ErrorEquals"] = names
 	return len(names) > 0
+}
+
+// lastsOf is how long the retries of a retrier wait in the mean, in seconds.
+func lastsOf(r asl.Retrier) float64 {
+	total, interval := 0.0, float64(r.IntervalSeconds)
+	for n := int64(0); n < min(r.MaxAttempts, asl.MaxEvents); n++ {
+		delay := interval
+		if r.MaxDelaySeconds > 0 {
+			delay = math.Min(delay, float64(r.MaxDelaySeconds))
+		}
+		total += delay
+		interval = math.Min(interval*r.BackoffRate, asl.MaxSeconds)
+	}
+	if r.JitterStrategy == asl.JitterFull {
+		return total / 2 //nolint:mnd // it draws from 0 on
+	}
+	return total
 }
 
 // retrierOf is the first retrier that takes an error; nil if none does.

@@ -98,7 +98,10 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 	if err := l.read(*table); err != nil {
 		return l, err
 	}
-	if err := l.chooseEntry(ctx, *table, o); err != nil || !o.strategy().Waits() {
+	if err := l.chooseEntry(ctx, *table, o); err != nil {
+		return l, err
+	}
+	if err := l.checkSeveral(o); err != nil || !o.strategy().Waits() {
 		return l, err
 	}
 	return l, l.addStart(*table, o)

@@ -176,7 +176,7 @@ func TestSyncStart(t *testing.T) {
 		"an answer that the loop speaks of": {edit(training(`, "ResultPath": "$.started"`, ""), `"Type": "Choice"`, `"Comment": "no SdkHttpMetadata", "Type": "Choice"`), ""},
 		"an answer that another branch reads": {`{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "End": true, "Branches": [` + training(`, "ResultPath": "$.started"`, "") +
 			`, {"StartAt": "Log", "States": {"Log": {"Type": "Pass", "InputPath": "$.started.SdkHttpMetadata", "End": true}}}]}}}`, `a state reads SdkHttpMetadata of "Train"`},
-		"a variable of itself": {inJSONata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"n": "{% $exists($n) ? $n + 1 : 0 %}"}`, "")), `"Train" makes the variable "n" of itself`},
+		"a variable of itself": {inJSONata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"n": "{% $exists($n) ? $n + 1 : 0 %}"}`, "")), `"Train" sets the variable "n" from its own value`},
 		"arguments of an expression": {edit(inJSONata.Replace(training(`, "Output": "{% $states.input %}"`, "")), `"Arguments": {"TrainingJobName": "{% $states.input.name %}", "RoleArn": "arn:aws:iam::123456789012:role/r"}`,
 			`"Arguments": "{% {'TrainingJobName': $states.input.name, 'RoleArn': 'r'} %}"`), `the arguments of "Train" are an expression`},
 	} {

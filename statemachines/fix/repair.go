@@ -377,9 +377,11 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), from, to), true
 		}
 	}
+	if tried.blinded && !mended {
+		about, mended = tried.rowOfData(report)
+	}
 	if i := slices.IndexFunc(report.Runs, func(run trial.Run) bool { return tried.past != nil && tried.past(&run) }); !mended && i >= 0 {
-		run := &report.Runs[i]
-		about, mended = fmt.Sprintf("%s: %s -> goes on, then %s in a later state", tried.about, describeEnd(run.Before), describeEnd(run.After)), true
+		about, mended = rowOfPast(tried.about, &report.Runs[i]), true
 	}
 	about += tried.rowOfWrong(report)
 	if _, end, ok := strings.Cut(about, " -> "); ok && tried.missing {

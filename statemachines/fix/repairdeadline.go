@@ -1,9 +1,11 @@
 package fix
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -14,12 +16,14 @@ import (
 // tells how long they are. In a loop of some turns, no known Wait may end earlier than the
 // history; else the number is the user's.
 func (b *boundEdit) deadlines(base candidate, turns int, r *repairer) []candidate {
-	longest, known := b.longestWait()
+	longest, open := b.longestWait()
 	after := time.Duration(turns) * longest
 	if r.options.MaxWait > 0 {
 		after = r.options.MaxWait
-	} else if !known {
+	} else if open != nil {
 		base.class = Offered
+		base.also = joinTexts(base.also, fmt.Sprintf("this is for a Wait of %s in %q, where the definition does not say how long it is: "+
+			"pass --max-wait if it is longer", spell(usualWait), open.Name))
 	}
 	after = max(after.Truncate(time.Second), time.Second)
 	base.about, base.failing = "a job that has not ended after "+spell(after), "calls of %s that still fail after "+spell(after)
@@ -29,9 +33,9 @@ func (b *boundEdit) deadlines(base candidate, turns int, r *repairer) []candidat
 	return b.bySize(base, r, b.deadlineByState(after))
 }
 
-// longestWait is the longest of the waits, or what a trial takes for one that is not known.
-func (b *boundEdit) longestWait() (longest time.Duration, known bool) {
-	known = true
+// longestWait is the longest of the waits, and the first that the definition does not know, which
+// counts as a trial takes it; nil for none.
+func (b *boundEdit) longestWait() (longest time.Duration, open *asl.State) {
 	for _, s := range b.loop.Waits {
 		var seconds int64
 		ok := s.Wait.Seconds != nil
@@ -39,11 +43,16 @@ func (b *boundEdit) longestWait() (longest time.Duration, known bool) {
 			seconds, ok = s.Wait.Seconds.Literal.(int64)
 		}
 		if !ok {
-			known, seconds = false, int64(usualWait/time.Second)
+			open, seconds = cmp.Or(open, s), int64(usualWait/time.Second)
 		}
 		longest = max(longest, time.Duration(seconds)*time.Second)
 	}
-	return longest, known
+	return longest, open
+}
+
+// joinTexts joins two parts of a line; either may be empty.
+func joinTexts(a, b string) string {
+	return strings.Join(slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" }), "; ")
 }
 
 // deadline is a moment that a variable has.

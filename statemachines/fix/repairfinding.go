@@ -82,7 +82,8 @@ func subjectOf(f lint.Finding) string {
 	return subject
 }
 
-// alsoMended are the other findings beside edits that lint does not find with them.
+// alsoMended are the other findings beside edits that lint does not find with them, there or in a
+// state that they add.
 func (c *checked) alsoMended(after *checked, mended lint.Finding, edits []edit.Edit) []string {
 	name := func(c *checked, f lint.Finding) string {
 		if s := c.stateAt(f); s != nil {
@@ -97,7 +98,10 @@ func (c *checked) alsoMended(after *checked, mended lint.Finding, edits []edit.E
 		if one == "" || one == own || !isRepairable(f) || slices.Contains(all, one) || !slices.Contains(near, c.stateAt(f).Name) {
 			continue
 		}
-		if !slices.ContainsFunc(after.findings, func(left lint.Finding) bool { return name(after, left) == one }) {
+		if !slices.ContainsFunc(after.findings, func(left lint.Finding) bool {
+			at := after.stateAt(left)
+			return name(after, left) == one || left.Rule == f.Rule && at != nil && stateOf(c.machine, at.Name) == nil
+		}) {
 			all = append(all, one)
 		}
 	}

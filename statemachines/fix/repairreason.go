@@ -14,10 +14,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// isRepairable tells whether a finding should be mended: every ERROR and DANGER, and what fix
-// has recipes for.
+// isRepairable tells whether a finding should be mended: every one but a NOTE, and what fix has
+// recipes for.
 func isRepairable(f lint.Finding) bool {
-	return f.Severity == diag.Error || f.Severity == diag.Danger || f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") ||
+	return f.Severity != diag.Note || f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") ||
 		slices.Contains([]string{typecheck.AbsentMember, lint.UnretriedTask, lint.StartRace, lint.UnboundedLoop}, f.Rule)
 }
 
@@ -27,10 +27,11 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	if f.Rule == lint.UnboundedLoop {
 		return r.reasonUnbounded(ctx, c, f, smallest)
 	}
-	if smallest != nil {
+	aboutStatus := strings.HasPrefix(f.Rule, "status-")
+	if smallest != nil && !(aboutStatus && errors.Is(smallest, errStillFound)) {
 		return smallest.Error()
 	}
-	if strings.HasPrefix(f.Rule, "status-") {
+	if aboutStatus {
 		return r.reasonStatus(ctx, c, f)
 	}
 	switch f.Rule {
@@ -50,7 +51,8 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	case lint.HiddenFailure:
 		return "only you know which errors are a success: name them in the Catch, and lead the others to your failure"
 	case lint.RepeatedStart:
-		return "only you know whether the job may run twice: pass a token that is the same in each attempt, or retry throttled calls alone"
+		_, advice, _ := strings.Cut(f.Message, "; ")
+		return "only you know whether the job may run twice: " + advice
 	case lint.CallbackTimeout:
 		return "only you know how long the answer may take: add TimeoutSeconds to the Task"
 	case lint.EventBudget, lint.ShortInterval:
@@ -95,6 +97,12 @@ func lacksEvents(err error) bool {
 
 // notShown says why no trial run shows that an edit mends a finding.
 func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
+	if at := c.stateAt(f); slices.Contains(report.NotMet, at.Name) {
+		return fmt.Errorf("no trial run gets to %q, so nothing shows what an edit there changes: make it by hand", at.Name)
+	}
+	if end := c.endOfLoop(report, f); end != "" {
+		return errors.New(end)
+	}
 	answered := slices.DeleteFunc(slices.Clone(report.Runs), func(r trial.Run) bool { return failingTask(&r) != "" })
 	first := ""
 	for _, other := range c.findings {
@@ -113,6 +121,23 @@ func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 		return errors.New(unseen + ": " + first)
 	}
 	return errors.New(unseen)
+}
+
+// endOfLoop says how a loop that lint finds unbounded ends in the trial runs of a job that does not
+// end; empty if it does not.
+func (c *checked) endOfLoop(report *trial.Report, f lint.Finding) string {
+	l := c.loopOf(c.stateAt(f))
+	if f.Rule != lint.UnboundedLoop || l == nil || l.Poll == nil {
+		return ""
+	}
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		stays := slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Task == l.Poll.Name && k.Sort == trial.Never })
+		if stays && !breaks(r.Before) {
+			return fmt.Sprintf("something else ends the loop: with %s, the machine %s after %s", r.Script, describeEnd(r.Before), spell(r.Before.Lasts))
+		}
+	}
+	return ""
 }
 
 // orReplace advises to replace a loop; empty if that is refused, or if enough loops were tried.

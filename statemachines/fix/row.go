@@ -44,10 +44,40 @@ func (t *candidate) isAbout(r *trial.Run) bool { return t.of == nil || r.IsIn(t.
 // row says how a run ends before and after it.
 func (t *candidate) row(about string, r *trial.Run) string {
 	before, after := describeEnd(r.Before), cmp.Or(t.does, describeEnd(r.After))
-	if t.goesOn {
+	switch {
+	case t.goesOn && asksOn(r) && (&trial.Run{Kinds: []trial.Kind{r.Left}}).IsIn(t.frame):
+		before, after = describeAt(r.Before, r.After), describeAt(r.After, r.Before)
+	case t.goesOn:
 		before, after = describeOf(r.Before, r.After), describeOf(r.After, r.Before)
 	}
 	return fmt.Sprintf("%s: %s -> %s", about, before, after)
+}
+
+// rowOfPast says that a run goes on past what is mended, and breaks behind it by another member that
+// its answer lacks.
+func rowOfPast(about string, r *trial.Run) string {
+	return fmt.Sprintf("%s: %s -> goes on; if the answer lacks another member, too, it %s in a later state", about, describeEnd(r.Before), describeEnd(r.After))
+}
+
+// mostShown is how much of a cause or an output a line shows.
+const mostShown = 120
+
+// rowOfData says what a machine tells otherwise where each run ends as before: the cause of a
+// failure, the output, or a call.
+func (t *candidate) rowOfData(report *trial.Report) (about string, ok bool) {
+	short := func(text string) string {
+		if all := []rune(text); len(all) > mostShown {
+			return string(all[:mostShown]) + "..."
+		}
+		return text
+	}
+	runs := report.Outside()
+	i := slices.IndexFunc(runs, func(r trial.Run) bool { return !breaks(r.Before) && !breaks(r.After) })
+	if i < 0 {
+		return "", false
+	}
+	d := runs[i].Differences[0]
+	return fmt.Sprintf("%s: with %s, the %s %s -> %s", t.about, runs[i].Script, d.What, short(d.Before), short(d.After)), true
 }
 
 // rowOfWrong says how runs with the wrong word end, if they end otherwise than before.

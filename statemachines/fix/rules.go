@@ -42,10 +42,12 @@ func (l *loop) checkRows(rows []lint.Row) error {
 			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.readsCount(raw) {
 				l.late = append(l.late, rule.Next)
 			}
-			if l.inside[rule.Next] || l.readsAnswer(rule) || l.isBounded() && slices.Contains(l.late, rule.Next) {
+			if l.inside[rule.Next] || l.isBounded() && slices.Contains(l.late, rule.Next) {
 				continue
 			}
-			return refuse("a rule of %q leads to %q by data that %q does not give", s.Name, rule.Next, l.poll.Name)
+			if other := l.readsOther(rule); other != "" {
+				return refuse("a rule of %q leads to %q by data that %q does not give: %s", s.Name, rule.Next, l.poll.Name, other)
+			}
 		}
 	}
 	return l.checkEnds(rows)
@@ -141,13 +143,13 @@ var (
 	boundVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)\s*:=`) })
 )
 
-// readsAnswer tells whether a rule looks at nothing but what the poll gives.
-func (l *loop) readsAnswer(rule *asl.ChoiceRule) bool {
+// readsOther is what a rule looks at that the poll does not give; empty for nothing.
+func (l *loop) readsOther(rule *asl.ChoiceRule) string {
 	if rule.Expression == nil {
-		return l.conditionReadsAnswer(&rule.Condition)
+		return l.conditionReadsOther(&rule.Condition)
 	}
 	if rule.Expression.Expression == nil {
-		return true
+		return ""
 	}
 	text := rule.Expression.Expression.String()
 	bound := map[string]bool{} // in the expression itself
@@ -156,16 +158,16 @@ func (l *loop) readsAnswer(rule *asl.ChoiceRule) bool {
 	}
 	for _, match := range readVariable().FindAllStringSubmatch(text, -1) {
 		if match[3] == "" && match[1] != "states" && !bound[match[1]] && !l.assigns(match[1]) {
-			return false
+			return "$" + match[1]
 		}
 	}
 	for _, match := range readInput().FindAllStringSubmatch(text, -1) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(match[1], "."), ".")
 		if strings.Contains(match[0], "context") || !l.gives(name) {
-			return false
+			return match[0]
 		}
 	}
-	return true
+	return ""
 }
 
 // assigns tells whether the poll sets a variable.
@@ -205,11 +207,19 @@ func (l *loop) readsInput(name string) bool {
 	})
 }
 
-func (l *loop) conditionReadsAnswer(c *asl.Condition) bool {
-	if inner := partsOf(c); len(inner) > 0 {
-		return !slices.ContainsFunc(inner, func(c *asl.Condition) bool { return !l.conditionReadsAnswer(c) })
+// conditionReadsOther is what a condition in JSONPath looks at that the poll does not give.
+func (l *loop) conditionReadsOther(c *asl.Condition) string {
+	for _, part := range partsOf(c) {
+		if other := l.conditionReadsOther(part); other != "" {
+			return other
+		}
 	}
-	return l.pathReadsAnswer(c.Variable) && l.pathReadsAnswer(c.ValuePath)
+	for _, p := range []*jsonpath.Path{c.Variable, c.ValuePath} {
+		if !l.pathReadsAnswer(p) {
+			return p.String()
+		}
+	}
+	return ""
 }
 
 // pathReadsAnswer tells whether a path of a Choice in JSONPath leads into the answer.
@@ -219,8 +229,11 @@ func (l *loop) pathReadsAnswer(p *jsonpath.Path) bool {
 		return true
 	case p.Variable() != "":
 		return l.assigns(p.Variable())
-	case p.Context():
+	case p.Context(), l.choice.InputPath == nil:
 		return false
+	case l.poll.QueryLanguage == asl.JSONata:
+		names := slices.Concat(namesOf(l.choice.InputPath), namesOf(p))
+		return len(names) > 0 && l.gives(names[0])
 	}
 	at, answers := l.answerAt()
 	names := namesOf(p)

@@ -385,7 +385,7 @@ func (f *fragment) assignStart() error {
 	for _, m := range n.Members {
 		name := strings.TrimSuffix(m.Name, ".$")
 		if readsVariable(n.Raw(), name) {
-			return refuse("%q makes the variable %q of itself", f.starter.Name, name)
+			return refuse("%q sets the variable %q from its own value, which a .sync Task cannot do", f.starter.Name, name)
 		}
 	}
 	given := func() (string, error) { return f.startResult("$states.result") }

@@ -65,8 +65,9 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 			return nil, nil, err
 		}
 	}
+	j.changes = append(j.changes, f.errorsOfStart()...)
 	isStatus := func(value string) bool { _, known := j.verdicts[value]; return known }
-	return dropAlike(j.changes, isStatus), report, nil
+	return dropAlike(dropLate(j.changes), isStatus), report, nil
 }
 
 // dropAlike leaves out texts that are no status of the job, and that change as any other text does.
@@ -76,6 +77,15 @@ func dropAlike(changes []Change, isStatus func(value string) bool) []Change {
 		return value != "" && value != trial.UnknownValue && !isStatus(value) && slices.ContainsFunc(changes, func(o Change) bool {
 			return o.Kind.Value == trial.UnknownValue && o.Kind.Sort == c.Kind.Sort && o.Before == c.Before && o.After == c.After
 		})
+	})
+}
+
+// dropLate leaves out jobs that end after the old machine timed out, where a line tells of the job
+// that never ends.
+func dropLate(changes []Change) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+		return c.Kind.Sort == trial.Status && c.Before == describeEnd(trial.Outcome{Status: string(sim.StatusTimedOut)}) &&
+			slices.ContainsFunc(changes, func(o Change) bool { return o.Kind.Sort == trial.Never && o.Kind.Value == c.Kind.Value })
 	})
 }
 
@@ -104,17 +114,31 @@ type judge struct {
 
 // read declares the differences of a run that a new loop is for, and refuses others.
 func (j *judge) read(r *trial.Run) error {
+	if j.leavesRunning(r) {
+		return refuse("with %s, the new loop succeeds, and the old one polls on", r.Script)
+	}
 	if len(r.Differences) == 0 || breaksAlike(r) || j.endsEarlier(r) {
 		return nil
 	}
 	kind, ok := j.kindOf(r)
-	late := r.Before.Status == string(sim.StatusTimedOut) || kind == trial.Kind{Task: j.sync, Sort: trial.Fails, Value: asl.ErrorTimeout}
 	switch {
-	case j.sync != "" && (ok || late || r.Differences[0].What == trial.Poll):
-		return nil // its statuses and times are compared by themselves
+	case j.sync != "" && (kind == trial.Kind{Task: j.sync, Sort: trial.Fails, Value: asl.ErrorTimeout} || r.Differences[0].What == trial.Poll):
+		return nil // its time is that of the wait, and it polls once
 	case ok && j.isMended(kind, r):
 		j.add(kind, r)
 		return nil
+	}
+	return whyRefused(r)
+}
+
+// ownErrors are those of new Fail states.
+const ownErrors = "JobPoller."
+
+// whyRefused says what a run does otherwise. A new Fail state is none of the user's.
+func whyRefused(r *trial.Run) error {
+	before, after := r.Before, r.After
+	if before.Status == string(sim.StatusFailed) && after.Status == before.Status && strings.HasPrefix(after.Error, ownErrors) && before.Error != after.Error {
+		return refuse("with %s, the execution fails with %q, and the compiled loop does not lead there: it would end in a new Fail state", r.Script, before.Error)
 	}
 	return refuse("with %s, %s", r.Script, r.Differences[0])
 }
@@ -127,9 +151,15 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 	if kind.Sort == trial.Status || kind.Sort == trial.Items {
 		change.After = describeOf(r.After, r.Before)
 	}
+	if kind.Sort == trial.Status && asksOn(r) {
+		change.Kind, change.Before, change.After = r.Left, describeAt(r.Before, r.After), describeAt(r.After, r.Before)
+	}
+	if change.Before == change.After {
+		change.After += fmt.Sprintf(", with another %s", r.Differences[0].What)
+	}
 	for i, known := range j.changes {
 		switch {
-		case known.Kind != kind:
+		case known.Kind != change.Kind:
 		case known.Bare == change.Bare:
 			return
 		case known.Before == change.Before && known.After == change.After:
@@ -165,6 +195,13 @@ func (j *judge) endsEarlier(r *trial.Run) bool {
 // isOfItems tells whether a run is about an answer that lists two items.
 func isOfItems(r *trial.Run) bool {
 	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Items })
+}
+
+// leavesRunning tells whether the new loop succeeds at an answer of two items, one of which runs,
+// for which the old one polls on.
+func (j *judge) leavesRunning(r *trial.Run) bool {
+	return isOfItems(r) && r.After.Status == string(sim.StatusSucceeded) && r.After.Asked < r.Before.Asked &&
+		slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Status && j.verdicts[k.Value] == pollcore.Retry })
 }
 
 // isOfEarlierEnd tells whether an end that comes earlier can make a difference: calls behind the loop
@@ -258,6 +295,17 @@ func isEngineError(o trial.Outcome) bool {
 func describeOf(o, other trial.Outcome) string {
 	if o.Status == string(sim.StatusSucceeded) && o.Polls > other.Polls {
 		o.Status, o.TimesOut = trial.PollsOn, false
+	}
+	return describeEnd(o)
+}
+
+// asksOn tells whether one machine ends at a status after which the other asks again.
+func asksOn(r *trial.Run) bool { return r.Left.Sort == trial.Status && r.Before.Asked != r.After.Asked }
+
+// describeAt says what a machine does for the last answer that both got.
+func describeAt(o, other trial.Outcome) string {
+	if o.Asked > other.Asked {
+		o.Status = trial.PollsOn
 	}
 	return describeEnd(o)
 }

@@ -45,6 +45,8 @@ func TestJudgeRuns(t *testing.T) {
 		"the same, with another poll":                  {[]trial.Kind{cancelled, succeeded}, ends("SUCCEEDED", "", 2), good, differ(trial.Poll, trial.Output), "", refused},
 		"the same, with another call":                  {[]trial.Kind{cancelled, running}, ends("FAILED", "Job.Failed", 2), bad, differ(trial.Calls), "", refused},
 		"a running item beside one that failed":        {[]trial.Kind{items, cancelled, running}, ends("SUCCEEDED", "", 2), bad, differ(trial.End), "", items.Value},
+		"a success beside an item that still runs":     {[]trial.Kind{items, succeeded, running}, trial.Outcome{Status: "SUCCEEDED", Asked: 2}, trial.Outcome{Status: "SUCCEEDED", Asked: 1}, nil, "", refused},
+		"a success beside another, earlier":            {[]trial.Kind{items, succeeded}, trial.Outcome{Status: "SUCCEEDED", Asked: 2}, trial.Outcome{Status: "SUCCEEDED", Asked: 1}, nil, "", ""},
 		"two items that succeed, and poll on":          {[]trial.Kind{items, succeeded, running}, good, ends("SUCCEEDED", "", 2), differ(trial.Output), "", items.Value},
 		"two items that fail with another error":       {[]trial.Kind{items, cancelled, succeeded}, bad, ends("FAILED", "Other", 1), differ(trial.Error), "", items.Value},
 		"two items that fail, with another call":       {[]trial.Kind{items, cancelled, succeeded}, bad, bad, differ(trial.Calls), "", refused},
@@ -96,8 +98,10 @@ func TestJudgeRuns(t *testing.T) {
 		"an error of the engine after":                 {nil, bad, engine, differ(trial.Error), "", refused},
 		"time-outs of Tasks":                           {nil, ends("FAILED", "States.Timeout", 1), ends("FAILED", "States.Timeout", 1), differ(trial.Cause), "", refused},
 		"executions that are cut off":                  {nil, ends("TIMED_OUT", "States.Runtime", 1), ends("TIMED_OUT", "States.Runtime", 1), differ(trial.Cause), "", refused},
-		"a .sync Task has its statuses compared":       {[]trial.Kind{cancelled}, good, bad, differ(trial.End), "Start", ""},
-		"a .sync Task is late":                         {nil, ends("TIMED_OUT", "", 1), bad, differ(trial.End), "Start", ""},
+		"a status behind a .sync Task":                 {[]trial.Kind{cancelled}, good, bad, differ(trial.End), "Start", "CANCELLED"},
+		"a job that stays behind a .sync Task":         {[]trial.Kind{never}, ends("TIMED_OUT", "", 1), bad, differ(trial.End), "Start", "RUNNING"},
+		"a .sync Task that loses a success":            {[]trial.Kind{succeeded}, good, bad, differ(trial.End), "Start", refused},
+		"a .sync Task is late":                         {nil, ends("TIMED_OUT", "", 1), bad, differ(trial.End), "Start", refused},
 		"a .sync Task times out":                       {[]trial.Kind{{Task: "Start", Sort: trial.Fails, Value: "States.Timeout"}}, good, bad, differ(trial.End), "Start", ""},
 		"a .sync Task fails":                           {[]trial.Kind{{Task: "Start", Sort: trial.Fails, Value: "X"}}, good, bad, differ(trial.End), "Start", refused},
 		"another Task beside a .sync Task times out":   {[]trial.Kind{{Task: "Tell", Sort: trial.Fails, Value: "States.Timeout"}}, good, bad, differ(trial.End), "Start", refused},
@@ -124,6 +128,36 @@ func TestJudgeRuns(t *testing.T) {
 			}
 			require.Len(t, j.changes, 1, "each kind once")
 			require.Equal(t, c.want, j.changes[0].Kind.Value)
+		})
+	}
+}
+
+// A line names the status at which one machine ends and the other asks again.
+func TestJudgeNamesWhereOneEnds(t *testing.T) {
+	t.Parallel()
+	kind := func(value string) trial.Kind { return trial.Kind{Task: "Look", Sort: trial.Status, Value: value} }
+	ended, asked := trial.Outcome{Status: "SUCCEEDED", Asked: 2}, trial.Outcome{Status: "FAILED", Error: "Job.Failed", Asked: 3}
+	for name, c := range map[string]struct {
+		before, after trial.Outcome
+		want          string
+	}{
+		"before": {ended, asked, "CANCELLING: succeeds -> polls on"},
+		"after":  {trial.Outcome{Status: "SUCCEEDED", Asked: 3}, trial.Outcome{Status: "FAILED", Error: "Job.Failed", Asked: 2}, "CANCELLING: polls on -> fails Job.Failed"},
+		"alike":  {trial.Outcome{Status: "SUCCEEDED", Asked: 3}, asked, "CANCELLED: succeeds -> fails Job.Failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := judge{poll: "Look", verdicts: map[string]pollcore.Verdict{"CANCELLED": pollcore.Failure, "CANCELLING": pollcore.Retry}}
+			left := kind("CANCELLING")
+			if c.before.Asked == c.after.Asked {
+				left = kind("CANCELLED")
+			}
+			require.NoError(t, j.read(&trial.Run{
+				Kinds: []trial.Kind{kind("CANCELLING"), kind("CANCELLED")}, Left: left, Before: c.before, After: c.after,
+				Differences: []trial.Difference{{What: trial.End}},
+			}))
+			require.Len(t, j.changes, 1)
+			require.Equal(t, c.want, j.changes[0].Kind.Value+": "+j.changes[0].Before+" -> "+j.changes[0].After)
 		})
 	}
 }

@@ -130,8 +130,19 @@ func staysSame(laps [][]hop, o operand, states []*asl.State, path []string) bool
 			return false
 		}
 	}
-	called := lastName(o.String())
-	return !kept || !slices.ContainsFunc(states, func(s *asl.State) bool { return mayGive(s, called) })
+	return !kept || !slices.ContainsFunc(states, func(s *asl.State) bool { return sets(s, o, states) })
+}
+
+// sets tells whether a state gives an operand another value on a way that stays in the loop. The
+// output of an error is none.
+func sets(s *asl.State, o operand, states []*asl.State) bool {
+	return slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool {
+		if !slices.ContainsFunc(states, func(to *asl.State) bool { return to.Name == way.To }) {
+			return false
+		}
+		f := hop{s, way}.origin(o)
+		return f.text != "error" && !(f.copies && f.operands[0].String() == o.String())
+	})
 }
 
 // moving matches a formula that may give something else each time.

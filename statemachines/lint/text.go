@@ -171,7 +171,18 @@ func (r *Row) target() string {
 	if len(r.Routes) == 0 {
 		return "-> no rule"
 	}
-	return "-> " + strings.Join(r.Routes, ", ")
+	return "-> " + joinNames(r.Routes)
+}
+
+// joinNames lists names of states, in quotes where a comma in one would make two of it.
+func joinNames(names []string) string {
+	shown := slices.Clone(names)
+	for i, name := range shown {
+		if strings.Contains(name, ",") {
+			shown[i] = strconv.Quote(name)
+		}
+	}
+	return strings.Join(shown, ", ")
 }
 
 // doesOf are the ends, for people.

@@ -335,6 +335,11 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 			p.report.NotTried = append(p.report.NotTried, fmt.Sprintf("%q: no trial run gets there", name))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.changed)) {
+		if !met[name] {
+			p.report.NotMet = append(p.report.NotMet, name)
+		}
+	}
 	return p.report, nil
 }
 
@@ -399,6 +404,10 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 		short: s.events > 0,
 	}
 	run.Before.Asked, run.After.Asked = a.asked, b.asked
+	if n := min(a.asked, b.asked); n > 0 {
+		last, _ := s.answer(n - 1)
+		run.Left = last.kind
+	}
 	if a != b {
 		run.Differences = differ(a.apart(b), b.apart(a), nil)
 	}

@@ -232,6 +232,7 @@ func (p *player) end(r *sim.Result) error {
 	if err := json.Unmarshal(r.Output, &p.seen.output); err != nil {
 		return err
 	}
+	p.seen.output = copyOf(p.seen.output)
 	p.options.leaveOut("", p.seen.output)
 	return nil
 }
@@ -337,6 +338,8 @@ func copyOf(value any) any {
 			list[i] = copyOf(item)
 		}
 		return list
+	case string:
+		return withoutPlaces(value) // it may be the cause of an error that was caught
 	default:
 		return value
 	}

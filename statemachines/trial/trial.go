@@ -42,8 +42,8 @@ type Member struct{ Task, Path string } // such as "detail.status"
 type Report struct {
 	// Scripts are how many were run, of how many there are.
 	Scripts, Of int
-	// NotTried says what no run got to.
-	NotTried []string
+	// NotTried says what no run got to, and NotMet which states that differ, by name.
+	NotTried, NotMet []string
 	// Runs are what both machines did on each script.
 	Runs []Run
 }
@@ -55,6 +55,9 @@ type Run struct {
 	Usual  []Kind // of those that are, in either machine
 	Before Outcome
 	After  Outcome
+	// Left is the kind of the last answer that both machines got from the Task that the script
+	// varies: one of them may have asked on.
+	Left Kind
 	// Differences are what differs, each What once, and calls once a flow.
 	Differences []Difference
 

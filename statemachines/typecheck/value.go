@@ -116,6 +116,9 @@ func (v Value) IsNothing() bool { return v.kinds() == 0 }
 // IsUnknown tells whether nothing is known.
 func (v Value) IsUnknown() bool { return v.set == nil }
 
+// IsArray tells whether the value is an array, where it is there.
+func (v Value) IsArray() bool { return !v.IsUnknown() && v.kinds()&^(missing|null) == arrays }
+
 // Literals returns the strings that the value may be, sorted, if it may be nothing
 // but one of them.
 func (v Value) Literals() ([]string, bool) {

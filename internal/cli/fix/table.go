@@ -116,6 +116,28 @@ func trialRow(name string, m fix.Measure) []string {
 	}
 }
 
+// nameOf names a kind of answers of the poll, or of another Task.
+func nameOf(k trial.Kind, poll string) string {
+	switch stays := k.Sort == trial.Never; {
+	case stays && k.Pattern != "":
+		return "a job that stays in a status like " + k.Pattern
+	case k.Pattern != "":
+		return "other statuses like " + k.Pattern
+	case stays && k.Value == trial.UnknownValue:
+		return "a job that stays in any other status"
+	case stays:
+		return "a job that stays " + k.Value
+	case k.Sort == trial.Fails && k.Task != poll:
+		return fmt.Sprintf("%s of %q", k.Value, k.Task)
+	case k.Value == "":
+		return "no status"
+	case k.Value == trial.UnknownValue:
+		return "any other status"
+	default:
+		return k.Value
+	}
+}
+
 // changesTable is what an execution does otherwise, answers with the same change on one line.
 func changesTable(l fix.Loop) string {
 	var b strings.Builder
@@ -123,15 +145,7 @@ func changesTable(l fix.Loop) string {
 	var order []string
 	answers := map[string][]string{}
 	for _, change := range l.Changes {
-		name := change.Kind.Value
-		switch {
-		case change.Kind.Sort == trial.Never:
-			name = "a job that stays " + name
-		case name == "":
-			name = "no status"
-		case name == trial.UnknownValue:
-			name = "any other status"
-		}
+		name := nameOf(change.Kind, l.Poll)
 		if change.Kind.Sort == trial.Fails && change.After == "succeeds" {
 			change.After = "is retried"
 		}

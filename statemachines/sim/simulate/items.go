@@ -33,9 +33,12 @@ func (l List) Has(answer any) bool {
 	return slices.ContainsFunc(l.at, func(at place) bool { return len(itemsAt(at, answer)) > 0 })
 }
 
+// String spells the place of the list: "Tasks".
+func (l List) String() string { return l.at[len(l.at)-1].spell() }
+
 // Name names the items of two statuses: "Tasks[0] RUNNING and [1] STOPPED".
 func (l List) Name(one, two string) string {
-	return fmt.Sprintf("%s[0] %s and [1] %s", l.at[len(l.at)-1].spell(), one, two)
+	return fmt.Sprintf("%s[0] %s and [1] %s", l, one, two)
 }
 
 func itemsAt(at place, answer any) []any {
