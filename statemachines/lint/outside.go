@@ -84,7 +84,8 @@ func raises(s *asl.State) bool {
 // tellsOutside tells whether the output of an item or a branch is another for a row's values than
 // for a success that goes the same way, and something outside can judge it.
 func (r *reading) tellsOutside(row *Row) bool {
-	return r.outside.inner && !r.outside.quiet && !r.outside.dropped && slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool { return r.tells(way) != toldNothing })
+	judged := r.outside.inner && !r.outside.quiet && !r.outside.dropped
+	return judged && slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool { return r.tells(way) != toldNothing })
 }
 
 // composes tells whether the states that a route goes through behind its last Choice make the output,
