@@ -28,7 +28,7 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 		}
 		return wait, note
 	}
-	old := l.bound.After
+	old := cmp.Or(l.bound.Deadline, l.bound.After)
 	if wait = old; l.bound.Kind == lint.Unbounded || old == 0 {
 		wait = min(cmp.Or(old, unbounded), unbounded)
 	}

@@ -107,11 +107,12 @@ func (c *checker) lengthOf(run lapRun, from entry) time.Duration {
 // boundByTime is the bound of a loop that a time ends, with what its turns take by then, if that is
 // known.
 func (b *bounds) boundByTime() Bound {
+	deadline := b.length.Truncate(time.Second)
 	if b.timed == nil {
-		return Bound{Kind: ByTime, After: b.length}
+		return Bound{Kind: ByTime, After: deadline, Deadline: deadline}
 	}
 	bound := b.timed.bound()
-	bound.Kind = ByTime
+	bound.Kind, bound.Deadline = ByTime, deadline
 	return bound
 }
 

@@ -81,30 +81,6 @@ func raises(s *asl.State) bool {
 	})
 }
 
-// tellsOutside tells whether the output of an item or a branch is another for a row's values than
-// for a success that goes the same way, and something outside can judge it.
-func (r *reading) tellsOutside(row *Row) bool {
-	judged := r.outside.inner && !r.outside.quiet && !r.outside.dropped
-	return judged && slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool { return r.tells(way) != toldNothing })
-}
-
-// composes tells whether the states that a route goes through behind its last Choice make the output,
-// and do not just hand on what is there.
-func (r *reading) composes(way route) bool {
-	if len(way.chosen) == 0 {
-		return false
-	}
-	last := way.chosen[len(way.chosen)-1]
-	if rule := last.taken; rule != nil && rule.Kind == asl.TransitionRule && last.choice.Choice.Rules[rule.Rule].Output != nil {
-		return true
-	}
-	behind := way.path[slices.Index(way.path, last.choice.Name)+1:]
-	return last.choice.Output != nil || slices.ContainsFunc(behind, func(name string) bool {
-		s := r.Flow.State(name)
-		return s != nil && (s.Output != nil || s.Parameters != nil || !isWhole(s))
-	})
-}
-
 // endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for what is no
 // success, and which an item or a branch hands out; and a Catch outside may take a Fail that stops
 // the other branches when the job is done.

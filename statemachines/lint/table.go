@@ -167,6 +167,9 @@ type Bound struct {
 	// After is how long that takes, without the time of the calls; 0 if the
 	// definition does not say.
 	After time.Duration
+	// Deadline is the time of ByTime itself; After is later, as a Choice looks at it between two polls. It is
+	// 0 if the definition does not say.
+	Deadline time.Duration
 	// Timeout is TimeoutSeconds of the state machine where After is 0 and another bound ends
 	// the loop: it may be over before.
 	Timeout time.Duration
