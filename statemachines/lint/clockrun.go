@@ -76,18 +76,3 @@ func (p *path) skip(before *laps, length time.Duration) {
 	p.polls, p.waits = p.polls+n, p.waits+n*lap.waits
 	p.events, p.transitions, p.seconds = p.events+n*lap.events, p.transitions+n*lap.transitions, p.seconds+float64(n)*lap.seconds
 }
-
-// tick sets the clock of the run to when a path leaves its state, and returns how long the state takes;
-// not ok if that is not known.
-func (run *lapRun) tick(p *path, turn Turn) (seconds float64, ok bool) {
-	if !run.ticks {
-		return turn.Wait.Seconds(), true
-	}
-	run.types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
-	if p.at.state.Wait == nil {
-		return 0, !passesTime(p.at.state)
-	}
-	waits, ok := run.types.WaitTime(p.at.state, p.at.env)
-	run.types.PassTime(waits)
-	return waits.Seconds(), ok
-}

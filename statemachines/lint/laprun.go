@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -267,6 +268,21 @@ func (run *lapRun) step(c *checker) bool {
 		run.left.join(&p.laps)
 	}
 	return true
+}
+
+// tick sets the clock of the run to when a path leaves its state, and returns how long the state takes;
+// not ok if that is not known.
+func (run *lapRun) tick(p *path, turn Turn) (seconds float64, ok bool) {
+	if !run.ticks {
+		return turn.Wait.Seconds(), true
+	}
+	run.types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
+	if p.at.state.Wait == nil {
+		return 0, !passesTime(p.at.state)
+	}
+	waits, ok := run.types.WaitTime(p.at.state, p.at.env)
+	run.types.PassTime(waits)
+	return waits.Seconds(), ok
 }
 
 // ways returns the ways that stay in the loop, and the exits. known is false if a bound may be

@@ -64,8 +64,3 @@ func (r *reading) fill() {
 	}
 	sortRows(r.Rows)
 }
-
-// endsIn tells whether one of some routes has an end.
-func endsIn(routes []route, end End) bool {
-	return slices.ContainsFunc(routes, func(way route) bool { return way.ends == end })
-}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -234,4 +235,20 @@ func findStarted(r asl.Resource) *catalog.Entry {
 		return entry
 	}
 	return nil
+}
+
+// onlyWith says what the start call must have so that the service sends an event of the job's end; empty if
+// nothing, or it has it.
+func (l *Loop) onlyWith() string {
+	asked := l.Entry.Job.Event.Switch
+	if asked == "" {
+		return ""
+	}
+	if t := argumentsOf(l.Start); t != nil {
+		given := memberOf(t, javasdk.MemberName(asked))
+		if given != nil && given.Literal == true {
+			return ""
+		}
+	}
+	return fmt.Sprintf(", if the start call has %q true", javasdk.MemberName(asked))
 }

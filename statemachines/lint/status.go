@@ -390,22 +390,6 @@ func (r *reading) sayWhoTells(job *catalog.Job) string {
 	return text
 }
 
-// onlyWith says what the start call must have so that the service sends an event of the job's end; empty if
-// nothing, or it has it.
-func (l *Loop) onlyWith() string {
-	asked := l.Entry.Job.Event.Switch
-	if asked == "" {
-		return ""
-	}
-	if t := argumentsOf(l.Start); t != nil {
-		given := memberOf(t, javasdk.MemberName(asked))
-		if given != nil && given.Literal == true {
-			return ""
-		}
-	}
-	return fmt.Sprintf(", if the start call has %q true", javasdk.MemberName(asked))
-}
-
 // checkDefault warns of a Default that polls on for values of which nobody knows that
 // the job runs, in a loop that nothing else ends.
 func (c *checker) checkDefault(r *reading) {

@@ -98,3 +98,13 @@ func numberIn(p *jsonata.Part) float64 {
 func ofJSONata(states []*asl.State) bool {
 	return slices.ContainsFunc(states, func(s *asl.State) bool { return s.QueryLanguage == asl.JSONata })
 }
+
+// shortTime is longer than a time of a day in seconds that is read as milliseconds.
+const shortTime = 2 * time.Minute
+
+// isSlip tells whether a time is written in milliseconds and meant in seconds: it is short and no whole
+// second, and whole minutes if it were seconds.
+func isSlip(length time.Duration) bool {
+	n := length.Milliseconds()
+	return n > 0 && length < shortTime && n%1000 > 0 && n%60 == 0 //nolint:mnd // milliseconds of a second, seconds of a minute
+}
