@@ -28,7 +28,7 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 		}
 		return wait, note
 	}
-	old := l.bound.After
+	old := cmp.Or(l.bound.Deadline, l.bound.After)
 	if l.bound.Kind == lint.ByBranch && old > 0 {
 		old += max(old/4, 10*time.Minute) //nolint:mnd // the branch goes on to end the loop
 	}

@@ -104,14 +104,34 @@ func (c *checker) lengthOf(run lapRun, from entry) time.Duration {
 	return time.Duration(sort.Search(most, leaves)) * time.Millisecond
 }
 
+// bound is what the laps are as a bound.
+func (n *laps) bound() Bound {
+	b := Bound{Kind: ByCount, Polls: n.polls, Events: n.events, Transitions: n.transitions, AtMost: n.atMost}
+	b.last(n.seconds)
+	b.USD = asl.TransitionCost(float64(b.Transitions))
+	return b
+}
+
+// last sets how long the polls take. After a year an execution ends, with as many as it had
+// the time for.
+func (b *Bound) last(seconds float64) {
+	if most := asl.MaxStandardTime.Seconds(); seconds > most {
+		share := func(n int) int { return int(float64(n) * most / seconds) }
+		b.Kind, b.Polls, b.Events, b.Transitions = Unbounded, share(b.Polls), share(b.Events), share(b.Transitions)
+		seconds = most
+	}
+	b.After = time.Duration(seconds * float64(time.Second))
+}
+
 // boundByTime is the bound of a loop that a time ends, with what its turns take by then, if that is
 // known.
 func (b *bounds) boundByTime() Bound {
+	deadline := b.length.Truncate(time.Second)
 	if b.timed == nil {
-		return Bound{Kind: ByTime, After: b.length}
+		return Bound{Kind: ByTime, After: deadline, Deadline: deadline}
 	}
 	bound := b.timed.bound()
-	bound.Kind = ByTime
+	bound.Kind, bound.Deadline = ByTime, deadline
 	return bound
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // checkEarly reports a bound that a job reaches which runs for longer than one delay, or that is written in
@@ -14,8 +12,12 @@ func (c *checker) checkEarly(l *loop, r *reading) {
 	b := c.boundsOf(l)
 	text := ""
 	switch {
-	case r.Bound.Kind == ByTime:
+	case r.Bound.Kind == ByTime && b.length > 0:
 		text = b.sayEarly(r)
+	case r.Bound.Kind == ByTime:
+		if n := c.findSlip(r); n > 0 {
+			text = fmt.Sprintf("the time that ends the loop%s counts %d as milliseconds: ", r.Bound.place(), n) + adviseMillis(n)
+		}
 	case r.Poll != nil && len(r.Bound.At) > 0 && slices.Contains(b.once, r.Bound.Route),
 		r.Bound.Kind == ByCount && r.status != nil && b.tried != nil && r.Bound.Polls == 1:
 		text = fmt.Sprintf("the count%s ends the loop at the first poll: a job that runs then is given up; compare it with a larger number", r.Bound.place())
@@ -43,19 +45,13 @@ func (b *bounds) sayEarly(r *reading) string {
 		text += fmt.Sprintf(", before the first delay of %s", pause(time.Duration(b.timed.seconds*float64(time.Second))))
 	}
 	text += ": a job that runs longer is given up; "
-	ofJSONata := slices.ContainsFunc(r.States, func(s *asl.State) bool { return s.QueryLanguage == asl.JSONata })
-	if n := length.Milliseconds(); ofJSONata && length < shortTime && n%60 == 0 { //nolint:mnd // whole minutes if it were seconds
-		return text + fmt.Sprintf("times of JSONata are in milliseconds: if you mean %d seconds, write %d", n, n*1000) //nolint:mnd // to milliseconds
+	if n := length.Milliseconds(); ofJSONata(r.States) && length < shortTime && n%60 == 0 { //nolint:mnd // whole minutes if it were seconds
+		return text + "times of JSONata are in milliseconds: " + adviseMillis(n)
 	}
 	return text + "set a later time"
 }
 
-// shortTime is longer than a time of a day in seconds that is read as milliseconds.
-const shortTime = 2 * time.Minute
-
-// isSlip tells whether a time is written in milliseconds and meant in seconds: it is short and no whole
-// second, and whole minutes if it were seconds.
-func isSlip(length time.Duration) bool {
-	n := length.Milliseconds()
-	return n > 0 && length < shortTime && n%1000 > 0 && n%60 == 0 //nolint:mnd // milliseconds of a second, seconds of a minute
+// adviseMillis says how to write a number of seconds.
+func adviseMillis(seconds int64) string {
+	return fmt.Sprintf("if you mean %d seconds, write %d", seconds, time.Duration(seconds)*time.Second/time.Millisecond)
 }

@@ -270,6 +270,21 @@ func (run *lapRun) step(c *checker) bool {
 	return true
 }
 
+// tick sets the clock of the run to when a path leaves its state, and returns how long the state takes;
+// not ok if that is not known.
+func (run *lapRun) tick(p *path, turn Turn) (seconds float64, ok bool) {
+	if !run.ticks {
+		return turn.Wait.Seconds(), true
+	}
+	run.types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
+	if p.at.state.Wait == nil {
+		return 0, !passesTime(p.at.state)
+	}
+	waits, ok := run.types.WaitTime(p.at.state, p.at.env)
+	run.types.PassTime(waits)
+	return waits.Seconds(), ok
+}
+
 // ways returns the ways that stay in the loop, and the exits. known is false if a bound may be
 // reached or not.
 func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []string, known bool) {
@@ -334,19 +349,4 @@ func (r *reading) polled() *asl.State {
 		}
 	}
 	return r.Waits[0]
-}
-
-// tick sets the clock of the run to when a path leaves its state, and returns how long the state takes;
-// not ok if that is not known.
-func (run *lapRun) tick(p *path, turn Turn) (seconds float64, ok bool) {
-	if !run.ticks {
-		return turn.Wait.Seconds(), true
-	}
-	run.types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
-	if p.at.state.Wait == nil {
-		return 0, !passesTime(p.at.state)
-	}
-	waits, ok := run.types.WaitTime(p.at.state, p.at.env)
-	run.types.PassTime(waits)
-	return waits.Seconds(), ok
 }

@@ -96,12 +96,6 @@ func raises(s *asl.State) bool {
 	})
 }
 
-// tellsOutside tells whether the output of an item or a branch is another for a row's values than
-// for a success that goes the same way, and something outside can judge it.
-func (r *reading) tellsOutside(row *Row) bool {
-	return r.outside.inner && !r.outside.quiet && !r.outside.dropped && slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool { return r.tells(way) != toldNothing })
-}
-
 // endOf is where all routes of a meaning end. What follows a Map or Parallel may fail for what is no
 // success, and which an item or a branch hands out; and a Catch outside may take a Fail that stops
 // the other branches when the job is done.

@@ -327,6 +327,11 @@ func endOf(routes []route) End {
 	return end
 }
 
+// endsIn tells whether one of some routes has an end.
+func endsIn(routes []route, end End) bool {
+	return slices.ContainsFunc(routes, func(way route) bool { return way.ends == end })
+}
+
 // isJudged tells whether an end is of a lap that comes to its end: it does not poll the same job on.
 func isJudged(end End) bool { return end != PollsOn && end != EndsUnknown && end != StartsAgain }
 

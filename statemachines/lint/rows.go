@@ -94,8 +94,3 @@ func (r *reading) forksOf(row *Row, ways []route, trunk int) []Fork {
 	}
 	return forks
 }
-
-// endsIn tells whether one of some routes has an end.
-func endsIn(routes []route, end End) bool {
-	return slices.ContainsFunc(routes, func(way route) bool { return way.ends == end })
-}

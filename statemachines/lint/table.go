@@ -179,6 +179,9 @@ type Bound struct {
 	// After is how long that takes, without the time of the calls; 0 if the
 	// definition does not say.
 	After time.Duration
+	// Deadline is the time of ByTime itself; After is later, as a Choice looks at it between two polls. It is
+	// 0 if the definition does not say.
+	Deadline time.Duration
 	// Timeout is TimeoutSeconds of the state machine where After is 0 and another bound ends
 	// the loop: it may be over before.
 	Timeout time.Duration
@@ -328,25 +331,6 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 
 // isOwn tells whether the loop itself looks at the bound.
 func (b *Bound) isOwn() bool { return b.Kind == ByCount || b.Kind == ByTime || b.Kind == ByOther }
-
-// bound is what the laps are as a bound.
-func (n *laps) bound() Bound {
-	b := Bound{Kind: ByCount, Polls: n.polls, Events: n.events, Transitions: n.transitions, AtMost: n.atMost}
-	b.last(n.seconds)
-	b.USD = asl.TransitionCost(float64(b.Transitions))
-	return b
-}
-
-// last sets how long the polls take. After a year an execution ends, with as many as it had
-// the time for.
-func (b *Bound) last(seconds float64) {
-	if most := asl.MaxStandardTime.Seconds(); seconds > most {
-		share := func(n int) int { return int(float64(n) * most / seconds) }
-		b.Kind, b.Polls, b.Events, b.Transitions = Unbounded, share(b.Polls), share(b.Events), share(b.Transitions)
-		seconds = most
-	}
-	b.After = time.Duration(seconds * float64(time.Second))
-}
 
 // sortRows puts what the catalogue knows first, and any other value last.
 func sortRows(rows []Row) {

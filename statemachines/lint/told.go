@@ -61,6 +61,30 @@ func (r *reading) tellsCaller(row *Row) told {
 	return least
 }
 
+// tellsOutside tells whether the output of an item or a branch is another for a row's values than
+// for a success that goes the same way, and something outside can judge it.
+func (r *reading) tellsOutside(row *Row) bool {
+	judged := r.outside.inner && !r.outside.quiet && !r.outside.dropped
+	return judged && slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool { return r.tells(way) != toldNothing })
+}
+
+// composes tells whether the states that a route goes through behind its last Choice make the output,
+// and do not just hand on what is there.
+func (r *reading) composes(way route) bool {
+	if len(way.chosen) == 0 {
+		return false
+	}
+	last := way.chosen[len(way.chosen)-1]
+	if rule := last.taken; rule != nil && rule.Kind == asl.TransitionRule && last.choice.Choice.Rules[rule.Rule].Output != nil {
+		return true
+	}
+	behind := way.path[slices.Index(way.path, last.choice.Name)+1:]
+	return last.choice.Output != nil || slices.ContainsFunc(behind, func(name string) bool {
+		s := r.Flow.State(name)
+		return s != nil && (s.Output != nil || s.Parameters != nil || !isWhole(s))
+	})
+}
+
 // differ tells whether all outputs of one route are known to be others than those of another.
 func differ(a, b []typecheck.Env) bool {
 	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(one typecheck.Env) bool {
@@ -151,21 +175,4 @@ func (r *reading) isOfEnd(steps []string) bool {
 // withoutItems are the members of a path, without the items of lists.
 func withoutItems(steps []string) []string {
 	return slices.DeleteFunc(slices.Clone(steps), func(step string) bool { return strings.Trim(step, "[]0123456789") == "" })
-}
-
-// composes tells whether the states that a route goes through behind its last Choice make the output,
-// and do not just hand on what is there.
-func (r *reading) composes(way route) bool {
-	if len(way.chosen) == 0 {
-		return false
-	}
-	last := way.chosen[len(way.chosen)-1]
-	if rule := last.taken; rule != nil && rule.Kind == asl.TransitionRule && last.choice.Choice.Rules[rule.Rule].Output != nil {
-		return true
-	}
-	behind := way.path[slices.Index(way.path, last.choice.Name)+1:]
-	return last.choice.Output != nil || slices.ContainsFunc(behind, func(name string) bool {
-		s := r.Flow.State(name)
-		return s != nil && (s.Output != nil || s.Parameters != nil || !isWhole(s))
-	})
 }
