@@ -433,30 +433,6 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 // which nothing but throttled calls arrive.
 func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 	r := asl.ParseResource(s.Task.Resource)
-<<<<<<< HEAD
-	modeled := service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil
-	var throttled []string
-	if modeled {
-		for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
-			if e.Shape != "" && !awserror.IsOfAnother(e.Shape) && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
-				throttled = append(throttled, service.ErrorName(e.Shape))
-			}
-		}
-	}
-	if len(throttled) > 0 {
-		return fmt.Sprintf("%s %s alone, by which throttled calls arrive: after another error", verb, quoteAll(throttled))
-	}
-	name := r.ThrottleName()
-	if _, sdk := r.SDK(); sdk && modeled {
-		name = service.UnmodeledErrorName()
-	}
-	switch {
-	case name == "":
-		return verb + " the errors of throttled calls alone: after another error"
-	case awserror.ClassifyName(name, "") == awserror.Throttled:
-		return fmt.Sprintf("%s %q alone, by which throttled calls arrive: after another error", verb, name)
-	default:
-=======
 	name, known := r.ThrottleName(), service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil
 	if _, sdk := r.SDK(); sdk && known {
 		name = service.UnmodeledErrorName()
@@ -470,14 +446,13 @@ func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 		throttled = []string{name}
 	} else if known {
 		for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
-			if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
+			if e.Shape != "" && !awserror.IsOfAnother(e.Shape) && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
 				_, shape, _ := strings.Cut(service.ErrorName(e.Shape), ".")
 				throttled = append(throttled, prefix+"."+shape)
 			}
 		}
 	}
 	if len(throttled) == 0 {
->>>>>>> w-tables2
 		return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", name)
 	}
 	return fmt.Sprintf("%s %s alone, by which throttled calls arrive: after another error", verb, quoteAll(throttled))
