@@ -351,6 +351,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err != nil {
 		return nil, nil, "", err
 	}
+	if tried.idle && slices.Contains(report.NotMet, c.stateAt(f).Name) {
+		return nil, nil, "", c.notShown(report, f)
+	}
 	if tried.idle {
 		return changed, report, tried.about + ": no other answer ends otherwise", idleError(report, tried.frame)
 	}
