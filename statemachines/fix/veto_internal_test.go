@@ -247,6 +247,7 @@ func TestCompareStatuses(t *testing.T) {
 		"no JSON before":                      {with(good, func(s *seen) { s.output = "" }), good, "gives other data"},
 		"data with spaces":                    {good, with(good, func(s *seen) { s.output = `{"a": 1}` }), ok},
 		"a status that ends the loop":         {with(runs, func(s *seen) { s.exit, s.output = "Report", "1" }), with(runs, func(s *seen) { s.exit, s.output, s.calls = "Report", "2", 1 }), ok},
+		"a running status goes elsewhere":     {with(runs, func(s *seen) { s.exit = "Bad" }), with(runs, func(s *seen) { s.exit, s.calls = "Other", 1 }), ok},
 		"other arguments in each turn":        {with(good, func(s *seen) { s.arguments = []string{"q", "p"} }), good, "in each turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
