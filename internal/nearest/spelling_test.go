@@ -13,7 +13,7 @@ func TestSpelling(t *testing.T) {
 	known := []string{"available", "storage-full", "IN_PROGRESS", "up", "deleted"}
 	for word, want := range map[string]string{
 		"Available": "available", "storage_full": "storage-full", "StorageFull": "storage-full", "in progress": "IN_PROGRESS",
-		"availabel": "available", "avaliable": "available", "delete": "deleted", "InProgres": "IN_PROGRESS",
+		"availabel": "available", "availablee": "available", "delete": "deleted", "InProgres": "IN_PROGRESS",
 		"available": "", "unavailable": "", "deleting": "", "us": "", "": "", "-": "", "UP": "up",
 	} {
 		require.Equal(t, want, nearest.Spelling(word, known), word)

@@ -114,11 +114,11 @@ var writesResult = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // has it.
 func readsMember(raw []byte, path string) bool {
 	names := strings.Split(path, ".")
-	text := regexp.QuoteMeta(path) + `(?:\W|$)`
+	read := []string{regexp.QuoteMeta(path) + `(?:\W|$)`}
 	for n := 1; n < len(names); n++ {
-		text += "|" + regexp.QuoteMeta(strings.Join(names[:n], ".")) + `(?:[^\w.]|$)`
+		read = append(read, regexp.QuoteMeta(strings.Join(names[:n], "."))+`(?:[^\w.]|$)`)
 	}
-	return regexp.MustCompile(`(?:\$states\.input|(?:^|[^$])\$)\.(?:` + text + ")").Match(writesResult().ReplaceAll(raw, nil))
+	return regexp.MustCompile(`(?:\$states\.input|(?:^|[^$])\$)\.(?:` + strings.Join(read, "|") + ")").Match(writesResult().ReplaceAll(raw, nil))
 }
 
 // refusePass says why a loop stays with a Pass that does more than count.

@@ -39,8 +39,9 @@ func (l *loop) checkDeadlines() error {
 // checkDeadline refuses a rule that compares the time with what nothing before the loop shows, such
 // as the input: a trial of such a loop would draw it.
 func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
-	known, with, instead := object{}, "", "set it from a number, such as $millis() + 7200000"
+	known, instead := object{}, "set it from a number, such as $millis() + 7200000"
 	l.beginAs(known)
+	var with string
 	if rule.Expression == nil { // JSONPath has no expression of a time
 		with, instead = l.unknownTime(&rule.Condition, known), "count the polls instead, or compare the time in a Choice in JSONata, "+
 			"such as $millis() - $toMillis($started) > 7200000, where a state before the loop assigns $$.State.EnteredTime to started"

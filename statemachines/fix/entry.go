@@ -52,7 +52,8 @@ func (l *loop) chooseEntry(ctx context.Context, table lint.Loop, o Options) erro
 	case leaves:
 		return refuse("the loop takes other statuses for a success than the waiters of %s in the catalogue (%s)", table.Operation, namesOfEntries(known))
 	default:
-		return refuse("in a trial, no success of %s leaves the loop (%s): jobpoller lint shows where each status leads. Compare statuses alone, of one item that %q asks for",
+		return refuse("in a trial, no success of %s leaves the loop (%s): jobpoller lint shows where each status leads. "+
+			"Compare statuses alone, of one item that %q asks for",
 			table.Operation, namesOfEntries(known), l.poll.Name)
 	}
 	return nil

@@ -53,7 +53,7 @@ func (f *fragment) leaveToOldRetry(retrier object) bool {
 // lastsOf is how long the retries of a retrier wait in the mean, in seconds.
 func lastsOf(r asl.Retrier) float64 {
 	total, interval := 0.0, float64(r.IntervalSeconds)
-	for n := int64(0); n < min(r.MaxAttempts, asl.MaxEvents); n++ {
+	for range min(r.MaxAttempts, asl.MaxEvents) {
 		delay := interval
 		if r.MaxDelaySeconds > 0 {
 			delay = math.Min(delay, float64(r.MaxDelaySeconds))

@@ -16,12 +16,13 @@ func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error 
 	if l.bound.Kind == lint.ByCount || !l.readsCount(raw) {
 		return nil
 	}
-	known, with := object{}, ""
+	known := object{}
 	l.beginAs(known)
 	begins := l.beginsCount(raw, known)
 	for _, name := range slices.Concat(l.assignedBy(asl.TypeWait, asl.TypePass), l.assigned(l.poll)) {
 		known[name] = true
 	}
+	var with string
 	if rule.Expression == nil {
 		with = l.unknownLimit(&rule.Condition, known)
 	} else {

@@ -41,7 +41,8 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 	wait = max(wait.Truncate(time.Second), least)
 	switch {
 	case old == 0 && l.bound.Kind == lint.ByBranch:
-		note = fmt.Sprintf("the branch with %q may end the new loop earlier, as it ends the old one: change its max wait of %s with --max-wait", l.bound.At[0], spell(wait))
+		note = fmt.Sprintf("the branch with %q may end the new loop earlier, as it ends the old one: change its max wait of %s with --max-wait",
+			l.bound.At[0], spell(wait))
 	case old == 0:
 		note = fmt.Sprintf("the definition does not say how long the old loop waited. The new one waits %s: change that with --max-wait", spell(wait))
 	case wait < old && limit > 0 && wait == max(most, least):

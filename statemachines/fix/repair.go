@@ -357,29 +357,15 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if tried.idle {
 		return changed, report, tried.about + ": no other answer ends otherwise", idleError(report, tried.frame)
 	}
-	mended := false
-	for _, run := range sortRuns(report.Outside()) {
-		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && changed.endsAsJob(&run); {
-		case !inside:
-			return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
-		case !tried.mended(&run):
-			return nil, nil, "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
-		case !mended && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
-			about, mended = tried.row(tried.lineOf(&run), &run), true
-		}
+	about, err = changed.tellRuns(&tried, report)
+	if err != nil {
+		return nil, nil, "", err
 	}
 	if err := tried.checkEvery(report); err != nil {
 		return nil, nil, "", err
 	}
-	for _, run := range report.Inside(tried.frame...) { // the same end, but earlier
-		if b, a := run.Before, run.After; !mended && tried.isAbout(&run) && a.Polls < b.Polls && describeEnd(a) == describeEnd(b) && tried.mended(&run) {
-			from, to := b.Polls, a.Polls
-			if a.Asked < b.Asked { // other loops poll, too
-				from, to = b.Asked, a.Asked
-			}
-			about, mended = fmt.Sprintf("%s: %s after poll %d -> after poll %d", tried.about, describeEnd(b), from, to), true
-		}
-	}
+	about = cmp.Or(about, tried.tellEarlier(report))
+	mended := about != ""
 	if tried.blinded && !mended {
 		about, mended = tried.rowOfData(report)
 	}
@@ -400,6 +386,38 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", c.notShown(report, f)
 	}
 	return changed, report, about, nil
+}
+
+// tellRuns is the line of an edit that other ends show; empty if there are none. It is an error if a run
+// differs that the edit is not about.
+func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string, err error) {
+	for _, run := range sortRuns(report.Outside()) {
+		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && c.endsAsJob(&run); {
+		case !inside:
+			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
+		case !tried.mended(&run):
+			return "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
+		case about == "" && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
+			about = tried.row(tried.lineOf(&run), &run)
+		}
+	}
+	return about, nil
+}
+
+// tellEarlier is the line of an edit by which the machine ends as before, but earlier; empty if it does not.
+func (t *candidate) tellEarlier(report *trial.Report) string {
+	for _, run := range report.Inside(t.frame...) {
+		b, a := run.Before, run.After
+		if !t.isAbout(&run) || a.Polls >= b.Polls || describeEnd(a) != describeEnd(b) || !t.mended(&run) {
+			continue
+		}
+		from, to := b.Polls, a.Polls
+		if a.Asked < b.Asked { // other loops poll, too
+			from, to = b.Asked, a.Asked
+		}
+		return fmt.Sprintf("%s: %s after poll %d -> after poll %d", t.about, describeEnd(b), from, to)
+	}
+	return ""
 }
 
 // checkEvery is the error of a run that must be mended, and is not.

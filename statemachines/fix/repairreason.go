@@ -28,7 +28,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return r.reasonUnbounded(ctx, c, f, smallest)
 	}
 	aboutStatus := strings.HasPrefix(f.Rule, "status-")
-	if smallest != nil && !(aboutStatus && errors.Is(smallest, errStillFound)) {
+	if smallest != nil && (!aboutStatus || !errors.Is(smallest, errStillFound)) {
 		return smallest.Error()
 	}
 	if aboutStatus {

@@ -119,7 +119,7 @@ func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 		add(throttled)
 	}
 	for _, e := range op.Errors {
-		if e.Shape != "" && !(twice && awserror.IsOfAnother(e.Shape)) && mayCallAgain(awserror.ClassifyAnswer(e.Status, e.Shape), twice) {
+		if e.Shape != "" && (!twice || !awserror.IsOfAnother(e.Shape)) && mayCallAgain(awserror.ClassifyAnswer(e.Status, e.Shape), twice) {
 			add(mock.ServiceFailure(resource, op, mock.Answer{Code: e.Shape, Status: e.Status}))
 		}
 	}

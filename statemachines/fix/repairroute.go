@@ -199,9 +199,9 @@ func (e *statusEdit) copyInside(rule *jsontree.Node, sibling string) {
 
 // copyLeaf puts comparisons with the values beside one, in an Or of their own if it is in none.
 func (e *statusEdit) copyLeaf(leaf *jsontree.Node, inOr bool) []edit.Edit {
-	copies := make([]string, len(e.values))
-	for i, v := range e.values {
-		copies[i] = strings.Replace(string(leaf.Raw()), string(leaf.Get("StringEquals").Raw()), string(jsontree.Quote(v)), 1)
+	var copies []string
+	for _, v := range e.values {
+		copies = append(copies, strings.Replace(string(leaf.Raw()), string(leaf.Get("StringEquals").Raw()), string(jsontree.Quote(v)), 1))
 	}
 	if !inOr {
 		either := "[" + strings.Join(append(copies, string(leaf.Raw())), ", ") + "]"

@@ -131,7 +131,8 @@ func wordsIn(rule *jsontree.Node) []string {
 // whether it is there.
 var onlyWords = sync.OnceValue(func() *regexp.Regexp {
 	operand, word := `\$[\w.\[\]]+`, `['"]\w+['"]`
-	return regexp.MustCompile(`^\{%\s*(?:\$exists\(` + operand + `\)\s+and\s+)?` + operand + `\s*(?:=\s*` + word + `|in\s*\[\s*` + word + `(?:\s*,\s*` + word + `)*\s*\])\s*%\}$`)
+	list := `\[\s*` + word + `(?:\s*,\s*` + word + `)*\s*\]`
+	return regexp.MustCompile(`^\{%\s*(?:\$exists\(` + operand + `\)\s+and\s+)?` + operand + `\s*(?:=\s*` + word + `|in\s*` + list + `)\s*%\}$`)
 })
 
 // narrowTo takes values out of each rule that names others, too.

@@ -149,9 +149,6 @@ func (c *checker) limitOf(f *asl.Flow) limit {
 	return l
 }
 
-// isOpen tells whether there is a limit, and nobody knows when.
-func (l limit) isOpen() bool { return l.kind != Unbounded && l.after == 0 }
-
 // String names the limit.
 func (l limit) String() string {
 	if l.kind == ByBranch {
@@ -159,6 +156,9 @@ func (l limit) String() string {
 	}
 	return "\"TimeoutSeconds\""
 }
+
+// isOpen tells whether there is a limit, and nobody knows when.
+func (l limit) isOpen() bool { return l.kind != Unbounded && l.after == 0 }
 
 // addTo says in a bound which branch it is, or that a branch may end the loop before it.
 func (l limit) addTo(b *Bound) {

@@ -67,7 +67,10 @@ func (run *lapRun) untilTime(c *checker, from entry, length time.Duration) (ran 
 // skip goes on for as many laps as are over before a time, but for one, if the last lap has changed
 // nothing since the laps before it: then all take the same.
 func (p *path) skip(before *laps, length time.Duration) {
-	lap := laps{waits: p.waits - before.waits, events: p.events - before.events, transitions: p.transitions - before.transitions, seconds: p.seconds - before.seconds}
+	lap := laps{
+		waits: p.waits - before.waits, events: p.events - before.events,
+		transitions: p.transitions - before.transitions, seconds: p.seconds - before.seconds,
+	}
 	left := length.Seconds() - p.ahead - p.seconds
 	if lap.seconds <= 0 || left < 2*lap.seconds {
 		return

@@ -115,7 +115,8 @@ func (w *fateWalk) from(s *asl.State) *fate {
 	if known := w.rest[s]; known != nil {
 		return known
 	}
-	states, own := []*asl.State{s}, (*fate)(nil)
+	states := []*asl.State{s}
+	var own *fate
 	if l := w.turns[s]; l != nil {
 		states, own = l.states, w.fateOfLoop(l)
 	} else {

@@ -34,10 +34,10 @@ func followsExpression(e *jsonata.Expression) bool {
 // followsPart tells whether the types can follow a part of an expression; a function only where it is
 // called.
 func followsPart(p *jsonata.Part, called bool) bool {
-	switch p.Kind {
-	case jsonata.PartOther:
+	if p.Kind == jsonata.PartOther {
 		return false
-	case jsonata.PartLambda:
+	}
+	if p.Kind == jsonata.PartLambda {
 		return called && followsPart(&p.Lambda.Body, false)
 	}
 	calls := p.Kind == jsonata.PartBind || p.Kind == jsonata.PartCall && slices.Contains([]string{"filter", "map", "reduce", "single"}, p.Text)

@@ -36,28 +36,14 @@ func (r *reading) fill() {
 			row.Meaning = MeansEnding
 		}
 		if value != anyOther {
-			row.Values = []string{value}
-			row.Either = r.status.meaningsOf(r.judges, value)
-			row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
-			row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
-			row.Held = row.Meaning == MeansRunning && r.passes(value, catalog.PassingHeld)
-			row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
-			if row.Meaning == MeansUnclear {
-				row.Member = r.judges[0].second[value]
-			}
+			r.describe(&row, value)
 		}
 		rule := ""
 		if len(row.Values) > 0 {
 			rule, _, _ = r.judge(&row)
 		}
-		same := func(i int) bool {
-			o := &r.Rows[i]
-			return len(row.Values) > 0 && rules[i] == rule && o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member &&
-				o.Partial == row.Partial && o.Later == row.Later && o.Change == row.Change && o.Held == row.Held && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
-				slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
-		}
 		i := 0
-		for i < len(r.Rows) && !same(i) {
+		for i < len(r.Rows) && (len(row.Values) == 0 || rules[i] != rule || !r.Rows[i].says(&row)) {
 			i++
 		}
 		if i < len(r.Rows) {
@@ -67,6 +53,26 @@ func (r *reading) fill() {
 		r.Rows, rules = append(r.Rows, row), append(rules, rule)
 	}
 	sortRows(r.Rows)
+}
+
+// describe says what is known of a value that has a row.
+func (r *reading) describe(row *Row, value string) {
+	row.Values = []string{value}
+	row.Either = r.status.meaningsOf(r.judges, value)
+	row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
+	row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
+	row.Held = row.Meaning == MeansRunning && r.passes(value, catalog.PassingHeld)
+	row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
+	if row.Meaning == MeansUnclear {
+		row.Member = r.judges[0].second[value]
+	}
+}
+
+// says tells whether a row says of its values what another says of its own.
+func (o *Row) says(row *Row) bool {
+	return o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member && o.Partial == row.Partial && o.Later == row.Later &&
+		o.Change == row.Change && o.Held == row.Held && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+		slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 }
 
 // forksOf are the ends of the ways that a row leads, by the states that it leads to; nil if they do not

@@ -141,7 +141,7 @@ func sets(s *asl.State, o operand, states []*asl.State) bool {
 			return false
 		}
 		f := hop{s, way}.origin(o)
-		return f.text != "error" && !(f.copies && f.operands[0].String() == o.String())
+		return f.text != "error" && (!f.copies || f.operands[0].String() != o.String())
 	})
 }
 

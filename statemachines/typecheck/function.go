@@ -91,27 +91,31 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if known, ok := fold(p, context, values...); ok {
 		return x.noteTrend(known, t)
 	}
-	switch p.Text {
-	case "lookup":
+	if p.Text == "lookup" {
 		return lookUp(values)
-	case "append":
-		return appendItems(values)
-	case "count":
-		if n, ok := countItems(values); ok {
-			return x.noteTrend(numberOf(float64(n)), t)
-		}
 	}
-	k, ok := functionKinds[p.Text]
+	if p.Text == "append" {
+		return appendItems(values)
+	}
+	if n, ok := countItems(values); ok && p.Text == "count" {
+		return x.noteTrend(numberOf(float64(n)), t)
+	}
+	return x.noteTrend(x.kindOfCall(p.Text, values), t)
+}
+
+// kindOfCall is the kind of value that a function of the language gives.
+func (x *scene) kindOfCall(function string, values []Value) Value {
+	k, ok := functionKinds[function]
 	if !ok {
 		return Value{}
 	}
-	if !always[p.Text] && (mayFindNothing[p.Text] || len(values) == 0 || values[0].may(missing)) {
+	if !always[function] && (mayFindNothing[function] || len(values) == 0 || values[0].may(missing)) {
 		k |= missing
 	}
 	if x.seeksLack() && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {
 		return absent
 	}
-	return x.noteTrend(ofKinds(k), t)
+	return ofKinds(k)
 }
 
 // appendItems is the array that $append makes of two values, where it is known how many items

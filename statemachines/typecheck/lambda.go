@@ -219,10 +219,10 @@ func (x *scene) mapFirst(l *list, f *closure) Value {
 		}
 		out.items = append(out.items, made)
 	}
-	switch n := len(out.items); {
-	case n == 0:
+	switch len(out.items) {
+	case 0:
 		return sequence(out.rest)
-	case n == 1:
+	case 1:
 		return join(arrayOf(out.weigh()), out.items[0])
 	default:
 		return arrayOf(out.weigh())

@@ -227,7 +227,7 @@ func (l *fieldLoop) compare(t *testing.T, said *saidLoop) []fieldCase {
 		bound += fmt.Sprintf(" %d polls", said.Bound.Polls)
 	case lint.ByTimeout:
 		bound += fmt.Sprintf(" %g s", said.Bound.Seconds)
-	case lint.Unbounded, lint.ByTime, lint.ByOther:
+	case lint.Unbounded, lint.ByTime, lint.ByBranch, lint.ByOther:
 	}
 	return append(cases, fieldCase{"bound " + l.Bound, differs(bound == l.Bound, "bound "+bound)})
 }

@@ -14,10 +14,9 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	before := len(r.problems)
-	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes", "startEchoes", "keeps", "fails",
-		"part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument",
-		"name", "stopAnswer", "there",
-		"notFound", "start", "describe", "stop")
+	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes",
+		"startEchoes", "keeps", "fails", "part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument",
+		"name", "stopAnswer", "there", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}

@@ -81,7 +81,8 @@ func nounOf(describe string) string {
 func isOf(text, noun string) bool {
 	rest, ok := strings.CutPrefix(text, noun)
 	rest = strings.TrimPrefix(rest, "s")
-	return ok && (slices.Contains([]string{"", "ReadReplica", "Config", "Configuration", "Version"}, rest) || strings.HasPrefix(rest, "From") || strings.HasPrefix(rest, "To"))
+	same := slices.Contains([]string{"", "ReadReplica", "Config", "Configuration", "Version"}, rest)
+	return ok && (same || strings.HasPrefix(rest, "From") || strings.HasPrefix(rest, "To"))
 }
 
 // aim is what the waiter of the job waits for.

@@ -64,10 +64,11 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 		var file map[string]struct {
 			Job struct {
 				Start map[string]struct {
-					Runs, Running string
-				}
-				There bool
-			}
+					Runs    string `json:"runs"`
+					Running string `json:"running"`
+				} `json:"start"`
+				There bool `json:"there"`
+			} `json:"job"`
 		}
 		require.NoError(t, json.Unmarshal(text, &file), string(text))
 		require.Equal(t, c.running, file["Look"].Job.Start["Change"].Running, c.call)

@@ -96,6 +96,19 @@ func tellSame(s *catalog.Shape, argument *catalog.Member) place {
 	return nil
 }
 
+// keptMembers are the members of a simulated job about what its answers repeat.
+func (j *job) keptMembers(a *answers) object {
+	var members object
+	started, described := j.startEchoes(a)
+	if len(started) > 0 {
+		members = append(members, namedValue{"startEchoes", started})
+	}
+	if len(described) > 0 {
+		members = append(members, namedValue{"keeps", described})
+	}
+	return members
+}
+
 // startEchoes are the members of the answers of a job's start calls that repeat their arguments, and
 // those of the answers of its describe call that do.
 func (j *job) startEchoes(a *answers) (started, described map[string]string) {
