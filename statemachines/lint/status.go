@@ -246,8 +246,12 @@ func (r *reading) wrong(row *Row) []route {
 	return routes[i : i+1]
 }
 
-// isOfSuccess tells whether a route leaves the loop for a state for which a success does, too.
+// isOfSuccess tells whether a route leaves the loop for a state for which a success does, too, and which
+// may end well.
 func (r *reading) isOfSuccess(way route) bool {
+	if way.ends == EndsFailure {
+		return false
+	}
 	for value, routes := range r.routes {
 		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
 			continue
