@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Change is what the answer about a resource says while a call changes it, where the name of the call
-// does not tell that, or where the answer may mislead.
+// Change says how answers describe a resource while a call changes it. A call has a row where its name
+// does not tell that, or where an answer may mislead.
 type Change struct {
 	Service string `json:"service"`
 	// Describes is the operation that tells, and Calls those that change.

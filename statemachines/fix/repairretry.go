@@ -118,22 +118,18 @@ func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 	if throttled, ok := mock.ThrottleFailure(resource); ok && (!twice || awserror.ClassifyName(throttled.Name, "") == awserror.Throttled) {
 		add(throttled)
 	}
+	if twice {
+		for _, name := range lint.ThrottlingErrors(resource, op) {
+			add(&sim.TaskError{Name: name})
+		}
+		return names
+	}
 	for _, e := range op.Errors {
-		if e.Shape != "" && (!twice || !awserror.IsOfAnother(e.Shape)) && mayCallAgain(awserror.ClassifyAnswer(e.Status, e.Shape), twice) {
+		if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape).Passes() {
 			add(mock.ServiceFailure(resource, op, mock.Answer{Code: e.Shape, Status: e.Status}))
 		}
 	}
-	if !twice {
-		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Status: http.StatusInternalServerError}))
-		add(mock.ClientFailure(resource, op, ""))
-	}
+	add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Status: http.StatusInternalServerError}))
+	add(mock.ClientFailure(resource, op, ""))
 	return names
-}
-
-// mayCallAgain tells whether a call that failed with an error of a class may be made again.
-func mayCallAgain(class awserror.Class, twice bool) bool {
-	if twice {
-		return class == awserror.Throttled
-	}
-	return class.Passes()
 }

@@ -128,7 +128,7 @@ func (t *timer) bound() Bound {
 	return b
 }
 
-// limit is what ends an execution, or the flow of a loop, whatever the loop does.
+// limit ends an execution or a flow from outside of the loop: TimeoutSeconds, or a branch that fails.
 type limit struct {
 	kind  BoundKind     // ByTimeout or ByBranch; Unbounded for none
 	after time.Duration // 0 if the definition does not say
@@ -152,7 +152,7 @@ func (c *checker) limitOf(f *asl.Flow) limit {
 // String names the limit.
 func (l limit) String() string {
 	if l.kind == ByBranch {
-		return fmt.Sprintf("the branch of %q that fails in %s", l.timer.around.Name, quoteAll(l.timer.bound().At))
+		return fmt.Sprintf("the branch of %q that fails in %s", l.timer.around.Name, quoteAny(l.timer.bound().At))
 	}
 	return "\"TimeoutSeconds\""
 }

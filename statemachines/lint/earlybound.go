@@ -20,7 +20,7 @@ func (c *checker) checkEarly(l *loop, r *reading) {
 		}
 	case r.Poll != nil && len(r.Bound.At) > 0 && slices.Contains(b.once, r.Bound.Route),
 		r.Bound.Kind == ByCount && r.status != nil && b.tried != nil && r.Bound.Polls == 1:
-		text = fmt.Sprintf("the count%s ends the loop at the first poll: a job that runs then is given up; compare it with a larger number", r.Bound.place())
+		text = r.Bound.sayAtOnce()
 	}
 	if text == "" {
 		return
@@ -30,6 +30,15 @@ func (c *checker) checkEarly(l *loop, r *reading) {
 		at = r.Flow.State(r.Bound.At[0])
 	}
 	c.report(EarlyBound, at, "", "%s", text)
+}
+
+// sayAtOnce says that a bound ends a loop at the first poll. What to write instead is known of a count alone.
+func (b *Bound) sayAtOnce() string {
+	noun, advice := "bound", "let it end the loop at a later poll"
+	if b.Kind == ByCount {
+		noun, advice = "count", "compare it with a larger number"
+	}
+	return fmt.Sprintf("the %s%s ends the loop at the first poll: a job that runs then is given up; %s", noun, b.place(), advice)
 }
 
 // sayEarly says of the time that ends a loop that it comes too early; empty if it does not.
@@ -45,8 +54,8 @@ func (b *bounds) sayEarly(r *reading) string {
 		text += fmt.Sprintf(", before the first delay of %s", pause(time.Duration(b.timed.seconds*float64(time.Second))))
 	}
 	text += ": a job that runs longer is given up; "
-	if n := length.Milliseconds(); ofJSONata(r.States) && length < shortTime && n%60 == 0 { //nolint:mnd // whole minutes if it were seconds
-		return text + "times of JSONata are in milliseconds: " + adviseMillis(n)
+	if ofJSONata(r.States) && isSlip(length) {
+		return text + "times of JSONata are in milliseconds: " + adviseMillis(length.Milliseconds())
 	}
 	return text + "set a later time"
 }

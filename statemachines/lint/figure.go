@@ -63,18 +63,24 @@ func thousands(n int) string {
 }
 
 // list writes values for people.
-func list(values []string) string {
+func list(values []string) string { return join(values, "and") }
+
+// join lists values with a word before the last.
+func join(values []string, word string) string {
 	if len(values) < 2 {
 		return strings.Join(values, "")
 	}
-	return strings.Join(values[:len(values)-1], ", ") + " and " + values[len(values)-1]
+	return strings.Join(values[:len(values)-1], ", ") + " " + word + " " + values[len(values)-1]
 }
 
-// quoteAll lists names in quotes.
-func quoteAll(names []string) string {
-	quoted := make([]string, len(names))
+// quoteAll lists names in quotes, and quoteAny lists names of which one counts.
+func quoteAll(names []string) string { return join(quoteEach(names), "and") }
+func quoteAny(names []string) string { return join(quoteEach(names), "or") }
+
+func quoteEach(names []string) []string {
+	all := make([]string, len(names))
 	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
+		all[i] = strconv.Quote(name)
 	}
-	return list(quoted)
+	return all
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // isFollowed tells whether the types can follow the expressions by which a state decides, or that it
@@ -40,7 +41,7 @@ func followsPart(p *jsonata.Part, called bool) bool {
 	if p.Kind == jsonata.PartLambda {
 		return called && followsPart(&p.Lambda.Body, false)
 	}
-	calls := p.Kind == jsonata.PartBind || p.Kind == jsonata.PartCall && slices.Contains([]string{"filter", "map", "reduce", "single"}, p.Text)
+	calls := p.Kind == jsonata.PartBind || p.Kind == jsonata.PartCall && typecheck.AppliesToItems(p.Text)
 	return !slices.ContainsFunc(p.Parts, func(part jsonata.Part) bool { return !followsPart(&part, calls) }) &&
 		!slices.ContainsFunc(p.Filters, func(part jsonata.Part) bool { return !followsPart(&part, false) })
 }

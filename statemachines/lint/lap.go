@@ -51,6 +51,8 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
 	case notAlone:
 		b.time = false
+	case !b.time && len(b.open()) == 0 && r.looksAtStill():
+		b.opened = []*loop{r.inner}
 	}
 }
 

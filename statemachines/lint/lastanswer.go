@@ -32,10 +32,7 @@ func (c *checker) checkLast(r *reading) {
 		return
 	}
 	s, field := r.decisionOf([]route{late})
-	looks := "looks whether the time is over"
-	if r.Bound.Kind != ByTime {
-		looks = "looks at the count"
-	}
+	looks := map[BoundKind]string{ByCount: "looks at the count", ByTime: "looks whether the time is over", ByOther: "looks at the bound"}[r.Bound.Kind]
 	c.reportAs(diag.Note, BoundFirst, s, field, "%s", fmt.Sprintf("%q %s before the loop looks at the status: a job that the last poll finds %s leads to %q, "+
 		"and the execution fails; look at the status first",
 		s.Name, looks, list(values), late.leaf.Name))

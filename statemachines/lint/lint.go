@@ -46,11 +46,11 @@ type Rule struct {
 // Rules returns all rules.
 func Rules() []Rule {
 	return []Rule{
-		{UnboundedLoop, "a poll loop without a bound: no TimeoutSeconds, no count of polls, no deadline"},
+		{UnboundedLoop, "a poll loop without a bound: no TimeoutSeconds, no count of polls, no deadline, no branch that fails in time"},
 		{UnretriedTask, "a Task in a poll loop that does not retry throttled calls and service faults"},
 		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
-		{EarlyBound, "a bound that is reached before a job is polled twice, or a time in milliseconds that is meant in seconds"},
+		{EarlyBound, "a bound before the second poll, such as seconds where JSONata counts milliseconds"},
 		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost"},
 		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},

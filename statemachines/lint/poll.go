@@ -433,27 +433,43 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 // which nothing but throttled calls arrive.
 func adviseWrite(s *asl.State, service *catalog.Service, verb string) string {
 	r := asl.ParseResource(s.Task.Resource)
-	name, known := r.ThrottleName(), service != nil && service.Operations[javasdk.Capitalize(r.Action)] != nil
-	if _, sdk := r.SDK(); sdk && known {
+	name := r.ThrottleName()
+	var op *catalog.Operation
+	if service != nil {
+		op = service.Operations[javasdk.Capitalize(r.Action)]
+	}
+	if _, sdk := r.SDK(); sdk && op != nil {
 		name = service.UnmodeledErrorName()
 	}
-	prefix, _, _ := strings.Cut(name, ".")
-	if prefix == "" {
+	if name == "" {
 		return verb + " the errors of throttled calls alone: after another error"
 	}
-	var throttled []string
-	if awserror.ClassifyName(name, "") == awserror.Throttled {
-		throttled = []string{name}
-	} else if known {
-		for _, e := range service.Operations[javasdk.Capitalize(r.Action)].Errors {
-			if e.Shape != "" && !awserror.IsOfAnother(e.Shape) && awserror.ClassifyAnswer(e.Status, e.Shape) == awserror.Throttled {
-				_, shape, _ := strings.Cut(service.ErrorName(e.Shape), ".")
-				throttled = append(throttled, prefix+"."+shape)
-			}
-		}
-	}
+	throttled := ThrottlingErrors(s.Task.Resource, op)
 	if len(throttled) == 0 {
 		return fmt.Sprintf("no error is safe to retry: throttled calls arrive as %q, as service faults do, after which", name)
 	}
 	return fmt.Sprintf("%s %s alone, by which throttled calls arrive: after another error", verb, quoteAll(throttled))
+}
+
+// ThrottlingErrors returns the errors of a call by which only throttled calls arrive, as Step Functions
+// names them: after one of them, a call may be made again that must not run twice. The operation may be nil.
+func ThrottlingErrors(resource string, op *catalog.Operation) []string {
+	name := asl.ParseResource(resource).ThrottleName()
+	var throttled []string
+	if awserror.ClassifyName(name, "") == awserror.Throttled {
+		throttled = append(throttled, name)
+	}
+	if op == nil {
+		return throttled
+	}
+	prefix, _, _ := strings.Cut(cmp.Or(name, op.Service.UnmodeledErrorName()), ".")
+	for _, e := range op.Errors {
+		if e.Shape == "" || awserror.IsOfAnother(e.Shape) || awserror.IsLimit(e.Shape) || awserror.ClassifyAnswer(e.Status, e.Shape) != awserror.Throttled {
+			continue
+		}
+		if name := prefix + "." + javasdk.ExceptionName(op.Service.Name, e.Shape); !slices.Contains(throttled, name) {
+			throttled = append(throttled, name)
+		}
+	}
+	return throttled
 }

@@ -41,7 +41,9 @@ func TestWritesAreRetriedWhenThrottledAlone(t *testing.T) {
 	for resource, advice := range map[string]string{
 		"arn:aws:states:::aws-sdk:athena:startQueryExecution": `retry "Athena.TooManyRequestsException" alone, by which throttled calls arrive: after another error the job may have started`,
 		"arn:aws:states:::aws-sdk:glue:startJobRun":           `no error is safe to retry: throttled calls arrive as "Glue.GlueException", as service faults do, after which the call may have been made, and a second one repeats it`,
-		"arn:aws:states:::sns:publish":                        `retry "SNS.ThrottledException" alone, by which throttled calls arrive: after another error the call may have been made, and a second one repeats it`,
+		// whose LimitExceededException may also mean too many jobs
+		"arn:aws:states:::aws-sdk:dynamodb:exportTableToPointInTime": `no error is safe to retry: throttled calls arrive as "DynamoDb.DynamoDbException", as service faults do, after which`,
+		"arn:aws:states:::sns:publish":                               `retry "SNS.ThrottledException" alone, by which throttled calls arrive: after another error the call may have been made, and a second one repeats it`,
 	} {
 		m, err := asl.Parse(fmt.Appendf(nil, `{"StartAt": "Get", "TimeoutSeconds": 3600, "States": {
 			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"},

@@ -14,7 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// statusWords is a status of which the model lists no values, and the operation that tells it.
+// statusWords is a status without an enum in the model, and its operation.
 type statusWords struct {
 	*status
 
@@ -76,8 +76,7 @@ func (c *checker) reportWord(f typecheck.Finding, words statusWords) {
 			p.Message += ", and texts are compared exactly"
 		}
 	case like != "":
-		p.Message = fmt.Sprintf("no %s of %s that a waiter or job knows matches %q, and texts are compared exactly; one of them is %s",
-			member, words.operation, f.Word, like)
+		p.Message = fmt.Sprintf("no known %s of %s matches %q: texts are compared exactly; did you mean a pattern for %q?", member, words.operation, f.Word, like)
 	default:
 		return
 	}

@@ -45,6 +45,40 @@ func (r *reading) stillIn(choice *asl.State) []string {
 	return nil
 }
 
+// looksAtStill tells whether all that bounds the loop is comparisons that are the same in each turn of a
+// job that runs, such as of a count that is computed anew from what no turn changes.
+func (r *reading) looksAtStill() bool {
+	if r.bounds == nil || r.bounds.foreign {
+		return false
+	}
+	found := false
+	for _, s := range r.bounds.loop.states {
+		for way, limits := range r.bounds.limits[s] {
+			if limits && !r.isStillRule(s, &s.Choice.Rules[way.Rule]) {
+				return false
+			}
+			found = found || limits
+		}
+	}
+	return found
+}
+
+// isStillRule tells whether a rule of a Choice is one comparison, of what is the same in each turn, and
+// no state beside the turns sets that.
+func (r *reading) isStillRule(choice *asl.State, rule *asl.ChoiceRule) bool {
+	all, laps := comparisonsIn(rule), r.lapsFrom(choice)
+	if t := readRule(rule); len(all) != 1 || len(laps) == 0 || len(t.any) > 0 || len(t.all) > 0 {
+		return false
+	}
+	states := r.bounds.loop.states
+	beside := slices.DeleteFunc(slices.Clone(states), func(s *asl.State) bool {
+		return slices.ContainsFunc(laps, func(lap []hop) bool { return slices.ContainsFunc(lap, func(h hop) bool { return h.state == s }) })
+	})
+	return isStill(laps, all[0].formula, states) && !slices.ContainsFunc(all[0].formula.operands, func(o operand) bool {
+		return slices.ContainsFunc(beside, func(s *asl.State) bool { return sets(s, o, states) })
+	})
+}
+
 // lapsFrom are the laps of a job that runs, from a state on.
 func (r *reading) lapsFrom(s *asl.State) [][]hop {
 	var laps [][]hop

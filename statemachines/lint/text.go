@@ -426,7 +426,7 @@ func (b *Bound) describeAlone(hot bool) string {
 
 // describeBranch says which branch ends the loop.
 func (b *Bound) describeBranch(cost string) string {
-	text := fmt.Sprintf("ends by %s in another branch of %s%s", strings.ReplaceAll(quoteAll(b.At), `" and "`, `" or "`), quoteAll(b.By), b.leads())
+	text := fmt.Sprintf("ends by %s in another branch of %s%s", quoteAny(b.At), quoteAll(b.By), b.leads())
 	switch {
 	case b.After == 0:
 		return text + b.inTime()

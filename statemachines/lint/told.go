@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// told is what the output of a flow tells of a failure that goes the way of a success.
+// told says whether the output of a flow tells a failure from a success that goes the same way.
 type told string
 
 const (

@@ -10,8 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// underway is a call before a loop that changes what the loop polls, and of which the table of changes
-// says what the answers are meanwhile.
+// underway is a call before the loop that changes the polled resource, with its row of changes.json.
 type underway struct {
 	*catalog.Change
 

@@ -319,7 +319,12 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 // the value has items that are not known.
 func itemAt(v Value, index float64) (item Value, ok bool) {
 	l := v.list()
-	if l == nil || v.demandOf() != nil {
+	switch {
+	case v.demandOf() != nil:
+		return Value{}, false
+	case !v.may(arrays):
+		return itemAlone(v, index), true
+	case l == nil:
 		return Value{}, false
 	}
 	all := l.others().kinds() == missing
@@ -340,7 +345,7 @@ func itemAt(v Value, index float64) (item Value, ok bool) {
 // itemAlone is the item at an index of a value that is no array: it stands for its only item.
 func itemAlone(v Value, index float64) Value {
 	alone := v.without(arrays)
-	if !alone.IsNothing() && index != 0 {
+	if i := int(math.Floor(index)); !alone.IsNothing() && i != 0 && i != -1 {
 		return absent
 	}
 	return alone

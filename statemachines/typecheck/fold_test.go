@@ -29,6 +29,29 @@ func TestKnownOperandsAreEvaluated(t *testing.T) {
 		"$random() < 2":                          {"Yes", "No"},
 		"$contains($states.input.x, 'UN')":       {"Yes", "No"},
 		"$states.input.x = 'A'":                  {"Yes", "No"},
+
+		// A value that is no array is its only item.
+		"$n[0] = 2":         {"Yes"},
+		"$n[0.5] = 2":       {"Yes"},
+		"$n[-1] = 2":        {"Yes"},
+		"$n[-0.5] = 2":      {"Yes"},
+		"$exists($n[1])":    {"No"},
+		"$exists($n[-2])":   {"No"},
+		"$exists($n[-1.5])": {"No"},
+
+		"($states.input.x = 'A' ? [1, 2] : 2)[-1] = 2":   {"Yes"},
+		"($states.input.x = 'A' ? [2, 1] : 2)[0.5] = 2":  {"Yes"},
+		"$exists(($states.input.x = 'A' ? [2] : 2)[-2])": {"No"},
+
+		// The one item that $single finds may be an array.
+		"$count($single([[1, 2], [3]], function($v) { $count($v) = 2 })) = 2": {"Yes"},
+		"$count($filter([[1, 2], [3]], function($v) { $count($v) = 2 })) = 2": {"Yes"},
+		"$single([1, 2], function($v) { $v = 2 }) = 2":                        {"Yes"},
+
+		// A text that is not as the picture has no time.
+		"$exists($toMillis($s, '[Y0001]'))":     {"No"},
+		"$exists($toMillis($now(), '[Y0001]'))": {"Yes", "No"},
+		"$exists($toMillis($now()))":            {"Yes"},
 	} {
 		m, err := asl.Parse([]byte(`{"QueryLanguage": "JSONata", "StartAt": "Set", "States": {
 			"Set": {"Type": "Pass", "Assign": {"s": "RUNNING", "n": 2, "nothing": {}}, "Next": "Ask"},

@@ -37,6 +37,12 @@ var operandsOf = map[string]kinds{
 // mayFindNothing are the functions that may give nothing for an argument that is there.
 var mayFindNothing = map[string]bool{"max": true, "min": true, "average": true, "match": true}
 
+// findsNothing tells whether a function may give nothing for arguments that are there: $toMillis does if a
+// text is not as its picture.
+func findsNothing(function string, arguments int) bool {
+	return mayFindNothing[function] || function == "toMillis" && arguments > 1
+}
+
 // always are the functions that give a value whatever their arguments are.
 var always = map[string]bool{"count": true, "millis": true, "random": true, "now": true, "uuid": true, "exists": true}
 
@@ -109,7 +115,7 @@ func (x *scene) kindOfCall(function string, values []Value) Value {
 	if !ok {
 		return Value{}
 	}
-	if !always[function] && (mayFindNothing[function] || len(values) == 0 || values[0].may(missing)) {
+	if !always[function] && (findsNothing(function, len(values)) || len(values) == 0 || values[0].may(missing)) {
 		k |= missing
 	}
 	if x.seeksLack() && k&missing != 0 && len(values) > 0 && values[0].kinds() == missing {

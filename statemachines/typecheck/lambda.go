@@ -68,28 +68,37 @@ func (x *scene) apply(f *closure, arguments ...Value) Value {
 	return here.eval(&f.lambda.Body, f.context)
 }
 
+// AppliesToItems tells whether the types follow a function of the language that calls another for the
+// items of a list.
+func AppliesToItems(function string) bool { return applierOf(function) != nil }
+
+// applierOf returns what such a function gives for its arguments and the function that it calls; nil for others.
+func applierOf(function string) func(x *scene, values []Value, f *closure) Value {
+	switch function {
+	case "filter":
+		return func(x *scene, values []Value, f *closure) Value { return x.filterBy(values[0], f) }
+	case "single":
+		return func(x *scene, values []Value, f *closure) Value { return x.singleBy(values[0], f) }
+	case "map":
+		return func(x *scene, values []Value, f *closure) Value { return x.mapBy(values[0], f) }
+	case "reduce":
+		return func(x *scene, values []Value, f *closure) Value { return x.reduceBy(values[0], f, values[2:]) }
+	default:
+		return nil
+	}
+}
+
 // applyToItems is what a function of the language gives that calls another for the items of a
 // list; not ok if it is none of those.
 func (x *scene) applyToItems(p *jsonata.Part, values []Value, context Value) (Value, bool) {
 	if len(p.Parts) < 2 { //nolint:mnd // the list and the function
 		return Value{}, false
 	}
-	f := x.closureOf(&p.Parts[1], context)
-	if f == nil {
+	applier, f := applierOf(p.Text), x.closureOf(&p.Parts[1], context)
+	if applier == nil || f == nil {
 		return Value{}, false
 	}
-	switch p.Text {
-	case "filter":
-		return x.filterBy(values[0], f), true
-	case "single":
-		return x.singleBy(values[0], f), true
-	case "map":
-		return x.mapBy(values[0], f), true
-	case "reduce":
-		return x.reduceBy(values[0], f, values[2:]), true
-	default:
-		return Value{}, false
-	}
+	return applier(x, values, f), true
 }
 
 // itemsOf are the items of a value as a list: one value is a list of itself. Where they are not
@@ -122,34 +131,50 @@ func indexOf(i int, exact bool) Value {
 	return numberOf(float64(i))
 }
 
-// filterBy is what $filter leaves of a list.
-func (x *scene) filterBy(v Value, f *closure) Value {
+// kept are the items of a list that a function holds for, or may hold for.
+type kept struct {
+	items []Value
+	// sure means that the function holds for each of them and for no other, and some that it holds for one.
+	sure, some bool
+	fails      bool // the function raises an error
+}
+
+// keep applies a function to the items of a list.
+func (x *scene) keep(v Value, f *closure) kept {
 	items, exact := itemsOf(v)
-	var kept []Value
-	sure, some := exact, false // it is known of each, and one is kept for sure
+	k := kept{sure: exact}
 	for i, item := range items {
 		holds := x.apply(f, item, indexOf(i, exact), v)
 		if holds.IsNothing() && exact {
-			return holds
+			return kept{fails: true}
 		}
 		yes, no := truthiness(holds)
 		if yes {
-			kept = append(kept, item)
+			k.items = append(k.items, item)
 		}
-		some = some || exact && yes && !no
-		sure = sure && yes != no
+		k.some = k.some || exact && yes && !no
+		k.sure = k.sure && yes != no
 	}
-	if sure {
-		return sequenceOf(kept)
+	return k
+}
+
+// filterBy is what $filter leaves of a list.
+func (x *scene) filterBy(v Value, f *closure) Value {
+	k := x.keep(v, f)
+	switch {
+	case k.fails:
+		return Nothing()
+	case k.sure:
+		return sequenceOf(k.items)
 	}
 	out := Nothing()
-	for _, item := range kept {
+	for _, item := range k.items {
 		out = join(out, item)
 	}
 	if out.IsNothing() {
 		return absent
 	}
-	if out = sequence(out); some {
+	if out = sequence(out); k.some {
 		out = out.without(missing)
 	}
 	return out
@@ -169,16 +194,16 @@ func sequenceOf(items []Value) Value {
 
 // singleBy is what $single finds in a list.
 func (x *scene) singleBy(v Value, f *closure) Value {
-	left := x.filterBy(v, f)
-	switch _, exact := itemsOf(v); {
+	switch k := x.keep(v, f); {
 	case v.kinds() == missing:
 		return absent
-	case exact && (left.kinds() == missing || left.kinds() == arrays):
+	case k.fails, k.sure && len(k.items) != 1:
 		return Nothing() // it raises an error unless there is one
-	case !exact || left.may(missing|arrays):
+	case !k.sure:
 		return Value{}
+	default:
+		return k.items[0]
 	}
-	return left
 }
 
 // mapBy is what $map makes of a list.
@@ -208,8 +233,8 @@ func (x *scene) mapBy(v Value, f *closure) Value {
 	return sequence(all)
 }
 
-// mapFirst is what $map makes of a list of which the first items are known one by one, up to one
-// that may give nothing. If there is one item, it stands for itself.
+// mapFirst applies a function to the known first items of a list, up to one for which it may give
+// nothing, as $map does. If there is one item, it stands for itself.
 func (x *scene) mapFirst(l *list, f *closure) Value {
 	out := &list{rest: join(x.apply(f, l.element(), anyNumber, Value{}), absent)}
 	for _, item := range l.items {

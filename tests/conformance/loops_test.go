@@ -35,14 +35,8 @@ var mistakesNotFound = map[string]string{
 
 // judgedFile has what lint says of the loops of AWS's samples: a line for each loop on
 // a known operation, and one for each DANGER and WARNING about a loop. A person has
-// judged each line; falseFindings are those that are wrong.
+// judged each line to be true.
 const judgedFile = "testdata/loops/judged.txt"
-
-// falseFindings are findings that a person would not make, with the reason.
-var falseFindings = map[string]string{}
-
-// mostFalse is how many of a hundred findings may be false.
-const mostFalse = 5
 
 // aboutLoops are the rules that are judged here; suite typecheck-samples judges those
 // about types.
@@ -57,7 +51,7 @@ func runLoops(t *testing.T, folder string) result {
 	t.Helper()
 	r := result{failures: map[string]string{}}
 	var lines []string
-	found, wrong := 0, 0
+	found := 0
 	for name, m := range machinesIn(t, folder) {
 		for _, l := range lint.Loops(m, lint.Options{}) {
 			if len(l.Rows) > 0 {
@@ -68,12 +62,8 @@ func runLoops(t *testing.T, folder string) result {
 			if f.Severity == diag.Note || !slices.Contains(aboutLoops, f.Rule) {
 				continue
 			}
-			line := fmt.Sprintf("%s: %s %s %s", name, f.Severity, f.Rule, f.Pointer)
-			lines = append(lines, line)
+			lines = append(lines, fmt.Sprintf("%s: %s %s %s", name, f.Severity, f.Rule, f.Pointer))
 			found++
-			if falseFindings[line] != "" {
-				wrong++
-			}
 		}
 	}
 	slices.Sort(lines)
@@ -95,9 +85,7 @@ func runLoops(t *testing.T, folder string) result {
 			r.failures[line] = "nobody has judged it: judge it, then go test ./tests/conformance -update"
 		}
 	}
-	require.Equal(t, len(falseFindings), wrong, "what is listed as false is still found")
-	require.LessOrEqual(t, wrong*100, mostFalse*found)
-	r.notes = append(r.notes, fmt.Sprintf("%d findings about loops, %d of them false", found, wrong))
+	r.notes = append(r.notes, fmt.Sprintf("%d findings about loops", found))
 	return r
 }
 
