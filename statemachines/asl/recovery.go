@@ -23,7 +23,7 @@ func (p *parser) recovery(s *State, o *object) {
 	for i, n := range retriers {
 		if p.placeholder(n, true) {
 			p.reading.Open = true
-			s.Retry = append(s.Retry, defaultRetrier)
+			s.Retry = append(s.Retry, DefaultRetrier())
 		} else if r := p.open(n, "a retrier"); r != nil {
 			s.Retry = append(s.Retry, p.retrier(r, i == len(retriers)-1))
 		}
@@ -39,11 +39,13 @@ func (p *parser) recovery(s *State, o *object) {
 	}
 }
 
-// defaultRetrier is one that says nothing.
-var defaultRetrier = Retrier{IntervalSeconds: 1, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: JitterNone}
+// DefaultRetrier is a retrier that says nothing but its errors.
+func DefaultRetrier() Retrier {
+	return Retrier{IntervalSeconds: 1, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: JitterNone}
+}
 
 func (p *parser) retrier(o *object, last bool) Retrier {
-	r := defaultRetrier
+	r := DefaultRetrier()
 	r.ErrorEquals, r.Comment = p.errorEquals(o, last), o.text("Comment")
 	r.IntervalSeconds = o.integer("IntervalSeconds", 0, MaxSeconds, r.IntervalSeconds)
 	r.MaxAttempts = o.integer("MaxAttempts", 0, MaxSeconds, r.MaxAttempts)

@@ -146,7 +146,8 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 			require.Empty(t, loops[0].Refused)
 			require.InDelta(t, 10*time.Minute, loops[0].MaxWait, float64(time.Minute))
 			require.NotContains(t, after, `"Count"`)
-			require.Contains(t, strings.Join(loops[0].Notes, "\n"), "nothing counts in $.turns any more: behind the loop, and in the output, it is as before the loop")
+			require.Contains(t, strings.Join(loops[0].Notes, "\n"), "the new loop does not count in $.turns: the states behind it, and the output, have the value from before the loop")
+			require.Equal(t, []string{"turns"}, loops[0].Uncounted)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package fix
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -148,7 +149,12 @@ func (l *loop) noteCounts() string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return "nothing counts in $." + strings.Join(paths, " and $.") + " any more: behind the loop, and in the output, it is as before the loop"
+	values := "value"
+	if len(paths) > 1 {
+		values = "values"
+	}
+	return fmt.Sprintf("the new loop does not count in $.%s: the states behind it, and the output, have the %s from before the loop",
+		strings.Join(paths, " and $."), values)
 }
 
 // withoutCounts is a JSON text of data without the members that the loop counts in.

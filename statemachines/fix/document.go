@@ -72,10 +72,10 @@ func (d *document) edit(f *fragment, o Options) (*document, error) {
 	} else {
 		changes, err = (&yamlEdit{fragment: f, document: d, printed: printed}).changes()
 	}
-	if err == nil && bytes.Contains(d.file, []byte("&")) { // else there is no anchor
-		err = checkAnchors(d.file, changes)
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := checkAnchors(d.file, changes); err != nil {
 		return nil, err
 	}
 	if bytes.Contains(d.file, []byte("\r\n")) {
@@ -91,8 +91,8 @@ func (d *document) edit(f *fragment, o Options) (*document, error) {
 		return nil, refuse("the new loop has its own delays, and nothing in it takes the value of ${%s}: say the longest delay", name)
 	}
 	changed, err := newDocument(text, d.read)
-	if err = refuseFor(err, "the file cannot be changed: %s", err); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, refuse("the file cannot be changed: %s", err)
 	}
 	want, err := f.merge(d)
 	if err != nil {

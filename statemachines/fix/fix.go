@@ -65,6 +65,9 @@ type Loop struct {
 	// Strategy is how the new states wait for the job, and Notes what to know of them.
 	Strategy compile.Strategy `json:"strategy,omitempty"`
 	Notes    []string         `json:"notes,omitempty"`
+	// Uncounted are the members of the data in which the old loop counted, such as "turns.n": the new one
+	// leaves them as they were. A note says so.
+	Uncounted []string `json:"-"`
 	// Routes are where each status leads, before and after.
 	Routes []Route `json:"routes,omitempty"`
 	// Changes are what an execution does otherwise, by the kind of answer to a poll, and
@@ -214,14 +217,6 @@ func refuse(format string, args ...any) error {
 	return &refusal{fmt.Sprintf(format, args...)}
 }
 
-// refuseFor is a refusal because of an error; nil without one.
-func refuseFor(err error, format string, args ...any) error {
-	if err == nil {
-		return nil
-	}
-	return refuse(format, args...)
-}
-
 // onOneLine is an error without the places in a text that nobody has.
 func onOneLine(err error) string {
 	problems, ok := errors.AsType[diag.Problems](err)
@@ -295,6 +290,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if o.strategy().Waits() {
 		out.Notes = f.warnings
 	}
+	out.Uncounted = f.countedMembers()
 	for _, note := range []string{f.waitNote, f.chosen, f.noteCounts(), f.noteCallTime()} {
 		if note != "" {
 			out.Notes = append(out.Notes, note)

@@ -185,6 +185,8 @@ func TestRefusals(t *testing.T) {
 			`"Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "Next": "Done?"`, `"Report":  {"Type": "Succeed"}`, `"Report":  `+look+`, "End": true}`).Replace(machine("", "", "", "")),
 		`begins at the Choice "Done?", with the answer of "First": lead from there to "Get"`: strings.Replace(machine("", "", "", `, "First": `+look+`, "ResultPath": "$.q", "Next": "Done?"}`),
 			`"q"}, "Next": "Wait"`, `"q"}, "Next": "First"`, 1),
+		`"Again" leads back into the loop at the Choice "Any left?", and a compiled loop waits for one job`: strings.NewReplacer(`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Again"`).Replace(
+			machine("", "", "", `, "Again": {"Type": "Pass", "Next": "Any left?"}, "Any left?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Query", "IsPresent": true, "Next": "Get"}], "Default": "Report"}`)),
 		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
 		`does more than poll: "Log" is a Task`: strings.Replace(machine("", "", "", `, "Log": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish",
       "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "it runs"}, "ResultPath": null, "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),

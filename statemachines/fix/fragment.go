@@ -247,6 +247,9 @@ func (f *fragment) read(c *compile.Compiled) error {
 
 // chooseExits finds where the new loop leads.
 func (f *fragment) chooseExits() error {
+	if exit, polls := f.observed.givesUp(); exit != "" {
+		return refuse("a job that still runs leads to %q at poll %d, before the loop can see a success: repair the loop first, without --replace", exit, polls)
+	}
 	successes, failures := f.observed.exitsOf(pollcore.Success), f.observed.exitsOf(pollcore.Failure)
 	if len(successes) == 0 {
 		var statuses []string

@@ -50,6 +50,19 @@ type observed struct {
 	seen []seen
 }
 
+// givesUp is where the loop leads a job that still runs, at the same poll as one that later succeeds; empty if
+// it polls on for longer.
+func (o *observed) givesUp() (exit string, polls int) {
+	for _, success := range o.seen {
+		if success.verdict == pollcore.Success && success.exit != "" && slices.ContainsFunc(o.seen, func(s seen) bool {
+			return s.verdict == pollcore.Retry && s.exit == success.exit && s.calls == success.calls
+		}) {
+			return success.exit, success.calls
+		}
+	}
+	return "", 0
+}
+
 // bench is a machine of a loop alone.
 type bench struct {
 	machine *asl.StateMachine
@@ -271,8 +284,8 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 		return nil, err
 	}
 	m, err := asl.Parse(text)
-	if err = refuseFor(err, "the loop cannot be tried alone: %s", err); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, refuse("the loop cannot be tried alone: %s", err)
 	}
 	t := &bench{machine: m, input: mustJSON(draw("execution", demands.Execution)), exits: exits}
 	if poll := m.State(l.poll.Name); poll != nil && poll.Task != nil {
@@ -358,14 +371,15 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 		}
 		return nil
 	}}, trial.Options{Models: o.Models, Express: l.express})
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
+	case err != nil && l.starter != nil:
+		return nil, nil, refuse("%q does not poll the job that %q starts", l.poll.Name, l.starter.Name)
+	case err != nil:
+		return nil, nil, refuse("the loop cannot be tried: %s", err)
 	}
-	refused := refuseFor(err, "the loop cannot be tried: %s", err)
-	if l.starter != nil {
-		refused = refuseFor(err, "%q does not poll the job that %q starts", l.poll.Name, l.starter.Name)
-	}
-	return r, p, refused
+	return r, p, nil
 }
 
 // exit is the state that a run led to; empty if it polled on.

@@ -37,9 +37,9 @@ func isOfLoop(retrier object) bool {
 // leaveToOldRetry takes the errors out of a new retrier that the old poll retries more often or for
 // longer. It tells whether any are left.
 func (f *fragment) leaveToOldRetry(retrier object) bool {
-	made := asl.Retrier{IntervalSeconds: 1, MaxAttempts: 3, BackoffRate: 2} //nolint:mnd // the defaults of the language
+	made := asl.DefaultRetrier()
 	if json.Unmarshal(mustJSON(retrier), &made) != nil {
-		return true // it is JSON
+		return true // compile wrote it, so it parses
 	}
 	names, _ := retrier["ErrorEquals"].([]any)
 	names = slices.DeleteFunc(names, func(name any) bool {

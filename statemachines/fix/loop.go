@@ -289,7 +289,32 @@ func (l *loop) refuseChoice(s *asl.State) error {
 			return refuse("the loop begins at the Choice %q, with the answer of %q: lead from there to %q", s.Name, task.Name, l.poll.Name)
 		}
 	}
+	for _, before := range l.flow.States {
+		leads := slices.ContainsFunc(before.Transitions(), func(way asl.Transition) bool { return way.To == s.Name })
+		if leads && !l.inside[before.Name] && !l.leadsBefore(s) {
+			return refuse("%q leads back into the loop at the Choice %q, and a compiled loop waits for one job: put the jobs in a Map, with a loop for each",
+				before.Name, s.Name)
+		}
+	}
 	return refuse("the loop begins at the Choice %q, and a compiled loop begins with a poll or a Wait: lead to %q first", s.Name, l.poll.Name)
+}
+
+// leadsBefore tells whether the flow leads to a state of the loop before the first poll.
+func (l *loop) leadsBefore(s *asl.State) bool {
+	seen := map[string]bool{l.poll.Name: true}
+	for left := []string{l.flow.StartAt}; len(left) > 0; left = left[1:] {
+		if left[0] == s.Name {
+			return true
+		}
+		if seen[left[0]] {
+			continue
+		}
+		seen[left[0]] = true
+		for _, way := range l.flow.State(left[0]).Transitions() {
+			left = append(left, way.To)
+		}
+	}
+	return false
 }
 
 // firstWaits are the Wait states before the first poll.

@@ -28,13 +28,13 @@ func TestMaxWait(t *testing.T) {
 	}{
 		"a history that fills soon":  {`"StartAt"`, 5, 0, 13875 * time.Second, ""},
 		"a history that fills late":  {`"StartAt"`, 60, 0, 24 * time.Hour, "the new loop waits 24h, the old one 46h15m, until its history was full: change that with --max-wait"},
-		"a limit of two hours":       {limit(7200), 60, 0, 110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start. A job that ends later fails: change that with --max-wait"},
-		"a limit of two days":        {limit(172800), 120, 0, 48*time.Hour - 10*time.Minute, "the new loop waits 47h50m, to end before the machine does, 48h after its start. A job that ends later fails: change that with --max-wait"},
+		"a limit of two hours":       {limit(7200), 60, 0, 110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start. The loop gives up a job that ends later: change that with --max-wait"},
+		"a limit of two days":        {limit(172800), 120, 0, 48*time.Hour - 10*time.Minute, "the new loop waits 47h50m, to end before the machine does, 48h after its start. The loop gives up a job that ends later: change that with --max-wait"},
 		"a max wait below the limit": {limit(7200), 60, time.Hour, time.Hour, ""},
 		"a max wait up to the limit": {limit(7200), 60, 2 * time.Hour, 2 * time.Hour, "the machine ends 2h after its start, maybe before this loop does with its max wait of 2h"},
 		"a time that does not show":  {`"TimeoutSeconds": "${limit}", "StartAt"`, 60, 0, 24 * time.Hour, "the definition does not say how long the old loop waited. The new one waits 24h: change that with --max-wait"},
 		"a max wait without a limit": {`"StartAt"`, 60, 72 * time.Hour, 72 * time.Hour, ""},
-		"a limit of a few minutes":   {limit(600), 20, 0, 450 * time.Second, "the new loop waits 7m30s, to end before the machine does, 10m after its start. A job that ends later fails: change that with --max-wait"},
+		"a limit of a few minutes":   {limit(600), 20, 0, 450 * time.Second, "the new loop waits 7m30s, to end before the machine does, 10m after its start. The loop gives up a job that ends later: change that with --max-wait"},
 	} {
 		if !race.Takes(name, 12) {
 			continue
@@ -76,7 +76,7 @@ func TestMaxWaitOfABoundedLoop(t *testing.T) {
 	}{
 		"100": {50 * time.Minute, ""},
 		"230": {115 * time.Minute, ""},
-		"239": {110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start; the old one waited 1h59m30s. A job that ends later fails"},
+		"239": {110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start; the old one waited 1h59m30s. The loop gives up a job that ends later"},
 	} {
 		t.Run(polls, func(t *testing.T) {
 			t.Parallel()
@@ -222,14 +222,16 @@ func TestExpress(t *testing.T) {
 func TestMaxWaitBesideABranchThatFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		wait string // of the timer
-		want time.Duration
-		note string
+		wait, fail string // of the timer
+		want       time.Duration
+		err        string // with which the old loop ends
+		note       string
 	}{
-		"a literal":  {`"Seconds": 2400`, 50 * time.Minute, ""},
-		"of a while": {`"Seconds": 14400`, 5 * time.Hour, ""},
+		"a literal":                    {`"Seconds": 2400`, `"Error": "TookTooLong"`, 50 * time.Minute, "TookTooLong", ""},
+		"of a while":                   {`"Seconds": 14400`, `"Error": "TookTooLong"`, 5 * time.Hour, "TookTooLong", ""},
+		"of an error that is computed": {`"Seconds": 2400`, `"ErrorPath": "States.Format('Too{}', 'kTooLong')"`, 50 * time.Minute, "", ""},
 		"of a path": {
-			`"SecondsPath": "$$.Execution.Input.most"`, 24 * time.Hour,
+			`"SecondsPath": "$$.Execution.Input.most"`, `"Error": "TookTooLong"`, 24 * time.Hour, "",
 			`the branch with "TimeUp" may end the new loop earlier, as it ends the old one: change its max wait of 24h with --max-wait`,
 		},
 	} {
@@ -238,7 +240,7 @@ func TestMaxWaitBesideABranchThatFails(t *testing.T) {
 			text := `{"StartAt": "Start", "States": {
 				"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"},
 					"ResultSelector": {"id.$": "$.QueryExecutionId"}, "Next": "Race"},
-				"Race": {"Type": "Parallel", "Next": "Done", "Catch": [{"ErrorEquals": ["TimeUp"], "Next": "Late"}], "Branches": [
+				"Race": {"Type": "Parallel", "Next": "Done", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Late"}], "Branches": [
 					{"StartAt": "Look", "States": {
 						"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"},
 							"ResultPath": "$.q", "Next": "Ready?"},
@@ -249,7 +251,7 @@ func TestMaxWaitBesideABranchThatFails(t *testing.T) {
 						"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "QueryFailed"}}},
 					{"StartAt": "Timer", "States": {
 						"Timer": {"Type": "Wait", ` + c.wait + `, "Next": "TimeUp"},
-						"TimeUp": {"Type": "Fail", "Error": "TimeUp"}}}]},
+						"TimeUp": {"Type": "Fail", ` + c.fail + `}}}]},
 				"Done": {"Type": "Succeed"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
 			_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
 			require.Empty(t, loops[0].Refused)
@@ -258,6 +260,7 @@ func TestMaxWaitBesideABranchThatFails(t *testing.T) {
 			i := slices.IndexFunc(loops[0].Trials, func(trial fix.Trial) bool { return trial.Status == "CANCELLED" })
 			if before := loops[0].Trials[i].Before; c.note == "" {
 				require.Equal(t, "Late", before.Exit, "%+v", before)
+				require.Equal(t, c.err, before.Error)
 				require.Less(t, before.Lasts, c.want)
 			}
 		})

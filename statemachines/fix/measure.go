@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -184,6 +183,26 @@ func (m Measure) mean(last Measure, n int) Measure {
 	return m
 }
 
+// errorBeside is the error of the branch that ends the old loop; empty if its Fail states compute it, or have
+// several.
+func (f *fragment) errorBeside() string {
+	var all []string
+	for s := range f.machine.All {
+		if s.Fail == nil || !slices.Contains(f.bound.At, s.Name) {
+			continue
+		}
+		literal := ""
+		if s.Fail.Error != nil {
+			literal, _ = s.Fail.Error.Literal.(string)
+		}
+		all = append(all, literal)
+	}
+	if len(slices.Compact(all)) != 1 {
+		return ""
+	}
+	return all[0]
+}
+
 func (f *fragment) measureRun(r *sim.Result, calls int, exit string, runs time.Duration) Measure {
 	m := Measure{
 		Exit: exit, Lasts: r.Duration(), Calls: float64(calls), Transitions: float64(r.Transitions), USD: r.CostUSD(), Error: r.Error, Cause: r.Cause,
@@ -191,7 +210,7 @@ func (f *fragment) measureRun(r *sim.Result, calls int, exit string, runs time.D
 	if r.Status == sim.StatusTimedOut {
 		m.Error = asl.ErrorTimeout
 		if f.bound.Kind == lint.ByBranch {
-			m.Exit, m.Error = f.bound.Route, strings.Join(f.bound.At, ", ")
+			m.Exit, m.Error = f.bound.Route, f.errorBeside()
 		}
 	}
 	if f.express { // which are billed by their time

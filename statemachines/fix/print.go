@@ -33,8 +33,8 @@ func (f *fragment) print() (map[string]string, error) {
 		return nil, err
 	}
 	m, err := asl.Parse(text)
-	if err = refuseFor(err, "its states cannot be written: %s", err); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, refuse("its states cannot be written: %s", err)
 	}
 	document, err := jsontree.Parse(asl.Print(m))
 	if err != nil {

@@ -14,12 +14,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// isRepairable tells whether a finding should be mended: every one but a NOTE, and what fix has
-// recipes for.
-func isRepairable(f lint.Finding) bool {
-	return f.Severity != diag.Note || f.Suggestion != "" || strings.HasPrefix(f.Rule, "status-") ||
-		slices.Contains([]string{typecheck.AbsentMember, lint.UnretriedTask, lint.StartRace, lint.UnboundedLoop}, f.Rule)
-}
+// isRepairable tells whether a finding should be mended: a NOTE says what may be as it is.
+func isRepairable(f lint.Finding) bool { return f.Severity != diag.Note }
 
 // reason says why a finding is not repaired, and what to do instead. smallest is the
 // error of the smallest edit; nil if there is none.
@@ -51,8 +47,10 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	case lint.HiddenFailure:
 		return "only you know which errors are a success: name them in the Catch, and lead the others to your failure"
 	case lint.RepeatedStart:
-		_, advice, _ := strings.Cut(f.Message, "; ")
-		return "only you know whether the job may run twice: " + advice
+		if _, advice, found := strings.Cut(f.Message, "; "); found {
+			return "only you know whether the job may run twice: " + advice
+		}
+		return "only you know whether the job may run twice: lead to a state that does not start it if it may not"
 	case lint.CallbackTimeout:
 		return "only you know how long the answer may take: add TimeoutSeconds to the Task"
 	case lint.EventBudget, lint.ShortInterval:

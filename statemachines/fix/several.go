@@ -1,10 +1,13 @@
 package fix
 
 import (
-	"strings"
+	"regexp"
+	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -12,63 +15,67 @@ import (
 // checkSeveral refuses a loop that may ask for several jobs at once, where the entry looks at the
 // first item of the answer alone: the others may still run.
 func (l *loop) checkSeveral(o Options) error {
+	several, err := l.mayAskForSeveral(o)
+	switch {
+	case err != nil:
+		return refuse("the change cannot be tried: %s", err)
+	case several:
+		return refuse("%q may ask for several jobs, and a compiled loop looks at one: it would go on when the first has ended. "+
+			"Replace a loop that asks for one job, such as one in a Map over the jobs", l.poll.Name)
+	default:
+		return nil
+	}
+}
+
+// mayAskForSeveral tells whether an answer may list several jobs, of which the entry looks at the first.
+func (l *loop) mayAskForSeveral(o Options) (bool, error) {
+	if !looksAtFirst(l.entry, `\w+`) {
+		return false, nil
+	}
 	responses, _, err := simulate.Responses(l.machine, simulate.Options{Models: o.Models, Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}})
 	if err != nil {
-		return refuse("the change cannot be tried: %s", err)
+		return false, err
 	}
 	response := responses[l.poll.Name]
 	if response == nil {
-		return nil
-	}
-	lists, err := l.listsInArguments(o)
-	if err != nil {
-		return refuse("the change cannot be tried: %s", err)
+		return false, nil
 	}
 	for _, list := range response.Lists {
-		lists = append(lists, list.String())
-	}
-	for _, list := range lists {
-		if looksAtFirst(l.entry, list) {
-			return refuse("%q may ask for several jobs, and a compiled loop looks at one: it would go on when the first has ended. "+
-				"Replace a loop that asks for one job, such as one in a Map over the jobs", l.poll.Name)
+		if looksAtFirst(l.entry, regexp.QuoteMeta(list.String())) {
+			return true, nil
 		}
 	}
-	return nil
+	return l.listsInArguments(o)
 }
 
-// listsInArguments are the arguments of the poll that put one variable in brackets which holds a list:
-// JSONata makes one list of both.
-func (l *loop) listsInArguments(o Options) ([]string, error) {
+// listsInArguments tells whether an argument of the poll is [$v] of a list $v: JSONata passes the list itself.
+func (l *loop) listsInArguments(o Options) (bool, error) {
 	if l.poll.Arguments == nil {
-		return nil, nil
+		return false, nil
 	}
 	types, err := typecheck.New(l.machine, typecheck.Options{Models: o.Models})
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	var lists []string
-	for _, m := range l.poll.Arguments.Object {
+	variables := types.Input(l.poll)
+	return slices.ContainsFunc(l.poll.Arguments.Object, func(m asl.TemplateMember) bool {
 		if m.Value.Expression == nil {
-			continue
+			return false
 		}
 		part := m.Value.Expression.Part()
 		if part.Kind != jsonata.PartArray || len(part.Parts) != 1 {
-			continue
+			return false
 		}
-		if inner := part.Parts[0]; inner.Kind == jsonata.PartVariable && len(inner.Filters) == 0 && types.Input(l.poll).Variable(inner.Text).IsArray() {
-			lists = append(lists, m.Name)
-		}
-	}
-	return lists, nil
+		inner := part.Parts[0]
+		return inner.Kind == jsonata.PartVariable && len(inner.Filters) == 0 && variables.Variable(inner.Text).IsArray()
+	}), nil
 }
 
-// looksAtFirst tells whether an entry reads the first item of a list.
+// looksAtFirst tells whether an entry reads the first item of a list of the answer, which a regular
+// expression names.
 func looksAtFirst(e *catalog.Entry, list string) bool {
-	first := strings.ToLower(list) + "[0]"
-	for _, a := range e.Waiter.Acceptors {
-		if m := a.Matcher.Output; m != nil && strings.Contains(strings.ToLower(m.Path), first) {
-			return true
-		}
-	}
-	return false
+	first := regexp.MustCompile(`(?i)^(?:.*\W)?` + list + `\[0\]`)
+	return slices.ContainsFunc(e.Waiter.Acceptors, func(a pollcore.Acceptor) bool {
+		return a.Matcher.Output != nil && first.MatchString(a.Matcher.Output.Path)
+	})
 }

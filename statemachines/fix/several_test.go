@@ -37,6 +37,8 @@ func TestSeveralJobs(t *testing.T) {
 		"a text in brackets":                {"batch:describeJobs", sees + `{"Jobs": "{% [$id] %}"}`, all, false},
 		"the first of a list":               {"batch:describeJobs", asks + `{"Jobs.$": "$.ids"}`, job, true},
 		"two jobs, by an array":             {"batch:describeJobs", asks + `{"Jobs.$": "States.Array($.a, $.b)"}`, job, true},
+		"builds of a list in brackets":      {"codebuild:batchGetBuilds", strings.Replace(sees, "Jobs.Status", "Builds.BuildStatus", 1) + `{"Ids": "{% [$ids] %}"}`, all, true},
+		"builds of a text in brackets":      {"codebuild:batchGetBuilds", strings.Replace(sees, "Jobs.Status", "Builds.BuildStatus", 1) + `{"Ids": "{% [$id] %}"}`, all, false},
 		"builds of a list":                  {"codebuild:batchGetBuilds", asks + `{"Ids.$": "$.ids"}`, build, true},
 		"one job":                           {"batch:describeJobs", asks + `{"Jobs.$": "States.Array($.id)"}`, job, false},
 		"one job, written":                  {"batch:describeJobs", asks + `{"Jobs": ["1"]}`, job, false},

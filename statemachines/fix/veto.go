@@ -49,7 +49,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	if why, not := notTried(report, f.poll.Name); not {
 		return nil, nil, refuse("nothing shows that a new loop is right: %s", why)
 	}
-	j := judge{poll: f.poll.Name, handles: f.handler != "", bound: f.bound.After, first: f.waitsBefore(), verdicts: map[string]pollcore.Verdict{}}
+	j := judge{poll: f.poll.Name, handles: f.handlesFailures(), bound: f.bound.After, first: f.waitsBefore(), verdicts: map[string]pollcore.Verdict{}}
 	j.beside = f.bound.Kind == lint.ByBranch && f.bound.After == 0
 	if f.bound.Kind == lint.ByTime {
 		j.lead = f.findLead(o).lasts
@@ -68,6 +68,11 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	j.changes = append(j.changes, f.errorsOfStart()...)
 	isStatus := func(value string) bool { _, known := j.verdicts[value]; return known }
 	return dropAlike(dropLate(j.changes), isStatus), report, nil
+}
+
+// handlesFailures tells whether failures lead to a state that may do anything: a Fail state ends the execution.
+func (f *fragment) handlesFailures() bool {
+	return f.handler != "" && f.flow.State(f.handler).Type != asl.TypeFail
 }
 
 // dropAlike leaves out texts that are no status of the job, and that change as any other text does.
@@ -106,7 +111,7 @@ type judge struct {
 	verdicts map[string]pollcore.Verdict // on the statuses that are known
 	handles  bool                        // failures lead to a state of the machine, which may end well
 	bound    time.Duration               // how long the old loop waits at most; 0 if that is not known
-	first    time.Duration               // of which it waits before its first poll
+	first    time.Duration               // how much of bound passes before its first poll
 	lead     time.Duration               // until it begins, at most, where its deadline may have been set before; else 0
 	beside   bool                        // a branch that fails, at a time that is not known, ends the old loop
 	changes  []Change

@@ -73,6 +73,8 @@ var (
 	comparedText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`"(StringEquals|StringMatches|StringLessThan\w*|StringGreaterThan\w*)":\s*("(?:[^"\\]|\\.)*")`)
 	})
+	// regexText is a regular expression that an expression passes to a function, and what is between its slashes.
+	regexText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[,(]\s*(/((?:[^/\\\n"]|\\.)+)/)`) })
 	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']*)'|\\"([^"\\]*)\\"|"([^"\\]*)"`) })
 )
 
@@ -108,7 +110,33 @@ func (w *words) read(text []byte, language asl.QueryLanguage) {
 		for _, m := range quotedText().FindAllStringSubmatch(expression, -1) {
 			add(m[1]+m[2]+m[3], false)
 		}
+		for _, m := range regexText().FindAllStringSubmatch(expression, -1) {
+			for _, word := range fitting(m[2]) {
+				w.texts, w.patterns[word] = append(w.texts, word), m[1]
+			}
+		}
 	}
+}
+
+// fitting are texts that a regular expression of plain words takes, one for each of its words.
+func fitting(expression string) []string {
+	takes, err := regexp.Compile(expression)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for word := range strings.SplitSeq(strings.NewReplacer("(?:", "", "(", "", ")", "", ".*", "").Replace(expression), "|") {
+		if !strings.HasPrefix(expression, "^") {
+			word = "x" + strings.TrimPrefix(word, "^")
+		}
+		if !strings.HasSuffix(expression, "$") {
+			word = strings.TrimSuffix(word, "$") + "x"
+		}
+		if word = strings.Trim(word, "^$"); takes.MatchString(word) && !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{%(?:[^%]|%[^}])*%\}`) })

@@ -18,8 +18,12 @@ func (p *pair) longest(never *script, polls int) []*script {
 		return nil
 	}
 	long := &scriptsOf{role: never.task}
+	var status []Kind // of answers without optional members
+	if stays.kind.Sort == Bare {
+		status = append(status, c.running.kind)
+	}
 	add := func(title string, end ...answer) {
-		long.add(title, false, slices.Concat(slices.Repeat([]answer{stays}, polls-1), end))
+		long.add(title, false, slices.Concat(slices.Repeat([]answer{stays}, polls-1), end), status...)
 	}
 	add(fmt.Sprintf("a job at %q that ends after %d polls", never.task, polls-1))
 	for _, a := range c.answers {

@@ -381,7 +381,7 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	if a, b, err = p.playBoth(ctx, s, input); err != nil {
 		return nil, nil, nil, err
 	}
-	if s.events > 0 && (a.Status == PollsOn) != (b.Status == PollsOn) { // the other one may be about to end
+	if s.mayEndLater(a, b) {
 		longer := *s
 		longer.events, s = 0, &longer
 		if a, b, err = p.playBoth(ctx, s, input); err != nil {
@@ -423,6 +423,15 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	p.report.Scripts++
 	p.report.Runs = append(p.report.Runs, *run)
 	return run, a, b, nil
+}
+
+// mayEndLater tells whether a run that was cut short may be about to end: the other one does, or the job never
+// ends, and one of the two was cut where its laps were not equal.
+func (s *script) mayEndLater(a, b *observed) bool {
+	if s.events == 0 || (a.Status == PollsOn) != (b.Status == PollsOn) {
+		return s.events > 0
+	}
+	return s.never && a.Status == PollsOn && max(a.events, b.events) >= s.events && min(a.events, b.events) < s.events
 }
 
 // playBoth runs a script in both machines.

@@ -68,10 +68,9 @@ func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared,
 		for _, c := range l.Changes {
 			frame(&f, c.Kind)
 		}
-		for _, note := range l.Notes {
-			for _, m := range uncounted.FindAllStringSubmatch(note, -1) {
-				f.Members = append(f.Members, m[1])
-			}
+		for _, path := range l.Uncounted {
+			member, _, _ := strings.Cut(path, ".")
+			f.Members = append(f.Members, member)
 		}
 		declared.Frames = append(declared.Frames, f)
 	}
@@ -83,8 +82,6 @@ func replace(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared,
 var (
 	spelled = regexp.MustCompile(`^"([^"]+)" for "`)
 	widened = regexp.MustCompile(`(\w+) has all of|\$\.(\w+)\S* becomes`)
-	// uncounted are members of the data in which a replaced loop counts no more.
-	uncounted = regexp.MustCompile(`nothing counts in \$\.(\w+)`)
 )
 
 // repair makes all repairs, also those that are offered: it accepts whatever may be.

@@ -53,7 +53,7 @@ func routesTable(l fix.Loop) string {
 	}
 	var b strings.Builder
 	for _, r := range l.Routes {
-		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, l.Poll))
+		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, "polls on"))
 	}
 	return b.String()
 }
@@ -102,9 +102,12 @@ func trialTable(trials []fix.Trial, jobs []time.Duration) string {
 }
 
 func trialRow(name string, m fix.Measure) []string {
-	late, exit := "-", "nowhere: "+m.Error
-	if m.Exit != "" {
+	late, exit := "-", "nowhere"
+	switch {
+	case m.Exit != "":
 		late, exit = kit.ShortDuration(m.Late.Round(time.Second)), m.Exit
+	case m.Error != "":
+		exit += ": " + m.Error
 	}
 	cost := "-" // of Express, by time
 	if m.USD > 0 {
