@@ -42,7 +42,7 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 	for _, c := range []struct {
 		service, call, describe, entry string
 		running                        string
-		there                          bool
+		exists                         bool
 	}{
 		{"cloudformation", "cloudformation:updateStack", "cloudformation:describeStacks", "StackUpdateComplete", "UPDATE_IN_PROGRESS", true},
 		{"cloudformation", "cloudformation:executeChangeSet", "cloudformation:describeStacks", "StackUpdateComplete", "UPDATE_IN_PROGRESS", true},
@@ -67,12 +67,12 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 					Runs    string `json:"runs"`
 					Running string `json:"running"`
 				} `json:"start"`
-				There bool `json:"there"`
+				Exists bool `json:"exists"`
 			} `json:"job"`
 		}
 		require.NoError(t, json.Unmarshal(text, &file), string(text))
 		require.Equal(t, c.running, file["Look"].Job.Start["Change"].Running, c.call)
-		require.Equal(t, c.there, file["Look"].Job.There, c.call)
+		require.Equal(t, c.exists, file["Look"].Job.Exists, c.call)
 		if c.running != "" {
 			require.Equal(t, "1m", file["Look"].Job.Start["Change"].Runs)
 		}

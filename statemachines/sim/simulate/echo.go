@@ -104,7 +104,7 @@ func (j *job) keptMembers(a *answers) object {
 		members = append(members, namedValue{"startEchoes", started})
 	}
 	if len(described) > 0 {
-		members = append(members, namedValue{"keeps", described})
+		members = append(members, namedValue{"describeEchoes", described})
 	}
 	return members
 }

@@ -347,7 +347,7 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 			add("start", j.coursesOf(answers, specs[0], ends[0]))
 		}
 		if j.isThereBefore() {
-			add("there", true)
+			add("exists", true)
 		}
 		if len(j.describes) > 1 {
 			add("describe", namesOf(j.describes[1:]))
