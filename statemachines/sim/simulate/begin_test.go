@@ -101,18 +101,30 @@ func TestTasksThatNoJobStandsBehind(t *testing.T) {
 // the spec says.
 func TestARetriedParallelPolls(t *testing.T) {
 	t.Parallel()
-	const text = `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Retry": [{"ErrorEquals": ["NotYet"], "IntervalSeconds": 60, "MaxAttempts": 240}],
+	const text = `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Retry": [{"ErrorEquals": ["TAKEN"], "IntervalSeconds": 60, "MaxAttempts": 240}],
 		"Branches": [{"StartAt": "Look", "States": {
 			"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:describeStep", "Parameters": {"ClusterId": "j", "StepId": "s"}, "Next": "Done?"},
 			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.Step.Status.State", "StringEquals": "COMPLETED", "Next": "Good"}], "Default": "Again"},
-			"Good": {"Type": "Succeed"}, "Again": {"Type": "Fail", "Error": "ERROR"}}}], "End": true}}}`
-	for raised, want := range map[string]string{"NotYet": "12m", "Broken": "0s"} {
-		m, err := asl.Parse([]byte(strings.Replace(text, "ERROR", raised, 1)))
+			"Good": {"Type": "Succeed"}, "Again": RAISES}}], "End": true}}}`
+	fails := func(name string) string { return `{"Type": "Fail", "Error": "` + name + `"}` }
+	for _, c := range []struct{ taken, raises, runs string }{
+		{"NotYet", fails("NotYet"), "12m"},
+		{"NotYet", fails("Broken"), "0s"},
+		{"NotYet", `{"Type": "Fail"}`, "0s"},
+		{"States.ALL", fails("NotYet"), "12m"},
+		{"States.ALL", `{"Type": "Fail"}`, "12m"},
+		{"States.ALL", `{"Type": "Succeed"}`, "0s"},
+		{"States.TaskFailed", fails("NotYet"), "12m"},
+		{"States.TaskFailed", fails("States.Timeout"), "0s"},
+		{"States.TaskFailed", `{"Type": "Succeed"}`, "0s"},
+		{"States.Timeout", fails("States.Timeout"), "12m"},
+	} {
+		m, err := asl.Parse([]byte(strings.NewReplacer("TAKEN", c.taken, "RAISES", c.raises).Replace(text)))
 		require.NoError(t, err)
 		plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(12 * time.Minute)}}})
 		require.NoError(t, err)
 		out, err := plan.JSON()
 		require.NoError(t, err)
-		require.Contains(t, string(out), `"runs": "`+want+`"`, raised)
+		require.Contains(t, string(out), `"runs": "`+c.runs+`"`, "%+v", c)
 	}
 }
