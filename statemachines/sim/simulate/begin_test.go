@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
@@ -127,4 +128,29 @@ func TestARetriedParallelPolls(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(out), `"runs": "`+c.runs+`"`, "%+v", c)
 	}
+}
+
+// A stop call stops the job that a machine only watches.
+func TestAWatchedJobIsStopped(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sagemaker:describeHyperParameterTuningJob", "Parameters": {"HyperParameterTuningJobName": "j"},
+			"ResultPath": "$.job", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [
+			{"Variable": "$.job.HyperParameterTuningJobStatus", "StringEquals": "Stopped", "Next": "End"},
+			{"Variable": "$.stop", "IsPresent": true, "Next": "Wait"}], "Default": "Stop"},
+		"Stop": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sagemaker:stopHyperParameterTuningJob", "Parameters": {"HyperParameterTuningJobName": "j"},
+			"ResultPath": "$.stop", "Next": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+		"End": {"Type": "Succeed"}}}`
+	m, err := asl.Parse([]byte(text))
+	require.NoError(t, err)
+	plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Hour)}}})
+	require.NoError(t, err)
+	o := sim.Options{Models: models.Load, Clock: sim.NewVirtualClock(time.Unix(0, 0))}
+	require.NoError(t, plan.Apply(m, &o))
+	r, err := sim.Run(t.Context(), m, []byte(`{}`), o)
+	require.NoError(t, err)
+	require.Empty(t, r.Error, r.Cause)
+	require.Equal(t, time.Minute, r.Duration())
 }
