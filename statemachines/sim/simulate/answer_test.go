@@ -268,7 +268,7 @@ func TestAroundAnAnswer(t *testing.T) {
 		"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}, "End": true}`
 	for state, want := range map[string]map[string]any{
 		`{"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:f", "End": true}`: {"a": "b"},
-		`{"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {}, "End": true}`:                     {"StatusCode": 200, "ResponseBody": map[string]any{}, "a": "b"},
+		`{"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {}, "End": true}`:   {"StatusCode": 200, "ResponseBody": map[string]any{}, "a": "b"},
 		reader: {"a": "b"},
 	} {
 		m, err := asl.Parse([]byte(`{"StartAt": "Ask", "States": {"Ask": ` + state + `}}`))
