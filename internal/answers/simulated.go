@@ -85,7 +85,7 @@ func (s *Simulated) checkEnds(plan *simulate.Plan, mocks []MockFile) error {
 	}
 }
 
-// warnUnsimulated says of which Tasks no simulated job of the flag tells, and what answers them.
+// warnUnsimulated names the Tasks that no simulated job answers, and says what answers them.
 func (h *Hooks) warnUnsimulated(plan *simulate.Plan) {
 	for _, w := range []struct {
 		tasks []string
@@ -93,7 +93,8 @@ func (h *Hooks) warnUnsimulated(plan *simulate.Plan) {
 	}{
 		{plan.Endless, "%s gets the same answer each time, as what it polls ends by an error: say in --mocks when that comes"},
 		{plan.Alike, "%s gets the same answer each time, as the catalogue has no job or waiter that polls its operation: say in --mocks what it returns"},
-		{plan.Untimed, "%s is answered as about a job that has ended, as the machine neither starts nor polls it: the time does not count"},
+		{plan.Untimed, "%s asks about a job that the machine neither starts nor polls: its answers say that the job has ended, whatever time you pass; " +
+			"start the job in the machine, or say in --mocks what it answers"},
 	} {
 		for _, name := range w.tasks {
 			h.Warn(fmt.Sprintf("--simulate: "+w.text, terminal.Quote(name)))

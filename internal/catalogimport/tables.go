@@ -161,7 +161,7 @@ func (t *tables) checkUse() {
 	}
 	for _, p := range t.presence {
 		if !p.used {
-			t.file(presenceTable).Report(p.node.Problem("nothing of %s is polled by %s; remove it", p.service, p.operation))
+			t.file(presenceTable).Report(p.node.Problem("%s has no operation %s that reads; remove the row", p.service, p.operation))
 		}
 	}
 	for _, e := range t.waiterEnds {

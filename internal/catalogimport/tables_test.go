@@ -129,7 +129,7 @@ func TestTables(t *testing.T) {
 		{"when it is there", []change{{presence, `"success"`, `"never"`}}, `/baker/GetLoaf/loaf.slices: expected one of ["failure" "end" "success" "end-or-never" "first" "any"] as "when", found "never"`},
 		{"no source of a presence", []change{{presence, `"success", "source": "made up"`, `"success"`}}, `/baker/GetLoaf/loaf.slices: `},
 		{"order of presences", []change{{presence, `"loaf.bakedAt"`, `"loaf.weight"`}}, `the table is sorted, and "loaf.slices" comes before "loaf.weight"`},
-		{"presence of no job", []change{{presence, `"GetLoaf"`, `"StopLoaf"`}}, `/baker/StopLoaf/loaf.bakedAt: nothing of baker is polled by StopLoaf; remove it`},
+		{"presence of no job", []change{{presence, `"GetLoaf"`, `"StopLoaf"`}}, `/baker/StopLoaf/loaf.bakedAt: baker has no operation StopLoaf that reads; remove the row`},
 		{"end that the waiter knows", []change{{ends, `"STOPPED"`, `"BURNT"`}}, `/baker/LoafBaked/0: LoafBaked judges the value "BURNT" already; remove it`},
 		{"end that stands twice", []change{{ends, `"made up"}`, `"made up"}, {"path": "loaf.status", "values": ["STOPPED"], "source": "x"}`}}, `/baker/LoafBaked/1: LoafBaked judges the value "STOPPED" already; remove it`},
 		{"end that the model does not have", []change{{ends, `"STOPPED"`, `"STOPED"`}}, `/baker/LoafBaked/0: loaf.status never is "STOPED" (did you mean "STOPPED"?)`},

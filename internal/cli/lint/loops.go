@@ -47,6 +47,8 @@ type loopRow struct {
 	Compared      bool           `json:"compared,omitempty"`
 	Change        bool           `json:"change,omitempty"`
 	Later         bool           `json:"later,omitempty"`
+	Meanwhile     bool           `json:"meanwhile,omitempty"`
+	Held          bool           `json:"held,omitempty"`
 	Apart         bool           `json:"apart,omitempty"`
 	Partial       bool           `json:"partial,omitempty"`
 	Member        string         `json:"member,omitempty"`
@@ -54,6 +56,8 @@ type loopRow struct {
 	MemberMeaning lint.Meaning   `json:"memberMeaning,omitempty"`
 	Routes        []string       `json:"routes"`
 	Ends          string         `json:"ends"`
+	Forks         []loopFork     `json:"forks,omitempty"`
+	Split         bool           `json:"split,omitempty"`
 	Last          string         `json:"last,omitempty"`
 	FailsAt       string         `json:"failsAt,omitempty"`
 	Error         string         `json:"error,omitempty"`
@@ -62,6 +66,12 @@ type loopRow struct {
 	Retried       bool           `json:"retried,omitempty"`
 	Rule          string         `json:"rule,omitempty"`
 	Severity      string         `json:"severity,omitempty"`
+}
+
+// loopFork is one of several ways that values lead.
+type loopFork struct {
+	Route string `json:"route"`
+	Ends  string `json:"ends"`
 }
 
 // errorRow is what a loop does with errors of its poll.
@@ -79,6 +89,7 @@ type loopBound struct {
 	Events      int        `json:"events,omitempty"`
 	Transitions int        `json:"transitions,omitempty"`
 	Seconds     float64    `json:"seconds,omitempty"`
+	Deadline    float64    `json:"deadlineSeconds,omitempty"`
 	USD         float64    `json:"costUSD,omitempty"`
 	AtMost      bool       `json:"atMost,omitempty"`
 	Failing     string     `json:"failing,omitempty"`
@@ -101,7 +112,7 @@ func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 
 func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
-		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), cents(b.USD), b.AtMost,
+		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), b.Deadline.Seconds(), cents(b.USD), b.AtMost,
 		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error,
 	}
 	if b.Beside != nil {
@@ -131,21 +142,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		out.Start = l.Start.Name
 	}
 	for _, r := range l.Rows {
-		row := loopRow{
-			Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Change: r.Change, Apart: r.Apart, Partial: r.Partial,
-			Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean, Routes: r.Routes, Ends: string(r.Ends), Last: string(r.Last),
-			FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
-		}
-		if r.Rule != "" {
-			row.Severity = r.Severity.String()
-		}
-		if row.Values == nil {
-			row.Values = []string{}
-		}
-		if row.Routes == nil {
-			row.Routes = []string{}
-		}
-		out.Rows = append(out.Rows, row)
+		out.Rows = append(out.Rows, newLoopRow(&r))
 	}
 	for _, r := range l.Errors {
 		out.Errors = append(out.Errors, errorRow{r.Names, string(r.Meaning), r.Routes, string(r.Ends)})
@@ -154,6 +151,28 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		out.Rules = append(out.Rules, f.Rule)
 	}
 	return out
+}
+
+func newLoopRow(r *lint.Row) loopRow {
+	row := loopRow{
+		Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held,
+		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
+		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),
+		FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
+	}
+	for _, f := range r.Forks {
+		row.Forks = append(row.Forks, loopFork{f.Route, string(f.Ends)})
+	}
+	if r.Rule != "" {
+		row.Severity = r.Severity.String()
+	}
+	if row.Values == nil {
+		row.Values = []string{}
+	}
+	if row.Routes == nil {
+		row.Routes = []string{}
+	}
+	return row
 }
 
 // printLoops prints the poll loops of the files as tables.

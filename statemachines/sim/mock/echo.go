@@ -8,7 +8,8 @@ import (
 
 // Echo returns an answer in which members repeat what a call asks for. echoes are the paths of
 // these members in the answer, by those of the arguments: a member that the answer does not have
-// stays away. The list whose items are asked for by a list of ids has an item for each id.
+// stays away. A list repeats a list. The list whose items are asked for by a list of ids has an item
+// for each id.
 func Echo(answer, arguments any, echoes map[string]string) (any, error) {
 	for from, to := range echoes {
 		given, err := parsePath(from)
@@ -23,7 +24,11 @@ func Echo(answer, arguments any, echoes map[string]string) (any, error) {
 		case string, bool, json.Number:
 			at.repeat(answer, value)
 		case []any:
-			answer, err = at.repeatEach(answer, value)
+			if _, isList := at.get(answer).([]any); isList {
+				at.repeat(answer, value)
+			} else {
+				answer, err = at.repeatEach(answer, value)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -59,6 +64,10 @@ func (p path) repeat(in, value any) {
 		case json.Number, float64, int:
 			if number, is := value.(json.Number); is {
 				v[name] = number
+			}
+		case []any:
+			if list, is := value.([]any); is {
+				v[name] = slices.Clone(list)
 			}
 		}
 	}

@@ -54,9 +54,9 @@ type Job struct {
 	// EpochTimes is set if they are numbers of milliseconds since 1970, as Batch has
 	// them, and not RFC 3339 texts.
 	EpochTimes bool
-	// There tells that what the job changes is there before: until a call starts it, Describe
-	// tells the status that it ends with.
-	There bool
+	// Exists tells that the resource exists before the job: until the start call, Describe answers
+	// with Ends.
+	Exists bool
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
@@ -65,9 +65,9 @@ type Job struct {
 	Raises map[string]Raised
 	// Echoes are the members of the answer that repeat what Describe asks for, as Echo takes them.
 	Echoes map[string]string
-	// StartEchoes are the members of the answer of Start that repeat what it asks for, and Keeps
-	// those of the answers of Describe that do.
-	StartEchoes, Keeps map[string]string
+	// StartEchoes are the paths of the answer of Start that repeat its arguments, and DescribeEchoes
+	// those of the answers of Describe that repeat the arguments of Start.
+	StartEchoes, DescribeEchoes map[string]string
 	// Fails are the ends with which a ".sync" Task fails.
 	Fails []string
 	// Part is the path of what a ".sync" Task returns in the answer of Describe; the
@@ -329,7 +329,7 @@ func (j *Job) findID(call sim.Call, id *string) (*jobRun, error) {
 		return nil, noSuchJob(call, *id, j.NotFound)
 	default:
 		run = j.begin(*id, call)
-		if j.There {
+		if j.Exists {
 			run.runs = 0
 		}
 		return run, nil
@@ -372,7 +372,7 @@ func (j *Job) answerAt(id string, run *jobRun, now time.Time) (any, error) {
 	}
 	output, err := j.answer(id, said.status)
 	if err == nil {
-		output, err = Echo(output, run.asked, j.Keeps)
+		output, err = Echo(output, run.asked, j.DescribeEchoes)
 	}
 	if at, _ := parsePath(j.Name); err == nil && at != nil && run.name != "" {
 		output, err = at.set(output, run.name)

@@ -36,7 +36,7 @@ func (j *Job) Check() error {
 			problems = append(problems, err)
 		}
 	}
-	for _, echoes := range []map[string]string{j.Echoes, j.StartEchoes, j.Keeps} {
+	for _, echoes := range []map[string]string{j.Echoes, j.StartEchoes, j.DescribeEchoes} {
 		for from, to := range echoes {
 			for _, text := range []string{from, to} {
 				if _, err := parsePath(text); err != nil {

@@ -15,8 +15,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	}
 	before := len(r.problems)
 	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes",
-		"startEchoes", "keeps", "fails", "part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument",
-		"name", "stopAnswer", "there", "notFound", "start", "describe", "stop")
+		"startEchoes", "describeEchoes", "fails", "part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument",
+		"name", "stopAnswer", "exists", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}
@@ -25,22 +25,22 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		Status: r.text(n, "status", n.Get("answers") == nil), Running: r.text(n, "running", true), Ends: r.text(n, "ends", true),
 		StartTime: r.text(n, "startTime", false), EndTime: r.text(n, "endTime", false), EpochTimes: r.flag(n, "epochTimes"),
 		Stopped: r.text(n, "stopped", false), Raises: r.raised(n, "raises"), Echoes: r.echoes(n, "echoes"), Fails: r.texts(n, "fails"),
-		StartEchoes: r.echoes(n, "startEchoes"), Keeps: r.echoes(n, "keeps"),
+		StartEchoes: r.echoes(n, "startEchoes"), DescribeEchoes: r.echoes(n, "describeEchoes"),
 		Part: r.text(n, "part", false),
 		ID:   r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
 		StartNameArgument: r.text(n, "startNameArgument", false), Name: r.text(n, "name", false),
-		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), There: r.flag(n, "there"), Courses: r.courses(n, "start"),
+		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Exists: r.flag(n, "exists"), Courses: r.courses(n, "start"),
 	}
 	config := jobConfig{describe: append([]string{name}, r.calls(n, "describe")...), start: r.calls(n, "start"), stop: r.calls(n, "stop")}
 	config.job = func() *Job {
 		return &Job{
 			Spread: read.Spread, Throttled: read.Throttled, Courses: read.Courses, Answer: read.Answer, Answers: read.Answers,
 			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, EpochTimes: read.EpochTimes, Running: read.Running, Ends: read.Ends,
-			Stopped: read.Stopped, Raises: read.Raises, Echoes: read.Echoes, StartEchoes: read.StartEchoes, Keeps: read.Keeps, Fails: read.Fails, Part: read.Part,
+			Stopped: read.Stopped, Raises: read.Raises, Echoes: read.Echoes, StartEchoes: read.StartEchoes, DescribeEchoes: read.DescribeEchoes, Fails: read.Fails, Part: read.Part,
 			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
 			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument,
-			StartNameArgument: read.StartNameArgument, Name: read.Name, StopAnswer: read.StopAnswer, NotFound: read.NotFound, There: read.There,
+			StartNameArgument: read.StartNameArgument, Name: read.Name, StopAnswer: read.StopAnswer, NotFound: read.NotFound, Exists: read.Exists,
 		}
 	}
 	if len(r.problems) > before {

@@ -260,3 +260,25 @@ func has(s *catalog.Shape, member string, depth int) bool {
 	}
 	return false
 }
+
+// What is drawn goes into the envelope of the call, if it has one: a reader of items has none.
+func TestAroundAnAnswer(t *testing.T) {
+	t.Parallel()
+	const reader = `{"Type": "Map", "ItemReader": {"Resource": "arn:aws:states:::s3:listObjectsV2", "Parameters": {"Bucket": "b"}}, "ItemProcessor": {
+		"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}, "End": true}`
+	for state, want := range map[string]map[string]any{
+		`{"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:f", "End": true}`: {"a": "b"},
+		`{"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {}, "End": true}`:   {"StatusCode": 200, "ResponseBody": map[string]any{}, "a": "b"},
+		reader: {"a": "b"},
+	} {
+		m, err := asl.Parse([]byte(`{"StartAt": "Ask", "States": {"Ask": ` + state + `}}`))
+		require.NoError(t, err)
+		plan, err := simulate.New(m, simulate.Options{Models: models.Load})
+		require.NoError(t, err)
+		require.Len(t, plan.Unknown, 1)
+		drawn := map[string]any{"a": "b"}
+		require.Equal(t, want, plan.Unknown[0].Around(drawn))
+		require.Equal(t, "text", plan.Unknown[0].Around("text"))
+		require.Equal(t, map[string]any{"a": "b"}, drawn)
+	}
+}

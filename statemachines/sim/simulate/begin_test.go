@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
@@ -42,7 +43,7 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 	for _, c := range []struct {
 		service, call, describe, entry string
 		running                        string
-		there                          bool
+		exists                         bool
 	}{
 		{"cloudformation", "cloudformation:updateStack", "cloudformation:describeStacks", "StackUpdateComplete", "UPDATE_IN_PROGRESS", true},
 		{"cloudformation", "cloudformation:executeChangeSet", "cloudformation:describeStacks", "StackUpdateComplete", "UPDATE_IN_PROGRESS", true},
@@ -67,12 +68,12 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 					Runs    string `json:"runs"`
 					Running string `json:"running"`
 				} `json:"start"`
-				There bool `json:"there"`
+				Exists bool `json:"exists"`
 			} `json:"job"`
 		}
 		require.NoError(t, json.Unmarshal(text, &file), string(text))
 		require.Equal(t, c.running, file["Look"].Job.Start["Change"].Running, c.call)
-		require.Equal(t, c.there, file["Look"].Job.There, c.call)
+		require.Equal(t, c.exists, file["Look"].Job.Exists, c.call)
 		if c.running != "" {
 			require.Equal(t, "1m", file["Look"].Job.Start["Change"].Runs)
 		}
@@ -101,18 +102,55 @@ func TestTasksThatNoJobStandsBehind(t *testing.T) {
 // the spec says.
 func TestARetriedParallelPolls(t *testing.T) {
 	t.Parallel()
-	const text = `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Retry": [{"ErrorEquals": ["NotYet"], "IntervalSeconds": 60, "MaxAttempts": 240}],
+	const text = `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Retry": [{"ErrorEquals": ["TAKEN"], "IntervalSeconds": 60, "MaxAttempts": 240}],
 		"Branches": [{"StartAt": "Look", "States": {
 			"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:describeStep", "Parameters": {"ClusterId": "j", "StepId": "s"}, "Next": "Done?"},
 			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.Step.Status.State", "StringEquals": "COMPLETED", "Next": "Good"}], "Default": "Again"},
-			"Good": {"Type": "Succeed"}, "Again": {"Type": "Fail", "Error": "ERROR"}}}], "End": true}}}`
-	for raised, want := range map[string]string{"NotYet": "12m", "Broken": "0s"} {
-		m, err := asl.Parse([]byte(strings.Replace(text, "ERROR", raised, 1)))
+			"Good": {"Type": "Succeed"}, "Again": RAISES}}], "End": true}}}`
+	fails := func(name string) string { return `{"Type": "Fail", "Error": "` + name + `"}` }
+	for _, c := range []struct{ taken, raises, runs string }{
+		{"NotYet", fails("NotYet"), "12m"},
+		{"NotYet", fails("Broken"), "0s"},
+		{"NotYet", `{"Type": "Fail"}`, "0s"},
+		{"States.ALL", fails("NotYet"), "12m"},
+		{"States.ALL", `{"Type": "Fail"}`, "12m"},
+		{"States.ALL", `{"Type": "Succeed"}`, "0s"},
+		{"States.TaskFailed", fails("NotYet"), "12m"},
+		{"States.TaskFailed", fails("States.Timeout"), "0s"},
+		{"States.TaskFailed", `{"Type": "Succeed"}`, "0s"},
+		{"States.Timeout", fails("States.Timeout"), "12m"},
+	} {
+		m, err := asl.Parse([]byte(strings.NewReplacer("TAKEN", c.taken, "RAISES", c.raises).Replace(text)))
 		require.NoError(t, err)
 		plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(12 * time.Minute)}}})
 		require.NoError(t, err)
 		out, err := plan.JSON()
 		require.NoError(t, err)
-		require.Contains(t, string(out), `"runs": "`+want+`"`, raised)
+		require.Contains(t, string(out), `"runs": "`+c.runs+`"`, "%+v", c)
 	}
+}
+
+// A stop call stops the job that a machine only watches.
+func TestAWatchedJobIsStopped(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sagemaker:describeHyperParameterTuningJob", "Parameters": {"HyperParameterTuningJobName": "j"},
+			"ResultPath": "$.job", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [
+			{"Variable": "$.job.HyperParameterTuningJobStatus", "StringEquals": "Stopped", "Next": "End"},
+			{"Variable": "$.stop", "IsPresent": true, "Next": "Wait"}], "Default": "Stop"},
+		"Stop": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sagemaker:stopHyperParameterTuningJob", "Parameters": {"HyperParameterTuningJobName": "j"},
+			"ResultPath": "$.stop", "Next": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+		"End": {"Type": "Succeed"}}}`
+	m, err := asl.Parse([]byte(text))
+	require.NoError(t, err)
+	plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Hour)}}})
+	require.NoError(t, err)
+	o := sim.Options{Models: models.Load, Clock: sim.NewVirtualClock(time.Unix(0, 0))}
+	require.NoError(t, plan.Apply(m, &o))
+	r, err := sim.Run(t.Context(), m, []byte(`{}`), o)
+	require.NoError(t, err)
+	require.Empty(t, r.Error, r.Cause)
+	require.Equal(t, time.Minute, r.Duration())
 }

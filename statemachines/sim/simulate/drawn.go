@@ -41,7 +41,8 @@ func (u Unknown) Around(drawn any) any {
 	if !ok {
 		return drawn
 	}
-	whole := maps.Clone(envelope)
+	whole := map[string]any{}
+	maps.Copy(whole, envelope)
 	if u.task.runsMachine() {
 		object = map[string]any{"Output": cmp.Or[any](object["Output"], envelope["Output"])}
 	}

@@ -66,13 +66,11 @@ func requestEchoes(input, output *catalog.Shape, leftOut func(at place) bool) ma
 // tellSame finds where an answer has a member of the name and the type of an argument, in the lists of
 // things that it is about, too, and in nothing deeper.
 func tellSame(s *catalog.Shape, argument *catalog.Member) place {
-	switch argument.Shape.Type {
-	case catalog.String, catalog.Boolean, catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
-	default:
+	if !isPlain(argument.Shape) && (argument.Shape.Type != catalog.List || !isPlain(argument.Shape.Element.Shape)) {
 		return nil
 	}
 	isSame := func(m *catalog.Member) bool {
-		return strings.EqualFold(m.Name, argument.Name) && m.Shape.Type == argument.Shape.Type && slices.Equal(m.Shape.Enum, argument.Shape.Enum)
+		return strings.EqualFold(m.Name, argument.Name) && isSameType(m.Shape, argument.Shape)
 	}
 	for i := range s.Members {
 		if isSame(&s.Members[i]) {
@@ -96,6 +94,21 @@ func tellSame(s *catalog.Shape, argument *catalog.Member) place {
 	return nil
 }
 
+// isPlain tells whether values of a shape are texts, numbers or booleans.
+func isPlain(s *catalog.Shape) bool {
+	switch s.Type {
+	case catalog.String, catalog.Boolean, catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
+		return true
+	default:
+		return false
+	}
+}
+
+// isSameType tells whether two shapes of plain values, or of lists of them, have the same values.
+func isSameType(a, b *catalog.Shape) bool {
+	return a.Type == b.Type && slices.Equal(a.Enum, b.Enum) && (a.Type != catalog.List || isSameType(a.Element.Shape, b.Element.Shape))
+}
+
 // keptMembers are the members of a simulated job about what its answers repeat.
 func (j *job) keptMembers(a *answers) object {
 	var members object
@@ -104,7 +117,7 @@ func (j *job) keptMembers(a *answers) object {
 		members = append(members, namedValue{"startEchoes", started})
 	}
 	if len(described) > 0 {
-		members = append(members, namedValue{"keeps", described})
+		members = append(members, namedValue{"describeEchoes", described})
 	}
 	return members
 }

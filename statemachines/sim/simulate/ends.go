@@ -101,10 +101,17 @@ func (s *status) agree(e *catalog.Entry, keeps func(answer any) bool) {
 		without := clone(s.answer)
 		parsePlace(path).remove(without)
 		// A stopped replication of DMS that is started again has the reason why it stopped.
-		if !e.Operation.Presence[path].Has(s.verdict) && keeps(without) {
+		if (!e.Operation.Presence[path].Has(s.verdict) || s.isUntrue(e.Operation, path)) && keeps(without) {
 			s.answer = without
 		}
 	}
+}
+
+// isUntrue tells whether a member of the answer is the code of a reason, of which nobody knows which one
+// a job has that goes well.
+func (s *status) isUntrue(op *catalog.Operation, path string) bool {
+	shape := shapeAt(op.Output, parsePlace(path))
+	return s.verdict != pollcore.Failure && op.Presence[path] == catalog.WithSome && shape != nil && len(shape.Enum) > 0
 }
 
 // byStatus makes the answers of a job whose status says all.

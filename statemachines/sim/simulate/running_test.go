@@ -247,3 +247,20 @@ func TestTasksThatPollByTheirRetry(t *testing.T) {
 	require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
 	require.Equal(t, 10*time.Minute, r.Duration())
 }
+
+// The code of a reason is of a failure: nobody knows which one a job has that goes well.
+func TestReasonCodesAreOfFailures(t *testing.T) {
+	t.Parallel()
+	m := pollLoop(t, "lambda:getFunctionConfiguration", map[string]any{"FunctionName": "f"},
+		[2]string{"$states.input.LastUpdateStatus = 'Successful'", "Ok"}, [2]string{"$states.input.LastUpdateStatus = 'InProgress'", "Wait"},
+		[2]string{"$states.input.LastUpdateStatusReasonCode = 'EniLimitExceeded'", "Failed"})
+	for end, want := range map[string]bool{"Successful": false, "Failed": true} {
+		o := simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(10 * time.Minute), Ends: end}}}
+		o.Polls, o.Running = lint.Polled(lint.Loops(m, lint.Options{}))
+		plan, err := simulate.New(m, o)
+		require.NoError(t, err)
+		text, err := plan.JSON()
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Contains(string(text), "LastUpdateStatusReasonCode"), string(text))
+	}
+}

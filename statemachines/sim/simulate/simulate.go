@@ -347,18 +347,31 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 			add("start", j.coursesOf(answers, specs[0], ends[0]))
 		}
 		if j.isThereBefore() {
-			add("there", true)
+			add("exists", true)
 		}
 		if len(j.describes) > 1 {
 			add("describe", namesOf(j.describes[1:]))
 		}
 	}
+	body = append(body, p.startMembers(j, answers, specs, ends)...)
+	return append(body, j.stopMembers(answers)...)
+}
+
+// startMembers are the members of a simulated job about the calls that start it.
+func (p *planner) startMembers(j *job, answers *answers, specs []Spec, ends []*status) object {
+	var body object
+	add := func(name string, value any) {
+		if value != "" {
+			body = append(body, namedValue{name, value})
+		}
+	}
+	id := j.identity
 	starts := j.starts
 	if j.sync != nil {
 		starts = []*task{j.sync}
 	}
 	if len(starts) == 0 {
-		return body
+		return nil
 	}
 	if j.sync == nil {
 		add("start", p.startsOf(starts, specs, ends))
@@ -380,14 +393,21 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 	if id.form != "job-{n}" {
 		add("ids", id.form)
 	}
-	if len(j.stops) > 0 {
-		add("stop", namesOf(j.stops))
-		if stopped := spellPlace(id.stopped); stopped != spellPlace(id.asked) {
-			add("stopIdArgument", stopped)
-		}
-		add("stopAnswer", spellAnswer(answers.Of(j.stops[0].operation.Output), j.stops[0].operation.Output))
-	}
 	return body
+}
+
+// stopMembers are the members of a simulated job about the calls that stop it. Without a start there
+// is one job, under whatever id.
+func (j *job) stopMembers(answers *answers) object {
+	if len(j.stops) == 0 {
+		return nil
+	}
+	body := object{{"stop", namesOf(j.stops)}}
+	if stopped := spellPlace(j.identity.stopped); len(j.starts) > 0 && stopped != "" && stopped != spellPlace(j.identity.asked) {
+		body = append(body, namedValue{"stopIdArgument", stopped})
+	}
+	shape := j.stops[0].operation.Output
+	return append(body, namedValue{"stopAnswer", spellAnswer(answers.Of(shape), shape)})
 }
 
 // startsOf are the start calls of a job, with courses of their own where they

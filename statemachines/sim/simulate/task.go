@@ -81,13 +81,22 @@ func retriesFail(s *asl.State) bool {
 	})
 }
 
-// raisesInside tells whether a Fail state inside of a state ends with an error of the name.
+// raisesInside tells whether a Fail state inside of a state ends with an error that the name takes.
 func raisesInside(s *asl.State, name string) bool {
 	return slices.ContainsFunc(s.Flows(), func(f *asl.Flow) bool {
 		return slices.ContainsFunc(f.States, func(inner *asl.State) bool {
-			return inner.Fail != nil && inner.Fail.Error != nil && inner.Fail.Error.Literal == name || raisesInside(inner, name)
+			return inner.Fail != nil && takes(name, inner.Fail) || raisesInside(inner, name)
 		})
 	})
+}
+
+// takes tells whether a retrier takes the error of a Fail state by a name.
+func takes(name string, f *asl.Fail) bool {
+	var raised any
+	if f.Error != nil {
+		raised = f.Error.Literal
+	}
+	return name == asl.ErrorAll || name == asl.ErrorTaskFailed && raised != asl.ErrorTimeout || raised == name
 }
 
 // result is the shape of what a call that does not wait returns.
