@@ -38,7 +38,7 @@ func isOfLoop(retrier object) bool {
 // longer. It tells whether any are left.
 func (f *fragment) leaveToOldRetry(retrier object) bool {
 	made := asl.DefaultRetrier()
-	if json.Unmarshal(mustJSON(retrier), &made) != nil {
+	if json.Unmarshal(mustJSON(retrier), &made) != nil { //nolint:musttag // its fields have the names of the language
 		return true // compile wrote it, so it parses
 	}
 	names, _ := retrier["ErrorEquals"].([]any)

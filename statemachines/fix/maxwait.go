@@ -46,7 +46,8 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 	case old == 0:
 		note = fmt.Sprintf("the definition does not say how long the old loop waited. The new one waits %s: change that with --max-wait", spell(wait))
 	case wait < old && limit > 0 && wait == max(most, least):
-		note = fmt.Sprintf("the new loop waits %s, to end before the %s does, %s after its start%s%s. The loop gives up a job that ends later: change that with --max-wait",
+		note = fmt.Sprintf("the new loop waits %s, to end before the %s does, %s after its start%s%s. "+
+			"The loop gives up a job that ends later: change that with --max-wait",
 			spell(wait), l.execution(), spell(limit), lead, l.ownWait(limit))
 	case wait < old.Truncate(time.Second):
 		note = fmt.Sprintf("the new loop waits %s, the old one %s, until its history was full: change that with --max-wait", spell(wait), spell(old))

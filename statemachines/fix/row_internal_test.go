@@ -18,7 +18,8 @@ func TestEndsAsJob(t *testing.T) {
 	c := &checked{loops: []lint.Loop{
 		{},
 		{Poll: poll("Look"), Rows: []lint.Row{
-			{Meaning: lint.MeansSuccess, Values: []string{"SUCCEEDED"}}, {Meaning: lint.MeansFailure, Values: []string{"FAILED"}},
+			{Meaning: lint.MeansSuccess, Values: []string{"SUCCEEDED"}},
+			{Meaning: lint.MeansFailure, Values: []string{"FAILED"}},
 			{Meaning: lint.MeansSuccess, Values: []string{"PARTIAL"}, Partial: true},
 		}},
 		{Poll: poll("Other"), Rows: []lint.Row{{Meaning: lint.MeansFailure, Values: []string{"ODD"}}}},

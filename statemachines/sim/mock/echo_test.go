@@ -16,20 +16,28 @@ func TestEchoOfLists(t *testing.T) {
 		echoes                  map[string]string
 	}{
 		"a list": {
-			map[string]any{"Command": map[string]any{"InstanceIds": []any{"InstanceIds"}}}, map[string]any{"InstanceIds": []any{"a", "b"}},
-			map[string]any{"Command": map[string]any{"InstanceIds": []any{"a", "b"}}}, map[string]string{"InstanceIds": "Command.InstanceIds"},
+			map[string]any{"Command": map[string]any{"InstanceIds": []any{"InstanceIds"}}},
+			map[string]any{"InstanceIds": []any{"a", "b"}},
+			map[string]any{"Command": map[string]any{"InstanceIds": []any{"a", "b"}}},
+			map[string]string{"InstanceIds": "Command.InstanceIds"},
 		},
 		"an empty list": {
-			map[string]any{"Ids": []any{"Ids"}}, map[string]any{"Ids": []any{}},
-			map[string]any{"Ids": []any{}}, map[string]string{"Ids": "Ids"},
+			map[string]any{"Ids": []any{"Ids"}},
+			map[string]any{"Ids": []any{}},
+			map[string]any{"Ids": []any{}},
+			map[string]string{"Ids": "Ids"},
 		},
 		"a list of each thing": {
-			map[string]any{"Jobs": []any{map[string]any{"Names": []any{"Names"}}}}, map[string]any{"Names": []any{"a", "b"}},
-			map[string]any{"Jobs": []any{map[string]any{"Names": []any{"a", "b"}}}}, map[string]string{"Names": "Jobs[0].Names"},
+			map[string]any{"Jobs": []any{map[string]any{"Names": []any{"Names"}}}},
+			map[string]any{"Names": []any{"a", "b"}},
+			map[string]any{"Jobs": []any{map[string]any{"Names": []any{"a", "b"}}}},
+			map[string]string{"Names": "Jobs[0].Names"},
 		},
 		"a thing for each id": {
-			map[string]any{"Jobs": []any{map[string]any{"Id": "Id"}}}, map[string]any{"Ids": []any{"a", "b"}},
-			map[string]any{"Jobs": []any{map[string]any{"Id": "a"}, map[string]any{"Id": "b"}}}, map[string]string{"Ids": "Jobs[0].Id"},
+			map[string]any{"Jobs": []any{map[string]any{"Id": "Id"}}},
+			map[string]any{"Ids": []any{"a", "b"}},
+			map[string]any{"Jobs": []any{map[string]any{"Id": "a"}, map[string]any{"Id": "b"}}},
+			map[string]string{"Ids": "Jobs[0].Id"},
 		},
 		"no list in the answer": {
 			map[string]any{}, map[string]any{"Ids": []any{"a"}}, map[string]any{}, map[string]string{"Ids": "Ids"},

@@ -15,8 +15,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	}
 	before := len(r.problems)
 	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes",
-		"startEchoes", "describeEchoes", "fails", "part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "startNameArgument",
-		"name", "stopAnswer", "exists", "notFound", "start", "describe", "stop")
+		"startEchoes", "describeEchoes", "fails", "part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids",
+		"startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer", "exists", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}
@@ -37,7 +37,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return &Job{
 			Spread: read.Spread, Throttled: read.Throttled, Courses: read.Courses, Answer: read.Answer, Answers: read.Answers,
 			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, EpochTimes: read.EpochTimes, Running: read.Running, Ends: read.Ends,
-			Stopped: read.Stopped, Raises: read.Raises, Echoes: read.Echoes, StartEchoes: read.StartEchoes, DescribeEchoes: read.DescribeEchoes, Fails: read.Fails, Part: read.Part,
+			Stopped: read.Stopped, Raises: read.Raises, Echoes: read.Echoes, StartEchoes: read.StartEchoes, DescribeEchoes: read.DescribeEchoes,
+			Fails: read.Fails, Part: read.Part,
 			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
 			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument,
 			StartNameArgument: read.StartNameArgument, Name: read.Name, StopAnswer: read.StopAnswer, NotFound: read.NotFound, Exists: read.Exists,

@@ -326,35 +326,41 @@ func (j *job) endsOfTask(ends []*status) object {
 
 // calls are the members of a simulated job about its calls and its id.
 func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
+	answers := p.answersOf(j.specTasks()...)
+	var body object
+	if j.sync == nil {
+		body = j.pollMembers(answers, specs[0], ends[0])
+	}
+	body = append(body, p.startMembers(j, answers, specs, ends)...)
+	return append(body, j.stopMembers(answers)...)
+}
+
+// pollMembers are the members of a simulated job about the calls that poll it, and those that change what
+// is there.
+func (j *job) pollMembers(answers *answers, spec Spec, ends *status) object {
 	var body object
 	add := func(name string, value any) {
 		if value != "" {
 			body = append(body, namedValue{name, value})
 		}
 	}
-	id := j.identity
-	answers := p.answersOf(j.specTasks()...)
-	if j.sync == nil {
-		if !answers.bare || isRequired(j.entry.Operation.Output, id.told) {
-			add("id", spellPlace(id.told))
+	if len(j.starts) > 0 { // else there is one job at a time, under whatever id
+		if !answers.bare || isRequired(j.entry.Operation.Output, j.identity.told) {
+			add("id", spellPlace(j.identity.told))
 		}
-		add("idArgument", spellPlace(id.asked))
-		if len(j.starts) == 0 {
-			body = nil // one job at a time, under whatever id
-		}
-		body = append(body, j.keptMembers(answers)...)
-		if len(j.begins) > 0 {
-			add("start", j.coursesOf(answers, specs[0], ends[0]))
-		}
-		if j.isThereBefore() {
-			add("exists", true)
-		}
-		if len(j.describes) > 1 {
-			add("describe", namesOf(j.describes[1:]))
-		}
+		add("idArgument", spellPlace(j.identity.asked))
 	}
-	body = append(body, p.startMembers(j, answers, specs, ends)...)
-	return append(body, j.stopMembers(answers)...)
+	body = append(body, j.keptMembers(answers)...)
+	if len(j.begins) > 0 {
+		add("start", j.coursesOf(answers, spec, ends))
+	}
+	if j.isThereBefore() {
+		add("exists", true)
+	}
+	if len(j.describes) > 1 {
+		add("describe", namesOf(j.describes[1:]))
+	}
+	return body
 }
 
 // startMembers are the members of a simulated job about the calls that start it.
