@@ -50,17 +50,14 @@ type observed struct {
 	seen []seen
 }
 
-// givesUp is where the loop leads a job that still runs, at the same poll as one that later succeeds; empty if
-// it polls on for longer.
+// givesUp is where the loop leads each job at the same poll, whatever its status is: the bound is over before
+// the job ends. It is empty if a status decides.
 func (o *observed) givesUp() (exit string, polls int) {
-	for _, success := range o.seen {
-		if success.verdict == pollcore.Success && success.exit != "" && slices.ContainsFunc(o.seen, func(s seen) bool {
-			return s.verdict == pollcore.Retry && s.exit == success.exit && s.calls == success.calls
-		}) {
-			return success.exit, success.calls
-		}
+	first := o.seen[0]
+	if slices.ContainsFunc(o.seen, func(s seen) bool { return s.exit != first.exit || s.calls != first.calls }) {
+		return "", 0
 	}
-	return "", 0
+	return first.exit, first.calls
 }
 
 // bench is a machine of a loop alone.
