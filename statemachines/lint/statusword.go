@@ -76,7 +76,7 @@ func (c *checker) reportWord(f typecheck.Finding, words statusWords) {
 			p.Message += ", and texts are compared exactly"
 		}
 	case like != "":
-		p.Message = fmt.Sprintf("no known %s of %s matches %q: texts are compared exactly; did you mean a pattern for %q?", member, words.operation, f.Word, like)
+		p.Message = fmt.Sprintf("no known %s of %s matches %q, as texts are compared exactly; one of them is %q", member, words.operation, f.Word, like)
 	default:
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -188,7 +189,7 @@ func TestOracleKnowsMendedMachines(t *testing.T) {
 		ways, err := d.Ways(t.Context())
 		require.NoError(t, err)
 		statuses := slices.Collect(maps.Keys(ways))
-		everything := fixtruth.Declared{Frames: []fixtruth.Frame{{Statuses: statuses, Errors: []string{"States.ALL"}, AnyOther: true, Absent: true, Spelled: d.StatusMember()}}}
+		everything := fixtruth.Declared{Frames: []fixtruth.Frame{{Statuses: statuses, Errors: []string{"States.ALL"}, AnyOther: true, Above: time.Second, Absent: true, Spelled: d.StatusMember()}}}
 		j, err := d.Judge(t.Context(), d.Twin, fixtruth.Declared{})
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(j.Undeclared), min(1, j.Shown), "seed %d: %v, %v", s, d.Forms, d.Faults)
