@@ -385,7 +385,7 @@ func TestEndByAnotherMember(t *testing.T) {
 func TestFixFollowsASchedule(t *testing.T) {
 	t.Parallel()
 	schedule := pollcore.Planned{Delays: []time.Duration{690 * time.Second, 20 * time.Second, 3 * time.Second, 3 * time.Second}, Then: 11 * time.Second}
-	for _, strategy := range []compile.Strategy{"", compile.Variables, compile.RetryTask} {
+	for _, strategy := range race.OneIn(3, []compile.Strategy{"", compile.Variables, compile.RetryTask}) {
 		_, loops := apply(t, machine("", "", "", ""), fix.Options{Strategy: strategy, Schedule: &schedule, JobRuns: 12 * time.Minute})
 		require.Empty(t, loops[0].Refused)
 		require.Equal(t, cmp.Or(strategy, compile.Variables), loops[0].Strategy)
@@ -415,7 +415,7 @@ func TestFixOfAnOptimizedIntegration(t *testing.T) {
 // Whenever it is cancelled, fix says so, and refuses no loop for it.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n += 1 + n/4 {
+	for n := 1; ; n += 1 + n/race.Of(4, 1) {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0
 		load := func(service string) (*catalog.Service, error) {

@@ -138,10 +138,10 @@ func TestCallThatFailsAsBefore(t *testing.T) {
 		"Which": {"Type": "Choice", "Choices": [{"Variable": "$.e.EndpointStatus", "StringEquals": "InService", "Next": "Done"},
 			{"Variable": "$.e.EndpointStatus", "StringEquals": "Failed", "Next": "Broken"}], "Default": "Pause"},
 		"Done": {"Type": "Succeed"}, "Broken": {"Type": "Fail", "Error": "Broken"}}}`
-	for _, c := range []struct {
+	for _, c := range race.OneIn(3, []struct {
 		strategy compile.Strategy
 		from     string
-	}{{compile.Variables, "$states.input.error"}, {compile.RetryTask, "$states.input.error"}, {compile.Loop, "$lookFailure"}} {
+	}{{compile.Variables, "$states.input.error"}, {compile.RetryTask, "$states.input.error"}, {compile.Loop, "$lookFailure"}}) {
 		after, loops := apply(t, text, fix.Options{Strategy: c.strategy})
 		require.Len(t, loops, 1)
 		require.Empty(t, loops[0].Refused, c.strategy)
