@@ -176,7 +176,7 @@ func (l *loop) assigns(name string) bool {
 	return n != nil && (n.Get(name) != nil || n.Get(name+".$") != nil)
 }
 
-// gives tells whether a member of what the poll leaves is of its answer.
+// gives tells whether a member of the poll's output comes from its answer.
 func (l *loop) gives(name string) bool {
 	if l.poll.QueryLanguage == asl.JSONPath {
 		at, answers := l.answerAt()

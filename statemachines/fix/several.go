@@ -27,7 +27,7 @@ func (l *loop) checkSeveral(o Options) error {
 	}
 }
 
-// mayAskForSeveral tells whether an answer may list several jobs, of which the entry looks at the first.
+// mayAskForSeveral tells whether an answer may list several jobs while the entry looks at the first alone.
 func (l *loop) mayAskForSeveral(o Options) (bool, error) {
 	if !looksAtFirst(l.entry, `\w+`) {
 		return false, nil

@@ -136,10 +136,10 @@ func (j *judge) read(r *trial.Run) error {
 	return whyRefused(r)
 }
 
-// ownErrors are those of new Fail states.
+// ownErrors begin the errors of Fail states that fix adds.
 const ownErrors = "JobPoller."
 
-// whyRefused says what a run does otherwise. A new Fail state is none of the user's.
+// whyRefused is the refusal for a run that ends otherwise. It says if the end is a Fail state that fix added.
 func whyRefused(r *trial.Run) error {
 	before, after := r.Before, r.After
 	if before.Status == string(sim.StatusFailed) && after.Status == before.Status && strings.HasPrefix(after.Error, ownErrors) && before.Error != after.Error {

@@ -157,7 +157,7 @@ func (l limit) String() string {
 	return "\"TimeoutSeconds\""
 }
 
-// isOpen tells whether there is a limit, and nobody knows when.
+// isOpen tells whether there is a limit at a time that the definition does not say.
 func (l limit) isOpen() bool { return l.kind != Unbounded && l.after == 0 }
 
 // addTo says in a bound which branch it is, or that a branch may end the loop before it.

@@ -45,8 +45,8 @@ func (r *reading) stillIn(choice *asl.State) []string {
 	return nil
 }
 
-// looksAtStill tells whether all that bounds the loop is comparisons that are the same in each turn of a
-// job that runs, such as of a count that is computed anew from what no turn changes.
+// looksAtStill tells whether the loop is bounded only by comparisons that give the same in each turn of a
+// job that runs, such as a count that each turn computes anew from the input.
 func (r *reading) looksAtStill() bool {
 	if r.bounds == nil || r.bounds.foreign {
 		return false
@@ -63,8 +63,8 @@ func (r *reading) looksAtStill() bool {
 	return found
 }
 
-// isStillRule tells whether a rule of a Choice is one comparison, of what is the same in each turn, and
-// no state beside the turns sets that.
+// isStillRule tells whether a rule of a Choice is a single comparison whose operands no turn of the loop
+// changes, and no state beside the turns sets.
 func (r *reading) isStillRule(choice *asl.State, rule *asl.ChoiceRule) bool {
 	all, laps := comparisonsIn(rule), r.lapsFrom(choice)
 	if t := readRule(rule); len(all) != 1 || len(laps) == 0 || len(t.any) > 0 || len(t.all) > 0 {

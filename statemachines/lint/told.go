@@ -112,8 +112,8 @@ func (r *reading) toEnd(way route) []hop {
 	return hops
 }
 
-// readsEnd tells whether an operand behind some hops, of which the poll is the first, may be computed of the
-// status, or of what the answer has only after a failure or a success.
+// readsEnd tells whether an operand may be computed from the status, or from a member that the answer has
+// only after a failure or a success. The hops lead from the poll to the operand.
 func (r *reading) readsEnd(hops []hop, o operand) bool {
 	for i, h := range slices.Backward(hops) {
 		if h.holds(o) {

@@ -68,7 +68,7 @@ func Enumerate(v Value, path []string, listed *catalog.Shape) Value {
 	})
 }
 
-// changeMember is the value with another at the steps, of which an index stands for each item.
+// changeMember is the value with another member at the steps. An index among them stands for each item.
 func changeMember(v Value, steps []jsonpath.Step, change func(Value) Value) Value {
 	name := steps[0].Names[0]
 	r, l := v.record(), v.list()

@@ -27,7 +27,7 @@ const maxApplied = 32
 // maxCalls is how deep functions of an expression may call each other.
 const maxCalls = 8
 
-// closureOf is the function that a part gives; nil if it is none that the expression makes.
+// closureOf is the function that a part gives; nil unless the expression itself makes it.
 func (x *scene) closureOf(p *jsonata.Part, context Value) *closure {
 	switch {
 	case len(p.Filters) > 0:

@@ -135,7 +135,7 @@ func (x *scene) report(rule string, severity diag.Severity, p diag.Problem) {
 	x.c.add(Finding{Problem: p, Rule: rule})
 }
 
-// reportWord reports a comparison with a text that is none of those of an enum.
+// reportWord reports a comparison with a text that an enum does not list.
 func (x *scene) reportWord(p diag.Problem, word string, w words) {
 	if !x.reports {
 		return

@@ -107,8 +107,8 @@ func (s *status) agree(e *catalog.Entry, keeps func(answer any) bool) {
 	}
 }
 
-// isUntrue tells whether a member of the answer is the code of a reason, of which nobody knows which one
-// a job has that goes well.
+// isUntrue tells whether a member of the answer is the code of a reason: a job that runs or succeeds has
+// no code of a failure.
 func (s *status) isUntrue(op *catalog.Operation, path string) bool {
 	shape := shapeAt(op.Output, parsePlace(path))
 	return s.verdict != pollcore.Failure && op.Presence[path] == catalog.WithSome && shape != nil && len(shape.Enum) > 0
