@@ -58,7 +58,7 @@ func TestLoopWithADeadline(t *testing.T) {
 			"compares the time with $deadline, and the definition does not show how long that lets the loop wait",
 		},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -70,7 +70,7 @@ func TestLoopThatCounts(t *testing.T) {
 			"Early": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericGreaterThan": 3, "Next": "Anew"}], "Default": "More"}, "More": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Early"},
 			"Anew": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, 1), ""},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 		"for the poll":              {strings.Replace(path, `"$.id"}, "ResultPath": "$.q"`, `"States.Format('{}-{}', $.id, $.turns.n)"}, "ResultPath": "$.q"`, 1), `"Count" counts in $.turns, and "Look" reads that`},
 		"beside other data":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}`, `{"n.$": "States.MathAdd($.other.n, 1)"}`, 1), `"Count" changes the data that the states behind the loop get`},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestLoopWithALimitFromTheInput(t *testing.T) {
 		"a number":               {limit(`"Variable": "$n", "NumericGreaterThanEquals": 20`), ""},
 		"a variable of a number": {strings.Replace(limit(`"Variable": "$n", "NumericGreaterThanEqualsPath": "$most"`), `"most.$": "$.most"`, `"most": 20`, 1), ""},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -159,7 +159,7 @@ func TestPollFields(t *testing.T) {
 		compile.RetryTask: {`"x": "{% $states.result.QueryExecution %}"`, `"RoleArn": "{% $getInput.role %}"`, `"y": "{% $states.errorOutput.Cause %}"`},
 		compile.Loop:      {`"x.$": "$.QueryExecution"`, `"RoleArn.$": "$.role"`, `"y.$": "$.Cause"`, `"ResultPath": "$.q"`, `"Seconds": 5`},
 	} {
-		if !race.Takes(string(strategy), 4) {
+		if !race.Takes(string(strategy), 12) {
 			continue
 		}
 		after, loops := apply(t, text, fix.Options{Strategy: strategy})
@@ -216,7 +216,7 @@ func TestPlaceholderOfTheWait(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "the new loop has its own delays, and nothing in it takes the value of ${Delay}: say the longest delay", loops[0].Refused)
 	require.Equal(t, text, after)
-	for _, said := range []fix.Options{{MaxDelay: time.Minute}, {Schedule: &pollcore.Planned{Delays: []time.Duration{time.Minute}, Then: time.Minute}, Strategy: compile.Variables}} {
+	for _, said := range race.OneIn(2, []fix.Options{{MaxDelay: time.Minute}, {Schedule: &pollcore.Planned{Delays: []time.Duration{time.Minute}, Then: time.Minute}, Strategy: compile.Variables}}) {
 		said.Models = models.Load
 		_, loops, err = fix.ApplyFile(t.Context(), text, read, said)
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // What a loop reads is drawn as it needs it: a refusal is never about drawn values.
@@ -41,6 +42,9 @@ func TestValuesThatALoopNeeds(t *testing.T) {
 		"an index of a list":   {index, ""},
 		"a count in the data":  {count, "with the status SUCCEEDED the new loop gives other data"},
 	} {
+		if !race.Takes(name, 12) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, loops := apply(t, c.text, fix.Options{Strategy: compile.Variables})

@@ -50,7 +50,7 @@ func TestItemsOfAnAnswer(t *testing.T) {
 		}},
 		"one database": {pass, "rds:describeDBInstances", `{"DbInstanceIdentifier.$": "$.id"}`, state, nil},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,7 @@ func TestRetryKeepsItsAttempts(t *testing.T) {
 			{"ErrorEquals": ["Athena.SdkClientException"], "MaxAttempts": 8}, {"ErrorEquals": ["States.ALL"], "MaxAttempts": 7}`,
 	} {
 		for _, strategy := range []compile.Strategy{compile.Variables, compile.Loop, compile.RetryTask} {
-			if !race.Takes(name+string(strategy), 4) {
+			if !race.Takes(name+string(strategy), 12) {
 				continue
 			}
 			t.Run(name+"/"+string(strategy), func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestBoundOfTheAuthor(t *testing.T) {
 		"the Default is the failure":  {isDone + "," + isBroken + "," + hasLeft, "Broken", "", "fails Broken", "Broken"},
 		"the Default takes the error": {isDone + "," + hasLeft, "Slow", `"Slow": {"Type": "Pass", "Next": "Broken"},`, "fails Broken", "new"},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestFailStateOfMost(t *testing.T) {
 		"two of one and one of another": {isDone + "," + isBroken + "," + stopped, "Broken"},
 		"one of each":                   {isDone + "," + fault + "," + stopped, "Look failed"},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestFirstWaitOfTheData(t *testing.T) {
 		"a selected path": {`"InputPath": "$.times", "OutputPath": "$", "SecondsPath": "$.pause"`, ""},
 		"an expression":   {`"QueryLanguage": "JSONata", "Seconds": "{% $states.input.pause * 2 %}"`, `"Seconds": "{% $states.input.pause * 2 %}"`},
 	} {
-		if !race.Takes(name, 4) {
+		if !race.Takes(name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // A loop that may ask for several jobs stays where the new one would look at the first alone.
@@ -45,6 +46,9 @@ func TestSeveralJobs(t *testing.T) {
 		"one build":                         {"codebuild:batchGetBuilds", asks + `{"Ids.$": "States.Array($.id)"}`, build, false},
 		"several tasks, all of which count": {"ecs:describeTasks", asks + `{"Cluster": "c", "Tasks.$": "$.ids"}`, strings.ReplaceAll(strings.ReplaceAll(first, "PATH", "Tasks[0].LastStatus"), "SUCCEEDED", "STOPPED"), false},
 	} {
+		if !race.Takes(name, 12) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, loops := apply(t, strings.NewReplacer("CALL", c.call, "ARGUMENTS", c.arguments, "CHOICE", c.choice).Replace(loop), fix.Options{})
