@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // pollRing is a definition of so many poll loops in a circle: all states are of one
@@ -36,5 +37,6 @@ func TestLoopsInALoopAreReadInLinearWork(t *testing.T) { //nolint:paralleltest /
 		require.Len(t, lint.Loops(m, lint.Options{}), n)
 		return testing.AllocsPerRun(1, func() { lint.Loops(m, lint.Options{}) })
 	}
-	require.Less(t, work(160)/work(40), 5.0)
+	few := race.Of(40, 20)
+	require.Less(t, work(4*few)/work(few), 5.0)
 }
