@@ -60,12 +60,15 @@ test: ## Run the tests, apart from those of make e2e
 race: ## Run the tests under the race detector
 	go test -race -timeout 30m ./...
 
+# What is tried makes much garbage in little memory.
+COLLECT_RARELY := GOGC=400
+
 # make conformance runs all suites, and -all all cases of plans.
 .PHONY: whole
 whole: ## Run without the race detector the tests of which it sees a sample
 	all=$$(go list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./...) && \
 	sampled=$$(echo "$$all" | grep -E '/tests/(race|growthtest)\b' | grep -vE '^[^ ]*/(tests/conformance|pollcore/plan) ' | cut -d' ' -f1) && \
-	test -n "$$sampled" && go test -v -timeout 30m $$sampled ./internal/cli/...
+	test -n "$$sampled" && $(COLLECT_RARELY) go test -v -timeout 30m $$sampled ./internal/cli/...
 
 # What they build is not among what Go's cache of test results knows. An example
 # that starts a program runs here, too. RACE=-race runs them under the race detector.
@@ -79,15 +82,15 @@ e2e: ## Run the tests that build and start programs, such as Node.js
 conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name their folders
 	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
 	$(TRANSLATION) -pairs $(PAIRS) -seed $(SEED)
-	go test -count=1 -run '^TestReportIsWhatRunsTake$$' ./tests -jobs 400
-	go test -count=1 -v -run '^TestReport$$' ./tests/fixtruth -machines 300
+	$(COLLECT_RARELY) go test -count=1 -run '^TestReportIsWhatRunsTake$$' ./tests -jobs 400
+	$(COLLECT_RARELY) go test -count=1 -v -run '^TestReport$$' ./tests/fixtruth -machines 300
 
 MACHINES ?= 5000
 FIRST ?= 0
 
 .PHONY: fix-truth
 fix-truth: ## Draw 5000 machines that poll (or MACHINES, from the seed FIRST), break them, let lint read and fix change them, and say form by form what became of them
-	go test -count=1 -v -timeout 2h -run '^TestReport$$' ./tests/fixtruth -machines $(MACHINES) -seed $(FIRST) -shown 3
+	$(COLLECT_RARELY) go test -count=1 -v -timeout 2h -run '^TestReport$$' ./tests/fixtruth -machines $(MACHINES) -seed $(FIRST) -shown 3
 
 SUITES ?=
 MUTANTS ?=

@@ -68,7 +68,7 @@ func TestSuites(t *testing.T) {
 	t.Parallel()
 	tried := suites
 	if *only == "" {
-		tried = race.OneIn(3, suites)
+		tried = race.OneIn(6, suites)
 	}
 	for _, s := range tried {
 		folder := ""

@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // readTrial reads a definition, and finds an input if there is none.
@@ -39,10 +40,10 @@ func TestTodaysRowIsWhatRunsMeasure(t *testing.T) {
 	t.Parallel()
 	d, err := plan.Parse("lognormal(15m, 0.5)")
 	require.NoError(t, err)
-	for _, file := range []string{
+	for _, file := range race.OneIn(4, []string{
 		"../../../docs/example/athena/loop.asl.json", "../../../statemachines/dynamodb-export-variables.asl.json",
 		"../../../statemachines/dynamodb-export-retry-task.asl.json", "../../../statemachines/lambda-retry.asl.json",
-	} {
+	}) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			tried, first := readTrial(t, file, "")
@@ -176,7 +177,7 @@ func TestPrintedPlanIsWhatRunsMeasure(t *testing.T) {
 	const durations = "uniform(15m, 30m)"
 	d, err := plan.Parse(durations)
 	require.NoError(t, err)
-	for _, strategy := range slices.DeleteFunc(pollingStrategies(), compile.Strategy.NeedsCollector) {
+	for _, strategy := range race.OneIn(4, slices.DeleteFunc(pollingStrategies(), compile.Strategy.NeedsCollector)) {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
 			var printed planReport
