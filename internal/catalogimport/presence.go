@@ -32,7 +32,7 @@ func (t *tables) readPresence(file *table, root *jsontree.Node) {
 					"when": file.word((*string)(&p.when)), "source": file.source(),
 				}, "when", "source")
 				known := []catalog.Presence{
-					catalog.AfterFailure, catalog.AfterEnd, catalog.AfterSuccess, catalog.AfterEndOrNever, catalog.AfterFirst, catalog.WithSome,
+					catalog.AfterFailure, catalog.AfterEnd, catalog.AfterSuccess, catalog.AfterEndOrNever, catalog.AfterFirst, catalog.AfterPart, catalog.WithSome,
 				}
 				if !slices.Contains(known, p.when) {
 					file.Report(n.Problem("expected one of %q as \"when\", found %q", known, p.when))

@@ -126,7 +126,7 @@ func TestTables(t *testing.T) {
 		{"left out twice", []change{{left, `[{`, `[{"service": "shop", "name": "DoorOpen", "reason": "x"}, {`}}, `/1: DoorOpen of shop stands twice; keep one`},
 		{"left out and there", []change{{left, `[{`, `[{"service": "baker", "name": "StartLoaf", "reason": "x"}, {`}}, `/0/start: StartLoaf of baker stands in left-out.json too; keep one`},
 		{"member that is there later", []change{{presence, `"loaf.slices"`, `"loaf.slicez"`}}, `/baker/GetLoaf/loaf.slicez: the answer of GetLoaf has no member loaf.slicez`},
-		{"when it is there", []change{{presence, `"success"`, `"never"`}}, `/baker/GetLoaf/loaf.slices: expected one of ["failure" "end" "success" "end-or-never" "first" "any"] as "when", found "never"`},
+		{"when it is there", []change{{presence, `"success"`, `"never"`}}, `/baker/GetLoaf/loaf.slices: expected one of ["failure" "end" "success" "end-or-never" "first" "part" "any"] as "when", found "never"`},
 		{"no source of a presence", []change{{presence, `"success", "source": "made up"`, `"success"`}}, `/baker/GetLoaf/loaf.slices: `},
 		{"order of presences", []change{{presence, `"loaf.bakedAt"`, `"loaf.weight"`}}, `the table is sorted, and "loaf.slices" comes before "loaf.weight"`},
 		{"presence of no job", []change{{presence, `"GetLoaf"`, `"StopLoaf"`}}, `/baker/StopLoaf/loaf.bakedAt: baker has no operation StopLoaf that reads; remove the row`},

@@ -20,6 +20,9 @@ const (
 	AfterEndOrNever Presence = "end-or-never"
 	// AfterFirst is since the first job of its kind has ended, so also while later ones run.
 	AfterFirst Presence = "first"
+	// AfterPart is since a part of the job's work is done, so perhaps while the job still runs, and not
+	// with the first answers: the best of the trainings that have ended.
+	AfterPart Presence = "part"
 	// WithSome is with some answers and not with others, whatever the status: the reason of a change.
 	WithSome Presence = "any"
 )
@@ -58,6 +61,8 @@ func (p Presence) MayLack(v pollcore.Verdict) bool {
 		return v == pollcore.Failure
 	case AfterEndOrNever:
 		return v != pollcore.Retry
+	case AfterPart:
+		return v == pollcore.Failure
 	case AfterFirst:
 		return v == pollcore.Retry
 	case WithSome:

@@ -68,7 +68,7 @@ func (c *checker) statusOf(r *reading) *status {
 
 // reportAbsent reports what reads a member while the job has a status of the meaning.
 func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps []string, m Meaning) {
-	when := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterSuccess: "succeeded"}[operationNamed(r.Operation).Presence[path]]
+	since := sayAbsent(operationNamed(r.Operation).Presence[path], m)
 	for _, f := range c.findAbsent(r, in, steps, m) {
 		p := f.Problem
 		s := c.machine.StateAt(p.Pointer)
@@ -79,12 +79,22 @@ func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps 
 		} else if pollsByRetry(s) {
 			p.Severity = diag.Warning // it works as long as the attempts last
 		}
-		p.Message = javasdk.MemberPath(path) + " is in the answer of " + r.Operation + " only since the job has " + cmp.Or(when, "ended") + ": " + map[Meaning]string{
-			MeansRunning: "while the job runs", MeansSuccess: "when the job has succeeded",
-			MeansFailure: "when the job has failed", MeansUnclear: "when the job has ended",
-		}[m] + ", the state fails with " + fails + "; " + advice
+		p.Message = javasdk.MemberPath(path) + " is in the answer of " + r.Operation + " only since " + since + ", the state fails with " + fails + "; " + advice
 		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
 	}
+}
+
+// sayAbsent says since when a member is in the answer about a job, and that it is not there while the
+// job has a status of the meaning.
+func sayAbsent(when catalog.Presence, m Meaning) string {
+	if when == catalog.AfterPart {
+		return "a part of the job is done: until then"
+	}
+	since := map[catalog.Presence]string{catalog.AfterFailure: "failed", catalog.AfterSuccess: "succeeded"}[when]
+	return "the job has " + cmp.Or(since, "ended") + ": " + map[Meaning]string{
+		MeansRunning: "while the job runs", MeansSuccess: "when the job has succeeded",
+		MeansFailure: "when the job has failed", MeansUnclear: "when the job has ended",
+	}[m]
 }
 
 // reportMissing reports what reads a member which the answer about a job with a status of

@@ -2,8 +2,10 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -29,18 +31,54 @@ func (c *checker) recovery(f *asl.Flow, s *asl.State) {
 			"if the callback is lost, it waits for a year; set one of them")
 	}
 	c.redrive(s, resource)
-	token := c.tokenOf(resource)
-	if token == "" || !lacks(s, token) {
+	c.repeatedStart(s, resource)
+}
+
+// repeatedStart checks that no retrier repeats a start call whose answer was lost.
+func (c *checker) repeatedStart(s *asl.State, resource asl.Resource) {
+	i := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool {
+		return r.MaxAttempts > 0 && (takesAll(r.ErrorEquals) || slices.Contains(r.ErrorEquals, asl.ErrorTimeout))
+	})
+	if i < 0 {
 		return
 	}
-	for i, r := range s.Retry {
-		if r.MaxAttempts > 0 && (takesAll(r.ErrorEquals) || slices.Contains(r.ErrorEquals, asl.ErrorTimeout)) {
-			c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", i), "the retrier repeats a start call whose answer was lost, and the job starts twice; "+
-				"give %q a value that is the same in each attempt, such as a hash of the execution's id, or retry only throttled calls", token)
-			return
-		}
+	field := fmt.Sprintf("/Retry/%d", i)
+	switch token := c.tokenOf(resource); {
+	case token != "" && lacks(s, token):
+		c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job starts twice; "+
+			"give %q a value that is the same in each attempt, such as a hash of the execution's id, or retry only throttled calls", token)
+	case token == "" && startsAnother(resource):
+		c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job may start twice, as the call has no token; "+
+			"%s the job may have started", adviseWrite(s, c.types.Service(s), "retry"))
 	}
 }
+
+// startsAnother tells whether a start call makes a new job each time it is made: it has no token and no
+// name of the job, the service gives the id, and no error says that it refuses a second job.
+func startsAnother(r asl.Resource) bool {
+	e := findStarted(r)
+	if r.Pattern != "" || e == nil || e.Job.Protection() != catalog.Unprotected || e.Job.UniqueName != "" || strings.HasPrefix(e.Name, "Create") {
+		return false
+	}
+	start := e.Service.Operations[e.Name]
+	if slices.ContainsFunc(start.Input.Members, func(m catalog.Member) bool { return strings.Contains(strings.ToLower(m.Name), "token") }) ||
+		slices.ContainsFunc(start.Errors, func(e catalog.Error) bool { return refusesSecond().MatchString(e.Shape) }) {
+		return false
+	}
+	for _, expression := range e.Job.Arguments {
+		path, ofOutput := strings.CutPrefix(strings.Trim(expression, "[]"), "output.")
+		if !ofOutput || !simplePath().MatchString(path) {
+			continue
+		}
+		if given := start.Input.Member(path[strings.LastIndex(path, ".")+1:]); given == nil || !given.Required {
+			return true
+		}
+	}
+	return false
+}
+
+// refusesSecond matches the error of a service that starts no second job beside one that runs.
+var refusesSecond = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`InUse|AlreadyRunning|AlreadyExists|Conflict|InvalidState|ResourceState`) })
 
 // tokenOf is what startToken returns. It looks once.
 func (c *checker) tokenOf(r asl.Resource) string {

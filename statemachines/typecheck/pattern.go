@@ -7,9 +7,12 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// isCovered tells whether one of some rules takes each text that fits the pattern of a condition:
-// *_FAILED takes what UPDATE_*_FAILED does. The values of a text need not be known for that.
+// isCovered tells whether one of some rules takes each text that a condition compares a variable
+// with: *_FAILED takes what UPDATE_*_FAILED does. It is false for nil. The values of a text need not be known for that.
 func isCovered(before []asl.ChoiceRule, c *asl.Condition) bool {
+	if c == nil {
+		return false
+	}
 	variable, pattern, ok := patternOf(c)
 	return ok && slices.ContainsFunc(before, func(r asl.ChoiceRule) bool {
 		return takesPattern(&r.Condition, variable, pattern)
@@ -26,11 +29,12 @@ func takesPattern(c *asl.Condition, variable, pattern string) bool {
 	return ok && of == variable && asl.MatchString(strings.ReplaceAll(pattern, "*", "\x00"), wider)
 }
 
-// patternOf is the pattern that a condition compares a variable with; false if it does something
-// else, and where the pattern has a backslash or a ${Name} of a template.
+// patternOf is the pattern, or the one text, that a condition compares a variable with; false if it does
+// something else, where a pattern has a backslash or a ${Name} of a template, and where a text has a star.
 func patternOf(c *asl.Condition) (variable, pattern string, ok bool) {
 	pattern, ok = c.Value.(string)
-	if !ok || c.Operator != asl.StringMatches || c.Variable == nil || asl.IsPlaceholder(c.Variable) ||
+	plain := c.Operator == asl.StringEquals && !strings.Contains(pattern, "*")
+	if !ok || c.Operator != asl.StringMatches && !plain || c.Variable == nil || asl.IsPlaceholder(c.Variable) ||
 		strings.Contains(pattern, `\`) || asl.HasPlaceholder(pattern) {
 		return "", "", false
 	}

@@ -376,9 +376,7 @@ func (x *scene) choose() []Way {
 			}
 			continue
 		}
-		if x.reports && isCovered(s.Choice.Rules[:i], &rule.Condition) {
-			x.reportHidden(i, false)
-		}
+		x.checkHidden(first, left, i)
 		way := Way{Transition: asl.Transition{To: rule.Next, Kind: asl.TransitionRule, Rule: i}}
 		here.scope, here.reports = yes, x.reports
 		out = append(out, here.leaveBy(way, rule.Assign, rule.Output, at)...)
@@ -416,13 +414,4 @@ func (x *scene) testRule(rule *asl.ChoiceRule, at string) (yes, no scope) {
 		return x.testScalar(rule.Expression, at+"/Condition")
 	}
 	return x.test(&rule.Condition, at)
-}
-
-// reportHidden reports a rule that those before it leave nothing to.
-func (x *scene) reportHidden(rule int, all bool) {
-	text := "an earlier rule takes every value that rule %d is for: it never applies"
-	if all {
-		text = "the rules before rule %d take every value: it never applies"
-	}
-	x.report(UnreachableRule, diag.Danger, x.problem(x.at("Choices", strconv.Itoa(rule)), text, rule+1))
 }

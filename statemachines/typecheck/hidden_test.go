@@ -1,0 +1,84 @@
+package typecheck_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// A text of a list never leads where its rule does if an earlier rule for several texts leads it
+// elsewhere. An earlier rule for this text alone is an exception from the list, and one that leads to
+// the same state harms nobody.
+func TestTextsThatAnEarlierRuleTakes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ earlier, rule, hidden string }{
+		{`T in ['SUCCEEDED', 'FAILED'] > End`, `T in ['FAILED', 'CANCELLED'] > Bad`, `"FAILED" and leads to "End"`},
+		{`T = 'SUCCEEDED' or T = 'FAILED' > End`, `T = 'CANCELLED' or T = 'FAILED' > Bad`, `"FAILED" and leads to "End"`},
+		{`$not(T in ['QUEUED', 'FAILED']) > End`, `(T in ['RUNNING', 'FAILED']) and $states.input.QueryExecution.WorkGroup = 'x' > Bad`, `"RUNNING" and leads to "End"`},
+		{`T in ['SUCCEEDED', 'FAILED'] > Bad`, `T in ['FAILED', 'CANCELLED'] > Bad`, ""},
+		{`T = 'FAILED' > End`, `T in ['FAILED', 'CANCELLED'] > Bad`, ""},
+		{`T in ['SUCCEEDED', 'FAILED'] and $random() > 0.5 > End`, `T in ['FAILED', 'CANCELLED'] > Bad`, ""},
+	} {
+		findings := checkRules(t, `"QueryLanguage": "JSONata", `, ruleOfExpression(c.earlier)+", "+ruleOfExpression(c.rule))
+		requireHidden(t, findings, c.hidden, c.rule)
+	}
+	const state = `{"Variable": "$.QueryExecution.Status.State", `
+	const any = `{"Variable": "$.QueryExecution.Query", `
+	for _, c := range []struct{ earlier, rule, hidden string }{
+		{state + `"StringMatches": "*ED", "Next": "End"}`, `{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}], "Next": "Bad"}`,
+			`"FAILED" and leads to "End"`},
+		{any + `"StringMatches": "DROP*", "Next": "End"}`, `{"Or": [` + any + `"StringEquals": "DROP TABLE x"}, ` + any + `"StringEquals": "y"}], "Next": "Bad"}`,
+			`"DROP TABLE x" and leads to "End"`},
+		{any + `"StringMatches": "DROP*", "Next": "End"}`, `{"And": [{"Or": [` + any + `"StringMatches": "DROP TABLE*"}, ` + any + `"StringEquals": "y"}]}, ` +
+			state + `"StringEquals": "FAILED"}], "Next": "Bad"}`, `"DROP TABLE*" and leads to "End"`},
+		{any + `"StringMatches": "DROP TABLE*", "Next": "End"}`, `{"Or": [` + any + `"StringMatches": "DROP*"}, ` + any + `"StringEquals": "y"}], "Next": "Bad"}`, ""},
+		{state + `"StringMatches": "*ED", "Next": "End"}`, `{"Not": {"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}]}, "Next": "Bad"}`, ""},
+	} {
+		requireHidden(t, checkRules(t, "", c.earlier+", "+c.rule), c.hidden, c.rule)
+	}
+}
+
+// ruleOfExpression is a rule with T for the state of the query, and the state that it leads to behind the last ">".
+func ruleOfExpression(text string) string {
+	i := strings.LastIndex(text, " > ")
+	condition := strings.ReplaceAll(text[:i], "T ", "$states.input.QueryExecution.Status.State ")
+	return `{"Condition": "{% ` + condition + ` %}", "Next": "` + text[i+len(" > "):] + `"}`
+}
+
+func checkRules(t *testing.T, language, rules string) []typecheck.Finding {
+	t.Helper()
+	given := `"Parameters"`
+	if language != "" {
+		given = `"Arguments"`
+	}
+	m, err := asl.Parse([]byte(`{"StartAt": "Get", ` + language + `"States": {
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", ` + given + `: {"QueryExecutionId": "q"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [` + rules + `], "Default": "Both"},
+		"Both": {"Type": "Parallel", "Branches": [{"StartAt": "One", "States": {"One": {"Type": "Succeed"}}}], "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Bad"}], "Next": "End"},
+		"End": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}}}`))
+	require.NoError(t, err, rules)
+	c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err)
+	return c.Findings()
+}
+
+func requireHidden(t *testing.T, findings []typecheck.Finding, hidden, rule string) {
+	t.Helper()
+	var texts []string
+	for _, f := range findings {
+		if f.Rule == typecheck.UnreachableRule {
+			texts = append(texts, f.Message)
+		}
+	}
+	if hidden == "" {
+		require.Empty(t, texts, rule)
+		return
+	}
+	require.Len(t, texts, 1, rule)
+	require.Contains(t, texts[0], "an earlier rule takes "+hidden)
+}
