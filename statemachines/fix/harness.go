@@ -355,7 +355,7 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 	r, err := trial.Play(ctx, t.machine, trial.Job{Input: t.input, Seed: 1, MaxEvents: events, Answer: func(options *sim.Options) error {
 		plan, err := simulate.New(t.machine, simulate.Options{
 			Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
-			Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
+			Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Running: map[string][]string{l.poll.Name: l.polledOn}, Reader: l.machine,
 		})
 		if err != nil {
 			return err

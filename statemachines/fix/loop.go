@@ -43,6 +43,7 @@ type loop struct {
 	// openWait is the Wait before the first poll whose length the definition does not say; nil if there is none.
 	openWait *asl.State
 	bound    lint.Bound
+	polledOn []string // the statuses for which it asks again
 	// express tells that it runs in an Express workflow: the machine, or a child execution.
 	express, child bool
 	turn           time.Duration // that its Wait states take; 0 if that is not known
@@ -110,6 +111,7 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 // read reads a loop, and refuses one that does more than poll.
 func (l *loop) read(table lint.Loop) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
+	l.polledOn = table.PolledOn()
 	if running := l.bound.Running; running != nil && running.Kind != lint.Unbounded {
 		l.bound = *running // a new loop has one deadline, for calls that fail, too
 	}

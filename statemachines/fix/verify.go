@@ -138,7 +138,12 @@ func (f *fragment) checkLeftOver() error {
 	if broken := f.statusesOf(func(s seen) bool { return strings.HasPrefix(s.err, "States.") }); broken != "" {
 		return refuse("nothing leads to %q any more, and the old loop breaks with %s: %s", left[0], broken, repair)
 	}
-	if going := f.statusesOf(func(s seen) bool { return s.exit == left[0] }); going != "" {
+	going := f.statusesOf(func(s seen) bool { return s.exit == left[0] })
+	if going != "" && !f.isBounded() && slices.Contains(f.late, left[0]) {
+		return refuse("the loop leads to %q by a count or a time for %s alone, and nothing bounds it for other statuses: "+
+			"let a rule behind the others look at the count or the time alone", left[0], going)
+	}
+	if going != "" {
 		return refuse("nothing leads to %q any more: the old loop leads %s of %s there, with which the new one polls on. "+
 			"Lead a failure or a bound of the loop there, too", left[0], going, job)
 	}

@@ -38,7 +38,8 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		return nil, nil, err
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{
-		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry}, Except: f.exceptCounts(),
+		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry},
+		Running: map[string][]string{f.poll.Name: f.polledOn}, Except: f.exceptCounts(),
 	})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
@@ -122,7 +123,13 @@ func (j *judge) read(r *trial.Run) error {
 	if j.leavesRunning(r) {
 		return refuse("with %s, the new loop succeeds, and the old one polls on", r.Script)
 	}
-	if len(r.Differences) == 0 || breaksAlike(r) || j.endsEarlier(r) {
+	if len(r.Differences) == 0 {
+		if j.endsAtUnknown(r) {
+			j.add(r.Left, r)
+		}
+		return nil
+	}
+	if breaksAlike(r) || j.endsEarlier(r) {
 		return nil
 	}
 	kind, ok := j.kindOf(r)
@@ -156,8 +163,11 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 	if kind.Sort == trial.Status || kind.Sort == trial.Items {
 		change.After = describeOf(r.After, r.Before)
 	}
+	if kind.Sort == trial.Status && r.Left.Sort == trial.Status {
+		change.Kind = r.Left // no machine may have got the others
+	}
 	if kind.Sort == trial.Status && asksOn(r) {
-		change.Kind, change.Before, change.After = r.Left, describeAt(r.Before, r.After), describeAt(r.After, r.Before)
+		change.Before, change.After = describeAt(r.Before, r.After), describeAt(r.After, r.Before)
 	}
 	if change.Before == change.After {
 		change.After += fmt.Sprintf(", with another %s", r.Differences[0].What)
@@ -302,6 +312,15 @@ func describeOf(o, other trial.Outcome) string {
 		o.Status, o.TimesOut = trial.PollsOn, false
 	}
 	return describeEnd(o)
+}
+
+// endsAtUnknown tells whether one machine ends at a status that the job does not have, where the other asks
+// again, and both end alike: the next answer leads there, too.
+func (j *judge) endsAtUnknown(r *trial.Run) bool {
+	_, known := j.verdicts[r.Left.Value]
+	return asksOn(r) && !known && !slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+		return k.Sort == trial.Never || k.Sort == trial.Items || k.Sort == trial.Fails
+	})
 }
 
 // asksOn tells whether one machine ends at a status after which the other asks again.

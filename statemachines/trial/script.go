@@ -174,7 +174,7 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 		return
 	}
 	for i, a := range append([]answer{*c.running}, c.answers...) {
-		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
+		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || a.kind.Pattern != "" || i == 0 {
 			stays := s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, a.kind.staying(s.role))
 			stays.never, stays.whole = true, i == 0 // the first shows the bound
 		}
