@@ -4,11 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
@@ -166,4 +169,136 @@ func TestBoundOfOneStatus(t *testing.T) {
 	require.Len(t, loops, 1)
 	require.Equal(t, `the loop leads to "Full" by a count or a time for QUEUED alone, and nothing bounds it for other statuses: `+
 		`let a rule behind the others look at the count or the time alone`, loops[0].Refused)
+}
+
+// A loop that looks at more than the status stays: a compiled one does not tell such answers apart.
+func TestLoopOnMoreThanTheStatus(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Nap", "States": {
+		"Nap": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Arguments": {"JobName": "j", "RunId": "{% $states.context.Execution.Input.run %}"},
+			"Assign": {"is": "{% $states.result.JobRun.JobRunState %}", "spent": "{% $exists($states.result.JobRun.ExecutionTime) ? $states.result.JobRun.ExecutionTime : 0 %}",
+				"why": "{% $exists($states.result.JobRun.ErrorMessage) ? $states.result.JobRun.ErrorMessage : '' %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $is = 'SUCCEEDED' %}", "Next": "Good"}, RULE,
+			{"Condition": "{% $is in ['FAILED', 'ERROR', 'TIMEOUT', 'STOPPED', 'EXPIRED'] %}", "Next": "Bad"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Other": {"Type": "Fail", "Error": "Other"}}}`
+	const alone = ": a compiled loop looks at the status alone"
+	rule := func(condition, next string) string {
+		return `{"Condition": "{% ` + condition + ` %}", "Next": "` + next + `"}`
+	}
+	for name, c := range map[string]struct{ rule, reason string }{
+		"a message by a regular expression": {rule(`$contains($why, /^No new data/)`, "Good"), "and JobRun.ErrorMessage like /^No new data/, the execution succeeds, and with the new loop it fails Bad" + alone},
+		"a message by a text":               {rule(`$contains($why, 'no new data')`, "Good"), "and JobRun.ErrorMessage like *no new data*, the execution succeeds, and with the new loop it fails Bad" + alone},
+		"a whole message":                   {rule(`$why = 'No new data'`, "Good"), "and JobRun.ErrorMessage No new data, the execution succeeds, and with the new loop it fails Bad" + alone},
+		"a number":                          {rule(`$spent > 500`, "Bad"), "and JobRun.ExecutionTime 501, the execution fails Bad, and with the new loop it polls on" + alone},
+		"a message while the job runs":      {rule(`$is = 'RUNNING' and $contains($why, 'stuck')`, "Bad"), "with status RUNNING and JobRun.ErrorMessage like *stuck*, the execution fails Bad, and with the new loop it polls on" + alone},
+		"a state of its own while it runs":  {rule(`$is = 'RUNNING' and $contains($why, 'stuck')`, "Other"), `RUNNING may lead to "Other" by more than the status, which is all that a new loop looks at`},
+		"a failure by its message":          {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Other"), `FAILED leads to "Bad" or "Other" by more than the status, which is all that a new loop looks at`},
+		"a message that leads the same way": {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Bad"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(loop, "RULE", c.rule, 1)
+			if !strings.Contains(c.rule, "Other") {
+				text = strings.Replace(text, `, "Other": {"Type": "Fail", "Error": "Other"}`, "", 1)
+			}
+			_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			if c.reason == "" {
+				require.Empty(t, loops[0].Refused)
+			} else {
+				require.Contains(t, loops[0].Refused, c.reason)
+			}
+		})
+	}
+}
+
+// A job that ends with a part of the work leads where it led: the author says whether that is enough.
+func TestPartOfTheWork(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:translate:describeTextTranslationJob", "Arguments": {"JobId": "{% $states.context.Execution.Input.job %}"},
+			"Output": "{% $states.result.TextTranslationJobProperties.JobStatus %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $states.input in ['COMPLETED', 'COMPLETED_WITH_ERROR'] %}", "Next": "Good"},
+			{"Condition": "{% $states.input in ['FAILED', 'STOPPED'] %}", "Next": "Bad"}]},
+		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	for text, exit := range map[string]string{loop: "Good", strings.Replace(loop, `'COMPLETED', 'COMPLETED_WITH_ERROR'`, `'COMPLETED'`, 1): "Bad"} {
+		t.Run(exit, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			require.Empty(t, loops[0].Refused)
+			i := slices.IndexFunc(loops[0].Routes, func(r fix.Route) bool { return r.Status == "COMPLETED_WITH_ERROR" })
+			require.Equal(t, exit, loops[0].Routes[i].After)
+		})
+	}
+}
+
+// The bound of a loop is in the Choices that lead where it leads, and not in one for calls that fail.
+func TestPlaceOfTheBound(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Begin", "States": {
+		"Begin": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 15, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ssm:getCommandInvocation",
+			"Arguments": {"CommandId": "{% $states.context.Execution.Input.command %}", "InstanceId": "i-1"},
+			"Retry": [{"ErrorEquals": ["Ssm.InvocationDoesNotExistException"], "IntervalSeconds": 5, "MaxAttempts": 3}],
+			"Assign": {"n": "{% $n + 1 %}"}, "Output": "{% $states.result.Status %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $states.input = 'Success' %}", "Next": "Good"},
+			{"Condition": "{% $states.input in ['Failed', 'TimedOut', 'Cancelled'] %}", "Next": "Bad"}, {"Condition": "{% $n > 100 %}", "Next": "Late"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	after, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, after, `"Look has time left"`)
+	m, err := asl.Parse([]byte(after))
+	require.NoError(t, err)
+	tables := lint.Loops(m, lint.Options{})
+	require.Len(t, tables, 1)
+	require.Equal(t, "Late", tables[0].Bound.Route)
+	require.Equal(t, []string{"Done?"}, tables[0].Bound.At)
+}
+
+// A reason why a finding stays says what is so.
+func TestReasonsOfFindings(t *testing.T) {
+	t.Parallel()
+	const again = `{"StartAt": "Go", "States": {
+		"Go": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1", "ClientRequestToken.$": "States.UUID()"}, "ResultPath": "$.q", "Next": "Zero"},
+		"Zero": {"Type": "Pass", "Result": 0, "ResultPath": "$.c.n", "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.q.QueryExecutionId"}, "ResultPath": "$.d",
+			"Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Go"}], "Next": "Count"},
+		"Count": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.c.n, 1)"}, "ResultPath": "$.c", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.d.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+			{"Variable": "$.d.QueryExecution.Status.State", "StringMatches": "*ED", "Next": "Bad"}, {"Variable": "$.c.n", "NumericGreaterThan": 90, "Next": "Bad"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	const hidden = `{"QueryLanguage": "JSONata", "StartAt": "Go", "TimeoutSeconds": 3600, "States": {
+		"Go": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:runJobFlow", "Arguments": {"Name": "one", "Instances": {"KeepJobFlowAliveWhenNoSteps": true}},
+			"Assign": {"id": "{% $states.result.JobFlowId %}"}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:describeCluster", "Arguments": {"ClusterId": "{% $id %}"},
+			"Assign": {"is": "{% $states.result.Cluster.Status.State %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Bad", "Choices": [{"Condition": "{% $contains($is, /ING$/) %}", "Next": "Nap"},
+			{"Condition": "{% $is in ['WAITING', 'RUNNING'] %}", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	const unknown = `{"StartAt": "Nap", "States": {
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Parameters": {"ExportImageTaskIds.$": "States.Array($.id)"}, "ResultPath": "$.d", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "completed", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}}}`
+	for name, c := range map[string]struct {
+		text, rule string
+		maxWait    time.Duration
+		reason     string
+	}{
+		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
+		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
+		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and an earlier rule takes it`},
+		"a job that nobody knows":                     {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: `},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Contains(t, repairOf(t, c.text, c.rule, c.maxWait).Reason, c.reason)
+		})
+	}
 }

@@ -43,6 +43,7 @@ type callee struct {
 	ending  *answer  // the job is on the way to an end
 	caught  []string // errors that either machine names
 	several []several
+	beside  []answer // of each status, with another value of a member that does not tell it
 }
 
 // several is the answer about no job, or about two items.
@@ -85,9 +86,10 @@ func failing(s *asl.State, failure *sim.TaskError) answer {
 }
 
 // vary makes the other answers of a Task. named are the errors that both machines name.
-func (c *callee) vary(w *words, named []string, models typecheck.Models) error {
+func (c *callee) vary(w *words, compared []typecheck.Compared, named []string, models typecheck.Models) error {
 	c.caught = named
 	c.addStatuses(c.known, w)
+	c.addBeside(c.known, w, compared)
 	c.addBare(c.known)
 	c.addSeveral(c.known)
 	op, err := typecheck.FindOperation(c.state.Task.Resource, models)
@@ -140,6 +142,27 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 				case !hasAnswer(r, value): // its own has what is there only then
 					add(value, body, false, false)
 				}
+			}
+		}
+	}
+}
+
+// addBeside adds an answer for each status and each value that the machine compares another member with. While
+// a job runs, the service may give it as well.
+func (c *callee) addBeside(r *simulate.Response, w *words, compared []typecheck.Compared) {
+	for _, part := range compared {
+		m, silent := r.MemberAt(part.Path)
+		if !silent || !slices.ContainsFunc(r.Statuses, func(s simulate.StatusResponse) bool { return m.Has(s.Answer) }) {
+			continue
+		}
+		for _, s := range r.Statuses {
+			runs := s.Verdict == pollcore.Retry
+			if s.Failure != nil || !runs && !m.Has(s.Answer) {
+				continue
+			}
+			for _, v := range w.valuesOf(part) {
+				kind := Kind{Task: c.state.Name, Sort: Status, Value: s.Name, Beside: part.Path + " " + v.name}
+				c.beside = append(c.beside, answer{kind: kind, text: textOf(m.PutValue(s.Answer, v.value)), runs: runs, ended: !runs})
 			}
 		}
 	}

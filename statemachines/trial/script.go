@@ -129,6 +129,9 @@ func (c *callee) addEnds(s *scriptsOf) {
 			s.add(fmt.Sprintf("%s after %s", title, c.ending.kind.Value), true, []answer{*c.running, *c.ending, a})
 		}
 	}
+	for _, a := range c.beside {
+		s.add(fmt.Sprintf("%s at %q", nameOf(a.kind), s.role), a.ended, []answer{a})
+	}
 	for _, a := range c.several {
 		title := fmt.Sprintf("no job listed at %q", s.role)
 		if len(a.kinds) > 1 {
@@ -191,6 +194,8 @@ func nameOf(k Kind) string {
 		return "an answer"
 	case k.Value == "":
 		return "no status"
+	case k.Beside != "":
+		return fmt.Sprintf("status %s and %s", k.Value, k.Beside)
 	default:
 		return "status " + k.Value
 	}

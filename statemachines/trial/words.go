@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // words are what conditions compare with: literals, and texts that were made up to fit a pattern.
@@ -164,6 +166,38 @@ func fitting(expression string) []string {
 		if word = strings.Trim(word, "^$"); !slices.Contains(all, word) {
 			all = append(all, word)
 		}
+	}
+	return all
+}
+
+// compared is a value that a member may be compared with, and what people call it.
+type compared struct {
+	name  string
+	value any
+}
+
+// valuesOf are the values to try of a part that the machine compares: those that it names, texts that fit its
+// patterns, and the neighbours of its numbers.
+func (w *words) valuesOf(part typecheck.Compared) []compared {
+	var all []compared
+	for _, text := range part.Texts {
+		all = append(all, compared{text, text})
+	}
+	if part.Matches {
+		for _, text := range w.texts {
+			if pattern := w.patternOf(text); pattern != "" {
+				all = append(all, compared{"like " + pattern, text})
+			}
+		}
+	}
+	for _, n := range part.Numbers {
+		for _, near := range []float64{n - 1, n, n + 1} {
+			number := json.Number(strconv.FormatFloat(near, 'f', -1, 64))
+			all = append(all, compared{number.String(), number})
+		}
+	}
+	if part.Flag {
+		all = append(all, compared{"true", true}, compared{"false", false})
 	}
 	return all
 }
