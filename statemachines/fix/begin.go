@@ -3,6 +3,7 @@ package fix
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -11,8 +12,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
-// beginAs gives variables what the states before the loop set them to, where that is a number or
-// follows from the time alone: a drawn count may be the last, and a drawn deadline be over.
+// beginAs gives variables what the states before the loop set them to, where the definition has the value or
+// it follows from the time alone: a drawn count may be the last, a drawn list of delays too short, and a drawn
+// deadline be over.
 func (l *loop) beginAs(variables object) {
 	for _, assign := range l.assignsBefore() {
 		for _, m := range assign.Members {
@@ -24,11 +26,13 @@ func (l *loop) beginAs(variables object) {
 }
 
 // beginning is the value that an Assign gives a variable, as a state in JSONata writes it; nil
-// if that is of the input, or no number and no time.
+// if that is of the input.
 func beginning(m jsontree.Member) any {
-	var number *float64
-	if json.Unmarshal(m.Value.Raw(), &number) == nil && number != nil {
-		return *number
+	if m.Name == variableOf(m) && isLiteral(m.Value) {
+		var value any
+		if json.Unmarshal(m.Value.Raw(), &value) == nil {
+			return value
+		}
 	}
 	text := m.Value.Text
 	if path, ok := strings.CutPrefix(text, "$$."); ok && m.Name != variableOf(m) {
@@ -38,6 +42,13 @@ func beginning(m jsontree.Member) any {
 		return text
 	}
 	return nil
+}
+
+// isLiteral tells whether no part of a value is computed in either query language.
+func isLiteral(n *jsontree.Node) bool {
+	_, computed := unwrap(n.Text)
+	return !computed && !slices.ContainsFunc(n.Items, func(item *jsontree.Node) bool { return !isLiteral(item) }) &&
+		!slices.ContainsFunc(n.Members, func(m jsontree.Member) bool { return m.Name != variableOf(m) || !isLiteral(m.Value) })
 }
 
 // clockNames are all names of an expression that follows from the time alone.

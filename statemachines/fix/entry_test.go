@@ -70,7 +70,7 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 		"a status that nobody knows beside all failures": {
 			strings.Replace(loopOf("kinesis:describeStream", "StreamName", `, "ResultPath": "$.d"`, stream("ACTIVE", "Good")+","+stream("DELETING", "Gone")+","+stream("LOST", "Bad")),
 				`"Good": {`, `"Gone": {"Type": "Fail", "Error": "Gone"}, "Good": {`, 1),
-			`nothing leads to "Bad" any more: the old loop leads no known status of kinesis:StreamExists there, and the new one polls on with all others. Remove the way to "Bad", or lead a bound of the loop there`, "",
+			`nothing leads to "Bad" any more: in a trial, no status of kinesis:StreamExists alone leads there, and a new loop looks at nothing else. Remove the way to "Bad", or lead a bound of the loop there`, "",
 		},
 	} {
 		if !race.Takes(name, 12) {

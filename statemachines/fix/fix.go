@@ -89,6 +89,9 @@ type Route struct {
 	// Before and After are states behind the loop; empty if the loop polls on.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+	// Meaning is what the status means for the new loop: success, failure, running, ending, or unknown where it
+	// polls on with what it does not know.
+	Meaning lint.Meaning `json:"meaning"`
 }
 
 // Strategies are those that can wait inside of a machine: all without Lambda
@@ -308,7 +311,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		return nil, out, f.explain(err)
 	}
 	for i, b := range before.seen {
-		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.route(), After: after.seen[i].route()})
+		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.route(), After: after.seen[i].route(), Meaning: l.meaningOf(&b)})
 	}
 	changes, report, err := f.tryChange(ctx, d, changed, o)
 	if err != nil {

@@ -115,9 +115,15 @@ func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 }
 
 // tellBehind finds the failures that leave the loop as a success does, and that a state behind
-// it tells from that: with all states of the flow they lead to others.
+// it tells from that: with all states of the flow they lead to others. Those after which a part of the
+// work can be used may lead there, too: its author knows whether it is enough.
 func (l *loop) tellBehind(ctx context.Context, before *observed, o Options) error {
 	l.apart = map[string]bool{}
+	if job := l.entry.Job; job != nil {
+		for _, status := range job.Partial {
+			l.apart[status] = true
+		}
+	}
 	successes, failures := before.exitsOf(pollcore.Success), before.exitsOf(pollcore.Failure)
 	if !slices.ContainsFunc(failures, func(exit string) bool { return slices.Contains(successes, exit) }) {
 		return nil
@@ -142,7 +148,7 @@ func (l *loop) tellBehind(ctx context.Context, before *observed, o Options) erro
 	}
 	for i := range whole.seen {
 		if s := &whole.seen[i]; s.verdict == pollcore.Failure && !strings.HasPrefix(s.err, "States.") {
-			l.apart[s.status] = !ways[l.wayBehind(s)]
+			l.apart[s.status] = l.apart[s.status] || !ways[l.wayBehind(s)]
 		}
 	}
 	return nil
@@ -355,7 +361,7 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 	r, err := trial.Play(ctx, t.machine, trial.Job{Input: t.input, Seed: 1, MaxEvents: events, Answer: func(options *sim.Options) error {
 		plan, err := simulate.New(t.machine, simulate.Options{
 			Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
-			Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
+			Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Running: map[string][]string{l.poll.Name: l.polledOn}, Reader: l.machine,
 		})
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ type loop struct {
 	entry     *catalog.Entry
 	starter   *syncStart        // nil if the start of the job stays
 	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
-	apart     map[string]bool   // statuses of failures that leave as a success does, and are told from it behind
+	apart     map[string]bool   // statuses of failures that may leave as a success does: one behind it tells them apart, or they are such in part
 	late      []string          // the states behind it that it leads to while the job runs
 	otherwise string            // where it leads any status that it does not know, and fails; empty if it does not
 	entries   []*asl.State      // where it begins
@@ -43,6 +43,8 @@ type loop struct {
 	// openWait is the Wait before the first poll whose length the definition does not say; nil if there is none.
 	openWait *asl.State
 	bound    lint.Bound
+	polledOn []string // the statuses for which it asks again
+	rows     []lint.Row
 	// express tells that it runs in an Express workflow: the machine, or a child execution.
 	express, child bool
 	turn           time.Duration // that its Wait states take; 0 if that is not known
@@ -110,6 +112,7 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 // read reads a loop, and refuses one that does more than poll.
 func (l *loop) read(table lint.Loop) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
+	l.polledOn, l.rows = table.PolledOn(), table.Rows
 	if running := l.bound.Running; running != nil && running.Kind != lint.Unbounded {
 		l.bound = *running // a new loop has one deadline, for calls that fail, too
 	}
@@ -152,7 +155,7 @@ func (l *loop) read(table lint.Loop) error {
 	if err := l.checkDeadlines(); err != nil {
 		return err
 	}
-	return l.checkRows(table.Rows)
+	return l.checkRows()
 }
 
 // addChoices adds the Choice states that lead back into the loop. One that only stands

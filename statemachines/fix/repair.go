@@ -318,6 +318,9 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		if tried.asks && slices.ContainsFunc(report.Runs, func(run trial.Run) bool { return succeedsWithout(&run) }) {
 			tried.class = Offered // the answer may be of a failure
 		}
+		if slices.ContainsFunc(report.Runs, failsBeside) {
+			tried.class = Offered // the machine takes it for a success on purpose
+		}
 		out.Class, out.About, out.Frame, out.Edits, out.After = tried.class, about, tried.frame, tried.edits, after.file
 		out.Runs, out.NotTried, out.Also = report.Scripts, report.NotTried, c.alsoMended(after, f, tried.edits)
 		if status := c.passedFailure(report); status != "" && f.Rule == typecheck.AbsentMember {
@@ -372,7 +375,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if i := slices.IndexFunc(report.Runs, func(run trial.Run) bool { return tried.past != nil && tried.past(&run) }); !mended && i >= 0 {
 		about, mended = rowOfPast(tried.about, &report.Runs[i]), true
 	}
-	about += tried.rowOfWrong(report)
+	about += tried.rowOfWrong(report) + rowsBeside(report, about)
 	if _, end, ok := strings.Cut(about, " -> "); ok && tried.missing {
 		about += changed.rowsOfEnds(report, end)
 	}
@@ -395,9 +398,10 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && c.endsAsJob(&run); {
 		case !inside:
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
+		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells
 		case !tried.mended(&run):
 			return "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
-		case about == "" && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
+		case about == "" && !isBeside(&run) && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
 			about = tried.row(tried.lineOf(&run), &run)
 		}
 	}
@@ -408,7 +412,7 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 func (t *candidate) tellEarlier(report *trial.Report) string {
 	for _, run := range report.Inside(t.frame...) {
 		b, a := run.Before, run.After
-		if !t.isAbout(&run) || a.Polls >= b.Polls || describeEnd(a) != describeEnd(b) || !t.mended(&run) {
+		if !t.isAbout(&run) || isBeside(&run) || a.Polls >= b.Polls || describeEnd(a) != describeEnd(b) || !t.mended(&run) {
 			continue
 		}
 		from, to := b.Polls, a.Polls
@@ -425,7 +429,7 @@ func (t *candidate) checkEvery(report *trial.Report) error {
 	for i := range report.Runs {
 		r := &report.Runs[i]
 		last := trial.Run{Kinds: r.Kinds[max(0, len(r.Kinds)-1):]}
-		if t.every && last.IsIn(t.of) && !t.mended(r) {
+		if t.every && last.IsIn(t.of) && !t.mended(r) && !isBeside(r) {
 			return fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", r.Script, describeEnd(r.After))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -84,7 +85,29 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 	case row.FailsAt != "" && !row.Lacks:
 		return fmt.Sprintf("only you know which value the field of %q has for %s: give it one by hand", row.FailsAt, strings.Join(row.Values, ", "))
 	}
+	if s := c.stateAt(f); row != nil && len(row.Values) > 0 {
+		if next := c.ruleBehind(s, row); next != "" {
+			return fmt.Sprintf("the rule of %q for %q names %s, and an earlier rule takes it: only you know what that one is for. "+
+				"Let it take less, or put it behind", s.Name, next, row.Values[0])
+		}
+	}
 	return "no rule compares the status with a text that fix can copy for it: add a rule by hand" + r.orReplace(ctx, c, l)
+}
+
+// ruleBehind is where a rule leads that names a status, which leads elsewhere; empty if there is none.
+func (c *checked) ruleBehind(s *asl.State, row *lint.Row) string {
+	if s == nil || s.Choice == nil {
+		return ""
+	}
+	rules := nodeAt(c.root, s.Position.Pointer).Get("Choices").Items
+	for i := range s.Choice.Rules {
+		raw := string(rules[i].Raw())
+		names := slices.ContainsFunc([]string{"'" + row.Values[0] + "'", `"` + row.Values[0] + `"`}, func(quoted string) bool { return strings.Contains(raw, quoted) })
+		if next := s.Choice.Rules[i].Next; names && !slices.Contains(row.Routes, next) {
+			return next
+		}
+	}
+	return ""
 }
 
 // lacksEvents tells of an edit whether the history has no room for the bound that it makes.
@@ -171,12 +194,43 @@ func (c *checked) otherFinding(f lint.Finding) string {
 	return ""
 }
 
+// onlyTask is the Task of a loop that has no other; empty if there are several, or none.
+func onlyTask(l *lint.Loop) string {
+	only := ""
+	if l == nil {
+		return only
+	}
+	for _, s := range l.States {
+		if s.Task != nil && only != "" {
+			return ""
+		}
+		if s.Task != nil {
+			only = s.Name
+		}
+	}
+	return only
+}
+
+// startsAgainAt is where an error of the poll leads that starts the job again; empty if none does.
+func startsAgainAt(l *lint.Loop) string {
+	for _, row := range l.Errors {
+		if row.Ends == lint.StartsAgain && len(row.Routes) > 0 {
+			return row.Routes[0]
+		}
+	}
+	return ""
+}
+
 // reasonUnbounded says why a loop gets no bound.
 func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Finding, smallest error) string {
 	l, maxWait := c.loopOf(c.stateAt(f)), r.options.MaxWait
 	switch {
 	case l == nil || l.Poll == nil:
-		return "fix does not know which Task polls: count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
+		const byHand = "count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
+		if task := onlyTask(l); task != "" {
+			return fmt.Sprintf("fix knows no job that %q polls, so it cannot try a bound: %s", task, byHand)
+		}
+		return "fix does not know which Task polls: " + byHand
 	case l.Retries && smallest == nil:
 		return "its turns are retries: set MaxAttempts to the most polls that you want"
 	case maxWait == 0 && smallest == nil && len(l.Waits) > 0 && r.lacksRoom(c.newBound(l)):
@@ -186,6 +240,11 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 		return "the loop may ask for another job in each turn, so no count and no time is of one job: " + smallest.Error()
 	case errors.Is(smallest, errStillFound) && c.roundsOf(l).number == lint.ManyRounds && c.stateAt(f) != l.Waits[0]:
 		return "the loop around it has no bound either: count its rounds, and leave it by a rule behind the others"
+	case errors.Is(smallest, errStillFound) && startsAgainAt(l) != "":
+		return fmt.Sprintf("an error of %q leads to %q, which starts another job, and no bound of the polls counts that: "+
+			"retry the call, and let the Catch lead to a state that fails", l.Poll.Name, startsAgainAt(l))
+	case maxWait == 0 && errors.Is(smallest, errStillFound) && r.all.roomOf(l.Poll.Name).loops == 1:
+		return smallest.Error() + ": count the turns on each way around the loop by hand, and leave it by a rule behind the others"
 	case maxWait > 0 && lacksEvents(smallest):
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
@@ -15,14 +17,14 @@ import (
 // checkRows refuses a loop in which more than the status says where it leads, and
 // finds where one leads that looks at the time or counts its turns: from statuses of
 // a job that runs.
-func (l *loop) checkRows(rows []lint.Row) error {
+func (l *loop) checkRows() error {
 	if l.isBounded() && l.bound.Route != "" {
 		l.late = append(l.late, l.bound.Route)
 	}
-	if others := otherFailures(l.flow, rows); len(others) == 1 && !l.inside[others[0]] {
+	if others := otherFailures(l.flow, l.rows); len(others) == 1 && !l.inside[others[0]] {
 		l.otherwise = others[0]
 	}
-	for _, row := range rows {
+	for _, row := range l.rows {
 		if row.Meaning != lint.MeansRunning {
 			continue
 		}
@@ -50,13 +52,33 @@ func (l *loop) checkRows(rows []lint.Row) error {
 			}
 		}
 	}
-	return l.checkEnds(rows)
+	return l.checkEnds()
+}
+
+// meaningOf is what a status means for a new loop: a verdict, or for one that it polls on with the meaning that the
+// catalogue has.
+func (l *loop) meaningOf(s *seen) lint.Meaning {
+	passing, _ := l.entry.Passing(s.status)
+	switch {
+	case passing == catalog.PassingEnding:
+		return lint.MeansEnding
+	case s.verdict == pollcore.Success:
+		return lint.MeansSuccess
+	case s.verdict == pollcore.Failure:
+		return lint.MeansFailure
+	}
+	for _, row := range l.rows {
+		if slices.Contains(row.Values, s.status) {
+			return row.Meaning
+		}
+	}
+	return lint.MeansUnknown
 }
 
 // checkEnds refuses a loop that an end of the job leaves in several ways: another
 // member of the answer than the status says which, and a compiled loop reads none.
-func (l *loop) checkEnds(rows []lint.Row) error {
-	for _, row := range rows {
+func (l *loop) checkEnds() error {
+	for _, row := range l.rows {
 		if len(row.Routes) < 2 || row.Meaning != lint.MeansSuccess && row.Meaning != lint.MeansFailure {
 			continue
 		}

@@ -138,12 +138,30 @@ func (f *fragment) checkLeftOver() error {
 	if broken := f.statusesOf(func(s seen) bool { return strings.HasPrefix(s.err, "States.") }); broken != "" {
 		return refuse("nothing leads to %q any more, and the old loop breaks with %s: %s", left[0], broken, repair)
 	}
-	if going := f.statusesOf(func(s seen) bool { return s.exit == left[0] }); going != "" {
+	going := f.statusesOf(func(s seen) bool { return s.exit == left[0] })
+	if going != "" && !f.isBounded() && slices.Contains(f.late, left[0]) {
+		return refuse("the loop leads to %q by a count or a time for %s alone, and nothing bounds it for other statuses: "+
+			"let a rule behind the others look at the count or the time alone", left[0], going)
+	}
+	if going != "" {
 		return refuse("nothing leads to %q any more: the old loop leads %s of %s there, with which the new one polls on. "+
 			"Lead a failure or a bound of the loop there, too", left[0], going, job)
 	}
-	return refuse("nothing leads to %q any more: the old loop leads no known status of %s there, and the new one polls on with all others. "+
+	if more := f.leadsByMore(left[0]); more != "" {
+		return refuse("%s may lead to %q by more than the status, which is all that a new loop looks at", more, left[0])
+	}
+	return refuse("nothing leads to %q any more: in a trial, no status of %s alone leads there, and a new loop looks at nothing else. "+
 		"Remove the way to %[1]q, or lead a bound of the loop there", left[0], job)
+}
+
+// leadsByMore is a status that may lead to a state, and that the old loop was not seen to lead there; empty for none.
+func (f *fragment) leadsByMore(exit string) string {
+	for _, row := range f.rows {
+		if len(row.Values) > 0 && len(row.Routes) > 1 && slices.Contains(row.Routes, exit) {
+			return row.Values[0]
+		}
+	}
+	return ""
 }
 
 // statusesOf lists the statuses that the old loop was seen to treat in a way; empty if there are none.

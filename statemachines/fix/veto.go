@@ -38,7 +38,8 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 		return nil, nil, err
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{
-		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry}, Except: f.exceptCounts(),
+		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry},
+		Running: map[string][]string{f.poll.Name: f.polledOn}, Except: f.exceptCounts(),
 	})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
@@ -65,6 +66,9 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 			return nil, nil, err
 		}
 	}
+	if j.changes, err = dropBeside(j.changes); err != nil {
+		return nil, nil, err
+	}
 	j.changes = append(j.changes, f.errorsOfStart()...)
 	isStatus := func(value string) bool { _, known := j.verdicts[value]; return known }
 	return dropAlike(dropLate(j.changes), isStatus), report, nil
@@ -73,6 +77,25 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 // handlesFailures tells whether failures lead to a state that may do anything: a Fail state ends the execution.
 func (f *fragment) handlesFailures() bool {
 	return f.handler != "" && f.flow.State(f.handler).Type != asl.TypeFail
+}
+
+// dropBeside leaves out answers with another value of a member that does not tell the status, where the status
+// alone changes the same. It refuses others: the old loop tells them apart, and a compiled one does not.
+func dropBeside(changes []Change) ([]Change, error) {
+	var kept []Change
+	for _, c := range changes {
+		if c.Kind.Beside == "" {
+			kept = append(kept, c)
+			continue
+		}
+		alone := c
+		alone.Kind.Beside = ""
+		if !slices.Contains(changes, alone) {
+			return nil, refuse("with status %s and %s, the execution %s, and with the new loop it %s: a compiled loop looks at the status alone",
+				c.Kind.Value, c.Kind.Beside, c.Before, c.After)
+		}
+	}
+	return kept, nil
 }
 
 // dropAlike leaves out texts that are no status of the job, and that change as any other text does.
@@ -122,7 +145,13 @@ func (j *judge) read(r *trial.Run) error {
 	if j.leavesRunning(r) {
 		return refuse("with %s, the new loop succeeds, and the old one polls on", r.Script)
 	}
-	if len(r.Differences) == 0 || breaksAlike(r) || j.endsEarlier(r) {
+	if len(r.Differences) == 0 {
+		if leavesEarlier(r) {
+			j.add(r.Left, r)
+		}
+		return nil
+	}
+	if breaksAlike(r) || j.endsEarlier(r) {
 		return nil
 	}
 	kind, ok := j.kindOf(r)
@@ -135,6 +164,9 @@ func (j *judge) read(r *trial.Run) error {
 	}
 	return whyRefused(r)
 }
+
+// retried tells of an error of the poll that the new loop asks again.
+const retried = "is retried"
 
 // ownErrors begin the errors of Fail states that fix adds.
 const ownErrors = "JobPoller."
@@ -156,8 +188,14 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 	if kind.Sort == trial.Status || kind.Sort == trial.Items {
 		change.After = describeOf(r.After, r.Before)
 	}
+	if kind.Sort == trial.Fails && r.After.Asked > r.Before.Asked && r.Before.Error == kind.Value && r.After.Error != kind.Value && !strings.HasPrefix(r.After.Error, ownErrors) {
+		change.After = retried // its end is that of a later answer
+	}
+	if kind.Sort == trial.Status && r.Left.Sort == trial.Status {
+		change.Kind = r.Left // no machine may have got the others
+	}
 	if kind.Sort == trial.Status && asksOn(r) {
-		change.Kind, change.Before, change.After = r.Left, describeAt(r.Before, r.After), describeAt(r.After, r.Before)
+		change.Before, change.After = describeAt(r.Before, r.After), describeAt(r.After, r.Before)
 	}
 	if change.Before == change.After {
 		change.After += fmt.Sprintf(", with another %s", r.Differences[0].What)
@@ -302,6 +340,12 @@ func describeOf(o, other trial.Outcome) string {
 		o.Status, o.TimesOut = trial.PollsOn, false
 	}
 	return describeEnd(o)
+}
+
+// leavesEarlier tells whether one machine ends at a status where the other asks again, and both end alike: the
+// next answer leads there, too.
+func leavesEarlier(r *trial.Run) bool {
+	return asksOn(r) && !slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort != trial.Status })
 }
 
 // asksOn tells whether one machine ends at a status after which the other asks again.

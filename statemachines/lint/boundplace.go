@@ -24,7 +24,8 @@ func (c *checker) placeOf(l *loop, r *reading, bound *Bound) (states, operands [
 func (c *checker) placeIn(l *loop, r *reading, among *loop, bound *Bound) (states, operands []string) {
 	b := c.boundsOf(l)
 	for _, s := range among.states {
-		if s.Choice == nil || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return b.limits[s][way] }) {
+		if s.Choice == nil || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return b.limits[s][way] }) ||
+			leadsElsewhere(s, among, bound.Route) {
 			continue
 		}
 		for i := range s.Choice.Rules {
@@ -40,6 +41,12 @@ func (c *checker) placeIn(l *loop, r *reading, among *loop, bound *Bound) (state
 		}
 	}
 	return compact(states), compact(operands)
+}
+
+// leadsElsewhere tells whether a Choice of a loop leaves it, and not for where its bound leads.
+func leadsElsewhere(s *asl.State, among *loop, route string) bool {
+	leaves := slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return !among.inside[way.To] })
+	return route != "" && leaves && !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return way.To == route })
 }
 
 // boundPart is a comparison in a rule of a Choice.

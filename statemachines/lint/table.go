@@ -352,15 +352,20 @@ func Polled(loops []Loop) (entries map[string]*catalog.Entry, running map[string
 		if l.Poll == nil || l.Entry == nil {
 			continue
 		}
-		name := l.Poll.Name
-		entries[name] = l.Entry
-		for _, runs := range []bool{true, false} {
-			for _, row := range l.Rows {
-				if row.Ends == PollsOn && (row.Meaning == MeansRunning) == runs {
-					running[name] = append(running[name], row.Values...)
-				}
+		entries[l.Poll.Name], running[l.Poll.Name] = l.Entry, l.PolledOn()
+	}
+	return entries, running
+}
+
+// PolledOn are the statuses for which the loop asks again, those of a job that runs first.
+func (l *Loop) PolledOn() []string {
+	var all []string
+	for _, runs := range []bool{true, false} {
+		for _, row := range l.Rows {
+			if row.Ends == PollsOn && (row.Meaning == MeansRunning) == runs {
+				all = append(all, row.Values...)
 			}
 		}
 	}
-	return entries, running
+	return all
 }

@@ -3,10 +3,8 @@ package trial
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -45,6 +43,7 @@ type callee struct {
 	ending  *answer  // the job is on the way to an end
 	caught  []string // errors that either machine names
 	several []several
+	beside  []answer // of each status, with another value of a member that does not tell it
 }
 
 // several is the answer about no job, or about two items.
@@ -54,92 +53,9 @@ type several struct {
 	kinds []Kind // the kind Items, and the status of each item
 }
 
-// words are what conditions compare with: literals, and texts that were made up to fit a pattern.
-type words struct {
-	texts    []string
-	literals map[string]bool
-	patterns map[string]string // by the text
-}
-
-// patternOf is the pattern that a text was made up to fit; empty for a literal.
-func (w *words) patternOf(text string) string {
-	if w.literals[text] {
-		return ""
-	}
-	return w.patterns[text]
-}
-
-var (
-	comparedText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`"(StringEquals|StringMatches|StringLessThan\w*|StringGreaterThan\w*)":\s*("(?:[^"\\]|\\.)*")`)
-	})
-	// regexText is a regular expression that an expression passes to a function, and what is between its slashes.
-	regexText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[,(]\s*(/((?:[^/\\\n"]|\\.)+)/)`) })
-	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']*)'|\\"([^"\\]*)\\"|"([^"\\]*)"`) })
-)
-
-// UnknownValue is a status that no machine knows, for all that AWS may add.
-const UnknownValue = "SOMETHING_NEW"
-
-// read adds the texts that a Choice, or the Output of a Task, compares with.
-func (w *words) read(text []byte, language asl.QueryLanguage) {
-	add := func(word string, isPattern bool) {
-		pattern := word
-		if word = strings.NewReplacer(`\*`, "*", "*", "x").Replace(word); word == "" || len(word) >= 64 {
-			return
-		}
-		if !slices.Contains(w.texts, word) {
-			w.texts = append(w.texts, word)
-		}
-		if isPattern && pattern != word {
-			w.patterns[word] = pattern
-		} else {
-			w.literals[word] = true
-		}
-	}
-	if language == asl.JSONPath {
-		for _, m := range comparedText().FindAllSubmatch(text, -1) {
-			var word string
-			if json.Unmarshal(m[2], &word) == nil {
-				add(word, string(m[1]) == "StringMatches")
-			}
-		}
-		return
-	}
-	for _, expression := range expressionText().FindAllString(string(text), -1) {
-		for _, m := range quotedText().FindAllStringSubmatch(expression, -1) {
-			add(m[1]+m[2]+m[3], false)
-		}
-		for _, m := range regexText().FindAllStringSubmatch(expression, -1) {
-			for _, word := range fitting(m[2]) {
-				w.texts, w.patterns[word] = append(w.texts, word), m[1]
-			}
-		}
-	}
-}
-
-// fitting are texts that a regular expression of plain words takes, one for each of its words.
-func fitting(expression string) []string {
-	takes, err := regexp.Compile(expression)
-	if err != nil {
-		return nil
-	}
-	var all []string
-	for word := range strings.SplitSeq(strings.NewReplacer("(?:", "", "(", "", ")", "", ".*", "").Replace(expression), "|") {
-		if !strings.HasPrefix(expression, "^") {
-			word = "x" + strings.TrimPrefix(word, "^")
-		}
-		if !strings.HasSuffix(expression, "$") {
-			word = strings.TrimSuffix(word, "$") + "x"
-		}
-		if word = strings.Trim(word, "^$"); takes.MatchString(word) && !slices.Contains(all, word) {
-			all = append(all, word)
-		}
-	}
-	return all
-}
-
-var expressionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{%(?:[^%]|%[^}])*%\}`) })
+// UnknownValue is a status that no machine knows, for all that AWS may add. It has no ending or word that
+// machines look for in a status, such as "ING".
+const UnknownValue = "UNHEARD_OF"
 
 // newCallee makes the answers of a Task that does not vary.
 func newCallee(s *asl.State, r *simulate.Response, models typecheck.Models) *callee {
@@ -170,9 +86,10 @@ func failing(s *asl.State, failure *sim.TaskError) answer {
 }
 
 // vary makes the other answers of a Task. named are the errors that both machines name.
-func (c *callee) vary(w *words, named []string, models typecheck.Models) error {
+func (c *callee) vary(w *words, compared []typecheck.Compared, named []string, models typecheck.Models) error {
 	c.caught = named
 	c.addStatuses(c.known, w)
+	c.addBeside(c.known, w, compared)
 	c.addBare(c.known)
 	c.addSeveral(c.known)
 	op, err := typecheck.FindOperation(c.state.Task.Resource, models)
@@ -225,6 +142,27 @@ func (c *callee) addStatuses(r *simulate.Response, w *words) {
 				case !hasAnswer(r, value): // its own has what is there only then
 					add(value, body, false, false)
 				}
+			}
+		}
+	}
+}
+
+// addBeside adds an answer for each status and each value that the machine compares another member with. While
+// a job runs, the service may give it as well.
+func (c *callee) addBeside(r *simulate.Response, w *words, compared []typecheck.Compared) {
+	for _, part := range compared {
+		m, silent := r.MemberAt(part.Path)
+		if !silent || !slices.ContainsFunc(r.Statuses, func(s simulate.StatusResponse) bool { return m.Has(s.Answer) }) {
+			continue
+		}
+		for _, s := range r.Statuses {
+			runs := s.Verdict == pollcore.Retry
+			if s.Failure != nil || !runs && !m.Has(s.Answer) {
+				continue
+			}
+			for _, v := range w.valuesOf(part) {
+				kind := Kind{Task: c.state.Name, Sort: Status, Value: s.Name, Beside: part.Path + " " + v.name}
+				c.beside = append(c.beside, answer{kind: kind, text: textOf(m.PutValue(s.Answer, v.value)), runs: runs, ended: !runs})
 			}
 		}
 	}

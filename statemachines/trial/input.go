@@ -19,12 +19,7 @@ const mostInputs = 3
 // read, one without what need not be there, and one with what Choices compare. It draws what
 // nobody knows the answer of, too, so that runs get there.
 func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
-	m := p.before.machine
-	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, p.options.Models)
-	if err != nil {
-		return nil, err
-	}
-	p.demands = demands
+	demands := p.demands
 	draws := []typecheck.DrawOptions{{Seed: 1}, {Seed: 1, Absent: true}}
 	for n := 1; n <= mostCompared; n++ {
 		draws = append(draws, typecheck.DrawOptions{Seed: 1, Compared: n})

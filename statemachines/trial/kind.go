@@ -27,6 +27,9 @@ type Kind struct {
 	Value string `json:"value,omitempty"`
 	// Pattern is the one of the machine that Value was made up to fit; empty for any other value.
 	Pattern string `json:"pattern,omitempty"`
+	// Beside is what another member of the answer has, which does not tell the status: "Jobs[0].StatusReason like
+	// Host*". It is empty if nothing compares it.
+	Beside string `json:"beside,omitempty"`
 }
 
 func (k Kind) String() string {
@@ -40,6 +43,9 @@ func (k Kind) String() string {
 		}
 		if k.Pattern != "" {
 			return fmt.Sprintf("other statuses like %s of %q", k.Pattern, k.Task)
+		}
+		if k.Beside != "" {
+			return fmt.Sprintf("status %s and %s of %q", k.Value, k.Beside, k.Task)
 		}
 		return fmt.Sprintf("status %s of %q", k.Value, k.Task)
 	case Fails:

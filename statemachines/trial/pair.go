@@ -53,6 +53,9 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	if err := p.answerTasks(before, after); err != nil {
 		return nil, err
 	}
+	if p.demands, err = typecheck.FindDemands(before.State(before.StartAt), before, o.Models); err != nil {
+		return nil, err
+	}
 	p.whole = before.TimeoutSeconds != after.TimeoutSeconds // a run may be cut off anywhere
 	p.nameRoles()
 	p.chooseTasks()
@@ -300,7 +303,8 @@ func (p *pair) varyTasks() error {
 		}
 	}
 	for _, role := range p.tasks {
-		if err := p.callee(role).vary(w, named[role], p.options.Models); err != nil {
+		c := p.callee(role)
+		if err := c.vary(w, p.demands.Result(c.state).Compared(), named[role], p.options.Models); err != nil {
 			return err
 		}
 	}

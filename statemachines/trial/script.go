@@ -129,6 +129,9 @@ func (c *callee) addEnds(s *scriptsOf) {
 			s.add(fmt.Sprintf("%s after %s", title, c.ending.kind.Value), true, []answer{*c.running, *c.ending, a})
 		}
 	}
+	for _, a := range c.beside {
+		s.add(fmt.Sprintf("%s at %q", nameOf(a.kind), s.role), a.ended, []answer{a})
+	}
 	for _, a := range c.several {
 		title := fmt.Sprintf("no job listed at %q", s.role)
 		if len(a.kinds) > 1 {
@@ -174,7 +177,7 @@ func (c *callee) addLengths(s *scriptsOf, loops bool) {
 		return
 	}
 	for i, a := range append([]answer{*c.running}, c.answers...) {
-		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || i == 0 {
+		if a.runs && a.kind.Value != c.running.kind.Value || a.kind.Value == UnknownValue || a.kind.Pattern != "" || i == 0 {
 			stays := s.add(fmt.Sprintf("a job that stays %s at %q", a.kind.Value, s.role), true, []answer{a}, a.kind.staying(s.role))
 			stays.never, stays.whole = true, i == 0 // the first shows the bound
 		}
@@ -191,6 +194,8 @@ func nameOf(k Kind) string {
 		return "an answer"
 	case k.Value == "":
 		return "no status"
+	case k.Beside != "":
+		return fmt.Sprintf("status %s and %s", k.Value, k.Beside)
 	default:
 		return "status " + k.Value
 	}

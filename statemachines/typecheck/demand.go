@@ -29,6 +29,8 @@ type Demand struct {
 	waits    bool           // a Wait lasts as long
 	shape    *catalog.Shape // of the argument that it becomes
 	words    []string       // it is compared with, or texts that fit a pattern
+	fits     []string       // those of the words that were made up to fit a pattern
+	matched  bool           // it is compared with a pattern
 	numbers  []float64      // it is compared with
 	made     Value          // what stands for it in a check
 }
@@ -217,6 +219,13 @@ func (v Value) demandPattern(pattern string) {
 		}
 	}
 	v.demandLiteral(textOf(fits.String()))
+	v.demandMatch()
+	v.demand(func(d *Demand) { d.fits = unite(d.fits, []string{fits.String()}) })
+}
+
+// demandMatch notes a comparison with a pattern.
+func (v Value) demandMatch() {
+	v.demand(func(d *Demand) { d.matched = true })
 }
 
 // demandTime notes a use as a time.

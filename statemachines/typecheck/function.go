@@ -75,6 +75,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		values[0].demandTime()
 	case len(values) > 0 && operandsOf[p.Text] != 0:
 		values[0].demandKinds(operandsOf[p.Text])
+		if p.Text == "contains" || p.Text == "match" {
+			values[0].demandMatch()
+		}
 	}
 	switch {
 	case p.Text == "error":

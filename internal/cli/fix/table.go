@@ -3,6 +3,7 @@ package fix
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func tableOf(m *asl.StateMachine, poll string) string {
 // whether all jobs have a status, the trial of the loop says where each status leads.
 func newTable(m *asl.StateMachine, l fix.Loop) string {
 	if l.Strategy.Waits() {
-		return fmt.Sprintf("%s   polls %s once, when a .sync Task says that the job has ended\n", l.Poll, l.Operation) + routesTable(l)
+		return fmt.Sprintf("%s   polls %s once, when a .sync Task says that the job has ended\n", l.Poll, l.Operation) + routesTable(l, "")
 	}
 	for _, found := range lint.Loops(m, lint.Options{}) {
 		if found.Poll == nil || found.Poll.Name != l.Poll {
@@ -40,22 +41,48 @@ func newTable(m *asl.StateMachine, l fix.Loop) string {
 		}
 		found.Unjudged = ""
 		heading, rest, _ := strings.Cut(found.String(), "\n")
-		return heading + "\n" + routesTable(l) + rest
+		wait := ""
+		if len(found.Waits) > 0 {
+			wait = found.Waits[0].Name
+		}
+		return heading + "\n" + routesTable(l, wait) + rest
 	}
 	return ""
 }
 
-// routesTable is where each status leads in a new loop.
-func routesTable(l fix.Loop) string {
-	width := 0
+// routesTable is where each status leads in a new loop, those that mean the same and lead the same way on one
+// line. wait is the state that it polls on by; empty if that is not known.
+func routesTable(l fix.Loop, wait string) string {
+	var rows [][]string
 	for _, r := range l.Routes {
-		width = max(width, len(r.Status))
+		row := []string{r.Status, cmp.Or(r.After, wait, "the next poll"), meaningOf(r)}
+		if i := slices.IndexFunc(rows, func(other []string) bool { return slices.Equal(other[1:], row[1:]) }); i >= 0 {
+			rows[i][0] += ", " + r.Status
+			continue
+		}
+		rows = append(rows, row)
+	}
+	width, route := 0, 0
+	for _, row := range rows {
+		width, route = max(width, len(row[0])), max(route, len(row[1]))
 	}
 	var b strings.Builder
-	for _, r := range l.Routes {
-		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, "polls on"))
+	for _, row := range rows {
+		terminal.Fprintf(&b, "  %-*s  -> %-*s  %s\n", width, row[0], route, row[1], row[2])
 	}
 	return b.String()
+}
+
+// meaningOf says what a status means, and what a new loop does that its meaning does not say.
+func meaningOf(r fix.Route) string {
+	switch {
+	case r.Meaning == lint.MeansEnding && r.After != "":
+		return "ending, fails"
+	case r.Meaning == lint.MeansUnknown:
+		return "polls on"
+	default:
+		return string(r.Meaning)
+	}
 }
 
 // trialTable compares two loops on jobs, by how long these last.

@@ -107,6 +107,17 @@ func (m Member) Put(answer any, text string) any {
 	return m.at.put(answer, text)
 }
 
+// PutValue returns an answer whose member is another value.
+func (m Member) PutValue(answer, value any) any { return m.at.put(clone(answer), value) }
+
+// Has tells whether an answer has the member.
+func (m Member) Has(answer any) bool { return m.at.get(answer) != nil }
+
+// MemberAt is the member at a path such as "Jobs[0].StatusReason", and whether it tells nothing of the status.
+func (r *Response) MemberAt(path string) (m Member, silent bool) {
+	return Member{at: parsePlace(path)}, !slices.ContainsFunc(r.Members, func(m Member) bool { return m.String() == path })
+}
+
 func (m Member) String() string { return m.at.spell() }
 
 // findMembers finds the texts by which the answers differ.

@@ -1,0 +1,304 @@
+package fix_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// changesOf lists what a new loop does otherwise with the statuses of a job: "STATUS: before -> after".
+func changesOf(l fix.Loop) []string {
+	var all []string
+	for _, c := range l.Changes {
+		text := c.Kind.Value
+		if c.Kind.Pattern != "" {
+			text = c.Kind.Pattern
+		}
+		switch {
+		case c.Bare || c.Kind.Sort == trial.Fails:
+			continue
+		case c.Kind.Sort == trial.Never:
+			text = "stays " + text
+		}
+		all = append(all, text+": "+c.Before+" -> "+c.After)
+	}
+	return all
+}
+
+// Texts that only a message has are no statuses of the job, and a text that a status has to contain is a pattern.
+func TestTextsOfMessages(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "TimeoutSeconds": 7200, "StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:transcribe:getTranscriptionJob",
+			"Arguments": {"TranscriptionJobName": "{% $states.context.Execution.Input.job %}"},
+			"Assign": {"is": "{% $states.result.TranscriptionJob.TranscriptionJobStatus %}",
+				"why": "{% $exists($states.result.TranscriptionJob.FailureReason) ? $states.result.TranscriptionJob.FailureReason : 'nobody says: FAILED' %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Bad", "Choices": [{"Condition": "{% $is = 'COMPLETED' %}", "Next": "Good"},
+			{"Condition": "{% CONDITION %}", "Next": "Nap"}]},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"}, "Good": {"Type": "Succeed"},
+		"Bad": {"Type": "Fail", "Error": "Bad", "Cause": "{% 'status ' & $is & ', because ' & $join([$why, ' (FAILED)']) %}"}}}`
+	late := []string{"stays IN_PROGRESS: polls on until TimeoutSeconds -> fails JobPoller.TimedOut", "stays QUEUED: polls on until TimeoutSeconds -> fails JobPoller.TimedOut"}
+	other := []string{trial.UnknownValue + ": fails Bad -> polls on", "stays " + trial.UnknownValue + ": fails Bad -> fails JobPoller.TimedOut"}
+	for condition, more := range map[string][]string{
+		`$is in ['QUEUED', 'IN_PROGRESS']`:              nil,
+		`$is = 'QUEUED' or $contains($is, 'PROGRESS')`:  {"stays *PROGRESS*: polls on until TimeoutSeconds -> fails JobPoller.TimedOut"},
+		`$is = 'QUEUED' or $contains($is, /progress/i)`: {"stays /progress/i: polls on until TimeoutSeconds -> fails JobPoller.TimedOut"},
+	} {
+		t.Run(condition, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, strings.Replace(loop, "CONDITION", condition, 1), fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			require.Empty(t, loops[0].Refused)
+			found := changesOf(loops[0])
+			for _, row := range slices.Concat(more, late, other) {
+				require.Contains(t, found, row)
+			}
+			for _, row := range found {
+				require.NotContains(t, row, "says")
+				require.NotContains(t, row, "because")
+				require.NotContains(t, row, "(FAILED)")
+			}
+		})
+	}
+}
+
+// A text that the job does not have as a status ends the old loop, and the new one asks again: that is declared
+// also where both end alike then.
+func TestOtherTextThatSucceeds(t *testing.T) {
+	t.Parallel()
+	const loop = `{"StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:textract:getDocumentAnalysis", "Parameters": {"JobId.$": "$.id", "MaxResults": 1},
+			"ResultSelector": {"is.$": "$.JobStatus"}, "ResultPath": "$.now", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.now.is", RULE, "Next": "Good"},
+			{"Variable": "$.now.is", "StringEquals": "PARTIAL_SUCCESS", "Next": "Good"}, {"Variable": "$.now.is", "StringEquals": "FAILED", "Next": "Bad"}]},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"}, "Good": {"Type": "Pass", "Result": "done", "End": true}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	for rule, row := range map[string]string{
+		`"StringMatches": "SUCC*"`:         "SUCC*: succeeds -> polls on",
+		`"StringMatches": "*CEEDED"`:       "*CEEDED: succeeds -> polls on",
+		`"StringGreaterThanEquals": "SUC"`: trial.UnknownValue + ": succeeds -> polls on",
+		`"StringEquals": "SUCCEEDED"`:      "",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, strings.Replace(loop, "RULE", rule, 1), fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			require.Empty(t, loops[0].Refused)
+			if row == "" {
+				require.NotContains(t, strings.Join(changesOf(loops[0]), "\n"), "succeeds -> polls on")
+			} else {
+				require.Contains(t, changesOf(loops[0]), row)
+			}
+		})
+	}
+}
+
+// A row is about the last answer that both machines got: an end of the job behind it is of no run.
+func TestRowOfTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:eks:describeNodegroup",
+			"Arguments": {"ClusterName": "{% $states.context.Execution.Input.cluster %}", "NodegroupName": "{% $states.context.Execution.Input.group %}"},
+			"Output": "{% $states.result.Nodegroup.Status %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Good", "Choices": [{"Condition": "{% $states.input in ['CREATING', 'UPDATING'] %}", "Next": "Nap"},
+			{"Condition": "{% $states.input = 'CREATE_FAILED' %}", "Next": "Bad"}]},
+		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	found := changesOf(loops[0])
+	require.Contains(t, found, "DELETING: succeeds -> fails Bad")
+	for _, row := range found {
+		require.NotRegexp(t, `^(ACTIVE|CREATE_FAILED): `, row)
+	}
+}
+
+// The job of a trial runs with a status for which the loop asks again, and not with another one of the entry.
+func TestStatusOfARunningJob(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Nap", "States": {
+		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:eks:describeCluster", "Arguments": {"Name": "{% $states.context.Execution.Input.cluster %}"},
+			"Output": "{% $states.result.Cluster.Status %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Bad", "Choices": [{"Condition": "{% $states.input in ['UPDATING', 'PENDING'] %}", "Next": "Nap"},
+			{"Condition": "{% $states.input = 'ACTIVE' %}", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, changesOf(loops[0]), "CREATING: fails Bad -> polls on")
+}
+
+// A loop is tried with the lists that the states before it set.
+func TestListOfDelays(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Begin", "States": {
+		"Begin": {"Type": "Pass", "Assign": {"delays": [20, 20, 40, 40, 60, 60, 60, 60], "n": 0}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Arguments": {"JobName": "j", "RunId": "{% $states.context.Execution.Input.run %}"},
+			"Assign": {"n": "{% $n + 1 %}"}, "Output": "{% $states.result.JobRun.JobRunState %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $states.input = 'SUCCEEDED' %}", "Next": "Good"},
+			{"Condition": "{% $states.input in ['FAILED', 'ERROR', 'TIMEOUT', 'STOPPED', 'EXPIRED'] %}", "Next": "Bad"},
+			{"Condition": "{% $n >= $count($delays) %}", "Next": "Late"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+}
+
+// A bound that only one status of a running job has is no bound of the new loop.
+func TestBoundOfOneStatus(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Begin", "States": {
+		"Begin": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.run %}"},
+			"Assign": {"n": "{% $n + 1 %}"}, "Output": "{% $states.result.QueryExecution.Status.State %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Bad", "Choices": [{"Condition": "{% $states.input = 'QUEUED' and $n > 40 %}", "Next": "Full"},
+			{"Condition": "{% $states.input in ['QUEUED', 'RUNNING'] %}", "Next": "Nap"}, {"Condition": "{% $states.input = 'SUCCEEDED' %}", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Full": {"Type": "Fail", "Error": "Full"}}}`
+	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 1)
+	require.Equal(t, `the loop leads to "Full" by a count or a time for QUEUED alone, and nothing bounds it for other statuses: `+
+		`let a rule behind the others look at the count or the time alone`, loops[0].Refused)
+}
+
+// A loop that looks at more than the status stays: a compiled one does not tell such answers apart.
+func TestLoopOnMoreThanTheStatus(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Nap", "States": {
+		"Nap": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Arguments": {"JobName": "j", "RunId": "{% $states.context.Execution.Input.run %}"},
+			"Assign": {"is": "{% $states.result.JobRun.JobRunState %}", "spent": "{% $exists($states.result.JobRun.ExecutionTime) ? $states.result.JobRun.ExecutionTime : 0 %}",
+				"why": "{% $exists($states.result.JobRun.ErrorMessage) ? $states.result.JobRun.ErrorMessage : '' %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $is = 'SUCCEEDED' %}", "Next": "Good"}, RULE,
+			{"Condition": "{% $is in ['FAILED', 'ERROR', 'TIMEOUT', 'STOPPED', 'EXPIRED'] %}", "Next": "Bad"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Other": {"Type": "Fail", "Error": "Other"}}}`
+	const alone = ": a compiled loop looks at the status alone"
+	rule := func(condition, next string) string {
+		return `{"Condition": "{% ` + condition + ` %}", "Next": "` + next + `"}`
+	}
+	for name, c := range map[string]struct{ rule, reason string }{
+		"a message by a regular expression": {rule(`$contains($why, /^No new data/)`, "Good"), "and JobRun.ErrorMessage like /^No new data/, the execution succeeds, and with the new loop it fails Bad" + alone},
+		"a message by a text":               {rule(`$contains($why, 'no new data')`, "Good"), "and JobRun.ErrorMessage like *no new data*, the execution succeeds, and with the new loop it fails Bad" + alone},
+		"a whole message":                   {rule(`$why = 'No new data'`, "Good"), "and JobRun.ErrorMessage No new data, the execution succeeds, and with the new loop it fails Bad" + alone},
+		"a number":                          {rule(`$spent > 500`, "Bad"), "and JobRun.ExecutionTime 501, the execution fails Bad, and with the new loop it polls on" + alone},
+		"a message while the job runs":      {rule(`$is = 'RUNNING' and $contains($why, 'stuck')`, "Bad"), "with status RUNNING and JobRun.ErrorMessage like *stuck*, the execution fails Bad, and with the new loop it polls on" + alone},
+		"a state of its own while it runs":  {rule(`$is = 'RUNNING' and $contains($why, 'stuck')`, "Other"), `RUNNING may lead to "Other" by more than the status, which is all that a new loop looks at`},
+		"a failure by its message":          {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Other"), `FAILED leads to "Bad" or "Other" by more than the status, which is all that a new loop looks at`},
+		"a message that leads the same way": {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Bad"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(loop, "RULE", c.rule, 1)
+			if !strings.Contains(c.rule, "Other") {
+				text = strings.Replace(text, `, "Other": {"Type": "Fail", "Error": "Other"}`, "", 1)
+			}
+			_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			if c.reason == "" {
+				require.Empty(t, loops[0].Refused)
+			} else {
+				require.Contains(t, loops[0].Refused, c.reason)
+			}
+		})
+	}
+}
+
+// A job that ends with a part of the work leads where it led: the author says whether that is enough.
+func TestPartOfTheWork(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:translate:describeTextTranslationJob", "Arguments": {"JobId": "{% $states.context.Execution.Input.job %}"},
+			"Output": "{% $states.result.TextTranslationJobProperties.JobStatus %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $states.input in ['COMPLETED', 'COMPLETED_WITH_ERROR'] %}", "Next": "Good"},
+			{"Condition": "{% $states.input in ['FAILED', 'STOPPED'] %}", "Next": "Bad"}]},
+		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	for text, exit := range map[string]string{loop: "Good", strings.Replace(loop, `'COMPLETED', 'COMPLETED_WITH_ERROR'`, `'COMPLETED'`, 1): "Bad"} {
+		t.Run(exit, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			require.Empty(t, loops[0].Refused)
+			i := slices.IndexFunc(loops[0].Routes, func(r fix.Route) bool { return r.Status == "COMPLETED_WITH_ERROR" })
+			require.Equal(t, exit, loops[0].Routes[i].After)
+		})
+	}
+}
+
+// The bound of a loop is in the Choices that lead where it leads, and not in one for calls that fail.
+func TestPlaceOfTheBound(t *testing.T) {
+	t.Parallel()
+	const loop = `{"QueryLanguage": "JSONata", "StartAt": "Begin", "States": {
+		"Begin": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 15, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ssm:getCommandInvocation",
+			"Arguments": {"CommandId": "{% $states.context.Execution.Input.command %}", "InstanceId": "i-1"},
+			"Retry": [{"ErrorEquals": ["Ssm.InvocationDoesNotExistException"], "IntervalSeconds": 5, "MaxAttempts": 3}],
+			"Assign": {"n": "{% $n + 1 %}"}, "Output": "{% $states.result.Status %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $states.input = 'Success' %}", "Next": "Good"},
+			{"Condition": "{% $states.input in ['Failed', 'TimedOut', 'Cancelled'] %}", "Next": "Bad"}, {"Condition": "{% $n > 100 %}", "Next": "Late"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	after, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, after, `"Look has time left"`)
+	m, err := asl.Parse([]byte(after))
+	require.NoError(t, err)
+	tables := lint.Loops(m, lint.Options{})
+	require.Len(t, tables, 1)
+	require.Equal(t, "Late", tables[0].Bound.Route)
+	require.Equal(t, []string{"Done?"}, tables[0].Bound.At)
+}
+
+// A reason why a finding stays says what is so.
+func TestReasonsOfFindings(t *testing.T) {
+	t.Parallel()
+	const again = `{"StartAt": "Go", "States": {
+		"Go": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1", "ClientRequestToken.$": "States.UUID()"}, "ResultPath": "$.q", "Next": "Zero"},
+		"Zero": {"Type": "Pass", "Result": 0, "ResultPath": "$.c.n", "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.q.QueryExecutionId"}, "ResultPath": "$.d",
+			"Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Go"}], "Next": "Count"},
+		"Count": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.c.n, 1)"}, "ResultPath": "$.c", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.d.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Good"},
+			{"Variable": "$.d.QueryExecution.Status.State", "StringMatches": "*ED", "Next": "Bad"}, {"Variable": "$.c.n", "NumericGreaterThan": 90, "Next": "Bad"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	const hidden = `{"QueryLanguage": "JSONata", "StartAt": "Go", "TimeoutSeconds": 3600, "States": {
+		"Go": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:runJobFlow", "Arguments": {"Name": "one", "Instances": {"KeepJobFlowAliveWhenNoSteps": true}},
+			"Assign": {"id": "{% $states.result.JobFlowId %}"}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:emr:describeCluster", "Arguments": {"ClusterId": "{% $id %}"},
+			"Assign": {"is": "{% $states.result.Cluster.Status.State %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Bad", "Choices": [{"Condition": "{% $contains($is, /ING$/) %}", "Next": "Nap"},
+			{"Condition": "{% $is in ['WAITING', 'RUNNING'] %}", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	const unknown = `{"StartAt": "Nap", "States": {
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Parameters": {"ExportImageTaskIds.$": "States.Array($.id)"}, "ResultPath": "$.d", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "completed", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}}}`
+	for name, c := range map[string]struct {
+		text, rule string
+		maxWait    time.Duration
+		reason     string
+	}{
+		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
+		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
+		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and an earlier rule takes it`},
+		"a job that nobody knows":                     {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: `},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Contains(t, repairOf(t, c.text, c.rule, c.maxWait).Reason, c.reason)
+		})
+	}
+}

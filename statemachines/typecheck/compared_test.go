@@ -1,0 +1,40 @@
+package typecheck_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// What states compare of an answer is found behind variables, outputs and defaults for what is absent.
+func TestCompared(t *testing.T) {
+	t.Parallel()
+	const machine = `{"StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "QueryLanguage": "JSONata", "Resource": "arn:aws:states:::aws-sdk:batch:describeJobs", "Arguments": {"Jobs": ["j"]},
+			"Assign": {"why": "{% $exists($states.result.Jobs[0].StatusReason) ? $states.result.Jobs[0].StatusReason : '' %}"},
+			"Output": {"job": "{% $states.result.Jobs[0] %}", "name": "{% $states.result.Jobs[0].JobName %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "QueryLanguage": "JSONata", "Default": "End", "Choices": [{"Condition": "{% $contains($why, /^Host/) %}", "Next": "End"},
+			{"Condition": "{% $states.input.job.Status = 'FAILED' or $states.input.job.Container.ExitCode > 2 %}", "Next": "End"},
+			{"Condition": "{% $states.input.job.IsTerminated = true %}", "Next": "Path"}]},
+		"Path": {"Type": "Choice", "Default": "End", "Choices": [{"Variable": "$.job.Container.Reason", "StringMatches": "*Memory*", "Next": "End"}]},
+		"End": {"Type": "Succeed"}}}`
+	m, err := asl.Parse([]byte(machine))
+	require.NoError(t, err)
+	demands, err := typecheck.FindDemands(m.State("Look"), m, models.Load)
+	require.NoError(t, err)
+	found := map[string]typecheck.Compared{}
+	for _, c := range demands.Result(m.State("Look")).Compared() {
+		found[c.Path] = c
+	}
+	require.Equal(t, map[string]typecheck.Compared{
+		"Jobs[0].StatusReason":       {Path: "Jobs[0].StatusReason", Matches: true},
+		"Jobs[0].Status":             {Path: "Jobs[0].Status", Texts: []string{"FAILED"}},
+		"Jobs[0].Container.ExitCode": {Path: "Jobs[0].Container.ExitCode", Numbers: []float64{2}},
+		"Jobs[0].Container.Reason":   {Path: "Jobs[0].Container.Reason", Matches: true},
+		"Jobs[0].IsTerminated":       {Path: "Jobs[0].IsTerminated", Flag: true},
+	}, found)
+}
