@@ -64,7 +64,7 @@ func (r *router) follow(answer typecheck.Value) []route {
 	}
 	for i := range w.found {
 		if back := &w.found[i]; back.ends == PollsOn && !back.pages && r.asksOther(back.hops) {
-			back.ends = NextJob
+			back.askOther(r.poll, back.hops)
 		}
 	}
 	return w.found // none if no answer can be so
@@ -78,6 +78,15 @@ func (r *router) asksOther(hops []hop) bool {
 	}
 	back, again := traceAsked(r.poll, hops)
 	return !again && !back.own && (back.moves || !r.usual[back.text])
+}
+
+// askOther ends a way at the poll that asks for another job behind some hops: the next one, or one that
+// they start.
+func (way *route) askOther(poll *asl.State, hops []hop) {
+	way.ends = NextJob
+	if asked, _ := traceAsked(poll, hops); asked.start != nil {
+		way.leaf, way.ends = asked.start, StartsAgain
+	}
 }
 
 // noteUsual notes what the poll asks for after a lap of a job that runs.
@@ -224,11 +233,12 @@ func (w *walk) leave(s *asl.State, env typecheck.Env, at route) {
 	back.follow(s, env, at.hops)
 	switch {
 	case back.leaves || len(back.polls) > 0 && back.starts:
-		if !slices.ContainsFunc(back.polls, w.asksOther) {
+		i := slices.IndexFunc(back.polls, w.asksOther)
+		if i < 0 {
 			break
 		}
 		next := at
-		next.ends = NextJob
+		next.askOther(w.poll, back.polls[i])
 		w.found = append(w.found, next)
 	case back.starts:
 		at.ends = StartsAgain
