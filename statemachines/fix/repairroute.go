@@ -15,18 +15,52 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
+// leadLike leads the values to the states that rules of other Choices lead like ones to: an earlier
+// Choice may take the values, and one that starts the job again is no end.
+func (e *statusEdit) leadLike(rows []lint.Row) {
+	var tried []string
+	for _, s := range e.loop.Choices {
+		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+		if rules == nil {
+			continue
+		}
+		for _, rule := range rules.Items {
+			next := rule.Get("Next")
+			if next == nil || slices.Contains(tried, next.Text) || !slices.ContainsFunc(rows, func(r lint.Row) bool { return namesOne(rule, r.Values) }) {
+				continue
+			}
+			tried = append(tried, next.Text)
+			for _, other := range e.loop.Choices {
+				if other != s && other.Name != next.Text {
+					e.leadTo(other, next.Text)
+				}
+			}
+		}
+	}
+}
+
+// namesOne tells whether a rule compares only with texts, and with one of some.
+func namesOne(rule *jsontree.Node, values []string) bool {
+	return slices.ContainsFunc(wordsIn(rule), func(word string) bool { return slices.Contains(values, word) })
+}
+
+// leadTo leads the values from a Choice to a state, by rules of their own.
+func (e *statusEdit) leadTo(s *asl.State, next string) {
+	rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+	if rules == nil {
+		return
+	}
+	for _, operand := range statusOperands(rules) {
+		e.add(e.rulesBefore(s, firstReader(rules, operand), operand, next)...)
+	}
+}
+
 // leadWithFailures leads the values where the loop leads other failures, by rules of their own: it may
 // tell those by a pattern, by what they are not, or by Default.
 func (e *statusEdit) leadWithFailures() {
 	for _, next := range failureRoutes(e.loop) {
 		for _, s := range e.loop.Choices {
-			rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
-			if rules == nil {
-				continue
-			}
-			for _, operand := range statusOperands(rules) {
-				e.add(e.rulesBefore(s, firstReader(rules, operand), operand, next)...)
-			}
+			e.leadTo(s, next)
 		}
 	}
 }

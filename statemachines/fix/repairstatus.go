@@ -72,6 +72,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		}
 	}
 	if row.Meaning == lint.MeansFailure {
+		e.leadLike(like)
 		e.leadToJudge()
 		e.leadWithFailures()
 		if edits := e.leadToFail(); edits != nil {

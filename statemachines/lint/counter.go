@@ -96,32 +96,27 @@ var (
 	member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`) })
 )
 
-// intrinsic adds a sum and a list that grows, which its length counts.
+// intrinsic adds a sum, and a list that grows as it holds itself: its length counts.
 func (c counters) intrinsic(name string, call *intrinsic.Call) {
 	text := call.String()
-	if !strings.Contains(text, "States.MathAdd") && !strings.Contains(text, "States.Array(") {
-		return
-	}
-	c[name] = true
-	if !strings.Contains(text, "States.MathAdd") {
-		return // the other items of a list count nothing
-	}
+	sums := strings.Contains(text, "States.MathAdd")
 	for _, path := range call.Paths() {
-		c[lastName(path.String())] = true
+		last := lastName(path.String())
+		c[last] = c[last] || sums // the other items of a list count nothing
+		c[name] = c[name] || last == name && strings.Contains(text, "States.Array(")
 	}
+	c[name] = c[name] || sums
 }
 
 // expression adds a sum in a value that holds itself, alone or as a member of
 // an object, and a list that grows.
 func (c counters) expression(called, text string) {
-	if strings.Contains(text, "$append(") {
+	holdsItself := slices.Contains(name().FindAllString(text, -1), called)
+	if holdsItself && (strings.Contains(text, "$append(") || strings.ContainsAny(text, "+-")) {
 		c[called] = true
 	}
 	if !strings.ContainsAny(text, "+-") {
 		return
-	}
-	if slices.Contains(name().FindAllString(text, -1), called) {
-		c[called] = true
 	}
 	for _, m := range sum().FindAllStringSubmatch(text, -1) {
 		c[lastName(m[1])] = true

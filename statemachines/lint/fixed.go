@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -13,15 +14,12 @@ func (r *reading) isFixed(s *asl.State, rule int) bool {
 	}
 	operands := operandsOfRule(&s.Choice.Rules[rule])
 	fixed := len(operands) > 0 && !readRule(&s.Choice.Rules[rule]).has(func(t *test) bool { return t.time })
-	for _, value := range r.pollingValues() {
-		for _, way := range r.routes[value] {
-			i := slices.IndexFunc(way.hops, func(h hop) bool { return h.state == s })
-			if way.ends != PollsOn || i < 0 {
-				continue
-			}
-			lap := slices.Concat(way.hops[i:], way.hops[:i])
-			fixed = fixed && !slices.ContainsFunc(operands, func(o operand) bool { return traceBack(lap, o).text != o.String() })
-		}
+	values := r.pollingValues()
+	if values[0] == "" { // a job that runs makes no lap, and others may
+		values = slices.Sorted(maps.Keys(r.routes))
+	}
+	for _, lap := range r.lapsOf(values, s) {
+		fixed = fixed && !slices.ContainsFunc(operands, func(o operand) bool { return traceBack(lap, o).text != o.String() })
 	}
 	return fixed
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -138,6 +139,8 @@ type trace struct {
 	moves bool
 	// own tells that it is what the poll asked for before, which its answer repeats.
 	own bool
+	// start is the Task that started the job whose id it is; nil if the catalogue knows of none.
+	start *asl.State
 }
 
 // traceBack follows an operand back to where the first of some hops is entered, which is a poll.
@@ -152,9 +155,13 @@ func traceBack(hops []hop, o operand) trace {
 			return trace{text: f.text, own: true} // the answer of the poll names the job that it asked for
 		}
 		t := trace{text: f.text, moves: f.call}
+		if f.call && h.state.Task != nil && findStarted(asl.ParseResource(h.state.Task.Resource)) != nil {
+			t.start = h.state
+		}
 		for _, part := range f.operands {
 			before := traceBack(hops[:i], part)
 			t.text, t.from, t.moves = t.text+" "+before.text, append(t.from, before.from...), t.moves || before.moves
+			t.start = cmp.Or(t.start, before.start)
 		}
 		t.moves = t.moves || f.counts && slices.ContainsFunc(t.from, o.overlaps)
 		return t
@@ -184,7 +191,7 @@ func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
 	for _, o := range f.operands {
 		one := traceBack(hops, o)
 		back.text, back.moves, before = back.text+" "+one.text, back.moves || one.moves, before+" "+o.String()
-		back.own = back.own && (one.own || one.text == o.String())
+		back.own, back.start = back.own && (one.own || one.text == o.String()), cmp.Or(back.start, one.start)
 	}
 	return back, back.text == before
 }

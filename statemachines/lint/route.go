@@ -64,7 +64,7 @@ func (r *router) follow(answer typecheck.Value) []route {
 	}
 	for i := range w.found {
 		if back := &w.found[i]; back.ends == PollsOn && !back.pages && r.asksOther(back.hops) {
-			back.ends = NextJob
+			back.askOther(r.poll, back.hops)
 		}
 	}
 	return w.found // none if no answer can be so
@@ -78,6 +78,15 @@ func (r *router) asksOther(hops []hop) bool {
 	}
 	back, again := traceAsked(r.poll, hops)
 	return !again && !back.own && (back.moves || !r.usual[back.text])
+}
+
+// askOther ends a way at the poll that asks for another job behind some hops: the next one, or one that
+// they start.
+func (way *route) askOther(poll *asl.State, hops []hop) {
+	way.ends = NextJob
+	if asked, _ := traceAsked(poll, hops); asked.start != nil {
+		way.leaf, way.ends = asked.start, StartsAgain
+	}
 }
 
 // noteUsual notes what the poll asks for after a lap of a job that runs.
@@ -118,6 +127,11 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at.ends = EndsFailure
 		w.found = append(w.found, at)
 	}
+	if w.isOpenToBound(s, ways) {
+		none := at
+		none.chosen, none.ends = append(slices.Clip(at.chosen), decision{choice: s}), EndsFailure
+		w.found = append(w.found, none)
+	}
 	fails := slices.ContainsFunc(ways, func(way typecheck.Way) bool { return way.Fails })
 	switch {
 	case w.bounds == nil && s == w.poll && (fails || w.types.Raises(s, env, result)):
@@ -139,13 +153,29 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
-			next.late = at.late || w.bounds != nil && w.bounds.isLate(s, ways, n)
+			next.late = at.late || w.isLate(s, ways, n)
 			next.pages = at.pages || turnsPage(s, way.Transition)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
 		next.hops = append(slices.Clip(at.hops), hop{s, way.Transition})
 		w.enter(w.poll, way, next)
 	}
+}
+
+// isLate tells whether a Choice takes the way of that number only when the bound of the loop is reached.
+func (w *walk) isLate(s *asl.State, ways []typecheck.Way, n int) bool {
+	return w.bounds != nil && (w.bounds.isLate(s, ways, n) || w.isOpenToBound(s, ways))
+}
+
+// isOpenToBound tells whether a Choice without Default has rules of the bound alone for an answer: until the
+// bound is reached, no rule takes it.
+func (w *walk) isOpenToBound(s *asl.State, ways []typecheck.Way) bool {
+	if w.bounds == nil || s.Choice == nil || s.Choice.Default != "" || len(ways) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(ways, func(way typecheck.Way) bool {
+		return w.bounds.loop.inside[way.To] || !w.bounds.limits[s][way.Transition]
+	})
 }
 
 // enter follows a way into a state.
@@ -203,11 +233,12 @@ func (w *walk) leave(s *asl.State, env typecheck.Env, at route) {
 	back.follow(s, env, at.hops)
 	switch {
 	case back.leaves || len(back.polls) > 0 && back.starts:
-		if !slices.ContainsFunc(back.polls, w.asksOther) {
+		i := slices.IndexFunc(back.polls, w.asksOther)
+		if i < 0 {
 			break
 		}
 		next := at
-		next.ends = NextJob
+		next.askOther(w.poll, back.polls[i])
 		w.found = append(w.found, next)
 	case back.starts:
 		at.ends = StartsAgain

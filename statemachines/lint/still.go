@@ -80,9 +80,12 @@ func (r *reading) isStillRule(choice *asl.State, rule *asl.ChoiceRule) bool {
 }
 
 // lapsFrom are the laps of a job that runs, from a state on.
-func (r *reading) lapsFrom(s *asl.State) [][]hop {
+func (r *reading) lapsFrom(s *asl.State) [][]hop { return r.lapsOf(r.pollingValues(), s) }
+
+// lapsOf are the laps of a job that has one of some statuses, from a state on.
+func (r *reading) lapsOf(values []string, s *asl.State) [][]hop {
 	var laps [][]hop
-	for _, value := range r.pollingValues() {
+	for _, value := range values {
 		for _, way := range r.routes[value] {
 			if i := slices.IndexFunc(way.hops, func(h hop) bool { return h.state == s }); i >= 0 && way.ends == PollsOn {
 				laps = append(laps, slices.Concat(way.hops[i:], way.hops[:i]))

@@ -421,3 +421,17 @@ func TestPlaceOfARuleIsNoDifference(t *testing.T) {
 	}
 	require.NotZero(t, broken)
 }
+
+// A count and its limit that the input gives are drawn so that the loop turns.
+func TestInputWithWhichTheLoopTurns(t *testing.T) {
+	t.Parallel()
+	for seed, names := range [][2]string{{"count", "limit"}, {"polls", "most"}, {"n", "max"}, {"tries", "allowed"}} {
+		bounded := strings.NewReplacer(
+			`"Default": "Pause"`, `"Default": "More?"`,
+			`"Tell": {`, `"More?": {"Type": "Choice", "Default": "Add", "Choices": [{"Variable": "$.`+names[0]+`.of", "NumericGreaterThanEqualsPath": "$.`+names[1]+`", "Next": "Bad"}]},
+				"Add": {"Type": "Pass", "Parameters": {"of.$": "States.MathAdd($.`+names[0]+`.of, 1)"}, "ResultPath": "$.`+names[0]+`", "Next": "Pause"}, "Tell": {`,
+		).Replace(query)
+		report := compare(t, bounded, "it failed", "oh")
+		require.True(t, slices.ContainsFunc(report.Runs, func(r trial.Run) bool { return r.Before.Polls > 2 }), seed)
+	}
+}

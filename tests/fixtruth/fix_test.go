@@ -133,8 +133,10 @@ func frame(f *fixtruth.Frame, k trial.Kind) {
 	case trial.Fails:
 		f.Errors = append(f.Errors, k.Value)
 	case trial.Never:
-		if k.Value == "" { // else a job that stays in a status, which the frame has
+		if k.Value == "" {
 			f.Above = maxWait
+		} else {
+			f.Stays = append(f.Stays, k.Value)
 		}
 	case trial.Bare, trial.Silent, trial.Items: // no scenario is so
 	}

@@ -12,6 +12,8 @@ type Frame struct {
 	Statuses []string
 	Errors   []string
 	AnyOther bool
+	// Stays are statuses of a job that never ends.
+	Stays []string
 	// Above is how long a job must last at least; 0 for no such frame.
 	Above time.Duration
 	// Spelled is a word that takes the place of a wrong one, and Absent tells that what may
@@ -45,6 +47,11 @@ func (d Declared) allows(answers []answer) bool {
 		}
 	}
 	return false
+}
+
+// stays tells whether a frame has a job that stays in the status of a scenario.
+func (d Declared) stays(s scenario) bool {
+	return s.endless && d.has(func(f Frame) bool { return slices.Contains(f.Stays, s.answers[0].status) })
 }
 
 // has tells whether a frame is so.

@@ -27,6 +27,9 @@ type operation struct {
 	// debated are successes that the makers of other machines take for failures, such as
 	// that of a part: a change that names one is no mistake.
 	debated []string
+	// either are statuses of which AWS has two waiters that say otherwise: one takes the status for a
+	// success, or for one on the way there. A table may say so.
+	either []string
 	// errors begins the names of errors of the service.
 	errors string
 	// gone is the error of a job that is not there, or not yet.
@@ -147,6 +150,7 @@ var operations = []*operation{
 		},
 		name: "TrainingJobName", id: "TrainingJobName", stopID: "TrainingJobName", status: members("TrainingJobStatus"), reason: members("FailureReason"),
 		success: values("Completed"), failure: values("Failed Stopped"), running: values("InProgress"), ending: values("Stopping"),
+		either: values("Stopped Stopping"), // TrainingJob_Completed_Or_Stopped
 		errors: "SageMaker.", gone: "SageMaker.ResourceNotFoundException",
 	},
 	{

@@ -188,7 +188,7 @@ func (d *Drawn) undeclared(declared Declared, s scenario, r ran, differences []D
 		return nil
 	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)), declared.allows(d.mistaken(s)):
 		return nil
-	case declared.above(r.before):
+	case declared.above(r.before), declared.stays(s):
 		return ownTimeOut(r.before, r.after, differences)
 	case declared.allows(s.given(d.plan.op)) && declared.Replaced:
 		return nil // who replaces a loop takes what the rows say, while a repair leaves what was right

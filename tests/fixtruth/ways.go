@@ -24,7 +24,7 @@ const (
 const Any = ""
 
 // Ways are what the machine does with each status, and with any other, by its runs on answers
-// that have all members.
+// that have all members. A run that ends before the first poll says nothing of an answer.
 func (d *Drawn) Ways(ctx context.Context) (map[string]Way, error) {
 	m, err := parse(d.Text)
 	if err != nil {
@@ -40,7 +40,9 @@ func (d *Drawn) Ways(ctx context.Context) (map[string]Way, error) {
 		if status == unknownStatus {
 			status = Any
 		}
-		ways[status] = o.way()
+		if o.polls > 0 || o.endless {
+			ways[status] = o.way()
+		}
 	}
 	return ways, nil
 }
@@ -82,11 +84,11 @@ func (d *Drawn) Ends(ctx context.Context, status string) (job, service bool, err
 }
 
 // Means is what a status says of the job: success, failure, running or ending. It is nothing
-// for a status that the service does not have, or that is debated.
+// for a status that the service does not have, that is debated, or may be either.
 func (d *Drawn) Means(status string) string {
 	op := d.plan.op
 	for name, all := range map[string][]string{"success": op.success, "failure": op.failure, "running": op.running, "ending": op.ending} {
-		if slices.Contains(all, status) && !slices.Contains(op.debated, status) {
+		if slices.Contains(all, status) && !slices.Contains(op.debated, status) && !slices.Contains(op.either, status) {
 			return name
 		}
 	}
