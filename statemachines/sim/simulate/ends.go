@@ -33,6 +33,7 @@ type behaviour struct {
 	texts                []place  // of what tells, as the waiter reads it, where it is a text of no list of values
 	polledOn             []string // statuses for which the machine asks again
 	echoes               []echo
+	settled              []place // of members that follow the status
 }
 
 // behaviourOf makes up the answers of an entry. model is the polled operation as
@@ -79,7 +80,8 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 			word, _ := at.get(s.answer).(string)
 			return isRead(e, at) && (word == s.name || strings.HasPrefix(s.name, word+"-"))
 		}
-		s.agree(e, isPolled, func(answer any) bool { return err != nil || check.Check(nil, answer, nil).Verdict == s.verdict })
+		settled := s.agree(e, isPolled, func(answer any) bool { return err != nil || check.Check(nil, answer, nil).Verdict == s.verdict })
+		b.settled = append(b.settled, settled...)
 		s.acceptor = pollcore.NoAcceptor
 		if err == nil {
 			s.acceptor = check.Check(nil, s.answer, nil).Acceptor

@@ -12,9 +12,9 @@ import (
 
 // agree makes the members that go with a status what they are then: those that say the same,
 // and those that are there only later. isPolled tells whether a member is what the status was made from, and
-// keeps whether the waiter says the same of another answer.
-func (s *status) agree(e *catalog.Entry, isPolled func(at place) bool, keeps func(answer any) bool) {
-	s.settle(e, isPolled, keeps)
+// keeps whether the waiter says the same of another answer. It returns the members that follow the status.
+func (s *status) agree(e *catalog.Entry, isPolled func(at place) bool, keeps func(answer any) bool) []place {
+	settled := s.settle(e, isPolled, keeps)
 	for _, told := range e.Telling() {
 		at := parsePlace(told.Member)
 		seen := at.get(s.answer)
@@ -40,6 +40,9 @@ func (s *status) agree(e *catalog.Entry, isPolled func(at place) bool, keeps fun
 			s.answer = without
 		}
 	}
+	return slices.DeleteFunc(settled, func(at place) bool {
+		return slices.ContainsFunc(e.Telling(), func(told catalog.Telling) bool { return parsePlace(told.Member).spell() == at.spell() })
+	})
 }
 
 // isUntrue tells whether a member of the answer is the code of a reason: a job that runs or succeeds has
@@ -51,9 +54,9 @@ func (s *status) isUntrue(op *catalog.Operation, path string) bool {
 
 // settle lets the other statuses of an answer fit the one that is polled: the parts of what has
 // succeeded have succeeded, too. The tables say it where the words do not.
-func (s *status) settle(e *catalog.Entry, isPolled func(at place) bool, keeps func(answer any) bool) {
+func (s *status) settle(e *catalog.Entry, isPolled func(at place) bool, keeps func(answer any) bool) (settled []place) {
 	if isDeletion(e) {
-		return
+		return nil
 	}
 	for _, at := range statesIn(s.answer, e.Operation.Output) {
 		seen, _ := at.get(s.answer).(string)
@@ -63,8 +66,10 @@ func (s *status) settle(e *catalog.Entry, isPolled func(at place) bool, keeps fu
 		}
 		if other := at.put(clone(s.answer), word); keeps(other) {
 			s.answer = other
+			settled = append(settled, at)
 		}
 	}
+	return settled
 }
 
 // Words of statuses.
