@@ -3,6 +3,7 @@ package catalog
 import (
 	_ "embed"
 	"encoding/json"
+	"strings"
 	"sync"
 )
 
@@ -13,15 +14,28 @@ type Telling struct {
 	Operation string `json:"operation"`
 	// Member is its path, as those of [Operation.Presence].
 	Member string `json:"member"`
-	// Since is when it changes from the value Before to After.
+	// Since is when it changes from the value Before to After; empty if it has one value, whatever the
+	// waiter reads.
 	Since  Presence `json:"since"`
 	Before any      `json:"before"`
 	After  any      `json:"after"`
-	Source string   `json:"source"`
+	// Form is how AWS writes a text of which waiters compare the last word, which stands for {word};
+	// empty if it is the word alone.
+	Form   string `json:"form,omitempty"`
+	Source string `json:"source"`
 }
 
 //go:embed telling.json
 var tellings []byte
+
+// Spell returns the text that AWS has for the word that a waiter compares with.
+func (t Telling) Spell(word string) string {
+	before, after, isForm := strings.Cut(t.Form, "{word}")
+	if !isForm || strings.HasPrefix(word, before) && strings.HasSuffix(word, after) {
+		return word
+	}
+	return before + word + after
+}
 
 // tellingsOf are the rows of telling.json by their services and operations.
 var tellingsOf = sync.OnceValue(func() map[string][]Telling {

@@ -52,6 +52,11 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 // addTold adds the value that the status has once the job has succeeded, where the waiter looks
 // at another member for that: ACM's is ISSUED.
 func (j *judge) addTold(s *status) {
+	for _, isSuccess := range j.taken {
+		if isSuccess {
+			return // this is the member that it looks at
+		}
+	}
 	for _, told := range j.entry.Telling() {
 		value, _ := told.After.(string)
 		if told.Since == catalog.AfterSuccess && items().ReplaceAllString(told.Member, "[]") == s.path && slices.Contains(s.values, value) {

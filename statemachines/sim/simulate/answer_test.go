@@ -121,7 +121,7 @@ func TestNoAnswerHasWhatComesLater(t *testing.T) {
 				for path, when := range e.Operation.Presence {
 					value := at(answer, path)
 					there := value != nil
-					if value != status { // else it is what the waiter judges by
+					if text, _ := value.(string); !strings.HasSuffix(text, status) { // else it is what the waiter judges by
 						require.False(t, there && !when.Has(verdicts[status]), "%s: %s of %v", status, path, answer)
 					}
 					seen[path] = seen[path] || there
@@ -167,7 +167,11 @@ func TestMembersSayWhatTheStatusSays(t *testing.T) {
 				if row.Since.Has(s.Verdict) {
 					want = row.After
 				}
-				require.EqualValues(t, want, at(s.Answer, row.Member), "%s of %s", row.Member, s.Name)
+				value := at(s.Answer, row.Member)
+				if value == row.Spell(s.Name) || value == nil && !e.Operation.Presence[row.Member].Has(s.Verdict) {
+					continue // it is what the status is named after, or comes later
+				}
+				require.EqualValues(t, want, value, "%s of %s", row.Member, s.Name)
 				told.Add(1)
 			}
 		}

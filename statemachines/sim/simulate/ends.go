@@ -33,6 +33,7 @@ type behaviour struct {
 	texts                []place  // of what tells, as the waiter reads it, where it is a text of no list of values
 	polledOn             []string // statuses for which the machine asks again
 	echoes               []echo
+	settled              []place // of members that follow the status
 }
 
 // behaviourOf makes up the answers of an entry. model is the polled operation as
@@ -72,46 +73,21 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 				at.remove(s.answer) // the mock knows it
 			}
 		}
-		s.agree(e, func(answer any) bool { return err != nil || check.Check(nil, answer, nil).Verdict == s.verdict })
+		isPolled := func(at place) bool {
+			if b.path != nil {
+				return slices.Equal(at, b.path)
+			}
+			word, _ := at.get(s.answer).(string)
+			return isRead(e, at) && (word == s.name || strings.HasPrefix(s.name, word+"-"))
+		}
+		settled := s.agree(e, isPolled, func(answer any) bool { return err != nil || check.Check(nil, answer, nil).Verdict == s.verdict })
+		b.settled = append(b.settled, settled...)
 		s.acceptor = pollcore.NoAcceptor
 		if err == nil {
 			s.acceptor = check.Check(nil, s.answer, nil).Acceptor
 		}
 	}
 	return b
-}
-
-// agree makes the members that go with a status what they are then: those that say the same,
-// and those that are there only later. keeps tells whether the waiter says the same without one.
-func (s *status) agree(e *catalog.Entry, keeps func(answer any) bool) {
-	for _, told := range e.Telling() {
-		at := parsePlace(told.Member)
-		if seen := at.get(s.answer); seen == nil || seen == s.name || isDeletion(e) {
-			continue
-		}
-		value := told.Before
-		if told.Since.Has(s.verdict) {
-			value = told.After
-		}
-		if other := at.put(clone(s.answer), value); keeps(other) {
-			s.answer = other
-		}
-	}
-	for _, path := range e.Operation.Later() {
-		without := clone(s.answer)
-		parsePlace(path).remove(without)
-		// A stopped replication of DMS that is started again has the reason why it stopped.
-		if (!e.Operation.Presence[path].Has(s.verdict) || s.isUntrue(e.Operation, path)) && keeps(without) {
-			s.answer = without
-		}
-	}
-}
-
-// isUntrue tells whether a member of the answer is the code of a reason: a job that runs or succeeds has
-// no code of a failure.
-func (s *status) isUntrue(op *catalog.Operation, path string) bool {
-	shape := shapeAt(op.Output, parsePlace(path))
-	return s.verdict != pollcore.Failure && op.Presence[path] == catalog.WithSome && shape != nil && len(shape.Enum) > 0
 }
 
 // byStatus makes the answers of a job whose status says all.

@@ -120,8 +120,8 @@ func (r *Response) MemberAt(path string) (m Member, silent bool) {
 
 func (m Member) String() string { return m.at.spell() }
 
-// findMembers finds the texts by which the answers differ.
-func (r *Response) findMembers(output *catalog.Shape) {
+// findMembers finds the texts by which the answers differ, but for those that follow the status.
+func (r *Response) findMembers(output *catalog.Shape, following []place) {
 	var walk func(at place, answers []any)
 	walk = func(at place, answers []any) {
 		texts, names, items := partsOf(answers)
@@ -131,7 +131,8 @@ func (r *Response) findMembers(output *catalog.Shape) {
 				m.Values = s.Enum
 			}
 			named := slices.ContainsFunc(r.Statuses, func(s StatusResponse) bool { return texts[s.Name] })
-			if m.Values != nil || named {
+			follows := slices.ContainsFunc(following, func(p place) bool { return p.spell() == at.spell() })
+			if (m.Values != nil || named) && !follows {
 				r.Members = append(r.Members, m)
 			}
 			return
@@ -325,7 +326,7 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 		r.Running = number(j.behaviour.running())
 		r.End = number(success)
 		r.Usual, r.Bare = r.Statuses[r.End].Answer, r.Statuses[r.End].Bare
-		r.findMembers(output)
+		r.findMembers(output, j.behaviour.settled)
 		r.findItems(t, j.entry.Operation.Input)
 		all[t.name()] = r
 	}
