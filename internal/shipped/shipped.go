@@ -206,16 +206,6 @@ func (b *Functions) Own(polled func(function string, result handler.Result, err 
 	return own
 }
 
-// InvokeHandlers are what answers the Tasks that invoke functions.
-func (b *Functions) InvokeHandlers(polled func(function string, result handler.Result, err error)) map[string]sim.Handler {
-	invoke := sim.LambdaInvoke(b.functions(polled))
-	handlers := map[string]sim.Handler{answers.LambdaInvoke: invoke}
-	if b.collector != nil {
-		handlers[answers.InvokeForToken] = b.collector.Handler(invoke)
-	}
-	return handlers
-}
-
 // CountPolls is how often check-status was called.
 func (b *Functions) CountPolls() int {
 	b.mu.Lock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/commandline"
 	"github.com/jobpoller/jobpoller/internal/shipped"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
@@ -46,12 +47,13 @@ func TestFunctionsOfAWholeRun(t *testing.T) {
 		f, err := shipped.Start(t.Context(), shipped.Options{Name: "night", Job: shipped.RequestJob(input)}, clock, io.Discard)
 		require.NoError(t, err)
 		told := 0
+		own := f.Own(func(_ string, _ handler.Result, err error) {
+			require.NoError(t, err)
+			told++
+		})
 		result, err := sim.Run(t.Context(), m, input, sim.Options{
 			Clock: clock, Execution: "night", StateMachine: "jobpoller",
-			Handlers: f.InvokeHandlers(func(_ string, _ handler.Result, err error) {
-				require.NoError(t, err)
-				told++
-			}),
+			Handlers: map[string]sim.Handler{answers.LambdaInvoke: sim.LambdaInvoke(own.Functions)},
 		})
 		require.NoError(t, err)
 		require.Equal(t, want, result.Status, "%s: %s", result.Error, result.Cause)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/shipped"
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -60,7 +61,15 @@ func RunFunctions(c *cobra.Command, o *Options, m *source.Machine, input []byte,
 	r := New(c, o, m, input, clock)
 	options := r.NewSimOptions()
 	options.StartTime, options.Express = began, m.Definition.Type == asl.Express
-	options.Handlers = functions.InvokeHandlers(r.Record)
+	router, err := answers.New(c.Context(), answers.Options{}, answers.Hooks{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, router.Close()) }()
+	router.AddOwn(functions.Own(r.Record))
+	if _, err := router.Resolve(c.Context(), m, "", &options); err != nil {
+		return err
+	}
 	r.out.begin(accessOf(functions))
 	if o.Records.Data != "" || o.Output != "text" {
 		o.TellAccess(c.ErrOrStderr(), functions)

@@ -125,7 +125,7 @@ func TestStatusesBesideTheOneThatIsPolled(t *testing.T) {
 		{"lambda", "FunctionUpdated", "Failed", "State", "Active"},
 		{"lambda", "FunctionActive", "Pending", "State", "Pending"},
 		{"sagemaker", "TrainingJobCompletedOrStopped", "Failed", "SecondaryStatus", "Failed"},
-		{"sagemaker", "CreateHyperParameterTuningJob", "InProgress", "BestTrainingJob.TrainingJobStatus", "Completed"},
+		{"sagemaker", "CreateHyperParameterTuningJob", "Completed", "BestTrainingJob.TrainingJobStatus", "Completed"},
 		{"backup", "StartRestoreJob", "COMPLETED", "ValidationStatus", "SUCCESSFUL"},
 		{"backup", "StartRestoreJob", "RUNNING", "ValidationStatus", "VALIDATING"},
 		{"dms", "ReplicationTaskStopped", "stopped", "ReplicationTasks[0].StopReason", "Stop Reason FULL_LOAD_ONLY_FINISHED"},

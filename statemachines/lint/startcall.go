@@ -1,0 +1,101 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// startToken returns the member that keeps the call of a Task from starting its job
+// twice: a token or a name, of a job of the catalogue that the Task starts and does
+// not wait for. To run a job again that failed is what a Retry around one that
+// waits is for. It is empty for other calls, and where the service asks for the
+// member anyway.
+func startToken(r asl.Resource) string {
+	if r.Pattern != "" {
+		return ""
+	}
+	if e := findStarted(r); e != nil {
+		return javasdk.MemberName(e.StartToken())
+	}
+	return ""
+}
+
+// findStarted is the job of the catalogue that an integration starts; nil if there is
+// none, or the catalogue does not know what the integration takes.
+func findStarted(r asl.Resource) *catalog.Entry {
+	service, optimised := r.Service, true
+	if sdk, ok := r.SDK(); ok {
+		service, optimised = sdk, false
+	}
+	listing, err := catalog.AWS().Find(service)
+	if err != nil {
+		return nil
+	}
+	for _, e := range listing.Entries {
+		if e.Kind != catalog.AWSJob || !strings.EqualFold(e.Name, r.Action) {
+			continue
+		}
+		entry, err := catalog.Lookup(listing.Key, e.Name)
+		if err != nil {
+			return nil
+		}
+		integration, _, _ := strings.Cut(entry.Job.Sync, ".sync")
+		if optimised && integration != r.Service+":"+r.Action {
+			return nil
+		}
+		return entry
+	}
+	return nil
+}
+
+// startsSecond tells whether a call of a Task that is made again starts a second job: of one name
+// or token a service takes none.
+func startsSecond(s *asl.State, e *catalog.Entry) bool {
+	if token := javasdk.MemberName(e.StartToken()); token != "" {
+		return lacks(s, token)
+	}
+	return e.Job.Protection() == catalog.Unprotected
+}
+
+// lacks tells whether the arguments of a Task that calls an integration are written
+// down in the definition and have no member of that name that is the same in each
+// attempt: arguments are computed anew for each.
+func lacks(s *asl.State, member string) bool {
+	t := s.Parameters
+	if t == nil {
+		t = s.Arguments
+	}
+	if t.Kind == asl.TemplateObject {
+		return !slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, member) && !differs(m.Value) })
+	}
+	given, object := t.Literal.(map[string]any)
+	if !object {
+		return false
+	}
+	for name := range given {
+		if strings.EqualFold(name, member) {
+			return false
+		}
+	}
+	return true
+}
+
+// differs tells whether a template gives another value each time.
+func differs(t *asl.Template) bool {
+	switch {
+	case t.Intrinsic != nil:
+		text := t.Intrinsic.String()
+		return strings.Contains(text, "States.UUID(") || strings.Contains(text, "States.MathRandom(") || strings.Contains(text, "$$.State.RetryCount")
+	case t.Expression != nil:
+		return slices.ContainsFunc([]string{"$uuid(", "$random(", "$now(", "$millis(", "State.RetryCount"}, func(call string) bool {
+			return strings.Contains(quoted().ReplaceAllString(t.Expression.String(), "''"), call)
+		})
+	case t.Path != nil:
+		return strings.HasSuffix(t.Path.String(), ".RetryCount")
+	}
+	return false
+}
