@@ -78,7 +78,9 @@ func startsAnother(r asl.Resource) bool {
 }
 
 // refusesSecond matches the error of a service that starts no second job beside one that runs.
-var refusesSecond = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`InUse|AlreadyRunning|AlreadyExists|Conflict|InvalidState|ResourceState`) })
+var refusesSecond = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`InUse|AlreadyRunning|AlreadyExists|Conflict|InvalidState|ResourceState`)
+})
 
 // tokenOf is what startToken returns. It looks once.
 func (c *checker) tokenOf(r asl.Resource) string {
