@@ -29,6 +29,8 @@ type bounds struct {
 	opened         []*loop       // see open
 	once           []string      // where the first lap leads, if none comes to a second poll
 	tried          *laps         // of a job that never ends, if they leave the loop; see tryLaps
+	reset          *loop         // see findReset
+	resetKnown     bool
 }
 
 // newBounds finds the bounds of a loop, by the trends of its rules.

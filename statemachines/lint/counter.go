@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ type counters map[string]bool
 func (c counters) has(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return c[name] })
 }
+
+// names are those of what counts.
+func (c counters) names() []string { return slices.Sorted(maps.Keys(c)) }
 
 // findCounters returns the names of the counts of some states, and the names that hold the
 // result of comparing one.

@@ -183,7 +183,11 @@ func (c *checker) loop(l *loop, express bool) {
 		c.bound(l, tables)
 	}
 	for _, s := range l.states {
-		if s.Task != nil && polls && (c.operations.of(s) != nil || l.innermost(s, c.waysOf(l.flow).before).passesTime()) {
+		around := l.innermost(s, c.waysOf(l.flow).before)
+		if reset := c.findReset(l); reset != nil && reset.inside[s.Name] {
+			around = reset
+		}
+		if s.Task != nil && polls && (c.operations.of(s) != nil || around.passesTime()) {
 			c.poll(l, s)
 		}
 		if polls && len(s.Retry) == 0 && !slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return takesAll(k.ErrorEquals) }) {
@@ -212,6 +216,10 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			r.Hot = c.isHot(r.inner)
 			r.Rounds = c.findRounds(l, r)
 			r.Bound = c.boundOf(l, r)
+			r.Bound.Past = r.pastBound()
+			if reset := c.findReset(l); reset != nil && reset.inside[r.Poll.Name] && r.Bound.Kind == ByCount {
+				r.Bound.Anew = reset.resets.Name
+			}
 			c.checkEarly(l, r)
 			c.checkLast(r)
 			c.checkStatuses(r)
@@ -230,6 +238,9 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
 		r.States, r.Unjudged = l.states, c.sayNotInCatalogue(l)
 		c.tryLaps(l, r)
+		if reset := c.findReset(l); reset != nil {
+			c.boundsOf(l).opened, r.Turn = []*loop{reset}, reset.turn(reset.first(asl.TypeWait))
+		}
 		r.Hot = c.isHot(l)
 		r.Bound = c.boundOf(l, r)
 		c.checkEarly(l, r)

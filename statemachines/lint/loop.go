@@ -19,6 +19,9 @@ type loop struct {
 	calm   map[string]bool      // see turnsCalmly
 	// catches is the state whose Catch closes the loop; nil if it turns without errors.
 	catches *asl.State
+	// resets is the state that sets anew in each turn what the loop counts: counts; nil if none does.
+	resets *asl.State
+	counts []string
 }
 
 // loops are the cycles among states of a flow, which are in the order of the

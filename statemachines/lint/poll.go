@@ -24,8 +24,11 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		ends = min(ends, limit.after)
 	}
 	b := c.boundsOf(l)
-	endless := false
-	for _, open := range b.open() {
+	endless, turning := false, b.open()
+	if reset := c.findReset(l); reset != nil && len(turning) == 0 {
+		turning = []*loop{reset}
+	}
+	for _, open := range turning {
 		wait := open.first(asl.TypeWait)
 		if wait == nil {
 			continue
@@ -103,6 +106,11 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 		return r.Bound.AtMost && slices.ContainsFunc(r.States, func(s *asl.State) bool { return open.inside[s.Name] })
 	}); i >= 0 {
 		polled = until(tables[i].Bound.After) + " at most"
+	}
+	if open.resets != nil {
+		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q sets %s anew in each turn, and a job that never ends is polled %s; "+
+			set+" polls of all turns and leave the loop", turn.path(), open.resets.Name, list(open.counts), polled)
+		return
 	}
 	if choice, operands := findStill(open, tables); choice != "" {
 		for _, r := range tables {

@@ -169,6 +169,9 @@ const (
 	ByOther   BoundKind = "other"   // something that the definition does not show
 )
 
+// AnyOther names the values of a row that has none.
+const AnyOther = "any other"
+
 // Bound is what ends a loop whose job never ends.
 type Bound struct {
 	Kind BoundKind
@@ -206,6 +209,11 @@ type Bound struct {
 	Beside *Bound
 	// Still is what the loop compares as if it were a bound, and no turn changes; nil for nothing.
 	Still []string
+	// Anew is a state that counts anew for each turn of an outer loop that nothing bounds; empty for none.
+	Anew string
+	// Past are the statuses in which the loop polls on past the bound, as another status is a part of it;
+	// AnyOther stands for those of the row without values.
+	Past []string
 	// Running is what ends a loop whose job never ends, where Failing is set.
 	Running *Bound
 	// Rounds is Rounds of the loop where each counts the polls from the start; else 0.

@@ -159,7 +159,7 @@ func (r *ErrorRow) Value() string {
 
 func (r *Row) value() string {
 	if len(r.Values) == 0 {
-		return "any other"
+		return AnyOther
 	}
 	return strings.Join(r.Values, ", ")
 }
@@ -331,8 +331,10 @@ func (l *Loop) notes() [][2]string {
 		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), ""})
 	}
 	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop, EarlyBound, BoundFirst)})
-	if running := l.DescribeRunning(); running != "" {
-		notes = append(notes, [2]string{"  " + running, ""})
+	for _, more := range []string{l.DescribeRunning(), l.Bound.DescribePast()} {
+		if more != "" {
+			notes = append(notes, [2]string{"  " + more, ""})
+		}
 	}
 	if needless := tag(PollNeedless); needless != "" {
 		text := " has .sync: no loop needed"
@@ -399,7 +401,7 @@ func (b *Bound) describeAlone(hot bool) string {
 	case Unbounded:
 		return b.describeUnbounded(cost, hot)
 	case ByCount:
-		return fmt.Sprintf("ends at %s polls%s%s, %s%s", thousands(b.Polls), b.place(), b.leads(), cost, b.inRounds()+b.inTime()+b.earlier())
+		return fmt.Sprintf("ends at %s polls%s%s, %s%s", thousands(b.Polls), b.place(), b.leads(), cost, b.inRounds()+b.anew()+b.inTime()+b.earlier())
 	case ByTimeout:
 		switch {
 		case b.After == 0:

@@ -1,0 +1,56 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+)
+
+// pastBound are the statuses in which the loop polls on though its bound is reached: the bound is a part of
+// a rule for other statuses. A job that runs has been followed to the bound.
+func (r *reading) pastBound() []string {
+	running := r.pollingValues()
+	if r.status == nil || r.bounds == nil || r.Bound.Kind != ByCount && r.Bound.Kind != ByTime || !slices.ContainsFunc(running, r.leavesLate) {
+		return nil
+	}
+	var past []string
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Ends != PollsOn {
+			continue
+		}
+		if len(row.Values) == 0 && !r.leavesLate(otherValue) {
+			past = append(past, AnyOther)
+		}
+		for _, value := range row.Values {
+			if !slices.Contains(running, value) && !r.leavesLate(value) {
+				past = append(past, value)
+			}
+		}
+	}
+	return past
+}
+
+// leavesLate tells whether a status may leave the loop when its bound is reached.
+func (r *reading) leavesLate(value string) bool {
+	return slices.ContainsFunc(r.followAll(value), func(way route) bool { return way.ends != PollsOn })
+}
+
+// DescribePast says in which statuses the loop goes on past its bound; empty for none.
+func (b *Bound) DescribePast() string {
+	switch n := len(b.Past); {
+	case n == 0:
+		return ""
+	case b.Past[n-1] == AnyOther:
+		return "polls on past that bound in " + join(append(slices.Clone(b.Past[:n-1]), "any other status"), "and")
+	default:
+		return "polls on past that bound in " + list(b.Past)
+	}
+}
+
+// anew says that nothing bounds the counts themselves.
+func (b *Bound) anew() string {
+	if b.Anew == "" {
+		return ""
+	}
+	return fmt.Sprintf(", but %q counts anew, and nothing bounds that", b.Anew)
+}
