@@ -60,6 +60,9 @@ func startsAnother(r asl.Resource) bool {
 		return false
 	}
 	start := e.Service.Operations[e.Name]
+	if start == nil || start.Input == nil {
+		return false
+	}
 	if slices.ContainsFunc(start.Input.Members, func(m catalog.Member) bool { return strings.Contains(strings.ToLower(m.Name), "token") }) ||
 		slices.ContainsFunc(start.Errors, func(e catalog.Error) bool { return refusesSecond().MatchString(e.Shape) }) {
 		return false
