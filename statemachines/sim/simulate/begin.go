@@ -55,7 +55,11 @@ func findBegins(jobs []*job, tasks []*task, taken map[*task]bool) {
 // beginOf tells whether a Task begins what the job waits for.
 func (j *job) beginOf(t *task) (begin, bool) {
 	if change := j.entry.Service.ChangedBy(t.operation.Name, j.entry.Operation.Name); change != nil {
-		return begin{task: t, verb: "Update", change: change}, j.aim() == ready
+		verb := "Update"
+		if change.Makes {
+			verb = "Create"
+		}
+		return begin{task: t, verb: verb, change: change}, j.aim() == ready
 	}
 	for verb, leads := range beginVerbs {
 		rest, ok := strings.CutPrefix(t.operation.Name, verb)
