@@ -14,6 +14,8 @@ type Change struct {
 	// Describes is the operation that tells, and Calls those that change.
 	Describes string   `json:"describes"`
 	Calls     []string `json:"calls"`
+	// Makes tells that there is no such resource before the call.
+	Makes bool `json:"makes,omitempty"`
 	// Running is the status meanwhile, and Status its path, as those of [Operation.Presence];
 	// empty for that of the waiter.
 	Running string `json:"running"`

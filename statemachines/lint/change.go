@@ -91,8 +91,13 @@ func (c *checker) changeOf(s *asl.State, r *reading) string {
 		noun = strings.TrimPrefix(noun, verb)
 	}
 	of, action, _ := strings.Cut(c.operations.call(s.Task.Resource), ":")
-	if known, err := catalog.AWS().Service(service); err == nil && of == service && known.ChangedBy(action, describe) != nil {
-		return "update"
+	if known, err := catalog.AWS().Service(service); err == nil && of == service {
+		switch change := known.ChangedBy(action, describe); {
+		case change != nil && change.Makes:
+			return "create"
+		case change != nil:
+			return "update"
+		}
 	}
 	if of != service || !strings.Contains(strings.ToLower(action), noun) {
 		return ""

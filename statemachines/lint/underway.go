@@ -45,6 +45,8 @@ func (c *checker) changeUnderway(r *reading) *underway {
 			}
 			change := service.ChangedBy(action, describe)
 			switch {
+			case change != nil && change.Makes:
+				return nil
 			case change != nil && found == nil:
 				found = &underway{change, s, action}
 			case change != nil && found.Change != change, change == nil && slices.Contains(makeVerbs, verbOf(action)):

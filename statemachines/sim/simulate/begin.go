@@ -55,7 +55,11 @@ func findBegins(jobs []*job, tasks []*task, taken map[*task]bool) {
 // beginOf tells whether a Task begins what the job waits for.
 func (j *job) beginOf(t *task) (begin, bool) {
 	if change := j.entry.Service.ChangedBy(t.operation.Name, j.entry.Operation.Name); change != nil {
-		return begin{task: t, verb: "Update", change: change}, j.aim() == ready
+		verb := "Update"
+		if change.Makes {
+			verb = "Create"
+		}
+		return begin{task: t, verb: verb, change: change}, j.aim() == ready
 	}
 	for verb, leads := range beginVerbs {
 		rest, ok := strings.CutPrefix(t.operation.Name, verb)
@@ -158,7 +162,7 @@ func (j *job) coursesOf(a *answers, spec Spec, end *status) object {
 	var courses object
 	for _, b := range j.begins {
 		shape := b.task.result()
-		answer := a.Of(shape)
+		answer := a.with(b.task.operation).Of(shape)
 		for _, at := range j.behaviour.texts {
 			if word, ok := at.get(b.running.answer).(string); ok {
 				answer = at.tell(answer, word)

@@ -53,6 +53,11 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 		{"lambda", "lambda:updateFunctionConfiguration", "lambda:getFunctionConfiguration", "FunctionUpdated", "InProgress", true},
 		{"eks", "eks:updateNodegroupConfig", "eks:describeNodegroup", "NodegroupActive", "UPDATING", true},
 		{"rds", "rds:createDBInstance", "rds:describeDBInstances", "DBInstanceAvailable", "creating", false},
+		{"ssm", "ssm:sendCommand", "ssm:getCommandInvocation", "CommandExecuted", "InProgress", false},
+		{"emr", "emr:addJobFlowSteps", "emr:describeStep", "StepComplete", "RUNNING", false},
+		{"redshift", "redshift:restoreFromClusterSnapshot", "redshift:describeClusters", "ClusterAvailable", "creating", false},
+		{"redshift", "redshift:restoreFromClusterSnapshot", "redshift:describeClusters", "ClusterRestored", "RUNNING", false},
+		{"ec2", "ec2:createDefaultVpc", "ec2:describeVpcs", "VpcAvailable", "pending", false},
 		// These begin something else.
 		{"cloudformation", "cloudformation:createStackSet", "cloudformation:describeStacks", "StackCreateComplete", "", false},
 		{"rds", "rds:createDBSnapshot", "rds:describeDBInstances", "DBInstanceAvailable", "", false},

@@ -39,6 +39,7 @@ type behaviour struct {
 // behaviourOf makes up the answers of an entry. model is the polled operation as
 // the models have it, with limits, and polledOn are statuses for which the machine asks again.
 func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polledOn []string, echoes []echo) *behaviour {
+	a = a.with(model)
 	b := &behaviour{entry: e, polledOn: polledOn, echoes: echoes}
 	if e.Job != nil && a.times && !a.bare {
 		b.started, b.ended = parsePlace(e.Job.StartTime), parsePlace(e.Job.EndTime)

@@ -122,6 +122,13 @@ func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, 
 			}
 		}
 	}
+	for _, j := range jobs {
+		if j.sync == nil && len(j.describes) == 0 {
+			for _, t := range j.starts {
+				delete(taken, t) // it may begin what another entry describes
+			}
+		}
+	}
 	findBegins(jobs, tasks, taken)
 	// A job that nothing describes runs unseen: its calls are calls like any other.
 	return slices.DeleteFunc(jobs, func(j *job) bool { return j.sync == nil && len(j.describes) == 0 }), nil

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -38,6 +40,24 @@ func newAnswers(machines ...*asl.StateMachine) *answers {
 		}
 	}
 	return &answers{Sample: typecheck.Sample{Wants: func(name string) bool { return named[name] && !paging().MatchString(name) }}}
+}
+
+// with are the answers of an operation: they have what the service always sends, too.
+func (a *answers) with(op *catalog.Operation) *answers {
+	if op == nil || len(op.Always()) == 0 {
+		return a
+	}
+	sent := map[string]bool{}
+	for _, path := range op.Always() {
+		for _, part := range parsePlace(path) {
+			if name, is := part.(string); is {
+				sent[javasdk.MemberName(name)] = true
+			}
+		}
+	}
+	own := *a
+	own.Wants = func(name string) bool { return sent[name] || a.Wants != nil && a.Wants(name) }
+	return &own
 }
 
 // Of JSONata in a definition: expressions, the texts in them, and names that stand by themselves, as

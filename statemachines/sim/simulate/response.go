@@ -264,7 +264,7 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 			all[t.name()] = &Response{Usual: t.skeleton(), Bare: t.skeleton()}
 			unknown = append(unknown, t.untold(what))
 		default:
-			all[t.name()] = a.response(bare, t.result(), func(answer any) any { return answer })
+			all[t.name()] = a.with(t.operation).response(bare.with(t.operation), t.result(), func(answer any) any { return answer })
 		}
 	}
 	return all, unknown, nil
@@ -335,6 +335,6 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			ended(t)
 			continue
 		}
-		all[t.name()] = a.response(&answers{}, t.result(), withID(t.resultAt(j.identity.started)))
+		all[t.name()] = a.with(t.operation).response((&answers{}).with(t.operation), t.result(), withID(t.resultAt(j.identity.started)))
 	}
 }

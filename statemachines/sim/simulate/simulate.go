@@ -345,7 +345,7 @@ func (j *job) pollMembers(answers *answers, spec Spec, ends *status) object {
 		}
 	}
 	if len(j.starts) > 0 { // else there is one job at a time, under whatever id
-		if !answers.bare || isRequired(j.entry.Operation.Output, j.identity.told) {
+		if !answers.bare || j.isNamed() {
 			add("id", spellPlace(j.identity.told))
 		}
 		add("idArgument", spellPlace(j.identity.asked))
@@ -361,6 +361,16 @@ func (j *job) pollMembers(answers *answers, spec Spec, ends *status) object {
 		add("describe", namesOf(j.describes[1:]))
 	}
 	return body
+}
+
+// isNamed tells whether the answers about the job have what its id is a member of: they name the job then.
+func (j *job) isNamed() bool {
+	told := j.identity.told
+	if len(told) == 0 {
+		return false
+	}
+	_, is := told[:len(told)-1].get(j.behaviour.running().answer).(map[string]any)
+	return is
 }
 
 // startMembers are the members of a simulated job about the calls that start it.
@@ -383,7 +393,7 @@ func (p *planner) startMembers(j *job, answers *answers, specs []Spec, ends []*s
 		add("start", p.startsOf(starts, specs, ends))
 	}
 	shape := starts[0].result()
-	started := answers.Of(shape)
+	started := answers.with(starts[0].operation).Of(shape)
 	for _, p := range j.behaviour.texts {
 		if word, ok := p.get(j.behaviour.running().answer).(string); ok {
 			started = p.tell(started, word)
@@ -464,7 +474,7 @@ func (p *planner) task(t *task) {
 	if t.loops && t.parsed.Pattern == "" && t.operation != nil && t.operation.Reads() {
 		p.plan.Alike = append(p.plan.Alike, t.name())
 	}
-	answer := p.answersOf(t).Of(t.result())
+	answer := p.answersOf(t).with(t.operation).Of(t.result())
 	body := object{{"return", spellAnswer(answer, t.result())}}
 	if t.operation != nil && t.parsed.Pattern == "" {
 		if echoes := requestEchoes(t.operation.Input, t.result(), func(at place) bool { return at.get(answer) == nil }); len(echoes) > 0 {

@@ -20,8 +20,8 @@ type Spec struct {
 	// Throttle is the share of describe calls that are throttled, such as "5%";
 	// empty for none.
 	Throttle string
-	// Bare leaves all out of the answers that the model does not require, and that
-	// nobody judges the job by.
+	// Bare leaves all out of the answers that the model does not require, that the service does not
+	// always send, and that nobody judges the job by.
 	Bare bool
 }
 

@@ -1,0 +1,49 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+)
+
+// Each row of always.json names members of its operation's answer that the model does not require, and
+// says where that is from.
+func TestMembersOfEachAnswer(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("always.json")
+	require.NoError(t, err)
+	var rows []struct {
+		Service, Operation, Source string
+		Members                    []string
+	}
+	require.NoError(t, json.Unmarshal(text, &rows))
+	for _, row := range rows {
+		service, err := models.Load(row.Service)
+		require.NoError(t, err)
+		require.Equal(t, row.Service, service.Key)
+		operation := service.Operations[row.Operation]
+		require.NotNil(t, operation, "%s:%s", row.Service, row.Operation)
+		require.Equal(t, row.Members, operation.Always())
+		require.NotEmpty(t, row.Source)
+		for _, path := range row.Members {
+			shape, required := operation.Output, true
+			for part := range strings.SplitSeq(path, ".") {
+				name, isList := strings.CutSuffix(part, "[0]")
+				m := shape.Member(name)
+				require.NotNil(t, m, "%s has no %s", row.Operation, path)
+				shape, required = m.Shape, required && m.Required
+				if isList {
+					require.Equal(t, catalog.List, shape.Type)
+					shape = shape.Element.Shape
+				}
+			}
+			require.False(t, required, "%s requires %s", row.Operation, path)
+		}
+	}
+}
