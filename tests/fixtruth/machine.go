@@ -24,6 +24,8 @@ const (
 	prepare, startJob, tellDone = "Prepare", "Start job", "Tell done"
 	noAttempts, noPolls         = "No attempts", "No polls"
 	firstJob, nextJob, moreJobs = "First job", "Next job", "More jobs?"
+	startSecond, pollSecond     = "Start second", "Look at second"
+	doneSecond, pauseSecond     = "Second done?", "Pause for second"
 )
 
 // writer writes the machine of a blueprint.
@@ -103,13 +105,16 @@ func (w *writer) moreRounds() {
 	switch w.around {
 	case "index":
 		at, behind := in("at.i"), poll
+		if w.starts {
+			behind = startJob
+		}
 		rule := object{"Variable": at.path, "NumericLessThan": 1, "Next": nextJob}
 		if w.jsonata {
 			rule = object{"Condition": "{% " + at.jsonata + " < 1 %}", "Next": nextJob}
 		}
 		w.states[moreJobs] = object{"Type": "Choice", "Choices": []any{rule}, "Default": w.behindSuccess()}
 		if w.counter == "pass" {
-			w.states["No polls of the next"] = w.pass(object{"polls": 0}, "count", poll)
+			w.states["No polls of the next"] = w.pass(object{"polls": 0}, "count", behind)
 			behind = "No polls of the next"
 		}
 		next := w.pass(object{"i": term{"States.MathAdd($.at.i, 1)", at.jsonata + " + 1"}}, "at", behind)
@@ -117,6 +122,8 @@ func (w *writer) moreRounds() {
 			next["Assign"] = object{"polls": 0}
 		}
 		w.states[nextJob] = next
+	case "second":
+		w.secondLoop()
 	case "outer":
 		rule := object{"Variable": "$attempts", "NumericLessThan": 2, "Next": attempt}
 		if w.jsonata {
@@ -125,6 +132,41 @@ func (w *writer) moreRounds() {
 		w.states[again] = object{"Type": "Choice", "Choices": []any{rule}, "Default": w.failure1()}
 		w.states[noAttempts] = object{"Type": "Pass", "Assign": object{"attempts": 1}, "Next": begin}
 		w.states[attempt] = object{"Type": "Pass", "Assign": w.encode(object{"attempts": term{"States.MathAdd($attempts, 1)", "$attempts + 1"}}), "Next": begin}
+	}
+}
+
+// secondLoop writes the loop behind the loop: it waits for a job that it starts.
+func (w *writer) secondLoop() {
+	start, look := w.startState(pollSecond), w.pollState()
+	assign, is := start["Assign"].(object)
+	if !is {
+		assign = object{}
+	}
+	if w.counter == "assign" {
+		assign["polls"] = 0
+	}
+	if len(assign) > 0 {
+		start["Assign"] = assign
+	}
+	look["Next"] = doneSecond
+	w.states[startSecond], w.states[pollSecond] = start, look
+	rules := slices.Concat(w.successRules(w.behindSuccess()), w.rules(w.failure, false, w.failureExit()))
+	if w.bounded() {
+		bound := w.boundRule()
+		if w.goesOn {
+			bound["Next"] = w.behindSuccess()
+		}
+		rules = append(rules, bound)
+	}
+	w.choice(doneSecond, rules, pauseSecond)
+	w.states[pauseSecond] = object{"Type": "Wait", "Seconds": 40, "Next": pollSecond}
+	w.count(w.states[pauseSecond].(object))
+}
+
+// count lets a Wait count in a variable.
+func (w *writer) count(wait object) {
+	if w.counter == "assign" {
+		wait["Assign"] = w.encode(object{"polls": term{"States.MathAdd($polls, 1)", "$polls + 1"}})
 	}
 }
 
@@ -181,8 +223,11 @@ func (w *writer) failureExit() string {
 }
 
 func (w *writer) successExit() string {
-	if w.around == "index" {
+	switch w.around {
+	case "index":
 		return moreJobs
+	case "second":
+		return startSecond
 	}
 	return w.behindSuccess()
 }
@@ -326,10 +371,8 @@ func (w *writer) loop() {
 	default:
 		s["Seconds"] = 30
 	}
-	switch w.counter {
-	case "assign":
-		s["Assign"] = w.encode(object{"polls": term{"States.MathAdd($polls, 1)", "$polls + 1"}})
-	case "pass", "input":
+	w.count(s)
+	if w.counter == "pass" || w.counter == "input" {
 		w.states[count] = w.pass(object{"polls": term{"States.MathAdd($.count.polls, 1)", "$states.input.count.polls + 1"}}, "count", poll)
 		s["Next"] = count
 	}
@@ -404,7 +447,7 @@ func (w *writer) bounded() bool { return w.counter != "" }
 
 // decisions writes the Choice states.
 func (w *writer) decisions() {
-	success, failure := w.rules(w.success, true, w.successExit()), w.rules(w.failure, false, w.failureExit())
+	success, failure := w.successRules(w.successExit()), w.rules(w.failure, false, w.failureExit())
 	wait := w.waitExit()
 	var bound []any
 	if w.bounded() {
@@ -457,13 +500,65 @@ func (w *writer) boundRule() object {
 	if w.counter == "input" {
 		most = in("limit")
 	}
+	rule := object{"Variable": have.path, "NumericGreaterThanEquals": w.limit}
 	switch {
 	case w.inJSONata():
-		return object{"Condition": "{% " + have.jsonata + " >= " + most.jsonata + " %}", "Next": w.boundExit()}
+		rule = object{"Condition": "{% " + have.jsonata + " >= " + most.jsonata + " %}"}
 	case most.path != "":
-		return object{"Variable": have.path, "NumericGreaterThanEqualsPath": most.path, "Next": w.boundExit()}
+		rule = object{"Variable": have.path, "NumericGreaterThanEqualsPath": most.path}
 	}
-	return object{"Variable": have.path, "NumericGreaterThanEquals": w.limit, "Next": w.boundExit()}
+	if w.boundOfRunning {
+		rule = w.both(rule, w.condition(w.waits(), false))
+	}
+	rule["Next"] = w.boundExit()
+	return rule
+}
+
+// both is the condition that two hold.
+func (w *writer) both(one, other object) object {
+	if !w.inJSONata() {
+		return object{"And": []any{one, other}}
+	}
+	inside := func(o object) string {
+		return strings.TrimSuffix(strings.TrimPrefix(o["Condition"].(string), "{% "), " %}")
+	}
+	return object{"Condition": "{% " + inside(one) + " and " + inside(other) + " %}"}
+}
+
+// successRules lead successes somewhere, and those that a second member says are none to the failure.
+func (w *writer) successRules(next string) []any {
+	rules := w.rules(w.success, true, next)
+	if !w.split {
+		return rules
+	}
+	for i, rule := range rules {
+		both := w.both(w.condition(w.success[i:i+1], true), w.expects())
+		both["Next"] = rule.(object)["Next"]
+		rules[i] = both
+	}
+	return append(rules, w.rules(w.success, true, w.failureExit())...)
+}
+
+// expects is the condition that the second member is as expected.
+func (w *writer) expects() object {
+	second := w.member(w.op.second)
+	if w.inJSONata() {
+		text, is := w.op.expected.(string)
+		if is {
+			text = "'" + text + "'"
+		} else {
+			text = fmt.Sprint(w.op.expected)
+		}
+		return object{"Condition": "{% " + second.jsonata + " = " + text + " %}"}
+	}
+	operator := "NumericEquals"
+	switch w.op.expected.(type) {
+	case string:
+		operator = "StringEquals"
+	case bool:
+		operator = "BooleanEquals"
+	}
+	return object{"Variable": second.path, operator: w.op.expected}
 }
 
 // rules lead statuses somewhere.

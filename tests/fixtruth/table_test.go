@@ -95,8 +95,8 @@ func leads(r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
 		return r.Ends == lint.EndsFailure || slices.ContainsFunc(findings, func(f lint.Finding) bool {
 			return f.Severity == diag.Error || f.Severity == diag.Danger || f.Rule == typecheck.AbsentMember
 		})
-	case r.Ends == lint.StartsAgain:
-		return way != fixtruth.Succeeds
+	case r.Ends == lint.StartsAgain: // and a success until the last one
+		return way != fixtruth.Succeeds || r.Meaning == lint.MeansSuccess
 	case r.Ends == lint.GoesOn:
 		return way != fixtruth.PollsOn
 	default:
