@@ -344,7 +344,8 @@ func compare(before, again, after *observed, replaced bool) []Difference {
 }
 
 // compareFlows compares the calls of a flow. One that a failure beside it cut comes as
-// far as time lets it.
+// far as time lets it. A loop that is replaced sees the end of its job at another time, and
+// a job behind it begins then.
 func compareFlows(before, again, after *flow, replaced bool) []Difference {
 	var found []Difference
 	n := len(before.calls)
@@ -373,7 +374,7 @@ func compareFlows(before, again, after *flow, replaced bool) []Difference {
 		switch {
 		case j < 0 && !cut:
 			found = append(found, Difference{Kind: Polled, Text: show(asked) + " no more"})
-		case j >= 0 && after.first[j] < before.first[i]:
+		case j >= 0 && after.first[j] < before.first[i] && (i == 0 || !replaced):
 			found = append(found, Difference{Kind: FirstPoll, Text: fmt.Sprintf("after %s, was %s", after.first[j], before.first[i])})
 		}
 	}
