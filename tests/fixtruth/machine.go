@@ -171,7 +171,7 @@ func (w *writer) count(wait object) {
 
 // dropUnreached removes the states of failure where no rule leads there.
 func (w *writer) dropUnreached() {
-	if len(w.failure) > 0 || !namesFailures(w.blueprint) {
+	if len(w.failure) > 0 || w.split || !namesFailures(w.blueprint) {
 		return
 	}
 	for _, name := range []string{cleanUp, tell, failed, again, attempt} {
