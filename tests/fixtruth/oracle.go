@@ -278,8 +278,9 @@ func (b *blueprint) takes(a answer) [5]bool {
 // shows a bound that is missing. A run without a poll has no answer.
 func (d *Drawn) framed(declared Declared, s scenario, before *observed) bool {
 	for _, a := range d.mistaken(s) {
-		if !declared.allows([]answer{a}) {
-			return false
+		one := []answer{a}
+		if !declared.allows(one) || d.plan.around == "second" && (!declared.of(poll).allows(one) || !declared.of(pollSecond).allows(one)) {
+			return false // both loops have the mistake
 		}
 	}
 	if s.endless && d.intact.counter != "" && d.plan.counter == "" && !declared.above(before) {
