@@ -77,7 +77,7 @@ func failureRoutes(l *lint.Loop) []string {
 	}
 	for _, r := range l.Rows {
 		isRight := r.Ends == lint.EndsFailure && (r.Rule == "" && r.FailsAt == "" || r.Lacks)
-		if r.Meaning == lint.MeansFailure && isRight && len(r.Routes) == 1 {
+		if mayFail(&r) && isRight && len(r.Routes) == 1 {
 			known[r.Routes[0]] += len(r.Values)
 			add(r.Routes[0])
 		}
@@ -89,6 +89,11 @@ func failureRoutes(l *lint.Loop) []string {
 		}
 	}
 	return all
+}
+
+// mayFail tells whether the values of a row are failures, or some waiter says so.
+func mayFail(r *lint.Row) bool {
+	return r.Meaning == lint.MeansFailure || slices.Contains(r.Either, lint.MeansFailure)
 }
 
 // otherFailures are the states by which a value that no row names fails.

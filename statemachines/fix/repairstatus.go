@@ -183,7 +183,7 @@ func isGoing(m lint.Meaning) bool { return m == lint.MeansRunning || m == lint.M
 // way that most take first.
 func siblings(l *lint.Loop, meaning lint.Meaning, ends lint.End) []lint.Row {
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r lint.Row) bool {
-		same := r.Meaning == meaning || isGoing(meaning) && isGoing(r.Meaning)
+		same := r.Meaning == meaning || meaning == lint.MeansFailure && mayFail(&r) || isGoing(meaning) && isGoing(r.Meaning)
 		again := meaning == lint.MeansFailure && (r.Ends == lint.GoesOn || r.Ends == lint.StartsAgain)
 		return !same || r.Ends != ends && !again || (r.Rule != "" || r.FailsAt != "") && !r.Lacks || len(r.Values) == 0
 	})

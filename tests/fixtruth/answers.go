@@ -10,8 +10,11 @@ import (
 )
 
 // answer is one answer to a poll: a status, or an error, or neither, which is an answer
-// without a status.
-type answer struct{ status, err string }
+// without a status. Of one that is other, the second member is not as expected.
+type answer struct {
+	status, err string
+	other       bool
+}
 
 func (a answer) String() string {
 	switch {
@@ -19,6 +22,8 @@ func (a answer) String() string {
 		return a.err
 	case a.status == "":
 		return "no status"
+	case a.other:
+		return a.status + " with another second member"
 	}
 	return a.status
 }
@@ -86,6 +91,9 @@ func (b *blueprint) scenarios() []scenario {
 	for _, s := range slices.Concat(o.success, o.failure) {
 		add(answer{status: s})
 		add(running, running, answer{status: s})
+	}
+	if b.split {
+		add(running, answer{status: o.success[0], other: true})
 	}
 	for _, s := range b.waits() {
 		add(answer{status: s}, answer{status: s}, success)
@@ -169,6 +177,9 @@ func (s *service) item(id any, a answer) object {
 	}
 	if slices.Contains(s.op.failure, a.status) || s.scenario.full {
 		put(o, s.op.reason, "It broke: "+a.status)
+	}
+	if s.op.second != nil {
+		put(o, s.op.second, map[bool]any{false: s.op.expected, true: s.op.unexpected}[a.other])
 	}
 	return o
 }

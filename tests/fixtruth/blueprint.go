@@ -42,6 +42,8 @@ type blueprint struct {
 	counter                  string // "", pass, assign, input
 	limit                    int    // of polls
 	goesOn                   bool   // the bound leads where a success does
+	boundOfRunning           bool   // the bound is for a job that runs
+	split                    bool   // the second member tells whether a success is one
 	choices                  choices
 	apart, guarded           bool   // a rule for each status; rules that look for the member first
 	catch                    string // of the poll: "", success, retry, failure
@@ -49,7 +51,7 @@ type blueprint struct {
 	result                   string // "", selector, output path, output
 	jobs                     int
 	any                      bool   // one success of several jobs is enough
-	around                   string // "", map, parallel, outer, index
+	around                   string // "", map, parallel, outer, index, second
 	before, after            string // Tasks around: "", lambda, http
 	progress, clean, message bool
 	unique, now              bool   // an argument behind the loop

@@ -126,6 +126,7 @@ func repair(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, 
 
 // frame adds a kind of answers to a frame.
 func frame(f *fixtruth.Frame, k trial.Kind) {
+	f.Polls = append(f.Polls, k.Task)
 	switch k.Sort {
 	case trial.Status:
 		f.Statuses = append(f.Statuses, k.Value)

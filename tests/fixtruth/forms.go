@@ -20,6 +20,11 @@ func inData(b *blueprint) bool   { return b.result != "output path" } // data fl
 func oneJob(b *blueprint) bool   { return b.jobs == 1 }
 func manyJobs(b *blueprint) bool { return b.op.list != "" && b.result == "" }
 
+// startsAnew tells whether the machine can start one job after another.
+func startsAnew(b *blueprint) bool {
+	return b.starts && oneJob(b) && inData(b) && b.op.name == "" && b.counter != "input" && b.catch != "failure" && b.around == "" && !b.express
+}
+
 // slots has a row a form: add one, and the generator draws it.
 var slots = []slot{
 	{100, []form{
@@ -75,6 +80,12 @@ var slots = []slot{
 			return oneJob(b) && b.first == "" && !b.starts && (b.choices == defaultWaits || b.choices == secondChoice)
 		}, func(b *blueprint) { b.first, b.guarded, b.apart = "choice", true, false }},
 	}},
+	{30, []form{{"bound with a status", func(b *blueprint) bool {
+		return b.counter != "" && oneJob(b) && (b.first != "choice" || b.guarded)
+	}, func(b *blueprint) { b.boundOfRunning = true }}}},
+	{60, []form{{"success told by a second member", func(b *blueprint) bool {
+		return b.op.second != nil && oneJob(b) && (b.result == "" || b.result == "output path") && b.choices != defaultSucceeds
+	}, func(b *blueprint) { b.split = true }}}},
 	{35, []form{
 		{"Catch as success", nil, func(b *blueprint) { b.catch = "success" }},
 		{"Catch as retry", inData, func(b *blueprint) { b.catch = "retry" }},
@@ -90,6 +101,12 @@ var slots = []slot{
 			return !b.starts && oneJob(b) && inData(b) && b.counter != "input" && b.first != "choice" && !b.express
 		}, func(b *blueprint) { b.around, b.idVariable = "index", false }},
 	}},
+	{40, []form{
+		{"one start after another", startsAnew, func(b *blueprint) { b.around = "index" }},
+		{"a loop behind the loop", func(b *blueprint) bool {
+			return startsAnew(b) && b.counter != "pass" && b.catch == ""
+		}, func(b *blueprint) { b.around = "second" }},
+	}},
 	{30, []form{
 		{"Lambda before", nil, func(b *blueprint) { b.before = "lambda" }},
 		{"HTTP Task before", nil, func(b *blueprint) { b.before = "http" }},
@@ -102,7 +119,7 @@ var slots = []slot{
 	{40, []form{{"clean-up", nil, func(b *blueprint) { b.clean = true }}}},
 	{40, []form{{"notification", nil, func(b *blueprint) { b.message = true }}}},
 	{50, []form{{"reason in the notification", func(b *blueprint) bool {
-		return b.message && b.catch != "failure" && b.jobs == 1 && b.result != "selector" && b.result != "output"
+		return b.message && b.catch != "failure" && b.jobs == 1 && !b.split && b.result != "selector" && b.result != "output"
 	}, func(b *blueprint) { b.told = true }}}},
 	{15, []form{{"placeholder in an argument", func(b *blueprint) bool { return b.message }, func(b *blueprint) { b.placeholders = true }}}},
 	{30, []form{
@@ -112,7 +129,7 @@ var slots = []slot{
 	{40, []form{
 		{"status in the Cause", func(b *blueprint) bool { return b.catch != "failure" && b.jobs == 1 }, func(b *blueprint) { b.cause = "status" }},
 		{"reason in the Cause", func(b *blueprint) bool {
-			return b.catch != "failure" && b.jobs == 1 && b.result != "selector" && b.result != "output" && b.choices != defaultFails && b.choices != defaultDecides
+			return b.catch != "failure" && b.jobs == 1 && !b.split && b.result != "selector" && b.result != "output" && b.choices != defaultFails && b.choices != defaultDecides
 		}, func(b *blueprint) { b.cause = "reason" }},
 	}},
 }

@@ -12,6 +12,8 @@ type Frame struct {
 	Statuses []string
 	Errors   []string
 	AnyOther bool
+	// Polls are the Tasks whose answers these are.
+	Polls []string
 	// Stays are statuses of a job that never ends.
 	Stays []string
 	// Above is how long a job must last at least; 0 for no such frame.
@@ -47,6 +49,12 @@ func (d Declared) allows(answers []answer) bool {
 		}
 	}
 	return false
+}
+
+// of leaves the frames of the answers to a Task.
+func (d Declared) of(task string) Declared {
+	d.Frames = slices.DeleteFunc(slices.Clone(d.Frames), func(f Frame) bool { return !slices.Contains(f.Polls, task) })
+	return d
 }
 
 // stays tells whether a frame has a job that stays in the status of a scenario.

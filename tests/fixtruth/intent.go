@@ -49,13 +49,17 @@ func (b *blueprint) intend(s scenario, item int) intent {
 			service.started = start + item
 			call("aws-sdk:" + b.op.service + ":" + b.op.start)
 		}
-		if b.around == "index" {
+		if b.around == "index" && !b.starts {
 			item = start - 1
 		}
-		end, err, laps := b.wait(service, item, start == 1 || b.starts)
+		loop := b
+		if b.around == "second" && start > 1 {
+			loop = b.second()
+		}
+		end, err, laps := loop.wait(service, item, start == 1 || b.starts)
 		in.end, in.err = end, err
 		for range laps {
-			if b.progress {
+			if loop.progress {
 				call("dynamodb:updateItem")
 			}
 		}
@@ -80,10 +84,17 @@ func (b *blueprint) comesAgain(end string, rounds int) bool {
 	switch b.around {
 	case "outer":
 		return end == toFailure && rounds < 2
-	case "index":
+	case "index", "second":
 		return end == toSuccess && rounds < 2
 	}
 	return false
+}
+
+// second is the loop behind the loop.
+func (b *blueprint) second() *blueprint {
+	loop := *b
+	loop.first, loop.choices, loop.progress = "", defaultWaits, false
+	return &loop
 }
 
 // wait polls as the machine is meant to, and returns where that leads and how often it
@@ -119,9 +130,10 @@ func (b *blueprint) wait(s *service, item int, begins bool) (end, err string, la
 			return end, "", laps
 		case end == toFailure:
 			return end, "Job.Failed", laps
-		case b.counter != "" && laps+counted >= b.limit && b.goesOn:
+		case b.counter == "" || laps+counted < b.limit || b.boundOfRunning && !slices.Contains(b.waits(), answers[0]):
+		case b.goesOn:
 			return toSuccess, "", laps
-		case b.counter != "" && laps+counted >= b.limit:
+		default:
 			return toGiveUp, "Wait.TimedOut", laps
 		}
 		laps++
@@ -139,6 +151,9 @@ func (b *blueprint) ask(s *service, item int) (statuses []string, failure string
 		a := s.next(id)
 		if a.err != "" {
 			return nil, a.err
+		}
+		if a.other {
+			a.status = b.op.failure[0]
 		}
 		statuses = append(statuses, a.status)
 	}

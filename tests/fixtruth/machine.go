@@ -1,7 +1,6 @@
 package fixtruth
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +23,8 @@ const (
 	prepare, startJob, tellDone = "Prepare", "Start job", "Tell done"
 	noAttempts, noPolls         = "No attempts", "No polls"
 	firstJob, nextJob, moreJobs = "First job", "Next job", "More jobs?"
+	startSecond, pollSecond     = "Start second", "Look at second"
+	doneSecond, pauseSecond     = "Second done?", "Pause for second"
 )
 
 // writer writes the machine of a blueprint.
@@ -103,13 +104,16 @@ func (w *writer) moreRounds() {
 	switch w.around {
 	case "index":
 		at, behind := in("at.i"), poll
+		if w.starts {
+			behind = startJob
+		}
 		rule := object{"Variable": at.path, "NumericLessThan": 1, "Next": nextJob}
 		if w.jsonata {
 			rule = object{"Condition": "{% " + at.jsonata + " < 1 %}", "Next": nextJob}
 		}
 		w.states[moreJobs] = object{"Type": "Choice", "Choices": []any{rule}, "Default": w.behindSuccess()}
 		if w.counter == "pass" {
-			w.states["No polls of the next"] = w.pass(object{"polls": 0}, "count", poll)
+			w.states["No polls of the next"] = w.pass(object{"polls": 0}, "count", behind)
 			behind = "No polls of the next"
 		}
 		next := w.pass(object{"i": term{"States.MathAdd($.at.i, 1)", at.jsonata + " + 1"}}, "at", behind)
@@ -117,6 +121,8 @@ func (w *writer) moreRounds() {
 			next["Assign"] = object{"polls": 0}
 		}
 		w.states[nextJob] = next
+	case "second":
+		w.secondLoop()
 	case "outer":
 		rule := object{"Variable": "$attempts", "NumericLessThan": 2, "Next": attempt}
 		if w.jsonata {
@@ -128,9 +134,44 @@ func (w *writer) moreRounds() {
 	}
 }
 
+// secondLoop writes the loop behind the loop: it waits for a job that it starts.
+func (w *writer) secondLoop() {
+	start, look := w.startState(pollSecond), w.pollState()
+	assign, is := start["Assign"].(object)
+	if !is {
+		assign = object{}
+	}
+	if w.counter == "assign" {
+		assign["polls"] = 0
+	}
+	if len(assign) > 0 {
+		start["Assign"] = assign
+	}
+	look["Next"] = doneSecond
+	w.states[startSecond], w.states[pollSecond] = start, look
+	rules := slices.Concat(w.successRules(w.behindSuccess()), w.rules(w.failure, false, w.failureExit()))
+	if w.bounded() {
+		bound := w.boundRule()
+		if w.goesOn {
+			bound["Next"] = w.behindSuccess()
+		}
+		rules = append(rules, bound)
+	}
+	w.choice(doneSecond, rules, pauseSecond)
+	w.states[pauseSecond] = object{"Type": "Wait", "Seconds": 40, "Next": pollSecond}
+	w.count(w.states[pauseSecond].(object))
+}
+
+// count lets a Wait count in a variable.
+func (w *writer) count(wait object) {
+	if w.counter == "assign" {
+		wait["Assign"] = w.encode(object{"polls": term{"States.MathAdd($polls, 1)", "$polls + 1"}})
+	}
+}
+
 // dropUnreached removes the states of failure where no rule leads there.
 func (w *writer) dropUnreached() {
-	if len(w.failure) > 0 || !namesFailures(w.blueprint) {
+	if len(w.failure) > 0 || w.split || !namesFailures(w.blueprint) {
 		return
 	}
 	for _, name := range []string{cleanUp, tell, failed, again, attempt} {
@@ -181,8 +222,11 @@ func (w *writer) failureExit() string {
 }
 
 func (w *writer) successExit() string {
-	if w.around == "index" {
+	switch w.around {
+	case "index":
 		return moreJobs
+	case "second":
+		return startSecond
 	}
 	return w.behindSuccess()
 }
@@ -326,10 +370,8 @@ func (w *writer) loop() {
 	default:
 		s["Seconds"] = 30
 	}
-	switch w.counter {
-	case "assign":
-		s["Assign"] = w.encode(object{"polls": term{"States.MathAdd($polls, 1)", "$polls + 1"}})
-	case "pass", "input":
+	w.count(s)
+	if w.counter == "pass" || w.counter == "input" {
 		w.states[count] = w.pass(object{"polls": term{"States.MathAdd($.count.polls, 1)", "$states.input.count.polls + 1"}}, "count", poll)
 		s["Next"] = count
 	}
@@ -401,129 +443,3 @@ func (w *writer) catcher() object {
 }
 
 func (w *writer) bounded() bool { return w.counter != "" }
-
-// decisions writes the Choice states.
-func (w *writer) decisions() {
-	success, failure := w.rules(w.success, true, w.successExit()), w.rules(w.failure, false, w.failureExit())
-	wait := w.waitExit()
-	var bound []any
-	if w.bounded() {
-		bound = []any{w.boundRule()}
-	}
-	if w.bounded() && (namesRunning(w.blueprint) || w.choices == thirdChoice) {
-		w.choice(enough, bound, wait)
-		wait = enough
-	}
-	switch w.choices {
-	case defaultWaits:
-		if !w.dropDefault {
-			w.choice(done, slices.Concat(success, failure, bound), wait)
-			break
-		}
-		w.choice(done, slices.Concat(success, failure, bound, w.rules(w.running, false, wait)), "")
-		delete(w.states[done].(object), "Default")
-	case defaultFails:
-		w.choice(done, slices.Concat(success, w.rules(w.running, false, wait)), w.failureExit())
-	case defaultDecides:
-		w.choice(done, w.rules(w.running, false, wait), decide)
-		w.choice(decide, success, w.failureExit())
-	case defaultSucceeds:
-		w.choice(done, slices.Concat(failure, w.rules(w.running, false, wait)), w.successExit())
-	case secondChoice:
-		w.choice(done, success, decide)
-		w.choice(decide, slices.Concat(failure, bound), wait)
-	case thirdChoice:
-		w.choice(done, success, decide)
-		w.choice(decide, failure, enough)
-	}
-}
-
-func (w *writer) choice(name string, rules []any, otherwise string) {
-	s := object{"Type": "Choice", "Choices": rules, "Default": otherwise}
-	if w.mixed {
-		s["QueryLanguage"] = "JSONata"
-	}
-	w.states[name] = s
-}
-
-// inJSONata tells whether conditions are.
-func (w *writer) inJSONata() bool { return w.jsonata || w.mixed }
-
-func (w *writer) boundRule() object {
-	have, most := term{"$polls", "$polls"}, term{"", fmt.Sprint(w.limit)}
-	if w.counter != "assign" {
-		have = in("count.polls")
-	}
-	if w.counter == "input" {
-		most = in("limit")
-	}
-	switch {
-	case w.inJSONata():
-		return object{"Condition": "{% " + have.jsonata + " >= " + most.jsonata + " %}", "Next": w.boundExit()}
-	case most.path != "":
-		return object{"Variable": have.path, "NumericGreaterThanEqualsPath": most.path, "Next": w.boundExit()}
-	}
-	return object{"Variable": have.path, "NumericGreaterThanEquals": w.limit, "Next": w.boundExit()}
-}
-
-// rules lead statuses somewhere.
-func (w *writer) rules(statuses []string, success bool, next string) []any {
-	groups := [][]string{statuses}
-	if w.apart {
-		groups = nil
-		for _, s := range statuses {
-			groups = append(groups, []string{s})
-		}
-	}
-	var rules []any
-	for _, group := range groups {
-		if len(group) == 0 {
-			continue
-		}
-		rule := w.condition(group, success)
-		rule["Next"] = next
-		rules = append(rules, rule)
-	}
-	return rules
-}
-
-func (w *writer) condition(statuses []string, success bool) object {
-	if w.jobs > 1 {
-		return w.countCondition(statuses, success != w.any)
-	}
-	status := w.statusTerm()
-	if w.inJSONata() {
-		text := status.jsonata + " = '" + statuses[0] + "'"
-		if len(statuses) > 1 {
-			text = status.jsonata + " in ['" + strings.Join(statuses, "', '") + "']"
-		}
-		if w.guarded {
-			text = "$exists(" + status.jsonata + ") and " + text
-		}
-		return object{"Condition": "{% " + text + " %}"}
-	}
-	rule := anyOf(status.path, statuses)
-	if w.guarded {
-		rule = object{"And": []any{object{"Variable": status.path, "IsPresent": true}, rule}}
-	}
-	return rule
-}
-
-// countCondition asks whether all of the jobs, or any, have one of the statuses.
-func (w *writer) countCondition(statuses []string, all bool) object {
-	if w.inJSONata() {
-		text := fmt.Sprintf("$count($states.input.r.%s[%s in ['%s']])", w.op.list, strings.Join(w.op.status, "."), strings.Join(statuses, "', '"))
-		if all {
-			return object{"Condition": "{% " + text + " = $count($states.input.ids) %}"}
-		}
-		return object{"Condition": "{% " + text + " > 0 %}"}
-	}
-	var each []any
-	for i := range w.jobs {
-		each = append(each, anyOf(fmt.Sprintf("$.r.%s[%d].%s", w.op.list, i, strings.Join(w.op.status, ".")), statuses))
-	}
-	if all {
-		return object{"And": each}
-	}
-	return object{"Or": each}
-}

@@ -24,6 +24,10 @@ type operation struct {
 	// reason is there only after a failure.
 	status, reason                    []string
 	success, failure, running, ending []string
+	// second leads to another member of the answer, of which some machines ask that it is as expected after
+	// a success.
+	second               []string
+	expected, unexpected any
 	// debated are successes that the makers of other machines take for failures, such as
 	// that of a part: a change that names one is no mistake.
 	debated []string
@@ -59,6 +63,7 @@ var operations = []*operation{
 		started: members("QueryExecutionId"), id: "QueryExecutionId", stopID: "QueryExecutionId",
 		status: members("QueryExecution.Status.State"), reason: members("QueryExecution.Status.StateChangeReason"),
 		success: values("SUCCEEDED"), failure: values("FAILED CANCELLED"), running: values("QUEUED RUNNING"),
+		second: members("QueryExecution.StatementType"), expected: "DML", unexpected: "UTILITY",
 		errors: "Athena.", gone: "Athena.InvalidRequestException",
 	},
 	{
@@ -125,6 +130,7 @@ var operations = []*operation{
 		given:   map[string]any{"Sql": "SELECT 1", "Database": "dev", "ClientToken": "once"},
 		started: members("Id"), id: "Id", stopID: "Id", status: members("Status"), reason: members("Error"),
 		success: values("FINISHED"), failure: values("FAILED ABORTED"), running: values("SUBMITTED PICKED STARTED"),
+		second: members("HasResultSet"), expected: true, unexpected: false,
 		errors: "RedshiftData.", gone: "RedshiftData.ResourceNotFoundException",
 	},
 	{
@@ -168,6 +174,7 @@ var operations = []*operation{
 		status: members("Status"), reason: members("StandardErrorContent"),
 		success: values("Success"), failure: values("Failed Cancelled TimedOut"),
 		running: values("Pending InProgress Delayed"), ending: values("Cancelling"),
+		second: members("ResponseCode"), expected: 0, unexpected: 1,
 		errors: "Ssm.", gone: "Ssm.InvocationDoesNotExistException",
 	},
 }

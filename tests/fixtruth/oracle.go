@@ -180,11 +180,26 @@ func (r ran) stopsBreaking() bool {
 	return r.before.breaks() && (r.after.endless && r.twin.endless || !r.after.endless && !isBroken(r.after.err))
 }
 
+// breaksLater tells whether a run that broke gets farther on the way of the twin, to where another mistake
+// breaks it.
+func (r ran) breaksLater() bool {
+	if !r.before.breaks() || !isBroken(r.after.err) || r.after.polls <= r.before.polls {
+		return false
+	}
+	for place, f := range r.after.flows {
+		names, twins := f.names(), r.twin.flows[place].names()
+		if len(names) > len(twins) || !slices.Equal(names, twins[:len(names)]) {
+			return false
+		}
+	}
+	return true
+}
+
 // undeclared leaves the differences of a run that nothing declares. faulty tells that the
 // machine's faults show in the run.
 func (d *Drawn) undeclared(declared Declared, s scenario, r ran, differences []Difference, faulty bool) []Difference {
 	switch {
-	case declared.breaks() && r.stopsBreaking(), declared.respells() && faulty && d.behaves(r.after, r.twin, declared.longest()):
+	case declared.breaks() && (r.stopsBreaking() || r.breaksLater()), declared.respells() && faulty && d.behaves(r.after, r.twin, declared.longest()):
 		return nil
 	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)), declared.allows(d.mistaken(s)):
 		return nil
@@ -260,11 +275,12 @@ func (b *blueprint) takes(a answer) [5]bool {
 }
 
 // framed tells whether a frame has a run, and each mistake that shows in it: a job that never ends
-// shows a bound that is missing.
+// shows a bound that is missing. A run without a poll has no answer.
 func (d *Drawn) framed(declared Declared, s scenario, before *observed) bool {
 	for _, a := range d.mistaken(s) {
-		if !declared.allows([]answer{a}) {
-			return false
+		one := []answer{a}
+		if !declared.allows(one) || d.plan.around == "second" && (!declared.of(poll).allows(one) || !declared.of(pollSecond).allows(one)) {
+			return false // both loops have the mistake
 		}
 	}
 	if s.endless && d.intact.counter != "" && d.plan.counter == "" && !declared.above(before) {
@@ -277,7 +293,7 @@ func (d *Drawn) framed(declared Declared, s scenario, before *observed) bool {
 		return false
 	}
 	return !d.plan.op.debates(s) &&
-		(declared.allows(s.given(d.plan.op)) || declared.above(before) || declared.breaks() && before.breaks())
+		(before.polls > 0 && declared.allows(s.given(d.plan.op)) || declared.above(before) || declared.breaks() && before.breaks())
 }
 
 func (f *flow) names() []string {
@@ -329,7 +345,8 @@ func compare(before, again, after *observed, replaced bool) []Difference {
 }
 
 // compareFlows compares the calls of a flow. One that a failure beside it cut comes as
-// far as time lets it.
+// far as time lets it. A loop that is replaced sees the end of its job at another time, and
+// a job behind it begins then.
 func compareFlows(before, again, after *flow, replaced bool) []Difference {
 	var found []Difference
 	n := len(before.calls)
@@ -358,7 +375,7 @@ func compareFlows(before, again, after *flow, replaced bool) []Difference {
 		switch {
 		case j < 0 && !cut:
 			found = append(found, Difference{Kind: Polled, Text: show(asked) + " no more"})
-		case j >= 0 && after.first[j] < before.first[i]:
+		case j >= 0 && after.first[j] < before.first[i] && (i == 0 || !replaced):
 			found = append(found, Difference{Kind: FirstPoll, Text: fmt.Sprintf("after %s, was %s", after.first[j], before.first[i])})
 		}
 	}

@@ -65,7 +65,11 @@ func untrueOf(d *fixtruth.Drawn, r lint.Row, ways map[string]fixtruth.Way, findi
 // that it polls on for.
 func untrueBound(t *testing.T, d *fixtruth.Drawn, l lint.Loop, ways map[string]fixtruth.Way) []string {
 	t.Helper()
-	for _, status := range slices.Sorted(maps.Keys(ways)) {
+	statuses := slices.Sorted(maps.Keys(ways))
+	slices.SortStableFunc(statuses, func(a, b string) int { // a bound may be for jobs that run alone
+		return orderOfRunning(d, a) - orderOfRunning(d, b)
+	})
+	for _, status := range statuses {
 		if ways[status] != fixtruth.PollsOn || status == fixtruth.Any {
 			continue
 		}
@@ -77,6 +81,14 @@ func untrueBound(t *testing.T, d *fixtruth.Drawn, l lint.Loop, ways map[string]f
 		return nil // it is so for each
 	}
 	return nil
+}
+
+// orderOfRunning is 0 for a status in which the job runs, else 1.
+func orderOfRunning(d *fixtruth.Drawn, status string) int {
+	if d.Means(status) == "running" {
+		return 0
+	}
+	return 1
 }
 
 // isMeant tells whether a meaning is that of the generator, or says nothing.
@@ -95,8 +107,8 @@ func leads(r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
 		return r.Ends == lint.EndsFailure || slices.ContainsFunc(findings, func(f lint.Finding) bool {
 			return f.Severity == diag.Error || f.Severity == diag.Danger || f.Rule == typecheck.AbsentMember
 		})
-	case r.Ends == lint.StartsAgain:
-		return way != fixtruth.Succeeds
+	case r.Ends == lint.StartsAgain: // and a success until the last one
+		return way != fixtruth.Succeeds || r.Meaning == lint.MeansSuccess
 	case r.Ends == lint.GoesOn:
 		return way != fixtruth.PollsOn
 	default:

@@ -20,7 +20,7 @@ func anyOf(path string, statuses []string) object {
 // jobID is the id of the job, or of the first.
 func (w *writer) jobID() term {
 	switch {
-	case w.around == "index":
+	case w.around == "index" && !w.starts:
 		return term{"States.ArrayGetItem($.ids, $.at.i)", "$states.input.ids[$states.input.at.i]"}
 	case w.jobs > 1:
 		return in("ids[0]")
