@@ -107,6 +107,7 @@ func TestFlagsAreGroupedInHelp(t *testing.T) {
 	t.Parallel()
 	walk(newRootCommand(), func(c *cobra.Command) {
 		help := c.UsageString()
+		require.Equal(t, c.Flags().Lookup("replace") != nil, strings.Contains(help, "\n"+kit.WithReplace+":\n"), c.CommandPath())
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			flag := regexp.MustCompile(`(?m)^ {2}(?:-\w, |    )--` + f.Name + `(?: (\S+))?(?:   .*(?:\n {12}.*)*)?$`)
 			found := flag.FindAllStringSubmatch(help, -1)

@@ -280,9 +280,8 @@ func (s *starter) canRepeat(rec startrecord.Record) bool {
 	if _, ok := s.driver.(jobs.Finder); ok {
 		return true
 	}
-	i := s.driver.Idempotency(s.job)
 	last := s.Now().Add(time.Duration(s.lease()) * time.Second)
-	return i.Class == jobs.ByToken && (i.Window == 0 || last.Sub(rec.StartedAt) < i.Window)
+	return s.driver.Idempotency(s.job).Remembers(last.Sub(rec.StartedAt))
 }
 
 // start starts the job as the owner of the record stored.

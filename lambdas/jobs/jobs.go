@@ -153,6 +153,12 @@ type Idempotency struct {
 	Window time.Duration
 }
 
+// Remembers tells whether the service still knows the token of a start call after so long, and
+// starts no second job.
+func (i Idempotency) Remembers(after time.Duration) bool {
+	return i.Class == ByToken && (i.Window == 0 || after < i.Window)
+}
+
 var (
 	// ErrArguments means that the request's arguments cannot be used as they are.
 	ErrArguments = goerror.Mark(awserror.Refused, errors.New("invalid job arguments"))

@@ -17,7 +17,7 @@ import (
 
 // New is "jobpoller lint".
 func New() *cobra.Command {
-	var o Options
+	var o options
 	c := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Check state machine definitions and waiters",
@@ -64,7 +64,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 		RunE: func(c *cobra.Command, args []string) error { return runLint(c, args, o) },
 	}
 	f := c.Flags()
-	f.BoolVar(&o.Express, "express", false, "check definitions as Express workflows")
+	f.BoolVar(&o.express, "express", false, "check definitions as Express workflows")
 	f.StringSliceVar(&o.only, "rule", nil, "`RULES` to check alone, separated by commas")
 	f.StringSliceVar(&o.off, "off", nil, "`RULES` to leave out, separated by commas")
 	f.StringVar(&o.severity, "severity", "note", "`SEVERITY` of the least findings to report: "+kit.OrList(severityNames()))
@@ -93,7 +93,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	return c
 }
 
-func runLint(c *cobra.Command, names []string, o Options) error {
+func runLint(c *cobra.Command, names []string, o options) error {
 	if err := o.validate(c.Flags().Changed); err != nil {
 		return kit.Usage("%w", err)
 	}
@@ -181,7 +181,7 @@ func (l *linted) tellPassed() string {
 }
 
 // lintFiles reads the files that the names match.
-func lintFiles(c *cobra.Command, names []string, o Options) (l *linted, unread error) {
+func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread error) {
 	l = &linted{found: []Finding{}, has: map[string]bool{}}
 	values, err := kit.Substitutions(o.substitutes).Values()
 	if err != nil {
@@ -213,7 +213,7 @@ func lintFiles(c *cobra.Command, names []string, o Options) (l *linted, unread e
 			continue // the caller asks whether the command was interrupted
 		}
 		seen[key] = true
-		findings, hint, err := CheckDefinition(c.Context(), d, o)
+		findings, hint, err := checkDefinition(c.Context(), d, o)
 		if l.found = append(l.found, findings...); err == nil {
 			l.read(d.File)
 		}

@@ -178,12 +178,12 @@ func newLoopRow(r *lint.Row) loopRow {
 }
 
 // printLoops prints the poll loops of the files as tables.
-func printLoops(c *cobra.Command, names []string, o Options) error {
+func printLoops(c *cobra.Command, names []string, o options) error {
 	found := []pollLoop{}
 	var tables loopTables
 	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes)
 	for _, m := range machines {
-		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.Express || m.Definition.Type == asl.Express})
+		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.Definition.Type == asl.Express})
 		for i := range loops {
 			found = append(found, newPollLoop(m.Definition, &loops[i]))
 		}

@@ -14,9 +14,9 @@ import (
 // lintFormats are the formats of findings beside text and JSON.
 var lintFormats = []string{"sarif", "github"}
 
-// Options are the flags of "jobpoller lint".
-type Options struct {
-	Express     bool
+// options are the flags of "jobpoller lint".
+type options struct {
+	express     bool
 	only, off   []string
 	severity    string // the least that is reported
 	baseline    string // file of findings that are known
@@ -39,7 +39,7 @@ type Options struct {
 }
 
 // validate reports what is wrong with the flags, all at once.
-func (o *Options) validate(changed func(flag string) bool) error {
+func (o *options) validate(changed func(flag string) bool) error {
 	problems := []error{kit.CheckOutput(o.output, lintFormats...), o.aws.Validate()}
 	if _, ok := severities[o.severity]; !ok {
 		names := severityNames()
@@ -93,6 +93,6 @@ func (o *Options) validate(changed func(flag string) bool) error {
 }
 
 // checks tells whether lint checks a rule.
-func (o *Options) checks(rule string) bool {
+func (o *options) checks(rule string) bool {
 	return (len(o.only) == 0 || slices.Contains(o.only, rule)) && !slices.Contains(o.off, rule)
 }

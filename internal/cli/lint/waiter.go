@@ -7,7 +7,7 @@ import (
 )
 
 // lintWaiters returns the findings of the waiters of a file.
-func lintWaiters(name string, text []byte, o Options) ([]Finding, error) {
+func lintWaiters(name string, text []byte, o options) ([]Finding, error) {
 	findings, err := waiterlint.File(text, waiterlint.FileOptions{
 		Options: waiterlint.Options{Only: o.only, Off: o.off}, Service: o.service, Operation: o.operation,
 	})

@@ -109,6 +109,7 @@ func (o *planOptions) addTo(c *cobra.Command) {
 	f.BoolVar(&o.check, "check", false, "say whether the plan in --schedule still holds")
 	f.StringVar(&o.schedule, "schedule", "", "`FILE` with the schedule to check, as -o schedule prints it")
 	f.StringVar(&o.earlier, "earlier", "", "`FILE` with the durations that the schedule to check was planned for")
+	kit.SetOwn(c, "only")
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
 	kit.AddSubstitutes(f, &o.substitutes)
 	kit.AddOutput(c, &o.output, planOutputs...)

@@ -208,7 +208,7 @@ func (w *watcher) kind(d *source.Definition) asl.ExecutionType {
 
 // findings are what lint reports, a line each.
 func (w *watcher) findings(ctx context.Context, d *source.Definition) []string {
-	found, _, err := lint.CheckDefinition(ctx, d, lint.Options{Express: w.kind(d) == asl.Express})
+	found, err := lint.CheckDefinition(ctx, d, w.kind(d) == asl.Express)
 	if err != nil {
 		return []string{terminal.Sprintf("%s", terminal.ErrorText(err))}
 	}

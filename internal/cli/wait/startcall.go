@@ -163,14 +163,8 @@ func (s *start) call(ctx context.Context) (jobs.Ref, error) {
 
 // isRepeatable tells whether the service starts no second job if the call is repeated.
 func (s *start) isRepeatable(began time.Time) bool {
-	switch i := s.driver.Idempotency(s.request); i.Class {
-	case jobs.ByToken:
-		return i.Window == 0 || time.Since(began) < i.Window
-	case jobs.ByNaturalKey:
-		return true
-	default:
-		return false
-	}
+	i := s.driver.Idempotency(s.request)
+	return i.Class == jobs.ByNaturalKey || i.Remembers(time.Since(began))
 }
 
 // fail says what is known of a start that has failed.
