@@ -115,9 +115,12 @@ func (l *loop) countsInPoll(name string) bool {
 	})
 }
 
-// readerBeside is a state beside the Choices of the loop that reads a variable, in quotes: the poll if
-// there is no other.
+// readerBeside is a state beside the Choices of the loop that reads a variable, in quotes, one behind the loop
+// first: the poll if there is no other.
 func (l *loop) readerBeside(name string) string {
+	if reader := l.readerOf(name); reader != "" {
+		return strconv.Quote(reader)
+	}
 	for s := range l.machine.All {
 		isChoice := l.inside[s.Name] && s.Choice != nil && l.flow.State(s.Name) == s
 		if s != l.poll && !isChoice && s.Map == nil && s.Parallel == nil && slices.Contains(s.Variables(), name) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -91,7 +92,7 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 				}
 			}
 			if c.exit != "" {
-				require.Contains(t, loops[0].Routes, fix.Route{Status: strings.NewReplacer(database, "failed", crawler, "FAILED").Replace(resourceOf(c.text)), Before: c.exit, After: c.exit})
+				require.Contains(t, loops[0].Routes, fix.Route{Status: strings.NewReplacer(database, "failed", crawler, "FAILED").Replace(resourceOf(c.text)), Before: c.exit, After: c.exit, Meaning: lint.MeansFailure})
 			}
 		})
 	}

@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 	const look = `{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}`
 	for want, text := range map[string]string{
 		"no success of athena:StartQueryExecution leaves the loop": machine("", `, "InputPath": "$.a"`, "", ""),
-		`a success of athena:StartQueryExecution leads to the Fail state "Failed"`: strings.NewReplacer(
+		`the success SUCCEEDED of athena:StartQueryExecution leads to the Fail state "Failed"`: strings.NewReplacer(
 			`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Failed"`, `"FAILED", "Next": "Failed"`, `"FAILED", "Next": "Report"`,
 		).Replace(machine("", "", "", "")),
 		`"Done?" changes data`: machine("", "", `, "Assign": {"x": 1}`, ""),

@@ -266,10 +266,11 @@ func (f *fragment) chooseExits() error {
 	}
 	f.success = successes[0]
 	if f.flow.State(f.success).Type == asl.TypeFail {
-		return refuse("a success of %s leads to the Fail state %q", f.entry.FullName(), f.success)
+		return refuse("the success %s of %s leads to the Fail state %q", f.succeedsBy(f.success), f.entry.FullName(), f.success)
 	}
 	if f.onlyFails(f.success) {
-		return refuse("a success of %s leads to %q, from where the execution can only fail: repair the loop first, without --replace", f.entry.FullName(), f.success)
+		return refuse("the success %s of %s leads to %q, from where the execution can only fail: repair the loop first, without --replace",
+			f.succeedsBy(f.success), f.entry.FullName(), f.success)
 	}
 	if err := f.checkMembers(); err != nil {
 		return err
@@ -277,6 +278,12 @@ func (f *fragment) chooseExits() error {
 	failures = slices.DeleteFunc(failures, func(name string) bool { return name == f.success })
 	f.handler, f.timedOut = f.handlerOf(failures), f.lateExit()
 	return nil
+}
+
+// succeedsBy is the status of a success that leads to a state.
+func (f *fragment) succeedsBy(exit string) string {
+	i := slices.IndexFunc(f.observed.seen, func(s seen) bool { return s.verdict == pollcore.Success && s.exit == exit })
+	return f.observed.seen[max(i, 0)].status
 }
 
 // onlyFails tells whether all ways from a state behind the loop end in Fail states.

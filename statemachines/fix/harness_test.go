@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -60,5 +61,5 @@ func TestRoutesOfARunningJob(t *testing.T) {
 	text := strings.NewReplacer(`"StringEquals": "FAILED", "Next": "Failed"`, `"StringEquals": "RUNNING", "Next": "Wait"`, `"Default": "Wait"`, `"Default": "Failed"`).Replace(machine("", "", "", ""))
 	_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
 	require.Empty(t, loops[0].Refused)
-	require.Subset(t, loops[0].Routes, []fix.Route{{Status: "QUEUED", Before: "Failed"}, {Status: "RUNNING"}})
+	require.Subset(t, loops[0].Routes, []fix.Route{{Status: "QUEUED", Before: "Failed", Meaning: lint.MeansRunning}, {Status: "RUNNING", Meaning: lint.MeansRunning}})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
@@ -122,8 +123,8 @@ func TestFailStateOfMost(t *testing.T) {
 			loops := loopsOf(t, text)
 			require.Len(t, loops, 1)
 			require.Empty(t, loops[0].Refused)
-			require.Contains(t, loops[0].Routes, fix.Route{Status: "TIMED_OUT", After: c.timedOut})
-			require.Contains(t, loops[0].Routes, fix.Route{Status: "STOPPED", Before: "Halted", After: "Halted"})
+			require.Contains(t, loops[0].Routes, fix.Route{Status: "TIMED_OUT", After: c.timedOut, Meaning: lint.MeansFailure})
+			require.Contains(t, loops[0].Routes, fix.Route{Status: "STOPPED", Before: "Halted", After: "Halted", Meaning: lint.MeansFailure})
 		})
 	}
 }

@@ -55,8 +55,8 @@ func (l *loop) checkRows() error {
 	return l.checkEnds()
 }
 
-// meaningOf is what a status means for a new loop: a verdict, or for one that it polls on with the meaning that the
-// catalogue has.
+// meaningOf is what a status means for a new loop: a verdict, or for one that it polls on with, whether the job is
+// known to run.
 func (l *loop) meaningOf(s *seen) lint.Meaning {
 	passing, _ := l.entry.Passing(s.status)
 	switch {
@@ -68,7 +68,7 @@ func (l *loop) meaningOf(s *seen) lint.Meaning {
 		return lint.MeansFailure
 	}
 	for _, row := range l.rows {
-		if slices.Contains(row.Values, s.status) {
+		if slices.Contains(row.Values, s.status) && row.Meaning == lint.MeansRunning {
 			return row.Meaning
 		}
 	}

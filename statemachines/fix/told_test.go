@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
@@ -58,7 +59,7 @@ func TestFailureThatIsToldBehindTheLoop(t *testing.T) {
 				require.Contains(t, loops[0].Refused, c.refused)
 				return
 			}
-			require.Contains(t, loops[0].Routes, fix.Route{Status: "FAILED", Before: "Ended", After: c.want})
+			require.Contains(t, loops[0].Routes, fix.Route{Status: "FAILED", Before: "Ended", After: c.want, Meaning: lint.MeansFailure})
 		})
 	}
 }
