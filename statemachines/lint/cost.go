@@ -68,10 +68,7 @@ func turnOf(path []*asl.State) Turn {
 		events, transitions := visit(s)
 		t.Events += events
 		t.Transitions += transitions
-		if s.Wait != nil && s.Wait.Seconds != nil {
-			seconds, _ := s.Wait.Seconds.Literal.(int64)
-			t.Wait += time.Duration(seconds) * time.Second
-		}
+		t.Wait += literalWait(s)
 	}
 	return t
 }

@@ -10,8 +10,8 @@ import (
 // around are texts that a word is a part of.
 func around(word string) []string { return []string{"x" + word, word + "x", "x" + word + "x"} }
 
-// textsLike are texts that a condition may find a part of: those that fit its patterns, and
-// those around a literal that an expression of the states passes to a function.
+// textsLike are texts that a condition may find a part of: those that fit its patterns and regular
+// expressions, and those around a literal that an expression of the states passes to a function.
 func textsLike(states []*asl.State) []string {
 	var all, expressions []string
 	for _, s := range states {
@@ -32,6 +32,7 @@ func textsLike(states []*asl.State) []string {
 		}
 	}
 	for _, e := range expressions {
+		all = append(all, textsMatched(e)...)
 		if strings.Contains(e, "(") {
 			for _, text := range quoted().FindAllString(e, -1) {
 				all = append(all, around(text[1:len(text)-1])...)

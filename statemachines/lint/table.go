@@ -303,7 +303,32 @@ func (c *checker) routeOf(l *loop, r *reading, kind BoundKind) (string, End) {
 	if len(exits) != 1 {
 		return "", ""
 	}
-	return exits[0], c.outsideOf(l.flow).doubt(MeansUnknown, c.waysOf(l.flow).end(l.flow.State(exits[0])))
+	end := c.waysOf(l.flow).end(l.flow.State(exits[0]))
+	if end == GoesOn {
+		end = r.lateEnd(exits[0])
+	}
+	return exits[0], c.outsideOf(l.flow).doubt(MeansUnknown, end)
+}
+
+// lateEnd is how a job ends that runs until a bound of the loop is reached, by the state that it leads to
+// then; GoesOn if there are several ways to end.
+func (r *reading) lateEnd(exit string) End {
+	end := End("")
+	if r.status == nil || r.Retries {
+		return GoesOn
+	}
+	for _, value := range r.pollingValues() {
+		for _, way := range r.followAll(value) {
+			if way.ends == PollsOn || !slices.Contains(way.path, exit) && way.leaf != r.Flow.State(exit) {
+				continue
+			}
+			if end != "" && way.ends != end || way.ends != EndsSuccess && way.ends != EndsFailure {
+				return GoesOn
+			}
+			end = way.ends
+		}
+	}
+	return cmp.Or(end, GoesOn)
 }
 
 // boundOfLap says what ends the loop if all laps are alike.
@@ -324,10 +349,12 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	}
 	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
 	if limit.after > 0 && (turn.Wait == 0 && (!r.Hot || limit.after <= longHot) || turn.Wait > 0 && limit.after < bound.After) {
-		bound.Kind, bound.After, bound.Late = limit.kind, limit.after, false
-		if bound.Polls = 0; turn.Wait > 0 {
-			bound.Polls = int(limit.after / turn.Wait)
+		ended := Bound{After: limit.after}
+		if turn.Wait > 0 {
+			ended = c.untilLimit(l, r, turn, limit.after)
 		}
+		ended.Kind, ended.USD = limit.kind, asl.TransitionCost(float64(ended.Transitions))
+		return ended
 	}
 	if limit.isOpen() && bound.Kind == Unbounded {
 		return Bound{Kind: limit.kind}

@@ -1,0 +1,68 @@
+package lint
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// untilLimit is what turns that are all alike take until a time from the start of the flow on, at which
+// the execution ends wherever it is: in the first Wait that is not over before.
+func (c *checker) untilLimit(l *loop, r *reading, turn Turn, limit time.Duration) Bound {
+	states, passed, waits := turn.States, time.Duration(0), time.Duration(0)
+	for _, name := range states {
+		waits += literalWait(l.flow.State(name))
+	}
+	if waits != turn.Wait { // a part of it are delays of retries
+		n := int(limit / turn.Wait)
+		return Bound{Polls: n, Events: n * turn.Events, Transitions: n * turn.Transitions, After: limit}
+	}
+	for _, s := range c.leadIn(l) {
+		if i := slices.Index(states, s.Name); i >= 0 {
+			states = slices.Concat(states[i:], states[:i])
+			break
+		}
+		passed += literalWait(s)
+	}
+	polled := states[0]
+	if r.Poll != nil {
+		polled = r.Poll.Name
+	}
+	n := max(0, int((limit-passed)/turn.Wait)-1) // whole turns
+	bound := Bound{Polls: n, Events: n * turn.Events, Transitions: n * turn.Transitions, After: limit}
+	for passed += time.Duration(n) * turn.Wait; ; {
+		for _, name := range states {
+			if passed >= limit {
+				return bound
+			}
+			s := l.flow.State(name)
+			events, transitions := visit(s)
+			bound.Events, bound.Transitions = bound.Events+events, bound.Transitions+transitions
+			if passed += literalWait(s); name == polled {
+				bound.Polls++
+			}
+		}
+	}
+}
+
+// leadIn are the states from the start of a flow to the first of a loop, as far as only one way leads there.
+func (c *checker) leadIn(l *loop) []*asl.State {
+	var states []*asl.State
+	for s := l.flow.State(l.flow.StartAt); s != nil && !slices.Contains(states, s); s = l.flow.State(s.Next) {
+		states = append(states, s)
+		if l.inside[s.Name] {
+			return states
+		}
+	}
+	return nil
+}
+
+// literalWait is how long a Wait waits by a number in the definition.
+func literalWait(s *asl.State) time.Duration {
+	if s.Wait == nil || s.Wait.Seconds == nil {
+		return 0
+	}
+	seconds, _ := s.Wait.Seconds.Literal.(int64)
+	return time.Duration(seconds) * time.Second
+}
