@@ -1,6 +1,7 @@
 package asl
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,19 @@ func (p *parser) recovery(s *State, o *object) {
 // DefaultRetrier is a retrier that says nothing but its errors.
 func DefaultRetrier() Retrier {
 	return Retrier{IntervalSeconds: 1, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: JitterNone}
+}
+
+// Delay is how long Step Functions waits before the n-th retry, counted from 1, in seconds: the interval,
+// grown by the backoff rate with each retry, and capped. Jitter is not in it.
+func (r Retrier) Delay(n int64) float64 {
+	if r.IntervalSeconds == 0 {
+		return 0
+	}
+	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n-1))
+	if r.MaxDelaySeconds > 0 {
+		seconds = min(seconds, float64(r.MaxDelaySeconds))
+	}
+	return min(seconds, max(maxRetryDelaySeconds, float64(r.IntervalSeconds))) // an execution lives for a year
 }
 
 func (p *parser) retrier(o *object, last bool) Retrier {

@@ -2,7 +2,6 @@ package fix
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -52,14 +51,9 @@ func (f *fragment) leaveToOldRetry(retrier object) bool {
 
 // lastsOf is how long the retries of a retrier wait in the mean, in seconds.
 func lastsOf(r asl.Retrier) float64 {
-	total, interval := 0.0, float64(r.IntervalSeconds)
-	for range min(r.MaxAttempts, asl.MaxEvents) {
-		delay := interval
-		if r.MaxDelaySeconds > 0 {
-			delay = math.Min(delay, float64(r.MaxDelaySeconds))
-		}
-		total += delay
-		interval = math.Min(interval*r.BackoffRate, asl.MaxSeconds)
+	total := 0.0
+	for n := range min(r.MaxAttempts, asl.MaxEvents) {
+		total += r.Delay(n + 1)
 	}
 	if r.JitterStrategy == asl.JitterFull {
 		return total / 2 //nolint:mnd // it draws from 0 on

@@ -2,7 +2,6 @@ package fix
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -43,13 +42,10 @@ func (*checked) limitRetries(l *lint.Loop, r *repairer) []candidate {
 
 // attempts are how many retries a retrier makes within a time.
 func attempts(r asl.Retrier, within time.Duration) int64 {
-	n, interval := int64(0), float64(r.IntervalSeconds)
-	for left := within.Seconds() - interval; left >= 0; left -= interval {
-		n++
-		if interval *= r.BackoffRate; r.MaxDelaySeconds > 0 {
-			interval = math.Min(interval, float64(r.MaxDelaySeconds))
+	n := int64(0)
+	for left := within.Seconds(); ; n++ {
+		if left -= max(r.Delay(n+1), 1); left < 0 {
+			return n
 		}
-		interval = math.Max(interval, 1)
 	}
-	return n
 }

@@ -200,12 +200,9 @@ func pollsByRetry(s *asl.State) bool {
 		if !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
 			continue
 		}
-		total, delay := 0.0, float64(r.IntervalSeconds)
-		for n := int64(0); n < r.MaxAttempts && total < longRetry; n++ {
-			total += delay
-			if delay *= r.BackoffRate; r.MaxDelaySeconds > 0 {
-				delay = min(delay, float64(r.MaxDelaySeconds))
-			}
+		total := 0.0
+		for n := int64(1); n <= r.MaxAttempts && total < longRetry; n++ {
+			total += r.Delay(n)
 		}
 		return total >= longRetry
 	}

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"math"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -75,9 +74,5 @@ func withRetries(t Turn, s *asl.State, caught []string) Turn {
 
 // delayOf is the time before the n-th retry.
 func delayOf(r asl.Retrier, n int64) time.Duration {
-	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n-1))
-	if r.MaxDelaySeconds > 0 {
-		seconds = min(seconds, float64(r.MaxDelaySeconds))
-	}
-	return time.Duration(min(seconds, asl.MaxSeconds)) * time.Second
+	return time.Duration(min(r.Delay(n), asl.MaxSeconds)) * time.Second
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// longestDelay bounds a retry delay that has no MaxDelaySeconds, in seconds:
-// an execution lives for a year at most.
-const longestDelay = 366 * 24 * 60 * 60
-
 // failState ends the state with a failure, if there is one: it is retried or
 // caught, or fails the strand.
 func (s *strand) failState(f *failure) {
@@ -84,22 +80,9 @@ func (s *strand) retry(i int) bool {
 	return true
 }
 
-// backoff is the delay before retry n, counted from 0, in seconds: the
-// interval, grown by the backoff rate n times and capped.
-func backoff(r asl.Retrier, n int64) float64 {
-	if r.IntervalSeconds == 0 {
-		return 0
-	}
-	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n))
-	if r.MaxDelaySeconds > 0 {
-		seconds = min(seconds, float64(r.MaxDelaySeconds))
-	}
-	return min(seconds, max(longestDelay, float64(r.IntervalSeconds)))
-}
-
-// retryDelay is the backoff before retry n, spread if the retrier has jitter.
+// retryDelay is the delay before retry n, counted from 0, spread if the retrier has jitter.
 func (s *strand) retryDelay(r asl.Retrier, n int64) time.Duration {
-	seconds := backoff(r, n)
+	seconds := r.Delay(n + 1)
 	if r.JitterStrategy == asl.JitterFull {
 		seconds *= s.x.run.random.Float64()
 	}

@@ -108,7 +108,7 @@ func (p *probe) retry(s *strand, i int, f *failure) bool {
 	if p.retries >= r.MaxAttempts {
 		return false
 	}
-	p.detail("retryBackoffIntervalSeconds", int64(backoff(r, p.retries)))
+	p.detail("retryBackoffIntervalSeconds", int64(r.Delay(p.retries+1)))
 	p.result.Status, p.result.Error, p.result.Cause = TestRetriable, f.name, f.cause
 	p.end(s)
 	return true
