@@ -108,3 +108,12 @@ func visit(s *asl.State) (events, transitions int) {
 	}
 	return events, transitions
 }
+
+// literalWait is how long a Wait waits by a number in the definition.
+func literalWait(s *asl.State) time.Duration {
+	if s.Wait == nil || s.Wait.Seconds == nil {
+		return 0
+	}
+	seconds, _ := s.Wait.Seconds.Literal.(int64)
+	return time.Duration(seconds) * time.Second
+}

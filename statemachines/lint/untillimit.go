@@ -57,12 +57,3 @@ func (c *checker) leadIn(l *loop) []*asl.State {
 	}
 	return nil
 }
-
-// literalWait is how long a Wait waits by a number in the definition.
-func literalWait(s *asl.State) time.Duration {
-	if s.Wait == nil || s.Wait.Seconds == nil {
-		return 0
-	}
-	seconds, _ := s.Wait.Seconds.Literal.(int64)
-	return time.Duration(seconds) * time.Second
-}
