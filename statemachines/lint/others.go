@@ -7,9 +7,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// around are texts that a word is a part of.
-func around(word string) []string { return []string{"x" + word, word + "x", "x" + word + "x"} }
-
 // textsLike are texts that a condition may find a part of: those that fit its patterns and regular
 // expressions, and those around a literal that an expression of the states passes to a function.
 func textsLike(states []*asl.State) []string {

@@ -202,19 +202,6 @@ func (c *checker) isHot(l *loop) bool {
 	return waits
 }
 
-// changes tells whether a Task does work by its call, such as sending a message or
-// starting a job: a loop around it goes through items, and polls nothing.
-func changes(s *asl.State) bool {
-	if s.Task == nil {
-		return false
-	}
-	r := asl.ParseResource(s.Task.Resource)
-	if r.Direct || r.Action == "" || r.Service == "lambda" || r.Service == "http" || asl.IsPlaceholderText(s.Task.Resource) {
-		return false
-	}
-	return !(&catalog.Operation{Name: javasdk.Capitalize(r.Action)}).Reads()
-}
-
 // goesOnForStatus returns a test for Choices that look at a status.
 func goesOnForStatus(l *loop) func(*asl.State) bool {
 	return func(s *asl.State) bool {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -114,52 +113,4 @@ func (c *checker) redrive(s *asl.State, r asl.Resource) {
 	c.reportAs(diag.Note, RedriveRestarts, s, "/"+field, "after %q the Task fails and the job may still run: "+
 		"a redrive starts a second one beside it; "+
 		"catch \"States.Timeout\" and stop the job, or see that it has ended before you redrive", field)
-}
-
-// startsSecond tells whether a call of a Task that is made again starts a second job: of one name
-// or token a service takes none.
-func startsSecond(s *asl.State, e *catalog.Entry) bool {
-	if token := javasdk.MemberName(e.StartToken()); token != "" {
-		return lacks(s, token)
-	}
-	return e.Job.Protection() == catalog.Unprotected
-}
-
-// lacks tells whether the arguments of a Task that calls an integration are written
-// down in the definition and have no member of that name that is the same in each
-// attempt: arguments are computed anew for each.
-func lacks(s *asl.State, member string) bool {
-	t := s.Parameters
-	if t == nil {
-		t = s.Arguments
-	}
-	if t.Kind == asl.TemplateObject {
-		return !slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, member) && !differs(m.Value) })
-	}
-	given, object := t.Literal.(map[string]any)
-	if !object {
-		return false
-	}
-	for name := range given {
-		if strings.EqualFold(name, member) {
-			return false
-		}
-	}
-	return true
-}
-
-// differs tells whether a template gives another value each time.
-func differs(t *asl.Template) bool {
-	switch {
-	case t.Intrinsic != nil:
-		text := t.Intrinsic.String()
-		return strings.Contains(text, "States.UUID(") || strings.Contains(text, "States.MathRandom(") || strings.Contains(text, "$$.State.RetryCount")
-	case t.Expression != nil:
-		return slices.ContainsFunc([]string{"$uuid(", "$random(", "$now(", "$millis(", "State.RetryCount"}, func(call string) bool {
-			return strings.Contains(quoted().ReplaceAllString(t.Expression.String(), "''"), call)
-		})
-	case t.Path != nil:
-		return strings.HasSuffix(t.Path.String(), ".RetryCount")
-	}
-	return false
 }
