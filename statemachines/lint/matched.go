@@ -10,6 +10,9 @@ import (
 // slashed is a regular expression in one of JSONata, with its flags.
 var slashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/((?:[^/\\]|\\.)+)/([im]*)`) })
 
+// around are texts that a word is a part of.
+func around(word string) []string { return []string{"x" + word, word + "x", "x" + word + "x"} }
+
 // mostTexts are how many texts are made for a regular expression.
 const mostTexts = 8
 
