@@ -76,6 +76,3 @@ func textsOf(r *syntax.Regexp) []string {
 		return []string{""}
 	}
 }
-
-// around are texts that a word is a part of.
-func around(word string) []string { return []string{"x" + word, word + "x", "x" + word + "x"} }
