@@ -19,8 +19,10 @@ func TestMembersOfEachAnswer(t *testing.T) {
 	text, err := os.ReadFile("always.json")
 	require.NoError(t, err)
 	var rows []struct {
-		Service, Operation, Source string
-		Members                    []string
+		Service   string   `json:"service"`
+		Operation string   `json:"operation"`
+		Source    string   `json:"source"`
+		Members   []string `json:"members"`
 	}
 	require.NoError(t, json.Unmarshal(text, &rows))
 	for _, row := range rows {

@@ -102,7 +102,7 @@ func (c *checked) ruleBehind(s *asl.State, row *lint.Row) string {
 	rules := nodeAt(c.root, s.Position.Pointer).Get("Choices").Items
 	for i := range s.Choice.Rules {
 		raw := string(rules[i].Raw())
-		names := slices.ContainsFunc([]string{"'" + row.Values[0] + "'", `"` + row.Values[0] + `"`}, func(quoted string) bool { return strings.Contains(raw, quoted) })
+		names := strings.Contains(raw, "'"+row.Values[0]+"'") || strings.Contains(raw, `"`+row.Values[0]+`"`)
 		if next := s.Choice.Rules[i].Next; names && !slices.Contains(row.Routes, next) {
 			return next
 		}

@@ -188,7 +188,8 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 	if kind.Sort == trial.Status || kind.Sort == trial.Items {
 		change.After = describeOf(r.After, r.Before)
 	}
-	if kind.Sort == trial.Fails && r.After.Asked > r.Before.Asked && r.Before.Error == kind.Value && r.After.Error != kind.Value && !strings.HasPrefix(r.After.Error, ownErrors) {
+	later := kind.Sort == trial.Fails && r.After.Asked > r.Before.Asked
+	if later && r.Before.Error == kind.Value && r.After.Error != kind.Value && !strings.HasPrefix(r.After.Error, ownErrors) {
 		change.After = retried // its end is that of a later answer
 	}
 	if kind.Sort == trial.Status && r.Left.Sort == trial.Status {

@@ -53,7 +53,7 @@ func (c *checker) goesRoundAnyhow(b *bounds, hops []hop) bool {
 				return false
 			}
 		}
-		if limits[h.way] && taken+1 < len(ways) || h.state.Choice != nil && !(b.asksAnswers(hops, i) && b.countsAnew(hops, i)) {
+		if limits[h.way] && taken+1 < len(ways) || h.state.Choice != nil && (!b.asksAnswers(hops, i) || !b.countsAnew(hops, i)) {
 			return false
 		}
 		passes, waits = passes || b.passes[h.state][h.way], waits || passesTime(h.state)

@@ -28,15 +28,19 @@ func TestTextsThatAnEarlierRuleTakes(t *testing.T) {
 		requireHidden(t, findings, c.hidden, c.rule)
 	}
 	const state = `{"Variable": "$.QueryExecution.Status.State", `
-	const any = `{"Variable": "$.QueryExecution.Query", `
+	const query = `{"Variable": "$.QueryExecution.Query", `
 	for _, c := range []struct{ earlier, rule, hidden string }{
-		{state + `"StringMatches": "*ED", "Next": "End"}`, `{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}], "Next": "Bad"}`,
-			`"FAILED" and leads to "End"`},
-		{any + `"StringMatches": "DROP*", "Next": "End"}`, `{"Or": [` + any + `"StringEquals": "DROP TABLE x"}, ` + any + `"StringEquals": "y"}], "Next": "Bad"}`,
-			`"DROP TABLE x" and leads to "End"`},
-		{any + `"StringMatches": "DROP*", "Next": "End"}`, `{"And": [{"Or": [` + any + `"StringMatches": "DROP TABLE*"}, ` + any + `"StringEquals": "y"}]}, ` +
+		{
+			state + `"StringMatches": "*ED", "Next": "End"}`, `{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}], "Next": "Bad"}`,
+			`"FAILED" and leads to "End"`,
+		},
+		{
+			query + `"StringMatches": "DROP*", "Next": "End"}`, `{"Or": [` + query + `"StringEquals": "DROP TABLE x"}, ` + query + `"StringEquals": "y"}], "Next": "Bad"}`,
+			`"DROP TABLE x" and leads to "End"`,
+		},
+		{query + `"StringMatches": "DROP*", "Next": "End"}`, `{"And": [{"Or": [` + query + `"StringMatches": "DROP TABLE*"}, ` + query + `"StringEquals": "y"}]}, ` +
 			state + `"StringEquals": "FAILED"}], "Next": "Bad"}`, `"DROP TABLE*" and leads to "End"`},
-		{any + `"StringMatches": "DROP TABLE*", "Next": "End"}`, `{"Or": [` + any + `"StringMatches": "DROP*"}, ` + any + `"StringEquals": "y"}], "Next": "Bad"}`, ""},
+		{query + `"StringMatches": "DROP TABLE*", "Next": "End"}`, `{"Or": [` + query + `"StringMatches": "DROP*"}, ` + query + `"StringEquals": "y"}], "Next": "Bad"}`, ""},
 		{state + `"StringMatches": "*ED", "Next": "End"}`, `{"Not": {"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}]}, "Next": "Bad"}`, ""},
 	} {
 		requireHidden(t, checkRules(t, "", c.earlier+", "+c.rule), c.hidden, c.rule)

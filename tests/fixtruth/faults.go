@@ -41,7 +41,9 @@ var faults = []fault{
 	{"all failures forgotten", func(b *blueprint) bool {
 		return b.choices == defaultWaits && b.catch != "failure" && b.jobs == 1 && len(b.failure) > 0 && b.around != "outer"
 	}, func(b *blueprint, _ *rand.Rand) { b.failure = nil }},
-	{"a failure taken for success", func(b *blueprint) bool { return len(b.failures()) > 1 && b.choices != defaultSucceeds && !b.split }, func(b *blueprint, r *rand.Rand) {
+	{"a failure taken for success", func(b *blueprint) bool {
+		return len(b.failures()) > 1 && b.choices != defaultSucceeds && !b.split
+	}, func(b *blueprint, r *rand.Rand) {
 		b.success = append(slices.Clone(b.success), take(r, &b.failure, b.failures()))
 	}},
 	{"a running status forgotten", func(b *blueprint) bool {

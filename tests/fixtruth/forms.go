@@ -129,7 +129,8 @@ var slots = []slot{
 	{40, []form{
 		{"status in the Cause", func(b *blueprint) bool { return b.catch != "failure" && b.jobs == 1 }, func(b *blueprint) { b.cause = "status" }},
 		{"reason in the Cause", func(b *blueprint) bool {
-			return b.catch != "failure" && b.jobs == 1 && !b.split && b.result != "selector" && b.result != "output" && b.choices != defaultFails && b.choices != defaultDecides
+			whole := b.result != "selector" && b.result != "output"
+			return b.catch != "failure" && b.jobs == 1 && !b.split && whole && b.choices != defaultFails && b.choices != defaultDecides
 		}, func(b *blueprint) { b.cause = "reason" }},
 	}},
 }

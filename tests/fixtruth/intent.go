@@ -67,16 +67,22 @@ func (b *blueprint) intend(s scenario, item int) intent {
 			break
 		}
 	}
-	switch {
-	case in.end == toSuccess && b.after != "":
-		call(b.after + ":invoke")
-	case in.end == toFailure && b.clean:
-		call("aws-sdk:" + b.op.service + ":" + b.op.stop)
-	}
-	if in.end == toFailure && b.message {
-		call("sns:publish")
-	}
+	in.calls = append(in.calls, b.callsBehind(in.end)...)
 	return in
+}
+
+// callsBehind are the calls behind an end of the loop.
+func (b *blueprint) callsBehind(end string) (calls []string) {
+	switch {
+	case end == toSuccess && b.after != "":
+		calls = append(calls, b.after+":invoke")
+	case end == toFailure && b.clean:
+		calls = append(calls, "aws-sdk:"+b.op.service+":"+b.op.stop)
+	}
+	if end == toFailure && b.message {
+		calls = append(calls, "sns:publish")
+	}
+	return calls
 }
 
 // comesAgain tells whether a machine comes to its loop again behind an end.

@@ -57,15 +57,16 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 		}
 		bare, told := typecheck.Sample{}.Complete(clone(s.answer), model.Output), clone(s.answer)
 		s.answer = a.Complete(s.answer, model.Output)
+		fits := func(answer any) bool { return err == nil && check.Check(nil, answer, nil).Verdict == s.verdict }
 		for _, p := range b.texts {
 			if word, ok := p.get(told).(string); ok {
 				s.answer = p.tell(s.answer, word)
-			} else if without := p.unlist(clone(s.answer)); err == nil && check.Check(nil, without, nil).Verdict == s.verdict {
+			} else if without := p.unlist(clone(s.answer)); fits(without) {
 				s.answer = without
 			}
 		}
 		// What the machine names may be what the waiter reads, too.
-		if err == nil && check.Check(nil, s.answer, nil).Verdict != s.verdict {
+		if err == nil && !fits(s.answer) {
 			s.answer = bare
 		}
 		a.putEchoes(s.answer, b.echoes)
@@ -74,21 +75,23 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 				at.remove(s.answer) // the mock knows it
 			}
 		}
-		isPolled := func(at place) bool {
-			if b.path != nil {
-				return slices.Equal(at, b.path)
-			}
-			word, _ := at.get(s.answer).(string)
-			return isRead(e, at) && (word == s.name || strings.HasPrefix(s.name, word+"-"))
-		}
-		settled := s.agree(e, isPolled, func(answer any) bool { return err != nil || check.Check(nil, answer, nil).Verdict == s.verdict })
-		b.settled = append(b.settled, settled...)
+		isPolled := func(at place) bool { return b.polls(s, at) }
+		b.settled = append(b.settled, s.agree(e, isPolled, func(answer any) bool { return err != nil || fits(answer) })...)
 		s.acceptor = pollcore.NoAcceptor
 		if err == nil {
 			s.acceptor = check.Check(nil, s.answer, nil).Acceptor
 		}
 	}
 	return b
+}
+
+// polls tells whether a place of an answer has the status that the machine asks for.
+func (b *behaviour) polls(s *status, at place) bool {
+	if b.path != nil {
+		return slices.Equal(at, b.path)
+	}
+	word, _ := at.get(s.answer).(string)
+	return isRead(b.entry, at) && (word == s.name || strings.HasPrefix(s.name, word+"-"))
 }
 
 // byStatus makes the answers of a job whose status says all.

@@ -110,6 +110,21 @@ func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, 
 			}
 		}
 	}
+	findStops(groups, tasks, taken)
+	for _, j := range jobs {
+		if j.sync == nil && len(j.describes) == 0 {
+			for _, t := range j.starts {
+				delete(taken, t) // it may begin what another entry describes
+			}
+		}
+	}
+	findBegins(jobs, tasks, taken)
+	// A job that nothing describes runs unseen: its calls are calls like any other.
+	return slices.DeleteFunc(jobs, func(j *job) bool { return j.sync == nil && len(j.describes) == 0 }), nil
+}
+
+// findStops gives the Tasks that stop a job to it.
+func findStops(groups map[string]*job, tasks []*task, taken map[*task]bool) {
 	for _, t := range tasks {
 		for _, name := range slices.Sorted(maps.Keys(groups)) {
 			j := groups[name]
@@ -122,16 +137,6 @@ func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, 
 			}
 		}
 	}
-	for _, j := range jobs {
-		if j.sync == nil && len(j.describes) == 0 {
-			for _, t := range j.starts {
-				delete(taken, t) // it may begin what another entry describes
-			}
-		}
-	}
-	findBegins(jobs, tasks, taken)
-	// A job that nothing describes runs unseen: its calls are calls like any other.
-	return slices.DeleteFunc(jobs, func(j *job) bool { return j.sync == nil && len(j.describes) == 0 }), nil
 }
 
 // isDescribed tells whether a Task describes the job that a ".sync" Task runs, whose
