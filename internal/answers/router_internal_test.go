@@ -173,7 +173,8 @@ func (s *stage) answerer(m *source.Machine, o sim.Options) string {
 	return "simulated job"
 }
 
-// lazily says who answers the Task of a machine when it calls.
+// lazily says who answers the Task of a machine when it calls. What counts its calls is asked
+// again in a replay, and what acts is not.
 func (s *stage) lazily(t require.TestingT, d draw, m *source.Machine) string {
 	r := s.router(t, d, m)
 	var o sim.Options
@@ -181,6 +182,13 @@ func (s *stage) lazily(t require.TestingT, d draw, m *source.Machine) string {
 		return nobody
 	}
 	chosen := s.answerer(m, o)
+	if chosen != nobody {
+		call := sim.Call{State: "Get", Resource: m.StateMachine.State("Get").Task.Resource}
+		counts := strings.HasPrefix(chosen, "mock") || chosen == "simulated job"
+		if counts || !d.ofState && !d.ofResource && d.simulated == nil {
+			require.Equal(t, counts, o.Repeat(call), "%s: %+v", chosen, d)
+		}
+	}
 	require.NoError(t, r.Close())
 	return chosen
 }
