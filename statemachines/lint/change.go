@@ -11,9 +11,6 @@ import (
 // readVerbs are those of calls that change nothing.
 var readVerbs = []string{"describe", "get", "list"}
 
-// makeVerbs are those of calls that make a resource.
-var makeVerbs = []string{"create", "restore", "run", "copy", "import", "register"}
-
 // maxBefore is how many states before a poll are looked at.
 const maxBefore = 40
 
@@ -21,17 +18,20 @@ const maxBefore = 40
 // last call before the poll that changes what it describes, such as DeleteDBInstance
 // before DescribeDBInstances. If there is none, or nobody waits for that, all are left.
 func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
+	if len(judges) < 2 {
+		return judges
+	}
 	verb := c.lastChange(r)
-	if verb == "" || len(judges) < 2 {
+	if verb == nil {
 		return judges
 	}
 	var left, named []*judge
 	for _, j := range judges {
-		if j.aim() != aimOf(verb) {
+		if j.aim() != verb.Aim {
 			continue
 		}
 		left = append(left, j)
-		if strings.Contains(strings.ToLower(j.entry.Name), verb) { // StackUpdateComplete
+		if strings.Contains(j.entry.Name, verb.Name) { // StackUpdateComplete
 			named = append(named, j)
 		}
 	}
@@ -46,14 +46,14 @@ func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
 }
 
 // lastChange is the verb of the nearest call before the poll that changes a resource of
-// the kind that it describes; empty if there is none within
+// the kind that it describes; nil if there is none within
 // maxBefore states, or two are as near.
-func (c *checker) lastChange(r *reading) string {
+func (c *checker) lastChange(r *reading) *catalog.Verb {
 	before := c.waysOf(r.Flow).before
 	seen := map[*asl.State]bool{r.Poll: true}
 	for near := []*asl.State{r.Poll}; len(near) > 0 && len(seen) <= maxBefore; {
 		var next []*asl.State
-		var verbs []string
+		var verbs []*catalog.Verb
 		for _, s := range near {
 			for _, from := range before[s.Name] {
 				if seen[from] {
@@ -64,27 +64,26 @@ func (c *checker) lastChange(r *reading) string {
 				if from.Task == nil {
 					continue
 				}
-				if verb := c.changeOf(from, r); verb != "" {
+				if verb := c.changeOf(from, r); verb != nil && !slices.Contains(verbs, verb) {
 					verbs = append(verbs, verb)
 				}
 			}
 		}
-		slices.Sort(verbs)
-		switch verbs = slices.Compact(verbs); len(verbs) {
+		switch len(verbs) {
 		case 0:
 			near = next
 		case 1:
 			return verbs[0]
 		default:
-			return ""
+			return nil
 		}
 	}
-	return ""
+	return nil
 }
 
-// changeOf is the verb of a Task that changes a resource of the kind that the poll describes; empty
+// changeOf is the verb of a Task that changes a resource of the kind that the poll describes; nil
 // for other Tasks.
-func (c *checker) changeOf(s *asl.State, r *reading) string {
+func (c *checker) changeOf(s *asl.State, r *reading) *catalog.Verb {
 	service, describe, _ := strings.Cut(r.Operation, ":")
 	noun := strings.TrimSuffix(strings.ToLower(describe), "s")
 	for _, verb := range readVerbs {
@@ -94,19 +93,23 @@ func (c *checker) changeOf(s *asl.State, r *reading) string {
 	if known, err := catalog.AWS().Service(service); err == nil && of == service {
 		switch change := known.ChangedBy(action, describe); {
 		case change != nil && change.Makes:
-			return "create"
+			return catalog.VerbOf("Create")
 		case change != nil:
-			return "update"
+			return catalog.VerbOf("Update")
 		}
 	}
 	if of != service || !strings.Contains(strings.ToLower(action), noun) {
-		return ""
+		return nil
 	}
-	return verbOf(action)
+	return catalog.VerbOf(action)
 }
 
 // makes tells whether a Task makes what a waiter waits for: the catalogue names no start call of
 // those that are no jobs.
 func (c *checker) makes(s *asl.State, r *reading, j *judge) bool {
-	return j.entry != nil && j.entry.Job == nil && j.aim() == aimsAtReady && slices.Contains(makeVerbs, c.changeOf(s, r))
+	if j.entry == nil || j.entry.Job != nil || j.aim() != catalog.AimReady {
+		return false
+	}
+	verb := c.changeOf(s, r)
+	return verb != nil && verb.Makes
 }

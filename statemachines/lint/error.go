@@ -159,7 +159,7 @@ func (c *checker) makesBefore(r *reading) bool {
 			}
 			of, action, _ := strings.Cut(c.operations.call(from.Task.Resource), ":")
 			verb, object := splitVerb(action)
-			if of == service && object != "" && !slices.Contains(readVerbs, verb) && aimOf(verbOf(action)) == aimsAtReady &&
+			if of == service && object != "" && !slices.Contains(readVerbs, verb) && leadsToReady(action) &&
 				(strings.Contains(noun, object) || strings.Contains(object, noun)) {
 				return true
 			}

@@ -85,7 +85,7 @@ func (j *judge) meaningOf(s *status, value string, result pollcore.Result) Meani
 		return MeansEnding
 	case passing == catalog.PassingLater:
 		return MeansUnknown // what the job ended with came before
-	case result.Acceptor == pollcore.NoAcceptor && j.aim() == aimsAtGone && isOnItsWay(value):
+	case result.Acceptor == pollcore.NoAcceptor && j.aim() == catalog.AimGone && isOnItsWay(value):
 		return MeansRunning
 	case result.Acceptor == pollcore.NoAcceptor && endName().MatchString(value):
 		return MeansUnknown // the waiter polls on, and nobody says that the job runs

@@ -49,7 +49,7 @@ func (c *checker) changeUnderway(r *reading) *underway {
 				return nil
 			case change != nil && found == nil:
 				found = &underway{change, s, action}
-			case change != nil && found.Change != change, change == nil && slices.Contains(makeVerbs, verbOf(action)):
+			case change != nil && found.Change != change, change == nil && makesSome(action):
 				return nil
 			}
 		}

@@ -11,27 +11,10 @@ import (
 // begin is a call that changes the resource that a waiter describes: what one waits for begins there.
 type begin struct {
 	task    *task
-	verb    string          // such as "Update"
+	verb    *catalog.Verb
 	change  *catalog.Change // what is known of it but its name; nil if nothing is
 	running *status         // while it goes on; nil for the one of the waiter
 }
-
-// beginVerbs are those of calls that change a resource, and what the resource is then.
-var beginVerbs = map[string]string{
-	"Create": ready, "Run": ready, "Restore": ready, "Copy": ready, "Import": ready, "Register": ready, "Start": ready, "Update": ready,
-	"Modify": ready, "Resume": ready, "Reboot": ready, "Resize": ready, "Promote": ready, "Failover": ready, "Rollback": ready, "Upgrade": ready,
-	"Delete": gone, "Terminate": gone, "Deregister": gone, "Stop": halted, "Suspend": halted, "Pause": halted,
-}
-
-// What a call leads a resource to, and what a waiter waits for.
-const (
-	ready  = "ready"
-	gone   = "gone"
-	halted = "stopped"
-)
-
-// makeVerbs are those of calls before which there is no such resource.
-var makeVerbs = []string{"Create", "Run", "Restore", "Copy", "Import", "Register"}
 
 // findBegins finds the Tasks whose calls begin what a job without a start waits for, where the
 // machine polls it. Such a Task answers for the job, so it is of one alone.
@@ -55,19 +38,17 @@ func findBegins(jobs []*job, tasks []*task, taken map[*task]bool) {
 // beginOf tells whether a Task begins what the job waits for.
 func (j *job) beginOf(t *task) (begin, bool) {
 	if change := j.entry.Service.ChangedBy(t.operation.Name, j.entry.Operation.Name); change != nil {
-		verb := "Update"
+		verb := catalog.VerbOf("Update")
 		if change.Makes {
-			verb = "Create"
+			verb = catalog.VerbOf("Create")
 		}
-		return begin{task: t, verb: verb, change: change}, j.aim() == ready
+		return begin{task: t, verb: verb, change: change}, j.entry.Aim() == catalog.AimReady
 	}
-	for verb, leads := range beginVerbs {
-		rest, ok := strings.CutPrefix(t.operation.Name, verb)
-		if ok && leads == j.aim() && isOf(rest, nounOf(j.entry.Operation.Name)) {
-			return begin{task: t, verb: verb}, true
-		}
+	verb := catalog.VerbOf(t.operation.Name)
+	if verb == nil || verb.Aim != j.entry.Aim() || !isOf(strings.TrimPrefix(t.operation.Name, verb.Name), nounOf(j.entry.Operation.Name)) {
+		return begin{}, false
 	}
-	return begin{}, false
+	return begin{task: t, verb: verb}, true
 }
 
 // nounOf is what an operation that reads describes, in the singular: "DBInstance".
@@ -87,18 +68,6 @@ func isOf(text, noun string) bool {
 	rest = strings.TrimPrefix(rest, "s")
 	same := slices.Contains([]string{"", "ReadReplica", "Config", "Configuration", "Version"}, rest)
 	return ok && (same || strings.HasPrefix(rest, "From") || strings.HasPrefix(rest, "To"))
-}
-
-// aim is what the waiter of the job waits for.
-func (j *job) aim() string {
-	switch {
-	case isDeletion(j.entry) || strings.HasSuffix(j.entry.Name, "Terminated"):
-		return gone
-	case strings.HasSuffix(j.entry.Name, "Stopped"):
-		return halted
-	default:
-		return ready
-	}
 }
 
 // prepareBegins finds the status while each call goes on.
@@ -124,7 +93,7 @@ func (b *behaviour) runningAfter(by *begin) *status {
 			}
 		}
 	}
-	stem := strings.ToUpper(strings.TrimRight(by.verb, "ey"))
+	stem := strings.ToUpper(strings.TrimRight(by.verb.Name, "ey"))
 	for _, word := range underway {
 		for i := range b.statuses {
 			s, upper := &b.statuses[i], strings.ToUpper(b.statuses[i].name)
@@ -178,5 +147,5 @@ func (j *job) coursesOf(a *answers, spec Spec, end *status) object {
 // isThereBefore tells whether the resource of the job is there before the first call that changes it.
 func (j *job) isThereBefore() bool {
 	return len(j.begins) > 0 && !isDeletion(j.entry) &&
-		!slices.ContainsFunc(j.begins, func(b begin) bool { return slices.Contains(makeVerbs, b.verb) })
+		!slices.ContainsFunc(j.begins, func(b begin) bool { return b.verb.Makes })
 }
