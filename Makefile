@@ -60,7 +60,7 @@ test: ## Run the tests, apart from those of make e2e
 race: ## Run the tests under the race detector
 	go test -race -timeout 30m ./...
 
-# What is tried makes much garbage in little memory.
+# These tests allocate much and keep little.
 COLLECT_RARELY := GOGC=400
 
 # make conformance runs all suites, and -all all cases of plans.
@@ -69,6 +69,10 @@ whole: ## Run without the race detector the tests of which it sees a sample
 	all=$$(go list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./...) && \
 	sampled=$$(echo "$$all" | grep -E '/tests/(race|growthtest)\b' | grep -vE '^[^ ]*/(tests/conformance|pollcore/plan) ' | cut -d' ' -f1) && \
 	test -n "$$sampled" && $(COLLECT_RARELY) go test -v -timeout 30m $$sampled ./internal/cli/...
+
+.PHONY: plans
+plans: ## Check all cases of plans, not those of a sample alone
+	$(COLLECT_RARELY) go test -v ./pollcore/plan -all
 
 # What they build is not among what Go's cache of test results knows. An example
 # that starts a program runs here, too. RACE=-race runs them under the race detector.

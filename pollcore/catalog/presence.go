@@ -57,12 +57,10 @@ func (p Presence) Has(v pollcore.Verdict) bool {
 // MayLack tells whether only some jobs with the verdict have the member.
 func (p Presence) MayLack(v pollcore.Verdict) bool {
 	switch p {
-	case AfterFailure:
+	case AfterFailure, AfterPart:
 		return v == pollcore.Failure
 	case AfterEndOrNever:
 		return v != pollcore.Retry
-	case AfterPart:
-		return v == pollcore.Failure
 	case AfterFirst:
 		return v == pollcore.Retry
 	case WithSome:

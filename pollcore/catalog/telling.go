@@ -19,8 +19,8 @@ type Telling struct {
 	Since  Presence `json:"since"`
 	Before any      `json:"before"`
 	After  any      `json:"after"`
-	// Form is how AWS writes a text of which waiters compare the last word, which stands for {word};
-	// empty if it is the word alone.
+	// Form is the whole text as AWS writes it, with {word} for the word that waiters compare with;
+	// empty if the text is the word alone.
 	Form   string `json:"form,omitempty"`
 	Source string `json:"source"`
 }

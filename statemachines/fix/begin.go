@@ -26,7 +26,7 @@ func (l *loop) beginAs(variables object) {
 }
 
 // beginning is the value that an Assign gives a variable, as a state in JSONata writes it; nil
-// if that is of the input.
+// if it is neither a literal nor computed from the time alone.
 func beginning(m jsontree.Member) any {
 	if m.Name == variableOf(m) && isLiteral(m.Value) {
 		var value any

@@ -33,7 +33,7 @@ type loop struct {
 	entry     *catalog.Entry
 	starter   *syncStart        // nil if the start of the job stays
 	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
-	apart     map[string]bool   // statuses of failures that may leave as a success does: one behind it tells them apart, or they are such in part
+	apart     map[string]bool   // statuses that may leave as a success does: a state behind the loop tells them apart, or they are failures for some jobs alone
 	late      []string          // the states behind it that it leads to while the job runs
 	otherwise string            // where it leads any status that it does not know, and fails; empty if it does not
 	entries   []*asl.State      // where it begins

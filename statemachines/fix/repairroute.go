@@ -15,8 +15,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
-// leadLike leads the values to the states that rules of other Choices lead like ones to: an earlier
-// Choice may take the values, and one that starts the job again is no end.
+// leadLike tries, for the values, the targets of rules in other Choices that name a like status: an
+// earlier Choice may take the values, and one that starts the job again is no end.
 func (e *statusEdit) leadLike(rows []lint.Row) {
 	var tried []string
 	for _, s := range e.loop.Choices {
@@ -39,7 +39,7 @@ func (e *statusEdit) leadLike(rows []lint.Row) {
 	}
 }
 
-// namesOne tells whether a rule compares only with texts, and with one of some.
+// namesOne tells whether a rule compares with texts only, one of the values among them.
 func namesOne(rule *jsontree.Node, values []string) bool {
 	return slices.ContainsFunc(wordsIn(rule), func(word string) bool { return slices.Contains(values, word) })
 }

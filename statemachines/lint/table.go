@@ -211,8 +211,8 @@ type Bound struct {
 	Still []string
 	// Anew is a state that counts anew for each turn of an outer loop that nothing bounds; empty for none.
 	Anew string
-	// Past are the statuses in which the loop polls on past the bound, as another status is a part of it;
-	// AnyOther stands for those of the row without values.
+	// Past are the statuses in which the loop polls on past the bound, which a rule for other statuses
+	// has; AnyOther stands for those of the row without values.
 	Past []string
 	// Running is what ends a loop whose job never ends, where Failing is set.
 	Running *Bound
@@ -392,7 +392,7 @@ func Polled(loops []Loop) (entries map[string]*catalog.Entry, running map[string
 	return entries, running
 }
 
-// PolledOn are the statuses for which the loop asks again, those of a job that runs first.
+// PolledOn are the statuses for which the loop asks again: first those of a running job.
 func (l *Loop) PolledOn() []string {
 	var all []string
 	for _, runs := range []bool{true, false} {

@@ -60,8 +60,8 @@ func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
 // mostSeeds is how many inputs are drawn for one with which a loop turns.
 const mostSeeds = 8
 
-// leadTurning puts an input in front with which a loop polls a job again that runs, where no other is so: a
-// count that the input begins is drawn above the limit that the input has, or below.
+// leadTurning puts an input in front with which a loop polls a running job again, where no other input
+// does that: the draw may begin a count above the limit that stands in the same input.
 func (p *pair) leadTurning(ctx context.Context, found [][]byte) ([][]byte, error) {
 	for _, input := range found {
 		if turns, err := p.turns(ctx, input); turns || err != nil {
@@ -81,7 +81,7 @@ func (p *pair) leadTurning(ctx context.Context, found [][]byte) ([][]byte, error
 	return found, nil
 }
 
-// turns tells whether a loop polls a job again that runs, or none waits for a job that does.
+// turns tells whether a loop polls a running job again, or no loop waits for a job that can run.
 func (p *pair) turns(ctx context.Context, input []byte) (bool, error) {
 	waits := false
 	for _, role := range p.tasks {

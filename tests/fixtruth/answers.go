@@ -10,7 +10,7 @@ import (
 )
 
 // answer is one answer to a poll: a status, or an error, or neither, which is an answer
-// without a status. Of one that is other, the second member is not as expected.
+// without a status. In one with other set, the second member is not as expected.
 type answer struct {
 	status, err string
 	other       bool

@@ -75,7 +75,7 @@ func (w *writer) boundRule() object {
 	return rule
 }
 
-// both is the condition that two hold.
+// both joins two conditions by "and".
 func (w *writer) both(one, other object) object {
 	if !w.inJSONata() {
 		return object{"And": []any{one, other}}
@@ -86,7 +86,7 @@ func (w *writer) both(one, other object) object {
 	return object{"Condition": "{% " + inside(one) + " and " + inside(other) + " %}"}
 }
 
-// successRules lead successes somewhere, and those that a second member says are none to the failure.
+// successRules lead successes somewhere. An answer whose second member tells a failure goes there.
 func (w *writer) successRules(next string) []any {
 	rules := w.rules(w.success, true, next)
 	if !w.split {

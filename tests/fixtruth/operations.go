@@ -24,8 +24,8 @@ type operation struct {
 	// reason is there only after a failure.
 	status, reason                    []string
 	success, failure, running, ending []string
-	// second leads to another member of the answer, of which some machines ask that it is as expected after
-	// a success.
+	// second leads to another member of the answer. Some machines ask after a success whether it is as
+	// expected.
 	second               []string
 	expected, unexpected any
 	// debated are successes that the makers of other machines take for failures, such as

@@ -73,7 +73,7 @@ func routesTable(l fix.Loop, wait string) string {
 	return b.String()
 }
 
-// meaningOf says what a status means, and what a new loop does that its meaning does not say.
+// meaningOf says what a status means, and where the new loop leads it, if that is not plain.
 func meaningOf(r fix.Route) string {
 	switch {
 	case r.Meaning == lint.MeansEnding && r.After != "":

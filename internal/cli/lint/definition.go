@@ -14,8 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// CheckDefinition returns the findings of a definition as jobpoller lint has them without flags,
-// but for --express.
+// CheckDefinition returns what jobpoller lint finds in a definition, with --express if it is set.
 func CheckDefinition(ctx context.Context, d *source.Definition, express bool) ([]Finding, error) {
 	found, _, err := checkDefinition(ctx, d, options{express: express})
 	return found, err

@@ -363,7 +363,7 @@ func (j *job) pollMembers(answers *answers, spec Spec, ends *status) object {
 	return body
 }
 
-// isNamed tells whether the answers about the job have what its id is a member of: they name the job then.
+// isNamed tells whether the answers about the job have the member that holds its id, and so name it.
 func (j *job) isNamed() bool {
 	told := j.identity.told
 	if len(told) == 0 {
