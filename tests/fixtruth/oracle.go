@@ -224,7 +224,8 @@ func ownTimeOut(before, after *observed, differences []Difference) []Difference 
 		return nil
 	}
 	var kept []Difference
-	if after.endless || after.status == history.StatusSucceeded || isBroken(after.err) {
+	goesOn := after.status == history.StatusSucceeded && before.status != history.StatusSucceeded // and the author's bound did not
+	if after.endless || goesOn || isBroken(after.err) {
 		kept = append(kept, Difference{Kind: TimeOut, Text: fmt.Sprintf("%s %s", after.status, after.err)})
 	}
 	for place, f := range after.flows {
