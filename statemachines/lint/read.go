@@ -37,7 +37,9 @@ type reading struct {
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop
-	outside    outside // of the flow
+	// boundGoesOn tells that the bound leads to the next round of an outer loop.
+	boundGoesOn bool
+	outside     outside // of the flow
 	// followAll follows a status, on the ways that a bound of the loop takes, too.
 	followAll func(value string) []route
 	// compared are values that the machine alone knows.

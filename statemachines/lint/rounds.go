@@ -19,9 +19,13 @@ func (c *checker) findRounds(l *loop, r *reading) int {
 		return 0
 	}
 	outer := func(name string) bool { return l.inside[name] && !r.inner.inside[name] }
-	rounds := 0
+	rounds, polling := 0, r.pollingValues()
 	for _, value := range r.status.values {
 		if !slices.ContainsFunc(r.routes[value], func(way route) bool { return slices.ContainsFunc(way.path, outer) }) {
+			continue
+		}
+		if slices.Contains(polling, value) { // its bound leads to the next round: the laps are polls of all rounds
+			r.boundGoesOn = true
 			continue
 		}
 		for _, from := range c.entriesOf(l) {

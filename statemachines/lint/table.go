@@ -256,7 +256,10 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		bound.Running = &running
 	}
 	c.addPlace(l, r, &bound)
-	if r.Rounds != 0 {
+	switch {
+	case r.boundGoesOn:
+		bound.Shared = bound.Kind == ByCount
+	case r.Rounds != 0:
 		anew := bound.Kind == ByCount && c.countsAnew(l, r)
 		if anew || bound.Kind == ByTime && c.boundsOf(l).renewed {
 			bound.Rounds = r.Rounds
