@@ -17,6 +17,9 @@ type document struct {
 	file []byte
 	read func(file []byte) (*source.Definition, error)
 	root *jsontree.Node // of the definition's Text
+
+	looked   bool // lint has looked at it, see look
+	findings []finding
 }
 
 func newDocument(file []byte, read func(file []byte) (*source.Definition, error)) (*document, error) {
@@ -31,7 +34,7 @@ func newDocument(file []byte, read func(file []byte) (*source.Definition, error)
 	if err != nil {
 		return nil, d.LocateError(err)
 	}
-	return &document{d, file, read, text.Root}, nil
+	return &document{Definition: d, file: file, read: read, root: text.Root}, nil
 }
 
 // change puts a text in the place of bytes.

@@ -64,8 +64,9 @@ func (o *observed) givesUp() (exit string, polls int) {
 type bench struct {
 	machine *asl.StateMachine
 	input   []byte
-	exits   []string // states that the loop leads to
-	polls   []string // Tasks: a schedule can have one for each of its phases
+	exits   []string       // states that the loop leads to
+	polls   []string       // Tasks: a schedule can have one for each of its phases
+	cast    *simulate.Cast // see prepare
 }
 
 // longestDrawn is how long a Wait lasts at most that the definition does not say, in seconds.
@@ -359,10 +360,11 @@ func (p *polled) note(describe sim.Handler, runs time.Duration) sim.Handler {
 func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Duration, events int, o Options) (*sim.Result, *polled, error) {
 	p := &polled{}
 	r, err := trial.Play(ctx, t.machine, trial.Job{Input: t.input, Seed: 1, MaxEvents: events, Answer: func(options *sim.Options) error {
-		plan, err := simulate.New(t.machine, simulate.Options{
-			Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
-			Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Running: map[string][]string{l.poll.Name: l.polledOn}, Reader: l.machine,
-		})
+		cast, err := t.prepare(l, o)
+		if err != nil {
+			return err
+		}
+		plan, err := cast.Plan(mock.Exactly(runs), status)
 		if err != nil {
 			return err
 		}
@@ -383,6 +385,17 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 		return nil, nil, refuse("the loop cannot be tried: %s", err)
 	}
 	return r, p, nil
+}
+
+// prepare finds what answers the Tasks of the machine, once for all runs.
+func (t *bench) prepare(l *loop, o Options) (_ *simulate.Cast, err error) {
+	if t.cast == nil {
+		t.cast, err = simulate.Prepare(t.machine, simulate.Options{
+			Models: o.Models, Polls: map[string]*catalog.Entry{l.poll.Name: l.entry},
+			Running: map[string][]string{l.poll.Name: l.polledOn}, Reader: l.machine,
+		})
+	}
+	return t.cast, err
 }
 
 // exit is the state that a run led to; empty if it polled on.

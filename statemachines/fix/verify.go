@@ -35,10 +35,6 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	if err != nil {
 		return nil, err
 	}
-	old, err := before.Parse()
-	if err != nil {
-		return nil, err
-	}
 	document, err := jsontree.Parse(text)
 	if err != nil {
 		return nil, err
@@ -46,7 +42,7 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	if err := f.checkFunctions(document.Root); err != nil {
 		return nil, err
 	}
-	if err := f.checkFindings(old, m, o); err != nil {
+	if err := f.checkFindings(before, changed, o); err != nil {
 		return nil, err
 	}
 	states := map[string]json.RawMessage{}
@@ -67,19 +63,22 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 
 // checkFindings refuses a loop in which lint finds something, and one with which it finds
 // elsewhere what cannot work, and did before.
-func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) error {
-	old, err := o.findings(before)
+func (f *fragment) checkFindings(before, after *document, o Options) error {
+	old, err := before.look(o)
 	if err != nil {
 		return err
 	}
 	known, inside := map[[2]string]bool{}, map[string]bool{} // rules and states, and rules of the old loop
 	for _, l := range old {
-		at := stateNameAt(before, l)
-		known[[2]string{l.Rule, at}] = true
-		inside[l.Rule] = inside[l.Rule] || f.inside[at]
+		known[[2]string{l.Rule, l.state}] = true
+		inside[l.Rule] = inside[l.Rule] || f.inside[l.state]
 	}
-	for _, l := range lint.Check(after, o.lint()) {
-		if f.states[stateNameAt(after, l)] == nil || l.Severity == diag.Note || l.Rule == lint.RepeatedStart && inside[l.Rule] { // as the old loop does
+	all, err := after.look(o)
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if f.states[l.state] == nil || l.ofTypes || l.Severity == diag.Note || l.Rule == lint.RepeatedStart && inside[l.Rule] { // as the old loop does
 			continue
 		}
 		where := "in the new loop"
@@ -88,14 +87,9 @@ func (f *fragment) checkFindings(before, after *asl.StateMachine, o Options) err
 		}
 		return refuse("lint finds %s %s: %s", l.Rule, where, l.Message)
 	}
-	all, err := o.findings(after)
-	if err != nil {
-		return err
-	}
 	for _, l := range all {
-		at := stateNameAt(after, l)
-		if f.states[at] == nil && l.Severity <= diag.Danger && !known[[2]string{l.Rule, at}] {
-			return refuse("with the new loop, lint finds %s at %q: %s", l.Rule, at, l.Message)
+		if f.states[l.state] == nil && l.Severity <= diag.Danger && !known[[2]string{l.Rule, l.state}] {
+			return refuse("with the new loop, lint finds %s at %q: %s", l.Rule, l.state, l.Message)
 		}
 	}
 	return nil
@@ -110,15 +104,37 @@ func stateNameAt(m *asl.StateMachine, f lint.Finding) string {
 	return s.Name
 }
 
-// findings are those of lint, with the types of answers.
-func (o Options) findings(m *asl.StateMachine) ([]lint.Finding, error) {
+// finding is one of lint, by the types of answers, too.
+type finding struct {
+	lint.Finding
+
+	state   string // that it stands in; empty for none
+	ofTypes bool   // the types alone tell it
+}
+
+// look finds what lint does in the definition, once.
+func (d *document) look(o Options) ([]finding, error) {
+	if d.looked {
+		return d.findings, nil
+	}
+	m, err := d.Parse()
+	if err != nil {
+		return nil, err
+	}
 	types, err := typecheck.New(m, typecheck.Options{Models: o.Models})
 	if err != nil {
 		return nil, err
 	}
 	rules := o.lint()
 	rules.Types = types
-	return lint.Check(m, rules), nil
+	for _, l := range lint.Check(m, rules) {
+		ofTypes := slices.ContainsFunc(types.Findings(), func(t typecheck.Finding) bool {
+			return t.Rule == l.Rule && t.Pointer == l.Pointer && t.Message == l.Message
+		})
+		d.findings = append(d.findings, finding{l, stateNameAt(m, l), ofTypes})
+	}
+	d.looked = true
+	return d.findings, nil
 }
 
 // checkLeftOver refuses a loop without which nothing leads to a state any more.

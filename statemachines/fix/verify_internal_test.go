@@ -1,28 +1,32 @@
 package fix
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // A new loop is refused with a finding in it, and with one that it brings elsewhere.
 func TestCheckFindings(t *testing.T) {
 	t.Parallel()
-	machine := func(wait, after string) *asl.StateMachine {
-		m, err := asl.Parse([]byte(`{"StartAt": "Look", "States": {
+	machine := func(wait, after string) *document {
+		text := []byte(`{"StartAt": "Look", "States": {
   "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "Next": "Done?"},
   "Done?": {"Type": "Choice", "Default": "Pause", "Choices": [{"Variable": "$.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "After"}]},
   "Pause": {"Type": "Wait", "Seconds": ` + wait + `, "Next": "Look"},
   "After": {"Type": "Choice", "Default": "Good", "Choices": [{"Variable": "$.QueryExecution.Status.State", "StringEquals": "` + after + `", "Next": "Good"}]},
-  "Good": {"Type": "Succeed"}}}`))
+  "Good": {"Type": "Succeed"}}}`)
+		d, err := newDocument(text, func(text []byte) (*source.Definition, error) {
+			return source.LoadOne(t.Context(), source.Stdin, source.Options{Stdin: bytes.NewReader(text)})
+		})
 		require.NoError(t, err)
-		return m
+		return d
 	}
 	f := &fragment{loop: &loop{}, states: map[string]object{"Other": {}}}
 	o := Options{Models: models.Load}
@@ -34,7 +38,9 @@ func TestCheckFindings(t *testing.T) {
 	require.NoError(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCESS"), o))
 	var outside lint.Finding
 	outside.Pointer = "/TimeoutSeconds"
-	require.Empty(t, stateNameAt(machine("30", "SUCCEEDED"), outside))
+	m, err := machine("30", "SUCCEEDED").Parse()
+	require.NoError(t, err)
+	require.Empty(t, stateNameAt(m, outside))
 	f.states["Look"] = object{}
 	require.ErrorContains(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCEEDED"), o), "in the new loop: ")
 }

@@ -152,7 +152,7 @@ func (p *pair) answerTasks(before, after *asl.StateMachine) error {
 func newSubject(m *asl.StateMachine, texts map[string]string) *subject {
 	s := &subject{
 		machine: m, texts: texts, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{},
-		clocks: map[string]bool{}, answers: map[string]any{},
+		clocks: map[string]bool{}, answers: map[string]any{}, told: map[toldKey]told{},
 	}
 	s.counters = sync.OnceValue(func() counters { return findCounters(m) })
 	for state := range m.All {

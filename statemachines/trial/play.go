@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,7 +32,8 @@ type subject struct {
 	clocks   map[string]bool   // states that may do otherwise at another time, and others, as far as that is known
 	counters func() counters
 	answers  map[string]any // by their JSON
-	branches bool           // it has flows beside each other
+	told     map[toldKey]told
+	branches bool // it has flows beside each other
 }
 
 // clock is what reads the time, or what differs from lap to lap, outside of the context object.
@@ -285,7 +287,24 @@ func (p *player) answer(_ context.Context, c sim.Call) (sim.Reply, error) {
 		failure := *a.failure
 		return sim.Reply{}, &failure
 	}
-	return sim.Reply{Output: p.subject.read(callee.about(c.Arguments, a.text))}, nil
+	return sim.Reply{Output: p.subject.tell(callee, c.Arguments, a.text)}, nil
+}
+
+// toldKey is an answer of a Task, and told what it says about the last arguments with which it was given.
+type (
+	toldKey struct{ state, answer string }
+	told    struct{ arguments, value any }
+)
+
+// tell reads an answer as it is about the job that the arguments name. Most calls pass those of the call before.
+func (s *subject) tell(c *callee, arguments any, answer string) any {
+	key := toldKey{c.state.Name, answer}
+	last, known := s.told[key]
+	if !known || !reflect.DeepEqual(last.arguments, arguments) {
+		last = told{arguments, s.read(c.about(arguments, answer))}
+		s.told[key] = last
+	}
+	return last.value
 }
 
 // read reads an answer once for all runs, which do not change it.

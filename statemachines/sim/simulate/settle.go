@@ -79,6 +79,7 @@ var (
 		return regexp.MustCompile(`(?i)ing|progress|queued$|submitted$|requested$|not_?started$|^pending`)
 	})
 	failedWord  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)fail|error`) })
+	wordGaps    = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("_", "", "-", "", " ", "") })
 	settledWord = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(in_?service|available|active|enabled|ready|succe\w+|completed?)$|_complete$`)
 	})
@@ -120,9 +121,7 @@ func behind(first any, rest []place) []place {
 // fitting is the value of a list that fits the status: its own name, or one that does not contradict it;
 // empty if the one that is there fits.
 func (s *status) fitting(seen string, values []string) string {
-	plain := func(word string) string {
-		return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(word))
-	}
+	plain := func(word string) string { return strings.ToLower(wordGaps().Replace(word)) }
 	if i := slices.IndexFunc(values, func(value string) bool { return plain(value) == plain(s.name) }); i >= 0 {
 		return values[i]
 	}

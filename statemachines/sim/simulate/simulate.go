@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -42,6 +43,37 @@ type Options struct {
 // New plans the answers. Its error says which Spec fits no job, and which status no
 // job has; all that is wrong at once.
 func New(m *asl.StateMachine, o Options) (*Plan, error) {
+	c, err := prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	return c.plan(o)
+}
+
+// Cast are the jobs of a machine and what is known of their answers, for plans that differ in how long the jobs
+// run and how they end. It is not safe for concurrent use.
+type Cast struct {
+	options Options
+	machine *asl.StateMachine
+	tasks   []*task
+	jobs    []*job
+	full    *answers // with what the machine names
+}
+
+// Prepare finds the jobs of a machine. The Specs and Ends of the options do not count.
+func Prepare(m *asl.StateMachine, o Options) (*Cast, error) {
+	o.Specs, o.Ends = nil, ""
+	return prepare(m, o)
+}
+
+// Plan plans the answers about jobs that all run for a time and end in a status.
+func (c *Cast) Plan(runs mock.Spread, ends string) (*Plan, error) {
+	o := c.options
+	o.Specs, o.Ends = []Spec{{Spread: runs}}, ends
+	return c.plan(o)
+}
+
+func prepare(m *asl.StateMachine, o Options) (*Cast, error) {
 	tasks, err := tasksOf(m, o.Models)
 	if err != nil {
 		return nil, err
@@ -56,9 +88,9 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	if err := findAskers(jobs, &o); err != nil {
 		return nil, err
 	}
-	a := newAnswers(cmp.Or(o.Reader, m))
-	a.times = o.Times
-	p := &planner{options: o, jobs: jobs, full: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	c := &Cast{o, m, tasks, jobs, newAnswers(cmp.Or(o.Reader, m))}
+	c.full.times = o.Times
+	p := &planner{options: o, full: c.full}
 	for _, j := range jobs {
 		if err := j.prepare(p.answersOf(j.specTasks()...), o.Models); err != nil {
 			return nil, err
@@ -67,20 +99,26 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 			j.stops = nil // the call does not say which job it stops
 		}
 	}
-	if err := p.checkSpecs(jobs); err != nil {
+	return c, nil
+}
+
+func (c *Cast) plan(o Options) (*Plan, error) {
+	p := &planner{options: o, jobs: c.jobs, full: c.full, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	if err := p.checkSpecs(c.jobs); err != nil {
 		return nil, err
 	}
-	for _, j := range jobs {
+	for _, j := range c.jobs {
 		p.job(j)
 	}
 	p.noteUntimed()
 	if err := errors.Join(p.problems...); err != nil {
 		return nil, err
 	}
-	if p.demands, err = demandsOf(m, tasks, o.Models); err != nil {
+	var err error
+	if p.demands, err = demandsOf(c.machine, c.tasks, o.Models); err != nil {
 		return nil, err
 	}
-	for _, t := range tasks {
+	for _, t := range c.tasks {
 		p.task(t)
 	}
 	return p.plan, nil
