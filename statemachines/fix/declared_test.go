@@ -302,3 +302,23 @@ func TestReasonsOfFindings(t *testing.T) {
 		})
 	}
 }
+
+// A status at which only the old loop is left is declared where a second wait behind it never ends: both poll on.
+func TestLoopLeftForOneWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const loop = `{"StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:textract:getDocumentAnalysis", "Parameters": {"JobId.$": "$.id", "MaxResults": 1},
+			"ResultSelector": {"is.$": "$.JobStatus"}, "ResultPath": "$.now", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.now.is", "StringMatches": "SUCC*", "Next": "Query"},
+			{"Variable": "$.now.is", "StringEquals": "PARTIAL_SUCCESS", "Next": "Query"}, {"Variable": "$.now.is", "StringEquals": "FAILED", "Next": "Bad"}]},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Query": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.q",
+			"Next": "Queried?"},
+		"Queried?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Good"}], "Default": "Rest"},
+		"Rest": {"Type": "Wait", "Seconds": 20, "Next": "Query"},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 2)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, changesOf(loops[0]), "SUCC*: leaves the loop, and polls on -> polls on")
+}
