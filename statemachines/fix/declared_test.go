@@ -293,7 +293,7 @@ func TestReasonsOfFindings(t *testing.T) {
 	}{
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
-		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and an earlier rule takes it`},
+		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
 		"a job that nobody knows":                     {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: `},
 	} {
 		t.Run(name, func(t *testing.T) {
