@@ -65,16 +65,21 @@ func (l *loop) assignsBefore() []*jsontree.Node {
 			continue
 		}
 		node := l.node(s)
-		groups := []*jsontree.Node{node}
-		for _, field := range []string{"Choices", "Catch"} {
-			if list := node.Get(field); list != nil {
-				groups = append(groups, list.Items...)
-			}
-		}
-		for _, n := range groups {
+		for _, n := range partsThatAssign(node) {
 			if assign := n.Get("Assign"); assign != nil && (n == node || l.leadsHere(s, n.Get("Next"))) {
 				all = append(all, assign)
 			}
+		}
+	}
+	return all
+}
+
+// partsThatAssign are the parts of a state that may have an Assign: itself, its rules and its catchers.
+func partsThatAssign(state *jsontree.Node) []*jsontree.Node {
+	all := []*jsontree.Node{state}
+	for _, field := range []string{"Choices", "Catch"} {
+		if list := state.Get(field); list != nil {
+			all = append(all, list.Items...)
 		}
 	}
 	return all

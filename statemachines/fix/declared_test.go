@@ -293,7 +293,7 @@ func TestReasonsOfFindings(t *testing.T) {
 	}{
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
-		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and an earlier rule takes it`},
+		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
 		"a job that nobody knows":                     {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -301,4 +301,24 @@ func TestReasonsOfFindings(t *testing.T) {
 			require.Contains(t, repairOf(t, c.text, c.rule, c.maxWait).Reason, c.reason)
 		})
 	}
+}
+
+// A status at which only the old loop is left is declared where a second wait behind it never ends: both poll on.
+func TestLoopLeftForOneWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const loop = `{"StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:textract:getDocumentAnalysis", "Parameters": {"JobId.$": "$.id", "MaxResults": 1},
+			"ResultSelector": {"is.$": "$.JobStatus"}, "ResultPath": "$.now", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.now.is", "StringMatches": "SUCC*", "Next": "Query"},
+			{"Variable": "$.now.is", "StringEquals": "PARTIAL_SUCCESS", "Next": "Query"}, {"Variable": "$.now.is", "StringEquals": "FAILED", "Next": "Bad"}]},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Query": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.q",
+			"Next": "Queried?"},
+		"Queried?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Good"}], "Default": "Rest"},
+		"Rest": {"Type": "Wait", "Seconds": 20, "Next": "Query"},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 2)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, changesOf(loops[0]), "SUCC*: leaves the loop, and polls on -> polls on")
 }

@@ -248,7 +248,8 @@ func (f *fragment) read(c *compile.Compiled) error {
 // chooseExits finds where the new loop leads.
 func (f *fragment) chooseExits() error {
 	if exit, polls := f.observed.givesUp(); exit != "" {
-		return refuse("a job that still runs leads to %q at poll %d, before the loop can see a success: repair the loop first, without --replace", exit, polls)
+		return refuse("a job that still runs at poll %d leads to %q there, and the loop does not ask again, so no run shows where a success of a later poll leads: "+
+			"repair the loop first, without --replace", polls, exit)
 	}
 	successes, failures := f.observed.exitsOf(pollcore.Success), f.observed.exitsOf(pollcore.Failure)
 	if len(successes) == 0 {

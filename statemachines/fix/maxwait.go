@@ -44,7 +44,7 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 		note = fmt.Sprintf("the branch with %q may end the new loop earlier, as it ends the old one: change its max wait of %s with --max-wait",
 			l.bound.At[0], spell(wait))
 	case old == 0:
-		note = fmt.Sprintf("the definition does not say how long the old loop waited. The new one waits %s: change that with --max-wait", spell(wait))
+		note = fmt.Sprintf("the definition does not say how long the old loop waited%s. The new one waits %s: change that with --max-wait", l.mostPolls(), spell(wait))
 	case wait < old && limit > 0 && wait == max(most, least):
 		note = fmt.Sprintf("the new loop waits %s, to end before the %s does, %s after its start%s%s. "+
 			"The loop gives up a job that ends later: change that with --max-wait",
@@ -53,6 +53,14 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 		note = fmt.Sprintf("the new loop waits %s, the old one %s, until its history was full: change that with --max-wait", spell(wait), spell(old))
 	}
 	return wait, note
+}
+
+// mostPolls says how often the old loop polled at most; empty if it counted nothing.
+func (l *loop) mostPolls() string {
+	if l.bound.Kind != lint.ByCount || l.bound.Polls == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" for its %d polls", l.bound.Polls)
 }
 
 // keepsBound tells whether the old loop has a bound of its own, behind which the execution has time left

@@ -327,6 +327,10 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 			out.Class = Offered
 			out.About += "; the execution then succeeds with the status " + status
 		}
+		if again := c.startsAgainBy(after, f); again != "" {
+			out.Class = Offered // each start may cost, and write, once more
+			out.About += again
+		}
 		return out, after
 	}
 	out.Reason = r.reason(ctx, c, f, smallest)

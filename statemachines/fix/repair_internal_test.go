@@ -156,3 +156,37 @@ func TestNewFinding(t *testing.T) {
 		}
 	}
 }
+
+// A line tells of ends only if they are these, and not those of an error whose name begins alike.
+func TestLineTellsEnds(t *testing.T) {
+	t.Parallel()
+	const line = "status STOPPED: succeeds -> fails Job.Failed; status LOST: succeeds -> times out"
+	require.True(t, tellsEnds(line, "succeeds -> fails Job.Failed"))
+	require.True(t, tellsEnds(line, "succeeds -> times out"))
+	require.False(t, tellsEnds(line, "succeeds -> fails Job"))
+	require.False(t, tellsEnds(line, "succeeds -> fails"))
+	require.False(t, tellsEnds("", "succeeds -> fails"))
+}
+
+// A rule takes a text if it compares with that alone, or with a list that has it; where it leads to, and
+// what an expression says of the text besides, is no comparison.
+func TestRuleTakesText(t *testing.T) {
+	t.Parallel()
+	for rule, takes := range map[string]bool{
+		`{"Variable": "$.is", "StringEquals": "GONE", "Next": "A"}`:                                                         true,
+		`{"Or": [{"Variable": "$.is", "StringEquals": "LOST"}, {"Variable": "$.is", "StringEquals": "GONE"}], "Next": "A"}`: true,
+		`{"Variable": "$.is", "StringEquals": "G\u004fNE", "Next": "A"}`:                                                    true,
+		`{"Variable": "$.is", "StringEquals": "LOST", "Next": "GONE"}`:                                                      false,
+		`{"Not": {"Variable": "$.is", "StringEquals": "GONE"}, "Next": "A"}`:                                                false,
+		`{"And": [{"Variable": "$.is", "StringEquals": "GONE"}, {"Variable": "$.why", "StringEquals": "X"}], "Next": "A"}`:  false,
+		`{"Condition": "{% $is = 'GONE' %}", "Next": "A"}`:                                                                  true,
+		`{"Condition": "{% $is in [\"LOST\", \"GONE\"] %}", "Next": "A"}`:                                                   true,
+		`{"Condition": "{% $is != 'GONE' %}", "Next": "A"}`:                                                                 false,
+		`{"Condition": "{% $is = 'LOST' %}", "Next": "GONE"}`:                                                               false,
+		`{"Condition": "{% $is = 'GONE' and $n > 3 %}", "Next": "A"}`:                                                       false,
+	} {
+		document, err := jsontree.Parse([]byte(rule))
+		require.NoError(t, err)
+		require.Equal(t, takes, takesText(document.Root, "GONE"), rule)
+	}
+}

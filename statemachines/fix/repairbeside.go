@@ -28,9 +28,14 @@ func rowsBeside(report *trial.Report, line string) string {
 		}
 		ends := describeEnd(r.Before) + " -> " + describeEnd(r.After)
 		row := "; status " + r.Kinds[i].Value + " and " + r.Kinds[i].Beside + ": " + ends
-		if describeEnd(r.Before) != describeEnd(r.After) && !strings.Contains(line, ends) && !slices.Contains(rows, row) {
+		if describeEnd(r.Before) != describeEnd(r.After) && !tellsEnds(line, ends) && !slices.Contains(rows, row) {
 			rows = append(rows, row)
 		}
 	}
 	return strings.Join(rows, "")
+}
+
+// tellsEnds tells whether a part of a line is about ends: those of another error are others.
+func tellsEnds(line, ends string) bool {
+	return slices.ContainsFunc(strings.Split(line, "; "), func(part string) bool { return strings.HasSuffix(part, ": "+ends) })
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -86,28 +87,41 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 		return fmt.Sprintf("only you know which value the field of %q has for %s: give it one by hand", row.FailsAt, strings.Join(row.Values, ", "))
 	}
 	if s := c.stateAt(f); row != nil && len(row.Values) > 0 {
-		if next := c.ruleBehind(s, row); next != "" {
-			return fmt.Sprintf("the rule of %q for %q names %s, and an earlier rule takes it: only you know what that one is for. "+
+		if next := c.ruleBehind(l, s, row); next != "" {
+			return fmt.Sprintf("the rule of %q for %q names %s, and another rule takes it first: only you know what that one is for. "+
 				"Let it take less, or put it behind", s.Name, next, row.Values[0])
 		}
 	}
 	return "no rule compares the status with a text that fix can copy for it: add a rule by hand" + r.orReplace(ctx, c, l)
 }
 
-// ruleBehind is where a rule leads that names a status, which leads elsewhere; empty if there is none.
-func (c *checked) ruleBehind(s *asl.State, row *lint.Row) string {
-	if s == nil || s.Choice == nil {
+// ruleBehind is where a rule leads that takes a status, which another rule or Choice takes first; empty if there is
+// none. A rule for a state that leads on to the routes of the status may be the one that takes it.
+func (c *checked) ruleBehind(l *lint.Loop, s *asl.State, row *lint.Row) string {
+	if s == nil || s.Choice == nil || l == nil {
 		return ""
 	}
 	rules := nodeAt(c.root, s.Position.Pointer).Get("Choices").Items
 	for i := range s.Choice.Rules {
-		raw := string(rules[i].Raw())
-		names := strings.Contains(raw, "'"+row.Values[0]+"'") || strings.Contains(raw, `"`+row.Values[0]+`"`)
-		if next := s.Choice.Rules[i].Next; names && !slices.Contains(row.Routes, next) {
-			return next
+		next := s.Choice.Rules[i].Next
+		to := l.Flow.State(next)
+		if to == nil || !takesText(rules[i], row.Values[0]) || slices.ContainsFunc(row.Routes, func(route string) bool {
+			at := l.Flow.State(route)
+			return at == nil || at == to || l.Flow.Leads(to, at)
+		}) {
+			continue
 		}
+		return next
 	}
 	return ""
+}
+
+// takesText tells whether a rule takes whatever has a text: it compares one operand with that, or with a list that has it.
+func takesText(rule *jsontree.Node, text string) bool {
+	if rule.Get("Condition") != nil {
+		return slices.Contains(wordsIn(rule), text)
+	}
+	return comparesWith(rule, text) != nil
 }
 
 // lacksEvents tells of an edit whether the history has no room for the bound that it makes.

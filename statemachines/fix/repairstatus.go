@@ -85,7 +85,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		all[i] = base
 		all[i].edits, all[i].every = change.edits, change.drops
 		if dead := e.deadBehind(change); dead != "" {
-			all[i].also = dead
+			all[i].also = joinTexts(all[i].also, dead)
 		}
 		all[i].about = "status " + change.values[0]
 		if len(change.values) > 1 {
@@ -93,6 +93,9 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		}
 		if change.wrong != "" && !c.isNever(change.wrong) {
 			all[i].class = Offered // the service may say it, some day
+		}
+		if doubt := e.doubt(row, f, change.wrong); doubt != "" {
+			all[i].class, all[i].also = Offered, joinTexts(all[i].also, doubt)
 		}
 		written := change.wrong != "" && all[i].class == Sure && !isGoing(row.Meaning) // the rule says where the word leads
 		all[i].mended = func(r *trial.Run) bool { return base.mended(r) || change.excuses(r) || written && isEnded(r) }

@@ -92,5 +92,5 @@ func TestBoundBeforeTheEnd(t *testing.T) {
 		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
 	_, loops := apply(t, loop, fix.Options{})
 	require.Len(t, loops, 1)
-	require.Contains(t, loops[0].Refused, `a job that still runs leads to "Stop" at poll 1, before the loop can see a success`)
+	require.Contains(t, loops[0].Refused, `a job that still runs at poll 1 leads to "Stop" there, and the loop does not ask again`)
 }

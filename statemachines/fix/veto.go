@@ -199,7 +199,7 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 		change.Before, change.After = describeAt(r.Before, r.After), describeAt(r.After, r.Before)
 	}
 	if change.Before == change.After {
-		change.After += fmt.Sprintf(", with another %s", r.Differences[0].What)
+		tellApart(&change, r)
 	}
 	for i, known := range j.changes {
 		switch {
@@ -212,6 +212,20 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 		}
 	}
 	j.changes = append(j.changes, change)
+}
+
+// tellApart says in a change that reads alike on both sides what differs. Where no observable does, both machines
+// poll on, and one of them behind the loop.
+func tellApart(change *Change, r *trial.Run) {
+	const leaves = "leaves the loop, and "
+	switch {
+	case len(r.Differences) > 0:
+		change.After += fmt.Sprintf(", with another %s", r.Differences[0].What)
+	case r.After.Asked < r.Before.Asked:
+		change.After = leaves + change.After
+	default:
+		change.Before = leaves + change.Before
+	}
 }
 
 // breaksAlike tells whether a run ends in errors of the engine in both machines, which have

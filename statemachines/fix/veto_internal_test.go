@@ -162,6 +162,28 @@ func TestJudgeNamesWhereOneEnds(t *testing.T) {
 	}
 }
 
+// A line tells which machine leaves the loop where both poll on to the end, and no observable differs.
+func TestJudgeNamesTheLoopThatIsLeft(t *testing.T) {
+	t.Parallel()
+	status := trial.Kind{Task: "Look", Sort: trial.Status, Value: "SUCC*"}
+	few, many := trial.Outcome{Status: trial.PollsOn, Asked: 1}, trial.Outcome{Status: trial.PollsOn, Asked: 5}
+	for name, c := range map[string]struct {
+		before, after trial.Outcome
+		want          []Change
+	}{
+		"the old loop":  {few, many, []Change{{Kind: status, Before: "leaves the loop, and polls on", After: "polls on"}}},
+		"the new loop":  {many, few, []Change{{Kind: status, Before: "polls on", After: "leaves the loop, and polls on"}}},
+		"both, or none": {many, many, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := judge{poll: "Look", verdicts: map[string]pollcore.Verdict{}}
+			require.NoError(t, j.read(&trial.Run{Kinds: []trial.Kind{status}, Left: status, Before: c.before, After: c.after}))
+			require.Equal(t, c.want, j.changes)
+		})
+	}
+}
+
 // Failures of a machine that handles them may end well, where they broke before.
 func TestJudgeHandledFailures(t *testing.T) {
 	t.Parallel()
