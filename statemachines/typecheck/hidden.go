@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
@@ -8,29 +10,37 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// reportHidden reports a rule that those before it leave nothing to.
-func (x *scene) reportHidden(rule int, all bool) {
-	text := "an earlier rule takes every value that rule %d is for: it never applies"
-	if all {
-		text = "the rules before rule %d take every value: it never applies"
+// reportHidden reports a rule that those before it leave nothing to. alone is the scene before the rules,
+// of the scope that the rule is for, and all tells that the others take every value there is.
+func (x *scene) reportHidden(alone *scene, rule int, of scope, all bool) {
+	n, text := rule+1, ""
+	taker := alone.takerOf(of, rule, &x.state.Choice.Rules[rule].Condition, false)
+	switch {
+	case all:
+		text = fmt.Sprintf("the rules before rule %d take every value: it never applies; remove it, or put it before them", n)
+	case taker >= 0:
+		text = fmt.Sprintf("rule %d takes every value that rule %d is for: it never applies; put rule %d before rule %d, or remove it", taker+1, n, n, taker+1)
+	default:
+		text = fmt.Sprintf("earlier rules take every value that rule %d is for: it never applies; put it before them, or remove it", n)
 	}
-	x.report(UnreachableRule, diag.Danger, x.problem(x.at("Choices", strconv.Itoa(rule)), text, rule+1))
+	x.report(UnreachableRule, diag.Danger, x.problem(x.at("Choices", strconv.Itoa(rule)), "%s", text))
 }
 
 // checkHidden reports what earlier rules take of a rule that applies to something else: all texts of
 // its pattern, or one of its alternatives. first is the scene before the rules, and left what they
-// leave to the rule.
+// leave to the rule. An earlier rule that names the same text is an exception on purpose.
 func (x *scene) checkHidden(first *scene, left scope, i int) {
 	if !x.reports || x.c.absent {
 		return
 	}
-	rules := x.state.Choice.Rules
-	if rule := &rules[i]; isCovered(rules[:i], &rule.Condition) {
-		x.reportHidden(i, false)
-		return
-	}
 	alone, behind := first.quiet(), first.quiet()
 	behind.scope = left
+	rules := x.state.Choice.Rules
+	if rule := &rules[i]; isCovered(rules[:i], &rule.Condition) {
+		of, _ := alone.testRule(rule, "")
+		x.reportHidden(alone, i, of, false)
+		return
+	}
 	alternatives := x.alternativesOf(&rules[i], x.at("Choices", strconv.Itoa(i)))
 	if len(alternatives) == 1 { // it is the rule itself
 		return
@@ -40,25 +50,46 @@ func (x *scene) checkHidden(first *scene, left scope, i int) {
 		if rest, _ := a.test(behind); of.isDead() || !rest.isDead() && !isCovered(rules[:i], a.condition) {
 			continue
 		}
-		taker := alone.takerOf(of, i, a.condition)
-		if taker != nil && taker.Next != rules[i].Next && !alone.isFor(taker, a.text) {
-			x.report(UnreachableRule, diag.Danger, a.problem("an earlier rule takes %q and leads to %q: rule %d never applies to it", a.text, taker.Next, i+1))
+		taker := alone.takerOf(of, i, a.condition, true)
+		if taker < 0 || rules[taker].Next == rules[i].Next || alone.names(&rules[taker], &a, of) {
+			continue
 		}
+		x.report(UnreachableRule, diag.Danger, a.problem("rule %d takes %q first and leads to %q; put rule %d before it, or remove the text",
+			taker+1, a.text, rules[taker].Next, i+1))
 	}
 }
 
-// takerOf is the rule before another that takes the last of a scope, or of what a condition is for; nil
-// if none does.
-func (x *scene) takerOf(of scope, before int, c *asl.Condition) *asl.ChoiceRule {
+// takerOf is the index of the rule before another that takes a scope, or what a condition is for, alone
+// or the last of it together with those before; -1 if none does.
+func (x *scene) takerOf(of scope, before int, c *asl.Condition, together bool) int {
 	rules := x.state.Choice.Rules
+	left := of
 	for i := range rules[:before] {
 		here := *x
-		here.scope = of
-		if _, of = here.testRule(&rules[i], ""); of.isDead() || isCovered(rules[i:i+1], c) {
-			return &rules[i]
+		here.scope = left
+		_, rest := here.testRule(&rules[i], "")
+		if rest.isDead() || isCovered(rules[i:i+1], c) {
+			return i
+		}
+		if together {
+			left = rest
 		}
 	}
-	return nil
+	return -1
+}
+
+// names tells whether one of the texts that a rule compares with is that of an alternative, and takes
+// its scope. What a pattern, a Not or another test takes beside, the rule does not name.
+func (x *scene) names(r *asl.ChoiceRule, a *alternative, of scope) bool {
+	here := *x
+	here.scope = of
+	return slices.ContainsFunc(x.alternativesOf(r, ""), func(own alternative) bool {
+		if own.text != a.text {
+			return false
+		}
+		_, rest := own.test(&here)
+		return rest.isDead() || own.condition != nil && isCovered([]asl.ChoiceRule{{Condition: *own.condition}}, a.condition)
+	})
 }
 
 // alternative is a text that a rule compares with, alone or among others.
@@ -67,12 +98,6 @@ type alternative struct {
 	condition *asl.Condition // nil in an expression
 	test      func(x *scene) (yes, no scope)
 	problem   func(format string, args ...any) diag.Problem
-}
-
-// isFor tells whether a rule compares with one text alone: then it is an exception from a list behind it.
-func (x *scene) isFor(r *asl.ChoiceRule, text string) bool {
-	all := x.alternativesOf(r, "")
-	return len(all) == 1 && all[0].text == text
 }
 
 // alternativesOf are the texts that a rule compares with.

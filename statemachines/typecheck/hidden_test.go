@@ -11,39 +11,83 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// A text of a list never leads where its rule does if an earlier rule for several texts leads it
-// elsewhere. An earlier rule for this text alone is an exception from the list, and one that leads to
-// the same state harms nobody.
+// A text of a list never leads where its rule does if an earlier rule takes it by a pattern, a Not or
+// another test, and leads elsewhere. An earlier rule that names the text, alone or in a list, is an exception
+// from the list, and one that leads to the same state harms nobody.
 func TestTextsThatAnEarlierRuleTakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ earlier, rule, hidden string }{
-		{`T in ['SUCCEEDED', 'FAILED'] > End`, `T in ['FAILED', 'CANCELLED'] > Bad`, `"FAILED" and leads to "End"`},
-		{`T = 'SUCCEEDED' or T = 'FAILED' > End`, `T = 'CANCELLED' or T = 'FAILED' > Bad`, `"FAILED" and leads to "End"`},
-		{`$not(T in ['QUEUED', 'FAILED']) > End`, `(T in ['RUNNING', 'FAILED']) and $states.input.QueryExecution.WorkGroup = 'x' > Bad`, `"RUNNING" and leads to "End"`},
+		{`$not(T in ['QUEUED', 'FAILED']) > End`, `(T in ['RUNNING', 'FAILED']) and $states.input.QueryExecution.WorkGroup = 'x' > Bad`, `"RUNNING"`},
+		{`$not(T = 'RUNNING') > End`, `T = 'RUNNING' or T = 'FAILED' > Bad`, `"FAILED"`},
+		{`$not(T = 'RUNNING' or T = 'QUEUED') or $states.input.QueryExecution.Query = 'FAILED' > End`, `T in ['RUNNING', 'FAILED'] > Bad`, `"FAILED"`},
+		{`T in ['SUCCEEDED', 'FAILED'] > End`, `T in ['FAILED', 'CANCELLED'] > Bad`, ""},
+		{`T = 'SUCCEEDED' or T = 'FAILED' > End`, `T = 'CANCELLED' or T = 'FAILED' > Bad`, ""},
+		{`T = 'SUCCEEDED' or T in ['CANCELLED', 'FAILED'] > End`, `T in ['RUNNING', 'CANCELLED', 'FAILED'] > Bad`, ""},
 		{`T in ['SUCCEEDED', 'FAILED'] > Bad`, `T in ['FAILED', 'CANCELLED'] > Bad`, ""},
 		{`T = 'FAILED' > End`, `T in ['FAILED', 'CANCELLED'] > Bad`, ""},
 		{`T in ['SUCCEEDED', 'FAILED'] and $random() > 0.5 > End`, `T in ['FAILED', 'CANCELLED'] > Bad`, ""},
 	} {
 		findings := checkRules(t, `"QueryLanguage": "JSONata", `, ruleOfExpression(c.earlier)+", "+ruleOfExpression(c.rule))
-		requireHidden(t, findings, c.hidden, c.rule)
+		requireHidden(t, findings, c.hidden, c.earlier+" before "+c.rule)
 	}
 	const state = `{"Variable": "$.QueryExecution.Status.State", `
 	const query = `{"Variable": "$.QueryExecution.Query", `
 	for _, c := range []struct{ earlier, rule, hidden string }{
 		{
 			state + `"StringMatches": "*ED", "Next": "End"}`, `{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}], "Next": "Bad"}`,
-			`"FAILED" and leads to "End"`,
+			`"FAILED"`,
 		},
 		{
 			query + `"StringMatches": "DROP*", "Next": "End"}`, `{"Or": [` + query + `"StringEquals": "DROP TABLE x"}, ` + query + `"StringEquals": "y"}], "Next": "Bad"}`,
-			`"DROP TABLE x" and leads to "End"`,
+			`"DROP TABLE x"`,
 		},
 		{query + `"StringMatches": "DROP*", "Next": "End"}`, `{"And": [{"Or": [` + query + `"StringMatches": "DROP TABLE*"}, ` + query + `"StringEquals": "y"}]}, ` +
-			state + `"StringEquals": "FAILED"}], "Next": "Bad"}`, `"DROP TABLE*" and leads to "End"`},
+			state + `"StringEquals": "FAILED"}], "Next": "Bad"}`, `"DROP TABLE*"`},
 		{query + `"StringMatches": "DROP TABLE*", "Next": "End"}`, `{"Or": [` + query + `"StringMatches": "DROP*"}, ` + query + `"StringEquals": "y"}], "Next": "Bad"}`, ""},
+		{
+			`{"Not": ` + state + `"StringEquals": "RUNNING"}, "Next": "End"}`,
+			`{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}], "Next": "Bad"}`,
+			`"FAILED"`,
+		},
+		{
+			`{"Or": [` + query + `"StringEquals": "FAILED"}, ` + state + `"StringMatches": "F*"}], "Next": "End"}`,
+			`{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}], "Next": "Bad"}`, `"FAILED"`,
+		},
+		{
+			`{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "CANCELLED"}], "Next": "End"}`,
+			`{"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "CANCELLED"}, ` + state + `"StringEquals": "RUNNING"}], "Next": "Bad"}`, "",
+		},
+		{
+			`{"Or": [` + query + `"StringMatches": "DROP*"}, ` + query + `"StringMatches": "ALTER*"}], "Next": "End"}`,
+			`{"Or": [` + query + `"StringMatches": "DROP*"}, ` + query + `"StringEquals": "y"}], "Next": "Bad"}`, "",
+		},
 		{state + `"StringMatches": "*ED", "Next": "End"}`, `{"Not": {"Or": [` + state + `"StringEquals": "FAILED"}, ` + state + `"StringEquals": "RUNNING"}]}, "Next": "Bad"}`, ""},
 	} {
 		requireHidden(t, checkRules(t, "", c.earlier+", "+c.rule), c.hidden, c.rule)
+	}
+}
+
+// The message names the one rule that takes all that another is for; several take it together, or all there is.
+func TestRulesThatTakeAllOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rules []string
+		says  string
+	}{
+		{[]string{`T = 'QUEUED' > End`, `T in ['FAILED', 'RUNNING'] > End`, `T = 'FAILED' > Bad`},
+			"rule 2 takes every value that rule 3 is for: it never applies; put rule 3 before rule 2, or remove it"},
+		{[]string{`T = 'FAILED' > End`, `T = 'CANCELLED' > End`, `T in ['FAILED', 'CANCELLED'] > Bad`},
+			"earlier rules take every value that rule 3 is for: it never applies; put it before them, or remove it"},
+		{[]string{`T = 'FAILED' > End`, `$not(T = 'FAILED') > End`, `T = 'QUEUED' > Bad`},
+			"the rules before rule 3 take every value: it never applies; remove it, or put it before them"},
+	} {
+		var rules []string
+		for _, rule := range c.rules {
+			rules = append(rules, ruleOfExpression(rule))
+		}
+		findings := checkRules(t, `"QueryLanguage": "JSONata", `, strings.Join(rules, ", "))
+		require.Len(t, findings, 1, c.says)
+		require.Equal(t, c.says, findings[0].Message)
 	}
 }
 
@@ -84,5 +128,5 @@ func requireHidden(t *testing.T, findings []typecheck.Finding, hidden, rule stri
 		return
 	}
 	require.Len(t, texts, 1, rule)
-	require.Contains(t, texts[0], "an earlier rule takes "+hidden)
+	require.Contains(t, texts[0], "rule 1 takes "+hidden+` first and leads to "End"; put rule 2 before it, or remove the text`)
 }

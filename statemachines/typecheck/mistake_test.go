@@ -66,7 +66,7 @@ func TestFindingsOfOnePlace(t *testing.T) {
 		{"values in a list", jsonata("$got.QueryExecution.Status.State in ['SUCCEEDED', 'QUEUED']"), nil},
 		{
 			"all values in a list, so that the next rule has none", jsonata("$got.QueryExecution.Status.State in ['FAILED', 'QUEUED']"),
-			[]string{"an earlier rule takes every value that rule 2 is for"},
+			[]string{"rule 1 takes every value that rule 2 is for: it never applies; put rule 2 before rule 1, or remove it"},
 		},
 		{"a function of a member", jsonata("$boolean($got.QueryExecution.Status)"), nil},
 		{"whether something is there that always is", jsonata("$exists($states.input)"), []string{"the rules before rule 2 take every value"}},

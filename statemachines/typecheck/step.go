@@ -372,7 +372,7 @@ func (x *scene) choose() []Way {
 		yes, no := here.testRule(rule, at)
 		if yes.isDead() {
 			if !alone.isDead() {
-				x.reportHidden(i, left.isDead())
+				x.reportHidden(first.quiet(), i, alone, left.isDead())
 			}
 			continue
 		}
