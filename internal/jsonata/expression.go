@@ -16,6 +16,40 @@ type Expression struct {
 	text       string
 	root       *node
 	references []Reference
+	states     statesUse
+}
+
+// statesUse is what an expression may read of $states.
+type statesUse uint8
+
+const (
+	readsNone  statesUse = iota
+	readsData            // members of statesData
+	readsWhole           // others, too
+)
+
+// statesData are the members of $states that are data of a state, as expressions write them.
+var statesData = []string{"$states.input", "$states.result", "$states.errorOutput"}
+
+// statesUseOf reads the text alone: it may find more than there is, never less.
+func statesUseOf(text string) statesUse {
+	places := strings.Count(text, "states")
+	if places == 0 {
+		return readsNone
+	}
+	for _, member := range statesData {
+		places -= strings.Count(text, member)
+	}
+	if places > 0 || strings.Contains(text, "%") { // which may go back from a member
+		return readsWhole
+	}
+	return readsData
+}
+
+// ReadsStates tells whether the expression may read $states, and whether more of it than the input, the result
+// and the error output.
+func (e *Expression) ReadsStates() (data, whole bool) {
+	return e.states != readsNone, e.states == readsWhole
 }
 
 // Reference is a place at which an expression reads a variable.
@@ -51,7 +85,7 @@ func Compile(text string) (*Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expression{text: strings.TrimSpace(text), root: root, references: p.references()}, nil
+	return &Expression{text: strings.TrimSpace(text), root: root, references: p.references(), states: statesUseOf(text)}, nil
 }
 
 // String is the text of the expression without the spaces around it.

@@ -371,6 +371,7 @@ func (l *loop) run(ctx context.Context, t *bench, status string, runs time.Durat
 		if err := plan.Apply(t.machine, options); err != nil {
 			return err
 		}
+		options.KeepEvents = sim.KeepNoEvents
 		for _, name := range t.polls {
 			options.StateHandlers[name] = p.note(options.StateHandlers[name], runs)
 		}

@@ -163,15 +163,8 @@ func (s *strand) notFoundIn(call *intrinsic.Call, path *jsonpath.Path, from *Pay
 // evaluateExpression evaluates a JSONata expression at a place in the state.
 func (s *strand) evaluateExpression(e *jsonata.Expression, location string, d data) (any, *failure) {
 	location = d.place + location
-	states := map[string]any{"input": d.input.Value(), "context": s.context()}
-	if d.result != nil {
-		states["result"] = d.result.Value()
-	}
-	if d.errorOutput != nil {
-		states["errorOutput"] = d.errorOutput.Value()
-	}
 	value, err := e.Eval(s.x.run.ctx, jsonata.Environment{
-		Variables: s.variables.all(), States: states, Now: s.x.run.now, Random: s.x.run.random.Rand, UUID: s.x.run.random.uuid,
+		Variables: s.variables.all(), States: s.states(e, d), Now: s.x.run.now, Random: s.x.run.random.Rand, UUID: s.x.run.random.uuid,
 	})
 	if s.x.run.caller.Err() != nil {
 		s.x.run.abort()
@@ -181,4 +174,23 @@ func (s *strand) evaluateExpression(e *jsonata.Expression, location string, d da
 		return nil, s.evaluationFailure(location, "%s", e.Cause(location, err))
 	}
 	return value, nil
+}
+
+// states is $states, as far as an expression reads it: most read variables alone, or the input.
+func (s *strand) states(e *jsonata.Expression, d data) map[string]any {
+	read, whole := e.ReadsStates()
+	if !read {
+		return nil
+	}
+	states := map[string]any{"input": d.input.Value()}
+	if whole {
+		states["context"] = s.context()
+	}
+	if d.result != nil {
+		states["result"] = d.result.Value()
+	}
+	if d.errorOutput != nil {
+		states["errorOutput"] = d.errorOutput.Value()
+	}
+	return states
 }
