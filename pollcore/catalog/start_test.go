@@ -94,15 +94,23 @@ func TestStartsAnother(t *testing.T) {
 // eachJob calls f with the jobs of the catalogue.
 func eachJob(t *testing.T, f func(e *catalog.Entry)) {
 	t.Helper()
+	eachEntry(t, func(e *catalog.Entry) {
+		if e.Job != nil && e.Service.Operations[e.Name] != nil && e.Service.Operations[e.Name].Input != nil {
+			f(e)
+		}
+	})
+}
+
+// eachEntry calls f with the entries of the catalogue.
+func eachEntry(t *testing.T, f func(e *catalog.Entry)) {
+	t.Helper()
 	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, l := range list {
 		for _, listed := range l.Entries {
 			e, err := catalog.Lookup(l.Key, listed.Name)
 			require.NoError(t, err)
-			if e.Job != nil && e.Service.Operations[e.Name] != nil && e.Service.Operations[e.Name].Input != nil {
-				f(e)
-			}
+			f(e)
 		}
 	}
 }
