@@ -6,7 +6,9 @@ import (
 	"sync"
 )
 
-// alwaysRow names members that every answer of an operation has, though its model does not require them.
+// alwaysRow names members that the answers of an operation have, though its model does not require them:
+// each of them, or those about a job since the table of presence allows the member. An item of a batch has
+// it if the service took the item.
 type alwaysRow struct {
 	Service   string   `json:"service"`
 	Operation string   `json:"operation"`
@@ -30,6 +32,6 @@ var always = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// Always returns the paths of members that every answer of the operation has, besides those that its
-// model requires; those of [Operation.Presence] since they are there.
+// Always returns the paths of members that the answers of the operation have, besides those that its
+// model requires: those of [Operation.Presence] once that allows them, and the others always.
 func (o *Operation) Always() []string { return always()[o.Service.Key+":"+o.Name] }

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestMembersOfEachAnswer(t *testing.T) {
 		Members   []string `json:"members"`
 	}
 	require.NoError(t, json.Unmarshal(text, &rows))
+	require.NotEmpty(t, rows)
 	for _, row := range rows {
 		service, err := models.Load(row.Service)
 		require.NoError(t, err)
@@ -48,4 +50,41 @@ func TestMembersOfEachAnswer(t *testing.T) {
 			require.False(t, required, "%s requires %s", row.Operation, path)
 		}
 	}
+}
+
+// A member whose source speaks of an end of the job is not in each answer: the table of presence says since when.
+func TestMembersOfTheAnswersAboutAnEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ service, entry, member string }{
+		{"transcribe", "StartTranscriptionJob", "TranscriptionJob.Transcript.TranscriptFileUri"},
+		{"transcribe", "StartMedicalTranscriptionJob", "MedicalTranscriptionJob.Transcript.TranscriptFileUri"},
+		{"organizations", "CreateAccount", "CreateAccountStatus.AccountId"},
+	} {
+		e, err := catalog.Lookup(c.service, c.entry)
+		require.NoError(t, err)
+		require.Contains(t, e.Operation.Always(), c.member)
+		require.Equal(t, catalog.AfterSuccess, e.Operation.Presence[c.member], c.member)
+	}
+	ends := regexp.MustCompile(`(?i)completed|successful|succeeded|failed|ended|as that of`)
+	text, err := os.ReadFile("always.json")
+	require.NoError(t, err)
+	var rows []struct {
+		Service, Operation, Source string
+		Members                    []string
+	}
+	require.NoError(t, json.Unmarshal(text, &rows))
+	told := 0
+	eachEntry(t, func(e *catalog.Entry) {
+		for _, row := range rows {
+			if row.Service != e.Service.Key || row.Operation != e.Operation.Name {
+				continue
+			}
+			for _, member := range row.Members {
+				told++
+				_, later := e.Operation.Presence[member]
+				require.Equal(t, ends.MatchString(row.Source), later, "%s: %s", e.FullName(), member)
+			}
+		}
+	})
+	require.Greater(t, told, 5)
 }

@@ -197,24 +197,6 @@ func (j *Job) Protection() Protection {
 	}
 }
 
-// StartToken returns the member of the start call's input that keeps a call that is
-// repeated from starting a second job, where callers are free to leave it out: the
-// token, or the member of the natural key. It is empty where the service asks for
-// the member, or takes no second job of one name anyway.
-func (e *Entry) StartToken() string {
-	if e.Job == nil || e.Job.UniqueName != "" {
-		return ""
-	}
-	name := e.Job.Token
-	if e.Job.NaturalKey != nil {
-		name = e.Job.NaturalKey.Member
-	}
-	if member := e.Service.Operations[e.Name].Input.Member(name); member != nil && !member.Required {
-		return name
-	}
-	return ""
-}
-
 // ReadsStartOutput tells whether arguments of a call, as in [Job], read the output of
 // the start call.
 func ReadsStartOutput(arguments map[string]string) bool {

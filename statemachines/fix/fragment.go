@@ -281,10 +281,14 @@ func (f *fragment) chooseExits() error {
 	return nil
 }
 
-// succeedsBy is the status of a success that leads to a state.
+// succeedsBy is the first status of a success that leads to a state of exitsOf.
 func (f *fragment) succeedsBy(exit string) string {
-	i := slices.IndexFunc(f.observed.seen, func(s seen) bool { return s.verdict == pollcore.Success && s.exit == exit })
-	return f.observed.seen[max(i, 0)].status
+	for _, s := range f.observed.seen {
+		if s.verdict == pollcore.Success && s.exit == exit && !s.later {
+			return s.status
+		}
+	}
+	return ""
 }
 
 // onlyFails tells whether all ways from a state behind the loop end in Fail states.

@@ -18,7 +18,7 @@ type checker struct {
 	off, only  []string
 	findings   []Finding
 	tables     []Loop
-	tokens     map[asl.Resource]string // of starts, see startToken
+	started    map[asl.Resource]*catalog.Entry // see startedBy
 	operations operations
 	called     map[string][]*asl.State // see tasks
 	ways       map[*asl.Flow]*ways
@@ -41,7 +41,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 		}
 	}
 	return &checker{
-		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, tokens: map[asl.Resource]string{},
+		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
 		timers: map[*asl.Flow]*timer{}, fates: map[*asl.Flow]*fate{}, successes: map[*asl.Flow]bool{},
 	}

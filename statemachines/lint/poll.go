@@ -413,8 +413,8 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 	switch {
 	case RepeatsWrite(s):
 		twice := "the call may have been made, and a second one repeats it"
-		if token := startToken(asl.ParseResource(s.Task.Resource)); token != "" {
-			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", token)
+		if e := findStarted(asl.ParseResource(s.Task.Resource)); e != nil && tokenOf(e) != "" {
+			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", tokenOf(e))
 		}
 		return adviseWrite(s, service, verb) + " " + twice
 	case len(s.Retry) > 0 && polls && service != nil:

@@ -2,10 +2,8 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -41,57 +39,28 @@ func (c *checker) repeatedStart(s *asl.State, resource asl.Resource) {
 	if i < 0 {
 		return
 	}
+	e := c.startedBy(resource)
+	if resource.Pattern != "" || e == nil || !startsSecond(s, e) {
+		return
+	}
 	field := fmt.Sprintf("/Retry/%d", i)
-	switch token := c.tokenOf(resource); {
-	case token != "" && lacks(s, token):
+	if token := tokenOf(e); token != "" {
 		c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job starts twice; "+
 			"give %q a value that is the same in each attempt, such as a hash of the execution's id, or retry only throttled calls", token)
-	case token == "" && startsAnother(resource):
-		c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job may start twice, as the call has no token; "+
-			"%s the job may have started", adviseWrite(s, c.types.Service(s), "retry"))
+		return
 	}
+	c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job may start twice, as the call has no token; "+
+		"%s the job may have started", adviseWrite(s, c.types.Service(s), "retry"))
 }
 
-// startsAnother tells whether a start call makes a new job each time it is made: it has no token and no
-// name of the job, the service gives the id, and no error says that it refuses a second job.
-func startsAnother(r asl.Resource) bool {
-	e := findStarted(r)
-	if r.Pattern != "" || e == nil || e.Job.Protection() != catalog.Unprotected || e.Job.UniqueName != "" || strings.HasPrefix(e.Name, "Create") {
-		return false
-	}
-	start := e.Service.Operations[e.Name]
-	if start == nil || start.Input == nil {
-		return false
-	}
-	if slices.ContainsFunc(start.Input.Members, func(m catalog.Member) bool { return strings.Contains(strings.ToLower(m.Name), "token") }) ||
-		slices.ContainsFunc(start.Errors, func(e catalog.Error) bool { return refusesSecond().MatchString(e.Shape) }) {
-		return false
-	}
-	for _, expression := range e.Job.Arguments {
-		path, ofOutput := strings.CutPrefix(strings.Trim(expression, "[]"), "output.")
-		if !ofOutput || !simplePath().MatchString(path) {
-			continue
-		}
-		if given := start.Input.Member(path[strings.LastIndex(path, ".")+1:]); given == nil || !given.Required {
-			return true
-		}
-	}
-	return false
-}
-
-// refusesSecond matches the error of a service that starts no second job beside one that runs.
-var refusesSecond = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`InUse|AlreadyRunning|AlreadyExists|Conflict|InvalidState|ResourceState`)
-})
-
-// tokenOf is what startToken returns. It looks once.
-func (c *checker) tokenOf(r asl.Resource) string {
-	token, known := c.tokens[r]
+// startedBy is what findStarted returns. It looks once.
+func (c *checker) startedBy(r asl.Resource) *catalog.Entry {
+	e, known := c.started[r]
 	if !known {
-		token = startToken(r)
-		c.tokens[r] = token
+		e = findStarted(r)
+		c.started[r] = e
 	}
-	return token
+	return e
 }
 
 // redrive notes a ".sync" Task that fails when its time is over: the job may still run,

@@ -8,19 +8,15 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// startToken returns the member that keeps the call of a Task from starting its job
-// twice: a token or a name, of a job of the catalogue that the Task starts and does
-// not wait for. To run a job again that failed is what a Retry around one that
-// waits is for. It is empty for other calls, and where the service asks for the
-// member anyway.
-func startToken(r asl.Resource) string {
-	if r.Pattern != "" {
-		return ""
+// tokenOf is the member that keeps a start call which is made again from starting a second job, a path
+// as a definition spells it; empty if there is none.
+func tokenOf(e *catalog.Entry) string {
+	token, _ := e.StartToken()
+	names := strings.Split(token, ".")
+	for i, name := range names {
+		names[i] = javasdk.MemberName(name)
 	}
-	if e := findStarted(r); e != nil {
-		return javasdk.MemberName(e.StartToken())
-	}
-	return ""
+	return strings.Join(names, ".")
 }
 
 // findStarted is the job of the catalogue that an integration starts; nil if there is

@@ -39,6 +39,16 @@ func (l *Loop) String() string {
 	return oneLine.Replace(head) + "\n" + alignTags(layOut(lines)) + alignTags(l.notes())
 }
 
+// Table lays rows of values, a target and what that means out as the table of a loop, with long lists in
+// several lines.
+func Table(rows [][3]string) string {
+	lines := make([][]string, len(rows))
+	for i, row := range rows {
+		lines[i] = []string{row[0], "-> " + row[1], row[2], ""}
+	}
+	return alignTags(layOut(lines))
+}
+
 const (
 	// textWidth is how wide a table is, where its words allow it; its first two columns
 	// are as wide as leastWidth, if they need that.

@@ -9,36 +9,47 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// startsSecond tells whether a call of a Task that is made again starts a second job: of one name
-// or token a service takes none.
+// startsSecond tells whether a call of a Task that is made again starts a second job.
 func startsSecond(s *asl.State, e *catalog.Entry) bool {
-	if token := javasdk.MemberName(e.StartToken()); token != "" {
-		return lacks(s, token)
-	}
-	return e.Job.Protection() == catalog.Unprotected
+	return e.StartsAnother(func(token string, required bool) bool { return repeats(s, token, required) })
 }
 
-// lacks tells whether the arguments of a Task that calls an integration are written
-// down in the definition and have no member of that name that is the same in each
-// attempt: arguments are computed anew for each.
-func lacks(s *asl.State, member string) bool {
+// repeats tells whether a Task that calls an integration gives a member the same value in each attempt, for
+// which its arguments are computed anew. token is a path. A call without a member that is required does
+// nothing, and what the definition does not write down may have the member.
+func repeats(s *asl.State, token string, required bool) bool {
 	t := s.Parameters
 	if t == nil {
 		t = s.Arguments
 	}
-	if t.Kind == asl.TemplateObject {
-		return !slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, member) && !differs(m.Value) })
+	for name := range strings.SplitSeq(token, ".") {
+		if t != nil && t.Kind == asl.TemplateLiteral {
+			return givesConstant(t.Literal, javasdk.MemberName(name), required)
+		}
+		if t == nil || t.Kind != asl.TemplateObject {
+			break
+		}
+		i := slices.IndexFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, javasdk.MemberName(name)) })
+		if i < 0 {
+			return required
+		}
+		t = t.Object[i].Value
 	}
-	given, object := t.Literal.(map[string]any)
+	return t == nil || !differs(t)
+}
+
+// givesConstant tells whether a constant has a member, or does not need it.
+func givesConstant(value any, member string, required bool) bool {
+	given, object := value.(map[string]any)
 	if !object {
-		return false
+		return true
 	}
 	for name := range given {
 		if strings.EqualFold(name, member) {
-			return false
+			return true
 		}
 	}
-	return true
+	return required
 }
 
 // differs tells whether a template gives another value each time.

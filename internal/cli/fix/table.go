@@ -53,24 +53,16 @@ func newTable(m *asl.StateMachine, l fix.Loop) string {
 // routesTable is where each status leads in a new loop, those that mean the same and lead the same way on one
 // line. wait is the state that it polls on by; empty if that is not known.
 func routesTable(l fix.Loop, wait string) string {
-	var rows [][]string
+	var rows [][3]string
 	for _, r := range l.Routes {
-		row := []string{r.Status, cmp.Or(r.After, wait, "the next poll"), meaningOf(r)}
-		if i := slices.IndexFunc(rows, func(other []string) bool { return slices.Equal(other[1:], row[1:]) }); i >= 0 {
+		row := [3]string{r.Status, cmp.Or(r.After, wait, "the next poll"), meaningOf(r)}
+		if i := slices.IndexFunc(rows, func(other [3]string) bool { return other[1] == row[1] && other[2] == row[2] }); i >= 0 {
 			rows[i][0] += ", " + r.Status
 			continue
 		}
 		rows = append(rows, row)
 	}
-	width, route := 0, 0
-	for _, row := range rows {
-		width, route = max(width, len(row[0])), max(route, len(row[1]))
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		terminal.Fprintf(&b, "  %-*s  -> %-*s  %s\n", width, row[0], route, row[1], row[2])
-	}
-	return b.String()
+	return lint.Table(rows)
 }
 
 // meaningOf says what a status means, and where the new loop leads it, if that is not plain.

@@ -37,7 +37,8 @@ func pollOf(t *testing.T, e *catalog.Entry, names []string) *simulate.Response {
 	return all["Describe"]
 }
 
-// statusNames are the names of all members of a shape that are called a status and have values.
+// statusNames are the names of all members of a shape that are called a status and have values, and of those
+// that are no text: one of them may lead to a status.
 func statusNames(s *catalog.Shape, depth int, found []string) []string {
 	if s == nil || depth == 0 {
 		return found
