@@ -131,6 +131,7 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 		"for a call with all data":  {good(path, `{"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payload.$": "$"}, "End": true}`), "the call was Good with"},
 		"for the poll":              {strings.Replace(path, `"$.id"}, "ResultPath": "$.q"`, `"States.Format('{}-{}', $.id, $.turns.n)"}, "ResultPath": "$.q"`, 1), `"Count" counts in $.turns, and "Look" reads that`},
 		"beside other data":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}`, `{"n.$": "States.MathAdd($.other.n, 1)"}`, 1), `"Count" changes the data that the states behind the loop get`},
+		"in data made anew":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns"`, `{"id.$": "$.id", "turns": {"n.$": "States.MathAdd($.turns.n, 1)"}}`, 1), `"Count" makes the data anew from the members that it lists, and drops any other`},
 	} {
 		if !race.Takes(name, 12) {
 			continue

@@ -73,8 +73,8 @@ func (l *loop) madeMember(s *asl.State) string {
 	}
 }
 
-// outputMember is the one member that an Output in JSONata makes anew: of a $merge with the input, or of
-// an object that has all others from there.
+// outputMember is the one member that an Output in JSONata, or Parameters, make anew: of a $merge with the input, or
+// of an object that has all others from there.
 func outputMember(output *jsontree.Node) string {
 	if output == nil {
 		return ""
@@ -87,10 +87,11 @@ func outputMember(output *jsontree.Node) string {
 	}
 	made := ""
 	for _, m := range output.Members {
+		name := variableOf(m)
 		switch kept, _ := unwrap(m.Value.Text); {
-		case kept == "$states.input."+m.Name:
+		case kept == "$states.input."+m.Name, name != m.Name && m.Value.Text == "$."+name:
 		case made == "":
-			made = m.Name
+			made = name
 		default:
 			return ""
 		}
@@ -130,6 +131,10 @@ func (l *loop) refusePass(s *asl.State) error {
 	}
 	if name, reader := l.readVariable(s); name != "" && !l.changesData(s) {
 		return refuse("the loop does more than poll: %q sets $%s, and %q reads that: %s", s.Name, name, reader, advice)
+	}
+	if s.ResultPath != nil && s.ResultPath.Root() && l.node(s).Get("Parameters") != nil {
+		return refuse("the loop does more than poll: %q makes the data anew from the members that it lists, and drops any other: "+
+			"count by Assign, or let ResultPath put the count alone into the data", s.Name)
 	}
 	return refuse("the loop does more than poll: %q changes the data that the states behind the loop get", s.Name)
 }

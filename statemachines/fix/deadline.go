@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -51,8 +52,24 @@ func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) err
 	if with == "" {
 		return nil
 	}
+	if setter := l.setterOf(with); setter != "" {
+		return refuse("the rule of %q for %q compares the time with %s, which %q sets in the loop: set it in a state before the loop",
+			s.Name, rule.Next, with, setter)
+	}
 	return refuse("the rule of %q for %q compares the time with %s, and the definition does not show how long that lets the loop wait: %s",
 		s.Name, rule.Next, with, instead)
+}
+
+// setterOf is the state of the loop that sets a variable, such as "$deadline"; empty if none does, or if it is none.
+func (l *loop) setterOf(name string) string {
+	for _, s := range l.states {
+		for _, part := range partsThatAssign(l.node(s)) {
+			if assign := part.Get("Assign"); assign != nil && slices.ContainsFunc(assign.Members, func(m jsontree.Member) bool { return "$"+variableOf(m) == name }) {
+				return s.Name
+			}
+		}
+	}
+	return ""
 }
 
 // joinedBy finds what joins the comparisons of a condition in JSONata.

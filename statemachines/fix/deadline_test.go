@@ -37,6 +37,28 @@ func TestDeadlineThatTheDefinitionDoesNotShow(t *testing.T) {
 	}
 }
 
+// A deadline that the loop sets itself is no number that is missing: the reason names the state that sets it.
+func TestDeadlineThatTheLoopSets(t *testing.T) {
+	t.Parallel()
+	const machine = `{"QueryLanguage": "JSONata", "StartAt": "Nap", "States": {
+		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Arguments": {"JobName": "j", "RunId": "{% $states.context.Execution.Input.run %}"},
+			"Output": "{% $states.result.JobRun.JobRunState %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $states.input = 'SUCCEEDED' %}", "Next": "Good"},
+			{"Condition": "{% $states.input in ['FAILED', 'ERROR', 'TIMEOUT', 'STOPPED', 'EXPIRED'] %}", "Next": "Bad"},
+			{"Condition": "{% $millis() > $until %}", "Next": "Late"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
+	const assign = `, "Assign": {"until": "{% $millis() + 3600000 %}"}`
+	for setter, at := range map[string]string{"Nap": `"Seconds": 30`, "Look": `"{% $states.context.Execution.Input.run %}"}`} {
+		t.Run(setter, func(t *testing.T) {
+			t.Parallel()
+			loops := loopsOf(t, strings.Replace(machine, at, at+assign, 1))
+			require.Len(t, loops, 1)
+			require.Contains(t, loops[0].Refused, `compares the time with $until, which "`+setter+`" sets in the loop: set it in a state before the loop`)
+		})
+	}
+}
+
 // choiceInJSONata writes the Choice of jobLoop in JSONata.
 var choiceInJSONata = strings.NewReplacer(
 	`"Which": {"Type"`, `"Which": {"QueryLanguage": "JSONata", "Type"`,

@@ -133,7 +133,7 @@ func lacksEvents(err error) bool {
 // notShown says why no trial run shows that an edit mends a finding.
 func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 	if at := c.stateAt(f); slices.Contains(report.NotMet, at.Name) {
-		return fmt.Errorf("no trial run gets to %q, so nothing shows what an edit there changes: make it by hand", at.Name)
+		return fmt.Errorf("the trial runs of an edit in %q do not get there, so nothing shows what it changes: make it by hand", at.Name)
 	}
 	if end := c.endOfLoop(report, f); end != "" {
 		return errors.New(end)

@@ -208,5 +208,5 @@ func TestRepairThatNothingShows(t *testing.T) {
 	t.Parallel()
 	r := repairOf(t, hidden, "enum-value", 0)
 	require.Equal(t, fix.Refused, r.Class)
-	require.Contains(t, r.Reason, `no trial run gets to "Done?", so nothing shows what an edit there changes`)
+	require.Contains(t, r.Reason, `the trial runs of an edit in "Done?" do not get there, so nothing shows what it changes`)
 }

@@ -84,7 +84,8 @@ func (t *candidate) rowOfData(report *trial.Report) (about string, ok bool) {
 func (t *candidate) rowOfWrong(report *trial.Report) string {
 	for _, run := range report.Outside() {
 		is := func(k trial.Kind) bool { return k.Sort == trial.Status && k.Value == t.wrong }
-		if t.wrong != "" && slices.ContainsFunc(run.Kinds, is) && describeEnd(run.Before) != describeEnd(run.After) {
+		elsewhere := !is(run.Left) // the machines part at another answer
+		if t.wrong != "" && slices.ContainsFunc(run.Kinds, is) && !elsewhere && describeEnd(run.Before) != describeEnd(run.After) {
 			later := *t
 			later.does, later.goesOn = "", true
 			return "; " + later.row("status "+t.wrong, &run)

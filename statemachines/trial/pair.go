@@ -322,20 +322,24 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 	}
-	tried, met := map[string]bool{}, map[string]bool{}
+	tried, met, newly := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, input := range inputs {
 		if many := p.manyItems(input); i == 0 && many != nil {
 			if err := p.tryMany(ctx, many); err != nil {
 				return nil, err
 			}
 		}
-		r := &round{pair: p, input: input, repeats: i == 0, leads: map[string]*script{}, tried: tried, met: met}
+		r := &round{pair: p, input: input, repeats: i == 0, leads: map[string]*script{}, tried: tried, met: met, newly: newly}
 		if err := r.tryAll(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range p.tasks {
-		if !tried[name] {
+		switch {
+		case tried[name]:
+		case newly[name]:
+			p.report.NotTried = append(p.report.NotTried, fmt.Sprintf("%q: only the new machine gets there", name))
+		default:
 			p.report.NotTried = append(p.report.NotTried, fmt.Sprintf("%q: no trial run gets there", name))
 		}
 	}

@@ -15,6 +15,7 @@ type round struct {
 	repeats bool               // scripts of more than one answer are run, too
 	leads   map[string]*script // the first that gets to a Task, in both machines alike
 	tried   map[string]bool    // Tasks that a run got to
+	newly   map[string]bool    // Tasks of both machines that a run of the new one got to
 	met     map[string]bool    // states that a run of either machine got to
 }
 
@@ -110,6 +111,7 @@ func (r *round) tryOne(ctx context.Context, s *script) error {
 	leads := s.task == "" || len(run.Differences) == 0 && a.Status != PollsOn && b.Status != PollsOn
 	for _, name := range r.tasks {
 		if a.visited(name) == 0 && (r.before.callees[name] != nil || b.visited(name) == 0) {
+			r.newly[name] = r.newly[name] || b.visited(name) > 0
 			continue
 		}
 		r.tried[name] = true

@@ -118,6 +118,30 @@ func (r *Response) MemberAt(path string) (m Member, silent bool) {
 	return Member{at: parsePlace(path)}, !slices.ContainsFunc(r.Members, func(m Member) bool { return m.String() == path })
 }
 
+// Modelled are the texts of the usual answer of which a model of the answers says the values.
+func (r *Response) Modelled(output *catalog.Shape) []Member {
+	var all []Member
+	var walk func(at place, value any)
+	walk = func(at place, value any) {
+		switch value := value.(type) {
+		case string:
+			if s := spelledShape(output, at); s != nil && len(s.Enum) > 0 {
+				all = append(all, Member{Values: s.Enum, at: at})
+			}
+		case []any:
+			for i, item := range value {
+				walk(append(slices.Clip(at), i), item)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(value)) {
+				walk(append(slices.Clip(at), name), value[name])
+			}
+		}
+	}
+	walk(nil, r.Usual)
+	return all
+}
+
 func (m Member) String() string { return m.at.spell() }
 
 // findMembers finds the texts by which the answers differ, but for those that follow the status.
