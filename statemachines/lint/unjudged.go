@@ -30,7 +30,9 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	}))
 	choice, status := l.states[i], javasdk.MemberName(lastName(path))
 	looks := readOperands(choice, status)
-	looks.others = slices.DeleteFunc(looks.others, func(name string) bool { return c.boundsOf(l).counters[lastName(name)] })
+	looks.others = slices.DeleteFunc(looks.others, func(name string) bool {
+		return c.boundsOf(l).counters[lastName(name)] && !c.boundsOf(l).lists[lastName(name)]
+	})
 	others := list(looks.others)
 	switch {
 	case !c.mentions(status) && others == "":
