@@ -42,7 +42,11 @@ func (c *checker) repeatedStart(s *asl.State, resource asl.Resource) {
 		return
 	}
 	field := fmt.Sprintf("/Retry/%d", i)
-	switch token := c.tokenOf(resource); {
+	token := c.tokenOf(resource)
+	if key := findKey(resource); token == "" && key != "" && differsIn(s, key) {
+		token = key
+	}
+	switch {
 	case token != "" && lacks(s, token):
 		c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job starts twice; "+
 			"give %q a value that is the same in each attempt, such as a hash of the execution's id, or retry only throttled calls", token)

@@ -23,6 +23,14 @@ func startToken(r asl.Resource) string {
 	return ""
 }
 
+// findKey is the startKey of the job that a call of a Task starts and does not wait for; empty if it has none.
+func findKey(r asl.Resource) string {
+	if e := findStarted(r); e != nil && r.Pattern == "" {
+		return startKey(e)
+	}
+	return ""
+}
+
 // findStarted is the job of the catalogue that an integration starts; nil if there is
 // none, or the catalogue does not know what the integration takes.
 func findStarted(r asl.Resource) *catalog.Entry {

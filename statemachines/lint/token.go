@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,7 +16,29 @@ func startsSecond(s *asl.State, e *catalog.Entry) bool {
 	if token := javasdk.MemberName(e.StartToken()); token != "" {
 		return lacks(s, token)
 	}
+	if key := startKey(e); key != "" && differsIn(s, key) {
+		return true
+	}
 	return e.Job.Protection() == catalog.Unprotected
+}
+
+// startKey is the member by which a service knows a start call that is made again, though it asks for it in
+// each call: a token or a name; empty if there is none.
+func startKey(e *catalog.Entry) string {
+	switch {
+	case e.Job == nil:
+		return ""
+	case e.Job.NaturalKey != nil:
+		return javasdk.MemberName(e.Job.NaturalKey.Member)
+	default:
+		return javasdk.MemberName(cmp.Or(e.Job.Token, e.Job.UniqueName))
+	}
+}
+
+// differsIn tells whether the arguments of a Task give a member another value in each attempt.
+func differsIn(s *asl.State, member string) bool {
+	t := cmp.Or(s.Parameters, s.Arguments)
+	return t != nil && slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, member) && differs(m.Value) })
 }
 
 // lacks tells whether the arguments of a Task that calls an integration are written
