@@ -13,7 +13,7 @@ const (
 	PartName                      // Text: a member of what stands before it
 	PartPath                      // Parts are the steps
 	PartBinary                    // Text is the operator, Parts its two operands
-	PartArray                     // Parts are the items; one that is a range is PartOther
+	PartArray                     // Parts are the items
 	PartObject                    // Parts are the names and values in turn
 	PartBlock                     // Parts follow each other
 	PartCondition                 // Parts are the condition and what it leads to
@@ -21,6 +21,7 @@ const (
 	PartCall                      // the function $Text of the arguments Parts; of a ~> $Text(b), too
 	PartRegex                     // a pattern
 	PartLambda                    // a function that the expression makes: Lambda
+	PartRange                     // an item of an array that stands for whole numbers: Parts are the first and the last
 )
 
 // Part is a part of an expression, for those who follow it through types and not
@@ -69,6 +70,8 @@ func partOf(n *node) Part {
 		p.Kind, p.Parts = PartPath, partsOf(n.items)
 	case nodeBinary:
 		p.Kind, p.Parts = PartBinary, partsOf([]*node{n.left, n.right})
+	case nodeRange:
+		p.Kind, p.Parts = PartRange, partsOf([]*node{n.left, n.right})
 	case nodeArray:
 		p.Kind, p.Parts = PartArray, partsOf(n.items)
 	case nodeObject:

@@ -16,8 +16,9 @@ type bounds struct {
 	loop *loop
 	// counters are what the loop counts; flags hold the result of comparing a count.
 	counters, flags counters
-	foreign         bool // code or a table in the loop may count
-	clock           bool // something in the machine reads the clock
+	lists           counters // those of counters that are the length of a list
+	foreign         bool     // code or a table in the loop may count
+	clock           bool     // something in the machine reads the clock
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
 	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
@@ -38,6 +39,7 @@ func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *b
 	b := &bounds{loop: l, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
 	b.unsure = map[*asl.State]map[asl.Transition]bool{}
 	b.counters, b.flags = findCounters(l.states)
+	b.lists = findLists(l.states)
 	for _, s := range l.states {
 		b.foreign = b.foreign || isForeign(s)
 		if s.Task != nil && isCheckStatus(s) { // which says TIMED_OUT
@@ -138,7 +140,8 @@ func (b *bounds) find(t *test, inside bool) bool {
 		}
 		return found && (len(t.any) == 0 || !inside || !missing)
 	}
-	if (t.number || t.equal) && b.counters.has(t.names) || b.flags.has(t.names) {
+	counts := slices.DeleteFunc(slices.Clone(t.names), func(name string) bool { return b.lists[name] && slices.Contains(t.items, name) })
+	if (t.number || t.equal) && b.counters.has(counts) || b.flags.has(t.names) {
 		return true
 	}
 	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -20,6 +21,7 @@ type test struct {
 	flag   bool     // true or false
 	time   bool     // a time, or what a clock says
 	names  []string // what is compared, without the names around it
+	items  []string // those of names of which it reads single items alone
 }
 
 // has tells whether something holds of the test or a part of it.
@@ -42,7 +44,31 @@ func readRule(r *asl.ChoiceRule) *test {
 	if r.Expression.Expression == nil {
 		return &test{}
 	}
-	return readExpression(r.Expression.Expression.String())
+	t, whole := readExpression(r.Expression.Expression.String()), r.Expression.Expression.Part()
+	t.items = itemsRead(&whole)
+	return t
+}
+
+// itemsRead are the names in an expression of which it reads single items alone, as $seen[-1] does.
+func itemsRead(p *jsonata.Part) []string {
+	var items, all []string
+	var read func(p *jsonata.Part, within bool)
+	read = func(p *jsonata.Part, within bool) {
+		counted := p.Kind == jsonata.PartCall && p.Text == "count"
+		if within = within || len(p.Filters) > 0; p.Kind == jsonata.PartVariable || p.Kind == jsonata.PartName {
+			if items = append(items, p.Text); !within {
+				all = append(all, p.Text)
+			}
+		}
+		for _, part := range slices.Concat(p.Parts, p.Filters) {
+			if counted {
+				part.Filters = nil // the number of items that they leave
+			}
+			read(&part, within)
+		}
+	}
+	read(p, false)
+	return slices.DeleteFunc(items, func(name string) bool { return slices.Contains(all, name) })
 }
 
 func readCondition(c *asl.Condition) *test {

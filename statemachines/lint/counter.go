@@ -45,6 +45,27 @@ func findCounters(states []*asl.State) (counts, compared counters) {
 	return counts, compared
 }
 
+// findLists returns the names of the lists and texts of some states that each turn makes longer or shorter.
+// Sums may stand in a list, too: then its items count.
+func findLists(states []*asl.State) counters {
+	found := counters{}
+	for _, s := range states {
+		for _, t := range templatesOf(s) {
+			forExpressions("", t, func(called, text string) {
+				if holdsItself(called, text) && lists().MatchString(text) && !strings.ContainsAny(text, "+-") {
+					found[called] = true
+				}
+			})
+		}
+	}
+	return found
+}
+
+// holdsItself tells whether an expression gives a value to a name that it reads.
+func holdsItself(called, text string) bool {
+	return slices.Contains(name().FindAllString(text, -1), called)
+}
+
 // forExpressions does something with each expression in a template, and with the name of
 // what it gives.
 func forExpressions(called string, t *asl.Template, do func(called, text string)) {
@@ -96,7 +117,9 @@ func (c counters) template(name string, t *asl.Template) {
 }
 
 var (
-	sum    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`) })
+	sum = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`) })
+	// lists matches what makes a list longer or shorter, by one function or by a part of it.
+	lists  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(append|filter|sift|substring|replace)\(|\[`) })
 	member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`) })
 )
 
@@ -113,10 +136,9 @@ func (c counters) intrinsic(name string, call *intrinsic.Call) {
 }
 
 // expression adds a sum in a value that holds itself, alone or as a member of
-// an object, and a list that grows.
+// an object, and a list that grows or gets shorter.
 func (c counters) expression(called, text string) {
-	holdsItself := slices.Contains(name().FindAllString(text, -1), called)
-	if holdsItself && (strings.Contains(text, "$append(") || strings.ContainsAny(text, "+-")) {
+	if holdsItself(called, text) && (lists().MatchString(text) || strings.ContainsAny(text, "+-")) {
 		c[called] = true
 	}
 	if !strings.ContainsAny(text, "+-") {

@@ -115,7 +115,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
 		return false
 	}
-	if r.losesStatus() {
+	if r.losesStatus(s) {
 		return false
 	}
 	r.status, r.Status = s, s.path
@@ -295,10 +295,14 @@ func (r *reading) lateExits() []string {
 }
 
 // losesStatus tells whether a value leads several ways by an expression that nobody can follow
-// without its values, such as a sort: then it is not known that more than the status decides.
-func (r *reading) losesStatus() bool {
+// without its values, such as a sort, or a failure seems to pass as a success by a text or a list that mixes the
+// status with other values: then it is not known that more than the status decides.
+func (r *reading) losesStatus(s *status) bool {
 	for value := range r.routes {
 		routes := r.takenBy(value)
+		if s.meaning(r.judges, value) == MeansFailure && endOf(routes) == GoesOn && slices.ContainsFunc(routes, r.mixesStatus) {
+			return true
+		}
 		if value == anyOther || !mayPollOn(routes) || endOf(routes) == PollsOn || endOf(routes) == NextJob {
 			continue
 		}

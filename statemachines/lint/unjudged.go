@@ -30,7 +30,9 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	}))
 	choice, status := l.states[i], javasdk.MemberName(lastName(path))
 	looks := readOperands(choice, status)
-	looks.others = slices.DeleteFunc(looks.others, func(name string) bool { return c.boundsOf(l).counters[lastName(name)] })
+	looks.others = slices.DeleteFunc(looks.others, func(name string) bool {
+		return c.boundsOf(l).counters[lastName(name)] && !c.boundsOf(l).lists[lastName(name)]
+	})
 	others := list(looks.others)
 	switch {
 	case !c.mentions(status) && others == "":
@@ -56,7 +58,7 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 // waiter for; empty if it asks for none.
 func (c *checker) sayNotInCatalogue(l *loop) string {
 	around := slices.ContainsFunc(l.states, func(s *asl.State) bool { return c.polledInside(s) != nil })
-	if keepsRecords(l) || !around && !slices.ContainsFunc(l.states, goesOnForStatus(l)) {
+	if keepsRecords(l) || !around && !slices.ContainsFunc(l.states, func(s *asl.State) bool { return goesOnForStatus(l)(s) || goesOnForText(l, s) }) {
 		return ""
 	}
 	for _, s := range l.states {
@@ -72,6 +74,24 @@ func (c *checker) sayNotInCatalogue(l *loop) string {
 		}
 	}
 	return ""
+}
+
+// goesOnForText tells whether a Choice of a loop looks for a text or a pattern by any function, and may go on.
+func goesOnForText(l *loop, s *asl.State) bool {
+	return s.Choice != nil && slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool {
+		if r.Expression == nil || r.Expression.Expression == nil || !l.inside[r.Next] && !l.inside[s.Choice.Default] {
+			return false
+		}
+		whole := r.Expression.Expression.Part()
+		return namesText(&whole)
+	})
+}
+
+// namesText tells whether a text or a pattern stands in a part of an expression.
+func namesText(p *jsonata.Part) bool {
+	text, isText := p.Value.(string)
+	return isText && text != "" || p.Kind == jsonata.PartRegex ||
+		slices.ContainsFunc(slices.Concat(p.Parts, p.Filters), func(part jsonata.Part) bool { return namesText(&part) })
 }
 
 // nameCall names the operation of AWS that a Task calls, whether or not the catalogue has its service;

@@ -111,6 +111,8 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 		return x.binary(p, context)
 	case jsonata.PartArray:
 		return x.array(p, context)
+	case jsonata.PartRange:
+		return wholeNumbers(x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context))
 	case jsonata.PartObject:
 		return x.object(p, context)
 	case jsonata.PartBlock:
@@ -302,9 +304,15 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 	}
 	x.excused++
 	defer func() { x.excused-- }()
-	if n, ok := oneNumber(x.eval(by, item)); ok {
+	tested := x.eval(by, item)
+	if n, ok := oneNumber(tested); ok {
 		if found, ok := itemAt(v, n); ok {
 			return found
+		}
+	}
+	if !tested.may(numbers|arrays) && !tested.IsNothing() { // no index: a condition, which no item may fulfil
+		if yes, _ := truthiness(tested); !yes {
+			return absent
 		}
 	}
 	if l := v.list(); l != nil && v.kinds() == arrays && l.others().kinds() == missing {
@@ -326,6 +334,8 @@ func itemAt(v Value, index float64) (item Value, ok bool) {
 		return itemAlone(v, index), true
 	case l == nil:
 		return Value{}, false
+	case index == -1 && !l.lastItem().IsUnknown():
+		return join(l.lastItem(), itemAlone(v, index)), true
 	}
 	all := l.others().kinds() == missing
 	i := int(math.Floor(index))
@@ -379,35 +389,6 @@ func (x *scene) filterItems(items []Value, by *jsonata.Part) (left Value, ok boo
 	default:
 		return arrayOf(newTuple(kept)), true
 	}
-}
-
-// array is an array constructor.
-func (x *scene) array(p *jsonata.Part, context Value) Value {
-	items := make([]Value, 0, len(p.Parts))
-	exact := true
-	all := Nothing()
-	for i := range p.Parts {
-		part := &p.Parts[i]
-		v := x.eval(part, context)
-		if v.IsNothing() {
-			return v
-		}
-		if v.kinds() == missing { // nothing is no item
-			continue
-		}
-		items = append(items, v)
-		if part.Kind != jsonata.PartArray {
-			exact = exact && !v.may(arrays|missing)
-			if v.may(arrays) {
-				v = join(v.without(arrays), v.list().element())
-			}
-		}
-		all = join(all, v.without(missing))
-	}
-	if exact {
-		return arrayOf(newTuple(items))
-	}
-	return arrayOf(newList(all))
 }
 
 // object is an object constructor. On an array it makes one object of all items.

@@ -43,6 +43,34 @@ func TestKnownOperandsAreEvaluated(t *testing.T) {
 		"($states.input.x = 'A' ? [2, 1] : 2)[0.5] = 2":  {"Yes"},
 		"$exists(($states.input.x = 'A' ? [2] : 2)[-2])": {"No"},
 
+		// Of a text of several parts, the first and the last may be known.
+		"$s & $states.input.x = 'STOPPED now'":                               {"No"},
+		"$s & $states.input.x = 'RUNNING now'":                               {"Yes", "No"},
+		"'now ' & $states.input.x & ':' & $s in ['now :RUNNING']":            {"Yes", "No"},
+		"'now ' & $states.input.x & ':' & $s in ['now :STOPPED', 'RUNNING']": {"No"},
+		"$s & $states.input.x & $s = 'RUNNING'":                              {"No"},
+		"$join([$s, $states.input.x & ''], '/') = 'RUN/x'":                   {"No"},
+		"$join([$s, $states.input.x & ''], '/') = 'RUNNING/x'":               {"Yes", "No"},
+		"($states.input.x = 'A' ? $s : 'A') & $states.input.y = 'STOPPED'":   {"No"},
+
+		// Of a list of any length, the first or the last item may be known.
+		"$append($states.input.x, $s)[-1] = 'RUNNING'":                {"Yes"},
+		"$append($states.input.x, $s)[0] = 'RUNNING'":                 {"Yes", "No"},
+		"$append($s, [$states.input.x])[0] = 'RUNNING'":               {"Yes"},
+		"[$states.input.x, $s][-1] = 'RUNNING'":                       {"Yes"},
+		"[$s, $states.input.x][-1] = 'RUNNING'":                       {"Yes", "No"},
+		"[$append($states.input.x, $s), $n][-1] = 2":                  {"Yes"},
+		"$count([1..$n]) = 2":                                         {"Yes"},
+		"$count([$n..1]) = 0":                                         {"Yes"},
+		"[1..400][-1] = 400":                                          {"Yes"},
+		"$count([$filter([1..$n], function($v, $i) { $i > 0 })]) = 1": {"Yes"},
+
+		// No item of a list is what is looked for.
+		"'STOPPED' in $append($states.input.x = 'A' ? [$s] : [], $s)":            {"No"},
+		"'RUNNING' in $append($states.input.x = 'A' ? [$s] : [], $s)":            {"Yes", "No"},
+		"false in $states.input.x":                                               {"Yes", "No"},
+		"$exists($append($states.input.x = 'A' ? [$s] : [], $s)[$ = 'STOPPED'])": {"No"},
+
 		// The one item that $single finds may be an array.
 		"$count($single([[1, 2], [3]], function($v) { $count($v) = 2 })) = 2": {"Yes"},
 		"$count($filter([[1, 2], [3]], function($v) { $count($v) = 2 })) = 2": {"Yes"},

@@ -1,8 +1,6 @@
 package typecheck
 
 import (
-	"slices"
-
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -100,20 +98,48 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if known, ok := fold(p, context, values...); ok {
 		return x.noteTrend(known, t)
 	}
-	if p.Text == "lookup" {
-		return lookUp(values)
-	}
-	if p.Text == "append" {
-		return appendItems(values)
-	}
-	if n, ok := countItems(values); ok && p.Text == "count" {
-		return x.noteTrend(numberOf(float64(n)), t)
+	if made, ok := combine(p.Text, values); ok {
+		return made
 	}
 	return x.noteTrend(x.kindOfCall(p.Text, values), t)
 }
 
+// combine is what a function makes of the parts of its arguments; not ok if it is none of these.
+func combine(function string, values []Value) (Value, bool) {
+	switch function {
+	case "lookup":
+		return lookUp(values), true
+	case "append":
+		return appendItems(values), true
+	case "join":
+		return joinTexts(values)
+	default:
+		return Value{}, false
+	}
+}
+
+// answerOf is the truth or the number that a function gives, if it is known of its argument.
+func answerOf(function string, values []Value) (Value, bool) {
+	if len(values) != 1 {
+		return Value{}, false
+	}
+	switch function {
+	case "not", "boolean":
+		yes, no := truthiness(values[0])
+		return truthOf(yes == (function == "boolean")), yes != no && !values[0].may(missing)
+	case "count":
+		n, ok := countItems(values)
+		return numberOf(float64(n)), ok
+	default:
+		return Value{}, false
+	}
+}
+
 // kindOfCall is the kind of value that a function of the language gives.
 func (x *scene) kindOfCall(function string, values []Value) Value {
+	if known, ok := answerOf(function, values); ok {
+		return known
+	}
 	k, ok := functionKinds[function]
 	if !ok {
 		return Value{}
@@ -125,53 +151,6 @@ func (x *scene) kindOfCall(function string, values []Value) Value {
 		return absent
 	}
 	return ofKinds(k)
-}
-
-// appendItems is the array that $append makes of two values, where it is known how many items
-// each has: one that is no array is one item.
-func appendItems(values []Value) Value {
-	if len(values) != 2 { //nolint:mnd // the array and what comes behind it
-		return Value{}
-	}
-	var items []Value
-	for _, v := range values {
-		if v.kinds() == missing || v.IsNothing() {
-			return Value{}
-		}
-		n, ok := countItems([]Value{v})
-		switch {
-		case !ok:
-			return Value{}
-		case v.kinds() == arrays:
-			items = append(items, v.list().items...)
-		case n == 1:
-			items = append(items, v)
-		}
-	}
-	return arrayOf(newTuple(slices.Clone(items)))
-}
-
-// countItems is how many items $count finds, if that is known.
-func countItems(values []Value) (int, bool) {
-	if len(values) != 1 {
-		return 0, false
-	}
-	v := values[0]
-	switch l := v.list(); {
-	case v.IsUnknown() || v.may(arrays|missing) && v.kinds()&^arrays != 0:
-		return 0, false
-	case v.kinds() != arrays:
-		return 1, true
-	case l == nil || l.shape != nil || l.demand != nil || l.rest.kinds() != missing:
-		return 0, false
-	default:
-		for _, item := range l.items {
-			if item.may(missing) {
-				return 0, false
-			}
-		}
-		return len(l.items), true
-	}
 }
 
 // checkKeys reports the keys of an object in the expression that $lookup never looks for.

@@ -116,7 +116,7 @@ func (j *joiner) lists(a, b *list) *list {
 	case a == nil || b == nil:
 		return nil
 	}
-	out := &list{demand: a.demand.join(b.demand)}
+	out := &list{demand: a.demand.join(b.demand), last: j.join(a.lastItem(), b.lastItem())}
 	if a.shape == b.shape && a.spelling == b.spelling {
 		out.shape, out.spelling = a.shape, a.spelling
 	}
@@ -131,7 +131,7 @@ func (j *joiner) lists(a, b *list) *list {
 		out.items = append(out.items, item)
 	}
 	if j.widen > 0 && len(out.items) > len(a.items) {
-		return newList(j.join(a.element(), b.element()))
+		return newEnding(j.join(a.element(), b.element()), out.last)
 	}
 	return out.weigh()
 }
@@ -262,7 +262,7 @@ func (e *comparison) lists(a, b *list) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling || len(a.items) != len(b.items) || !e.equal(a.rest, b.rest) {
+	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling || len(a.items) != len(b.items) || !e.equal(a.rest, b.rest) || !e.equal(a.last, b.last) {
 		return false
 	}
 	for i := range a.items {

@@ -22,7 +22,7 @@ type closure struct {
 }
 
 // maxApplied is for how many items of a list a function is read one by one.
-const maxApplied = 32
+const maxApplied = 64
 
 // maxCalls is how deep functions of an expression may call each other.
 const maxCalls = 8

@@ -11,6 +11,7 @@ type list struct {
 	spelling *spelling
 	// rest is any other element, where there is no shape.
 	rest   Value
+	last   Value   // the last element, where it is known though the length is not; else unknown
 	demand *Demand // of the others; nil for none
 	weight weight
 }
@@ -37,7 +38,25 @@ func (l *list) weigh() *list {
 		l.weight.add(item)
 	}
 	l.weight.add(l.rest)
+	l.weight.add(l.last)
 	return l
+}
+
+// newEnding is an array of any length with elements that are all alike, but for the last.
+func newEnding(element, last Value) *list {
+	return (&list{rest: join(element.without(missing), absent), last: last}).weigh()
+}
+
+// lastItem is the last element; unknown if it is not known, or the array may be empty.
+func (l *list) lastItem() Value {
+	switch n := l.length(); {
+	case l == nil:
+		return Value{}
+	case n > 0 && l.others().kinds() == missing && !l.items[n-1].may(missing):
+		return l.items[n-1]
+	default:
+		return l.last
+	}
 }
 
 // get is the element at an index.

@@ -55,7 +55,7 @@ func (x *scene) operation(p *jsonata.Part, left, right Value) Value {
 	case "in":
 		return x.membership(p, left, right)
 	case "&":
-		return anyText
+		return concatenate(left, right)
 	}
 	out := anyNumber
 	if strings.ContainsAny(p.Text, "<>") {
@@ -129,7 +129,11 @@ func (x *scene) equality(p *jsonata.Part, left, right Value) Value {
 
 // isDisjoint tells whether two values of the types are never equal.
 func isDisjoint(a, b Value, k kinds) bool {
-	if k != texts {
+	switch k {
+	case booleans:
+		return !a.IsUnknown() && !b.IsUnknown() && a.set.truth&b.set.truth == 0
+	case texts:
+	default:
 		return false
 	}
 	first, second := a.words(), b.words()
@@ -176,12 +180,15 @@ func (x *scene) membership(p *jsonata.Part, left, right Value) Value {
 			}
 		}
 	}
+	if right.IsUnknown() || right.demandOf() != nil && p.Parts[0].Kind != jsonata.PartLiteral {
+		return anyBoolean
+	}
+	item := anyItem(right)
 	if p.Parts[0].Kind == jsonata.PartLiteral {
-		item := right.without(arrays | missing)
-		if right.may(arrays) {
-			item = join(item, right.list().element())
-		}
 		x.checkLiteral(item, &p.Parts[0])
+	}
+	if same := left.kinds() & item.kinds() &^ missing; right.demandOf() == nil && (same == 0 || isDisjoint(left, item, same)) {
+		return truthOf(false)
 	}
 	return anyBoolean
 }
@@ -245,6 +252,9 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope, trend Tren
 	x.excused--
 	yes, no = x.scope, x.scope
 	mayHold, mayFail := truthiness(v)
+	if variable, steps, ok := x.target(p); ok && len(p.Filters) == 0 {
+		yes = x.refine(variable, steps, func(old Value) Value { return old.without(missing | null) })
+	}
 	if !mayHold {
 		yes = deadScope()
 	}

@@ -197,7 +197,7 @@ func itemsOf(t *asl.Template) []*asl.Template {
 		return make([]*asl.Template, len(call.Arguments()))
 	}
 	if t.Expression != nil { // "[$id]"; only a run knows that $id is no list
-		if p := t.Expression.Part(); p.Kind == jsonata.PartArray && len(p.Filters) == 0 && len(p.Parts) == 1 && p.Parts[0].Kind != jsonata.PartOther {
+		if p := t.Expression.Part(); p.Kind == jsonata.PartArray && len(p.Filters) == 0 && len(p.Parts) == 1 && p.Parts[0].Kind != jsonata.PartRange {
 			return make([]*asl.Template, 1)
 		}
 	}
