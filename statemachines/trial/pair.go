@@ -390,10 +390,11 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 		return nil, nil, nil, err
 	}
 	if s.mayEndLater(a, b) {
-		longer := *s
-		longer.events, s = 0, &longer
-		if a, b, err = p.playBoth(ctx, s, input); err != nil {
-			return nil, nil, nil, err
+		cut := s.reaches(a)
+		if s = s.uncut(); cut {
+			if a, b, err = p.playBoth(ctx, s, input); err != nil {
+				return nil, nil, nil, err
+			}
 		}
 	}
 	if !p.whole { // the time that ends the one, or the history, ends the other too
@@ -433,22 +434,39 @@ func (p *pair) run(ctx context.Context, s *script, input []byte) (run *Run, a, b
 	return run, a, b, nil
 }
 
-// mayEndLater tells whether a run that was cut short may be about to end: the other one does, or the job never
-// ends, and one of the two was cut where its laps were not equal.
+// mayEndLater tells whether a run that is cut short may be about to end: the other one does, or the job never
+// ends, and one of the two is cut where its laps are not equal.
 func (s *script) mayEndLater(a, b *observed) bool {
-	if s.events == 0 || (a.Status == PollsOn) != (b.Status == PollsOn) {
+	pollsOn := func(o *observed) bool { return o.Status == PollsOn || s.reaches(o) }
+	if s.events == 0 || pollsOn(a) != pollsOn(b) {
 		return s.events > 0
 	}
-	return s.never && a.Status == PollsOn && max(a.events, b.events) >= s.events && min(a.events, b.events) < s.events
+	return s.never && pollsOn(a) && max(a.events, b.events) >= s.events && min(a.events, b.events) < s.events
 }
 
-// playBoth runs a script in both machines.
+// reaches tells whether a run goes as far as where the script cuts it.
+func (s *script) reaches(o *observed) bool {
+	return s.events > 0 && cmp.Or(o.parts.middle, o).events >= s.events
+}
+
+// uncut is the script that cuts no run short.
+func (s *script) uncut() *script {
+	longer := *s
+	longer.events = 0
+	return &longer
+}
+
+// playBoth runs a script in both machines. The second one runs uncut where mayEndLater holds if it is cut: the
+// first one ends before, or goes on for ever as is known.
 func (p *pair) playBoth(ctx context.Context, s *script, input []byte) (a, b *observed, err error) {
 	if a, err = p.play(ctx, p.before, s, input, usual); err != nil || !p.meetsChange(a) {
 		return a, a, err
 	}
 	if alike, err := p.goesOnAlike(ctx, s, input, a); alike || err != nil {
 		return a, a, err
+	}
+	if ends := a.Status != PollsOn; !s.reaches(a) && (ends || s.never && a.events < s.events) {
+		s = s.uncut()
 	}
 	b, err = p.play(ctx, p.after, s, input, usual)
 	return a, b, err
