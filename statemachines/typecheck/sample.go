@@ -61,8 +61,8 @@ func (o Sample) wants(member string) bool {
 	return o.Wants != nil && o.Wants(javasdk.MemberName(member))
 }
 
-// value returns a value of the shape that stands under a name, with some members; nil if the value itself
-// is none of them.
+// value returns a value of the shape that stands under a name, with some members. has is nil if the value itself
+// is not among them.
 func (o Sample) value(s *catalog.Shape, name string, has Members, depth int) any {
 	switch s.Type {
 	case catalog.Structure:
