@@ -13,6 +13,22 @@ type Sample struct {
 	// Wants tells which other members are wanted, by their names in Step Functions. A
 	// wanted list has an item. Nil wants none.
 	Wants func(member string) bool
+	// Has are members that are wanted where they stand.
+	Has Members
+}
+
+// Members are members of a shape in the model's spelling, each with those below it. An index of a list
+// is no member.
+type Members map[string]Members
+
+// Add adds the member at a path of names.
+func (m Members) Add(path ...string) {
+	for _, name := range path {
+		if m[name] == nil {
+			m[name] = Members{}
+		}
+		m = m[name]
+	}
 }
 
 // deepest bounds the depth of a sample: shapes can contain themselves.
@@ -23,11 +39,13 @@ func (o Sample) Of(s *catalog.Shape) any {
 	if s == nil {
 		return map[string]any{}
 	}
-	return o.value(s, s.Name, deepest)
+	return o.value(s, s.Name, o.Has, deepest)
 }
 
 // Complete adds to a value of the shape what it lacks.
-func (o Sample) Complete(value any, s *catalog.Shape) any { return o.complete(value, s, deepest) }
+func (o Sample) Complete(value any, s *catalog.Shape) any {
+	return o.complete(value, s, o.Has, deepest)
+}
 
 // Arguments are arguments of an operation that have what its model requires, in the
 // spelling of Step Functions. They name things that are not there.
@@ -43,28 +61,29 @@ func (o Sample) wants(member string) bool {
 	return o.Wants != nil && o.Wants(javasdk.MemberName(member))
 }
 
-// value returns a value of the shape that stands under a name.
-func (o Sample) value(s *catalog.Shape, name string, depth int) any {
+// value returns a value of the shape that stands under a name, with some members. has is nil if the value itself
+// is not among them.
+func (o Sample) value(s *catalog.Shape, name string, has Members, depth int) any {
 	switch s.Type {
 	case catalog.Structure:
-		return o.structure(s, map[string]any{}, depth)
+		return o.structure(s, map[string]any{}, has, depth)
 	case catalog.Union:
 		if len(s.Members) == 0 || depth == 0 {
 			return map[string]any{}
 		}
 		m := s.Members[0]
-		return map[string]any{m.Name: o.value(m.Shape, m.Name, depth-1)}
+		return map[string]any{m.Name: o.value(m.Shape, m.Name, has[m.Name], depth-1)}
 	case catalog.List:
 		list := []any{}
 		if depth == 0 {
 			return list
 		}
 		items := lowerBound(s)
-		if o.wants(name) {
+		if o.wants(name) || has != nil {
 			items = max(items, 1)
 		}
 		for range items {
-			list = append(list, o.value(s.Element.Shape, name, depth-1))
+			list = append(list, o.value(s.Element.Shape, name, has, depth-1))
 		}
 		return list
 	case catalog.Map, catalog.Document:
@@ -83,20 +102,20 @@ func (o Sample) value(s *catalog.Shape, name string, depth int) any {
 }
 
 // structure adds the members that a structure lacks.
-func (o Sample) structure(s *catalog.Shape, to map[string]any, depth int) map[string]any {
+func (o Sample) structure(s *catalog.Shape, to map[string]any, has Members, depth int) map[string]any {
 	for i := range s.Members {
 		m := &s.Members[i]
 		if _, there := to[m.Name]; there || depth == 0 {
 			continue
 		}
-		if m.Required || o.wants(m.Name) {
-			to[m.Name] = o.value(m.Shape, m.Name, depth-1)
+		if m.Required || o.wants(m.Name) || has[m.Name] != nil {
+			to[m.Name] = o.value(m.Shape, m.Name, has[m.Name], depth-1)
 		}
 	}
 	return to
 }
 
-func (o Sample) complete(value any, s *catalog.Shape, depth int) any {
+func (o Sample) complete(value any, s *catalog.Shape, has Members, depth int) any {
 	switch v := value.(type) {
 	case map[string]any:
 		switch {
@@ -104,19 +123,19 @@ func (o Sample) complete(value any, s *catalog.Shape, depth int) any {
 		case s.Type == catalog.Structure:
 			for name, item := range v {
 				if m := s.Member(name); m != nil {
-					v[name] = o.complete(item, m.Shape, depth-1)
+					v[name] = o.complete(item, m.Shape, has[name], depth-1)
 				}
 			}
-			return o.structure(s, v, max(depth, 0))
+			return o.structure(s, v, has, max(depth, 0))
 		case s.Type == catalog.Map:
 			for name, item := range v {
-				v[name] = o.complete(item, s.Element.Shape, depth-1)
+				v[name] = o.complete(item, s.Element.Shape, nil, depth-1)
 			}
 		}
 	case []any:
 		if s != nil && s.Type == catalog.List {
 			for i, item := range v {
-				v[i] = o.complete(item, s.Element.Shape, depth-1)
+				v[i] = o.complete(item, s.Element.Shape, has, depth-1)
 			}
 		}
 	}

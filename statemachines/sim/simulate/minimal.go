@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -47,16 +46,17 @@ func (a *answers) with(op *catalog.Operation) *answers {
 	if op == nil || len(op.Always()) == 0 {
 		return a
 	}
-	sent := map[string]bool{}
+	own := *a
+	own.Has = typecheck.Members{}
 	for _, path := range op.Always() {
+		var names []string
 		for _, part := range parsePlace(path) {
 			if name, is := part.(string); is {
-				sent[javasdk.MemberName(name)] = true
+				names = append(names, name)
 			}
 		}
+		own.Has.Add(names...)
 	}
-	own := *a
-	own.Wants = func(name string) bool { return sent[name] || a.Wants != nil && a.Wants(name) }
 	return &own
 }
 
