@@ -18,5 +18,5 @@ func TestLoopOfAnotherJob(t *testing.T) {
 	loops := loopsOf(t, text)
 	require.Len(t, loops, 1)
 	// The State is Active while an update goes on.
-	require.Contains(t, loops[0].Refused, `a job that still runs leads to "Good" at poll 1`)
+	require.Contains(t, loops[0].Refused, `a job that still runs at poll 1 leads to "Good" there`)
 }
