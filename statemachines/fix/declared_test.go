@@ -286,11 +286,19 @@ func TestReasonsOfFindings(t *testing.T) {
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Parameters": {"ExportImageTaskIds.$": "States.Array($.id)"}, "ResultPath": "$.d", "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "completed", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`
+	const counted = `{"QueryLanguage": "JSONata", "StartAt": "Zero", "States": {
+		"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Arguments": {"ExportImageTaskIds": "{% [$states.input.id] %}"},
+			"Assign": {"is": "{% $states.result.ExportImageTasks[0].Status %}", "n": "{% $n + 1 %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Zero", "Choices": [{"Condition": "{% $is = 'completed' %}", "Next": "Good"}, {"Condition": "{% $n > 50 %}", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}}}`
 	for name, c := range map[string]struct {
 		text, rule string
 		maxWait    time.Duration
 		reason     string
 	}{
+		"a count that each turn sets anew":            {counted, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: "Look" adds to a number in the loop: let no other state of the loop set that anew`},
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},

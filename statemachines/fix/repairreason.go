@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -235,12 +237,37 @@ func startsAgainAt(l *lint.Loop) string {
 	return ""
 }
 
+// addsNumber finds a sum of what a variable or the data has and a number.
+var addsNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$[\w.]+\s*[+-]\s*[1-9]|States\.MathAdd\(\s*\$`)
+})
+
+// adder is a state of a loop that adds to something, as one does that counts; empty if there is none.
+func (c *checked) adder(l *lint.Loop) string {
+	if l == nil {
+		return ""
+	}
+	i := slices.IndexFunc(l.States, func(s *asl.State) bool {
+		return slices.ContainsFunc([]string{"Assign", "Output", "Parameters"}, func(field string) bool {
+			n := nodeAt(c.root, s.Position.Pointer).Get(field)
+			return n != nil && addsNumber().Match(n.Raw())
+		})
+	})
+	if i < 0 {
+		return ""
+	}
+	return l.States[i].Name
+}
+
 // reasonUnbounded says why a loop gets no bound.
 func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Finding, smallest error) string {
 	l, maxWait := c.loopOf(c.stateAt(f)), r.options.MaxWait
 	switch {
 	case l == nil || l.Poll == nil:
-		const byHand = "count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
+		byHand := "count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
+		if adds := c.adder(l); adds != "" {
+			byHand = fmt.Sprintf("%q adds to a number in the loop: let no other state of the loop set that anew, and leave the loop by a rule that compares it", adds)
+		}
 		if task := onlyTask(l); task != "" {
 			return fmt.Sprintf("fix knows no job that %q polls, so it cannot try a bound: %s", task, byHand)
 		}
