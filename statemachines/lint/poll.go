@@ -235,7 +235,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	}
 	leaves := func(name string) bool { return !l.inside[name] }
 	fails := func(name string) bool { return leaves(name) && c.waysOf(l.flow).end(l.flow.State(name)) == EndsFailure }
-	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) || c.looksBesideStatus(l, s) {
+	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) || c.looksBesideStatus(l, s) || c.namesEnds(s) {
 		return
 	}
 	ends := until(l.turn(s).Lasts())
