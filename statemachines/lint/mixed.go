@@ -33,4 +33,3 @@ func (r *reading) mixesStatus(way route) bool {
 var mixing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b\d+ (&|join|append|reverse|sort|zip|split|replace|pad|substring\w*) |States\.(Format|Array)\(`)
 })
-

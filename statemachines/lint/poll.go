@@ -108,7 +108,7 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 		polled = until(tables[i].Bound.After) + " at most"
 	}
 	if open.resets != nil {
-		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q sets %s anew in each turn, and a job that never ends is polled %s; "+
+		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q sets %s anew in each turn, and while the answers lead around it, the loop turns %s; "+
 			set+" polls of all turns and leave the loop", turn.path(), open.resets.Name, list(open.counts), polled)
 		return
 	}
@@ -235,7 +235,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	}
 	leaves := func(name string) bool { return !l.inside[name] }
 	fails := func(name string) bool { return leaves(name) && c.waysOf(l.flow).end(l.flow.State(name)) == EndsFailure }
-	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) || c.looksBesideStatus(l, s) {
+	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) || c.looksBesideStatus(l, s) || c.namesEnds(s) {
 		return
 	}
 	ends := until(l.turn(s).Lasts())
