@@ -183,7 +183,7 @@ func (s *stage) lazily(t require.TestingT, d draw, m *source.Machine) string {
 	}
 	chosen := s.answerer(m, o)
 	if chosen != nobody {
-		call := sim.Call{State: "Get", Resource: m.StateMachine.State("Get").Task.Resource}
+		call := sim.Call{State: "Get", Resource: m.State("Get").Task.Resource}
 		counts := strings.HasPrefix(chosen, "mock") || chosen == "simulated job"
 		if counts || !d.ofState && !d.ofResource && d.simulated == nil {
 			require.Equal(t, counts, o.Repeat(call), "%s: %+v", chosen, d)

@@ -12,9 +12,9 @@ import (
 func TestReadsStates(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]struct{ data, whole bool }{
-		`$n + 1`:                                      {false, false},
-		`$millis() < $deadline`:                       {false, false},
-		`$states.input.a = 1`:                         {true, false},
+		`$n + 1`:                {false, false},
+		`$millis() < $deadline`: {false, false},
+		`$states.input.a = 1`:   {true, false},
 		`$states.result[0] & $states.input.states`:    {true, true},
 		`$states.errorOutput.Cause`:                   {true, false},
 		`$map($states.input.a, function($x){ $x.b })`: {true, false},

@@ -69,8 +69,10 @@ func TestMembersOfTheAnswersAboutAnEnd(t *testing.T) {
 	text, err := os.ReadFile("always.json")
 	require.NoError(t, err)
 	var rows []struct {
-		Service, Operation, Source string
-		Members                    []string
+		Service   string   `json:"service"`
+		Operation string   `json:"operation"`
+		Source    string   `json:"source"`
+		Members   []string `json:"members"`
 	}
 	require.NoError(t, json.Unmarshal(text, &rows))
 	told := 0

@@ -19,9 +19,11 @@ func TestStartsAreOfTheModels(t *testing.T) {
 	text, err := os.ReadFile("starts.json")
 	require.NoError(t, err)
 	var rows []struct {
-		Service, Token, Source string
-		Calls                  []string
-		Another                bool
+		Service string   `json:"service"`
+		Token   string   `json:"token"`
+		Source  string   `json:"source"`
+		Calls   []string `json:"calls"`
+		Another bool     `json:"another"`
 	}
 	require.NoError(t, json.Unmarshal(text, &rows))
 	require.NotEmpty(t, rows)

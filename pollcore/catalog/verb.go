@@ -26,12 +26,28 @@ type Verb struct {
 }
 
 var verbs = []Verb{
-	{"Create", AimReady, true}, {"Run", AimReady, true}, {"Restore", AimReady, true}, {"Copy", AimReady, true},
-	{"Import", AimReady, true}, {"Register", AimReady, true},
-	{"Start", AimReady, false}, {"Update", AimReady, false}, {"Modify", AimReady, false}, {"Resume", AimReady, false}, {"Reboot", AimReady, false},
-	{"Resize", AimReady, false}, {"Promote", AimReady, false}, {"Failover", AimReady, false}, {"Rollback", AimReady, false}, {"Upgrade", AimReady, false},
-	{"Delete", AimGone, false}, {"Terminate", AimGone, false}, {"Deregister", AimGone, false},
-	{"Stop", AimStopped, false}, {"Suspend", AimStopped, false}, {"Pause", AimStopped, false},
+	{"Create", AimReady, true},
+	{"Run", AimReady, true},
+	{"Restore", AimReady, true},
+	{"Copy", AimReady, true},
+	{"Import", AimReady, true},
+	{"Register", AimReady, true},
+	{"Start", AimReady, false},
+	{"Update", AimReady, false},
+	{"Modify", AimReady, false},
+	{"Resume", AimReady, false},
+	{"Reboot", AimReady, false},
+	{"Resize", AimReady, false},
+	{"Promote", AimReady, false},
+	{"Failover", AimReady, false},
+	{"Rollback", AimReady, false},
+	{"Upgrade", AimReady, false},
+	{"Delete", AimGone, false},
+	{"Terminate", AimGone, false},
+	{"Deregister", AimGone, false},
+	{"Stop", AimStopped, false},
+	{"Suspend", AimStopped, false},
+	{"Pause", AimStopped, false},
 }
 
 // VerbOf returns the verb of an operation; nil if it changes no resource, as far as its name

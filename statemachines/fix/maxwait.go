@@ -44,7 +44,8 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 		note = fmt.Sprintf("the branch with %q may end the new loop earlier, as it ends the old one: change its max wait of %s with --max-wait",
 			l.bound.At[0], spell(wait))
 	case old == 0:
-		note = fmt.Sprintf("the definition does not say how long the old loop waited%s. The new one waits %s: change that with --max-wait", l.mostPolls(), spell(wait))
+		note = fmt.Sprintf("the definition does not say how long the old loop waited%s. "+
+			"The new one waits %s: change that with --max-wait", l.mostPolls(), spell(wait))
 	case wait < old && limit > 0 && wait == max(most, least):
 		note = fmt.Sprintf("the new loop waits %s, to end before the %s does, %s after its start%s%s. "+
 			"The loop gives up a job that ends later: change that with --max-wait",

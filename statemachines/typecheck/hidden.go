@@ -13,7 +13,8 @@ import (
 // reportHidden reports a rule that those before it leave nothing to. alone is the scene before the rules,
 // of the scope that the rule is for, and all tells that the others take every value there is.
 func (x *scene) reportHidden(alone *scene, rule int, of scope, all bool) {
-	n, text := rule+1, ""
+	n := rule + 1
+	var text string
 	taker := alone.takerOf(of, rule, &x.state.Choice.Rules[rule].Condition, false)
 	switch {
 	case all:

@@ -74,12 +74,18 @@ func TestRulesThatTakeAllOfAnother(t *testing.T) {
 		rules []string
 		says  string
 	}{
-		{[]string{`T = 'QUEUED' > End`, `T in ['FAILED', 'RUNNING'] > End`, `T = 'FAILED' > Bad`},
-			"rule 2 takes every value that rule 3 is for: it never applies; put rule 3 before rule 2, or remove it"},
-		{[]string{`T = 'FAILED' > End`, `T = 'CANCELLED' > End`, `T in ['FAILED', 'CANCELLED'] > Bad`},
-			"earlier rules take every value that rule 3 is for: it never applies; put it before them, or remove it"},
-		{[]string{`T = 'FAILED' > End`, `$not(T = 'FAILED') > End`, `T = 'QUEUED' > Bad`},
-			"the rules before rule 3 take every value: it never applies; remove it, or put it before them"},
+		{
+			[]string{`T = 'QUEUED' > End`, `T in ['FAILED', 'RUNNING'] > End`, `T = 'FAILED' > Bad`},
+			"rule 2 takes every value that rule 3 is for: it never applies; put rule 3 before rule 2, or remove it",
+		},
+		{
+			[]string{`T = 'FAILED' > End`, `T = 'CANCELLED' > End`, `T in ['FAILED', 'CANCELLED'] > Bad`},
+			"earlier rules take every value that rule 3 is for: it never applies; put it before them, or remove it",
+		},
+		{
+			[]string{`T = 'FAILED' > End`, `$not(T = 'FAILED') > End`, `T = 'QUEUED' > Bad`},
+			"the rules before rule 3 take every value: it never applies; remove it, or put it before them",
+		},
 	} {
 		var rules []string
 		for _, rule := range c.rules {

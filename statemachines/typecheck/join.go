@@ -262,7 +262,10 @@ func (e *comparison) lists(a, b *list) bool {
 	if a == b {
 		return true
 	}
-	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling || len(a.items) != len(b.items) || !e.equal(a.rest, b.rest) || !e.equal(a.last, b.last) {
+	if a == nil || b == nil || a.demand != b.demand || a.shape != b.shape || a.spelling != b.spelling || len(a.items) != len(b.items) {
+		return false
+	}
+	if !e.equal(a.rest, b.rest) || !e.equal(a.last, b.last) {
 		return false
 	}
 	for i := range a.items {
