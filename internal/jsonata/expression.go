@@ -19,7 +19,7 @@ type Expression struct {
 	states     statesUse
 }
 
-// statesUse is what an expression may read of $states.
+// statesUse says which parts of $states an expression may read.
 type statesUse uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 )
 
-// Aim is what a call leads a resource to, and what a waiter waits for.
+// Aim is a state of a resource: a call leads there, and a waiter waits for it.
 type Aim string
 
 // The aims: the resource is ready for use, is halted, or is not there any more.
@@ -63,7 +63,7 @@ func VerbOf(operation string) *Verb {
 	return nil
 }
 
-// Aim is what one waits for with the entry.
+// Aim is the state of the resource, or of the job, that a wait with the entry ends in.
 func (e *Entry) Aim() Aim {
 	if e.Job != nil {
 		if v := VerbOf(e.Name); v != nil {

@@ -60,7 +60,7 @@ func (l *loop) checkDeadline(s *asl.State, rule *asl.ChoiceRule, raw []byte) err
 		s.Name, rule.Next, with, instead)
 }
 
-// setterOf is the state of the loop that sets a variable, such as "$deadline"; empty if none does, or if it is none.
+// setterOf is the state of the loop that sets a variable, such as "$deadline"; empty if none does, or the name is no variable.
 func (l *loop) setterOf(name string) string {
 	for _, s := range l.states {
 		for _, part := range partsThatAssign(l.node(s)) {

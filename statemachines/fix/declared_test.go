@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // changesOf lists what a new loop does otherwise with the statuses of a job: "STATUS: before -> after".
@@ -53,6 +54,9 @@ func TestTextsOfMessages(t *testing.T) {
 		`$is = 'QUEUED' or $contains($is, 'PROGRESS')`:  {"stays *PROGRESS*: polls on until TimeoutSeconds -> fails JobPoller.TimedOut"},
 		`$is = 'QUEUED' or $contains($is, /progress/i)`: {"stays /progress/i: polls on until TimeoutSeconds -> fails JobPoller.TimedOut"},
 	} {
+		if !race.Takes(condition, 12) {
+			continue
+		}
 		t.Run(condition, func(t *testing.T) {
 			t.Parallel()
 			_, loops := apply(t, strings.Replace(loop, "CONDITION", condition, 1), fix.Options{Strategy: compile.Variables})
@@ -87,6 +91,9 @@ func TestOtherTextThatSucceeds(t *testing.T) {
 		`"StringGreaterThanEquals": "SUC"`: trial.UnknownValue + ": succeeds -> polls on",
 		`"StringEquals": "SUCCEEDED"`:      "",
 	} {
+		if !race.Takes(rule, 12) {
+			continue
+		}
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			_, loops := apply(t, strings.Replace(loop, "RULE", rule, 1), fix.Options{Strategy: compile.Variables})
@@ -196,6 +203,9 @@ func TestLoopOnMoreThanTheStatus(t *testing.T) {
 		"a failure by its message":          {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Other"), `FAILED leads to "Bad" or "Other" by more than the status, which is all that a new loop looks at`},
 		"a message that leads the same way": {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Bad"), ""},
 	} {
+		if !race.Takes(name, 12) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := strings.Replace(loop, "RULE", c.rule, 1)
@@ -223,6 +233,9 @@ func TestPartOfTheWork(t *testing.T) {
 			{"Condition": "{% $states.input in ['FAILED', 'STOPPED'] %}", "Next": "Bad"}]},
 		"Nap": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
 	for text, exit := range map[string]string{loop: "Good", strings.Replace(loop, `'COMPLETED', 'COMPLETED_WITH_ERROR'`, `'COMPLETED'`, 1): "Bad"} {
+		if !race.Takes(exit, 12) {
+			continue
+		}
 		t.Run(exit, func(t *testing.T) {
 			t.Parallel()
 			_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
@@ -304,6 +317,9 @@ func TestReasonsOfFindings(t *testing.T) {
 		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
 		"a job that nobody knows":                     {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: `},
 	} {
+		if !race.Takes(name, 12) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Contains(t, repairOf(t, c.text, c.rule, c.maxWait).Reason, c.reason)

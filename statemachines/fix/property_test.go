@@ -27,7 +27,7 @@ import (
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
-var variantsTried = flag.Int("variants", race.Of(manyVariants, 4), "how many machines with loops are fixed and compared")
+var variantsTried = flag.Int("variants", race.Of(manyVariants, 2), "how many machines with loops are fixed and compared")
 
 // manyVariants replace loops of each strategy.
 const manyVariants = 24

@@ -90,8 +90,8 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 	}
 	if s := c.stateAt(f); row != nil && len(row.Values) > 0 {
 		if next := c.ruleBehind(l, s, row); next != "" {
-			return fmt.Sprintf("the rule of %q for %q names %s, and another rule takes it first: only you know what that one is for. "+
-				"Let it take less, or put it behind", s.Name, next, row.Values[0])
+			return fmt.Sprintf("the rule of %q for %q names %s, and another rule takes it first: only you know what the other rule is for. "+
+				"Let the other rule take less, or put it behind", s.Name, next, row.Values[0])
 		}
 	}
 	return "no rule compares the status with a text that fix can copy for it: add a rule by hand" + r.orReplace(ctx, c, l)
@@ -237,12 +237,12 @@ func startsAgainAt(l *lint.Loop) string {
 	return ""
 }
 
-// addsNumber finds a sum of what a variable or the data has and a number.
+// addsNumber finds a number that is added to a variable, or to a value of the data.
 var addsNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$[\w.]+\s*[+-]\s*[1-9]|States\.MathAdd\(\s*\$`)
 })
 
-// adder is a state of a loop that adds to something, as one does that counts; empty if there is none.
+// adder is the name of a state of the loop that adds a number, as a count does; empty if there is none.
 func (c *checked) adder(l *lint.Loop) string {
 	if l == nil {
 		return ""

@@ -55,8 +55,8 @@ func (l *loop) checkRows() error {
 	return l.checkEnds()
 }
 
-// meaningOf is what a status means for a new loop: a verdict, or for one that it polls on with, whether the job is
-// known to run.
+// meaningOf is the meaning of a status for a new loop: a verdict, or where the loop polls on, whether the job
+// is known to run.
 func (l *loop) meaningOf(s *seen) lint.Meaning {
 	passing, _ := l.entry.Passing(s.status)
 	switch {

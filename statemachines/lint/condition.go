@@ -21,7 +21,7 @@ type test struct {
 	flag   bool     // true or false
 	time   bool     // a time, or what a clock says
 	names  []string // what is compared, without the names around it
-	items  []string // those of names of which it reads single items alone
+	items  []string // lists among the names that it reads by single items alone
 }
 
 // has tells whether something holds of the test or a part of it.
@@ -49,7 +49,7 @@ func readRule(r *asl.ChoiceRule) *test {
 	return t
 }
 
-// itemsRead are the names in an expression of which it reads single items alone, as $seen[-1] does.
+// itemsRead are the lists that an expression reads by single items alone, such as $seen[-1].
 func itemsRead(p *jsonata.Part) []string {
 	var items, all []string
 	var read func(p *jsonata.Part, within bool)

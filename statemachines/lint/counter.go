@@ -19,7 +19,7 @@ func (c counters) has(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return c[name] })
 }
 
-// names are those of what counts.
+// names are sorted.
 func (c counters) names() []string { return slices.Sorted(maps.Keys(c)) }
 
 // findCounters returns the names of the counts of some states, and the names that hold the

@@ -45,8 +45,8 @@ func (c limited) text() string {
 		{"StartAt": "Sand", "States": {"Sand": {"Type": "Wait", "Seconds": %d, "Next": "Ring"}, "Ring": {"Type": "Fail", "Error": "Ring"}}}, {%s}]}}}`, c.limit, loop)
 }
 
-// How many polls and transitions a loop takes until its TimeoutSeconds, or another branch, ends it is what
-// a run of the machine shows, whether it polls or waits first, and whatever it waits for before.
+// Until its TimeoutSeconds or another branch ends it, a loop takes as many polls and transitions as in a
+// run of the machine, whether it polls or waits first, and whatever it waits for before.
 func TestPollsUntilALimitAreThoseOfARun(t *testing.T) {
 	t.Parallel()
 	var all []limited

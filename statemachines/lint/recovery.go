@@ -53,7 +53,7 @@ func (c *checker) repeatedStart(s *asl.State, resource asl.Resource) {
 		"%s the job may have started", adviseWrite(s, c.types.Service(s), "retry"))
 }
 
-// startedBy is what findStarted returns. It looks once.
+// startedBy finds the job that a call starts, once for each resource.
 func (c *checker) startedBy(r asl.Resource) *catalog.Entry {
 	e, known := c.started[r]
 	if !known {

@@ -7,8 +7,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// untilLimit is what turns that are all alike take until a time from the start of the flow on, at which
-// the execution ends wherever it is: in the first Wait that is not over before.
+// untilLimit counts equal turns until a time after the start of the flow. The execution ends then wherever
+// it is: in the first Wait that is not over before.
 func (c *checker) untilLimit(l *loop, r *reading, turn Turn, limit time.Duration) Bound {
 	states, passed, waits := turn.States, time.Duration(0), time.Duration(0)
 	for _, name := range states {

@@ -27,8 +27,8 @@ type Kind struct {
 	Value string `json:"value,omitempty"`
 	// Pattern is the one of the machine that Value was made up to fit; empty for any other value.
 	Pattern string `json:"pattern,omitempty"`
-	// Beside is what another member of the answer has, which does not tell the status: "Jobs[0].StatusReason like
-	// Host*". It is empty if nothing compares it. No frame has it, and so no JSON.
+	// Beside is the value of another member of the answer, beside the status: "Jobs[0].StatusReason like
+	// Host*". It is empty if nothing compares such a member. No frame has it, and so no JSON.
 	Beside string `json:"-"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// words are what conditions compare with: literals, and texts that were made up to fit a pattern.
+// words are the texts that conditions compare with: literals, and texts made up to fit a pattern.
 type words struct {
 	texts    []string
 	literals map[string]bool

@@ -104,7 +104,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	return x.noteTrend(x.kindOfCall(p.Text, values), t)
 }
 
-// combine is what a function makes of the parts of its arguments; not ok if it is none of these.
+// combine is the result of a function that puts together the parts of its arguments; not ok for any other.
 func combine(function string, values []Value) (Value, bool) {
 	switch function {
 	case "lookup":

@@ -62,8 +62,8 @@ func orEmpty(ends []string) []string {
 	return ends
 }
 
-// concatenate is the text that "&" makes of two values, of which not all is known: what it starts with
-// by the first, and what it ends with by the second.
+// concatenate is the text that "&" makes of two values that are not wholly known: the first says how it
+// starts, and the second how it ends.
 func concatenate(left, right Value) Value {
 	first, second := left.concatenated(), right.concatenated()
 	joined := words{any: true, heads: first.heads, tails: second.tails}

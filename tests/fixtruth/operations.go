@@ -31,8 +31,8 @@ type operation struct {
 	// debated are successes that the makers of other machines take for failures, such as
 	// that of a part: a change that names one is no mistake.
 	debated []string
-	// either are statuses of which AWS has two waiters that say otherwise: one takes the status for a
-	// success, or for one on the way there. A table may say so.
+	// either are statuses for which two waiters of AWS disagree: one takes the status for a success, or
+	// for one on the way there. A table may follow it.
 	either []string
 	// errors begins the names of errors of the service.
 	errors string

@@ -15,7 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
-// What a service always sends is in its answers: bare ones, and those of which the machine reads nothing.
+// Members that a service always sends are in its answers, also in bare ones and where the machine reads none.
 // A machine that passed on the id of a command ended with an error of Step Functions.
 func TestAnswersHaveWhatIsAlwaysSent(t *testing.T) {
 	t.Parallel()

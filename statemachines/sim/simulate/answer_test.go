@@ -121,7 +121,7 @@ func TestNoAnswerHasWhatComesLater(t *testing.T) {
 				for path, when := range e.Operation.Presence {
 					value := at(answer, path)
 					there := value != nil
-					if text, _ := value.(string); !strings.HasSuffix(text, status) { // else it is what the waiter judges by
+					if text, _ := value.(string); !strings.HasSuffix(text, status) { // else the waiter judges by it
 						require.False(t, there && !when.Has(verdicts[status]), "%s: %s of %v", status, path, answer)
 					}
 					seen[path] = seen[path] || there

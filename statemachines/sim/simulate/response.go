@@ -118,7 +118,7 @@ func (r *Response) MemberAt(path string) (m Member, silent bool) {
 	return Member{at: parsePlace(path)}, !slices.ContainsFunc(r.Members, func(m Member) bool { return m.String() == path })
 }
 
-// Modelled are the texts of the usual answer of which a model of the answers says the values.
+// Modelled are the texts of the usual answer whose values a model of the answers lists.
 func (r *Response) Modelled(output *catalog.Shape) []Member {
 	var all []Member
 	var walk func(at place, value any)

@@ -52,7 +52,7 @@ func (s *status) isUntrue(op *catalog.Operation, path string) bool {
 	return s.verdict != pollcore.Failure && op.Presence[path] == catalog.WithSome && shape != nil && len(shape.Enum) > 0
 }
 
-// settle lets the other statuses of an answer fit the one that is polled: the parts of what has
+// settle lets the other statuses of an answer fit the one that is polled: the parts of a job that has
 // succeeded have succeeded, too. The tables say it where the words do not.
 func (s *status) settle(e *catalog.Entry, isPolled func(at place) bool, keeps func(answer any) bool) (settled []place) {
 	if isDeletion(e) {
