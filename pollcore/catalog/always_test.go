@@ -17,15 +17,7 @@ import (
 // says where that is from.
 func TestMembersOfEachAnswer(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("always.json")
-	require.NoError(t, err)
-	var rows []struct {
-		Service   string   `json:"service"`
-		Operation string   `json:"operation"`
-		Source    string   `json:"source"`
-		Members   []string `json:"members"`
-	}
-	require.NoError(t, json.Unmarshal(text, &rows))
+	rows := readAlways(t)
 	require.NotEmpty(t, rows)
 	for _, row := range rows {
 		service, err := models.Load(row.Service)
@@ -66,15 +58,7 @@ func TestMembersOfTheAnswersAboutAnEnd(t *testing.T) {
 		require.Equal(t, catalog.AfterSuccess, e.Operation.Presence[c.member], c.member)
 	}
 	ends := regexp.MustCompile(`(?i)completed|successful|succeeded|failed|ended|as that of`)
-	text, err := os.ReadFile("always.json")
-	require.NoError(t, err)
-	var rows []struct {
-		Service   string   `json:"service"`
-		Operation string   `json:"operation"`
-		Source    string   `json:"source"`
-		Members   []string `json:"members"`
-	}
-	require.NoError(t, json.Unmarshal(text, &rows))
+	rows := readAlways(t)
 	told := 0
 	eachEntry(t, func(e *catalog.Entry) {
 		for _, row := range rows {
@@ -89,4 +73,20 @@ func TestMembersOfTheAnswersAboutAnEnd(t *testing.T) {
 		}
 	})
 	require.Greater(t, told, 5)
+}
+
+// alwaysRow is a row of always.json.
+type alwaysRow struct {
+	Service   string   `json:"service"`
+	Operation string   `json:"operation"`
+	Source    string   `json:"source"`
+	Members   []string `json:"members"`
+}
+
+func readAlways(t *testing.T) (rows []alwaysRow) {
+	t.Helper()
+	text, err := os.ReadFile("always.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &rows))
+	return rows
 }
