@@ -68,7 +68,7 @@ func (l *loop) showsDelays() bool {
 	return true
 }
 
-// unforeseen finds what no definition says: data, the context, the time and chance.
+// unforeseen finds reads of the data, the context, the time or chance: the definition alone does not give their values.
 var unforeseen = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\.|\$\$|\$states\b|\$(?:millis|now|random|shuffle|uuid|eval)\(|States\.(?:MathRandom|UUID)`)
 })

@@ -63,7 +63,7 @@ func (c *checker) goesRoundAnyhow(b *bounds, hops []hop) bool {
 }
 
 // asksAnswers tells whether the rules of a Choice on a way around a loop look only at answers of Tasks on
-// it, at what no state on it changes, and at bounds.
+// that way, at bounds, and at values that no state on that way changes.
 func (b *bounds) asksAnswers(hops []hop, at int) bool {
 	choice, round := hops[at].state, slices.Concat(hops[at:], hops[:at])
 	for _, way := range choice.Transitions() {
