@@ -68,13 +68,14 @@ func (c *checker) statusOf(r *reading) *status {
 
 // reportAbsent reports what reads a member while the job has a status of the meaning.
 func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps []string, m Meaning) {
-	since := sayAbsent(operationNamed(r.Operation).Presence[path], m)
+	when := operationNamed(r.Operation).Presence[path]
+	since := sayAbsent(when, m)
 	for _, f := range c.findAbsent(r, in, steps, m) {
 		p := f.Problem
 		s := c.machine.StateAt(p.Pointer)
 		fails, advice := c.adviseAbsent(s, p.Pointer)
 		p.Severity = diag.Danger
-		if s.QueryLanguage != asl.JSONata {
+		if s.QueryLanguage != asl.JSONata && when != catalog.AfterPart { // no status says that a part is done
 			advice = "read it behind the rule that only such jobs take"
 		} else if pollsByRetry(s) {
 			p.Severity = diag.Warning // it works as long as the attempts last
