@@ -166,6 +166,7 @@ type checked struct {
 	root     *jsontree.Node
 	options  lint.Options
 	loops    []lint.Loop
+	groups   *lint.Groups // of loops, since the first was asked for
 	findings []lint.Finding
 }
 
@@ -194,6 +195,7 @@ func (r *repairer) load(file []byte) (*checked, error) {
 func (c *checked) look(states []string) {
 	c.options.Only = states
 	c.findings, c.loops = lint.CheckLoops(c.machine, c.options)
+	c.groups = nil
 	slices.SortStableFunc(c.findings, func(a, b lint.Finding) int { return cmp.Compare(orderOf(a.Rule), orderOf(b.Rule)) })
 }
 

@@ -30,9 +30,13 @@ func (c *checked) roomOf(poll string) room {
 		return room{events: roomyEvents, loops: 1}
 	}
 	left, open, common := roomyEvents, 1, 0 // common are those that count with it
-	all := lint.Together(c.loops, &c.loops[i], c.machine.Histories())
-	for _, other := range all[1:] {
+	if c.groups == nil {
+		c.groups = lint.GroupLoops(c.loops, c.machine.Histories())
+	}
+	all := c.groups.Of(&c.loops[i])
+	for _, other := range all {
 		switch {
+		case other == &c.loops[i]:
 		case c.countsInCommon(other):
 			open, common = open+1, common+1
 		case other.Bound.Kind == lint.ByCount && !c.sharesItems(other):

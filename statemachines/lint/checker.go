@@ -27,6 +27,7 @@ type checker struct {
 	fates      map[*asl.Flow]*fate   // see fateOf
 	successes  map[*asl.Flow]bool    // see maySucceed
 	text       string                // see mentions
+	mentioned  map[string]bool       // words that were asked for, and whether text has them
 	texts      map[string]bool       // between quotes in text; see mentionsMisspelt
 	tagged     *typecheck.Checker
 	timed      *typecheck.Checker // see clocked
@@ -70,9 +71,14 @@ func (c *checker) reportAs(severity diag.Severity, rule string, s *asl.State, fi
 // mentions tells whether the definition has a word.
 func (c *checker) mentions(word string) bool {
 	if c.text == "" {
-		c.text = string(asl.Print(c.machine))
+		c.text, c.mentioned = string(asl.Print(c.machine)), map[string]bool{}
 	}
-	return strings.Contains(c.text, word)
+	has, asked := c.mentioned[word]
+	if !asked {
+		has = strings.Contains(c.text, word)
+		c.mentioned[word] = has
+	}
+	return has
 }
 
 // outsideOf is what follows the flow; enterFlow has noted it for those inside of a state.

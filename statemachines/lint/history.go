@@ -11,12 +11,13 @@ import (
 // workflow has no limit.
 func (c *checker) shareHistories() {
 	histories := c.machine.Histories()
+	groups := GroupLoops(c.tables, histories)
 	for i := range c.tables {
 		l := &c.tables[i]
 		if l.Express {
 			continue
 		}
-		together := Together(c.tables, l, histories)
+		together := groups.Of(l)
 		bounded := 0 // events of all that are
 		for _, other := range together {
 			if other == l || other.Bound.Kind != Unbounded {
@@ -30,18 +31,53 @@ func (c *checker) shareHistories() {
 	}
 }
 
-// Together are a loop and others that one execution may turn in, all of them. Of loops that
-// exclude each other it has the one that fills most of the history.
-func Together(loops []Loop, l *Loop, histories *asl.Histories) []*Loop {
-	all := []*Loop{l}
-	for _, other := range fullestFirst(loops) {
-		if !slices.ContainsFunc(all, func(in *Loop) bool {
-			return in == other || turnsWith(in, other) || !histories.Share(in.TurnsAt(), other.TurnsAt())
-		}) {
-			all = append(all, other)
+// Groups are the loops of a machine that one execution may turn in, all of them.
+type Groups struct {
+	fullest   []*Loop // by the part of a history that they fill
+	histories *asl.Histories
+	found     map[*Loop]group
+}
+
+// group are loops that fill one history.
+type group struct {
+	loops    []*Loop
+	excluded []*Loop // fuller ones, which exclude the first
+}
+
+// GroupLoops groups the loops of the machine that histories are of.
+func GroupLoops(loops []Loop, histories *asl.Histories) *Groups {
+	return &Groups{fullest: fullestFirst(loops), histories: histories, found: map[*Loop]group{}}
+}
+
+// Of are a loop and those that fill its history with it. Of loops that exclude each other it
+// has the one that fills most of the history.
+func (g *Groups) Of(l *Loop) []*Loop {
+	known, found := g.found[l]
+	if found && !slices.ContainsFunc(known.excluded, func(other *Loop) bool { return !g.exclude(l, other) }) {
+		return known.loops
+	}
+	made, seen := group{loops: []*Loop{l}}, false
+	for _, other := range g.fullest {
+		seen = seen || other == l
+		switch {
+		case other == l:
+		case !slices.ContainsFunc(made.loops, func(in *Loop) bool { return g.exclude(in, other) }):
+			made.loops = append(made.loops, other)
+		case !seen:
+			made.excluded = append(made.excluded, other)
 		}
 	}
-	return all
+	for _, in := range made.loops {
+		if _, found := g.found[in]; !found || in == l {
+			g.found[in] = made
+		}
+	}
+	return made.loops
+}
+
+// exclude tells whether one history has not both loops, or the same laps of both.
+func (g *Groups) exclude(a, b *Loop) bool {
+	return turnsWith(a, b) || !g.histories.Share(a.TurnsAt(), b.TurnsAt())
 }
 
 // fullestFirst are the loops by the part of a history that they fill: a loop without a count

@@ -20,13 +20,19 @@ const (
 	// maxLintExponent is how lint may grow with the states of poll loops: the work for
 	// n states is n to the power of it.
 	maxLintExponent = 1.2
-	// lint of lintedStates states may take so many times what reading them takes, and
-	// as much time besides.
+	// lint of lintedStates states that do not loop may take so many times what reading them
+	// takes, and as much time besides.
 	lintedStates, maxLintRatio, lintSpare = 500, 3, 20 * time.Millisecond
+	// maxLoopTime is what a loop may take, with its table, and maxFileTime what all of a file may.
+	maxLoopTime, maxFileTime = 5 * time.Millisecond, 300 * time.Millisecond
 )
 
 // pollLoops is a definition of so many states in poll loops, one after the other.
-func pollLoops(n int) []byte {
+func pollLoops(n int) []byte { return tasks(n, 0) }
+
+// tasks is a definition of so many states that ask for jobs, one after the other. A Wait
+// leads to the poll that stands so many behind its own: to its own with 0.
+func tasks(n, behind int) []byte {
 	var b strings.Builder
 	b.WriteString(`{"StartAt": "Get0", "States": {` + "\n")
 	loops := n / 4
@@ -35,7 +41,7 @@ func pollLoops(n int) []byte {
 			"ResultPath": "$.r", "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "Next": "Done%[1]d"},
 			"Done%[1]d": {"Type": "Choice", "Choices": [{"Variable": "$.r.JobRun.JobRunState", "StringEquals": "SUCCEEDED", "Next": "Get%d"},
 				{"Variable": "$.r.JobRun.JobRunState", "StringEquals": "FAILED", "Next": "Failed%[1]d"}], "Default": "Wait%[1]d"},
-			"Wait%[1]d": {"Type": "Wait", "Seconds": 60, "Next": "Get%[1]d"}, "Failed%[1]d": {"Type": "Fail"},`+"\n", i, i+1)
+			"Wait%[1]d": {"Type": "Wait", "Seconds": 60, "Next": "Get%[3]d"}, "Failed%[1]d": {"Type": "Fail"},`+"\n", i, i+1, i+behind)
 	}
 	fmt.Fprintf(&b, `"Get%d": {"Type": "Succeed"}}}`, loops)
 	return []byte(b.String())
@@ -71,24 +77,30 @@ func leastTime(b *testing.B, states, most int, f func()) time.Duration {
 	return least
 }
 
-// measureLint measures lint with the types of states.
+// measureLint measures lint with the types of states: of poll loops, and of as many states
+// without a loop.
 func (r *report) measureLint() {
-	var first, last float64
 	sizes := []int{200, lintedStates, 1000, 2000}
 	most := sizes[len(sizes)-1]
-	for _, n := range sizes {
-		text := pollLoops(n)
-		var read, all time.Duration
+	measure := func(n int, text []byte) (read, all time.Duration) {
 		best(func(b *testing.B) { read = leastTime(b, n, most, func() { _, _ = asl.Parse(text) }) })
 		best(func(b *testing.B) { all = leastTime(b, n, most, func() { lintText(b, text) }) })
-		w := row{
-			what: fmt.Sprintf("lint of %d states with types", n), figure: all.Round(10 * time.Microsecond).String(),
-			beside: fmt.Sprintf("to read them takes %s", read.Round(10*time.Microsecond)),
-		}
-		if n == lintedStates {
-			w.budget, w.missed = fmt.Sprintf("at most %d times reading and %s", maxLintRatio, lintSpare), all > maxLintRatio*read+lintSpare
-		}
-		r.add(sectionRatios, w)
+		return read, all
+	}
+	add := func(what string, read, all time.Duration, budget string, missed bool) {
+		r.add(sectionRatios, row{
+			what: what, figure: all.Round(10 * time.Microsecond).String(),
+			beside: fmt.Sprintf("to read them takes %s", read.Round(10*time.Microsecond)), budget: budget, missed: missed,
+		})
+	}
+	read, all := measure(lintedStates, tasks(lintedStates, 1))
+	add(fmt.Sprintf("lint of %d states without a loop, with types", lintedStates), read, all,
+		fmt.Sprintf("at most %d times reading and %s", maxLintRatio, lintSpare), all > maxLintRatio*read+lintSpare)
+	var first, last float64
+	for _, n := range sizes {
+		read, all := measure(n, pollLoops(n))
+		limit := min(time.Duration(n/4)*maxLoopTime, maxFileTime)
+		add(fmt.Sprintf("lint of %d states in %d poll loops", n, n/4), read, all, fmt.Sprintf("at most %s", limit), all > limit)
 		if first == 0 {
 			first = all.Seconds()
 		}
