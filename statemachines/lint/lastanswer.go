@@ -24,7 +24,9 @@ func (c *checker) checkLast(r *reading) {
 			continue
 		}
 		all := asWritten(r.followAll(value))
-		if i := slices.IndexFunc(all, func(way route) bool { return way.late && way.ends == EndsFailure && way.leaf != nil }); i >= 0 {
+		if i := slices.IndexFunc(all, func(way route) bool {
+			return way.late && way.ends == EndsFailure && way.leaf != nil && !way.looksAt(value)
+		}); i >= 0 {
 			values, late = append(values, value), all[i]
 		}
 	}
@@ -36,4 +38,13 @@ func (c *checker) checkLast(r *reading) {
 	c.reportAs(diag.Note, BoundFirst, s, field, "%s", fmt.Sprintf("%q %s before the loop looks at the status: a job that the last poll finds %s leads to %q, "+
 		"and the execution fails; look at the status first",
 		s.Name, looks, list(values), late.leaf.Name))
+}
+
+// looksAt tells whether a Choice before the last one on a route names a value.
+func (way route) looksAt(value string) bool {
+	return slices.ContainsFunc(way.chosen[:max(0, len(way.chosen)-1)], func(d decision) bool {
+		named := map[string]bool{}
+		nameValues(d.choice, named)
+		return named[value]
+	})
 }

@@ -257,12 +257,18 @@ func (r *reading) isOfSuccess(way route) bool {
 			continue
 		}
 		for _, success := range routes {
-			if success.leaf != nil && success.leaf == way.leaf {
+			if success.leaf != nil && success.leaf == way.leaf && !(success.ends == StartsAgain && endsWell(routes)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// endsWell tells whether one of the routes of a success leads on without a bound. Those beside it that
+// start the job again are then of answers that another member says are no success.
+func endsWell(routes []route) bool {
+	return slices.ContainsFunc(routes, func(way route) bool { return !way.late && (way.ends == EndsSuccess || way.ends == GoesOn) })
 }
 
 // hides tells whether a failure ends the execution as a success, with nobody told:

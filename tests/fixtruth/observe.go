@@ -27,8 +27,9 @@ type flow struct {
 	polled []any
 	first  []time.Duration
 	last   time.Time
-	pace   time.Duration // the shortest time between polls of one thing; 0 if there are none
-	cut    bool          // it was stopped by a failure beside it
+	polls  map[string]int // by the Task that makes them
+	pace   time.Duration  // the shortest time between polls of one thing; 0 if there are none
+	cut    bool           // it was stopped by a failure beside it
 }
 
 // observed is what a run did, by its history.
@@ -103,7 +104,7 @@ func (b *blueprint) read(e *history.Execution) (*observed, error) {
 	for _, v := range visits.All {
 		f := o.flows[v.Place()]
 		if f == nil {
-			f = &flow{}
+			f = &flow{polls: map[string]int{}}
 			o.flows[v.Place()] = f
 		}
 		f.cut = v.Type != "Succeed"
@@ -118,6 +119,7 @@ func (b *blueprint) read(e *history.Execution) (*observed, error) {
 				continue
 			}
 			o.polls++
+			f.polls[v.State]++
 			f.poll(arguments, a.Start, e.Start, len(v.Attempts) == 1)
 		}
 	}

@@ -186,7 +186,7 @@ func TestOracleKnowsMendedMachines(t *testing.T) {
 		if len(d.Faults) == 0 {
 			continue
 		}
-		ways, err := d.Ways(t.Context())
+		ways, err := d.Ways(t.Context(), "Look")
 		require.NoError(t, err)
 		statuses := slices.Collect(maps.Keys(ways))
 		everything := fixtruth.Declared{Frames: []fixtruth.Frame{{Statuses: statuses, Errors: []string{"States.ALL"}, AnyOther: true, Above: time.Second, Absent: true, Spelled: d.StatusMember()}}}

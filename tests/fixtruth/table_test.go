@@ -25,13 +25,13 @@ func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
 	require.NoError(t, err, "seed %d", d.Seed)
 	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
 	require.NoError(t, err, "seed %d", d.Seed)
-	ways, err := d.Ways(t.Context())
-	require.NoError(t, err, "seed %d", d.Seed)
 	findings, loops := lint.CheckLoops(m, lint.Options{Express: d.Express, Types: types})
 	for _, l := range loops {
 		if l.Poll == nil || l.Poll.Task.Resource != d.Poll || len(l.Rows) == 0 {
 			continue
 		}
+		ways, err := d.Ways(t.Context(), l.Poll.Name)
+		require.NoError(t, err, "seed %d", d.Seed)
 		rows += len(l.Rows)
 		for _, r := range l.Rows {
 			untrue = append(untrue, untrueOf(d, r, ways, findings)...)
@@ -73,7 +73,7 @@ func untrueBound(t *testing.T, d *fixtruth.Drawn, l lint.Loop, ways map[string]f
 		if ways[status] != fixtruth.PollsOn || status == fixtruth.Any {
 			continue
 		}
-		job, service, err := d.Ends(t.Context(), status)
+		job, service, err := d.Ends(t.Context(), l.Poll.Name, status)
 		require.NoError(t, err, "seed %d", d.Seed)
 		if bounded := l.Bound.Kind != lint.Unbounded; bounded && !job || !bounded && job && service {
 			return []string{fmt.Sprintf("a loop whose job stays %s ends by itself: %t, and not: %s", status, job, l.Bound.Kind)}
@@ -109,6 +109,8 @@ func leads(r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
 		})
 	case r.Ends == lint.StartsAgain: // and a success until the last one
 		return way != fixtruth.Succeeds || r.Meaning == lint.MeansSuccess
+	case way == fixtruth.GoesOn:
+		return r.Ends == lint.GoesOn
 	case r.Ends == lint.GoesOn:
 		return way != fixtruth.PollsOn
 	default:

@@ -17,15 +17,16 @@ const (
 	PollsOn  Way = "polls on"
 	Succeeds Way = "succeeds"
 	Fails    Way = "fails"
+	GoesOn   Way = "goes on to another loop"
 	Breaks   Way = "breaks" // in an error of the engine
 )
 
 // Any stands for a status that the service does not have.
 const Any = ""
 
-// Ways are what the machine does with each status, and with any other, by its runs on answers
-// that have all members. A run that ends before the first poll says nothing of an answer.
-func (d *Drawn) Ways(ctx context.Context) (map[string]Way, error) {
+// Ways are what the loop of a Task that polls does with each status, and with any other, by runs on
+// answers that have all members. A run that does not come to the Task says nothing of an answer.
+func (d *Drawn) Ways(ctx context.Context, task string) (map[string]Way, error) {
 	m, err := parse(d.Text)
 	if err != nil {
 		return nil, err
@@ -33,31 +34,59 @@ func (d *Drawn) Ways(ctx context.Context) (map[string]Way, error) {
 	op, ways := d.plan.op, map[string]Way{}
 	for _, status := range slices.Concat(op.success, op.failure, op.running, op.ending, []string{unknownStatus}) {
 		a := answer{status: status}
-		o, err := d.plan.run(ctx, m, d.Input, scenario{answers: []answer{a, a, {status: op.success[0]}}, full: true}, usual)
+		o, err := d.plan.run(ctx, m, d.Input, d.plan.scenarioOf(task, a, a, answer{status: op.success[0]}), usual)
 		if err != nil {
 			return nil, err
 		}
 		if status == unknownStatus {
 			status = Any
 		}
-		if o.polls > 0 || o.endless {
-			ways[status] = o.way()
+		if o.endless && len(o.flows) == 0 || o.loops(task) > 0 {
+			ways[status] = o.way(task)
 		}
 	}
 	return ways, nil
 }
 
-// way is what a run does that gets one status at first: a loop in another polls it twice.
-func (o *observed) way() Way {
-	const mostOfALoop = 2
+// scenarioOf is the scenario in which the loop of a Task gets answers. Of two loops behind each other,
+// the job of the other one succeeds at once.
+func (b *blueprint) scenarioOf(task string, answers ...answer) scenario {
+	s := scenario{answers: answers, full: true}
+	if b.around == "second" {
+		s.then = []answer{{status: b.op.success[0]}}
+		if task == pollSecond {
+			s.answers, s.then = s.then, s.answers
+		}
+	}
+	return s
+}
+
+// loops counts the flows in which a Task polls.
+func (o *observed) loops(task string) int {
 	loops := 0
 	for _, f := range o.flows {
-		loops += min(1, len(f.polled))
+		loops += min(1, f.polls[task])
+	}
+	return loops
+}
+
+// way is what the loop of a Task does in a run in which it gets one status at first: a loop in another polls
+// it twice. How a run ends that comes to another loop behind it says nothing of this one.
+func (o *observed) way(task string) Way {
+	const mostOfALoop = 2
+	polls, behind := 0, false
+	for _, f := range o.flows {
+		polls += f.polls[task]
+		behind = behind || task == poll && f.polls[pollSecond] > 0
 	}
 	switch {
+	case polls > mostOfALoop*o.loops(task):
+		return PollsOn
+	case behind && (o.endless || o.status != history.StatusSucceeded):
+		return GoesOn
 	case isBroken(o.err):
 		return Breaks
-	case o.endless || o.polls > mostOfALoop*loops:
+	case o.endless:
 		return PollsOn
 	case o.status == history.StatusSucceeded:
 		return Succeeds
@@ -65,20 +94,20 @@ func (o *observed) way() Way {
 	return Fails
 }
 
-// Ends tells whether the machine gives up on a job that stays in a status, and on a service
-// that cannot be asked.
-func (d *Drawn) Ends(ctx context.Context, status string) (job, service bool, err error) {
+// Ends tells whether the loop of a Task gives up on a job that stays in a status, and on a service that
+// cannot be asked.
+func (d *Drawn) Ends(ctx context.Context, task, status string) (job, service bool, err error) {
 	m, err := parse(d.Text)
 	if err != nil {
 		return false, false, err
 	}
 	ends := map[answer]bool{}
 	for _, a := range []answer{{status: status}, {err: d.plan.op.throttled()}} {
-		o, err := d.plan.run(ctx, m, d.Input, scenario{answers: []answer{a}, full: true}, usual)
+		o, err := d.plan.run(ctx, m, d.Input, d.plan.scenarioOf(task, a), usual)
 		if err != nil {
 			return false, false, err
 		}
-		ends[a] = !o.endless
+		ends[a] = !o.endless || o.way(task) == GoesOn
 	}
 	return ends[answer{status: status}], ends[answer{err: d.plan.op.throttled()}], nil
 }
