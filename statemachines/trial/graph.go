@@ -10,12 +10,22 @@ import (
 type graph struct {
 	names         []string
 	after, before map[string][]string
+	ends          map[string][]string // of the flows inside of a state, the states that end them
+	outer         map[string][]string // of the first state of a flow, the one that the flow is in
 }
 
 func newGraph(m *asl.StateMachine) *graph {
-	g := &graph{after: map[string][]string{}, before: map[string][]string{}}
+	g := &graph{after: map[string][]string{}, before: map[string][]string{}, ends: map[string][]string{}, outer: map[string][]string{}}
 	for s := range m.All {
 		g.names = append(g.names, s.Name)
+		for _, flow := range s.Flows() {
+			g.outer[flow.StartAt] = append(g.outer[flow.StartAt], s.Name)
+			for _, inner := range flow.States {
+				if inner.Next == "" && inner.Choice == nil {
+					g.ends[s.Name] = append(g.ends[s.Name], inner.Name)
+				}
+			}
+		}
 		for _, way := range s.Transitions() {
 			g.after[s.Name] = append(g.after[s.Name], way.To)
 			g.before[way.To] = append(g.before[way.To], s.Name)
@@ -83,7 +93,8 @@ func visit(from string, ways map[string][]string, seen map[string]bool, leave fu
 	}
 }
 
-// backTo are the states that lead to one, and those of the loops that do so through others.
+// backTo are the states that lead to one, and those of the loops that do so through others, also from inside of a
+// Map or Parallel that leads there or is in such a loop.
 func (g *graph) backTo(name string, loopOf map[string][]string) []string {
 	var found []string
 	seen := map[string]bool{name: true}
@@ -91,7 +102,7 @@ func (g *graph) backTo(name string, loopOf map[string][]string) []string {
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		for _, before := range g.before[at] {
+		for _, before := range slices.Concat(g.before[at], g.ends[at]) {
 			if seen[before] {
 				continue
 			}
@@ -102,7 +113,22 @@ func (g *graph) backTo(name string, loopOf map[string][]string) []string {
 			if loopOf[before] == nil {
 				queue = append(queue, before)
 			}
+			for _, inside := range loopOf[before] {
+				if !seen[inside] && g.ends[inside] != nil {
+					seen[inside] = true
+					queue = append(queue, inside)
+				}
+			}
 		}
 	}
 	return found
+}
+
+// ways are those back from each state, into and out of flows as well.
+func (g *graph) ways() map[string][]string {
+	ways := map[string][]string{}
+	for _, name := range g.names {
+		ways[name] = slices.Concat(g.before[name], g.ends[name], g.outer[name])
+	}
+	return ways
 }

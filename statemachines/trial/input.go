@@ -126,7 +126,9 @@ func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) 
 				drawn = u.Skeleton()
 			}
 			drawn = u.Around(drawn)
-			if c := s.callees[u.State]; c != nil {
+			if c := s.callees[u.State]; c != nil && c.running != nil && c.known.Statuses == nil {
+				continue // findStatuses knows it
+			} else if c != nil {
 				c.usual.text = textOf(drawn)
 				continue
 			}

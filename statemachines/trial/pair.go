@@ -59,7 +59,7 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 	p.whole = before.TimeoutSeconds != after.TimeoutSeconds // a run may be cut off anywhere
 	p.nameRoles()
 	p.chooseTasks()
-	if err := p.varyTasks(); err != nil {
+	if err := p.varyTasks(p.tasks); err != nil {
 		return nil, err
 	}
 	p.cut = p.newCut()
@@ -253,44 +253,8 @@ func sortedCallees(s *subject) []*callee {
 	return all
 }
 
-// chooseTasks chooses the Tasks to vary: those of the loops that changes are in or next to,
-// those that changed, and the first behind them.
-func (p *pair) chooseTasks() {
-	for _, s := range []*subject{p.before, p.after} {
-		g := newGraph(s.machine)
-		loopOf := g.loops()
-		maps.Copy(p.loops, loopOf)
-		for name := range p.changed {
-			for _, at := range slices.Concat([]string{name}, g.after[name], g.backTo(name, loopOf)) {
-				if loopOf[at] == nil && slices.Contains(g.after[name], at) {
-					p.exits[at] = true
-					continue
-				}
-				p.near[at] = true
-				for _, inside := range loopOf[at] {
-					p.near[inside] = true
-					for _, next := range g.after[inside] {
-						p.exits[next] = true
-					}
-				}
-			}
-		}
-	}
-	near := func(name string) bool { return p.near[name] || p.exits[name] }
-	for _, c := range sortedCallees(p.before) {
-		if near(c.state.Name) || p.whole {
-			p.tasks = append(p.tasks, c.state.Name)
-		}
-	}
-	for _, c := range sortedCallees(p.after) {
-		if name := c.state.Name; near(name) && !slices.Contains(p.tasks, p.after.role(name)) {
-			p.tasks = append(p.tasks, name)
-		}
-	}
-}
-
-// varyTasks makes the answers of the Tasks to vary.
-func (p *pair) varyTasks() error {
+// varyTasks makes the answers of Tasks to vary.
+func (p *pair) varyTasks(tasks []string) error {
 	w := &words{literals: map[string]bool{}, patterns: map[string]string{}}
 	for s := range p.before.machine.All {
 		w.read([]byte(p.texts[s.Name]), s.QueryLanguage)
@@ -302,7 +266,7 @@ func (p *pair) varyTasks() error {
 			named[role] = append(named[role], c.named()...)
 		}
 	}
-	for _, role := range p.tasks {
+	for _, role := range tasks {
 		c := p.callee(role)
 		if err := c.vary(w, p.demands.Result(c.state).Compared(), named[role], p.options.Models); err != nil {
 			return err

@@ -135,6 +135,12 @@ func Compare(ctx context.Context, before, after *asl.StateMachine, o Options) (*
 		return nil, err
 	}
 	report, err := p.compare(ctx)
+	if err == nil && len(report.NotMet) > 0 {
+		wider, wideErr := p.widen(report.NotMet)
+		if err = wideErr; wider && err == nil {
+			report, err = p.compare(ctx)
+		}
+	}
 	if ctx.Err() != nil { // which a run that does not get far does not tell
 		return nil, ctx.Err()
 	}
