@@ -79,6 +79,9 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 		row = rowOf(l, f)
 	}
 	switch {
+	case row == nil && (l == nil || l.Poll == nil):
+		return fmt.Sprintf("the catalogue has no entry for the operation, so fix cannot try a rule: if the status ends your job, lead it out of the loop in %q",
+			c.stateAt(f).Name)
 	case row == nil:
 	case f.Rule == lint.StatusUnclear:
 		return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it, if it is there, in front of the rule for %s%s",

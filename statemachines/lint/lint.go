@@ -178,6 +178,7 @@ func (c *checker) loop(l *loop, express bool) {
 	before := len(c.findings)
 	c.hot(l)
 	tables := c.readAll(l, express)
+	c.checkByName(l, express)
 	polls := l.first(asl.TypeWait) != nil
 	if polls && !express && !slices.ContainsFunc(tables, func(r *reading) bool { return r.Bound.Error != "" }) {
 		c.bound(l, tables)

@@ -1,11 +1,13 @@
 package lint_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -37,5 +39,81 @@ func TestDefaultBehindAllEndsOfAModel(t *testing.T) {
 			found = found || f.Rule == lint.LoopingDefault
 		}
 		require.Equal(t, want, found, rules)
+	}
+}
+
+// A loop that polls an operation without an entry is warned of the failures for which it polls on, by their
+// names in the service's model, and of nothing that may be what it waits for.
+func TestFailuresByName(t *testing.T) {
+	t.Parallel()
+	const (
+		bulk    = "iotsitewise:describeBulkImportJob"
+		choose  = `"Choose": {"Type": "Choice", "Choices": [`
+		status  = `{"Variable": "$.run.JobStatus", "StringEquals": "`
+		gone    = "until it is gone"
+		endings = status + `COMPLETED", "Next": "Done"}, ` + status + `FAILED", "Next": "Lost"}`
+	)
+	for name, c := range map[string]struct{ call, choose, want string }{
+		"default": {
+			bulk, choose + endings + `], "Default": "Wait"}`,
+			`CANCELLED and COMPLETED_WITH_FAILURES of iotsitewise:DescribeBulkImportJob are ends by their names, but the loop goes on to "Wait" and polls again; ` +
+				`lead to a state outside of the loop`,
+		},
+		"rule": {
+			bulk, choose + status + `RUNNING", "Next": "Wait"}, ` + status + `PENDING", "Next": "Wait"}, ` + status + `CANCELLED", "Next": "Wait"}, ` +
+				status + `COMPLETED", "Next": "Done"}], "Default": "Lost"}`,
+			`CANCELLED of iotsitewise:DescribeBulkImportJob is an end by its name, but the loop goes on to "Wait" and polls again; lead to a state outside of the loop`,
+		},
+		"table": {
+			bulk, `"Choose": {"Type": "Choice", "QueryLanguage": "JSONata", "Choices": [
+				{"Condition": "{% $lookup({'COMPLETED': 'good'}, $states.input.run.JobStatus) = 'good' %}", "Next": "Done"},
+				{"Condition": "{% $states.input.run.JobStatus in ['FAILED', 'CANCELLED'] %}", "Next": "Lost"}], "Default": "Wait"}`,
+			`COMPLETED_WITH_FAILURES of iotsitewise:DescribeBulkImportJob is an end by its name, but the loop goes on to "Wait" and polls again; ` +
+				`lead to a state outside of the loop`,
+		},
+		"item of a list": {
+			"appflow:describeFlowExecutionRecords",
+			choose + `{"Variable": "$.run.FlowExecutions[0].ExecutionStatus", "StringMatches": "Success*", "Next": "Done"}], "Default": "Wait"}`,
+			`Error and Canceled of appflow:DescribeFlowExecutionRecords are ends by their names, but the loop goes on to "Wait" and polls again; ` +
+				`lead to a state outside of the loop`,
+		},
+		"none is listed": {
+			"drs:describeJobs", choose + `{"Variable": "$.run.Items[0].Status", "StringEquals": "COMPLETED", "Next": "Done"}], "Default": "Wait"}`, "",
+		},
+		"all are named": {
+			bulk, choose + endings + `, ` + status + `COMPLETED_WITH_FAILURES", "Next": "Lost"}, ` + status + `CANCELLED", "Next": "Lost"}], "Default": "Wait"}`, "",
+		},
+		gone: {
+			"kafka:describeCluster", choose + `{"Variable": "$.run.ClusterInfo.State", "StringEquals": "ACTIVE", "Next": "Lost"}], "Default": "Wait"}`, "",
+		},
+		"all leave":     {bulk, choose + status + `RUNNING", "Next": "Wait"}, ` + status + `PENDING", "Next": "Wait"}], "Default": "Done"}`, ""},
+		"not looked at": {bulk, choose + `{"Variable": "$.run.JobName", "StringEquals": "x", "Next": "Done"}], "Default": "Wait"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			caught := ""
+			if name == gone {
+				caught = `{"ErrorEquals": ["Kafka.NotFoundException"], "Next": "Done"}, `
+			}
+			m, err := asl.Parse([]byte(`{"StartAt": "Wait", "TimeoutSeconds": 3600, "States": {
+				"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Poll"},
+				"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:` + c.call + `", "Parameters": {"JobId.$": "$.id"},
+					"ResultPath": "$.run", "Catch": [` + caught + `{"ErrorEquals": ["States.ALL"], "Next": "Lost"}], "Next": "Choose"},
+				` + c.choose + `, "Done": {"Type": "Succeed"}, "Lost": {"Type": "Fail"}}}`))
+			require.NoError(t, err)
+			types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+			require.NoError(t, err)
+			var found []string
+			for _, f := range lint.Check(m, lint.Options{Types: types}) {
+				if f.Rule == lint.StatusPollsOn {
+					require.Equal(t, diag.Warning, f.Severity)
+					found = append(found, f.Message)
+				}
+			}
+			require.Equal(t, c.want, strings.Join(found, "\n"))
+			for _, f := range lint.Check(m, lint.Options{Types: types, Off: []string{lint.StatusPollsOn}}) {
+				require.NotEqual(t, lint.StatusPollsOn, f.Rule)
+			}
+		})
 	}
 }

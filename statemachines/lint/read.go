@@ -55,6 +55,15 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 	if p == nil {
 		return nil
 	}
+	r := c.readAs(l, poll, p, express)
+	if r != nil && r.status == nil {
+		r.Unjudged = c.sayUnjudged(r.inner, p)
+	}
+	return r
+}
+
+// readAs reads the loop of a Task, by the statuses of what it polls; nil as of read.
+func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *reading {
 	inner := l.innermost(poll, c.waysOf(l.flow).before)
 	if !slices.ContainsFunc(inner.states, passesTime) {
 		return nil
@@ -70,10 +79,9 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 	}
 	for _, s := range c.startedFirst(r, p.statuses) {
 		if c.readStatus(l, r, s) {
-			return r
+			break
 		}
 	}
-	r.Unjudged = c.sayUnjudged(inner, p)
 	return r
 }
 

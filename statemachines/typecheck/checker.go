@@ -179,6 +179,18 @@ func (c *Checker) Service(s *asl.State) *catalog.Service {
 	return service
 }
 
+// Operation is the operation that a Task calls; nil if it is not known.
+func (c *Checker) Operation(s *asl.State) *catalog.Operation {
+	if s.Task == nil {
+		return nil
+	}
+	operation, err := FindOperation(s.Task.Resource, c.models)
+	if err != nil { // which New has found before
+		return nil
+	}
+	return operation
+}
+
 // Arguments is what a Task is called with where it is entered, over all ways to it;
 // unknown for other states.
 func (c *Checker) Arguments(s *asl.State) Value {
