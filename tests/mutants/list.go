@@ -312,11 +312,7 @@ func (s *source) instrument() []byte {
 	}
 	var inserts []insert
 	for _, m := range s.mutants {
-		operator := "!mutated(%q) && ("
-		if m.neutral {
-			operator = "mutated(%q) || ("
-		}
-		inserts = append(inserts, insert{m.from, 1, fmt.Sprintf("("+operator, m.name)}, insert{m.to, 0, "))"})
+		inserts = append(inserts, insert{m.from, 1, fmt.Sprintf("mutated(%q, %t, ", m.name, m.neutral)}, insert{m.to, 0, ")"})
 	}
 	slices.SortStableFunc(inserts, func(a, b insert) int {
 		if a.at != b.at {

@@ -65,7 +65,7 @@ func compare(a, b int) []Difference {
 		"p/p.go isOdd: n%2 == 1", "p/p.go isOdd: n > 0", "p/p.go compare: a != b",
 	}, names)
 	changed := string(sources[0].instrument())
-	require.Contains(t, changed, `if (mutated("p/p.go check: a > 1") || (a > 1)) && ((!mutated("p/p.go check: b > 2") && (b > 2)) || `)
+	require.Contains(t, changed, `if mutated("p/p.go check: a > 1", true, a > 1) && (mutated("p/p.go check: b > 2", false, b > 2) || `)
 	_, err = format.Source([]byte(changed))
 	require.NoError(t, err)
 }

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -40,9 +39,9 @@ func main() {
 
 // settings are what is tried, by what.
 type settings struct {
-	only, skip, run, tests, suites, corpus, facts string
-	workers                                       int
-	list, listed, update                          bool
+	only, run, tests, suites, corpus, facts string
+	workers                                 int
+	list, listed, update                    bool
 }
 
 // survivorsFile lists the mutants that no test catches, each with the reason: it changes
@@ -54,7 +53,6 @@ func check(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.StringVar(&o.only, "only", "", "only mutants whose names contain it")
 	flags.StringVar(&o.tests, "tests", testFolders, "the packages whose tests are run")
-	flags.StringVar(&o.skip, "skip", "", "the name of a test that takes too long to run with each mutant")
 	flags.StringVar(&o.run, "run", "", "only tests whose names match it, a regular expression")
 	flags.StringVar(&o.suites, "suites", "", "suites of tests/conformance to run besides")
 	flags.StringVar(&o.corpus, "corpus", "", "the folder of the public suites")
@@ -108,10 +106,6 @@ func prepare(ctx context.Context, dir string, sources []source, o settings) ([]*
 	if err != nil {
 		return nil, err
 	}
-	run, err := regexp.Compile(o.run)
-	if err != nil {
-		return nil, err
-	}
 	folders := strings.Split(o.tests, ",")
 	packages := folders
 	if o.suites != "" {
@@ -122,21 +116,18 @@ func prepare(ctx context.Context, dir string, sources []source, o settings) ([]*
 	}
 	var suites []*suite
 	for _, folder := range folders {
-		all, err := unit(ctx, root, dir, folder)
+		all, err := unit(ctx, root, dir, folder, o.run)
 		if err != nil {
 			return nil, err
 		}
-		suites = append(suites, slices.DeleteFunc(all, func(s *suite) bool {
-			name := strings.TrimPrefix(s.name, folder+" ")
-			return name == o.skip || !run.MatchString(name)
-		})...)
+		suites = append(suites, all...)
 	}
 	for name := range strings.FieldsFuncSeq(o.suites, func(r rune) bool { return r == ',' }) {
 		suites = append(suites, &suite{name: conformanceFolder + " -suite " + name, folder: filepath.Join(root, conformanceFolder), command: []string{
-			binary(dir, conformanceFolder), "-test.timeout", "10m", "-test.run", "^TestSuites$", "-suite", name, "-corpus", o.corpus, "-facts", o.facts,
+			binary(dir, conformanceFolder), "-test.run", "^TestSuites$", "-suite", name, "-corpus", o.corpus, "-facts", o.facts,
 		}})
 	}
-	return suites, trace(ctx, dir, suites)
+	return suites, trace(ctx, dir, suites, o.workers)
 }
 
 // report tries the mutants, and says which suite catches how many. It is an error if one

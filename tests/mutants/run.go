@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,17 +16,19 @@ import (
 	"time"
 )
 
-// suite is a test, or a suite of tests/conformance, of a binary with all mutants in it.
+// suite is a test without subtests, or a suite of tests/conformance, of a binary with all
+// mutants in it.
 type suite struct {
 	name    string
 	folder  string // to run it in
 	command []string
 	takes   time.Duration
-	reaches map[string]bool // mutants
+	sees    map[string]bool // the mutants whose condition it finds otherwise
 }
 
-// hook is a file that each mutated package gets: it knows which mutant is the active one,
-// and notes which ones are asked for.
+// hook is a file that each mutated package gets: it knows which mutant is active, and notes
+// which ones would change a condition. A run in which a condition always is what the mutant
+// makes of it cannot tell them apart.
 const hook = `package %s
 
 import (
@@ -39,20 +42,24 @@ var (
 	seenMutants  sync.Map
 )
 
-func mutated(name string) bool {
-	if mutantTrace != "" {
-		if _, seen := seenMutants.LoadOrStore(name, true); !seen {
-			f, err := os.OpenFile(mutantTrace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-			if err != nil {
-				panic(err)
-			}
-			if _, err := f.WriteString(name + "\n"); err != nil {
-				panic(err)
-			}
-			f.Close()
-		}
+func mutated(name string, neutral, holds bool) bool {
+	if name == activeMutant {
+		return neutral
 	}
-	return name == activeMutant
+	if mutantTrace == "" || holds == neutral {
+		return holds
+	}
+	if _, seen := seenMutants.LoadOrStore(name, true); !seen {
+		f, err := os.OpenFile(mutantTrace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		if _, err := f.WriteString(name + "\n"); err != nil {
+			panic(err)
+		}
+		f.Close()
+	}
+	return holds
 }
 `
 
@@ -99,81 +106,105 @@ func binary(dir, folder string) string {
 	return filepath.Join(dir, strings.ReplaceAll(folder, "/", "-")+".test")
 }
 
-// unit are the tests of a package, each by itself.
-func unit(ctx context.Context, root, dir, folder string) ([]*suite, error) {
-	command := exec.CommandContext(ctx, binary(dir, folder), "-test.list", "^(Test|Example)") //nolint:gosec // built here
-	command.Dir = filepath.Join(root, folder)
-	out, err := command.Output()
-	if err != nil {
-		return nil, err
+// unit are the tests of a package whose names match, each subtest by itself: one run tells
+// their names.
+func unit(ctx context.Context, root, dir, folder, match string) ([]*suite, error) {
+	all := &suite{name: folder, folder: filepath.Join(root, folder), command: []string{binary(dir, folder), "-test.v", "-test.run", match}}
+	failed, said := all.run(ctx, 10*time.Minute, "", "") //nolint:mnd // go test's own
+	if failed {
+		return nil, fmt.Errorf("%s fails without a mutant:\n%s", folder, said)
 	}
-	var all []*suite
-	for name := range strings.FieldsSeq(string(out)) {
-		all = append(all, &suite{
-			name: folder + " " + name, folder: command.Dir,
-			command: []string{binary(dir, folder), "-test.failfast", "-test.timeout", "3m", "-test.run", "^" + regexp.QuoteMeta(name) + "$"},
-		})
+	var suites []*suite
+	names := started(string(said))
+	for _, name := range names {
+		if slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+"/") }) {
+			continue
+		}
+		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
+		suites = append(suites, &suite{name: folder + " " + name, folder: all.folder, command: []string{binary(dir, folder), "-test.run", pattern}})
 	}
-	return all, nil
+	return suites, nil
+}
+
+// started are the tests and subtests that a run with -test.v names.
+func started(said string) []string {
+	var names []string
+	for line := range strings.Lines(said) {
+		if name, found := strings.CutPrefix(line, "=== RUN   "); found {
+			names = append(names, strings.TrimSuffix(name, "\n"))
+		}
+	}
+	return names
 }
 
 // run runs a suite with a mutant, none if it has no name, and tells whether it fails.
-func (s *suite) run(ctx context.Context, mutant, trace string) (failed bool, said []byte) {
-	command := exec.CommandContext(ctx, s.command[0], s.command[1:]...) //nolint:gosec // built here
+func (s *suite) run(ctx context.Context, limit time.Duration, mutant, trace string) (failed bool, said []byte) {
+	arguments := append(slices.Clip(s.command[1:]), "-test.timeout", limit.String())
+	command := exec.CommandContext(ctx, s.command[0], arguments...) //nolint:gosec // built here
 	command.Dir, command.Env = s.folder, append(os.Environ(), "ACTIVE_MUTANT="+mutant, "MUTANT_TRACE="+trace)
-	var out bytes.Buffer
-	command.Stdout, command.Stderr = &out, &out
-	err := command.Run()
-	return err != nil, out.Bytes()
+	said, err := command.CombinedOutput()
+	return err != nil, said
 }
 
-// trace runs all suites without a mutant: how long they take, and what they reach.
-func trace(ctx context.Context, dir string, suites []*suite) error {
-	for i, s := range suites {
+// trace runs all suites without a mutant: how long they take, and what they see. The
+// quickest ones come first.
+func trace(ctx context.Context, dir string, suites []*suite, workers int) error {
+	failures := make([]error, len(suites))
+	each(workers, len(suites), func(i int) {
+		s := suites[i]
 		file := filepath.Join(dir, fmt.Sprintf("trace-%d", i))
 		begin := time.Now()
-		if failed, said := s.run(ctx, "", file); failed {
-			return fmt.Errorf("%s fails without a mutant:\n%s", s.name, said)
+		if failed, said := s.run(ctx, 10*time.Minute, "", file); failed { //nolint:mnd // go test's own
+			failures[i] = fmt.Errorf("%s fails without a mutant:\n%s", s.name, said)
+			return
 		}
-		s.takes, s.reaches = time.Since(begin), map[string]bool{}
+		s.takes, s.sees = time.Since(begin), map[string]bool{}
 		text, err := os.ReadFile(file) //nolint:gosec // written by the suite
 		if err != nil && !os.IsNotExist(err) {
-			return err
+			failures[i] = err
 		}
 		for name := range strings.Lines(string(text)) {
-			s.reaches[strings.TrimSuffix(name, "\n")] = true
+			s.sees[strings.TrimSuffix(name, "\n")] = true
 		}
-	}
-	slices.SortStableFunc(suites, func(a, b *suite) int { return int(a.takes - b.takes) })
-	return nil
+	})
+	slices.SortStableFunc(suites, func(a, b *suite) int { return cmp.Compare(a.takes, b.takes) })
+	return errors.Join(failures...)
 }
 
-// catch finds the suite that fails with each mutant; the quickest ones are asked first.
+// catch finds for each mutant the quickest suite that fails with it, or takes far longer.
 func catch(ctx context.Context, names []string, suites []*suite, workers int, done func(mutant string, by *suite)) {
-	queue := make(chan string)
-	var wait sync.WaitGroup
 	var lock sync.Mutex
+	each(workers, len(names), func(i int) {
+		at := slices.IndexFunc(suites, func(s *suite) bool {
+			if !s.sees[names[i]] {
+				return false
+			}
+			failed, _ := s.run(ctx, 30*time.Second+10*s.takes, names[i], "") //nolint:mnd // also where much else runs
+			return failed
+		})
+		var by *suite
+		if at >= 0 {
+			by = suites[at]
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		done(names[i], by)
+	})
+}
+
+// each does n pieces of work, some at once.
+func each(workers, n int, do func(i int)) {
+	queue := make(chan int)
+	var wait sync.WaitGroup
 	for range workers {
 		wait.Go(func() {
-			for name := range queue {
-				var by *suite
-				for _, s := range suites {
-					if !s.reaches[name] {
-						continue
-					}
-					if failed, _ := s.run(ctx, name, ""); failed {
-						by = s
-						break
-					}
-				}
-				lock.Lock()
-				done(name, by)
-				lock.Unlock()
+			for i := range queue {
+				do(i)
 			}
 		})
 	}
-	for _, name := range names {
-		queue <- name
+	for i := range n {
+		queue <- i
 	}
 	close(queue)
 	wait.Wait()
