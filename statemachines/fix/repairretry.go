@@ -118,16 +118,16 @@ func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 	if throttled, ok := mock.ThrottleFailure(resource); ok && (!twice || awserror.ClassifyName(throttled.Name, "") == awserror.Throttled) {
 		add(throttled)
 	}
-	if twice {
-		for _, name := range lint.ThrottlingErrors(resource, op) {
-			add(&sim.TaskError{Name: name})
-		}
-		return names
-	}
 	for _, e := range op.Errors {
-		if e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape).Passes() {
+		if !twice && e.Shape != "" && awserror.ClassifyAnswer(e.Status, e.Shape).Passes() {
 			add(mock.ServiceFailure(resource, op, mock.Answer{Code: e.Shape, Status: e.Status}))
 		}
+	}
+	for _, name := range lint.ThrottlingErrors(resource, op) {
+		add(&sim.TaskError{Name: name})
+	}
+	if twice {
+		return names
 	}
 	add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Status: http.StatusInternalServerError}))
 	add(mock.ClientFailure(resource, op, ""))
