@@ -201,13 +201,16 @@ func (r *repairer) orReplace(ctx context.Context, c *checked, l *lint.Loop) stri
 	return ", or pass --replace"
 }
 
-// otherFinding is a finding of the same state that may be the cause of one about a status: a
-// word that is wrong, or a rule that an earlier one hides.
+// otherFinding is a finding that may be the cause of one about a status: a word of the loop that is
+// wrong, or a rule of the same state that an earlier one hides.
 func (c *checked) otherFinding(f lint.Finding) string {
 	s := c.stateAt(f)
+	l := c.loopOf(s)
 	for _, other := range c.findings {
-		if c.stateAt(other) == s && (other.Suggestion != "" || other.Rule == typecheck.UnreachableRule) {
-			return other.Rule + "@" + s.Name
+		at := c.stateAt(other)
+		isCorrected := other.Suggestion != "" && (at == s || l != nil && slices.Contains(l.States, at))
+		if isCorrected || at == s && other.Rule == typecheck.UnreachableRule {
+			return other.Rule + "@" + at.Name
 		}
 	}
 	return ""

@@ -131,7 +131,7 @@ func (j *job) coursesOf(a *answers, spec Spec, end *status) object {
 	var courses object
 	for _, b := range j.begins {
 		shape := b.task.result()
-		answer := a.with(b.task.operation).Of(shape)
+		answer := a.ofCall(b.task.operation, shape)
 		for _, at := range j.behaviour.texts {
 			if word, ok := at.get(b.running.answer).(string); ok {
 				answer = at.tell(answer, word)

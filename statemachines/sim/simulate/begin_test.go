@@ -56,7 +56,7 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 		{"ssm", "ssm:sendCommand", "ssm:getCommandInvocation", "CommandExecuted", "InProgress", false},
 		{"emr", "emr:addJobFlowSteps", "emr:describeStep", "StepComplete", "RUNNING", false},
 		{"redshift", "redshift:restoreFromClusterSnapshot", "redshift:describeClusters", "ClusterAvailable", "creating", false},
-		{"redshift", "redshift:restoreFromClusterSnapshot", "redshift:describeClusters", "ClusterRestored", "RUNNING", false},
+		{"redshift", "redshift:restoreFromClusterSnapshot", "redshift:describeClusters", "ClusterRestored", "restoring", false},
 		{"ec2", "ec2:createDefaultVpc", "ec2:describeVpcs", "VpcAvailable", "pending", false},
 		// These begin something else.
 		{"cloudformation", "cloudformation:createStackSet", "cloudformation:describeStacks", "StackCreateComplete", "", false},

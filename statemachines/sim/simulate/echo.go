@@ -128,7 +128,7 @@ func (j *job) startEchoes(a *answers) (started, described map[string]string) {
 	started, described = map[string]string{}, map[string]string{}
 	running := j.behaviour.running().answer
 	for _, t := range slices.Concat(j.starts, tasksOfBegins(j.begins)) {
-		answer := a.with(t.operation).Of(t.result())
+		answer := a.ofCall(t.operation, t.result())
 		addAll(started, requestEchoes(t.operation.Input, t.result(), func(at place) bool {
 			return at.get(answer) == nil || slices.Equal(at, t.resultAt(j.identity.started))
 		}))

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"reflect"
 	"regexp"
 	"slices"
@@ -63,6 +64,8 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 				s.answer = p.tell(s.answer, word)
 			} else if without := p.unlist(clone(s.answer)); fits(without) {
 				s.answer = without
+			} else {
+				s.answer = p.untold(s.answer, model.Output)
 			}
 		}
 		// What the machine names may be what the waiter reads, too.
@@ -187,11 +190,26 @@ func (n *naming) addRunning(empty any, check func(input, output any, err error) 
 		if isDeletion(n.entry) {
 			deletedSoon(empty, n.entry.Operation.Output)
 		}
-		n.add(status{name: "RUNNING", verdict: pollcore.Retry, answer: empty})
+		n.add(status{name: n.meanwhile(), verdict: pollcore.Retry, answer: empty})
 	}
 	if n.running() == nil {
 		n.addErrors(pollcore.Retry)
 	}
+}
+
+// meanwhile is the status of what an entry waits for, before that has happened, where the waiter names none: one that
+// AWS documents, or none at all.
+func (b *behaviour) meanwhile() string {
+	for _, told := range b.entry.Telling() {
+		at := parsePlace(told.Member)
+		if word, isText := told.Before.(string); isText && slices.ContainsFunc(b.texts, func(p place) bool { return slices.Equal(p, at) }) {
+			return word
+		}
+	}
+	if isDeletion(b.entry) {
+		return cmp.Or(deletingIn(b.entry.Operation.Output, 0), string(pollcore.Retry))
+	}
+	return string(pollcore.Retry)
 }
 
 // addUnread adds what an acceptor takes without a look at the answer: the success of any, and the
@@ -270,7 +288,7 @@ func (b *behaviour) findTexts(readings []pollcore.Reading) (others map[string][]
 			for _, l := range leavesOf(r, m) {
 				if others[l.path.spell()] == nil && b.isFree(l.path) {
 					b.texts = append(b.texts, l.path)
-					others[l.path.spell()] = wordsAt(b.entry, l.path, b.onTheWay())
+					others[l.path.spell()] = wordsAt(b.entry, l.path, b.polledOn)
 				}
 			}
 		}
@@ -279,45 +297,6 @@ func (b *behaviour) findTexts(readings []pollcore.Reading) (others map[string][]
 		}
 	}
 	return others
-}
-
-// onTheWay are the words of statuses that no acceptor names: those for which the machine asks again,
-// and what AWS calls a thing that is being deleted.
-func (b *behaviour) onTheWay() []string {
-	if isDeletion(b.entry) {
-		return append(slices.Clip(b.polledOn), strings.ToLower(deleting))
-	}
-	return b.polledOn
-}
-
-// isDeletion tells whether an entry waits until something is gone.
-func isDeletion(e *catalog.Entry) bool {
-	return strings.HasSuffix(e.Name, "Deleted") || strings.HasSuffix(e.Name, "NotExists") || strings.HasSuffix(e.Name, "DeleteComplete")
-}
-
-// deletedSoon lets the texts of an answer say that a thing is being deleted, where the model has a value
-// for that.
-func deletedSoon(answer any, s *catalog.Shape) {
-	object, isObject := answer.(map[string]any)
-	switch {
-	case s == nil:
-	case isObject:
-		for i := range s.Members {
-			m := &s.Members[i]
-			value, there := object[m.Name]
-			going := slices.IndexFunc(m.Shape.Enum, func(word string) bool { return strings.EqualFold(word, deleting) })
-			if there && going >= 0 {
-				object[m.Name] = m.Shape.Enum[going]
-			} else {
-				deletedSoon(value, m.Shape)
-			}
-		}
-	case s.Element != nil:
-		items, _ := answer.([]any)
-		for _, item := range items {
-			deletedSoon(item, s.Element.Shape)
-		}
-	}
 }
 
 // isFree tells whether the model has a text without listed values at a place.
@@ -350,6 +329,9 @@ func wordsAt(e *catalog.Entry, at place, words []string) []any {
 			}
 		}
 	}
+	if isDeletion(e) && !slices.ContainsFunc(words, isDeleting) {
+		words = append(words, strings.ToLower(deleting)) // what AWS calls a thing that is being deleted
+	}
 	all := make([]any, len(words))
 	for i, word := range words {
 		all[i] = word
@@ -379,9 +361,6 @@ func nameOf(m *pollcore.PathMatcher, r pollcore.Result, values []any) string {
 // underway are words of a status that people expect of a job that runs, the best
 // first.
 var underway = []string{"RUNNING", "IN_PROGRESS", "INPROGRESS", "IN PROGRESS", "PROGRESS", "ING", ""}
-
-// deleting is how statuses end of what is deleted.
-const deleting = "DELETING"
 
 // underway are the words of statuses while what the entry waits for has not happened.
 func (b *behaviour) underway() []string {

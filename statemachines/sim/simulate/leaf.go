@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/jsontype"
@@ -38,15 +40,15 @@ func leavesOf(r pollcore.Reading, m *pollcore.PathMatcher) []leaf {
 				p = append(p, step)
 			}
 		}
-		leaves = append(leaves, leaf{p, candidatesOf(read.Type, m)})
+		leaves = append(leaves, leaf{p, candidatesOf(read, m)})
 	}
 	return leaves
 }
 
-// candidatesOf are the values to try: those that the path compares with, and those
+// candidatesOf are the values to try: those that the path compares the member with, and those
 // of the model.
-func candidatesOf(s *jsontype.Type, m *pollcore.PathMatcher) []any {
-	kind := jsontype.Unknown
+func candidatesOf(read pollcore.ReadMember, m *pollcore.PathMatcher) []any {
+	s, kind := read.Type, jsontype.Unknown
 	if s != nil {
 		kind = s.Kind
 	}
@@ -54,9 +56,7 @@ func candidatesOf(s *jsontype.Type, m *pollcore.PathMatcher) []any {
 	if m.Comparator != pollcore.BooleanEquals {
 		words = append(words, m.Expected)
 	}
-	for _, match := range quoted().FindAllStringSubmatch(m.Path, -1) {
-		words = append(words, match[1]+match[2])
-	}
+	words = append(words, wordsFor(read, m.Path)...)
 	switch kind {
 	case jsontype.String:
 		if len(s.Values) == 0 && len(words) == 0 { // how long it is tells
@@ -83,6 +83,25 @@ func candidatesOf(s *jsontype.Type, m *pollcore.PathMatcher) []any {
 		return words
 	}
 }
+
+// wordsFor are the texts that a path compares with a member, or with none that it names in front of them.
+func wordsFor(read pollcore.ReadMember, path string) []any {
+	var words []any
+	name := ""
+	if steps := slices.DeleteFunc(slices.Clone(read.Path), func(step string) bool { return step == "[]" || step == "*" }); len(steps) > 0 {
+		name = steps[len(steps)-1]
+	}
+	for _, at := range quoted().FindAllStringIndex(path, -1) {
+		if compared := comparedName().FindStringSubmatch(path[:at[0]]); compared == nil || compared[1] == name {
+			match := quoted().FindStringSubmatch(path[at[0]:at[1]])
+			words = append(words, match[1]+match[2])
+		}
+	}
+	return words
+}
+
+// comparedName finds the member that a text is compared with, in front of it.
+var comparedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)(?: *[=!]= *|, *)$`) })
 
 // each calls f with the answers of every choice of values.
 func each(leaves []leaf, f func(answer any, values []any)) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 // place is where a value stands in JSON: names of members and indices of lists.
@@ -107,6 +108,15 @@ func (p place) unlist(in any) any {
 		return in
 	}
 	return p[:item].put(in, []any{})
+}
+
+// untold removes what stands at the place, if it is made up and the model does not require it.
+func (p place) untold(in any, s *catalog.Shape) any {
+	name := p[len(p)-1].(string) //nolint:forcetypeassert // a text is a member
+	if m := shapeAt(s, p[:len(p)-1]).Member(name); p.get(in) == name && m != nil && !m.Required {
+		p.remove(in)
+	}
+	return in
 }
 
 // get returns what stands at the place, or nil.

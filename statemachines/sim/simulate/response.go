@@ -288,15 +288,16 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 			all[t.name()] = &Response{Usual: t.skeleton(), Bare: t.skeleton()}
 			unknown = append(unknown, t.untold(what))
 		default:
-			all[t.name()] = a.with(t.operation).response(bare.with(t.operation), t.result(), func(answer any) any { return answer })
+			all[t.name()] = a.response(bare, t, func(answer any) any { return answer })
 		}
 	}
 	return all, unknown, nil
 }
 
-// response is the answer of a call that is about no status. finish completes it.
-func (a *answers) response(bare *answers, output *catalog.Shape, finish func(answer any) any) *Response {
-	return &Response{Usual: spellAnswer(finish(a.Of(output)), output), Bare: spellAnswer(finish(bare.Of(output)), output)}
+// response is the answer of a call of a Task that is about no status. finish completes it.
+func (a *answers) response(bare *answers, t *task, finish func(answer any) any) *Response {
+	spell := func(a *answers) any { return spellAnswer(finish(a.ofCall(t.operation, t.result())), t.result()) }
+	return &Response{Usual: spell(a), Bare: spell(bare)}
 }
 
 // respond adds the answers of the Tasks of a job. least is its behaviour with no more than
@@ -359,6 +360,6 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			ended(t)
 			continue
 		}
-		all[t.name()] = a.with(t.operation).response((&answers{}).with(t.operation), t.result(), withID(t.resultAt(j.identity.started)))
+		all[t.name()] = a.response(&answers{}, t, withID(t.resultAt(j.identity.started)))
 	}
 }

@@ -127,7 +127,7 @@ func TestNoMadeUpStatusWhileAJobRuns(t *testing.T) {
 		}
 	}
 	maps.DeleteFunc(madeUp, func(_ string, is bool) bool { return !is })
-	require.Equal(t, map[string]bool{"ecs:ServicesStable": true}, madeUp) // no entry knows "ACTIVE"
+	require.Empty(t, madeUp)
 	require.Greater(t, statuses, 300)
 }
 

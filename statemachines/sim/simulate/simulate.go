@@ -431,7 +431,7 @@ func (p *planner) startMembers(j *job, answers *answers, specs []Spec, ends []*s
 		add("start", p.startsOf(starts, specs, ends))
 	}
 	shape := starts[0].result()
-	started := answers.with(starts[0].operation).Of(shape)
+	started := answers.ofCall(starts[0].operation, shape)
 	for _, p := range j.behaviour.texts {
 		if word, ok := p.get(j.behaviour.running().answer).(string); ok {
 			started = p.tell(started, word)
@@ -461,7 +461,7 @@ func (j *job) stopMembers(answers *answers) object {
 		body = append(body, namedValue{"stopIdArgument", stopped})
 	}
 	shape := j.stops[0].operation.Output
-	return append(body, namedValue{"stopAnswer", spellAnswer(answers.Of(shape), shape)})
+	return append(body, namedValue{"stopAnswer", spellAnswer(answers.ofCall(j.stops[0].operation, shape), shape)})
 }
 
 // startsOf are the start calls of a job, with courses of their own where they
@@ -512,7 +512,7 @@ func (p *planner) task(t *task) {
 	if t.loops && t.parsed.Pattern == "" && t.operation != nil && t.operation.Reads() {
 		p.plan.Alike = append(p.plan.Alike, t.name())
 	}
-	answer := p.answersOf(t).with(t.operation).Of(t.result())
+	answer := p.answersOf(t).ofCall(t.operation, t.result())
 	body := object{{"return", spellAnswer(answer, t.result())}}
 	if t.operation != nil && t.parsed.Pattern == "" {
 		if echoes := requestEchoes(t.operation.Input, t.result(), func(at place) bool { return at.get(answer) == nil }); len(echoes) > 0 {

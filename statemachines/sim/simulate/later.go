@@ -1,0 +1,82 @@
+package simulate
+
+import (
+	"cmp"
+	"regexp"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// ofCall is the answer of a call that tells no status of a job, without the members that by their names are there
+// only after a failure, or after the end of what still goes on. What the model requires stays.
+func (a *answers) ofCall(op *catalog.Operation, s *catalog.Shape) any {
+	answer := a.with(op).Of(s)
+	dropLater(answer, s, "")
+	return answer
+}
+
+// dropLater removes such members. status is that of what is around, if it is known.
+func dropLater(answer any, s *catalog.Shape, status string) {
+	switch v := answer.(type) {
+	case map[string]any:
+		if s == nil || s.Type != catalog.Structure {
+			return
+		}
+		own := statusAmong(v, s)
+		status = cmp.Or(own, status)
+		for i := range s.Members {
+			m := &s.Members[i]
+			value, there := v[m.Name]
+			switch {
+			case !there:
+			case m.Required || !tellsFailure(m, status) && !tellsEnd(m, own):
+				dropLater(value, m.Shape, status)
+			case m.Shape.Type == catalog.List:
+				v[m.Name] = []any{}
+			default:
+				delete(v, m.Name)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if s != nil && s.Element != nil {
+				dropLater(item, s.Element.Shape, status)
+			}
+		}
+	}
+}
+
+// statusAmong is the status of what a structure tells of; empty if it has none.
+func statusAmong(answer map[string]any, s *catalog.Shape) string {
+	for _, at := range statesIn(answer, s) {
+		if word, isText := at.get(answer).(string); isText && at.lists() == 0 && len(at) <= 2 {
+			return word
+		}
+	}
+	return ""
+}
+
+// tellsFailure tells whether a member tells of a failure, and the status is of none.
+func tellsFailure(m *catalog.Member, status string) bool {
+	holds := m.Shape.Type == catalog.String || m.Shape.Type == catalog.Structure || m.Shape.Type == catalog.List
+	return holds && failureMember().MatchString(m.Name) && !reaction().MatchString(m.Name) && !failedWord().MatchString(status)
+}
+
+// tellsEnd tells whether a member is the time at which something ended, and the status beside it says that it goes on.
+func tellsEnd(m *catalog.Member, status string) bool {
+	return m.Shape.Type == catalog.Timestamp && goingWord().MatchString(status) && endMember().MatchString(m.Name)
+}
+
+var (
+	// failureMember matches the name of a member that tells of a failure, unlike ActionOnFailure and MaxErrors.
+	failureMember = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\w*[a-z])?([Ff]ailure|[Ee]rror)(s|Reasons?|Messages?|Info(rmation)?|Details?|Causes?|Codes?|Descriptions?)?$`)
+	})
+	// reaction matches the name of what a failure leads to.
+	reaction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)on(failure|error)$|maxerrors$`) })
+	// endMember matches the name of the time of an end, unlike ScheduleEndTime.
+	endMember = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(job|execution|run|task|actual)?(end(ed)?|complet(ed|ion)|finish(ed)?|stopped)(time|at|on|date|datetime|timestamp)$`)
+	})
+)

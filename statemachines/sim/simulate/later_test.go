@@ -1,0 +1,46 @@
+package simulate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// The answer of a call that no entry of the catalogue describes has no reason of a failure while its status is of
+// none, and no time of an end while its status goes on.
+func TestReasonsComeAfterFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ resource, reads, want string }{
+		{"sesv2:getImportJob", "$.JobStatus, $.FailureInfo, $.CompletedTimestamp", `{"JobStatus": "CREATED", "CompletedTimestamp": "2026-01-01T00:00:00Z"}`},
+		{"fis:getExperiment", "$.Experiment.State.Status, $.Experiment.State.Error, $.Experiment.EndTime", `{"Experiment": {"State": {"Status": "pending"}}}`},
+		{"fis:startExperiment", "$.Experiment.State.Status, $.Experiment.State.Error", `{"Experiment": {"State": {"Status": "pending"}}}`},
+		{"ecs:runTask", "$.Failures[0].Reason", `{"Failures": []}`},
+		{"appflow:describeFlowExecutionRecords", "$.FlowExecutions[0].ExecutionStatus, $.FlowExecutions[0].ExecutionResult.ErrorInfo.ExecutionMessage",
+			`{"FlowExecutions": [{"ExecutionStatus": "InProgress", "ExecutionResult": {}}]}`},
+	} {
+		t.Run(c.resource, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse(fmt.Appendf(nil, `{"StartAt": "A", "States": {"A": {"Type": "Task",
+				"Resource": "arn:aws:states:::aws-sdk:%s", "Parameters": {}, "Next": "B"},
+				"B": {"Type": "Pass", "Parameters": {"x.$": "States.Array(%s)"}, "End": true}}}`, c.resource, c.reads))
+			require.NoError(t, err)
+			plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}})
+			require.NoError(t, err)
+			text, err := plan.JSON()
+			require.NoError(t, err)
+			var file map[string]struct {
+				Return json.RawMessage `json:"return"`
+			}
+			require.NoError(t, json.Unmarshal(text, &file))
+			require.JSONEq(t, c.want, string(file["A"].Return), string(text))
+		})
+	}
+}
