@@ -48,6 +48,11 @@ func (c *checked) mendsRow(row *lint.Row, f lint.Finding, l *lint.Loop) (base ca
 	return base, ends
 }
 
+// isGated tells whether a rule takes an end of the job only while something else holds, too.
+func isGated(row *lint.Row) bool {
+	return row.Rule == lint.StatusPollsOn && row.Ends == lint.EndsUnknown && row.Seconds == nil
+}
+
 // nameStatuses are the edits that let a Choice take values as it takes others of their
 // meaning.
 func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
@@ -61,7 +66,11 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	}
 	e := &statusEdit{checked: c, loop: l, values: row.Values}
 	e.correctWords()
-	e.narrowRules()
+	if isGated(row) {
+		base.class, base.also = Offered, joinTexts(base.also, "only you know what the other condition of the rule is for")
+	} else {
+		e.narrowRules()
+	}
 	like := siblings(l, row.Meaning, ends)
 	if row.Meaning == lint.MeansFailure && slices.ContainsFunc(like, func(r lint.Row) bool { return !slices.Equal(r.Routes, like[0].Routes) }) {
 		base.class = Offered // one failure is retried, say, and another ends the execution

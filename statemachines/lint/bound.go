@@ -23,6 +23,8 @@ type bounds struct {
 	passes map[*asl.State]map[asl.Transition]bool
 	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
 	limits, unsure map[*asl.State]map[asl.Transition]bool
+	// stays are the rules that compare the clock with a time that each turn sets anew: they hold in each turn or in none.
+	stays map[*asl.State]map[asl.Transition]bool
 	time           bool          // a time ends the loop
 	length         time.Duration // until that; 0 if it is not known
 	timed          *laps         // until the loop is left then; nil if not known
@@ -37,7 +39,7 @@ type bounds struct {
 // newBounds finds the bounds of a loop, by the trends of its rules.
 func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *bounds {
 	b := &bounds{loop: l, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
-	b.unsure = map[*asl.State]map[asl.Transition]bool{}
+	b.unsure, b.stays = map[*asl.State]map[asl.Transition]bool{}, map[*asl.State]map[asl.Transition]bool{}
 	b.counters, b.flags = findCounters(l.states)
 	b.lists = findLists(l.states)
 	for _, s := range l.states {
@@ -69,7 +71,7 @@ func isForeign(s *asl.State) bool {
 // always taken: those whose rule has a bound, and those after a rule that leaves
 // the loop for one.
 func (b *bounds) choice(s *asl.State, trendOf func(s *asl.State, rule int) typecheck.Trend) {
-	passes, limits, unsure := map[asl.Transition]bool{}, map[asl.Transition]bool{}, map[asl.Transition]bool{}
+	passes, limits, unsure, stays := map[asl.Transition]bool{}, map[asl.Transition]bool{}, map[asl.Transition]bool{}, map[asl.Transition]bool{}
 	left := false
 	for _, way := range s.Transitions() {
 		inside := b.loop.inside[way.To]
@@ -79,26 +81,26 @@ func (b *bounds) choice(s *asl.State, trendOf func(s *asl.State, rule int) typec
 			timed := isTimed(trend, inside) || trend == typecheck.NoTrend && rule.has(func(t *test) bool { return t.time })
 			b.time = b.time || timed
 			unsure[way] = b.find(rule, inside) || timed && b.foreign && trend == typecheck.NoTrend
-			limits[way] = timed || unsure[way]
+			limits[way], stays[way] = timed || unsure[way], trend == typecheck.Stays
 			left = left || limits[way] && !inside
 			passes[way] = inside && (limits[way] || left)
 			continue
 		}
 		passes[way] = inside && left
 	}
-	b.passes[s], b.limits[s], b.unsure[s] = passes, limits, unsure
+	b.passes[s], b.limits[s], b.unsure[s], b.stays[s] = passes, limits, unsure, stays
 }
 
 // isLate tells whether the loop is left, by the way of that number of those that a Choice
 // may take, only when its bound is reached: by a rule that looks at it, or where an
-// earlier one would poll on but for it.
+// earlier one would poll on but for it. A time that each turn sets anew is never reached.
 func (b *bounds) isLate(s *asl.State, open []typecheck.Way, n int) bool {
 	if b.loop.inside[open[n].To] {
 		return false
 	}
-	limits := b.limits[s]
-	return limits[open[n].Transition] && n+1 < len(open) || slices.ContainsFunc(open[:n], func(way typecheck.Way) bool {
-		return limits[way.Transition] && b.loop.inside[way.To]
+	looks := func(way typecheck.Way) bool { return b.limits[s][way.Transition] || b.stays[s][way.Transition] }
+	return looks(open[n]) && n+1 < len(open) || slices.ContainsFunc(open[:n], func(way typecheck.Way) bool {
+		return looks(way) && b.loop.inside[way.To]
 	})
 }
 

@@ -10,9 +10,9 @@ import (
 // setRoutes keeps the routes of a value: those by what the fields are written for, and those
 // taken, where fields on the way select nothing.
 func (r *reading) setRoutes(value string, found []route) {
-	r.routes[value] = inTime(asWritten(found))
+	r.routes[value] = r.inTime(asWritten(found))
 	if taken := slices.DeleteFunc(slices.Clone(found), func(way route) bool { return way.fails }); len(taken) < len(found) {
-		r.taken[value] = inTime(taken)
+		r.taken[value] = r.inTime(taken)
 	}
 }
 
@@ -56,7 +56,7 @@ func (c *checker) addLacking(r *reading, follow func(answer typecheck.Value) []r
 		}
 		found := follow(r.narrow(without, r.status, value))
 		if slices.ContainsFunc(found, func(way route) bool { return way.fails }) {
-			r.taken[value] = inTime(slices.DeleteFunc(found, func(way route) bool { return way.fails }))
+			r.taken[value] = r.inTime(slices.DeleteFunc(found, func(way route) bool { return way.fails }))
 			r.lacking[value] = true
 		}
 	}

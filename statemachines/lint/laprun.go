@@ -94,6 +94,7 @@ type lapRun struct {
 	error   caught
 	endless bool // no time ends it, as is known
 	ticks   bool // the clock of types goes on with each Wait
+	strict  bool // it is not clear where a lap goes that may both leave and stay
 
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
@@ -331,6 +332,9 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		default:
 			exits = append(exits, way.To)
 		}
+	}
+	if run.strict && len(stay) > 0 && len(exits) > 0 {
+		return nil, nil, false
 	}
 	if fixed && len(stay) > 0 {
 		exits = nil // it is taken in each lap or in none

@@ -224,6 +224,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			c.checkEarly(l, r)
 			c.checkLast(r)
 			c.checkStatuses(r)
+			c.checkGates(l, r)
 			c.checkChange(r)
 			c.checkSecond(r)
 			c.checkDefault(r)

@@ -40,6 +40,8 @@ type reading struct {
 	// boundGoesOn tells that the bound leads to the next round of an outer loop.
 	boundGoesOn bool
 	outside     outside // of the flow
+	// onRunning are the ways out of states that a job may take which has not ended.
+	onRunning map[hop]bool
 	// followAll follows a status, on the ways that a bound of the loop takes, too.
 	followAll func(value string) []route
 	// compared are values that the machine alone knows.
@@ -97,12 +99,20 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	follows := c.newRouter(r)
 	answer := r.keepStays(c.types.Result(r.Poll), s)
 	r.followBoth = func(value string, second []string, how string) []route {
-		return inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
+		return r.inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
 	}
 	r.followAll = func(value string) []route { return follows.follow(r.narrow(answer, s, value)) }
+	r.onRunning = map[hop]bool{}
+	r.noteRunning(r.followAll(otherValue))
 	for _, value := range s.values {
-		if s.meaning(r.judges, value) == MeansRunning && !r.Retries {
-			follows.noteUsual(r.followAll(value))
+		means := s.meaning(r.judges, value)
+		if means == MeansSuccess || means == MeansFailure || means == MeansUnclear {
+			continue
+		}
+		routes := r.followAll(value)
+		r.noteRunning(routes)
+		if means == MeansRunning && !r.Retries {
+			follows.noteUsual(routes)
 		}
 	}
 	r.routes, r.taken, r.lacking = map[string][]route{}, map[string][]route{}, map[string]bool{}
@@ -144,7 +154,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		nameByPattern(choice, s.values, r.named)
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
-	r.addOthers(func(value string) []route { return inTime(asWritten(r.followAll(value))) })
+	r.addOthers(func(value string) []route { return r.inTime(asWritten(r.followAll(value))) })
 	c.addLacking(r, follows.follow)
 	return true
 }

@@ -38,8 +38,9 @@ type route struct {
 	ends   End
 	// outputs are what the flow gives at its end, if that is known.
 	outputs []typecheck.Env
-	late    bool // taken only when a bound of the loop is reached
-	pages   bool // asks for the next page of an answer
+	late    bool  // taken only when a bound of the loop is reached
+	lateBy  []hop // the Choices that look at the bound, unless the poll itself does
+	pages   bool  // asks for the next page of an answer
 
 	fails   bool       // a field of a state on it selects nothing: then the state fails
 	instead bool       // it is taken where a state fails
@@ -153,7 +154,9 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
-			next.late = at.late || w.isLate(s, ways, n)
+			if w.isLate(s, ways, n) {
+				next.late, next.lateBy = true, append(slices.Clip(at.lateBy), hop{s, way.Transition})
+			}
 			next.pages = at.pages || turnsPage(s, way.Transition)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
@@ -321,17 +324,6 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 	return end
 }
 
-// inTime leaves out the routes that ask for the next page of an answer, and those that a bound of
-// the loop takes, if there are others. What starts the job again keeps the bound of the starts.
-func inTime(routes []route) []route {
-	answers := unless(routes, func(r route) bool { return r.pages && r.ends == PollsOn })
-	left := unless(answers, func(r route) bool { return r.late })
-	if end := endOf(answers); endOf(left) == StartsAgain || end == NextJob {
-		return answers
-	}
-	return left
-}
-
 // endOf is where all routes of a value end; empty for none.
 func endOf(routes []route) End {
 	if len(routes) == 0 {
@@ -365,15 +357,6 @@ func endsIn(routes []route, end End) bool {
 
 // isJudged tells whether an end is of a lap that comes to its end: it does not poll the same job on.
 func isJudged(end End) bool { return end != PollsOn && end != EndsUnknown && end != StartsAgain }
-
-// unless leaves out some routes, if there are others.
-func unless(routes []route, out func(route) bool) []route {
-	left := slices.DeleteFunc(slices.Clone(routes), out)
-	if len(left) == 0 {
-		return routes
-	}
-	return left
-}
 
 // outputs are what a flow gives from a state on; nil if that is not known.
 func (w *walk) outputs(s *asl.State, env typecheck.Env, left int) []typecheck.Env {

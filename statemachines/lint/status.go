@@ -51,11 +51,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		row.Meanwhile = true
 		return "", 0, ""
 	}
-	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(r.targetsOf(r.wrong(row), r.trunk()))
-	if len(row.Values) > 1 {
-		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
-	}
-	of := fmt.Sprintf("%s %s of %s, but ", names, is, r.Operation)
+	names, to := list(row.Values), first(r.targetsOf(r.wrong(row), r.trunk()))
+	of := fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.Operation)
 	if row.Partial {
 		of = fmt.Sprintf("%s of %s says that the job has ended with a part of its work done, but ", names, r.Operation)
 	}
@@ -89,6 +86,14 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return r.judgeGoing(row, names, to)
 	}
 	return "", 0, ""
+}
+
+// is says what the values of a row are that end the job.
+func (row *Row) is() string {
+	if len(row.Values) > 1 {
+		return "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
+	}
+	return "is a " + string(row.Meaning)
 }
 
 // isMeanwhile tells whether only somebody else's call leads to the values of a row, no rule spells them out, and
