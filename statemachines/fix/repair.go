@@ -258,6 +258,8 @@ type candidate struct {
 	excuses func(r *trial.Run) bool
 	// idle tells that no run outside of the frame may differ: the word does nothing.
 	idle bool
+	// respells tells that a right word takes the place of a wrong one.
+	respells bool
 	// blinded tells that the machine could not see what the edit shows it: a run may end as its
 	// job does, now.
 	blinded bool
@@ -371,7 +373,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := tried.checkEvery(report); err != nil {
 		return nil, nil, "", err
 	}
-	about = cmp.Or(about, tried.tellEarlier(report))
+	about = cmp.Or(about, tried.tellEarlier(report), tried.tellBeside(report))
 	mended := about != ""
 	if tried.blinded && !mended {
 		about, mended = tried.rowOfData(report)

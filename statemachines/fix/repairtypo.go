@@ -104,7 +104,7 @@ func (c *checked) wrongWords(f lint.Finding) []string {
 
 // putWords puts the words that lint suggests in the place of wrong ones.
 func (c *checked) putWords(takes func(f lint.Finding, wrong string) bool) candidate {
-	one := candidate{class: Offered, mended: func(*trial.Run) bool { return true }, excuses: isExcused}
+	one := candidate{class: Offered, respells: true, mended: func(*trial.Run) bool { return true }, excuses: isExcused}
 	var words []string
 	for _, f := range c.findings {
 		i := slices.IndexFunc(c.wrongWords(f), func(wrong string) bool { return takes(f, wrong) })
