@@ -401,7 +401,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 // differs that the edit is not about.
 func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string, err error) {
 	for _, run := range sortRuns(report.Outside()) {
-		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && c.endsAsJob(&run); {
+		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && (c.endsAsJob(&run) || c.endsAsWritten(&run)); {
 		case !inside:
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells
