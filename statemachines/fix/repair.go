@@ -260,6 +260,8 @@ type candidate struct {
 	excuses func(r *trial.Run) bool
 	// idle tells that no run outside of the frame may differ: the word does nothing.
 	idle bool
+	// respells tells that a right word takes the place of a wrong one.
+	respells bool
 	// blinded tells that the machine could not see what the edit shows it: a run may end as its
 	// job does, now.
 	blinded bool
@@ -373,7 +375,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := tried.checkEvery(report); err != nil {
 		return nil, nil, "", err
 	}
-	about = cmp.Or(about, tried.tellEarlier(report))
+	about = cmp.Or(about, tried.tellEarlier(report), tried.tellBeside(report))
 	mended := about != ""
 	if tried.blinded && !mended {
 		about, mended = tried.rowOfData(report)
@@ -401,7 +403,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 // differs that the edit is not about.
 func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string, err error) {
 	for _, run := range sortRuns(report.Outside()) {
-		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && c.endsAsJob(&run); {
+		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && (c.endsAsJob(&run) || c.endsAsWritten(&run)); {
 		case !inside:
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells

@@ -35,6 +35,16 @@ func rowsBeside(report *trial.Report, line string) string {
 	return strings.Join(rows, "")
 }
 
+// tellBeside is the line of a right word that only answers with another member beside the status show; empty if
+// there are none.
+func (t *candidate) tellBeside(report *trial.Report) string {
+	rows := rowsBeside(report, "")
+	if !t.respells || rows == "" {
+		return ""
+	}
+	return t.about + ": " + strings.TrimPrefix(rows, "; ")
+}
+
 // tellsEnds tells whether a part of a line is about ends: those of another error are others.
 func tellsEnds(line, ends string) bool {
 	return slices.ContainsFunc(strings.Split(line, "; "), func(part string) bool { return strings.HasSuffix(part, ": "+ends) })

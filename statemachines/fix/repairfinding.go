@@ -3,6 +3,7 @@ package fix
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,12 +64,21 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		// The exit of a bound lets lint look at Default, which leads where it led.
 		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
 			mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) || // behind the wrong word
-			mended.Rule == typecheck.UnknownMember && mended.Suggestion != "" && isOfAnswers(f.Rule)
+			mended.Rule == typecheck.UnknownMember && mended.Suggestion != "" && (isOfAnswers(f.Rule) || leavesOut(f)) ||
+			mended.Rule == typecheck.EnumValue && mended.Suggestion != "" && isOfAnswers(f.Rule) && !names(f.Message, mended.Suggestion)
 		if !known && !shows && f.Severity != diag.Note {
 			return &foundError{f.Rule, f.Message}
 		}
 	}
 	return nil
+}
+
+// leavesOut tells whether a finding is about a value that the member may have, and that does not come here.
+func leavesOut(f lint.Finding) bool { return f.Rule == typecheck.NeverHolds && strings.HasSuffix(f.Message, " here") }
+
+// names tells whether a message has a word: it may be the status that an edit leads elsewhere.
+func names(message, word string) bool {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).MatchString(message)
 }
 
 // isOfAnswers tells whether a rule finds what a loop does with answers, which a wrong member hid.

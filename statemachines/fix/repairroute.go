@@ -65,6 +65,26 @@ func (e *statusEdit) leadWithFailures() {
 	}
 }
 
+// leadWithUnwanted leads the values where the loop leads a success that another member of its answer makes a
+// failure, if Tasks clean up or tell of it there: else they would be left out.
+func (e *statusEdit) leadWithUnwanted() {
+	for _, r := range e.loop.Rows {
+		for _, fork := range r.Forks {
+			s := e.loop.Flow.State(fork.Route)
+			if r.Meaning != lint.MeansSuccess || fork.Ends != lint.EndsFailure || fork.Route == e.loop.Bound.Route || s == nil || s.Type == asl.TypeFail {
+				continue
+			}
+			made := len(e.all)
+			for _, choice := range e.loop.Choices {
+				e.leadTo(choice, fork.Route)
+			}
+			for i := range e.all[made:] {
+				e.all[made+i].also = fmt.Sprintf("%q is where %s goes if another member of the answer is not as expected", fork.Route, r.Values[0])
+			}
+		}
+	}
+}
+
 // failureRoutes are where failures of a loop go: those that most known failures take first, and last
 // those of any other value, but for that of a job that takes too long.
 func failureRoutes(l *lint.Loop) []string {

@@ -84,6 +84,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		e.leadLike(like)
 		e.leadToJudge()
 		e.leadWithFailures()
+		e.leadWithUnwanted()
 		if edits := e.leadToFail(); edits != nil {
 			e.add(edits...)
 		}
@@ -103,7 +104,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		if change.wrong != "" && !c.isNever(change.wrong) {
 			all[i].class = Offered // the service may say it, some day
 		}
-		if doubt := e.doubt(row, f, change.wrong); doubt != "" {
+		if doubt := joinTexts(change.also, e.doubt(row, f, change.wrong)); doubt != "" {
 			all[i].class, all[i].also = Offered, joinTexts(all[i].also, doubt)
 		}
 		written := change.wrong != "" && all[i].class == Sure && !isGoing(row.Meaning) // the rule says where the word leads
@@ -219,6 +220,7 @@ type statusChange struct {
 	wrong   string // a word that no rule compares with any more
 	failure bool   // the values are failures
 	drops   bool   // the rules for the values go
+	also    string // what only the user knows
 }
 
 // excuses tells of a run that need not end as it should: one with the wrong word, and one that

@@ -27,9 +27,15 @@ func (c *checked) correct(f lint.Finding) []candidate {
 		return found
 	}
 	for _, wrong := range c.wrongWords(f) {
-		found = append(found, c.putWords(func(other lint.Finding, word string) bool {
+		one := c.putWords(func(other lint.Finding, word string) bool {
 			return word == wrong && other.Rule == f.Rule && other.Suggestion == f.Suggestion
-		}))
+		})
+		all := one
+		all.edits = withEdits(one.edits, c.putElsewhere(f, wrong))
+		if len(all.edits) > len(one.edits) {
+			found = append(found, all)
+		}
+		found = append(found, one)
 	}
 	if found == nil {
 		return nil
@@ -48,6 +54,17 @@ func (c *checked) correct(f lint.Finding) []candidate {
 		found = append(found, idle)
 	}
 	return found
+}
+
+// withEdits are edits with others, but for those at a place that one of them changes.
+func withEdits(edits, others []edit.Edit) []edit.Edit {
+	edits = slices.Clone(edits)
+	for _, other := range others {
+		if !slices.ContainsFunc(edits, func(e edit.Edit) bool { return e.At == other.At }) {
+			edits = append(edits, other)
+		}
+	}
+	return edits
 }
 
 // dropIdle are the edits that take the wrong word of a finding away, where the right one stands beside it.
@@ -104,7 +121,7 @@ func (c *checked) wrongWords(f lint.Finding) []string {
 
 // putWords puts the words that lint suggests in the place of wrong ones.
 func (c *checked) putWords(takes func(f lint.Finding, wrong string) bool) candidate {
-	one := candidate{class: Offered, mended: func(*trial.Run) bool { return true }, excuses: isExcused}
+	one := candidate{class: Offered, respells: true, mended: func(*trial.Run) bool { return true }, excuses: isExcused}
 	var words []string
 	for _, f := range c.findings {
 		i := slices.IndexFunc(c.wrongWords(f), func(wrong string) bool { return takes(f, wrong) })
@@ -150,7 +167,11 @@ func (c *checked) correction(f lint.Finding, wrong string) *edit.Edit {
 	case node == nil || node.Kind != jsontree.String:
 		return nil
 	}
-	text, ok := putWord(node.Text, wrong, f.Suggestion)
+	put := putWord
+	if f.Rule == typecheck.UnknownMember && pathTo(node.Text, wrong) != "" {
+		put = putMember
+	}
+	text, ok := put(node.Text, wrong, f.Suggestion)
 	if !ok {
 		return nil
 	}

@@ -44,6 +44,18 @@ func (c *checker) misspelt() []string {
 	return all
 }
 
+// meantBy are the statuses that a Choice of the loop means by a wrong word, as COMPLETED by "COMPLTED", and names
+// nowhere: until the word is right they go another way than the author wrote.
+func (c *checker) meantBy(r *reading) map[string]bool {
+	meant := map[string]bool{}
+	for _, f := range c.types.Findings() {
+		if f.Rule == typecheck.EnumValue && f.Suggestion != "" && !r.named[f.Suggestion] {
+			meant[f.Suggestion] = meant[f.Suggestion] || slices.ContainsFunc(r.Choices, func(s *asl.State) bool { return isBelow(f.Pointer, s.Position.Pointer) })
+		}
+	}
+	return meant
+}
+
 // namesIn are the variables and members that the rules of a Choice look at.
 func namesIn(choice *asl.State) map[string]bool {
 	names := map[string]bool{}

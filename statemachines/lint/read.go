@@ -34,6 +34,8 @@ type reading struct {
 	named   map[string]bool // by a rule of a Choice
 	// spelled are those of named that a rule spells out, not a regular expression.
 	spelled map[string]bool
+	// meant are statuses that a rule means by a wrong word.
+	meant map[string]bool
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop

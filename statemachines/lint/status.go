@@ -14,6 +14,7 @@ import (
 
 // checkStatuses checks what a loop does with each value of the status.
 func (c *checker) checkStatuses(r *reading) {
+	r.meant = c.meantBy(r)
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if len(row.Values) == 0 {
@@ -258,7 +259,7 @@ func (r *reading) isOfSuccess(way route) bool {
 		return false
 	}
 	for value, routes := range r.routes {
-		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear {
+		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear || r.meant[value] {
 			continue
 		}
 		for _, success := range routes {

@@ -168,14 +168,14 @@ func (s *service) describe(arguments map[string]any) (sim.Reply, error) {
 	return sim.Reply{Output: items[0]}, nil
 }
 
-// item is what a service tells of a job: its reason only after a failure.
+// item is what a service tells of a job: its reason only after a failure, unless each answer has it.
 func (s *service) item(id any, a answer) object {
 	o := object{"Described": id, "Took": 7}
 	put(o, s.op.status, a.status)
 	if a.status == "" {
 		put(o, s.op.status, nil)
 	}
-	if slices.Contains(s.op.failure, a.status) || s.scenario.full {
+	if slices.Contains(s.op.failure, a.status) || s.scenario.full || s.op.reasonAlways {
 		put(o, s.op.reason, "It broke: "+a.status)
 	}
 	if s.op.second != nil {

@@ -105,8 +105,9 @@ type Drawn struct {
 	// Poll is the resource of the Task that polls.
 	Poll string
 
-	plan, intact   *blueprint
-	befores, twins map[string]*observed // what the machine and the twin did, by scenario
+	plan, intact *blueprint
+	// What the machine, the twin, and the machine with the right member did, by scenario.
+	befores, twins, respelt map[string]*observed
 }
 
 // Draw draws the machine of a seed.
@@ -122,6 +123,7 @@ func Draw(seed uint64) *Drawn {
 	return &Drawn{
 		Seed: seed, Forms: b.forms, Faults: broken.faults, Express: b.express, Text: broken.write(), Twin: b.write(), Input: b.input(),
 		Poll: b.op.resource(b.op.describe), plan: &broken, intact: b, befores: map[string]*observed{}, twins: map[string]*observed{},
+		respelt: map[string]*observed{},
 	}
 }
 

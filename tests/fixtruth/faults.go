@@ -69,7 +69,7 @@ var faults = []fault{
 		return b.retried && b.starts && b.catch != "success" && b.op.service == "ssm"
 	}, func(b *blueprint, _ *rand.Rand) { b.fast = true }},
 	{"an absent member read", func(b *blueprint) bool {
-		return b.jobs == 1 && (b.result == "selector" || b.result == "output")
+		return b.jobs == 1 && (b.result == "selector" || b.result == "output") && !b.op.reasonAlways
 	}, func(b *blueprint, _ *rand.Rand) { b.readsReason = true }},
 	{"a member misspelt", func(b *blueprint) bool { return b.jobs == 1 && b.result == "" }, func(b *blueprint, _ *rand.Rand) {
 		b.statusMember = misspell(b.op.status[len(b.op.status)-1])

@@ -21,8 +21,9 @@ type operation struct {
 	// stopID is the argument of the stop call.
 	stopID string
 	// status and reason lead to members of the answer, or of an item of list. The
-	// reason is there only after a failure.
+	// reason is there only after a failure, unless the model says that each answer has it.
 	status, reason                    []string
+	reasonAlways                      bool
 	success, failure, running, ending []string
 	// second leads to another member of the answer. Some machines ask after a success whether it is as
 	// expected.
@@ -85,7 +86,7 @@ var operations = []*operation{
 		service: "emrserverless", start: "startJobRun", describe: "getJobRun", stop: "cancelJobRun",
 		given: map[string]any{"ApplicationId": "00f1", "ExecutionRoleArn": "arn:aws:iam::123456789012:role/job", "ClientToken": "once"},
 		also:  map[string]any{"ApplicationId": "00f1"}, started: members("JobRunId"), id: "JobRunId", stopID: "JobRunId",
-		status: members("JobRun.State"), reason: members("JobRun.StateDetails"),
+		status: members("JobRun.State"), reason: members("JobRun.StateDetails"), reasonAlways: true,
 		success: values("SUCCESS"), failure: values("FAILED CANCELLED"),
 		running: values("SUBMITTED PENDING SCHEDULED RUNNING QUEUED"), ending: values("CANCELLING"),
 		errors: "EmrServerless.", gone: "EmrServerless.ResourceNotFoundException",

@@ -2,7 +2,6 @@ package fixtruth
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -145,6 +144,9 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 	if err != nil {
 		return err
 	}
+	if r.respelt, err = d.respell(ctx, declared, s); err != nil {
+		return err
+	}
 	for _, difference := range d.undeclared(declared, s, r, differences, len(shows) > 0) {
 		difference.Scenario = s.String()
 		j.Undeclared = append(j.Undeclared, difference)
@@ -171,8 +173,23 @@ func (d Difference) isOfValues() bool {
 	return slices.Contains([]Kind{Cause, Data, Arguments, Polled}, d.Kind)
 }
 
-// ran is what a machine, the changed one and the twin did in a scenario.
-type ran struct{ before, after, twin *observed }
+// ran is what a machine, the changed one and the twin did in a scenario; and the machine with the right member
+// in the place of a misspelt one, and its other faults, if the change makes that, else nil.
+type ran struct{ before, after, twin, respelt *observed }
+
+// respell runs the machine without the fault of a misspelt member, if that is what is declared.
+func (d *Drawn) respell(ctx context.Context, declared Declared, s scenario) (*observed, error) {
+	if d.plan.statusMember == "" || !declared.has(func(f Frame) bool { return f.Spelled == d.StatusMember() && !f.Partly }) {
+		return nil, nil //nolint:nilnil // there is no such machine
+	}
+	plan := *d.plan
+	plan.statusMember = ""
+	m, err := parse(plan.write())
+	if err != nil {
+		return nil, err
+	}
+	return d.did(ctx, d.respelt, m, s)
+}
 
 // stopsBreaking tells whether a run broke before and does not now, or polls on as the twin
 // does.
@@ -200,6 +217,8 @@ func (r ran) breaksLater() bool {
 func (d *Drawn) undeclared(declared Declared, s scenario, r ran, differences []Difference, faulty bool) []Difference {
 	switch {
 	case declared.breaks() && (r.stopsBreaking() || r.breaksLater()), declared.respells() && faulty && d.behaves(r.after, r.twin, declared.longest()):
+		return nil
+	case r.respelt != nil && d.behaves(r.after, r.respelt, declared.longest()):
 		return nil
 	case declared.allows(s.given(d.plan.op)) && (faulty || s.fails() || d.plan.op.debates(s)), declared.allows(d.mistaken(s)):
 		return nil
@@ -389,105 +408,4 @@ func compareFlows(before, again, after *flow, replaced bool) []Difference {
 		found = append(found, Difference{Kind: Pace, Text: fmt.Sprintf("%s, was %s", after.pace, before.pace)})
 	}
 	return found
-}
-
-// differing are the names of members that differ between two objects, or two lists of them, but for
-// what is volatile.
-func differing(before, again, after any) []string {
-	var names []string
-	if list, is := before.([]any); is {
-		volatile, _ := again.([]any)
-		other, _ := after.([]any)
-		for i, item := range list {
-			names = append(names, differing(item, at(volatile, i, item), at(other, i, nil))...)
-		}
-		return names
-	}
-	b, _ := before.(map[string]any)
-	c, _ := again.(map[string]any)
-	a, _ := after.(map[string]any)
-	for name, value := range b {
-		if other, has := a[name]; !has || !sameValue(value, c[name], other) {
-			names = append(names, name)
-		}
-	}
-	for name := range a {
-		if _, had := b[name]; !had {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func at[T any](list []T, i int, otherwise T) T {
-	if i < len(list) {
-		return list[i]
-	}
-	return otherwise
-}
-
-func containsValue(list []any, value any) bool {
-	return slices.ContainsFunc(list, func(v any) bool { return reflect.DeepEqual(v, value) })
-}
-
-// sameValue compares JSON values, by their types where before and again differ. Texts of
-// JSON are values.
-func sameValue(before, again, after any) bool {
-	before, again, after = opened(before), opened(again), opened(after)
-	if b, is := before.(map[string]any); is {
-		a, is := after.(map[string]any)
-		if !is || len(a) != len(b) {
-			return false
-		}
-		c, _ := again.(map[string]any)
-		for k, v := range b {
-			w, has := a[k]
-			x, known := c[k]
-			if !known {
-				x = v
-			}
-			if !has || !sameValue(v, x, w) {
-				return false
-			}
-		}
-		return true
-	}
-	if b, is := before.([]any); is {
-		a, is := after.([]any)
-		if !is || len(a) != len(b) {
-			return false
-		}
-		c, _ := again.([]any)
-		for i := range b {
-			if !sameValue(b[i], at(c, i, b[i]), a[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	if before != again {
-		return reflect.TypeOf(before) == reflect.TypeOf(after)
-	}
-	return reflect.DeepEqual(before, after)
-}
-
-// opened is the value of a text of JSON that is an object or an array.
-func opened(value any) any {
-	text, is := value.(string)
-	if !is || !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
-		return value
-	}
-	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
-		return value
-	}
-	return v
-}
-
-func show(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
-	return string(text)
 }
