@@ -175,7 +175,7 @@ func TestBoundOfOneStatus(t *testing.T) {
 	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
 	require.Len(t, loops, 1)
 	require.Equal(t, `the loop leads to "Full" by a count or a time for QUEUED alone, and nothing bounds it for other statuses: `+
-		`let a rule behind the others look at the count or the time alone`, loops[0].Refused)
+		`put a Choice on the way back that looks at the count or the time alone`, loops[0].Refused)
 }
 
 // A loop that looks at more than the status stays: a compiled one does not tell such answers apart.
@@ -299,6 +299,9 @@ func TestReasonsOfFindings(t *testing.T) {
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Parameters": {"ExportImageTaskIds.$": "States.Array($.id)"}, "ResultPath": "$.d", "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "completed", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`
+	rule := func(back string) string {
+		return strings.Replace(unknown, `"Default": "Nap", "Choices": [`, `"Default": "Good", "Choices": [`+back, 1)
+	}
 	const counted = `{"QueryLanguage": "JSONata", "StartAt": "Zero", "States": {
 		"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
@@ -315,7 +318,16 @@ func TestReasonsOfFindings(t *testing.T) {
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
-		"a job that nobody knows":                     {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: `},
+		"a job that nobody knows": {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: ` +
+			`count the turns by Assign in "Nap", and leave the loop by a rule of "Done?" behind the others`},
+		"a rule that leads back": {
+			rule(`{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "active", "Next": "Nap"},`), lint.UnboundedLoop, 0,
+			`count the turns by Assign in "Nap", and put a Choice in front of it that leaves the loop by the count`,
+		},
+		"a rule and the default that lead back": {
+			strings.Replace(unknown, `"Choices": [`, `"Choices": [{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "active", "Next": "Nap"},`, 1),
+			lint.UnboundedLoop, 0, `count the turns by Assign in "Nap", and put a Choice in front of it that leaves the loop by the count`,
+		},
 	} {
 		if !race.Takes(name, 12) {
 			continue

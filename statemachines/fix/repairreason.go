@@ -265,15 +265,46 @@ func (c *checked) adder(l *lint.Loop) string {
 	return l.States[i].Name
 }
 
+// boundByHand says how to count the turns of a loop by hand. A rule behind the others is asked only where none of
+// them leads back.
+func (c *checked) boundByHand(l *lint.Loop) string {
+	if adds := c.adder(l); adds != "" {
+		return fmt.Sprintf("%q adds to a number in the loop: let no other state of the loop set that anew, and leave the loop by a Choice that compares it", adds)
+	}
+	if l == nil || len(l.Waits) != 1 {
+		return "count the turns by Assign, and put a Choice into each turn that leaves the loop by the count"
+	}
+	count := fmt.Sprintf("count the turns by Assign in %q, and ", l.Waits[0].Name)
+	if choice := backByDefault(l); choice != nil {
+		return count + fmt.Sprintf("leave the loop by a rule of %q behind the others", choice.Name)
+	}
+	return count + "put a Choice in front of it that leaves the loop by the count"
+}
+
+// backByDefault is the one Choice of a loop, if nothing but its Default leads back; else nil.
+func backByDefault(l *lint.Loop) *asl.State {
+	var choice *asl.State
+	for _, s := range l.States {
+		if s.Choice == nil {
+			continue
+		}
+		back := func(r asl.ChoiceRule) bool {
+			return slices.ContainsFunc(l.States, func(s *asl.State) bool { return s.Name == r.Next })
+		}
+		if choice != nil || s.Choice.Default == "" || slices.ContainsFunc(s.Choice.Rules, back) {
+			return nil
+		}
+		choice = s
+	}
+	return choice
+}
+
 // reasonUnbounded says why a loop gets no bound.
 func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Finding, smallest error) string {
 	l, maxWait := c.loopOf(c.stateAt(f)), r.options.MaxWait
 	switch {
 	case l == nil || l.Poll == nil:
-		byHand := "count the turns by Assign in the Wait, and leave the loop by a rule behind the others"
-		if adds := c.adder(l); adds != "" {
-			byHand = fmt.Sprintf("%q adds to a number in the loop: let no other state of the loop set that anew, and leave the loop by a rule that compares it", adds)
-		}
+		byHand := c.boundByHand(l)
 		if task := onlyTask(l); task != "" {
 			return fmt.Sprintf("fix knows no job that %q polls, so it cannot try a bound: %s", task, byHand)
 		}
@@ -286,12 +317,12 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 	case smallest != nil && c.newBound(l).pollsSeveral():
 		return "the loop may ask for another job in each turn, so no count and no time is of one job: " + smallest.Error()
 	case errors.Is(smallest, errStillFound) && c.roundsOf(l).number == lint.ManyRounds && c.stateAt(f) != l.Waits[0]:
-		return "the loop around it has no bound either: count its rounds, and leave it by a rule behind the others"
+		return "the loop around it has no bound either: count its rounds, and put a Choice into each that leaves it by the count"
 	case errors.Is(smallest, errStillFound) && startsAgainAt(l) != "":
 		return fmt.Sprintf("an error of %q leads to %q, which starts another job, and no bound of the polls counts that: "+
 			"retry the call, and let the Catch lead to a state that fails", l.Poll.Name, startsAgainAt(l))
 	case maxWait == 0 && errors.Is(smallest, errStillFound) && r.all.roomOf(l.Poll.Name).loops == 1:
-		return smallest.Error() + ": count the turns on each way around the loop by hand, and leave it by a rule behind the others"
+		return smallest.Error() + ": count the turns on each way around the loop by hand, and put a Choice on each that leaves it by the count"
 	case maxWait > 0 && lacksEvents(smallest):
 		return fmt.Sprintf("the loop cannot wait for %s: %s; pass a shorter --max-wait", spell(maxWait), smallest)
 	case errors.Is(smallest, errStillFound):

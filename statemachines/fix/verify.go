@@ -157,7 +157,7 @@ func (f *fragment) checkLeftOver() error {
 	going := f.statusesOf(func(s seen) bool { return s.exit == left[0] })
 	if going != "" && !f.isBounded() && slices.Contains(f.late, left[0]) {
 		return refuse("the loop leads to %q by a count or a time for %s alone, and nothing bounds it for other statuses: "+
-			"let a rule behind the others look at the count or the time alone", left[0], going)
+			"put a Choice on the way back that looks at the count or the time alone", left[0], going)
 	}
 	if going != "" {
 		return refuse("nothing leads to %q any more: the old loop leads %s of %s there, with which the new one polls on. "+

@@ -19,8 +19,8 @@ func pause(d time.Duration) string {
 func roughly(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
-	case d >= 2*day:
-		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
+	case d >= 2*day && d%day == 0:
+		return fmt.Sprintf("%d days", d/day)
 	case d >= 2*time.Hour:
 		return fmt.Sprintf("%.1f hours", d.Hours())
 	default:
@@ -28,14 +28,14 @@ func roughly(d time.Duration) string {
 	}
 }
 
-// span writes a time: "3h51m", "4m55s", "45s".
+// span writes a time: "3 days", "80h0m", "3h51m", "4m55s", "45s".
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
-	switch {
-	case d >= 2*day:
-		return fmt.Sprintf("%d days", int(d.Hours()/day.Hours()+0.5))
+	switch minutes := d.Round(time.Minute); {
+	case d >= 2*day && minutes%day == 0:
+		return fmt.Sprintf("%d days", minutes/day)
 	case d >= time.Hour:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+		return strings.TrimSuffix(minutes.String(), "0s")
 	default:
 		text := d.Round(time.Second).String()
 		if d >= time.Minute && strings.HasSuffix(text, "m0s") {
