@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -82,8 +83,10 @@ func requireAsLint(t *testing.T, text, throttled string, retried []string, reaso
 	t.Helper()
 	m, err := asl.Parse([]byte(text))
 	require.NoError(t, err)
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err)
 	said := ""
-	for _, f := range lint.Check(m, lint.Options{}) {
+	for _, f := range lint.Check(m, lint.Options{Types: types}) {
 		if f.Rule == lint.UnretriedTask && f.Pointer == "/States/Call" {
 			said = f.Message
 		}
