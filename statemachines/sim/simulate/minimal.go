@@ -20,9 +20,12 @@ type answers struct {
 	bare  bool // without what the model does not require
 }
 
-// paging are members that ask for another call: a response without them is the
-// last page.
-var paging = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(token|marker|truncated|lastevaluated\w*)$`) })
+// paging are members that ask for another call: a response without them is the last page. Other
+// tokens are what a call is for, such as the RetrievalToken of xray:startTraceRetrieval.
+var paging = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(next(page|pagination|continuation|backward|forward)?token|(page|pagination|continuation)token|` +
+		`(next)?(page|key|uploadid|versionid|hostedzoneid|partnumber)?marker|\w*truncated|lastevaluated\w*(key|name|arn))$`)
+})
 
 // newAnswers makes the answers for machines.
 func newAnswers(machines ...*asl.StateMachine) *answers {
