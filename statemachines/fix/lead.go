@@ -97,7 +97,7 @@ var compiledDeadline = sync.OnceValue(func() *regexp.Regexp {
 // boundOf is how long another loop may last; 0 if the definition does not say.
 func (l *loop) boundOf(other *lint.Loop) time.Duration {
 	if other.Bound.Kind == lint.ByCount && other.Bound.After > 0 {
-		return other.Bound.After
+		return other.Bound.After - other.Bound.Ahead
 	}
 	for _, found := range compiledDeadline().FindAllSubmatch(l.root.Raw(), -1) {
 		if slices.ContainsFunc(other.States, func(s *asl.State) bool { return bytes.Contains(l.node(s).Raw(), slices.Concat([]byte("$"), found[1])) }) {

@@ -95,7 +95,7 @@ func requireSaidPolls(t *testing.T, name string, r fix.Repair) int {
 			require.Equal(t, polls, fmt.Sprint(l.Bound.Polls), "%s: %s", name, r.About)
 			lasts, err := time.ParseDuration(said[2])
 			require.NoError(t, err)
-			require.Equal(t, lasts, l.Bound.After, "%s: %s", name, r.About)
+			require.Equal(t, lasts, l.Bound.After-l.Bound.Ahead, "%s: %s", name, r.About)
 			require.Contains(t, string(r.After), "within "+said[1]+" polls", name)
 			return 1
 		}

@@ -12,7 +12,7 @@ import (
 type timer struct {
 	around *asl.State // the Parallel
 	fails  []*asl.State
-	// least and most are how long that takes. open tells that the definition does not say.
+	// least and most are how long that takes from the start of the execution. open tells that the definition does not say.
 	least, most time.Duration
 	open        bool
 	// route is where a Catch leads then, and ends how that ends; route is empty if nothing takes
@@ -32,11 +32,16 @@ func (c *checker) timerOf(f *asl.Flow) *timer {
 		return first
 	}
 	first := c.timerOf(o.flow)
+	ahead := c.leadTo(o.flow, map[string]bool{o.state.Name: true}).wait
 	for _, branch := range o.state.Flows() {
 		if branch == f {
 			continue
 		}
-		if t := c.timerIn(branch, o); t != nil && t.isBefore(first) {
+		t := c.timerIn(branch, o)
+		if t == nil {
+			continue
+		}
+		if t.least, t.most = t.least+ahead, min(t.most+ahead, asl.MaxStandardTime); t.isBefore(first) {
 			first = t
 		}
 	}

@@ -25,6 +25,7 @@ type checker struct {
 	outsides   map[*asl.Flow]outside // of flows inside of states
 	timers     map[*asl.Flow]*timer  // see timerOf
 	fates      map[*asl.Flow]*fate   // see fateOf
+	leads      map[leadsKind]*leads  // see leadsOf
 	successes  map[*asl.Flow]bool    // see maySucceed
 	text       string                // see mentions
 	mentioned  map[string]bool       // words that were asked for, and whether text has them
@@ -44,7 +45,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 	return &checker{
 		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
-		timers: map[*asl.Flow]*timer{}, fates: map[*asl.Flow]*fate{}, successes: map[*asl.Flow]bool{},
+		timers: map[*asl.Flow]*timer{}, fates: map[*asl.Flow]*fate{}, leads: map[leadsKind]*leads{}, successes: map[*asl.Flow]bool{},
 	}
 }
 

@@ -15,13 +15,13 @@ func (c *checker) countByClock(l *loop, r *reading) *laps {
 	}
 	var longest laps
 	for _, value := range r.pollingValues() {
-		types.SetNow(begin)
-		for _, from := range c.entriesBy(types, l) {
+		for _, from := range c.arrivalsAt(types, l) {
 			run := lapRun{loop: l, reading: r, value: value, types: types, ticks: true}
 			ran, known := run.untilTime(c, from, c.boundsOf(l).length)
 			if !known {
 				return nil
 			}
+			ran.atMost = ran.atMost || from.about
 			if longest.polls == 0 {
 				longest = ran
 			} else {
@@ -33,8 +33,8 @@ func (c *checker) countByClock(l *loop, r *reading) *laps {
 }
 
 // untilTime follows laps from the start of the execution on, until they leave the loop some time later.
-func (run *lapRun) untilTime(c *checker, from entry, length time.Duration) (ran laps, known bool) {
-	run.follow(&path{at: from})
+func (run *lapRun) untilTime(c *checker, from arrival, length time.Duration) (ran laps, known bool) {
+	run.follow(&path{laps: laps{ahead: from.ahead.Seconds()}, at: from.entry})
 	var before laps
 	for {
 		if !run.lap(c) {

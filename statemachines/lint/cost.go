@@ -17,23 +17,17 @@ type Turn struct {
 	// Wait is how long its Wait states wait, as far as the definition says; 0
 	// if it does not.
 	Wait time.Duration
+	// retries are the delays before the retries of the first state, in a turn of a call that fails.
+	retries []time.Duration
 	// Longest is the longest time between two polls, if it grows from Wait on.
 	Longest time.Duration
 }
 
-// roomForTurns are the events of a history without some for what comes before and after.
-const roomForTurns = asl.MaxEvents - 20
+// mostEvents are those that a history has room for before the end of the execution.
+const mostEvents = asl.MaxEvents - 1
 
-// Turns returns how many turns a history has room for, with some events left
-// for what comes before and after.
-func (t Turn) Turns() int { return roomForTurns / max(t.Events, 1) }
-
-// Lasts returns how long the loop may turn until the history is full, or a year over,
-// not counting the time that its Tasks take; 0 if the definition does not say how
-// long it waits.
-func (t Turn) Lasts() time.Duration {
-	return time.Duration(min(float64(t.Wait)*float64(t.Turns()), float64(asl.MaxStandardTime)))
-}
+// most is more turns than a history has room for.
+func (t Turn) most() int { return asl.MaxEvents / max(t.Events, 1) }
 
 // DollarsPerDay returns what the transitions of a day of turns cost at the
 // price of a Standard workflow in asl.DefaultRegion; 0 if the definition does not
@@ -73,14 +67,17 @@ func turnOf(path []*asl.State) Turn {
 	return t
 }
 
+// ofParallel are the events of a Parallel or Map itself: it is entered, starts, succeeds and is exited.
+const ofParallel = 4
+
 // visit returns how many events of the history a visit of a state takes and
 // how many transitions are billed, if nothing is retried, as counted in
 // histories recorded at AWS. What is inside of a Map is counted once, and of
 // alternatives inside all.
 func visit(s *asl.State) (events, transitions int) {
 	// A state is entered and exited; a Task is scheduled, started and succeeds,
-	// and one that ends later is submitted; Parallel and Map start and succeed.
-	const simple, fail, task, later, around, iteration, run = 2, 1, 5, 6, 4, 2, 6
+	// and one that ends later is submitted.
+	const simple, fail, task, later, iteration, run = 2, 1, 5, 6, 2, 6
 	switch {
 	case s.Type == asl.TypeFail:
 		return fail, 1
@@ -92,9 +89,9 @@ func visit(s *asl.State) (events, transitions int) {
 	case s.Map != nil && s.Map.Distributed:
 		return run, 1 // the items have executions of their own
 	case s.Map != nil:
-		events = around + iteration
+		events = ofParallel + iteration
 	case s.Parallel != nil:
-		events = around
+		events = ofParallel
 	default:
 		return simple, 1
 	}

@@ -25,6 +25,58 @@ func (c *checker) clocked() *typecheck.Checker {
 	return c.timed
 }
 
+// arrival is how a flow comes into a loop, so long after the start of the execution.
+type arrival struct {
+	entry
+
+	ahead time.Duration
+	about bool // it may come later
+}
+
+// arrivalsAt are the ways into a loop by types whose clock goes on with the Waits on the way there, where only
+// one leads there; else as if no time had passed.
+func (c *checker) arrivalsAt(types *typecheck.Checker, l *loop) []arrival {
+	before, into := c.leadTo(l.flow, l.inside), c.leadInto(l.flow)
+	if before.first != nil && !before.longer {
+		if path := c.pathTo(l.flow, before.first); len(path) > 1 {
+			if at, ok := arrive(types, l.flow, path, arrival{ahead: into.wait}); ok {
+				return []arrival{at}
+			}
+		}
+	}
+	types.SetNow(begin.Add(into.wait))
+	var all []arrival
+	for _, from := range c.entriesBy(types, l) {
+		all = append(all, arrival{from, into.wait, before.longer || before.wait > into.wait})
+	}
+	return all
+}
+
+// arrive follows a path from the start of a flow to its last state.
+func arrive(types *typecheck.Checker, f *asl.Flow, path []*asl.State, at arrival) (arrival, bool) {
+	at.env = types.Start(f)
+	for i, s := range path[:len(path)-1] {
+		types.SetNow(begin.Add(at.ahead))
+		waits, known := time.Duration(0), true
+		if s.Wait != nil {
+			waits, known = types.WaitTime(s, at.env)
+		}
+		if !known {
+			return at, false
+		}
+		types.PassTime(waits)
+		at.ahead += waits
+		ways := types.Step(s, at.env, types.Result(s))
+		n := slices.IndexFunc(ways, func(way typecheck.Way) bool { return way.To == path[i+1].Name && way.Kind != asl.TransitionCatch })
+		if n < 0 {
+			return at, false
+		}
+		at.env = ways[n].Env
+	}
+	at.state = path[len(path)-1]
+	return at, true
+}
+
 // findLength is how long a loop runs until its deadline, from the start of the execution on; 0
 // if the definition does not say.
 func (c *checker) findLength(l *loop, r *reading) time.Duration {
@@ -34,8 +86,7 @@ func (c *checker) findLength(l *loop, r *reading) time.Duration {
 	}
 	longest := time.Duration(0)
 	for _, value := range r.pollingValues() {
-		types.SetNow(begin)
-		for _, from := range c.entriesBy(types, l) {
+		for _, from := range c.arrivalsAt(types, l) {
 			length := c.lengthOf(lapRun{loop: l, reading: r, value: value, types: types}, from)
 			if length == 0 {
 				return 0
@@ -50,10 +101,11 @@ func (c *checker) findLength(l *loop, r *reading) time.Duration {
 // if no count ends it.
 func (c *checker) countEarly(l *loop, r *reading) *laps {
 	var longest laps
+	ahead := c.leadTo(l.flow, l.inside).wait.Seconds()
 	for _, value := range r.pollingValues() {
 		for _, from := range c.entriesOf(l) {
 			from.env = from.env.At(typecheck.Early)
-			ran := c.countLaps(&lapRun{loop: l, reading: r, value: value}, from, fartherThanHistory*r.Turn.Turns())
+			ran := c.countLaps(&lapRun{loop: l, reading: r, value: value, ahead: ahead}, from, fartherThanHistory*r.Turn.most())
 			if ran.end != lapsLeave {
 				return nil
 			}
@@ -69,9 +121,9 @@ func (c *checker) countEarly(l *loop, r *reading) *laps {
 
 // lengthOf runs a few laps as the execution starts, and then at other times: it looks for the
 // first at which the laps leave.
-func (c *checker) lengthOf(run lapRun, from entry) time.Duration {
-	run.types.SetNow(begin)
-	run.follow(&path{at: from})
+func (c *checker) lengthOf(run lapRun, from arrival) time.Duration {
+	run.types.SetNow(begin.Add(from.ahead))
+	run.follow(&path{at: from.entry})
 	for range fewLaps {
 		if !run.lap(c) || len(run.polling) == 0 {
 			return 0
@@ -107,20 +159,21 @@ func (c *checker) lengthOf(run lapRun, from entry) time.Duration {
 // bound is what the laps are as a bound.
 func (n *laps) bound() Bound {
 	b := Bound{Kind: ByCount, Polls: n.polls, Events: n.events, Transitions: n.transitions, AtMost: n.atMost}
-	b.last(n.seconds)
+	b.last(n.ahead, n.seconds)
 	b.USD = asl.TransitionCost(float64(b.Transitions))
 	return b
 }
 
-// last sets how long the polls take. After a year an execution ends, with as many as it had
-// the time for.
-func (b *Bound) last(seconds float64) {
-	if most := asl.MaxStandardTime.Seconds(); seconds > most {
+// last sets how long the polls take, and what comes before them. After a year an execution ends, with as
+// many as it had the time for.
+func (b *Bound) last(ahead, seconds float64) {
+	if most := max(0, asl.MaxStandardTime.Seconds()-ahead); seconds > most {
 		share := func(n int) int { return int(float64(n) * most / seconds) }
 		b.Kind, b.Polls, b.Events, b.Transitions = Unbounded, share(b.Polls), share(b.Events), share(b.Transitions)
 		seconds = most
 	}
-	b.After = time.Duration(seconds * float64(time.Second))
+	b.Ahead = time.Duration(ahead * float64(time.Second))
+	b.After = b.Ahead + time.Duration(seconds*float64(time.Second))
 }
 
 // boundByTime is the bound of a loop that a time ends, with what its turns take by then, if that is
@@ -135,26 +188,26 @@ func (b *bounds) boundByTime() Bound {
 	return bound
 }
 
-// lasts is how long the loop turns until a time ends it; 0 if that is not known.
+// lasts is how long it takes from the start of the execution until a time ends the loop; 0 if that is not known.
 func (b *bounds) lasts() time.Duration {
 	if b.timed == nil {
 		return b.length
 	}
-	return time.Duration(b.timed.seconds * float64(time.Second))
+	return b.timed.lasts()
 }
 
 // longHot is longer than a loop without a pause needs to fill the history.
 const longHot = 10 * time.Minute
 
 // endsInTime tells whether the time that ends a loop comes before TimeoutSeconds, and before
-// the history is full.
-func (b *bounds) endsInTime(r *reading, turn Turn, timeout time.Duration) bool {
+// the history is full; full is 0 if nobody knows when it is.
+func (b *bounds) endsInTime(r *reading, full, timeout time.Duration) bool {
 	switch {
 	case timeout > 0 && timeout <= b.lasts():
 		return false
 	case r.Hot:
 		return b.lasts() <= longHot
 	default:
-		return turn.Wait == 0 || b.lasts() <= turn.Lasts()
+		return full == 0 || b.lasts() <= full
 	}
 }

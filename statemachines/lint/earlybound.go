@@ -45,7 +45,7 @@ func (b *Bound) sayAtOnce() string {
 func (b *bounds) sayEarly(r *reading) string {
 	length := b.length.Truncate(10 * time.Millisecond) // a comparison by ">" holds a millisecond later
 	slips := isSlip(length) && !r.Express
-	early := r.status != nil && b.timed != nil && b.timed.waits == 1 && length > 0 && length.Seconds() < b.timed.seconds
+	early := r.status != nil && b.timed != nil && b.timed.waits == 1 && length > 0 && length < b.timed.lasts()
 	if !slips && !early {
 		return ""
 	}

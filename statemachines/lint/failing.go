@@ -54,14 +54,15 @@ func (l *loop) failingTurn(s *asl.State, catcher int) Turn {
 // withRetries is a turn with the retries of a call that fails each time with one of some errors,
 // at most as many as a history has room for.
 func withRetries(t Turn, s *asl.State, caught []string) Turn {
-	room := max(0, roomForTurns-t.Events) / retriedEvents
+	room := max(0, mostEvents-t.Events) / retriedEvents
 	for i := range s.Retry {
 		r := &s.Retry[i]
 		if !meets(r.ErrorEquals, caught) {
 			continue
 		}
 		for n := 1; int64(n) <= r.MaxAttempts && n <= room; n++ {
-			t.Events, t.Transitions, t.Wait = t.Events+retriedEvents, t.Transitions+1, t.Wait+delayOf(*r, int64(n))
+			delay := delayOf(*r, int64(n))
+			t.Events, t.Transitions, t.Wait, t.retries = t.Events+retriedEvents, t.Transitions+1, t.Wait+delay, append(t.retries, delay)
 			if t.Wait > asl.MaxStandardTime {
 				t.Wait = asl.MaxStandardTime
 				return t
@@ -74,5 +75,5 @@ func withRetries(t Turn, s *asl.State, caught []string) Turn {
 
 // delayOf is the time before the n-th retry.
 func delayOf(r asl.Retrier, n int64) time.Duration {
-	return time.Duration(min(r.Delay(n), asl.MaxSeconds)) * time.Second
+	return time.Duration(min(r.Delay(n), asl.MaxSeconds) * float64(time.Second))
 }

@@ -231,7 +231,7 @@ func (w *fateWalk) fateOfLoop(l *loop) *fate {
 	case b.tried != nil:
 		return &fate{most: time.Duration(min(b.tried.seconds, asl.MaxStandardTime.Seconds()) * float64(time.Second))}
 	case b.time && b.length > 0:
-		return &fate{most: b.length}
+		return &fate{most: max(0, b.lasts()-w.leadTo(l.flow, l.inside).wait)}
 	default:
 		return &fate{open: true}
 	}

@@ -126,5 +126,5 @@ func (c *checker) runEnd(g *gate, from entry, at typecheck.Clock) laps {
 		from.env = from.env.At(at)
 	}
 	run := lapRun{loop: g.loop, reading: g.reading, value: g.value, strict: true, endless: b.clock}
-	return c.countLaps(&run, from, fartherThanHistory*g.Turn.Turns())
+	return c.countLaps(&run, from, fartherThanHistory*g.Turn.most())
 }

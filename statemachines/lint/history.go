@@ -24,7 +24,7 @@ func (c *checker) shareHistories() {
 				bounded += other.Bound.Events
 			}
 		}
-		if len(together) > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForTurns) {
+		if len(together) > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > mostEvents) {
 			l.Bound.Loops = len(together)
 		}
 		l.Bound.Items = histories.ForItems(l.TurnsAt())
@@ -162,5 +162,5 @@ func (b *Bound) inRounds() string {
 // fillsInRounds tells whether the rounds of an outer loop may fill the history, each with as
 // many events as the bound allows.
 func (b *Bound) fillsInRounds() bool {
-	return b.Rounds == ManyRounds || b.Rounds*b.Events > roomForTurns
+	return b.Rounds == ManyRounds || b.Rounds*b.Events > mostEvents
 }

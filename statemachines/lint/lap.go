@@ -15,16 +15,17 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	if r.Operation == checkStatus.name { // the function says TIMED_OUT
 		return
 	}
-	b, most := c.boundsOf(l), fartherThanHistory*r.Turn.Turns()
+	b, most := c.boundsOf(l), fartherThanHistory*r.Turn.most()
 	values, least := r.pollingValues(), 0
 	if values[0] == "" {
 		least = 1 // what never turns is not read as it is meant
 	}
 	var longest laps
+	ahead := c.leadTo(l.flow, l.inside).wait.Seconds()
 	leaves, stays, inTime, notAlone := true, false, false, false
 	for _, value := range values {
 		for _, from := range c.entriesOf(l) {
-			ran := c.runLaps(lapRun{loop: l, reading: r, value: value}, from, most)
+			ran := c.runLaps(lapRun{loop: l, reading: r, value: value, ahead: ahead}, from, most)
 			leaves = leaves && ran.end == lapsLeave
 			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn
 			inTime, notAlone = inTime || ran.inTime, notAlone || ran.notAlone
@@ -39,16 +40,16 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
 	case leaves && inTime:
-		b.opened, b.time = c.findErring(l, r, r.Turn.Turns()), true
+		b.opened, b.time = c.findErring(l, r, r.Turn.most()), true
 		b.length = c.findLength(l, r)
 		b.timed = c.countByClock(l, r)
-		if early := c.countEarly(l, r); early != nil && b.length > 0 && early.seconds <= b.lasts().Seconds() {
+		if early := c.countEarly(l, r); early != nil && b.length > 0 && early.lasts() <= b.lasts() {
 			b.tried, b.time = early, false
 		}
 	case leaves && longest.polls == least && least == 1:
 		b.once = longest.exits
 	case leaves && longest.polls > least:
-		b.opened, b.tried = c.findErring(l, r, r.Turn.Turns()), &longest
+		b.opened, b.tried = c.findErring(l, r, r.Turn.most()), &longest
 	case notAlone:
 		b.time = false
 	case !b.time && len(b.open()) == 0 && r.looksAtStill():

@@ -13,11 +13,11 @@ import (
 // laps are what a job that never ends makes a loop do.
 type laps struct {
 	polls, events, transitions int
-	waits                      int // of Wait states
-	seconds                    float64
-	atMost                     bool // other ways take less
-	inTime                     bool // a time ends them
-	notAlone                   bool // a time ends them only if something else holds that is not known
+	waits                      int     // of Wait states
+	ahead, seconds             float64 // before the smallest loop around the poll, and in it
+	atMost                     bool    // other ways take less
+	inTime                     bool    // a time ends them
+	notAlone                   bool    // a time ends them only if something else holds that is not known
 	end                        lapsEnd
 	exits                      []string // the states that the loop goes to behind the last
 }
@@ -37,18 +37,23 @@ func (n *laps) join(o *laps) {
 	n.atMost = n.atMost || o.atMost || n.polls != o.polls || n.events != o.events || n.seconds != o.seconds
 	n.polls, n.events = max(n.polls, o.polls), max(n.events, o.events)
 	n.waits, n.transitions, n.seconds = max(n.waits, o.waits), max(n.transitions, o.transitions), max(n.seconds, o.seconds)
+	n.ahead = max(n.ahead, o.ahead)
 	n.exits = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.exits, o.exits))))
+}
+
+// lasts is how long it takes from the start of the execution to the end of the laps.
+func (n *laps) lasts() time.Duration {
+	return time.Duration(min(n.ahead+n.seconds, asl.MaxStandardTime.Seconds()) * float64(time.Second))
 }
 
 // path is a way through a loop, up to a state.
 type path struct {
 	laps
 
-	at    entry
-	last  typecheck.Env // at the last poll
-	ahead float64       // seconds of Waits before the smallest loop around the poll
-	in    bool          // it has come to that loop
-	turn  *entered      // the last of the states since the last poll
+	at   entry
+	last typecheck.Env // at the last poll
+	in   bool          // it has come to that loop
+	turn *entered      // the last of the states since the last poll
 }
 
 // entered is a state that a path has entered since the last poll.
@@ -92,9 +97,10 @@ type lapRun struct {
 	value   string             // any if empty
 	types   *typecheck.Checker // those of the checker if nil
 	error   caught
-	endless bool // no time ends it, as is known
-	ticks   bool // the clock of types goes on with each Wait
-	strict  bool // it is not clear where a lap goes that may both leave and stay
+	ahead   float64 // seconds from the start of the execution to the entry
+	endless bool    // no time ends it, as is known
+	ticks   bool    // the clock of types goes on with each Wait
+	strict  bool    // it is not clear where a lap goes that may both leave and stay
 
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
@@ -127,7 +133,7 @@ func (c *checker) runLaps(run lapRun, from entry, most int) laps {
 // runLate runs a few laps early, and then some late: what they leave by is a time.
 func (c *checker) runLate(run lapRun, from entry) laps {
 	from.env = from.env.At(typecheck.Early)
-	run.follow(&path{at: from})
+	run.follow(&path{laps: laps{ahead: run.ahead}, at: from})
 	for n := range 3 * fewLaps {
 		if !run.lap(c) {
 			return laps{end: lapsUnclear, notAlone: run.notAlone && n > fewLaps}
@@ -159,7 +165,7 @@ func (run *lapRun) lap(c *checker) bool {
 
 // countLaps counts the laps from an entry on.
 func (c *checker) countLaps(run *lapRun, from entry, most int) laps {
-	run.follow(&path{at: from})
+	run.follow(&path{laps: laps{ahead: run.ahead}, at: from})
 	for {
 		if !run.lap(c) {
 			return laps{end: lapsUnclear}

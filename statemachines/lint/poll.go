@@ -37,9 +37,9 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		open.findCatch()
 		turn := open.turn(wait)
 		if !limit.isOpen() {
-			c.interval(wait, turn, limit.after)
+			c.interval(l.flow, wait, turn, limit.after)
 		}
-		switch lasts := turn.Lasts(); {
+		switch lasts := c.lasts(l.flow, turn); {
 		case limit.isOpen():
 		case limit.after == 0:
 			c.reportUnbounded(wait, open, turn, tables)
@@ -53,7 +53,8 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	}
 	wait := l.first(asl.TypeWait)
 	turn := l.turn(wait)
-	lasts := turn.Lasts()
+	full := c.fill(l.flow, nil, turn, asl.MaxStandardTime)
+	lasts := full.After
 	c.boundRounds(wait, tables, ends)
 	if b.tried == nil {
 		if ends = min(ends, b.lasts()); lasts > 0 && ends > lasts {
@@ -62,27 +63,27 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		}
 		return
 	}
-	if b.tried.events > roomForTurns && (lasts == 0 || ends > lasts) {
-		full := ""
+	if !c.hasRoom(l, b.tried) && (lasts == 0 || ends > lasts) {
+		about := ""
 		if lasts > 0 {
-			full = ", about " + roughly(lasts)
+			about = ", about " + roughly(lasts)
 		}
 		c.report(EventBudget, wait, delayField(wait), "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
-			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, turn.Turns(), full)
+			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, full.Polls, about)
 	}
-	seconds := min(b.tried.seconds, lasts.Seconds(), ends.Seconds())
-	c.interval(wait, turn, time.Duration(seconds*float64(time.Second)))
+	seconds := min(b.tried.lasts().Seconds(), lasts.Seconds(), ends.Seconds())
+	c.interval(l.flow, wait, turn, time.Duration(seconds*float64(time.Second)))
 }
 
 // boundRounds checks that a history has room for all rounds of an outer loop, if their number
 // is known and each counts its polls anew.
 func (c *checker) boundRounds(wait *asl.State, tables []*reading, ends time.Duration) {
 	for _, r := range tables {
-		if lasts := r.Turn.Lasts(); r.Bound.Rounds > 0 && r.Bound.fillsInRounds() && (lasts == 0 || ends > lasts) {
+		if r.Bound.Rounds > 0 && r.Bound.fillsInRounds() && (r.Lasts == 0 || ends > r.Lasts) {
 			c.report(EventBudget, wait, delayField(wait), "an outer loop comes to the loop %s up to %d times, and each time it may poll %d times: "+
 				"at %d events a turn the history of %d events is full after %d turns in all; count the polls of all rounds together, "+
 				"wait longer between polls, or go on in a new execution",
-				r.Turn.path(), r.Rounds, r.Bound.Polls, r.Turn.Events, asl.MaxEvents, r.Turn.Turns())
+				r.Turn.path(), r.Rounds, r.Bound.Polls, r.Turn.Events, asl.MaxEvents, r.Turns)
 		}
 	}
 }
@@ -92,16 +93,17 @@ func (c *checker) boundRounds(wait *asl.State, tables []*reading, ends time.Dura
 func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables []*reading) {
 	const set = "set \"TimeoutSeconds\" of the state machine, or count the"
 	if catches := open.catches; catches != nil {
+		failing := turn
 		for _, lap := range open.failingLaps() {
 			if lap.task == catches.Name { // with its retries
-				turn.Events, turn.Wait = lap.turn.Events, lap.turn.Wait
+				failing = lap.turn
 			}
 		}
 		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s, which a Catch closes: while %q fails, it is called %s; "+
-			set+" turns on this way, too, and leave the loop", turn.path(), catches.Name, until(turn.Lasts()))
+			set+" turns on this way, too, and leave the loop", turn.path(), catches.Name, until(c.lasts(open.flow, failing)))
 		return
 	}
-	polled := until(turn.Lasts())
+	polled := until(c.lasts(open.flow, turn))
 	if i := slices.IndexFunc(tables, func(r *reading) bool {
 		return r.Bound.AtMost && slices.ContainsFunc(r.States, func(s *asl.State) bool { return open.inside[s.Name] })
 	}); i >= 0 {
@@ -138,14 +140,14 @@ func delayField(wait *asl.State) string {
 
 // interval checks that a loop that may last, as long as its history if the limit is 0, does
 // not poll every few seconds.
-func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
+func (c *checker) interval(f *asl.Flow, wait *asl.State, turn Turn, limit time.Duration) {
 	const short, long = 5 * time.Second, time.Hour
 	if turn.Wait == 0 || turn.Wait >= short || limit > 0 && limit <= long {
 		return
 	}
 	c.report(ShortInterval, wait, delayField(wait), "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
 		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
-		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(turn.Lasts()))
+		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(c.lasts(f, turn)))
 }
 
 // hot checks that time passes in a loop on a status.
@@ -238,7 +240,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) || c.looksBesideStatus(l, s) || c.namesEnds(s) {
 		return
 	}
-	ends := until(l.turn(s).Lasts())
+	ends := until(c.lasts(l.flow, l.turn(s)))
 	switch {
 	case express:
 		ends = "until the execution ends, after " + span(asl.MaxExpressTime)

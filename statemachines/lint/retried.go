@@ -31,24 +31,40 @@ func retriedTurn(s *asl.State, polling []asl.Retrier) Turn {
 
 // retriedBound is what ends a loop in a Retry: its attempts, unless the history is full
 // before, or its time is over.
-func (c *checker) retriedBound(f *asl.Flow, polling []asl.Retrier, turn Turn) Bound {
-	b, limit := Bound{Kind: ByCount, Polls: 1}, c.limitOf(f)
+func (c *checker) retriedBound(f *asl.Flow, polling []asl.Retrier, turn Turn, limit limit) Bound {
+	before := c.leadTo(f, map[string]bool{turn.States[0]: true})
+	b := Bound{Kind: ByCount, Polls: 1, After: before.wait, Ahead: before.wait}
 	for _, r := range polling {
 		for n := int64(1); n <= r.MaxAttempts && b.Kind == ByCount; n++ {
-			b.addRetry(delayOf(r, n), turn, limit)
+			b.addRetry(delayOf(r, n), mostEvents-before.events-1, turn, limit)
 		}
 	}
+	b.AtMost = before.more && b.Kind == Unbounded || before.longer && b.Kind == limit.kind && limit.after > 0
 	b.Events, b.Transitions = b.Polls*turn.Events, b.Polls*turn.Transitions
 	b.USD = asl.TransitionCost(float64(b.Transitions))
 	return b
 }
 
-// addRetry adds a retry to a bound, if there is room and time for it.
-func (b *Bound) addRetry(delay time.Duration, turn Turn, limit limit) {
+// retriedRoom is how many polls there are until the history is full, or a year over, if nothing else ends them,
+// and how long that takes.
+func (c *checker) retriedRoom(f *asl.Flow, polling []asl.Retrier, turn Turn) (polls int, lasts time.Duration) {
+	endless := slices.Clone(polling)
+	endless[len(endless)-1].MaxAttempts = asl.MaxEvents
+	b := c.retriedBound(f, endless, turn, limit{kind: Unbounded})
+	return b.Polls, b.After
+}
+
+// addRetry adds a retry to a bound, if there is room for its call in so many events of all tries, and time for
+// it.
+func (b *Bound) addRetry(delay time.Duration, room int, turn Turn, limit limit) {
+	const started = 2 // a try is scheduled, and started
 	switch after := b.After + delay; {
 	case limit.after > 0 && after > limit.after:
 		b.Kind, b.After = limit.kind, limit.after
-	case b.Polls == turn.Turns():
+	case b.Polls*turn.Events+started > room:
+		if b.Polls*turn.Events <= room { // only the call behind the delay has none
+			b.After = after
+		}
 		if b.Kind = Unbounded; limit.isOpen() {
 			b.Kind = limit.kind
 		}

@@ -75,7 +75,12 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	r := &reading{inner: own}
 	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
 	r.outside = c.outsideOf(f)
-	r.Turn, r.Bound = retriedTurn(s, polling), c.retriedBound(f, polling, retriedTurn(s, polling))
+	r.Turn = retriedTurn(s, polling)
+	if p := c.operations.of(s); p != nil && p != checkStatus {
+		r.Turn.Events++ // the call succeeds, and then an expression fails
+	}
+	r.Bound = c.retriedBound(f, polling, r.Turn, c.limitOf(f))
+	r.Turns, r.Lasts = c.retriedRoom(f, polling, r.Turn)
 	if r.Bound.Kind == ByCount {
 		r.Bound.At, r.Bound.By = []string{s.Name}, []string{"MaxAttempts"}
 	}

@@ -64,9 +64,10 @@ func (c *checker) raisedInside(s *asl.State) (errors []string, asks bool) {
 func (c *checker) retryLoopAround(f *asl.Flow, s *asl.State, polling []asl.Retrier, express bool) {
 	turn := retriedTurn(s, polling)
 	if turn.Events, turn.Transitions = visit(s); s.Task != nil {
-		turn.Events--
+		turn.Events -= 2 // it is entered and exited once
 	}
-	l := Loop{Flow: f, States: []*asl.State{s}, Retries: true, Express: express, Turn: turn, Bound: c.retriedBound(f, polling, turn)}
+	l := Loop{Flow: f, States: []*asl.State{s}, Retries: true, Express: express, Turn: turn, Bound: c.retriedBound(f, polling, turn, c.limitOf(f))}
+	l.Turns, l.Lasts = c.retriedRoom(f, polling, turn)
 	l.Bound.AtMost = s.Task == nil // of what is inside, each try runs a part
 	l.Unjudged = fmt.Sprintf("the Retry of %q runs all of it again, and lint follows no status from one try to the next", s.Name)
 	if s.Task != nil {

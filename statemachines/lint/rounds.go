@@ -63,7 +63,7 @@ func (c *checker) countsAnew(l *loop, r *reading) bool {
 				if way.Kind == asl.TransitionCatch || !r.inner.inside[way.To] {
 					continue
 				}
-				ran := c.runLaps(lapRun{loop: r.inner, reading: r, value: value}, entry{l.flow.State(way.To), way.Env}, 2*r.Turn.Turns())
+				ran := c.runLaps(lapRun{loop: r.inner, reading: r, value: value}, entry{l.flow.State(way.To), way.Env}, 2*r.Turn.most())
 				if ran.end == lapsLeave && ran.polls > 1 {
 					return true
 				}

@@ -51,8 +51,11 @@ type Loop struct {
 	// are those of a job that runs, where they differ: one may be longer behind a deadline.
 	Turn Turn
 	Laps []Turn
-	// Bound is what ends the loop.
+	// Bound is what ends the loop. Turns is how many polls there are until the history is full, or a year
+	// over, if nothing else ends it, and Lasts how long that takes: see After of Bound.
 	Bound Bound
+	Turns int
+	Lasts time.Duration
 	// Hot tells that no time passes between two polls, or only before the second one.
 	Hot bool
 	// Rounds is how often an outer loop may come to the loop anew, each time for another job:
@@ -179,9 +182,9 @@ type Bound struct {
 	// and USD what they cost in asl.DefaultRegion; 0 if that is not known.
 	Polls, Events, Transitions int
 	USD                        float64
-	// After is how long that takes, without the time of the calls; 0 if the
-	// definition does not say.
-	After time.Duration
+	// After is how long that takes from the start of the execution, without the time of the calls; 0 if
+	// the definition does not say. Ahead is the part of it before the loop begins.
+	After, Ahead time.Duration
 	// Deadline is the time of ByTime itself; After is later, as a Choice looks at it between two polls. It is
 	// 0 if the definition does not say.
 	Deadline time.Duration
@@ -228,6 +231,8 @@ type Bound struct {
 
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
+	full := c.fill(r.Flow, r.Poll, r.Turn, asl.MaxStandardTime)
+	r.Turns, r.Lasts = full.Polls, full.After
 	if at := r.failsRunning(); at != nil {
 		return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at)}
 	}
@@ -344,29 +349,27 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})
-	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts(), Late: !open || limit.after > 0}
+	bound := c.fill(r.Flow, r.Poll, turn, asl.MaxStandardTime)
+	bound.Late = !open || limit.after > 0
 	switch {
-	case !open && b.tried != nil && b.tried.events <= roomForTurns && (limit.after == 0 || b.tried.seconds <= limit.after.Seconds()):
+	case !open && b.tried != nil && c.hasRoom(l, b.tried) && (limit.after == 0 || b.tried.lasts() <= limit.after):
 		return b.tried.bound()
-	case !open && b.time && (b.length == 0 || b.endsInTime(r, turn, limit.after)):
+	case !open && b.time && (b.length == 0 || b.endsInTime(r, bound.After, limit.after)):
 		return b.boundByTime()
 	case !open && b.tried == nil && !b.time:
 		return Bound{Kind: ByOther}
 	}
-	bound.last(float64(bound.Polls) * turn.Wait.Seconds())
 	if limit.after > 0 && (turn.Wait == 0 && (!r.Hot || limit.after <= longHot) || turn.Wait > 0 && limit.after < bound.After) {
 		ended := Bound{After: limit.after}
 		if turn.Wait > 0 {
-			ended = c.untilLimit(l, r, turn, limit.after)
+			ended = c.fill(r.Flow, r.Poll, turn, limit.after)
 		}
-		ended.Kind, ended.USD = limit.kind, asl.TransitionCost(float64(ended.Transitions))
+		ended.Kind = limit.kind
 		return ended
 	}
 	if limit.isOpen() && bound.Kind == Unbounded {
 		return Bound{Kind: limit.kind}
 	}
-	bound.Events, bound.Transitions = bound.Polls*turn.Events, bound.Polls*turn.Transitions
-	bound.USD = asl.TransitionCost(float64(bound.Transitions))
 	return bound
 }
 

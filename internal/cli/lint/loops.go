@@ -134,7 +134,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		Bound:    newLoopBound(&l.Bound),
 		Unjudged: l.Unjudged,
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
-		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
+		Turns: l.Turns, LastSeconds: l.Lasts.Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
 	out.Pointer = l.TurnsAt().Position.Pointer
 	if l.Entry != nil {
