@@ -20,6 +20,9 @@ type Change struct {
 	// empty for that of the waiter.
 	Running string `json:"running"`
 	Status  string `json:"status,omitempty"`
+	// Done is the text at Status once the change is over, where no waiter reads that and the member is not there
+	// before the first change; empty otherwise.
+	Done string `json:"done,omitempty"`
 	// Stays are members that the change leaves as they are, with their values.
 	Stays map[string]string `json:"stays,omitempty"`
 	// Undone is the status while a change that failed is undone: the status of a success follows.

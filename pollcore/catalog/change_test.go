@@ -38,7 +38,12 @@ func TestChangesAreOfTheModels(t *testing.T) {
 			}
 			return false
 		}
-		require.True(t, hasValue(row.Running), row.Running)
+		if row.Done == "" {
+			require.True(t, hasValue(row.Running), row.Running)
+		} else { // the text of a header
+			require.Contains(t, values, row.Status)
+			require.Empty(t, values[row.Status])
+		}
 		require.True(t, row.Undone == "" || hasValue(row.Undone), row.Undone)
 		for path, value := range row.Stays {
 			require.Contains(t, values[path], value)

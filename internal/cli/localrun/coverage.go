@@ -1,6 +1,9 @@
 package localrun
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -33,13 +36,34 @@ func newCoverage(m *asl.StateMachine, r *sim.Result) coverage {
 			if r.Edges[sim.Edge{From: s.Name, To: t.To, Kind: t.Kind, Rule: t.Rule}] > 0 {
 				c.TransitionsTaken++
 			} else {
-				to := t.To
-				if to == "" {
-					to = "end"
-				}
-				c.TransitionsMissing = append(c.TransitionsMissing, s.Name+" -> "+to)
+				c.TransitionsMissing = append(c.TransitionsMissing, nameTransition(s, all, t))
 			}
 		}
 	}
 	return c
+}
+
+// nameTransition names a transition, and where others of the state lead to the same target, the field that has it.
+func nameTransition(s *asl.State, all []asl.Transition, t asl.Transition) string {
+	to := cmp.Or(t.To, "end")
+	name := s.Name + " -> " + to
+	same := 0
+	for _, other := range all {
+		if other.To == t.To {
+			same++
+		}
+	}
+	if same < 2 { //nolint:mnd // itself
+		return name
+	}
+	switch t.Kind {
+	case asl.TransitionRule:
+		return fmt.Sprintf("%s (Choices/%d)", name, t.Rule)
+	case asl.TransitionCatch:
+		return fmt.Sprintf("%s (Catch/%d)", name, t.Rule)
+	case asl.TransitionDefault:
+		return name + " (Default)"
+	default:
+		return name + " (Next)"
+	}
 }

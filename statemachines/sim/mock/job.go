@@ -55,8 +55,9 @@ type Job struct {
 	// them, and not RFC 3339 texts.
 	EpochTimes bool
 	// Exists tells that the resource exists before the job: until the start call, Describe answers
-	// with Ends.
+	// with Before, or with Ends if it is empty.
 	Exists bool
+	Before string
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
@@ -330,7 +331,7 @@ func (j *Job) findID(call sim.Call, id *string) (*jobRun, error) {
 	default:
 		run = j.begin(*id, call)
 		if j.Exists {
-			run.runs = 0
+			run.runs, run.ends = 0, cmp.Or(j.Before, run.ends)
 		}
 		return run, nil
 	}

@@ -54,8 +54,10 @@ func (j *Job) Check() error {
 // statuses are those that the job can have.
 func (j *Job) statuses() []string {
 	all := []string{j.Running, j.Ends}
-	if j.Stopped != "" {
-		all = append(all, j.Stopped)
+	for _, other := range []string{j.Stopped, j.Before} {
+		if other != "" {
+			all = append(all, other)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.Courses)) {
 		for _, status := range []string{j.Courses[name].Running, j.Courses[name].Ends} {

@@ -16,7 +16,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	before := len(r.problems)
 	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "epochTimes", "running", "ends", "stopped", "raises", "echoes",
 		"startEchoes", "describeEchoes", "fails", "part", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids",
-		"startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer", "exists", "notFound", "start", "describe", "stop")
+		"startAnswer", "startId", "startIdArgument", "startNameArgument", "name", "stopAnswer", "exists", "before", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}
@@ -30,7 +30,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		ID:   r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
 		StartNameArgument: r.text(n, "startNameArgument", false), Name: r.text(n, "name", false),
-		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Exists: r.flag(n, "exists"), Courses: r.courses(n, "start"),
+		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Exists: r.flag(n, "exists"), Before: r.text(n, "before", false), Courses: r.courses(n, "start"),
 	}
 	config := jobConfig{describe: append([]string{name}, r.calls(n, "describe")...), start: r.calls(n, "start"), stop: r.calls(n, "stop")}
 	config.job = func() *Job {
@@ -41,7 +41,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 			Fails: read.Fails, Part: read.Part,
 			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
 			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument,
-			StartNameArgument: read.StartNameArgument, Name: read.Name, StopAnswer: read.StopAnswer, NotFound: read.NotFound, Exists: read.Exists,
+			StartNameArgument: read.StartNameArgument, Name: read.Name, StopAnswer: read.StopAnswer, NotFound: read.NotFound, Exists: read.Exists, Before: read.Before,
 		}
 	}
 	if len(r.problems) > before {

@@ -74,6 +74,7 @@ func isOf(text, noun string) bool {
 func (j *job) prepareBegins() {
 	for i := range j.begins {
 		b := &j.begins[i]
+		j.behaviour.tellChange(b.change)
 		b.running = j.behaviour.runningAfter(b)
 	}
 	for _, t := range slices.Concat(j.starts, tasksOfBegins(j.begins)) {
@@ -103,6 +104,23 @@ func (b *behaviour) runningAfter(by *begin) *status {
 		}
 	}
 	return b.running()
+}
+
+// tellChange gives a behaviour the statuses of a change that no waiter reads: what it describes is there before,
+// meanwhile and after, and a member tells them apart.
+func (b *behaviour) tellChange(change *catalog.Change) {
+	end := b.end("")
+	if change == nil || change.Done == "" || end == nil || end.raises {
+		return
+	}
+	at := parsePlace(change.Status)
+	before := status{name: "before", verdict: pollcore.Success, answer: clone(end.answer), acceptor: end.acceptor}
+	at.remove(before.answer)
+	running, done := before, before
+	running.name, running.verdict, running.stated, running.acceptor = change.Running, pollcore.Retry, true, pollcore.NoAcceptor
+	running.answer, done.answer = at.put(clone(before.answer), change.Running), at.put(clone(before.answer), change.Done)
+	done.name = end.name
+	b.before, b.statuses = &before, []status{running, done}
 }
 
 // keep gives answers the members that a change leaves as they are, where they have them.

@@ -31,6 +31,7 @@ type behaviour struct {
 	// are those of the times of the job, nil if answers have none.
 	path, started, ended place
 	statuses             []status
+	before               *status  // before the first change, where that is another than the end
 	texts                []place  // of what tells, as the waiter reads it, where it is a text of no list of values
 	polledOn             []string // statuses for which the machine asks again
 	echoes               []echo

@@ -299,6 +299,9 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	for _, b := range j.begins {
 		shown = append(shown, b.running)
 	}
+	if j.behaviour.before != nil {
+		shown = append(shown, j.behaviour.before)
+	}
 	if stopped := j.behaviour.stopName(); len(j.stops) > 0 && stopped != "" {
 		add("stopped", stopped)
 		shown = append(shown, j.behaviour.end(stopped))
@@ -394,6 +397,9 @@ func (j *job) pollMembers(answers *answers, spec Spec, ends *status) object {
 	}
 	if j.isThereBefore() {
 		add("exists", true)
+		if before := j.behaviour.before; before != nil {
+			add("before", before.name)
+		}
 	}
 	if len(j.describes) > 1 {
 		add("describe", namesOf(j.describes[1:]))
