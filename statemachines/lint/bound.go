@@ -24,16 +24,16 @@ type bounds struct {
 	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
 	limits, unsure map[*asl.State]map[asl.Transition]bool
 	// stays are the rules that compare the clock with a time that each turn sets anew: they hold in each turn or in none.
-	stays map[*asl.State]map[asl.Transition]bool
-	time           bool          // a time ends the loop
-	length         time.Duration // until that; 0 if it is not known
-	timed          *laps         // until the loop is left then; nil if not known
-	renewed        bool          // by each round of an outer loop
-	opened         []*loop       // see open
-	once           []string      // where the first lap leads, if none comes to a second poll
-	tried          *laps         // of a job that never ends, if they leave the loop; see tryLaps
-	reset          *loop         // see findReset
-	resetKnown     bool
+	stays      map[*asl.State]map[asl.Transition]bool
+	time       bool          // a time ends the loop
+	length     time.Duration // until that; 0 if it is not known
+	timed      *laps         // until the loop is left then; nil if not known
+	renewed    bool          // by each round of an outer loop
+	opened     []*loop       // see open
+	once       []string      // where the first lap leads, if none comes to a second poll
+	tried      *laps         // of a job that never ends, if they leave the loop; see tryLaps
+	reset      *loop         // see findReset
+	resetKnown bool
 }
 
 // newBounds finds the bounds of a loop, by the trends of its rules.

@@ -46,6 +46,8 @@ type reading struct {
 	followAll func(value string) []route
 	// compared are values that the machine alone knows.
 	compared []string
+	// given are the arguments of Start.
+	given typecheck.Value
 	// doubtful tells that the ends of the loop fit other judges than the call before it.
 	doubtful bool
 }
@@ -83,6 +85,9 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 // looks at it.
 func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
+	if r.Start != nil {
+		r.given = c.types.Arguments(r.Start)
+	}
 	r.Entry, r.flags, r.change = nil, c.flagsOf(s), c.changeUnderway(r)
 	r.nameEntry(s)
 	if !r.Retries {
