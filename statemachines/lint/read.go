@@ -42,6 +42,8 @@ type reading struct {
 	outside     outside // of the flow
 	// onRunning are the ways out of states that a job may take which has not ended.
 	onRunning map[hop]bool
+	// running are the routes of a job that is known to run.
+	running []route
 	// followAll follows a status, on the ways that a bound of the loop takes, too.
 	followAll func(value string) []route
 	// compared are values that the machine alone knows.
@@ -99,7 +101,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		return r.inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
 	}
 	r.followAll = func(value string) []route { return follows.follow(r.narrow(answer, s, value)) }
-	r.onRunning = map[hop]bool{}
+	r.onRunning, r.running = map[hop]bool{}, nil
 	r.noteRunning(r.followAll(otherValue))
 	for _, value := range s.values {
 		means := s.meaning(r.judges, value)
@@ -108,6 +110,9 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		}
 		routes := r.followAll(value)
 		r.noteRunning(routes)
+		if means == MeansRunning || means == MeansEnding {
+			r.running = append(r.running, routes...)
+		}
 		if means == MeansRunning && !r.Retries {
 			follows.noteUsual(routes)
 		}
