@@ -33,6 +33,8 @@ const (
 	// PassingHeld is of a job that waits for somebody's call, such as an approval: nothing follows by
 	// itself, and the job has not ended.
 	PassingHeld Passing = "held"
+	// PassingKind is an end of one kind of job alone: see [Entry.KindOf].
+	PassingKind Passing = "kind"
 )
 
 //go:embed endings.json
@@ -45,6 +47,8 @@ type endingRow struct {
 	Values  []string `json:"values"`
 	Means   Passing  `json:"means"`
 	Reason  string   `json:"reason"`
+	// Of is the member of the start call's input, and its value, of PassingKind.
+	Of map[string]string `json:"of"`
 }
 
 // endingRows are the rows by their services.
@@ -66,6 +70,19 @@ func (e *Entry) Passing(value string) (means Passing, reason string) {
 	for _, row := range endingRows()[e.Service.Key] {
 		if slices.Contains(row.Entries, e.Name) && slices.Contains(row.Values, value) {
 			return row.Means, row.Reason
+		}
+	}
+	return "", ""
+}
+
+// KindOf is the kind of job that alone gets to a status: a member of the start call's input, and its
+// value; empty if all kinds do.
+func (e *Entry) KindOf(value string) (member, kind string) {
+	for _, row := range endingRows()[e.Service.Key] {
+		if row.Means == PassingKind && slices.Contains(row.Entries, e.Name) && slices.Contains(row.Values, value) {
+			for member, kind = range row.Of {
+				return member, kind
+			}
 		}
 	}
 	return "", ""

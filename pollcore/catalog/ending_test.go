@@ -64,15 +64,31 @@ func TestStatusesThatPassByAreDecided(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &rows))
 	count := 0
 	for _, row := range rows {
-		require.Contains(t, []catalog.Passing{catalog.PassingEnding, catalog.PassingChange, catalog.PassingEnd, catalog.PassingFilter, catalog.PassingLater, catalog.PassingMeanwhile, catalog.PassingHeld}, row.Means)
+		require.Contains(t, []catalog.Passing{catalog.PassingEnding, catalog.PassingChange, catalog.PassingEnd, catalog.PassingFilter, catalog.PassingLater, catalog.PassingMeanwhile, catalog.PassingHeld, catalog.PassingKind}, row.Means)
 		for _, entry := range row.Entries {
 			for _, value := range row.Values {
+				requireKind(t, row.Service, entry, value)
 				require.True(t, decided[row.Service+":"+entry+" "+value], "%s:%s has no status %q to decide", row.Service, entry, value)
 				count++
 			}
 		}
 	}
 	require.Len(t, decided, count, "a status is decided twice")
+}
+
+// requireKind requires of a status of one kind of job that the start call has a member that tells the kind.
+func requireKind(t *testing.T, service, name, value string) {
+	t.Helper()
+	e, err := catalog.Lookup(service, name)
+	require.NoError(t, err)
+	member, kind := e.KindOf(value)
+	if means, _ := e.Passing(value); means != catalog.PassingKind {
+		require.Empty(t, member)
+		return
+	}
+	tells := e.Service.Operations[e.Name].Input.Member(member)
+	require.NotNil(t, tells, "%s:%s has no member %q", service, name, member)
+	require.Contains(t, tells.Shape.Enum, kind)
 }
 
 // verdictsOf are the texts that an entry compares a status with, and what they say.

@@ -20,12 +20,12 @@ func (c *checker) checkLast(r *reading) {
 			continue
 		}
 		inTime := r.routes[value]
-		if end := endOf(inTime); end != EndsSuccess && end != GoesOn || slices.ContainsFunc(inTime, func(way route) bool { return way.late }) {
+		if end := endOf(inTime); !isJudged(end) && end != StartsAgain || end == EndsFailure || slices.ContainsFunc(inTime, r.endsPolls) {
 			continue
 		}
 		all := asWritten(r.followAll(value))
 		if i := slices.IndexFunc(all, func(way route) bool {
-			return way.late && way.ends == EndsFailure && way.leaf != nil && !way.looksAt(value)
+			return r.endsPolls(way) && way.ends == EndsFailure && way.leaf != nil && !way.looksAt(value)
 		}); i >= 0 {
 			values, late = append(values, value), all[i]
 		}

@@ -17,14 +17,21 @@ func (r *reading) noteRunning(routes []route) {
 
 // inTime leaves out the routes that ask for the next page of an answer, and those that a bound of
 // the loop takes, if there are others. A rule that no job takes which runs, such as one for a success
-// and a count, is no bound. What starts the job again keeps the bound of the starts.
+// and a count, is no bound. What starts the job again, or asks for the next one, keeps the bound of the
+// starts, or of the jobs.
 func (r *reading) inTime(routes []route) []route {
 	answers := unless(routes, func(way route) bool { return way.pages && way.ends == PollsOn })
 	left := unless(answers, r.isLate)
 	if end := endOf(answers); endOf(left) == StartsAgain || end == NextJob {
-		return answers
+		return unless(answers, r.endsPolls)
 	}
 	return left
+}
+
+// endsPolls tells whether a route is taken only when a bound of the polls is reached: a job that runs takes
+// it then, too.
+func (r *reading) endsPolls(way route) bool {
+	return way.late && slices.ContainsFunc(r.running, func(o route) bool { return slices.Equal(o.hops, way.hops) })
 }
 
 // isLate tells whether a route is taken only when a bound of the loop is reached.

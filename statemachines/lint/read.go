@@ -44,10 +44,14 @@ type reading struct {
 	outside     outside // of the flow
 	// onRunning are the ways out of states that a job may take which has not ended.
 	onRunning map[hop]bool
+	// running are the routes of a job that is known to run.
+	running []route
 	// followAll follows a status, on the ways that a bound of the loop takes, too.
 	followAll func(value string) []route
 	// compared are values that the machine alone knows.
 	compared []string
+	// given are the arguments of Start.
+	given typecheck.Value
 	// doubtful tells that the ends of the loop fit other judges than the call before it.
 	doubtful bool
 }
@@ -93,6 +97,9 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 // looks at it.
 func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
+	if r.Start != nil {
+		r.given = c.types.Arguments(r.Start)
+	}
 	r.Entry, r.flags, r.change = nil, c.flagsOf(s), c.changeUnderway(r)
 	r.nameEntry(s)
 	if !r.Retries {
@@ -104,7 +111,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		return r.inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
 	}
 	r.followAll = func(value string) []route { return follows.follow(r.narrow(answer, s, value)) }
-	r.onRunning = map[hop]bool{}
+	r.onRunning, r.running = map[hop]bool{}, nil
 	r.noteRunning(r.followAll(otherValue))
 	for _, value := range s.values {
 		means := s.meaning(r.judges, value)
@@ -113,6 +120,9 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		}
 		routes := r.followAll(value)
 		r.noteRunning(routes)
+		if means == MeansRunning || means == MeansEnding {
+			r.running = append(r.running, routes...)
+		}
 		if means == MeansRunning && !r.Retries {
 			follows.noteUsual(routes)
 		}

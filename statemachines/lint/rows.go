@@ -63,6 +63,7 @@ func (r *reading) describe(row *Row, value string) {
 	row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
 	row.Held = row.Meaning == MeansRunning && r.passes(value, catalog.PassingHeld)
 	row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
+	row.Kind, row.OtherKind = r.kindOf(value)
 	if row.Meaning == MeansUnclear {
 		row.Member = r.judges[0].second[value]
 	}
@@ -71,7 +72,7 @@ func (r *reading) describe(row *Row, value string) {
 // says tells whether a row says of its values what another says of its own.
 func (o *Row) says(row *Row) bool {
 	return o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member && o.Partial == row.Partial && o.Later == row.Later &&
-		o.Change == row.Change && o.Held == row.Held && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+		o.Change == row.Change && o.Held == row.Held && o.Kind == row.Kind && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 		slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 }
 

@@ -31,8 +31,8 @@ func (c *checker) checkStatuses(r *reading) {
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}
-		if r.doubtful && severity == diag.Danger {
-			severity = diag.Warning // the call before the loop and its ends do not agree
+		if (r.doubtful || row.Kind != "") && severity == diag.Danger {
+			severity = diag.Warning // the call before the loop and its ends do not agree, or the job may be of another kind
 		}
 		row.Rule, row.Severity = rule, severity
 		s, field := r.decisionOf(r.wrong(row))
@@ -50,10 +50,15 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	}
 	if r.isMeanwhile(row) {
 		row.Meanwhile = true
+	}
+	if row.Meanwhile || row.OtherKind {
 		return "", 0, ""
 	}
 	names, to := list(row.Values), first(r.targetsOf(r.wrong(row), r.trunk()))
 	of := fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.Operation)
+	if row.Kind != "" {
+		of = fmt.Sprintf("%s %s of %s with %s, but ", names, row.is(), r.Operation, row.Kind)
+	}
 	if row.Partial {
 		of = fmt.Sprintf("%s of %s says that the job has ended with a part of its work done, but ", names, r.Operation)
 	}

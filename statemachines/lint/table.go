@@ -88,6 +88,10 @@ type Row struct {
 	Split bool
 	// Held tells of values of MeansRunning that the job waits for somebody's call, such as an approval.
 	Held bool
+	// Kind is the kind of job that alone gets to the values, as "JobType SCHEDULED", where the machine does not start
+	// that kind, which OtherKind tells, or nobody knows.
+	Kind      string
+	OtherKind bool
 	// Change tells of a value of MeansEnding that it is of another change of the resource, such as
 	// "creating" where the loop waits until it is gone.
 	Change bool

@@ -210,7 +210,7 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does
 	case r.Lacks && r.Meaning != MeansUnknown:
 		return r.means() + ", but " + does
-	case r.Held && r.Rule == "", len(r.Either) > 0, r.Compared, r.Meanwhile, r.Later && r.Meaning == MeansUnknown:
+	case r.Held && r.Rule == "", len(r.Either) > 0, r.Compared, r.Meanwhile, r.OtherKind, r.Later && r.Meaning == MeansUnknown:
 		return r.means() + ", " + does
 	case r.Later:
 		return r.means() + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
@@ -264,6 +264,8 @@ func (r *Row) means() string {
 		return "waiters differ (" + strings.Join(words, ", ") + ")"
 	case r.Compared:
 		return "not known"
+	case r.OtherKind:
+		return "only with " + r.Kind
 	case r.Later && r.Meaning == MeansUnknown:
 		return "after a later call"
 	case r.Later:

@@ -49,6 +49,8 @@ type loopRow struct {
 	Later         bool           `json:"later,omitempty"`
 	Meanwhile     bool           `json:"meanwhile,omitempty"`
 	Held          bool           `json:"held,omitempty"`
+	Kind          string         `json:"kind,omitempty"`
+	OtherKind     bool           `json:"otherKind,omitempty"`
 	Apart         bool           `json:"apart,omitempty"`
 	Partial       bool           `json:"partial,omitempty"`
 	Member        string         `json:"member,omitempty"`
@@ -158,6 +160,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 func newLoopRow(r *lint.Row) loopRow {
 	row := loopRow{
 		Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held,
+		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
 		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),
 		FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
