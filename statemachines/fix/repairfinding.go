@@ -74,7 +74,9 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 }
 
 // leavesOut tells whether a finding is about a value that the member may have, and that does not come here.
-func leavesOut(f lint.Finding) bool { return f.Rule == typecheck.NeverHolds && strings.HasSuffix(f.Message, " here") }
+func leavesOut(f lint.Finding) bool {
+	return f.Rule == typecheck.NeverHolds && strings.HasSuffix(f.Message, " here")
+}
 
 // names tells whether a message has a word: it may be the status that an edit leads elsewhere.
 func names(message, word string) bool {
