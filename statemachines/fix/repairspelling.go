@@ -16,7 +16,7 @@ import (
 
 // memberPath is a path of members and indices, such as $.job.Status and $states.input.job.Status.
 var memberPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\\$?\\$?[\\p{L}_]?[\\p{L}\\p{N}_]*(?:\\.[\\p{L}_][\\p{L}\\p{N}_]*|\\[\\d+\\])+")
+	return regexp.MustCompile(`\$\$?[\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[\d+\])+`)
 })
 
 // pathTo is the path in a text, up to the first place of a word; empty if there is none, or if the text has the

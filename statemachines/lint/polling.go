@@ -3,21 +3,28 @@ package lint
 import "slices"
 
 // pollingValues are the statuses for which the loop may poll on, and in which a job may stay: it runs, or it ends
-// and a rule names the status. An empty one is any, where none is known.
+// and a rule names the status, or else it ends. An empty one is any, where none is known.
 func (r *reading) pollingValues() []string {
 	if r.status == nil {
 		return []string{""}
 	}
-	var out []string
+	var stays, ends []string
 	for _, value := range r.status.values {
-		means := r.status.meaning(r.judges, value)
-		stays := means == MeansRunning || means == MeansEnding && r.named[value]
-		if stays && slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == PollsOn }) {
-			out = append(out, value)
+		if !slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == PollsOn }) {
+			continue
+		}
+		switch means := r.status.meaning(r.judges, value); {
+		case means == MeansRunning, means == MeansEnding && r.named[value]:
+			stays = append(stays, value)
+		case means == MeansEnding:
+			ends = append(ends, value)
 		}
 	}
-	if len(out) == 0 {
-		return []string{""}
+	switch {
+	case len(stays) > 0:
+		return stays
+	case len(ends) > 0:
+		return ends
 	}
-	return out
+	return []string{""}
 }
