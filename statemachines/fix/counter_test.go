@@ -118,12 +118,24 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 	good := func(text, state string) string {
 		return strings.Replace(text, `"Good": {"Type": "Succeed"}`, `"Good": `+state, 1)
 	}
+	down := strings.NewReplacer(`{"n": 0}`, `{"n": 20}`, `'turns': 0`, `'turns': 20`, `.turns.n, 1)`, `.turns.n, -1)`, `.turns + 1`, `.turns - 1`,
+		`"NumericGreaterThanEquals": 20`, `"NumericLessThanEquals": 0`, `.turns >= 20`, `.turns <= 0`)
+	two := func(to, from string) string { // the first state adds, and the second puts the sum back
+		return strings.NewReplacer(`"Result": {"n": 0}`, `"Result": 0`, `$.turns.n", "Numeric`, `$.turns", "Numeric`,
+			`{"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns", "Next": "Wait"}`,
+			`{"n.$": "States.MathAdd($.`+to+`, 1)"}, "ResultPath": "$.sum", "Next": "Put"}, "Put": {"Type": "Pass", `+from+`, "ResultPath": "$.turns", "Next": "Wait"}`).Replace(path)
+	}
 	const reads = `, and "Good" reads that: count in a variable or member that the loop alone reads`
 	for name, c := range map[string]struct{ text, refused string }{
 		"in JSONPath":               {path, ""},
 		"in JSONata":                {expression, ""},
-		"in an object of JSONata":   {strings.Replace(expression, `"Output": "{% $merge([$states.input, {'turns': $states.input.turns + 1}]) %}"`, `"Output": {"id": "{% $states.input.id %}", "turns": "{% $states.input.turns + 1 %}"}`, 1), "gives other data"},
+		"in an object of JSONata":   {strings.Replace(expression, `"Output": "{% $merge([$states.input, {'turns': $states.input.turns + 1}]) %}"`, `"Output": {"id": "{% $states.input.id %}", "turns": "{% $states.input.turns + 1 %}"}`, 1), `drops any other: count by Assign, or by $merge of $states.input and the count alone`},
 		"in a Map":                  {inMap(path), ""},
+		"down, in JSONPath":         {down.Replace(path), ""},
+		"down, in JSONata":          {down.Replace(expression), ""},
+		"in two states":             {two("turns", `"InputPath": "$.sum.n"`), ""},
+		"in two states, of another": {two("other", `"InputPath": "$.sum.n"`), `"Count" changes the data that the states behind the loop get`},
+		"in two states, the status": {two("turns", `"InputPath": "$.q.QueryExecution"`), `"Count" changes the data that the states behind the loop get`},
 		"then anew":                 {good(path, `{"Type": "Pass", "Result": {"n": 7}, "ResultPath": "$.turns", "End": true}`), ""},
 		"for a state behind":        {good(path, `{"Type": "Pass", "Parameters": {"polls.$": "$.turns.n"}, "End": true}`), `"Count" counts in $.turns` + reads},
 		"for a state with it whole": {good(path, `{"Type": "Pass", "Parameters": {"all.$": "$.turns"}, "End": true}`), `"Count" counts in $.turns` + reads},
@@ -147,8 +159,12 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 			require.Empty(t, loops[0].Refused)
 			require.InDelta(t, 10*time.Minute, loops[0].MaxWait, float64(time.Minute))
 			require.NotContains(t, after, `"Count"`)
-			require.Contains(t, strings.Join(loops[0].Notes, "\n"), "the new loop does not count in $.turns: the states behind it, and the output, have the value from before the loop")
-			require.Equal(t, []string{"turns"}, loops[0].Uncounted)
+			counts, uncounted := "$.turns: the states behind it, and the output, have the value", []string{"turns"}
+			if strings.Contains(c.text, "$.sum") {
+				counts, uncounted = "$.sum and $.turns: the states behind it, and the output, have the values", []string{"sum", "turns"}
+			}
+			require.Contains(t, strings.Join(loops[0].Notes, "\n"), "the new loop does not count in "+counts+" from before the loop")
+			require.Equal(t, uncounted, loops[0].Uncounted)
 		})
 	}
 }

@@ -3,6 +3,7 @@ package fix
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,28 +38,60 @@ var mergedMember = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\$merge\(\[\s*\$states\.input\s*,\s*\{\s*['"](\w+)['"]\s*:.*\}\s*\]\)$`)
 })
 
-// countedMember is the member of the data that a Pass makes anew, by adding to what is in it; empty if
-// it does something else.
-func (l *loop) countedMember(s *asl.State) string {
-	if s.Type != asl.TypePass {
-		return ""
-	}
-	path := l.madeMember(s)
-	if path == "" {
-		return ""
-	}
-	adds := false
-	for _, m := range addedTo().FindAllStringSubmatch(string(l.node(s).Raw()), -1) {
-		to := m[1] + m[2]
-		if to != path && !strings.HasPrefix(to, path+".") {
-			return ""
+// countedMember is the member of the data that a Pass makes anew, by adding to what is in it, or taking from it; empty
+// if it does something else. Several of the loop may count together: one adds, and another puts the sum where the
+// first one reads it.
+func (l *loop) countedMember(s *asl.State) string { return l.countsTogether()[s] }
+
+// countsTogether are the members that each Pass of the loop makes anew out of those of one another alone, if one of
+// the Passes adds to them.
+func (l *loop) countsTogether() map[*asl.State]string {
+	made := map[*asl.State]string{}
+	for _, s := range l.flow.States {
+		if path := l.madeMember(s); s.Type == asl.TypePass && l.inside[s.Name] && path != "" && !l.listsMembers(s) {
+			made[s] = path
 		}
-		adds = true
 	}
-	if !adds {
-		return ""
+	for {
+		before := len(made)
+		maps.DeleteFunc(made, func(s *asl.State, _ string) bool { return !l.countsFrom(s, made) })
+		if len(made) == before {
+			break
+		}
 	}
-	return path
+	for s := range made {
+		if len(addedTo().FindAll(l.node(s).Raw(), -1)) > 0 {
+			return made
+		}
+	}
+	return nil
+}
+
+// readMember finds a member of a state's input that the state reads.
+var readMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\$states\.input|"\$|[\s(,]\$)\.([\w.]+)`)
+})
+
+// countsFrom tells whether a Pass adds to members of those alone that are made, or reads no others.
+func (l *loop) countsFrom(s *asl.State, made map[*asl.State]string) bool {
+	raw := writesResult().ReplaceAll(l.node(s).Raw(), nil)
+	var from []string
+	for _, m := range addedTo().FindAllSubmatch(raw, -1) {
+		from = append(from, string(m[1])+string(m[3]))
+	}
+	if from == nil {
+		for _, m := range readMember().FindAllSubmatch(raw, -1) {
+			from = append(from, string(m[1]))
+		}
+	}
+	return from != nil && !slices.ContainsFunc(from, func(read string) bool {
+		for _, path := range made {
+			if read == path || strings.HasPrefix(read, path+".") {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // madeMember is the one member of the data that a Pass makes anew; empty if it does not make one alone.
@@ -71,6 +104,15 @@ func (l *loop) madeMember(s *asl.State) string {
 	default:
 		return strings.Join(namesOf(s.ResultPath), ".")
 	}
+}
+
+// listsMembers tells whether a state makes its output of the members that it lists, and drops any other.
+func (l *loop) listsMembers(s *asl.State) bool {
+	if s.QueryLanguage == asl.JSONata {
+		output := l.node(s).Get("Output")
+		return output != nil && output.Kind == jsontree.Object
+	}
+	return s.ResultPath != nil && s.ResultPath.Root() && l.node(s).Get("Parameters") != nil
 }
 
 // outputMember is the one member that an Output in JSONata, or Parameters, make anew: of a $merge with the input, or
@@ -132,9 +174,12 @@ func (l *loop) refusePass(s *asl.State) error {
 	if name, reader := l.readVariable(s); name != "" && !l.changesData(s) {
 		return refuse("the loop does more than poll: %q sets $%s, and %q reads that: %s", s.Name, name, reader, advice)
 	}
-	if s.ResultPath != nil && s.ResultPath.Root() && l.node(s).Get("Parameters") != nil {
-		return refuse("the loop does more than poll: %q makes the data anew from the members that it lists, and drops any other: "+
-			"count by Assign, or let ResultPath put the count alone into the data", s.Name)
+	if l.listsMembers(s) {
+		alone := "let ResultPath put the count alone into the data"
+		if s.QueryLanguage == asl.JSONata {
+			alone = "by $merge of $states.input and the count alone"
+		}
+		return refuse("the loop does more than poll: %q makes the data anew from the members that it lists, and drops any other: count by Assign, or %s", s.Name, alone)
 	}
 	return refuse("the loop does more than poll: %q changes the data that the states behind the loop get", s.Name)
 }

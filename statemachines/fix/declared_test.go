@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -309,6 +310,20 @@ func TestReasonsOfFindings(t *testing.T) {
 			"Assign": {"is": "{% $states.result.ExportImageTasks[0].Status %}", "n": "{% $n + 1 %}"}, "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Zero", "Choices": [{"Condition": "{% $is = 'completed' %}", "Next": "Good"}, {"Condition": "{% $n > 50 %}", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`
+	const word = `{"StartAt": "Nap", "TimeoutSeconds": 7200, "States": {
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:route53domains:getOperationDetail", "Parameters": {"OperationId.$": "$.id"}, "ResultPath": "$.now", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.now.Status", "StringEquals": "SUCCEEDED", "Next": "Good"},
+			{"Variable": "$.now.Status", "StringEquals": "FAILED", "Next": "Bad"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	const early = `{"QueryLanguage": "JSONata", "StartAt": "Go", "States": {
+		"Go": {"Type": "Pass", "Assign": {"t0": "{% $millis() %}"}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "q"},
+			"Assign": {"is": "{% $states.result.QueryExecution.Status.State %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $is = 'SUCCEEDED' %}", "Next": "Good"},
+			{"Condition": "{% $is in ['FAILED', 'CANCELLED'] or $millis() - $t0 > 7200 %}", "Next": "Bad"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
 	for name, c := range map[string]struct {
 		text, rule string
 		maxWait    time.Duration
@@ -318,6 +333,8 @@ func TestReasonsOfFindings(t *testing.T) {
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
+		"a word like several values":                  {word, typecheck.EnumValue, 0, `only you know which value is meant: $.now.Status is never "SUCCEEDED": its values are ERROR, `},
+		"a time in seconds":                           {early, lint.EarlyBound, 0, "only you know how long a job may run: times of JSONata are in milliseconds: if you mean 7200 seconds, write 7200000"},
 		"a job that nobody knows": {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: ` +
 			`count the turns by Assign in "Nap", and leave the loop by a rule of "Done?" behind the others`},
 		"a rule that leads back": {
@@ -357,4 +374,31 @@ func TestLoopLeftForOneWithoutEnd(t *testing.T) {
 	require.Len(t, loops, 2)
 	require.Empty(t, loops[0].Refused)
 	require.Contains(t, changesOf(loops[0]), "SUCC*: leaves the loop, and polls on -> polls on")
+}
+
+// A status like a pattern of the machine, which the old loop takes at its bound alone, is declared where the machine
+// polls for one job after another.
+func TestPatternAtTheBoundOfOneOfSeveralJobs(t *testing.T) {
+	t.Parallel()
+	const loop = `{"StartAt": "First", "States": {
+		"First": {"Type": "Pass", "Result": 0, "ResultPath": "$.i", "Next": "More?"},
+		"More?": {"Type": "Choice", "Choices": [{"Variable": "$.i", "NumericLessThan": 2, "Next": "Zero"}], "Default": "Good"},
+		"Zero": {"Type": "Pass", "Result": 0, "ResultPath": "$.polls", "Next": "Start"},
+		"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:entityresolution:startMatchingJob", "Parameters": {"WorkflowName": "w"}, "ResultPath": "$.job", "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 60, "Next": "Ask"},
+		"Ask": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:entityresolution:getMatchingJob",
+			"Parameters": {"WorkflowName": "w", "JobId.$": "$.job.JobId"}, "ResultSelector": {"is.$": "$.Status"}, "ResultPath": "$.seen", "Next": "Fork"},
+		"Fork": {"Type": "Choice", "Default": "Stuck", "Choices": [
+			{"And": [{"Not": {"Variable": "$.seen.is", "StringMatches": "*ED"}}, {"Variable": "$.polls", "NumericLessThan": 180}], "Next": "Tick"},
+			{"Variable": "$.seen.is", "StringMatches": "SUCCEED*", "Next": "Step"}, {"Variable": "$.seen.is", "StringMatches": "FAIL*", "Next": "Broken"},
+			{"Variable": "$.polls", "NumericLessThan": 180, "Next": "Tick"}]},
+		"Tick": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.polls, 1)"}, "ResultPath": "$.t", "Next": "Tock"},
+		"Tock": {"Type": "Pass", "InputPath": "$.t.n", "ResultPath": "$.polls", "Next": "Nap"},
+		"Step": {"Type": "Pass", "Parameters": {"i.$": "States.MathAdd($.i, 1)"}, "Next": "More?"},
+		"Good": {"Type": "Succeed"}, "Broken": {"Type": "Fail", "Error": "Broken"}, "Stuck": {"Type": "Fail", "Error": "Stuck"}}}`
+	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, changesOf(loops[0]), "stays SUCCEED*: succeeds -> fails Stuck")
+	require.Contains(t, changesOf(loops[0]), "stays FAIL*: fails Broken -> fails Stuck")
 }

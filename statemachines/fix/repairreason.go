@@ -63,9 +63,27 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return c.reasonAbsent(f)
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
-	default:
-		return "fix knows no edit for it: " + f.Message
+	case lint.EarlyBound, lint.LoopingDefault, lint.IdleRetrier:
+		if _, advice, found := strings.Cut(f.Message, "; "); found {
+			return onlyYouKnow[f.Rule] + ": " + advice
+		}
 	}
+	return cmp.Or(onlyYouKnow[f.Rule], "only you know what is meant") + ": " + f.Message
+}
+
+// onlyYouKnow says by the rule of a finding why fix does not choose an edit.
+var onlyYouKnow = map[string]string{
+	lint.EarlyBound:            "only you know how long a job may run",
+	lint.LoopingDefault:        "only you know which statuses you wait on for",
+	lint.IdleRetrier:           "only you know whether the error may be retried",
+	typecheck.EnumValue:        "only you know which value is meant",
+	typecheck.NeverHolds:       "only you know which comparison is meant",
+	typecheck.UnknownOperation: "only you know which operation is meant",
+	typecheck.UnknownArgument:  "only you know which argument is meant",
+	typecheck.UnknownMember:    "only you know which member is meant",
+	typecheck.MissingArgument:  "only you know the value of the argument",
+	typecheck.ArgumentType:     "only you know which value is meant",
+	typecheck.UnsetVariable:    "only you know which value the variable has on that way",
 }
 
 // reasonStatus says why a finding about a status is not repaired.

@@ -300,6 +300,9 @@ func (j *judge) isMended(kind trial.Kind, r *trial.Run) bool {
 	same, succeeds, again := r.Before.Status == r.After.Status, r.After.Status == string(sim.StatusSucceeded), r.After.Polls > r.Before.Polls
 	switch {
 	case kind.Sort == trial.Never && j.verdicts[kind.Value] != pollcore.Success:
+		if _, known := j.verdicts[kind.Value]; !known { // the old loop may poll for one job more
+			again = again || j.endsAtBound(&r.After)
+		}
 		return same || !succeeds && (breaks(r.Before) || again && j.mayBe(pollcore.Retry, r)) // it polls on for what it does not know
 	case kind.Sort == trial.Fails:
 		return failed && (r.Before.Error == kind.Value || !same && again) // nothing caught it, or the call is made again

@@ -45,8 +45,12 @@ func (c *checker) repeatedStart(s *asl.State, resource asl.Resource) {
 	}
 	field := fmt.Sprintf("/Retry/%d", i)
 	if token := tokenOf(e); token != "" {
-		c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job starts twice; "+
-			"give %q a value that is the same in each attempt, such as a hash of the execution's id, or retry only throttled calls", token)
+		uuid := "States.UUID()"
+		if s.QueryLanguage == asl.JSONata {
+			uuid = "$uuid()"
+		}
+		c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job starts twice; "+ // all tokens take a UUID
+			"give %q a value that is the same in each attempt, such as one that a Pass in front makes by %s, or retry only throttled calls", token, uuid)
 		return
 	}
 	c.report(RepeatedStart, s, field, "the retrier repeats a start call whose answer was lost, and the job may start twice, as the call has no token; "+

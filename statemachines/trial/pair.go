@@ -32,6 +32,7 @@ type pair struct {
 	restarts      map[Kind]bool       // ends of a job after which the machine polls another
 	whole         bool                // the machine as a whole changed
 	demands       *typecheck.Demands
+	newDemands    *typecheck.Demands // of the second machine
 	report        *Report
 }
 
@@ -54,6 +55,9 @@ func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
 		return nil, err
 	}
 	if p.demands, err = typecheck.FindDemands(before.State(before.StartAt), before, o.Models); err != nil {
+		return nil, err
+	}
+	if p.newDemands, err = typecheck.FindDemands(after.State(after.StartAt), after, o.Models); err != nil {
 		return nil, err
 	}
 	p.whole = before.TimeoutSeconds != after.TimeoutSeconds // a run may be cut off anywhere
@@ -256,8 +260,10 @@ func sortedCallees(s *subject) []*callee {
 // varyTasks makes the answers of Tasks to vary.
 func (p *pair) varyTasks(tasks []string) error {
 	w := &words{literals: map[string]bool{}, patterns: map[string]string{}}
-	for s := range p.before.machine.All {
-		w.read([]byte(p.texts[s.Name]), s.QueryLanguage)
+	for _, subject := range []*subject{p.before, p.after} {
+		for s := range subject.machine.All {
+			w.read([]byte(subject.texts[s.Name]), s.QueryLanguage)
+		}
 	}
 	named := map[string][]string{} // errors, by role
 	for _, s := range []*subject{p.before, p.after} {
@@ -268,11 +274,25 @@ func (p *pair) varyTasks(tasks []string) error {
 	}
 	for _, role := range tasks {
 		c := p.callee(role)
-		if err := c.vary(w, p.demands.Result(c.state).Compared(), named[role], p.options.Models); err != nil {
+		if err := c.vary(w, p.compared(role), named[role], p.options.Models); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// compared are the parts of a Task's answers that either machine compares.
+func (p *pair) compared(role string) []typecheck.Compared {
+	var all []typecheck.Compared
+	if s := stateOf(p.before.machine, role); s != nil {
+		all = p.demands.Result(s).Compared()
+	}
+	for s := range p.after.machine.All {
+		if s.Task != nil && p.after.role(s.Name) == role {
+			all = typecheck.UniteCompared(all, p.newDemands.Result(s).Compared())
+		}
+	}
+	return all
 }
 
 // compare runs all scripts on the first input, and those without repeats on the others.

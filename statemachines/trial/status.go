@@ -22,7 +22,7 @@ func (p *pair) findStatuses(ctx context.Context, role string, input []byte) erro
 		_, err := p.takeStatuses(ctx, role, p.drawStatuses(role), input)
 		return err
 	}
-	compared := p.demands.Result(stateOf(p.before.machine, role)).Compared()
+	compared := p.compared(role)
 	for _, m := range c.known.Modelled(c.api.Output) {
 		if found, err := p.takeStatuses(ctx, role, c.modelStatuses(m, compared), input); found || err != nil {
 			return err

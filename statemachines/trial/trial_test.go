@@ -410,7 +410,7 @@ func TestPlaceOfARuleIsNoDifference(t *testing.T) {
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "q"}, "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.missing %}", "Next": "Good"}], "Default": "Look"},
 		"Good": {"Type": "Succeed"}}}`
-	const other = `[{"Condition": "{% $states.input.QueryExecution.Status.State = 'NONE' %}", "Next": "Good"}, `
+	const other = `[{"Condition": "{% $states.input.QueryExecution.Status.State = 'NONE' and false %}", "Next": "Good"}, `
 	report := compare(t, text, `"Choices": [`, `"Choices": `+other)
 	broken := 0
 	for _, r := range report.Runs {
@@ -434,4 +434,26 @@ func TestInputWithWhichTheLoopTurns(t *testing.T) {
 		report := compare(t, bounded, "it failed", "oh")
 		require.True(t, slices.ContainsFunc(report.Runs, func(r trial.Run) bool { return r.Before.Polls > 2 }), seed)
 	}
+}
+
+// What the new machine alone compares is tried, too, each member with its own patterns.
+func TestComparisonsOfTheNewMachine(t *testing.T) {
+	t.Parallel()
+	const of = `{"Variable": "$.r.QueryExecution.`
+	compared := func(rules string) *trial.Report { return compare(t, query, `"Choices": [`, `"Choices": [`+rules) }
+	statuses := compared(of + `Status.State", "StringEquals": "ARCHIVED", "Next": "Bad"}, `).Outside()
+	require.NotEmpty(t, statuses)
+	for _, run := range statuses {
+		require.True(t, slices.ContainsFunc(run.Kinds, func(k trial.Kind) bool { return k.Value == "ARCHIVED" }), run.Script)
+	}
+	besides := map[string]bool{}
+	for _, run := range compared(`{"And": [` + of + `WorkGroup", "StringMatches": "late*"}, ` + of + `Status.State", "StringEquals": "FAILED"}], "Next": "Good"},
+		{"And": [` + of + `Query", "StringMatches": "DROP*"}, ` + of + `Status.State", "StringEquals": "FAILED"}], "Next": "Good"}, `).Runs {
+		for _, k := range run.Kinds {
+			if k.Beside != "" {
+				besides[k.Beside] = true
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{"QueryExecution.WorkGroup like late*": true, "QueryExecution.Query like DROP*": true}, besides)
 }

@@ -176,18 +176,17 @@ type compared struct {
 	value any
 }
 
-// valuesOf are the values to try of a part that the machine compares: those that it names, texts that fit its
-// patterns, and the neighbours of its numbers.
+// valuesOf are the values to try of a part that a machine compares: those that it names, texts that fit the patterns
+// that it is compared with, and the neighbours of its numbers.
 func (w *words) valuesOf(part typecheck.Compared) []compared {
 	var all []compared
 	for _, text := range part.Texts {
 		all = append(all, compared{text, text})
 	}
-	if part.Matches {
-		for _, text := range w.texts {
-			if pattern := w.patternOf(text); pattern != "" {
-				all = append(all, compared{"like " + pattern, text})
-			}
+	for _, text := range w.texts {
+		pattern := w.patternOf(text)
+		if pattern != "" && (slices.Contains(part.Patterns, pattern) || slices.Contains(part.Patterns, "")) {
+			all = append(all, compared{"like " + pattern, text})
 		}
 	}
 	for _, n := range part.Numbers {

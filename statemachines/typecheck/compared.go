@@ -13,8 +13,9 @@ type Compared struct {
 	Texts   []string
 	Numbers []float64
 	Flag    bool
-	// Matches tells that it is compared with a pattern, too.
-	Matches bool
+	// Patterns are those that it is compared with: regular expressions, and texts in which * stands for any text. One
+	// that is not known is empty.
+	Patterns []string
 }
 
 // Compared returns the parts that states compare, by their paths.
@@ -34,7 +35,7 @@ func (d *Demand) addCompared(path string, found map[string]*Compared) {
 	}
 	for _, leaf := range d.leaves() {
 		flag := leaf.read && leaf.kinds == booleans
-		if path != "" && (flag || leaf.matched || len(leaf.words)+len(leaf.numbers) > 0) {
+		if path != "" && (flag || len(leaf.words)+len(leaf.numbers)+len(leaf.patterns) > 0) {
 			c := found[path]
 			if c == nil {
 				c = &Compared{Path: path}
@@ -42,7 +43,7 @@ func (d *Demand) addCompared(path string, found map[string]*Compared) {
 			}
 			literals := slices.DeleteFunc(slices.Clone(leaf.words), func(word string) bool { return slices.Contains(leaf.fits, word) })
 			c.Texts, c.Numbers = unite(c.Texts, literals), unite(c.Numbers, leaf.numbers)
-			c.Flag, c.Matches = c.Flag || flag, c.Matches || leaf.matched
+			c.Flag, c.Patterns = c.Flag || flag, unite(c.Patterns, leaf.patterns)
 		}
 		for name, member := range leaf.members {
 			inner := name
@@ -53,4 +54,20 @@ func (d *Demand) addCompared(path string, found map[string]*Compared) {
 		}
 		leaf.item.addCompared(path+"[0]", found)
 	}
+}
+
+// UniteCompared joins the parts that one machine compares with those of another.
+func UniteCompared(a, b []Compared) []Compared {
+	all := slices.Clone(a)
+	for _, part := range b {
+		i := slices.IndexFunc(all, func(c Compared) bool { return c.Path == part.Path })
+		if i < 0 {
+			all = append(all, part)
+			continue
+		}
+		c := &all[i]
+		c.Texts, c.Numbers, c.Patterns = unite(c.Texts, part.Texts), unite(c.Numbers, part.Numbers), unite(c.Patterns, part.Patterns)
+		c.Flag = c.Flag || part.Flag
+	}
+	return all
 }

@@ -20,7 +20,8 @@ func TestCompared(t *testing.T) {
 		"Done?": {"Type": "Choice", "QueryLanguage": "JSONata", "Default": "End", "Choices": [{"Condition": "{% $contains($why, /^Host/) %}", "Next": "End"},
 			{"Condition": "{% $states.input.job.Status = 'FAILED' or $states.input.job.Container.ExitCode > 2 %}", "Next": "End"},
 			{"Condition": "{% $states.input.job.IsTerminated = true %}", "Next": "Path"}]},
-		"Path": {"Type": "Choice", "Default": "End", "Choices": [{"Variable": "$.job.Container.Reason", "StringMatches": "*Memory*", "Next": "End"}]},
+		"Path": {"Type": "Choice", "Default": "End", "Choices": [{"Variable": "$.job.Container.Reason", "StringMatches": "*Memory*", "Next": "End"},
+			{"Variable": "$.job.Container.Reason", "StringMatches": "Full\\*", "Next": "End"}]},
 		"End": {"Type": "Succeed"}}}`
 	m, err := asl.Parse([]byte(machine))
 	require.NoError(t, err)
@@ -31,10 +32,21 @@ func TestCompared(t *testing.T) {
 		found[c.Path] = c
 	}
 	require.Equal(t, map[string]typecheck.Compared{
-		"Jobs[0].StatusReason":       {Path: "Jobs[0].StatusReason", Matches: true},
+		"Jobs[0].StatusReason":       {Path: "Jobs[0].StatusReason", Patterns: []string{"/^Host/"}},
 		"Jobs[0].Status":             {Path: "Jobs[0].Status", Texts: []string{"FAILED"}},
 		"Jobs[0].Container.ExitCode": {Path: "Jobs[0].Container.ExitCode", Numbers: []float64{2}},
-		"Jobs[0].Container.Reason":   {Path: "Jobs[0].Container.Reason", Matches: true},
+		"Jobs[0].Container.Reason":   {Path: "Jobs[0].Container.Reason", Patterns: []string{"*Memory*"}, Texts: []string{"Full*"}},
 		"Jobs[0].IsTerminated":       {Path: "Jobs[0].IsTerminated", Flag: true},
 	}, found)
+}
+
+// Two machines may compare the same part with different values.
+func TestUniteCompared(t *testing.T) {
+	t.Parallel()
+	one := []typecheck.Compared{{Path: "a", Texts: []string{"X"}, Patterns: []string{"x*"}}, {Path: "b", Numbers: []float64{1}}}
+	two := []typecheck.Compared{{Path: "a", Texts: []string{"W", "X"}, Flag: true}, {Path: "c", Patterns: []string{""}}}
+	require.Equal(t, []typecheck.Compared{
+		{Path: "a", Texts: []string{"W", "X"}, Patterns: []string{"x*"}, Flag: true}, {Path: "b", Numbers: []float64{1}}, {Path: "c", Patterns: []string{""}},
+	}, typecheck.UniteCompared(one, two))
+	require.Equal(t, []string{"X"}, one[0].Texts)
 }

@@ -30,7 +30,7 @@ type Demand struct {
 	shape    *catalog.Shape // of the argument that it becomes
 	words    []string       // it is compared with, or texts that fit a pattern
 	fits     []string       // those of the words that were made up to fit a pattern
-	matched  bool           // it is compared with a pattern
+	patterns []string       // that it is compared with; empty for one that is not known
 	numbers  []float64      // it is compared with
 	made     Value          // what stands for it in a check
 }
@@ -207,6 +207,7 @@ func (v Value) demandLiteral(literal Value) {
 // demandPattern notes a comparison with a pattern of StringMatches.
 func (v Value) demandPattern(pattern string) {
 	var fits strings.Builder
+	open := false
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
 		case c == '\\' && i+1 < len(pattern):
@@ -214,18 +215,22 @@ func (v Value) demandPattern(pattern string) {
 			fits.WriteByte(pattern[i])
 		case c == '*':
 			fits.WriteString("any")
+			open = true
 		default:
 			fits.WriteByte(c)
 		}
 	}
 	v.demandLiteral(textOf(fits.String()))
-	v.demandMatch()
+	if !open {
+		return // one text fits
+	}
+	v.demandMatch(pattern)
 	v.demand(func(d *Demand) { d.fits = unite(d.fits, []string{fits.String()}) })
 }
 
-// demandMatch notes a comparison with a pattern.
-func (v Value) demandMatch() {
-	v.demand(func(d *Demand) { d.matched = true })
+// demandMatch notes a comparison with a pattern; empty for one that is not known.
+func (v Value) demandMatch(pattern string) {
+	v.demand(func(d *Demand) { d.patterns = unite(d.patterns, []string{pattern}) })
 }
 
 // demandTime notes a use as a time.

@@ -74,7 +74,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	case len(values) > 0 && operandsOf[p.Text] != 0:
 		values[0].demandKinds(operandsOf[p.Text])
 		if p.Text == "contains" || p.Text == "match" {
-			values[0].demandMatch()
+			values[0].demandMatch(patternIn(p))
 		}
 	}
 	switch {
@@ -102,6 +102,19 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		return made
 	}
 	return x.noteTrend(x.kindOfCall(p.Text, values), t)
+}
+
+// patternIn is the pattern with which $contains or $match compares: a regular expression, or one in which * stands
+// for any text. It is empty if it is not written there.
+func patternIn(call *jsonata.Part) string {
+	if len(call.Parts) < 2 { //nolint:mnd // of a text
+		return ""
+	}
+	pattern := call.Parts[1]
+	if word, isText := pattern.Value.(string); isText && pattern.Kind == jsonata.PartLiteral {
+		return "*" + word + "*"
+	}
+	return pattern.Text
 }
 
 // combine is the result of a function that puts together the parts of its arguments; not ok for any other.

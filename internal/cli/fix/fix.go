@@ -375,29 +375,30 @@ func (r *replaced) Read(p []byte) (int, error) { return r.text.Read(p) }
 
 // print writes the loops, and the diff or the new states, for people.
 func (e *edited) print(c *cobra.Command, diff string) error {
-	var b strings.Builder
+	b := wrapper{columns: terminal.ColumnsOf(c.OutOrStdout())}
 	for _, l := range e.loops {
 		if l.Refused != "" {
-			terminal.Fprintf(&b, "%s stays: %s\n\n", l.Poll, l.Refused)
+			b.wrap("%s stays: %s", l.Poll, l.Refused)
+			b.WriteString("\n")
 			continue
 		}
 		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
 			l.Entry, kit.ShortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)))
 		for _, note := range l.Notes {
-			terminal.Fprintf(&b, "note: %s\n", note)
+			b.wrap("note: %s", note)
 		}
 		if service, job, _ := strings.Cut(l.Entry, ":"); l.Strategy.Waits() {
 			terminal.Fprintf(&b, "note: the role needs more permissions: jobpoller compile %s %s --start --strategy %s --no-stop --max-wait %s --iam\n",
 				service, job, l.Strategy, kit.ShortDuration(l.MaxWait))
 		}
 		terminal.Fprintf(&b, "\n%s\n", terminal.Lines(trialTable(l.Trials, l.Jobs)))
-		b.WriteString(changesTable(l))
+		b.wrapChanges(l)
 		if e.text == nil {
-			e.printFragment(&b, l)
+			e.printFragment(&b.Builder, l)
 		}
 	}
 	for _, reason := range e.untaken {
-		terminal.Fprintf(&b, "nothing to replace: %s\n", reason)
+		b.wrap("nothing to replace: %s", reason)
 	}
 	if len(e.loops) == 0 && len(e.untaken) == 0 {
 		b.WriteString("no hand-written loop polls an operation that the catalogue knows\n")

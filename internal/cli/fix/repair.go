@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
@@ -26,6 +27,8 @@ type repaired struct {
 	Resource string   `json:"resource,omitempty"`
 	Written  bool     `json:"written"`
 	Repairs  []repair `json:"repairs"`
+	// Unjudged are the loops whose statuses lint does not judge, with the reason.
+	Unjudged []unjudged `json:"unjudged,omitempty"`
 
 	hint       string // how the repairs get into the file
 	canReplace bool   // a loop that needs no repair
@@ -36,6 +39,31 @@ type repair struct {
 	fix.Repair
 
 	Diff string `json:"diff,omitempty"`
+}
+
+// unjudged is a loop of which nobody knows where each status leads.
+type unjudged struct {
+	States []string `json:"states"`
+	Reason string   `json:"reason"`
+}
+
+// findUnjudged finds the loops of the definition in a text whose statuses lint does not judge.
+func findUnjudged(text []byte, read edit.Read) []unjudged {
+	d, err := read(text)
+	if err != nil {
+		return nil
+	}
+	m, err := d.Parse()
+	if err != nil {
+		return nil
+	}
+	var all []unjudged
+	for _, l := range lint.Loops(m, lint.Options{}) {
+		if l.Unjudged != "" {
+			all = append(all, unjudged{l.Turn.States, l.Unjudged})
+		}
+	}
+	return all
 }
 
 // checkRepairFlags refuses flags that only a replaced loop has.
@@ -80,7 +108,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 			return kit.Usage("--accept %s: fix offers no such repair. Run fix without --accept to see which it offers", accepted)
 		}
 	}
-	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}}
+	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}, Unjudged: findUnjudged(after, read)}
 	switch {
 	case reason != "":
 		out.hint = "fix does not change the file: " + reason
@@ -137,20 +165,22 @@ func (r *repaired) write(c *cobra.Command, output string) error {
 // print writes the repairs for people: those that --write makes, those that are offered, and
 // what stays.
 func (r *repaired) print(c *cobra.Command) error {
-	var b strings.Builder
+	b := wrapper{columns: terminal.ColumnsOf(c.OutOrStdout())}
 	for _, one := range r.Repairs {
 		names := strings.Join(append([]string{one.Name()}, one.Also...), ", ")
 		switch {
 		case one.Class == fix.Refused:
-			terminal.Fprintf(&b, "%s stays: %s\n\n", one.Name(), one.Reason)
+			b.wrap("%s stays: %s", one.Name(), one.Reason)
+			b.WriteString("\n")
 			continue
 		case one.Made:
 			terminal.Fprintf(&b, "%s\n", names)
 		default:
 			terminal.Fprintf(&b, "%s, offered: --accept %s makes it\n", names, shell.Quote(one.Name()))
 		}
-		terminal.Fprintf(&b, "  %s\n  tried on %s: nothing else differs\n", one.About, kit.Plural(one.Runs, "run"))
-		b.WriteString(notTried(one.NotTried))
+		b.wrap("  %s", one.About)
+		b.wrap("  tried on %s: nothing else differs", kit.Plural(one.Runs, "run"))
+		b.wrapNotTried(one.NotTried)
 		terminal.Fprintf(&b, "%s\n", terminal.Lines(one.Diff))
 	}
 	if len(r.Repairs) == 0 {
@@ -159,18 +189,34 @@ func (r *repaired) print(c *cobra.Command) error {
 			b.WriteString("; --replace puts a compiled loop in the place of yours")
 		}
 		b.WriteString("\n")
-	} else if made := slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Made }); made && !r.Written && r.hint != "" {
+	}
+	for _, l := range r.Unjudged {
+		b.wrap("statuses not judged in %s: %s", strings.Join(l.States, " -> "), l.Reason)
+	}
+	if made := slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Made }); made && !r.Written && r.hint != "" {
 		b.WriteString(r.hint + "\n")
 	}
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
 }
 
-// notTried are lines that say which Tasks no run got to.
-func notTried(tasks []string) string {
-	var b strings.Builder
-	for _, what := range tasks {
-		terminal.Fprintf(&b, "  not tried: %s\n", what)
+// wrapper is a text of lines that fit the terminal, beside tables and diffs.
+type wrapper struct {
+	strings.Builder
+
+	columns int
+}
+
+// wrap adds lines of text.
+func (w *wrapper) wrap(format string, args ...any) {
+	for _, line := range terminal.Wrap(terminal.Sprintf(format, args...), w.columns) {
+		w.WriteString(line + "\n")
 	}
-	return b.String()
+}
+
+// wrapNotTried adds lines that say which Tasks no run got to.
+func (w *wrapper) wrapNotTried(tasks []string) {
+	for _, what := range tasks {
+		w.wrap("  not tried: %s", what)
+	}
 }

@@ -160,10 +160,9 @@ func nameOf(k trial.Kind, poll string) string {
 	}
 }
 
-// changesTable is what an execution does otherwise, answers with the same change on one line.
-func changesTable(l fix.Loop) string {
-	var b strings.Builder
-	terminal.Fprintf(&b, "tried on %s of both machines with the same answers. What changes:\n", kit.Plural(l.Runs, "run"))
+// wrapChanges adds what an execution does otherwise, answers with the same change in one row.
+func (w *wrapper) wrapChanges(l fix.Loop) {
+	w.wrap("tried on %s of both machines with the same answers. What changes:", kit.Plural(l.Runs, "run"))
 	var order []string
 	answers := map[string][]string{}
 	for _, change := range l.Changes {
@@ -183,9 +182,8 @@ func changesTable(l fix.Loop) string {
 		answers[does] = append(answers[does], name)
 	}
 	for _, does := range order {
-		terminal.Fprintf(&b, "  %s%s\n", strings.Join(answers[does], ", "), does)
+		w.wrap("  %s%s", strings.Join(answers[does], ", "), does)
 	}
-	b.WriteString(notTried(l.NotTried))
-	b.WriteString("\n")
-	return b.String()
+	w.wrapNotTried(l.NotTried)
+	w.WriteString("\n")
 }

@@ -157,7 +157,7 @@ func (o *planOptions) runCheck(c *cobra.Command, args []string, subject *planSub
 	if o.output == "json" {
 		err = kit.WriteJSON(out, k)
 	} else {
-		_, err = io.WriteString(out, k.text(columnsOf(out), terminal.ColoursOf(out)))
+		_, err = io.WriteString(out, k.text(terminal.ColumnsOf(out), terminal.ColoursOf(out)))
 	}
 	switch {
 	case err != nil:
@@ -306,7 +306,7 @@ func unsure(jobs []pastjobs.Job) []plan.Sample {
 func (k *planCheck) text(columns int, colours terminal.Colours) string {
 	var b strings.Builder
 	wrapped := func(text string) {
-		for _, line := range wrapWords(text, columns) {
+		for _, line := range terminal.Wrap(text, columns) {
 			terminal.Fprintf(&b, "%s\n", line)
 		}
 	}
@@ -334,7 +334,7 @@ func (k *planCheck) text(columns int, colours terminal.Colours) string {
 	case k.Late:
 		verdict = "late more than planned"
 	}
-	for _, line := range wrapWords(verdict, columns) {
+	for _, line := range terminal.Wrap(verdict, columns) {
 		terminal.Fprintf(&b, "%s\n", colours.Paint(style, line))
 	}
 	if k.Next != "" {
@@ -374,8 +374,8 @@ func (k *planCheck) table(columns int) []string {
 		lines[2] += "  " + k.Drift.Source
 		return lines
 	}
-	lines = append(lines, wrapWords("promised: "+promised.Source, columns)...)
-	return append(lines, wrapWords(found.How+": "+k.Drift.Source, columns)...)
+	lines = append(lines, terminal.Wrap("promised: "+promised.Source, columns)...)
+	return append(lines, terminal.Wrap(found.How+": "+k.Drift.Source, columns)...)
 }
 
 // chanceText writes how often a plan that holds looks so or worse.

@@ -18,7 +18,7 @@ func (l *load) text(strategy, region string, columns int) string {
 	var lines []string
 	say := func(sentences ...string) {
 		for _, s := range sentences {
-			lines = append(lines, wrapWords(s, columns)...)
+			lines = append(lines, terminal.Wrap(s, columns)...)
 		}
 	}
 	say(fmt.Sprintf("%s at once in %s, with %s:", many(l.Jobs, "job"), region, strategy))
@@ -27,7 +27,7 @@ func (l *load) text(strategy, region string, columns int) string {
 	say(l.firstText())
 	if l.Breaks != "" {
 		for _, o := range l.Others {
-			lines = append(lines, indent(wrapWords(o.text(), columns-2), 2)...) //nolint:mnd // as rows
+			lines = append(lines, indent(terminal.Wrap(o.text(), columns-2), 2)...) //nolint:mnd // as rows
 		}
 		say(unknownQuotas)
 		say(l.listStarts()...)
@@ -66,7 +66,7 @@ func (l *load) listQuotas(columns int) []string {
 	rows = nil
 	for i, name := range names {
 		rows = append(rows, "  "+name)
-		rows = append(rows, indent(wrapWords(numbers[i], columns-4), 4)...) //nolint:mnd // below the name
+		rows = append(rows, indent(terminal.Wrap(numbers[i], columns-4), 4)...) //nolint:mnd // below the name
 	}
 	return rows
 }

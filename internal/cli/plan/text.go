@@ -29,20 +29,12 @@ func (o *planOptions) print(c *cobra.Command, p *planReport) error {
 	case "svg":
 		_, err = io.WriteString(out, p.plot().svg())
 	default:
-		_, err = io.WriteString(out, p.text(columnsOf(out), terminal.ColoursOf(out)))
+		_, err = io.WriteString(out, p.text(terminal.ColumnsOf(out), terminal.ColoursOf(out)))
 	}
 	if err != nil {
 		return kit.WithCode(kit.ExitFailed, fmt.Errorf("write the plan: %w", err))
 	}
 	return nil
-}
-
-// columnsOf is how many columns a text may have: 80 where nobody says how wide it is shown.
-func columnsOf(out io.Writer) int {
-	if display := terminal.DisplayOf(out); display != nil {
-		return display.Columns()
-	}
-	return 80 //nolint:mnd // as said
 }
 
 // plot is the picture of the plan.
@@ -106,7 +98,7 @@ func pollTimes(s pollcore.Planned, until float64) []float64 {
 func (p *planReport) text(columns int, colours terminal.Colours) string {
 	var b strings.Builder
 	wrapped := func(text string) {
-		for _, line := range wrapWords(text, columns) {
+		for _, line := range terminal.Wrap(text, columns) {
 			terminal.Fprintf(&b, "%s\n", line)
 		}
 	}
@@ -293,21 +285,4 @@ func scheduleText(s pollcore.Planned) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ") + ", then every " + kit.ShortDuration(s.Then)
-}
-
-// wrapWords breaks a text into lines.
-func wrapWords(text string, columns int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && terminal.Width(line)+1+terminal.Width(word) > columns {
-			lines = append(lines, line)
-			line = "  "
-		}
-		if strings.TrimSpace(line) != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }

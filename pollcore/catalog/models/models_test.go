@@ -3,6 +3,8 @@ package models_test
 import (
 	"io/fs"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -129,4 +131,38 @@ func TestDataIsSmall(t *testing.T) {
 		return nil
 	}))
 	require.LessOrEqual(t, all, int64(most))
+}
+
+// Each token of a start call takes a UUID, which lint advises.
+func TestTokensTakeAUUID(t *testing.T) {
+	t.Parallel()
+	const uuid = "0b7c1ad4-1d1c-4ba3-9f0e-6f1d0c5d2a17"
+	code := regexp.MustCompile(`\\u([0-9A-F]{4})`) // as Java spells a character; no UUID has a surrogate
+	tokens := 0
+	list, err := catalog.AWS().List()
+	require.NoError(t, err)
+	for _, l := range list {
+		service, err := models.Load(l.Key)
+		require.NoError(t, err)
+		for _, listed := range l.Entries {
+			e, err := catalog.Lookup(l.Key, listed.Name)
+			require.NoError(t, err)
+			token, _ := e.StartToken()
+			if token == "" {
+				continue
+			}
+			tokens++
+			shape := member(t, service.Operations[e.Name].Input, strings.Split(token, ".")...)
+			least, _ := shape.Min.Int64()
+			most, err := shape.Max.Int64()
+			require.LessOrEqual(t, least, int64(len(uuid)), e.FullName())
+			require.True(t, err != nil || most >= int64(len(uuid)), e.FullName())
+			if shape.Pattern == "" {
+				continue
+			}
+			pattern := code.ReplaceAllString(strings.ReplaceAll(shape.Pattern, `\uD800\uDC00-\uDBFF\uDFFF`, ""), `\x{$1}`)
+			require.Regexp(t, "^(?:"+pattern+")$", uuid, e.FullName())
+		}
+	}
+	require.Greater(t, tokens, 50)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,22 @@ func (m Member) Has(answer any) bool { return m.at.get(answer) != nil }
 
 // MemberAt is the member at a path such as "Jobs[0].StatusReason", and whether it tells nothing of the status.
 func (r *Response) MemberAt(path string) (m Member, silent bool) {
-	return Member{at: parsePlace(path)}, !slices.ContainsFunc(r.Members, func(m Member) bool { return m.String() == path })
+	m = Member{at: parsePlace(path)}
+	return m, !slices.ContainsFunc(r.Members, func(m Member) bool { return m.String() == path }) && !r.decides(m)
+}
+
+// decides tells whether a member is what tells a success from a failure where all else that tells the status is
+// the same: such as an exit code.
+func (r *Response) decides(m Member) bool {
+	for i, one := range r.Statuses {
+		for _, other := range r.Statuses[:i] {
+			if one.Failure == nil && other.Failure == nil && one.Verdict != other.Verdict &&
+				r.Describe(one.Answer) == r.Describe(other.Answer) && !reflect.DeepEqual(m.at.get(one.Answer), m.at.get(other.Answer)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Modelled are the texts of the usual answer whose values a model of the answers lists.
