@@ -35,7 +35,8 @@ func (c *checker) countByClock(l *loop, r *reading) *laps {
 // untilTime follows laps from the start of the execution on, until they leave the loop some time later.
 func (run *lapRun) untilTime(c *checker, from arrival, length time.Duration) (ran laps, known bool) {
 	run.follow(&path{laps: laps{ahead: from.ahead.Seconds()}, at: from.entry})
-	var before laps
+	var before, lap laps
+	alike := 0 // laps before this one that take the same
 	for {
 		if !run.lap(c) {
 			return laps{}, false
@@ -52,10 +53,18 @@ func (run *lapRun) untilTime(c *checker, from arrival, length time.Duration) (ra
 		if len(run.polling) == 1 && run.left == nil {
 			p := run.polling[0]
 			now := p.laps
-			if p.at.env.Equal(p.last) {
-				p.skip(&before, length)
+			last := now.since(&before)
+			if alike++; !last.takesAs(&lap) {
+				alike = 0
 			}
-			before = now
+			switch {
+			case p.at.env.Equal(p.last):
+				p.skip(&last, length)
+			case alike >= steadyLaps:
+				p.skip(&last, length)
+				p.atMost = p.atMost || run.reading.Turn.Wait == 0 // a later lap may wait longer
+			}
+			before, lap = now, last
 		}
 		for _, p := range run.polling {
 			p.last = p.at.env
@@ -64,13 +73,24 @@ func (run *lapRun) untilTime(c *checker, from arrival, length time.Duration) (ra
 	}
 }
 
-// skip goes on for as many laps as are over before a time, but for one, if the last lap has changed
-// nothing since the laps before it: then all take the same.
-func (p *path) skip(before *laps, length time.Duration) {
-	lap := laps{
-		waits: p.waits - before.waits, events: p.events - before.events,
-		transitions: p.transitions - before.transitions, seconds: p.seconds - before.seconds,
+// steadyLaps are enough that take the same: the delays of a loop that counts its polls have grown by then.
+const steadyLaps = 64
+
+// since is what laps take without the first of them.
+func (n *laps) since(first *laps) laps {
+	return laps{
+		waits: n.waits - first.waits, events: n.events - first.events,
+		transitions: n.transitions - first.transitions, seconds: n.seconds - first.seconds,
 	}
+}
+
+// takesAs tells whether two laps take the same.
+func (n *laps) takesAs(o *laps) bool {
+	return n.waits == o.waits && n.events == o.events && n.transitions == o.transitions && n.seconds == o.seconds
+}
+
+// skip goes on for as many laps as the last as are over before a time, but for one.
+func (p *path) skip(lap *laps, length time.Duration) {
 	left := length.Seconds() - p.ahead - p.seconds
 	if lap.seconds <= 0 || left < 2*lap.seconds {
 		return

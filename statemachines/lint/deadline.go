@@ -57,15 +57,14 @@ func arrive(types *typecheck.Checker, f *asl.Flow, path []*asl.State, at arrival
 	at.env = types.Start(f)
 	for i, s := range path[:len(path)-1] {
 		types.SetNow(begin.Add(at.ahead))
-		waits, known := time.Duration(0), true
 		if s.Wait != nil {
-			waits, known = types.WaitTime(s, at.env)
+			least, most, known := types.WaitTime(s, at.env)
+			if !known {
+				return at, false
+			}
+			types.PassTime(least)
+			at.ahead, at.about = at.ahead+least, at.about || most > least
 		}
-		if !known {
-			return at, false
-		}
-		types.PassTime(waits)
-		at.ahead += waits
 		ways := types.Step(s, at.env, types.Result(s))
 		n := slices.IndexFunc(ways, func(way typecheck.Way) bool { return way.To == path[i+1].Name && way.Kind != asl.TransitionCatch })
 		if n < 0 {

@@ -141,6 +141,8 @@ func (b *Bound) earlier() string {
 		return ", or earlier at " + thousands(asl.MaxEvents) + " events that all rounds of the outer loop share"
 	case b.fillsInRounds():
 		return fmt.Sprintf(", or earlier at %s events that up to %d rounds of the outer loop share", thousands(asl.MaxEvents), b.Rounds)
+	case b.Kind == ByTime && !b.isShared() && b.Events > mostEvents: // with the shortest of waits that are drawn
+		return ", or earlier at " + b.events()
 	case b.Events == 0 || !b.isShared():
 		return ""
 	}

@@ -287,7 +287,8 @@ func (run *lapRun) tick(p *path, turn Turn) (seconds float64, ok bool) {
 	if p.at.state.Wait == nil {
 		return 0, !passesTime(p.at.state)
 	}
-	waits, ok := run.types.WaitTime(p.at.state, p.at.env)
+	waits, most, ok := run.types.WaitTime(p.at.state, p.at.env)
+	p.atMost = p.atMost || waits != most // with the shortest waits, there are the most polls
 	run.types.PassTime(waits)
 	return waits.Seconds(), ok
 }

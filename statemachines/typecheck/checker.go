@@ -100,7 +100,7 @@ func newChecker(m *asl.StateMachine, o Options) *Checker {
 		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
 	}
 	if !o.started.IsZero() {
-		c.clock = &instant{o.started, o.started, o.started}
+		c.clock = &instant{start: o.started, entry: o.started, now: o.started}
 	}
 	c.queue.states = c.states
 	c.enroll(&m.Flow, nil)

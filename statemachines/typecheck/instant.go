@@ -8,7 +8,11 @@ import (
 
 // instant is the time that the clock of an execution shows, and when the execution and the state
 // began.
-type instant struct{ start, entry, now time.Time }
+type instant struct {
+	start, entry, now time.Time
+
+	drawn *float64 // by each $random() of the Wait that is asked for its time; nil elsewhere
+}
 
 // StartedAt finds the types of the same machine in executions that start at a time. Their
 // clock stands still until SetNow: what a state computes with it is known.
@@ -59,6 +63,8 @@ func (i *instant) read(name string, arguments int) (Value, bool) {
 		return numberOf(float64(i.now.UnixMilli())), true
 	case name == "now":
 		return timestamp(i.now), true
+	case name == "random" && i.drawn != nil:
+		return numberOf(*i.drawn), true
 	default:
 		return Value{}, false
 	}

@@ -22,9 +22,31 @@ func (c *Checker) NeverWaits(s *asl.State) bool {
 	return v.kinds() == numbers && slices.Equal(v.set.number, []float64{0})
 }
 
-// WaitTime is how long a Wait waits that is entered with an environment, at the time of StartedAt and
-// SetNow; not ok if that is not known.
-func (c *Checker) WaitTime(s *asl.State, in Env) (waits time.Duration, ok bool) {
+// draws are what WaitTime lets $random() give, in turn: the least, and nearly the most.
+var draws = []float64{0, 1 - 1e-9}
+
+// WaitTime is how long a Wait waits at least, and at most, that is entered with an environment, at the time
+// of StartedAt and SetNow; not ok if that is not known. Both differ where the length is drawn.
+func (c *Checker) WaitTime(s *asl.State, in Env) (least, most time.Duration, ok bool) {
+	if least, ok = c.waitTime(s, in); ok || c.clock == nil {
+		return least, least, ok
+	}
+	defer func() { c.clock.drawn = nil }()
+	for i := range draws {
+		c.clock.drawn = &draws[i]
+		waits, ok := c.waitTime(s, in)
+		if !ok {
+			return 0, 0, false
+		}
+		if i == 0 {
+			least, most = waits, waits
+		}
+		least, most = min(least, waits), max(most, waits)
+	}
+	return least, most, true
+}
+
+func (c *Checker) waitTime(s *asl.State, in Env) (waits time.Duration, ok bool) {
 	x := c.newScene(s, in, false)
 	here := x.with(x.inputPath())
 	if until := s.Wait.Timestamp; until != nil {

@@ -316,6 +316,8 @@ func (x *scene) trendOfCall(name string, values []Value) Trend {
 		return Moves // in a format
 	case !follows:
 		return NoTrend
+	case (name == "max" || name == "min") && len(values) == 1:
+		return trendOfExtreme(values[0].list())
 	case !keepsTrend(name, values):
 		return Moves
 	case name == "not":
@@ -323,6 +325,28 @@ func (x *scene) trendOfCall(name string, values []Value) Trend {
 	default:
 		return values[0].trend()
 	}
+}
+
+// trendOfExtreme is the trend of the largest or smallest item of a list: that of all items, but for those that
+// may be missing and do not follow the clock, such as the time of a redrive.
+func trendOfExtreme(l *list) Trend {
+	if l == nil || l.others().trend() != NoTrend {
+		return Moves
+	}
+	all := NoTrend
+	for _, item := range l.items {
+		switch t := item.trend(); {
+		case t == NoTrend && item.may(missing):
+		case all == NoTrend:
+			all = t
+		case t != all:
+			return Moves
+		}
+		if all == NoTrend && !item.may(missing) {
+			return Moves // the item stays the same
+		}
+	}
+	return all
 }
 
 // keepsTrend tells whether the result of a function goes as its first argument does, or against
