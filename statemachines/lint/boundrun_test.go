@@ -214,6 +214,12 @@ func (l polledLoop) requireTrue(t *testing.T) {
 		}
 		if !l.fails { // else the retries are calls, too
 			require.Equal(t, polls, bound.Polls, why)
+			visits := 0
+			for _, name := range append([]string{"Extra1", "Extra2"}, l.order...) {
+				visits += ran.Visits[name]
+			}
+			inside := map[string]float64{"Parallel": 2}[l.extra] // the history may be full there
+			require.InDelta(t, visits, bound.Transitions, inside, why)
 		}
 		require.Equal(t, ran.Stop.Sub(ran.Start).Truncate(time.Second), bound.After.Truncate(time.Second), why)
 	}
@@ -224,7 +230,7 @@ func (l polledLoop) requireTrue(t *testing.T) {
 func TestBoundsAreThoseOfARun(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the loops are the same in each run
-	for i := range race.Of(600, 20) {
+	for i := range race.Of(150, 20) {
 		l := drawLoop(r)
 		t.Run(fmt.Sprint(i), func(t *testing.T) { l.requireTrue(t) })
 	}

@@ -4,9 +4,24 @@ import (
 	"container/heap"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
+
+// lead is what an execution does before it comes to a loop, on the way with the fewest events.
+type lead struct {
+	first  *asl.State    // of the loop; nil if nothing leads there
+	events int           // from the start of the execution on
+	wait   time.Duration // of Wait states, by numbers in the definition
+	more   bool          // another way, or something on this one, may take more events
+	longer bool          // or more time
+}
+
+// add adds what comes before or beside, and keeps the path.
+func (l *lead) add(o lead) {
+	l.events, l.wait, l.more, l.longer = l.events+o.events, l.wait+o.wait, l.more || o.more, l.longer || o.longer
+}
 
 // leads are the ways with the fewest events from the start of a flow to each of its states.
 type leads struct {
@@ -170,4 +185,42 @@ func (q *leadings) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
+}
+
+// through is the way through a whole flow.
+func (c *checker) through(f *asl.Flow) lead {
+	ends := map[string]bool{}
+	for _, s := range f.States {
+		if s.End || s.Type == asl.TypeSucceed || s.Type == asl.TypeFail {
+			ends[s.Name] = true
+		}
+	}
+	all := c.fewest(f, ends)
+	if all.first != nil {
+		all.add(c.costOf(all.first))
+	}
+	return all
+}
+
+// costOf is what a visit of a state takes at least.
+func (c *checker) costOf(s *asl.State) lead {
+	events, _ := visit(s)
+	out := lead{events: events, wait: literalWait(s)}
+	switch {
+	case s.Wait != nil:
+		out.longer = s.Wait.Seconds == nil || s.Wait.Seconds.Literal == nil
+	case s.Parallel != nil:
+		out.events = ofParallel
+		for _, branch := range s.Flows() {
+			inside := c.through(branch)
+			wait := max(out.wait, inside.wait)
+			out.add(inside)
+			out.wait = wait
+		}
+	case s.Map != nil && !s.Map.Distributed:
+		out.events, out.more, out.longer = ofParallel, true, passesTime(s)
+	default:
+		out.longer = passesTime(s)
+	}
+	return out
 }
