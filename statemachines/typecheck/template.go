@@ -93,6 +93,11 @@ func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 	case "StringSplit":
 		return arrayOf(newList(anyText))
 	case "ArrayGetItem":
+		if i, ok := oneNumber(values[1]); ok && values[0].kinds() == arrays {
+			if item, ok := itemAt(values[0], i); ok && i >= 0 && !item.may(missing) {
+				return item
+			}
+		}
 		return join(values[0].list().element(), ofKinds(null))
 	case "JsonMerge":
 		return ofKinds(objects)
@@ -118,6 +123,9 @@ func demandArguments(function string, values []Value) {
 			case function != "ArrayContains":
 				v.demandKinds(numbers)
 				v.demand(func(d *Demand) { d.index = d.index || function == "ArrayGetItem" })
+				if _, known := oneNumber(v); !known && function == "ArrayGetItem" {
+					values[0].demandPicked()
+				}
 			}
 		case "JsonMerge":
 			v.demandKinds(objects)
