@@ -99,8 +99,8 @@ fix-truth: ## Draw 5000 machines that poll (or MACHINES, from the seed FIRST), b
 SUITES ?=
 MUTANTS ?=
 
-# A mutant takes about a second, and one that survives up to two minutes. See more by
-# MUTANTS='-only fix/veto.go', which tries some of them.
+# Each subtest runs with the mutants that it can tell: ten minutes on one core, and one for
+# those of a file, as with MUTANTS='-only fix/veto.go'.
 .PHONY: mutants
 mutants: ## Take each condition away by which fix and trial refuse a change or tell a difference: a test fails (or one of SUITES=repairs,fix), but for tests/mutants/survivors.tsv, from which MUTANTS=-update strikes
 	$(COLLECT_RARELY) go run ./tests/mutants $(MUTANTS) -suites '$(SUITES)' -corpus '$(CORPUS)' -facts '$(FACTS)'

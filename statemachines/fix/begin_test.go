@@ -53,6 +53,12 @@ func TestLoopWithADeadline(t *testing.T) {
 		"the start of the execution":     {replacer(inJSONata, `"Comment": "c"`, "$millis() - $toMillis($states.context.Execution.StartTime) > 7200000"), ""},
 		"a start in JSONPath":            {replacer(inJSONPath, `"Assign": {"began.$": "$$.State.EnteredTime"}`, "$millis() - $toMillis($began) > 7200000"), ""},
 		"a deadline that a rule of JSONPath compares with": {timestamp, ""},
+		"a length from the input, and a deadline in another branch": {
+			`{"StartAt": "First", "States": {"First": {"Type": "Pass", "Next": "Both"}, "Both": {"Type": "Parallel", "End": true, "Branches": [
+				{"StartAt": "Set", "States": {"Set": {"Type": "Pass", "QueryLanguage": "JSONata", "Assign": {"deadline": "{% $millis() + 7200000 %}"}, "End": true}}}, ` +
+				replacer(inJSONPath, `"QueryLanguage": "JSONata", "Assign": {"deadline": "{% $millis() + $states.input.most %}"}`, "$millis() > $deadline") + `]}}}`,
+			"compares the time with $deadline, and the definition does not show how long that lets the loop wait",
+		},
 		"a length from the input": {
 			replacer(inJSONata, `"Assign": {"deadline": "{% $millis() + $states.input.most %}"}`, "$millis() > $deadline"),
 			"compares the time with $deadline, and the definition does not show how long that lets the loop wait",

@@ -146,9 +146,11 @@ func (l *loop) assigned(s *asl.State) []string {
 
 // changesData tells whether a Pass has a field that makes its output another than its input.
 func (l *loop) changesData(s *asl.State) bool {
-	return slices.ContainsFunc([]string{"Result", "Parameters", "InputPath", "OutputPath", "Output"}, func(field string) bool {
-		return l.node(s).Get(field) != nil
-	})
+	fields := []string{"OutputPath", "Output"}
+	if s.ResultPath != nil { // else its result is dropped
+		fields = append(fields, "Result", "Parameters", "InputPath")
+	}
+	return slices.ContainsFunc(fields, func(field string) bool { return l.node(s).Get(field) != nil })
 }
 
 // behindCount is the first state from one on that is no Pass of the loop.

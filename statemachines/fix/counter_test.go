@@ -42,25 +42,27 @@ func TestLoopThatCounts(t *testing.T) {
 	inPoll := strings.Replace(start+wait+look+ends, `"Next": "Done?"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Done?"`, 1)
 	pollInJSONata := `{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inPoll[1:])
 	for name, c := range map[string]struct{ text, refused string }{
-		"in the Wait":                {inWait, ""},
-		"in the Wait, in JSONata":    {inJSONata, ""},
-		"in a Pass":                  {inPass, ""},
-		"in a Pass that comes first": {first, ""},
-		"in the poll":                {inPoll, ""},
-		"in the poll, in JSONata":    {pollInJSONata, ""},
-		"up to a variable":           {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 0, "most": 20}`, `$n >= 20`, `$n >= $most`).Replace(pollInJSONata), ""},
-		"in the poll and for a Fail": {strings.Replace(inPoll, `"Bad": {"Type": "Fail"}`, `"Bad": {"Type": "Fail", "CausePath": "States.JsonToString($n)"}`, 1), ofItself},
-		"in the poll, for a branch":  {strings.Replace(inPoll, `{"Type": "Succeed"}`, `{"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Polls", "States": {"Polls": {"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}}}]}`, 1), ofItself},
-		"from a rule of a Choice":    {strings.Replace(inWait, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.go", "IsPresent": true, "Assign": {"n": 0}, "Next": "Wait"}], "Default": "Good"}`, 1), ""},
-		"set to null elsewhere":      {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
-		"set anew behind":            {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
-		"for a state behind":         {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), behind},
-		"and changes the data":       {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), inData},
-		"in the Wait, for another":   {strings.Replace(inWait, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), changes},
-		"with an Output":             {strings.Replace(inJSONata, `"Seconds"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Seconds"`, 1), changes},
-		"for the poll":               {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), polled},
-		"in the poll and for it":     {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 1}`, `"Next": "Done?"`, `"TimeoutSecondsPath": "$n", "Next": "Done?"`).Replace(inPoll), ofItself},
-		"in the poll and for a Wait": {strings.Replace(pollInJSONata, `"Seconds": 30`, `"Seconds": "{% 30 + $n %}"`, 1), ofItself},
+		"in the Wait":                    {inWait, ""},
+		"in the Wait, in JSONata":        {inJSONata, ""},
+		"in a Pass":                      {inPass, ""},
+		"in a Pass that comes first":     {first, ""},
+		"in the poll":                    {inPoll, ""},
+		"in the poll, in JSONata":        {pollInJSONata, ""},
+		"in the poll, beside other data": {addRule(inPoll, `{"Variable": "$.more", "IsPresent": true, "Next": "Bad"}`), `a rule of "Done?" leads to "Bad" by data that "Look" does not give: $.more`},
+		"up to a variable":               {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 0, "most": 20}`, `$n >= 20`, `$n >= $most`).Replace(pollInJSONata), ""},
+		"in the poll and for a Fail":     {strings.Replace(inPoll, `"Bad": {"Type": "Fail"}`, `"Bad": {"Type": "Fail", "CausePath": "States.JsonToString($n)"}`, 1), ofItself},
+		"in the poll, for a branch":      {strings.Replace(inPoll, `{"Type": "Succeed"}`, `{"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Polls", "States": {"Polls": {"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}}}]}`, 1), ofItself},
+		"from a rule of a Choice":        {strings.Replace(inWait, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.go", "IsPresent": true, "Assign": {"n": 0}, "Next": "Wait"}], "Default": "Good"}`, 1), ""},
+		"set to null elsewhere":          {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
+		"set anew behind":                {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
+		"for a state behind":             {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), behind},
+		"and drops the data":             {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": null`, 1), ""},
+		"and changes the data":           {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), inData},
+		"in the Wait, for another":       {strings.Replace(inWait, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), changes},
+		"with an Output":                 {strings.Replace(inJSONata, `"Seconds"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Seconds"`, 1), changes},
+		"for the poll":                   {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), polled},
+		"in the poll and for it":         {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 1}`, `"Next": "Done?"`, `"TimeoutSecondsPath": "$n", "Next": "Done?"`).Replace(inPoll), ofItself},
+		"in the poll and for a Wait":     {strings.Replace(pollInJSONata, `"Seconds": 30`, `"Seconds": "{% 30 + $n %}"`, 1), ofItself},
 		"then anew for the next loop": {strings.Replace(inPoll, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Rest"},
 			"Rest": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericGreaterThan": 3, "Next": "End"}], "Default": "More"}, "More": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Rest"},
 			"End": {"Type": "Succeed"}`, 1), ""},
@@ -125,7 +127,16 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 			`{"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns", "Next": "Wait"}`,
 			`{"n.$": "States.MathAdd($.`+to+`, 1)"}, "ResultPath": "$.sum", "Next": "Put"}, "Put": {"Type": "Pass", `+from+`, "ResultPath": "$.turns", "Next": "Wait"}`).Replace(path)
 	}
-	const reads = `, and "Good" reads that: count in a variable or member that the loop alone reads`
+	count := func(fields string) string {
+		return strings.Replace(path, `"Parameters": {"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns"`, fields, 1)
+	}
+	const (
+		reads     = `, and "Good" reads that: count in a variable or member that the loop alone reads`
+		another   = `"Count" changes the data that the states behind the loop get`
+		nothing   = `compares a count, and nothing before the loop sets that to a number: do so in a Pass`
+		addsToAll = `"Parameters": {"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns"`
+		noZero    = `"Zero": {"Type": "Pass", "Result": {"n": 0}, "ResultPath": "$.other", "Next": "Wait"}`
+	)
 	for name, c := range map[string]struct{ text, refused string }{
 		"in JSONPath":               {path, ""},
 		"in JSONata":                {expression, ""},
@@ -142,7 +153,24 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 		"for an expression behind":  {good(expression, `{"Type": "Pass", "Output": "{% $states.input.turns %}", "End": true}`), `"Count" counts in $.turns` + reads},
 		"for a call with all data":  {good(path, `{"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payload.$": "$"}, "End": true}`), "the call was Good with"},
 		"for the poll":              {strings.Replace(path, `"$.id"}, "ResultPath": "$.q"`, `"States.Format('{}-{}', $.id, $.turns.n)"}, "ResultPath": "$.q"`, 1), `"Count" counts in $.turns, and "Look" reads that`},
-		"beside other data":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}`, `{"n.$": "States.MathAdd($.other.n, 1)"}`, 1), `"Count" changes the data that the states behind the loop get`},
+		"beside other data":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}`, `{"n.$": "States.MathAdd($.other.n, 1)"}`, 1), another},
+		"beside a variable": {
+			good(count(addsToAll+`, "Assign": {"last.$": "$.turns.n"}`), `{"Type": "Pass", "Parameters": {"last.$": "$last"}, "End": true}`), `"Count" sets $last` + reads,
+		},
+		"beside another member behind": {
+			good(path, `{"Type": "Pass", "Result": 1, "ResultPath": "$.other", "Next": "Tell"}, "Tell": {"Type": "Pass", "Parameters": {"polls.$": "$.turns.n"}, "End": true}`),
+			`"Count" counts in $.turns, and "Tell" reads that`,
+		},
+		"then anew by a Task": {
+			good(path, `{"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "ResultPath": "$.turns", "Next": "Tell"},
+				"Tell": {"Type": "Pass", "Parameters": {"it.$": "$.turns"}, "End": true}`), "",
+		},
+		"in data that it drops": {
+			count(addsToAll[:len(addsToAll)-len(`"$.turns"`)] + `null, "OutputPath": "$.q"`), another,
+		},
+		"without adding":            {count(`"Result": {"n": 1}, "ResultPath": "$.turns"`), another},
+		"of no kind, with any name": {good(count(`"Result": {"n": 1}`), `{"Type": "Pass", "Parameters": {"all.$": "$..State"}, "End": true}`), another},
+		"with nothing before it":    {strings.Replace(path, `"Zero": {"Type": "Pass", "Result": {"n": 0}, "ResultPath": "$.turns", "Next": "Wait"}`, noZero, 1), nothing},
 		"in data made anew":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns"`, `{"id.$": "$.id", "turns": {"n.$": "States.MathAdd($.turns.n, 1)"}}`, 1), `"Count" makes the data anew from the members that it lists, and drops any other`},
 	} {
 		if !race.Takes(name, 12) {
@@ -167,6 +195,15 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 			require.Equal(t, uncounted, loops[0].Uncounted)
 		})
 	}
+	t.Run("beside one that no rule reads", func(t *testing.T) {
+		t.Parallel()
+		_, loops := apply(t, strings.Replace(path, `"ResultPath": "$.turns", "Next": "Wait"},
+  "Good"`, `"ResultPath": "$.turns", "Next": "More"},
+  "More": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.others.n, 1)"}, "ResultPath": "$.others", "Next": "Wait"},
+  "Good"`, 1), fix.Options{Strategy: compile.Variables})
+		require.Empty(t, loops[0].Refused)
+		require.Equal(t, []string{"turns", "others"}, loops[0].Uncounted)
+	})
 }
 
 // A loop stays whose number of polls the input says.
@@ -211,7 +248,11 @@ func TestLoopWithALimitFromTheInput(t *testing.T) {
 			require.Contains(t, loops[0].Refused, fmt.Sprintf(unknown, c.with))
 		})
 	}
-	began := strings.Replace(limit(`"Variable": "$n", "NumericGreaterThanEquals": 20`), `{"n": 0, "most.$": "$.most"}`, `{"n.$": "$.begun"}`, 1)
+	byNumber := limit(`"Variable": "$n", "NumericGreaterThanEquals": 20`)
+	began := strings.Replace(byNumber, `{"n": 0, "most.$": "$.most"}`, `{"n.$": "$.begun"}`, 1)
 	_, loops := apply(t, began, fix.Options{Strategy: compile.Variables})
 	require.Contains(t, loops[0].Refused, `compares a count, and nothing before the loop sets that to a number: do so in a Pass`)
+	other := strings.Replace(byNumber, `"States.MathAdd($n, 1)"}`, `"States.MathAdd($n, 1)", "last.$": "$$.State.EnteredTime"}`, 1)
+	_, loops = apply(t, other, fix.Options{Strategy: compile.Variables})
+	require.Empty(t, loops[0].Refused, "no rule reads the other variable")
 }

@@ -94,12 +94,12 @@ func (l *loop) countsFrom(s *asl.State, made map[*asl.State]string) bool {
 	})
 }
 
-// madeMember is the one member of the data that a Pass makes anew; empty if it does not make one alone.
+// madeMember is the one member of the data that a state makes anew; empty if it does not make one alone.
 func (l *loop) madeMember(s *asl.State) string {
 	switch {
 	case s.QueryLanguage == asl.JSONata:
 		return outputMember(l.node(s).Get("Output"))
-	case s.ResultPath == nil || s.ResultPath.Root() || s.ResultPath.Context():
+	case s.ResultPath == nil:
 		return ""
 	default:
 		return strings.Join(namesOf(s.ResultPath), ".")
@@ -148,7 +148,7 @@ func (l *loop) memberReader(path string) string {
 	if reads(l.poll) {
 		return l.poll.Name
 	}
-	return l.readerBehind(reads, func(s *asl.State) bool { return s.Type == asl.TypePass && l.madeMember(s) == path })
+	return l.readerBehind(reads, func(s *asl.State) bool { return l.madeMember(s) == path })
 }
 
 // writesResult is where a state in JSONPath puts its result, which it does not read.
@@ -171,7 +171,7 @@ func (l *loop) refusePass(s *asl.State) error {
 	if path := l.countedMember(s); path != "" && l.memberReader(path) != "" {
 		return refuse("the loop does more than poll: %q counts in $.%s, and %q reads that: %s", s.Name, path, l.memberReader(path), advice)
 	}
-	if name, reader := l.readVariable(s); name != "" && !l.changesData(s) {
+	if name, reader := l.readVariable(s); name != "" {
 		return refuse("the loop does more than poll: %q sets $%s, and %q reads that: %s", s.Name, name, reader, advice)
 	}
 	if l.listsMembers(s) {

@@ -57,6 +57,11 @@ func TestDeadlineThatTheLoopSets(t *testing.T) {
 			require.Contains(t, loops[0].Refused, `compares the time with $until, which "`+setter+`" sets in the loop: set it in a state before the loop`)
 		})
 	}
+	t.Run("no state", func(t *testing.T) {
+		t.Parallel()
+		loops := loopsOf(t, strings.Replace(machine, `"Seconds": 30`, `"Seconds": 30, "Assign": {"last": "{% $now() %}"}`, 1))
+		require.Contains(t, loops[0].Refused, `compares the time with $until, and the definition does not show how long that lets the loop wait`)
+	})
 }
 
 // choiceInJSONata writes the Choice of jobLoop in JSONata.

@@ -173,10 +173,31 @@ func TestBoundOfOneStatus(t *testing.T) {
 		"Done?": {"Type": "Choice", "Default": "Bad", "Choices": [{"Condition": "{% $states.input = 'QUEUED' and $n > 40 %}", "Next": "Full"},
 			{"Condition": "{% $states.input in ['QUEUED', 'RUNNING'] %}", "Next": "Nap"}, {"Condition": "{% $states.input = 'SUCCEEDED' %}", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}, "Full": {"Type": "Fail", "Error": "Full"}}}`
-	_, loops := apply(t, loop, fix.Options{Strategy: compile.Variables})
-	require.Len(t, loops, 1)
-	require.Equal(t, `the loop leads to "Full" by a count or a time for QUEUED alone, and nothing bounds it for other statuses: `+
-		`put a Choice on the way back that looks at the count or the time alone`, loops[0].Refused)
+	const full, rule = `"Next": "Full"}`, `{"Condition": "{% $states.input = 'QUEUED' and $n > 40 %}", "Next": "Full"}`
+	edit := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(loop) }
+	for name, c := range map[string]struct{ text, reason string }{
+		"the status alone is counted": {loop, `the loop leads to "Full" by a count for QUEUED alone, and nothing bounds it for other statuses: put a Choice on the way back that looks at the count alone`},
+		"beside a bound": {
+			edit(rule, rule+`, {"Condition": "{% $n > 80 %}", "Next": "Late"}`, `"Full": {`, `"Late": {"Type": "Fail", "Error": "Late"}, "Full": {`),
+			`nothing leads to "Late" any more: the old loop leads RUNNING of athena:StartQueryExecution there, with which the new one polls on. Lead a failure or a bound of the loop there, too`,
+		},
+		"a status that the job does not have": {edit("'QUEUED' and", "'ODD' and"), `nothing leads to "Full" any more: in a trial, no status of athena:StartQueryExecution alone leads there`},
+		"one leads there, and the count elsewhere": {
+			edit("athena:getQueryExecution", "glue:getJobRun", `{"QueryExecutionId": `, `{"JobName": "j", "RunId": `, "QueryExecution.Status.State", "JobRun.JobRunState", `['QUEUED', 'RUNNING']`, `['WAITING', 'STARTING', 'RUNNING']`,
+				rule, strings.NewReplacer("QUEUED", "WAITING", full, `"Next": "Bad"}, {"Condition": "{% $states.input = 'STOPPING' %}", "Next": "Full"}`).Replace(rule)),
+			`nothing leads to "Full" any more: the old loop leads STOPPING of glue:StartJobRun there, with which the new one polls on`,
+		},
+	} {
+		if !race.Takes(name, 12) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, loops := apply(t, c.text, fix.Options{Strategy: compile.Variables})
+			require.Len(t, loops, 1)
+			require.Contains(t, loops[0].Refused, c.reason)
+		})
+	}
 }
 
 // A loop that looks at more than the status stays: a compiled one does not tell such answers apart.
@@ -202,6 +223,14 @@ func TestLoopOnMoreThanTheStatus(t *testing.T) {
 		"a message while the job runs":      {rule(`$is = 'RUNNING' and $contains($why, 'stuck')`, "Bad"), "with status RUNNING and JobRun.ErrorMessage like *stuck*, the execution fails Bad, and with the new loop it polls on" + alone},
 		"a state of its own while it runs":  {rule(`$is = 'RUNNING' and $contains($why, 'stuck')`, "Other"), `RUNNING may lead to "Other" by more than the status, which is all that a new loop looks at`},
 		"a failure by its message":          {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Other"), `FAILED leads to "Bad" or "Other" by more than the status, which is all that a new loop looks at`},
+		"a status that nobody knows":        {rule(`$is = 'ODD'`, "Other"), `in a trial, no status of glue:StartJobRun alone leads there, and a new loop looks at nothing else`},
+		"a status on the way to an end":     {rule(`$is = 'STOPPING'`, "Other"), `nothing leads to "Other" any more: the old loop leads STOPPING of glue:StartJobRun there, with which the new one polls on`},
+		"a status that runs":                {rule(`$is = 'RUNNING'`, "Other"), `nothing leads to "Other" any more: the old loop leads RUNNING of glue:StartJobRun there, with which the new one polls on`},
+		"a status that runs, and a message": {rule(`$is = 'RUNNING' and $contains($why, 'stuck')`, "Bad") + "," + rule(`$is = 'ODD'`, "Other"), `in a trial, no status of glue:StartJobRun alone leads there`},
+		"a message of any other status": {
+			rule(`$is in ['FAILED', 'ERROR', 'TIMEOUT', 'STOPPED', 'EXPIRED']`, "Bad") + "," + rule(`$is in ['STARTING', 'RUNNING', 'STOPPING', 'WAITING']`, "Nap") + "," + rule(`$contains($why, 'stuck')`, "Other"),
+			`in a trial, no status of glue:StartJobRun alone leads there`,
+		},
 		"a message that leads the same way": {rule(`$is = 'FAILED' and $contains($why, 'memory')`, "Bad"), ""},
 	} {
 		if !race.Takes(name, 12) {

@@ -44,6 +44,9 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 	withoutBad := func(text string) string {
 		return strings.Replace(text, `, "Bad": {"Type": "Fail", "Error": "Broken"}`, "", 1)
 	}
+	destination := func(status, next string) string {
+		return `{"Variable": "$.d.KinesisDataStreamDestinations[0].DestinationStatus", "StringEquals": "` + status + `", "Next": "` + next + `"}`
+	}
 	for name, c := range map[string]struct{ text, reason, exit string }{
 		"a failure on the way to another": {loopOf(database, "DbInstanceIdentifier", toDatabase, available+","+failed), "", "Bad"},
 		"a filter in JSONata":             {withoutBad(loopOf(database, "DbInstanceIdentifier", "", condition("$exists($states.input.DbInstances[DbInstanceStatus = 'available'])", "Good"))), "", ""},
@@ -67,6 +70,11 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 			loopOf("sagemaker:describeImage", "ImageName", `, "ResultPath": "$.d"`,
 				`{"Variable": "$.d.ImageStatus", "StringEquals": "CREATED", "Next": "Good"}, {"Variable": "$.d.ImageStatus", "StringEquals": "CREATE_FAILED", "Next": "Bad"}`),
 			"the catalogue knows 2 waiters of sagemaker:DescribeImage that the loop may mean (ImageCreated, ImageUpdated)", "",
+		},
+		"two statuses of one failure": {
+			strings.Replace(loopOf("dynamodb:describeKinesisStreamingDestination", "TableName", `, "ResultPath": "$.d"`, destination("ACTIVE", "Good")+","+destination("DISABLED", "Off")+","+destination("ENABLE_FAILED", "Bad")),
+				`"Good": {`, `"Off": {"Type": "Fail", "Error": "Off"}, "Good": {`, 1),
+			`nothing leads to "Bad" any more: dynamodb:KinesisStreamingDestinationActive takes ENABLE_FAILED for the same failure as another status, and a new loop leads both to one state. Lead the other status to "Bad", too`, "",
 		},
 		"a status that nobody knows beside all failures": {
 			strings.Replace(loopOf("kinesis:describeStream", "StreamName", `, "ResultPath": "$.d"`, stream("ACTIVE", "Good")+","+stream("DELETING", "Gone")+","+stream("LOST", "Bad")),

@@ -187,6 +187,9 @@ func TestRefusals(t *testing.T) {
 			`"q"}, "Next": "Wait"`, `"q"}, "Next": "First"`, 1),
 		`"Again" leads back into the loop at the Choice "Any left?", and a compiled loop waits for one job`: strings.NewReplacer(`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Again"`).Replace(
 			machine("", "", "", `, "Again": {"Type": "Pass", "Next": "Any left?"}, "Any left?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Query", "IsPresent": true, "Next": "Get"}], "Default": "Report"}`)),
+		`"Next one" leads back into the loop at the Choice "Which?", and a compiled loop waits for one job`: strings.NewReplacer(`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Next one"`, `"FAILED", "Next": "Failed"`, `"FAILED", "Next": "Which?"`).Replace(
+			machine("", "", "", `, "Next one": {"Type": "Pass", "Next": "Which?"}, "Which?": {"Type": "Choice", "Choices": [{"Variable": "$.q.QueryExecution.Query", "IsPresent": true, "Next": "Get"},
+				{"Variable": "$.q.QueryExecution.WorkGroup", "IsPresent": true, "Next": "Report"}], "Default": "Failed"}`)),
 		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
 		`does more than poll: "Log" is a Task`: strings.Replace(machine("", "", "", `, "Log": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish",
       "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "it runs"}, "ResultPath": null, "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),

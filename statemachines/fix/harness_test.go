@@ -3,6 +3,7 @@ package fix_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,7 +60,7 @@ func TestValuesThatALoopNeeds(t *testing.T) {
 func TestRoutesOfARunningJob(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer(`"StringEquals": "FAILED", "Next": "Failed"`, `"StringEquals": "RUNNING", "Next": "Wait"`, `"Default": "Wait"`, `"Default": "Failed"`).Replace(machine("", "", "", ""))
-	_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+	_, loops := apply(t, text, fix.Options{Strategy: compile.Variables, MaxWait: 10 * time.Minute}) // to which it polls
 	require.Empty(t, loops[0].Refused)
 	require.Subset(t, loops[0].Routes, []fix.Route{{Status: "QUEUED", Before: "Failed", Meaning: lint.MeansRunning}, {Status: "RUNNING", Meaning: lint.MeansRunning}})
 }

@@ -7,13 +7,12 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 // checkLimit refuses a rule that compares a count with what nothing before the loop shows, such as the
 // input, or a count that begins there: a trial of such a loop would draw it.
 func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error {
-	if l.bound.Kind == lint.ByCount || !l.readsCount(raw) {
+	if !l.readsCount(raw) {
 		return nil
 	}
 	known := object{}
@@ -55,10 +54,10 @@ func (l *loop) beginsCount(raw []byte, known object) bool {
 	return true
 }
 
-// setsBefore tells whether a Pass before the loop sets a member of the data.
+// setsBefore tells whether a state before the loop sets a member of the data.
 func (l *loop) setsBefore(path string) bool {
 	for s := range l.machine.All {
-		if s.Type == asl.TypePass && l.isBefore(s) && l.madeMember(s) == path {
+		if l.isBefore(s) && l.madeMember(s) == path {
 			return true
 		}
 	}

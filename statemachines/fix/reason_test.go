@@ -34,7 +34,7 @@ func TestRulesOnOtherData(t *testing.T) {
 	t.Parallel()
 	const reason = `by data that "Get" does not give`
 	path := func(poll, rule string) string { return addRule(machine(poll, "", "", ""), rule) }
-	put := func(resultPath, rule string) string {
+	at := func(resultPath, rule string) string {
 		return addRule(strings.ReplaceAll(machineWith(`, "ResultPath": "`+resultPath+`"`, "", "", ""), "$.QueryExecution", resultPath+".QueryExecution"), rule)
 	}
 	variables := func(poll, rule string) string {
@@ -47,6 +47,12 @@ func TestRulesOnOtherData(t *testing.T) {
 	moved := func(poll, member, condition string) string {
 		return strings.ReplaceAll(jsonata(poll, condition), "$states.input.QueryExecution", "$states.input."+member+".QueryExecution")
 	}
+	mixed := func(poll, result, condition string) string {
+		return strings.NewReplacer(`"Choices"`, `"QueryLanguage": "JSONata", "Choices"`, `"Variable": "$.QueryExecution.Status.State", "StringEquals": "SUCCEEDED"`, `"Condition": "{% `+result+` = 'SUCCEEDED' %}"`,
+			`{"Variable": "$.QueryExecution.Status.State", "StringEquals": "FAILED", "Next"`, `{"Condition": "{% `+condition+` %}", "Next": "Failed"}, {"Condition": "{% `+result+` = 'FAILED' %}", "Next"`,
+			`{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId": "q"}`).Replace(machineWith(poll, "", "", ""))
+	}
+	const put, whole, assigned = "$states.input.q.QueryExecution.Status.State", "$states.input.QueryExecution.Status.State", "$s"
 	for name, c := range map[string]struct {
 		text  string
 		other bool // it reads other data
@@ -62,9 +68,17 @@ func TestRulesOnOtherData(t *testing.T) {
 		"all data":                   {path("", `{"Variable": "$", "IsString": true, "Next": "Failed"}`), true},
 		"a variable":                 {path("", `{"Variable": "$q.x", "IsPresent": true, "Next": "Failed"}`), true},
 		"a variable of the poll":     {path(`, "Assign": {"x.$": "$.QueryExecution.Status"}`, `{"Variable": "$x.State", "StringEquals": "CANCELLED", "Next": "Failed"}`), false},
-		"the context object":         {put("$.Execution", `{"Variable": "$$.Execution.Input.more", "IsPresent": true, "Next": "Failed"}`), true},
+		"the context object":         {at("$.Execution", `{"Variable": "$$.Execution.Input.more", "IsPresent": true, "Next": "Failed"}`), true},
 		"a poll without a result":    {variables(`, "ResultPath": null`, `{"Variable": "$.more", "IsPresent": true, "Next": "Failed"}`), true},
 		"a poll that drops its data": {variables(`, "OutputPath": null`, `{"Variable": "$.more", "IsPresent": true, "Next": "Failed"}`), true},
+
+		"JSONata on JSONPath: other data":       {mixed(`, "ResultPath": "$.q"`, put, `$states.input.more = 'x'`), true},
+		"JSONata on JSONPath: the answer":       {mixed(`, "ResultPath": "$.q"`, put, put+` = 'CANCELLED'`), false},
+		"JSONata on JSONPath: the whole answer": {mixed("", whole, whole+` = 'CANCELLED'`), false},
+		"JSONata on JSONPath: it gives no data": {mixed(`, "ResultPath": null, "Assign": {"s.$": "$.QueryExecution.Status.State"}`, assigned, `$states.input.more = 'x'`), true},
+		"JSONata: what the Wait reads, too": {
+			strings.Replace(jsonata(`, "Output": "{% $merge([$states.input, $states.result]) %}"`, `$states.input.pause = 9`), `"Seconds": 5`, `"Seconds": "{% $states.input.pause %}"`, 1), true,
+		},
 
 		"JSONata: a literal":                  {queryInJSONata("", `{"Condition": false, "Next": "Failed"},`, ""), false},
 		"JSONata: a function":                 {jsonata("", `$exists($states.input.QueryExecution.Status.AthenaError)`), false},

@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // A run outside of the frame may differ only if it breaks today.
@@ -188,5 +189,107 @@ func TestRuleTakesText(t *testing.T) {
 		document, err := jsontree.Parse([]byte(rule))
 		require.NoError(t, err)
 		require.Equal(t, takes, takesText(document.Root, "GONE"), rule)
+	}
+}
+
+// A word that was wrong hid what a loop does with answers: what lint finds of that with the right word is not new.
+func TestFindingThatAWordHid(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Look", "States": {"Look": {"Type": "Pass", "End": true}}}`))
+	require.NoError(t, err)
+	var mended lint.Finding
+	mended.Rule, mended.Pointer, mended.Message, mended.Severity, mended.Suggestion = typecheck.UnknownMember, "/States/Look", "m", diag.Warning, "State"
+	for rule, hid := range map[string]bool{
+		lint.StatusPollsOn: true, lint.UnboundedLoop: true, lint.LoopingDefault: true, typecheck.UnreachableRule: true,
+		lint.HotLoop: false, lint.UnretriedTask: false,
+	} {
+		shown := mended
+		shown.Rule, shown.Message, shown.Suggestion = rule, "n", ""
+		err := newFinding(&checked{machine: m, findings: []lint.Finding{mended}}, &checked{machine: m, findings: []lint.Finding{shown}}, mended)
+		require.Equal(t, hid, err == nil, rule)
+	}
+}
+
+// A run that must be mended, and is not, refuses an edit; one by another value than the status does not.
+func TestEveryRunIsMended(t *testing.T) {
+	t.Parallel()
+	kind := trial.Kind{Task: "Look", Sort: trial.Status, Value: "FAILED"}
+	beside, other := kind, kind
+	beside.Beside, other.Value = "ExitCode 1", "STOPPED"
+	for name, c := range map[string]struct {
+		kinds []trial.Kind
+		ok    bool
+	}{
+		"its own":            {[]trial.Kind{kind}, false},
+		"by another value":   {[]trial.Kind{beside, kind}, true},
+		"of another status":  {[]trial.Kind{other}, true},
+		"before another one": {[]trial.Kind{kind, other}, true},
+	} {
+		of := &candidate{every: true, of: []trial.Kind{kind}, mended: func(*trial.Run) bool { return false }}
+		require.Equal(t, c.ok, of.checkEvery(&trial.Report{Runs: []trial.Run{{Kinds: c.kinds}}}) == nil, name)
+	}
+}
+
+// An edit of a word that no service says changes no run but by that word.
+func TestIdleEdit(t *testing.T) {
+	t.Parallel()
+	differs := trial.Run{
+		Script: "the status FAILED", Kinds: []trial.Kind{{Task: "Look", Sort: trial.Status, Value: "FAILED"}},
+		Differences: []trial.Difference{{What: trial.End, Before: "FAILED", After: "SUCCEEDED"}},
+	}
+	require.NoError(t, idleError(&trial.Report{Runs: []trial.Run{{}}}, nil))
+	require.NoError(t, idleError(&trial.Report{Runs: []trial.Run{differs}}, framesOfWord("FAILED")))
+	require.ErrorContains(t, idleError(&trial.Report{Runs: []trial.Run{differs}}, framesOfWord("FAILD")), "the smallest edit changes more: with the status FAILED, ")
+}
+
+// The reason of an edit that no run shows says what hides it.
+func TestReasonOfWhatNoRunShows(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Look", "States": {
+  "Look": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "Next": "Done?"},
+  "Done?": {"Type": "Choice", "Choices": [{"Variable": "$.is", "StringEquals": "DONE", "Next": "Good"}], "Default": "Pause"},
+  "Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"}, "Good": {"Type": "Succeed"}}}`))
+	require.NoError(t, err)
+	at := func(rule, state string, severity diag.Severity) lint.Finding {
+		var f lint.Finding
+		f.Rule, f.Pointer, f.Severity = rule, "/States/"+state, severity
+		return f
+	}
+	run := func(sort trial.Sort, task, status, err string) trial.Run {
+		return trial.Run{Script: "a job", Kinds: []trial.Kind{{Task: task, Sort: sort}}, Before: trial.Outcome{Status: status, Error: err}}
+	}
+	loop, unknown := lint.Loop{Poll: stateOf(m, "Look"), Flow: &m.Flow}, lint.Loop{Choices: []*asl.State{stateOf(m, "Done?")}, Flow: &m.Flow}
+	unbounded, word := at(lint.UnboundedLoop, "Done?", diag.Warning), at(typecheck.EnumValue, "Done?", diag.Danger)
+	late, broken := run(trial.Never, "Look", "FAILED", "Late"), run(trial.Status, "Look", "FAILED", "States.Runtime")
+	const unseen = "no trial run shows that the smallest edit mends anything"
+	for name, c := range map[string]struct {
+		of     lint.Finding
+		loops  []lint.Loop
+		runs   []trial.Run
+		others []lint.Finding
+		want   string
+	}{
+		"something ends the loop":           {unbounded, []lint.Loop{loop}, []trial.Run{late}, nil, "something else ends the loop: with a job, the machine fails Late after 0s"},
+		"something ends another loop":       {unbounded, []lint.Loop{loop}, []trial.Run{run(trial.Never, "Other", "FAILED", "Late")}, nil, unseen},
+		"a job that ends":                   {unbounded, []lint.Loop{loop}, []trial.Run{run(trial.Status, "Look", "FAILED", "Late")}, nil, unseen},
+		"it polls on":                       {unbounded, []lint.Loop{loop}, []trial.Run{run(trial.Never, "Look", trial.PollsOn, "")}, nil, unseen},
+		"another rule":                      {word, []lint.Loop{loop}, []trial.Run{late}, nil, unseen},
+		"a loop that nobody knows":          {unbounded, []lint.Loop{unknown}, []trial.Run{late}, nil, unseen},
+		"no loop":                           {unbounded, nil, []trial.Run{late}, nil, unseen},
+		"all break":                         {word, nil, []trial.Run{broken, broken, run(trial.Fails, "Look", "SUCCEEDED", "")}, nil, "with each answer the machine fails States.Runtime before the edit can show: mend that first"},
+		"all break, by what another names":  {word, nil, []trial.Run{broken}, []lint.Finding{at(typecheck.AbsentMember, "Look", diag.Danger)}, "with each answer the machine fails States.Runtime before the edit can show: mend absent-member@Look first"},
+		"they break in two ways":            {word, nil, []trial.Run{broken, run(trial.Status, "Look", "FAILED", "States.QueryEvaluationError")}, nil, unseen},
+		"one does not break":                {word, nil, []trial.Run{run(trial.Status, "Look", "SUCCEEDED", "")}, nil, unseen},
+		"no run":                            {word, nil, nil, nil, unseen},
+		"no run, beside another finding":    {word, nil, nil, []lint.Finding{at(typecheck.AbsentMember, "Look", diag.Danger)}, unseen + ": mend absent-member@Look first"},
+		"no run, beside a weak finding":     {word, nil, nil, []lint.Finding{at(typecheck.AbsentMember, "Look", diag.Warning)}, unseen},
+		"no run, beside more of the same":   {word, nil, nil, []lint.Finding{at(typecheck.EnumValue, "Look", diag.Danger)}, unseen},
+		"no run, beside one of the machine": {word, nil, nil, []lint.Finding{at(typecheck.AbsentMember, "", diag.Danger)}, unseen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ch := &checked{machine: m, loops: c.loops, findings: c.others}
+			require.EqualError(t, ch.notShown(&trial.Report{Runs: c.runs}, c.of), c.want)
+		})
 	}
 }

@@ -301,9 +301,16 @@ func TestStateThatTheNewLoopLeavesOver(t *testing.T) {
 	t.Parallel()
 	guarded := strings.Replace(taskOfContainers, `{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`,
 		`{"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "IsPresent": true}, {"Variable": "$.d.Tasks[0].Containers[0].ExitCode", "NumericEquals": 0}`, 1)
+	breaking := strings.NewReplacer("WAIT", `"Seconds": 30`, `"Next": "Good"},
+`, `"Next": "Good"}, {"Variable": "$.r.QueryExecution.Status.State", "StringMatches": "*U*NG", "Next": "Pause"}, {"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "QUEUED", "Next": "Pause"},
+    {"Variable": "$.r.Lost", "StringEquals": "no", "Next": "Tell"},
+`).Replace(query)
+	late := strings.NewReplacer("WAIT", `"Seconds": 30`, `"StartAt"`, `"TimeoutSeconds": 3600, "StartAt"`, `"StringEquals": "FAILED"`, `"StringEquals": "LOST"`, `"StringEquals": "CANCELLED"`, `"StringEquals": "GONE"`).Replace(query)
 	for text, reason := range map[string]string{
-		strings.Replace(taskOfContainers, `"StringEquals": "STOPPED", "Next": "Bad"`, `"StringEquals": "LOST", "Next": "Bad"`, 1): `nothing leads to "Bad" any more: the old loop leads no failure of ecs:RunTask there, and polls on with MISSING, STOPPED-failure: repair the loop first, without --replace`,
-		guarded: "",
+		late: `nothing leads to "Tell" any more: the old loop leads no failure of athena:StartQueryExecution there, and polls on with FAILED, CANCELLED: repair the loop first, without --replace`,
+		strings.Replace(taskOfContainers, `"StringEquals": "STOPPED", "Next": "Bad"`, `"StringEquals": "LOST", "Next": "Bad"`, 1): `nothing leads to "Bad" any more: the old loop leads no failure of ecs:RunTask there, and polls on with STOPPED-failure: repair the loop first, without --replace`,
+		guarded:  "",
+		breaking: `nothing leads to "Tell" any more, and the old loop breaks with FAILED, CANCELLED: repair the loop first, without --replace`,
 	} {
 		_, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
 		require.Equal(t, reason, loops[0].Refused)

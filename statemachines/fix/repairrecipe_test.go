@@ -180,6 +180,13 @@ func TestRepairRecipes(t *testing.T) {
 			added: []string{`{"Or": [{"Variable": "$.r.Status", "StringEquals": "Failed"}, {"Variable": "$.r.Status", "StringEquals": "Cancelled"}, ` +
 				`{"Variable": "$.r.Status", "StringEquals": "TimedOut"}], "Next": "Tell"},`},
 		},
+		"a Wait that sets another variable than the job is counted": {
+			text: strings.NewReplacer("WAIT", `"Seconds": 30, "Assign": {"last.$": "$$.State.EnteredTime"}`, `"ResultPath": "$.s", "Next": "Pause"`, `"Assign": {"id.$": "$.QueryExecutionId"}, "Next": "Pause"`,
+				"$.s.QueryExecutionId", "$id", "Message\": \"m\"", "Message.$\": \"$last\"").Replace(query), rule: lint.UnboundedLoop, class: fix.Sure,
+		},
+		"a Pass that keeps the job is counted": {
+			text: strings.NewReplacer("WAIT", `"Seconds": 30`, `"Next": "Look"}`, `"Next": "Keep"}, "Keep": {"Type": "Pass", "Parameters": {"s.$": "$.s"}, "Next": "Look"}`).Replace(query), rule: lint.UnboundedLoop, class: fix.Sure,
+		},
 		"retries that poll have fewer attempts": {
 			text: retried, rule: lint.UnboundedLoop, maxWait: 24 * time.Hour, class: fix.Sure,
 			added: []string{`{"ErrorEquals": ["NotReady"], "IntervalSeconds": 60, "MaxAttempts": 1440, "BackoffRate": 1}`},

@@ -16,15 +16,14 @@ import (
 // first item of the answer alone: the others may still run.
 func (l *loop) checkSeveral(o Options) error {
 	several, err := l.mayAskForSeveral(o)
-	switch {
-	case err != nil:
-		return refuse("the change cannot be tried: %s", err)
-	case several:
+	if err != nil {
+		return err
+	}
+	if several {
 		return refuse("%q may ask for several jobs, and a compiled loop looks at one: it would go on when the first has ended. "+
 			"Replace a loop that asks for one job, such as one in a Map over the jobs", l.poll.Name)
-	default:
-		return nil
 	}
+	return nil
 }
 
 // mayAskForSeveral tells whether an answer may list several jobs while the entry looks at the first alone.

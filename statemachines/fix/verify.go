@@ -145,19 +145,21 @@ func (f *fragment) checkLeftOver() error {
 	}
 	const repair = "repair the loop first, without --replace"
 	failures, job := f.observed.exitsOf(pollcore.Failure), f.entry.FullName()
-	if slices.ContainsFunc(left, func(name string) bool { return slices.Contains(failures, name) }) {
-		return refuse("the new loop fails by a Fail state of its own, and nothing leads to %q any more: put a Pass state in front of %[1]q to keep it", left[0])
+	if i := slices.IndexFunc(left, func(name string) bool { return slices.Contains(failures, name) }); i >= 0 {
+		status := f.statusesOf(func(s seen) bool { return s.exit == left[i] })
+		return refuse("nothing leads to %q any more: %s takes %s for the same failure as another status, and a new loop leads both to one state. "+
+			"Lead the other status to %[1]q, too", left[i], job, status)
 	}
 	if missed := f.statusesOf(f.missesFailure); missed != "" {
 		return refuse("nothing leads to %q any more: the old loop leads no failure of %s there, and polls on with %s: %s", left[0], job, missed, repair)
 	}
-	if broken := f.statusesOf(func(s seen) bool { return strings.HasPrefix(s.err, "States.") }); broken != "" {
+	if broken := f.statusesOf(isBroken); broken != "" {
 		return refuse("nothing leads to %q any more, and the old loop breaks with %s: %s", left[0], broken, repair)
 	}
 	going := f.statusesOf(func(s seen) bool { return s.exit == left[0] })
-	if going != "" && !f.isBounded() && slices.Contains(f.late, left[0]) {
-		return refuse("the loop leads to %q by a count or a time for %s alone, and nothing bounds it for other statuses: "+
-			"put a Choice on the way back that looks at the count or the time alone", left[0], going)
+	if going != "" && !f.isBounded() && f.leadsByCount(left[0]) {
+		return refuse("the loop leads to %q by a count for %s alone, and nothing bounds it for other statuses: "+
+			"put a Choice on the way back that looks at the count alone", left[0], going)
 	}
 	if going != "" {
 		return refuse("nothing leads to %q any more: the old loop leads %s of %s there, with which the new one polls on. "+
@@ -170,10 +172,25 @@ func (f *fragment) checkLeftOver() error {
 		"Remove the way to %[1]q, or lead a bound of the loop there", left[0], job)
 }
 
+// leadsByCount tells whether a rule of the old loop leads to a state by a count.
+func (f *fragment) leadsByCount(exit string) bool {
+	for _, s := range f.loop.states {
+		if s.Choice == nil {
+			continue
+		}
+		for i := range s.Choice.Rules {
+			if s.Choice.Rules[i].Next == exit && f.readsCount(f.node(s).Get("Choices").Items[i].Raw()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // leadsByMore is a status that may lead to a state, and that the old loop was not seen to lead there; empty for none.
 func (f *fragment) leadsByMore(exit string) string {
 	for _, row := range f.rows {
-		if len(row.Values) > 0 && len(row.Routes) > 1 && slices.Contains(row.Routes, exit) {
+		if len(row.Values) > 0 && slices.Contains(row.Routes, exit) {
 			return row.Values[0]
 		}
 	}
@@ -194,7 +211,12 @@ func (f *fragment) statusesOf(is func(seen) bool) string {
 // missesFailure tells whether the old loop polls on with a failure that is no step to another end.
 func (f *fragment) missesFailure(s seen) bool {
 	passing, _ := f.entry.Passing(s.status)
-	return s.verdict == pollcore.Failure && s.exit == "" && passing != catalog.PassingEnding
+	return s.verdict == pollcore.Failure && s.exit == "" && !isBroken(s) && passing != catalog.PassingEnding
+}
+
+// isBroken tells whether an error of the engine ends the old loop at a status.
+func isBroken(s seen) bool {
+	return strings.HasPrefix(s.err, "States.") && !strings.HasPrefix(s.err, asl.ErrorTimeout)
 }
 
 // leftOver are the states of the flow to which nothing leads with the new loop.

@@ -68,3 +68,12 @@ func TestFailureKeepsItsWay(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be read is equal to nothing.
+func TestEqualJSON(t *testing.T) {
+	t.Parallel()
+	require.True(t, equalJSON(`{"a": 1, "b": 2}`, `{"b":2,"a":1}`))
+	require.False(t, equalJSON(`{"a": 1}`, `{"a": 2}`))
+	require.False(t, equalJSON("", "null"))
+	require.False(t, equalJSON("null", ""))
+}

@@ -174,7 +174,7 @@ const ownErrors = "JobPoller."
 // whyRefused is the refusal for a run that ends otherwise. It says if the end is a Fail state that fix added.
 func whyRefused(r *trial.Run) error {
 	before, after := r.Before, r.After
-	if before.Status == string(sim.StatusFailed) && after.Status == before.Status && strings.HasPrefix(after.Error, ownErrors) && before.Error != after.Error {
+	if before.Status == string(sim.StatusFailed) && strings.HasPrefix(after.Error, ownErrors) && before.Error != after.Error {
 		return refuse("with %s, the execution fails with %q, and the compiled loop does not lead there: it would end in a new Fail state", r.Script, before.Error)
 	}
 	return refuse("with %s, %s", r.Script, r.Differences[0])
@@ -259,7 +259,7 @@ func isOfItems(r *trial.Run) bool {
 // for which the old one polls on.
 func (j *judge) leavesRunning(r *trial.Run) bool {
 	return isOfItems(r) && r.After.Status == string(sim.StatusSucceeded) && r.After.Asked < r.Before.Asked &&
-		slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Status && j.verdicts[k.Value] == pollcore.Retry })
+		slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return j.verdicts[k.Value] == pollcore.Retry })
 }
 
 // isOfEarlierEnd tells whether an end that comes earlier can make a difference: calls behind the loop

@@ -141,9 +141,10 @@ func TestJudgeNamesWhereOneEnds(t *testing.T) {
 		before, after trial.Outcome
 		want          string
 	}{
-		"before": {ended, asked, "CANCELLING: succeeds -> polls on"},
-		"after":  {trial.Outcome{Status: "SUCCEEDED", Asked: 3}, trial.Outcome{Status: "FAILED", Error: "Job.Failed", Asked: 2}, "CANCELLING: polls on -> fails Job.Failed"},
-		"alike":  {trial.Outcome{Status: "SUCCEEDED", Asked: 3}, asked, "CANCELLED: succeeds -> fails Job.Failed"},
+		"before":                {ended, asked, "CANCELLING: succeeds -> polls on"},
+		"after":                 {trial.Outcome{Status: "SUCCEEDED", Asked: 3}, trial.Outcome{Status: "FAILED", Error: "Job.Failed", Asked: 2}, "CANCELLING: polls on -> fails Job.Failed"},
+		"nowhere that is known": {trial.Outcome{Status: "SUCCEEDED", Asked: 1}, asked, "CANCELLED: succeeds -> fails Job.Failed"},
+		"alike":                 {trial.Outcome{Status: "SUCCEEDED", Asked: 3}, asked, "CANCELLED: succeeds -> fails Job.Failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +152,9 @@ func TestJudgeNamesWhereOneEnds(t *testing.T) {
 			left := kind("CANCELLING")
 			if c.before.Asked == c.after.Asked {
 				left = kind("CANCELLED")
+			}
+			if name == "nowhere that is known" {
+				left = trial.Kind{}
 			}
 			require.NoError(t, j.read(&trial.Run{
 				Kinds: []trial.Kind{kind("CANCELLING"), kind("CANCELLED")}, Left: left, Before: c.before, After: c.after,
@@ -169,16 +173,19 @@ func TestJudgeNamesTheLoopThatIsLeft(t *testing.T) {
 	few, many := trial.Outcome{Status: trial.PollsOn, Asked: 1}, trial.Outcome{Status: trial.PollsOn, Asked: 5}
 	for name, c := range map[string]struct {
 		before, after trial.Outcome
+		beside        []trial.Kind
 		want          []Change
 	}{
-		"the old loop":  {few, many, []Change{{Kind: status, Before: "leaves the loop, and polls on", After: "polls on"}}},
-		"the new loop":  {many, few, []Change{{Kind: status, Before: "polls on", After: "leaves the loop, and polls on"}}},
-		"both, or none": {many, many, nil},
+		"the old loop":  {few, many, nil, []Change{{Kind: status, Before: "leaves the loop, and polls on", After: "polls on"}}},
+		"the new loop":  {many, few, nil, []Change{{Kind: status, Before: "polls on", After: "leaves the loop, and polls on"}}},
+		"both, or none": {many, many, nil, nil},
+		// The run of the status alone tells.
+		"after an error": {few, many, []trial.Kind{{Task: "Look", Sort: trial.Fails, Value: "X"}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := judge{poll: "Look", verdicts: map[string]pollcore.Verdict{}}
-			require.NoError(t, j.read(&trial.Run{Kinds: []trial.Kind{status}, Left: status, Before: c.before, After: c.after}))
+			require.NoError(t, j.read(&trial.Run{Kinds: append(c.beside, status), Left: status, Before: c.before, After: c.after}))
 			require.Equal(t, c.want, j.changes)
 		})
 	}

@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -72,5 +73,47 @@ func TestJudgeEnds(t *testing.T) {
 			require.Len(t, j.changes, 1)
 			require.Equal(t, c.want, j.changes[0].Kind.Value)
 		})
+	}
+}
+
+// A branch that fails beside the loop ends it at a time that nobody knows: an earlier end is the new loop's own.
+func TestJudgeBesideABranch(t *testing.T) {
+	t.Parallel()
+	late, bad := trial.Outcome{Status: "FAILED", Error: "Beside", Polls: 3}, trial.Outcome{Status: "FAILED", Error: "Job.Failed", Polls: 1}
+	for name, c := range map[string]struct {
+		before, after trial.Outcome
+		declared      bool
+	}{
+		"it fails earlier":                   {late, bad, true},
+		"it fails as late":                   {trial.Outcome{Status: "FAILED", Error: "Beside", Polls: 1}, bad, false},
+		"it succeeded, and fails earlier":    {trial.Outcome{Status: "SUCCEEDED", Polls: 3}, bad, false},
+		"it fails earlier, without a branch": {late, bad, false},
+	} {
+		j := judge{poll: "Look", verdicts: map[string]pollcore.Verdict{"SUCCEEDED": pollcore.Success}, beside: name != "it fails earlier, without a branch"}
+		err := j.read(&trial.Run{
+			Kinds: []trial.Kind{{Task: "Look", Sort: trial.Status, Value: "SUCCEEDED"}}, Before: c.before, After: c.after, Differences: []trial.Difference{{What: trial.End}},
+		})
+		require.Equal(t, c.declared, err == nil, name)
+		require.Equal(t, c.declared, len(j.changes) == 1, name)
+	}
+}
+
+// A refusal names the error that the compiled loop has no way to where a Fail state of its own takes the place of that.
+func TestWhyRefused(t *testing.T) {
+	t.Parallel()
+	const own = `with a status, the execution fails with "Bad", and the compiled loop does not lead there: it would end in a new Fail state`
+	ends := func(status, err string) trial.Outcome { return trial.Outcome{Status: status, Error: err} }
+	for name, c := range map[string]struct {
+		before, after trial.Outcome
+		want          string
+	}{
+		"a Fail state of its own":           {ends("FAILED", "Bad"), ends("FAILED", "JobPoller.Failed"), own},
+		"one of its own before, too":        {ends("FAILED", "JobPoller.Failed"), ends("FAILED", "JobPoller.Failed"), "with a status, "},
+		"a Fail state of the machine":       {ends("FAILED", "Bad"), ends("FAILED", "Worse"), "with a status, "},
+		"one of its own, for what succeeds": {ends("SUCCEEDED", ""), ends("FAILED", "JobPoller.Failed"), "with a status, "},
+	} {
+		err := whyRefused(&trial.Run{Script: "a status", Before: c.before, After: c.after, Differences: []trial.Difference{{What: trial.Error}}})
+		require.ErrorContains(t, err, c.want, name)
+		require.Equal(t, c.want == own, strings.Contains(err.Error(), "new Fail state"), name)
 	}
 }

@@ -3,6 +3,7 @@ package fix_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -227,4 +228,20 @@ func TestTemplateValues(t *testing.T) {
 			require.Contains(t, loops[0].Refused, c.want)
 		})
 	}
+}
+
+// A change that the reader of the file does not take is none.
+func TestFileThatCannotBeChanged(t *testing.T) {
+	t.Parallel()
+	text := []byte(machine("", "", "", ""))
+	takes := func(file []byte) (*source.Definition, error) {
+		if !bytes.Equal(file, text) {
+			return nil, errors.New("the file is locked")
+		}
+		return read(file)
+	}
+	after, loops, err := fix.ApplyFile(t.Context(), text, takes, fix.Options{Strategy: compile.Variables, Models: models.Load})
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(after))
+	require.Equal(t, "the file cannot be changed: the file is locked", loops[0].Refused)
 }
