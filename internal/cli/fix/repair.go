@@ -16,7 +16,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // repaired is the result of fix without --replace. Its JSON members are a contract: see
@@ -27,8 +29,9 @@ type repaired struct {
 	Written  bool     `json:"written"`
 	Repairs  []repair `json:"repairs"`
 
-	hint       string // how the repairs get into the file
-	canReplace bool   // a loop that needs no repair
+	hint       string   // how the repairs get into the file
+	canReplace bool     // a loop that needs no repair
+	unjudged   []string // why lint does not judge some loops
 }
 
 // repair is a repair with its diff.
@@ -105,6 +108,9 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
 	}
+	if out.unjudged, err = listUnjudged(after, read, options.Express); err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
 	if err := out.write(c, o.output); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
@@ -162,8 +168,34 @@ func (r *repaired) print(c *cobra.Command) error {
 	} else if made := slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Made }); made && !r.Written && r.hint != "" {
 		b.WriteString(r.hint + "\n")
 	}
+	for _, why := range r.unjudged {
+		terminal.Fprintf(&b, "%s\n", why)
+	}
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
+}
+
+// listUnjudged says of each loop of a definition that lint does not judge why that is.
+func listUnjudged(text []byte, read edit.Read, express bool) ([]string, error) {
+	d, err := read(text)
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.Parse()
+	if err != nil {
+		return nil, err
+	}
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, l := range lint.Loops(m, lint.Options{Express: express, Types: types}) {
+		if why := l.DescribeUnjudged(); why != "" {
+			all = append(all, why)
+		}
+	}
+	return all, nil
 }
 
 // notTried are lines that say which Tasks no run got to.
