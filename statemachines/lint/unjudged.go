@@ -70,7 +70,7 @@ func (c *checker) sayNotInCatalogue(l *loop) string {
 		}
 		if call := c.nameCall(s); call != "" && !strings.HasPrefix(call, "lambda:") {
 			return fmt.Sprintf("%q calls %s, and the catalogue has no job or waiter that polls it; "+
-				"check where each status leads, and try it: jobpoller run --mocks", s.Name, call)
+				"check where each status leads%s, and try it: jobpoller run --mocks", s.Name, call, c.listedValues(s))
 		}
 	}
 	return ""

@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // repaired is the result of fix without --replace. Its JSON members are a contract: see
@@ -48,22 +49,26 @@ type unjudged struct {
 }
 
 // findUnjudged finds the loops of the definition in a text whose statuses lint does not judge.
-func findUnjudged(text []byte, read edit.Read) []unjudged {
+func findUnjudged(text []byte, read edit.Read, express bool) ([]unjudged, error) {
 	d, err := read(text)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	m, err := d.Parse()
 	if err != nil {
-		return nil
+		return nil, err
+	}
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	if err != nil {
+		return nil, err
 	}
 	var all []unjudged
-	for _, l := range lint.Loops(m, lint.Options{}) {
+	for _, l := range lint.Loops(m, lint.Options{Express: express, Types: types}) {
 		if l.Unjudged != "" {
 			all = append(all, unjudged{l.Turn.States, l.Unjudged})
 		}
 	}
-	return all
+	return all, nil
 }
 
 // checkRepairFlags refuses flags that only a replaced loop has.
@@ -108,7 +113,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 			return kit.Usage("--accept %s: fix offers no such repair. Run fix without --accept to see which it offers", accepted)
 		}
 	}
-	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}, Unjudged: findUnjudged(after, read)}
+	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}}
 	switch {
 	case reason != "":
 		out.hint = "fix does not change the file: " + reason
@@ -132,6 +137,9 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		if out.canReplace, err = fix.CanReplace(c.Context(), text, read, replace); err != nil {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
+	}
+	if out.Unjudged, err = findUnjudged(after, read, options.Express); err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
 	}
 	if err := out.write(c, o.output); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)

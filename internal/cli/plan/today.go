@@ -118,9 +118,23 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 		err = kit.Usage("%s: it %w", name, none)
 		if errors.Is(none, errPollsNothing) {
 			err = kit.Usage("%s: it %w. Pass a definition that polls, or the service and name of a job", name, none)
+			if unknown := sayUnknown(m.StateMachine); unknown != "" {
+				err = kit.Usage("%s: plan cannot simulate what its loop polls: %s. Pass the service and name of a job, or the durations alone", name, unknown)
+			}
 		}
 	}
 	return s, err
+}
+
+// sayUnknown says what a loop polls that the catalogue does not know; empty if there is none.
+func sayUnknown(m *asl.StateMachine) string {
+	for _, l := range lint.Loops(m, lint.Options{}) {
+		if l.Poll == nil && l.Unjudged != "" {
+			what, _, _ := strings.Cut(l.Unjudged, "; ") // the rest is advice for the loop
+			return what
+		}
+	}
+	return ""
 }
 
 // noLoopError says that a machine polls nothing.

@@ -1,0 +1,133 @@
+package lint
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// listedBy is the operation that a Task calls with the statuses that its model lists; nil if an entry of the
+// catalogue polls it, or if no status has the name of a failure.
+func (c *checker) listedBy(s *asl.State) *polled {
+	if s.Task == nil || c.operations.of(s) != nil || changes(s) {
+		return nil
+	}
+	r := asl.ParseResource(s.Task.Resource)
+	operation := c.types.Operation(s)
+	if _, sdk := r.SDK(); !sdk || r.Pattern != "" || operation == nil {
+		return nil
+	}
+	p := &polled{name: operation.Service.Key + ":" + operation.Name}
+	listStatuses(operation.Output, "", func(path string, listed *catalog.Shape) {
+		if len(failuresIn(listed.Enum)) == 0 {
+			return
+		}
+		status := &status{path: path, values: slices.Clone(listed.Enum), listed: true, judges: []*judge{judgeByName(listed.Enum)}}
+		status.steps, _ = spellSteps(operation.Output, path)
+		p.statuses = append(p.statuses, status)
+	})
+	if len(p.statuses) == 0 {
+		return nil
+	}
+	return p
+}
+
+// listedValues are the values that the model of a call lists for the status that the definition names, in
+// brackets: the outermost. They are empty if there is none, or if there are several.
+func (c *checker) listedValues(s *asl.State) string {
+	operation := c.types.Operation(s)
+	if _, sdk := asl.ParseResource(s.Task.Resource).SDK(); !sdk || operation == nil {
+		return ""
+	}
+	var values []string
+	least := math.MaxInt
+	listStatuses(operation.Output, "", func(path string, listed *catalog.Shape) {
+		switch depth := strings.Count(path, "."); {
+		case depth > least || !c.names(javasdk.MemberName(lastName(path))):
+		case depth < least:
+			values, least = listed.Enum, depth
+		case !slices.Equal(values, listed.Enum):
+			values = nil
+		}
+	})
+	if len(values) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(values, ", ") + ")"
+}
+
+// names tells whether the definition has a word by itself.
+func (c *checker) names(word string) bool {
+	return c.mentions(word) && regexp.MustCompile(`\b`+regexp.QuoteMeta(word)+`\b`).MatchString(c.text)
+}
+
+// judgeByName says what the names of statuses mean.
+func judgeByName(values []string) *judge {
+	j := &judge{meanings: map[string]Meaning{}, stated: map[string]bool{}, taken: map[string]bool{}, second: map[string]string{}}
+	failures := failuresIn(values)
+	for _, value := range values {
+		switch {
+		case slices.Contains(failures, value):
+			j.meanings[value] = MeansFailure
+		case isGoing(value):
+			j.meanings[value] = MeansRunning
+		default:
+			j.meanings[value] = MeansUnknown
+		}
+	}
+	return j
+}
+
+// listStatuses finds the members of an answer that are called a status and whose values the model lists, with
+// "[]" for the items of lists.
+func listStatuses(s *catalog.Shape, path string, add func(path string, listed *catalog.Shape)) {
+	const deepest = 4 // shapes may lead back to themselves
+	if s == nil || len(memberPath().FindAllString(path, -1)) > deepest {
+		return
+	}
+	for _, m := range s.Members {
+		at := m.Name
+		if path != "" {
+			at = path + "." + m.Name
+		}
+		shape := m.Shape
+		if shape.Type == catalog.List && shape.Element != nil {
+			at, shape = at+"[]", shape.Element.Shape
+		}
+		if len(shape.Enum) > 0 && statusName().MatchString(m.Name) {
+			add(at, shape)
+		}
+		listStatuses(shape, at, add)
+	}
+}
+
+// statusName matches the name of a member that is a status.
+var statusName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(status|state)$`) })
+
+// failuresIn are the values of a list that have the name of a failed job, and not of the way to one. Which of
+// several changes CREATE_FAILED and UPDATE_FAILED are about, nobody knows.
+func failuresIn(values []string) []string {
+	all := slices.DeleteFunc(slices.Clone(values), func(value string) bool {
+		return !failureName().MatchString(value) || isOnItsWay(value) || strings.Contains(strings.ToLower(value), "progress")
+	})
+	ofChange := func(value string) bool { return changeFailed().MatchString(value) }
+	if plain := slices.DeleteFunc(slices.Clone(all), ofChange); len(all)-len(plain) > 1 {
+		return plain
+	}
+	return all
+}
+
+var (
+	// failureName matches the name of a failure. Who waits for STOPPED or DELETED may wait for just that.
+	failureName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(fail(ed|ure)|error|cancell?ed|aborted|timed_?out|rejected)|(fail(ed|ures?)|errors?|cancell?ed|aborted|timed_?out|rejected)$`)
+	})
+	// changeFailed matches the name of a failure that tells what has failed.
+	changeFailed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i).failed$|^failed.`) })
+)
