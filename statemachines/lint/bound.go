@@ -143,7 +143,7 @@ func (b *bounds) find(t *test, inside bool) bool {
 		return found && (len(t.any) == 0 || !inside || !missing)
 	}
 	counts := slices.DeleteFunc(slices.Clone(t.names), func(name string) bool { return b.lists[name] && slices.Contains(t.items, name) })
-	if (t.number || t.equal) && b.counters.has(counts) || b.flags.has(t.names) {
+	if (t.number || t.equal || t.exists) && b.counters.has(counts) || b.flags.has(t.names) {
 		return true
 	}
 	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))

@@ -143,3 +143,9 @@ var (
 var endName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|interrupted|invalid|unknown`)
 })
+
+// IsNotBegun tells whether a status says of something that it is not done: "NotBuilt", "NOT_STARTED". A
+// waiter may take it for a failure, and a job may have it before it begins.
+func IsNotBegun(status string) bool { return notDone().MatchString(status) }
+
+var notDone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:Not[A-Z]|NOT[_-]|not[-_A-Z])`) })
