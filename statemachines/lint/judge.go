@@ -149,3 +149,11 @@ var endName = sync.OnceValue(func() *regexp.Regexp {
 func IsNotBegun(status string) bool { return notDone().MatchString(status) }
 
 var notDone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:Not[A-Z]|NOT[_-]|not[-_A-Z])`) })
+
+// isWithWarnings tells whether each of some statuses says of a success that not all is well: whether that is
+// enough, only the user knows.
+func isWithWarnings(statuses []string) bool {
+	return !slices.ContainsFunc(statuses, func(status string) bool { return !withWarnings().MatchString(status) })
+}
+
+var withWarnings = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)warn|with[_ -]?(?:issue|error|failure|exception)`) })
