@@ -156,4 +156,6 @@ func isWithWarnings(statuses []string) bool {
 	return !slices.ContainsFunc(statuses, func(status string) bool { return !withWarnings().MatchString(status) })
 }
 
-var withWarnings = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)warn|with[_ -]?(?:issue|error|failure|exception)`) })
+var withWarnings = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)warn|with[_ -]?(?:issue|error|failure|exception)`)
+})
