@@ -336,7 +336,7 @@ func TestRepairOfAPartialResult(t *testing.T) {
 func TestRepairsOfWords(t *testing.T) {
 	t.Parallel()
 	export := strings.NewReplacer("FAILED\", \"Next\": \"Tell", "NOTHING\", \"Next\": \"Tell", "SUCCEEDED", "SUCCESS", `"StartAt"`, `"TimeoutSeconds": 3600, "StartAt"`).Replace(strings.Replace(query, "WAIT", `"Seconds": 30`, 1))
-	r := repairOf(t, export, lint.StatusPollsOn, 0) // the repair of enum-value is the same
+	r := repairOf(t, export, typecheck.EnumValue, 0) // the repair of status-polls-on is the same
 	require.Equal(t, fix.Sure, r.Class, "%s", r.Reason)
 	require.Contains(t, string(r.After), `"StringEquals": "SUCCEEDED", "Next": "Good"`, "no status begins like the word but the one that no rule has")
 
