@@ -283,6 +283,8 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	}
 	l := c.loopOf(s)
 	switch {
+	case f.Suggestion != "" && l != nil && l.Poll != nil && c.isSynonym(f):
+		return append(c.correctStatus(f, l), c.correct(f)...)
 	case f.Suggestion != "":
 		return c.correct(f)
 	case f.Rule == lint.UnretriedTask:

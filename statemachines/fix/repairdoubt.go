@@ -1,9 +1,7 @@
 package fix
 
 import (
-	"regexp"
 	"slices"
-	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -22,17 +20,12 @@ func (e *statusEdit) doubt(row *lint.Row, f lint.Finding, wrong string) string {
 	switch {
 	case row.Meaning == lint.MeansSuccess:
 		return "only you know whether your job ends with " + row.Values[0]
-	case slices.ContainsFunc(row.Values, isNotBegun):
+	case slices.ContainsFunc(row.Values, lint.IsNotBegun):
 		return "only you know whether the job may have this status before it begins"
 	default:
 		return ""
 	}
 }
-
-// isNotBegun tells whether a status says of something that it is not done: "NotBuilt", "NOT_STARTED".
-func isNotBegun(status string) bool { return notDone().MatchString(status) }
-
-var notDone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:Not[A-Z]|NOT[_-]|not[-_A-Z])`) })
 
 // comparesSome tells whether a rule compares something with one of some texts.
 func comparesSome(rule *jsontree.Node, texts []string) bool {

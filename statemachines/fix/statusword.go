@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -62,6 +63,13 @@ func (c *checked) isNever(word string) bool {
 	return slices.ContainsFunc(c.findings, func(f lint.Finding) bool {
 		return f.Rule == typecheck.EnumValue && strings.Contains(f.Message, strconv.Quote(word))
 	})
+}
+
+// isSynonym tells whether a suggested status means the same as the wrong word, and is no near one.
+func (c *checked) isSynonym(f lint.Finding) bool {
+	wrong := c.wrongWords(f)
+	return f.Rule == typecheck.EnumValue && len(wrong) > 0 &&
+		nearest.Word(wrong[0], []string{f.Suggestion}) == "" && nearest.Synonym(wrong[0], []string{f.Suggestion}) != ""
 }
 
 func wordsOf(word string) []string {

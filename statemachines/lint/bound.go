@@ -147,7 +147,7 @@ func (b *bounds) find(t *test, inside bool) bool {
 	if t.presence && b.used.has(t.names) {
 		return t.holds == inside // it polls on while an item is left
 	}
-	if t.presence && b.lists.has(t.names) || (t.number || t.equal) && b.counters.has(counts) || b.flags.has(t.names) {
+	if t.presence && b.lists.has(t.names) || (t.number || t.equal || t.exists) && b.counters.has(counts) || b.flags.has(t.names) {
 		return true
 	}
 	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))

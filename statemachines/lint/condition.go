@@ -20,6 +20,7 @@ type test struct {
 	equal    bool     // a value compared for equality
 	flag     bool     // true or false
 	time     bool     // a time, or what a clock says
+	exists   bool     // whether there is a value
 	presence bool     // whether an item of a list is there
 	holds    bool     // presence: it holds where the item is there
 	names    []string // what is compared, without the names around it
@@ -62,7 +63,7 @@ func itemsRead(p *jsonata.Part) []string {
 	var items, all []string
 	var read func(p *jsonata.Part, within bool)
 	read = func(p *jsonata.Part, within bool) {
-		counted := p.Kind == jsonata.PartCall && p.Text == "count"
+		counted := p.Kind == jsonata.PartCall && slices.Contains([]string{"count", "exists", "boolean"}, p.Text)
 		if within = within || len(p.Filters) > 0; p.Kind == jsonata.PartVariable || p.Kind == jsonata.PartName {
 			if items = append(items, p.Text); !within {
 				all = append(all, p.Text)
@@ -70,7 +71,7 @@ func itemsRead(p *jsonata.Part) []string {
 		}
 		for _, part := range slices.Concat(p.Parts, p.Filters) {
 			if counted {
-				part.Filters = nil // the number of items that they leave
+				part.Filters = nil // the number of items that they leave, or whether there is one
 			}
 			read(&part, within)
 		}
@@ -106,6 +107,7 @@ func readCondition(c *asl.Condition) *test {
 	case c.Operator == asl.BooleanEquals:
 		t.flag = true
 	case c.Operator == asl.IsPresent:
+		t.exists = true
 		t.presence, t.holds = strings.HasSuffix(c.Variable.String(), "]"), c.Value == true
 	}
 	return t
@@ -157,9 +159,11 @@ var (
 	// whole is a regular expression that spells whole texts, one by one: without characters
 	// that stand for many.
 	whole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(\^[\w()?:|\[\] -]+\$)/(i?)`) })
-	size  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]`) })
-	name  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
-	clock = sync.OnceValue(func() *regexp.Regexp {
+	// asksIfThere is a function that tells whether there is a value.
+	asksIfThere = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:exists|boolean)\(`) })
+	size        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]`) })
+	name        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
+	clock       = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
 	})
 	literal = sync.OnceValue(func() *regexp.Regexp {
@@ -175,7 +179,7 @@ func readExpression(text string) *test {
 		equal:  comparison().MatchString(bare),
 		names:  name().FindAllString(bare, -1),
 	}
-	t.flag = !t.equal
+	t.flag, t.exists = !t.equal, asksIfThere().MatchString(bare)
 	t.status = literal().MatchString(text)
 	return t
 }

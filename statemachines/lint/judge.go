@@ -143,3 +143,19 @@ var (
 var endName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|interrupted|invalid|unknown`)
 })
+
+// IsNotBegun tells whether a status says of something that it is not done: "NotBuilt", "NOT_STARTED". A
+// waiter may take it for a failure, and a job may have it before it begins.
+func IsNotBegun(status string) bool { return notDone().MatchString(status) }
+
+var notDone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:Not[A-Z]|NOT[_-]|not[-_A-Z])`) })
+
+// isWithWarnings tells whether each of some statuses says of a success that not all is well: whether that is
+// enough, only the user knows.
+func isWithWarnings(statuses []string) bool {
+	return !slices.ContainsFunc(statuses, func(status string) bool { return !withWarnings().MatchString(status) })
+}
+
+var withWarnings = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)warn|with[_ -]?(?:issue|error|failure|exception)`)
+})

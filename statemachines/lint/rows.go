@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -40,7 +41,8 @@ func (r *reading) fill() {
 		}
 		rule := ""
 		if len(row.Values) > 0 {
-			rule, _, _ = r.judge(&row)
+			broken, severity, _ := r.judge(&row)
+			rule = fmt.Sprint(broken, severity)
 		}
 		i := 0
 		for i < len(r.Rows) && (len(row.Values) == 0 || rules[i] != rule || !r.Rows[i].says(&row)) {

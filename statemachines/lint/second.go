@@ -66,14 +66,14 @@ func (c *checker) checkBoth(r *reading, row *Row, path string, steps, values []s
 	if len(ways) < 2 {
 		return
 	}
-	severity := diag.Danger
-	if r.doubtful {
-		severity = diag.Warning
-	}
 	if i := slices.IndexFunc(all, func(m *misled) bool { return m.means == MeansFailure }); i > 0 {
 		all[0], all[i] = all[i], all[0]
 	}
 	for i, m := range all {
+		severity, onPurpose := diag.Danger, m.means == MeansSuccess && m.routes[0].leaf != nil && isWithWarnings(m.values)
+		if r.doubtful || m.rule == StatusMisread && onPurpose {
+			severity = diag.Warning
+		}
 		if i == 0 {
 			row.Rule, row.Severity, row.Member, row.Seconds, row.SecondsMean = m.rule, severity, path, m.values, m.means
 		}

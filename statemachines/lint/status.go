@@ -65,9 +65,16 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
 	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(row)):
+		if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
+			return StatusPollsOn, diag.Warning, r.sayWrongEnd(of, row.Meaning, row.Ends, to) + ", unless the job may have this status before it begins"
+		}
 		return StatusPollsOn, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
-		return StatusMisread, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+		severity := diag.Danger
+		if to != "" && isWithWarnings(row.Values) {
+			severity = diag.Warning
+		}
+		return StatusMisread, severity, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Meaning == MeansFailure && r.tellsOutside(row): // what follows the Map or Parallel judges it
 	case row.Partial && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.joinsSuccess(row):
 		if slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {

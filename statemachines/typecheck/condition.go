@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -284,10 +285,13 @@ func (x *scene) checkPaths(c *asl.Condition, value, expected Value, at string) {
 // mostValues are how many values a message lists, if there are more than maxValues.
 const mostValues, maxValues = 8, 12
 
-// suggestValue adds the value that is meant by a word or, if none is near, those that
+// suggestValue adds the value that is meant by a word, as it is near or means the same, or else those that
 // there are.
 func suggestValue(p diag.Problem, word string, values []string) diag.Problem {
 	p = p.Suggest(word, values...)
+	if p.Suggestion == "" && p.Message != "" {
+		p.Suggestion = nearest.Synonym(word, values)
+	}
 	if p.Suggestion != "" || p.Message == "" || len(values) == 0 {
 		return p
 	}

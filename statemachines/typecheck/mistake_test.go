@@ -56,6 +56,7 @@ func TestFindingsOfOnePlace(t *testing.T) {
 			[]string{`has no argument "Foo"`},
 		},
 		{"a member of a variable", jsonata("$got.QueryExecution.Statuss.State = 'SUCCEEDED'"), []string{`QueryExecution has no member "Statuss" (did you mean "Status"?)`}},
+		{"a word of another service", jsonata("$got.QueryExecution.Status.State = 'COMPLETE'"), []string{`"COMPLETE" (did you mean "SUCCEEDED"?)`}},
 		{"a value of a variable", jsonata("$got.QueryExecution.Status.State = 'SUCCEEDEDX'"), []string{`"SUCCEEDEDX" (did you mean "SUCCEEDED"?)`}},
 		{
 			"a key that $lookup never looks for", jsonata("$lookup({'SUCCEEDED': 'good', 'FINISHED': 'good', 'FAILED': 'bad'}, $got.QueryExecution.Status.State) = 'good'"),
