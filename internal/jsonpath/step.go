@@ -1,5 +1,7 @@
 package jsonpath
 
+import "slices"
+
 // StepKind says what a Step selects.
 type StepKind uint8
 
@@ -23,6 +25,25 @@ type Step struct {
 	Names []string
 	Index int
 	Text  string // as written
+
+	some *step // of StepSome
+}
+
+// Elements are the indices of the elements that a StepSome selects of an array of a length.
+func (s Step) Elements(length int) []int {
+	if s.some.kind == slice {
+		return slices.Collect(s.some.bounds.indices(length))
+	}
+	return slices.DeleteFunc(slices.Clone(s.some.indices), func(i int) bool { return i < 0 || i >= length })
+}
+
+// Shortens tells whether the path ends with a slice that leaves out an element of any array that has one.
+func (p *Path) Shortens() bool {
+	if len(p.steps) == 0 {
+		return false
+	}
+	s := p.steps[len(p.steps)-1]
+	return s.kind == slice && !s.deep && s.bounds.step > 0 && (s.bounds.hasFrom && s.bounds.from > 0 || s.bounds.hasTo && s.bounds.to < 0)
 }
 
 var stepKinds = [...]StepKind{
@@ -41,6 +62,8 @@ func (p *Path) Steps() []Step {
 			out[i].Names = []string{s.name}
 		case s.merged:
 			out[i].Kind = StepPick
+		case out[i].Kind == StepSome:
+			out[i].some = s
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ func TestTimeOfCountedPolls(t *testing.T) {
 	const note = "the definition does not say how long the old loop waited for its 8 polls. The new one waits 24h: change that with --max-wait"
 	for seconds, wait := range map[string]time.Duration{
 		`$n < $count($delays) ? $delays[$n] : 90`:                15*time.Second + 30*time.Second + 45*time.Second + time.Minute + 4*90*time.Second,
-		`($i := $min([$n, 3]); [15, 30, 45, 60][$min([$n, 3])])`: 0,
+		`($i := $min([$n, 3]); [15, 30, 45, 60][$min([$n, 3])])`: 90*time.Second + 5*time.Minute,
 		`[15, 30, 45, 60][$min([$n, 3])]`:                        90*time.Second + 5*time.Minute,
 		`$min([10 * $power(2, $n), 100])`:                        150*time.Second + 4*100*time.Second,
 		`$sum($delays) / 10 + $n`:                                8*15*time.Second + 28*time.Second,

@@ -281,9 +281,6 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err != nil {
 		return nil, out, err
 	}
-	if err := l.timeBound(ctx, before, o); err != nil {
-		return nil, out, err
-	}
 	if err := l.tellBehind(ctx, before, o); err != nil {
 		return nil, out, err
 	}

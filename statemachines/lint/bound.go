@@ -17,6 +17,7 @@ type bounds struct {
 	// counters are what the loop counts; flags hold the result of comparing a count.
 	counters, flags counters
 	lists           counters // those of counters that are the length of a list
+	used            counters // those of lists that a slice of JSONPath makes shorter
 	foreign         bool     // code or a table in the loop may count
 	clock           bool     // something in the machine reads the clock
 	// passes are the transitions that only some turns take.
@@ -41,7 +42,7 @@ func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *b
 	b := &bounds{loop: l, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
 	b.unsure, b.stays = map[*asl.State]map[asl.Transition]bool{}, map[*asl.State]map[asl.Transition]bool{}
 	b.counters, b.flags = findCounters(l.states)
-	b.lists = findLists(l.states)
+	b.lists, b.used = findLists(l.states), findUsedUp(l.states)
 	for _, s := range l.states {
 		b.foreign = b.foreign || isForeign(s)
 		if s.Task != nil && isCheckStatus(s) { // which says TIMED_OUT
@@ -143,7 +144,10 @@ func (b *bounds) find(t *test, inside bool) bool {
 		return found && (len(t.any) == 0 || !inside || !missing)
 	}
 	counts := slices.DeleteFunc(slices.Clone(t.names), func(name string) bool { return b.lists[name] && slices.Contains(t.items, name) })
-	if (t.number || t.equal) && b.counters.has(counts) || b.flags.has(t.names) {
+	if t.presence && b.used.has(t.names) {
+		return t.holds == inside // it polls on while an item is left
+	}
+	if t.presence && b.lists.has(t.names) || (t.number || t.equal) && b.counters.has(counts) || b.flags.has(t.names) {
 		return true
 	}
 	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))

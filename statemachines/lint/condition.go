@@ -15,13 +15,15 @@ import (
 type test struct {
 	all, any []*test // the parts of "and" and of "or"
 
-	status bool     // a text, such as the status of a job
-	number bool     // a number compared by size
-	equal  bool     // a value compared for equality
-	flag   bool     // true or false
-	time   bool     // a time, or what a clock says
-	names  []string // what is compared, without the names around it
-	items  []string // lists among the names that it reads by single items alone
+	status   bool     // a text, such as the status of a job
+	number   bool     // a number compared by size
+	equal    bool     // a value compared for equality
+	flag     bool     // true or false
+	time     bool     // a time, or what a clock says
+	presence bool     // whether an item of a list is there
+	holds    bool     // presence: it holds where the item is there
+	names    []string // what is compared, without the names around it
+	items    []string // lists among the names that it reads by single items alone
 }
 
 // has tells whether something holds of the test or a part of it.
@@ -46,7 +48,13 @@ func readRule(r *asl.ChoiceRule) *test {
 	}
 	t, whole := readExpression(r.Expression.Expression.String()), r.Expression.Expression.Part()
 	t.items = itemsRead(&whole)
+	t.presence = isPresence(&whole)
 	return t
+}
+
+// isPresence tells whether an expression asks only whether an item of a list is there.
+func isPresence(p *jsonata.Part) bool {
+	return p.Kind == jsonata.PartCall && len(p.Parts) == 1 && (p.Text == "exists" || p.Text == "not" && isPresence(&p.Parts[0]))
 }
 
 // itemsRead are the lists that an expression reads by single items alone, such as $seen[-1].
@@ -97,13 +105,15 @@ func readCondition(c *asl.Condition) *test {
 		t.status = true
 	case c.Operator == asl.BooleanEquals:
 		t.flag = true
+	case c.Operator == asl.IsPresent:
+		t.presence, t.holds = strings.HasSuffix(c.Variable.String(), "]"), c.Value == true
 	}
 	return t
 }
 
 // negate makes the test that of what does not hold.
 func (t *test) negate() {
-	t.all, t.any = t.any, t.all
+	t.all, t.any, t.holds = t.any, t.all, !t.holds
 	for _, part := range slices.Concat(t.all, t.any) {
 		part.negate()
 	}

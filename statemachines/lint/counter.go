@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -34,6 +35,18 @@ func findCounters(states []*asl.State) (counts, compared counters) {
 		counts.template("", t)
 		forExpressions("", t, counts.expression)
 	}
+	used := findUsedUp(states)
+	maps.Copy(counts, used)
+	for _, t := range all {
+		forCalls("", t, func(called string, call *intrinsic.Call) {
+			ofUsed := func(path *jsonpath.Path) bool { return used[lastName(path.String())] }
+			counts[called] = counts[called] || call.Function() == "ArrayLength" && slices.ContainsFunc(call.Paths(), ofUsed)
+		})
+		forExpressions("", t, func(called, text string) {
+			m := countOf().FindStringSubmatch(text)
+			counts[called] = counts[called] || m != nil && counts[m[1]]
+		})
+	}
 	for _, t := range all {
 		forExpressions("", t, func(called, text string) {
 			bare := quoted().ReplaceAllString(text, "''")
@@ -59,6 +72,46 @@ func findLists(states []*asl.State) counters {
 		}
 	}
 	return found
+}
+
+// findUsedUp returns the names of the lists of some states that each turn makes shorter by a slice of JSONPath, such as
+// $.left[1:].
+func findUsedUp(states []*asl.State) counters {
+	found := counters{}
+	note := func(called string, path *jsonpath.Path) {
+		if path != nil && path.Shortens() && lastName(path.String()) == called {
+			found[called] = true
+		}
+	}
+	for _, s := range states {
+		if s.Pass != nil && s.ResultPath != nil && s.Parameters == nil && !s.Pass.HasResult {
+			note(lastName(s.ResultPath.String()), s.InputPath)
+		}
+		for _, t := range templatesOf(s) {
+			forPaths("", t, note)
+		}
+	}
+	return found
+}
+
+// forPaths and forCalls do something with each path, and with each call of an intrinsic function, that gives a value
+// in a template, and with the name of that value.
+func forPaths(called string, t *asl.Template, do func(called string, path *jsonpath.Path)) {
+	if t.Path != nil {
+		do(called, t.Path)
+	}
+	for _, m := range t.Object {
+		forPaths(m.Name, m.Value, do)
+	}
+}
+
+func forCalls(called string, t *asl.Template, do func(called string, call *intrinsic.Call)) {
+	if t.Intrinsic != nil {
+		do(called, t.Intrinsic)
+	}
+	for _, m := range t.Object {
+		forCalls(m.Name, m.Value, do)
+	}
 }
 
 // holdsItself tells whether an expression gives a value to a name that it reads.
@@ -119,8 +172,10 @@ func (c counters) template(name string, t *asl.Template) {
 var (
 	sum = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`) })
 	// lists matches what makes a list longer or shorter, by one function or by a part of it.
-	lists  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(append|filter|sift|substring|replace)\(|\[`) })
-	member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`) })
+	lists = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(append|filter|sift|substring|replace)\(|\[`) })
+	// countOf matches the length of a list of JSONata.
+	countOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\$count\(\s*\$?([\w.]+)\s*\)\s*$`) })
+	member  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`) })
 )
 
 // intrinsic adds a sum, and a list that grows as it holds itself: its length counts.

@@ -76,8 +76,10 @@ func (h hop) output(o operand) formula {
 				return scope{state: s, doc: in}.template(s.Parameters, steps)
 			case s.Pass.HasResult:
 				return scope{}.template(&asl.Template{Literal: s.Pass.Result}, steps)
+			case s.InputPath == nil:
+				return formula{text: "{}"}
 			default:
-				return copyOf(operand{steps: slices.Concat(in, steps)})
+				return scope{state: s}.path(s.InputPath).part(steps)
 			}
 		})
 	case hasResult(s):

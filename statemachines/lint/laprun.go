@@ -15,6 +15,7 @@ type laps struct {
 	polls, events, transitions int
 	waits                      int     // of Wait states
 	ahead, seconds             float64 // before the smallest loop around the poll, and in it
+	untold                     bool    // a Wait lasts as long as nobody knows
 	atMost                     bool    // other ways take less
 	inTime                     bool    // a time ends them
 	notAlone                   bool    // a time ends them only if something else holds that is not known
@@ -34,6 +35,7 @@ const (
 
 // join keeps the larger numbers of two ways through a loop.
 func (n *laps) join(o *laps) {
+	n.untold = n.untold || o.untold
 	n.atMost = n.atMost || o.atMost || n.polls != o.polls || n.events != o.events || n.seconds != o.seconds
 	n.polls, n.events = max(n.polls, o.polls), max(n.events, o.events)
 	n.waits, n.transitions, n.seconds = max(n.waits, o.waits), max(n.transitions, o.transitions), max(n.seconds, o.seconds)
@@ -249,7 +251,7 @@ func (run *lapRun) step(c *checker) bool {
 		return false
 	}
 	turn := turnOf([]*asl.State{p.at.state})
-	seconds, timed := run.tick(p, turn)
+	seconds, timed := run.tick(c, p)
 	ways, exits, known := run.ways(c, p.at)
 	if !known || !timed {
 		return false
@@ -277,19 +279,22 @@ func (run *lapRun) step(c *checker) bool {
 	return true
 }
 
-// tick sets the clock of the run to when a path leaves its state, and returns how long the state takes;
-// not ok if that is not known.
-func (run *lapRun) tick(p *path, turn Turn) (seconds float64, ok bool) {
-	if !run.ticks {
-		return turn.Wait.Seconds(), true
+// tick returns how long a path stays in its state, and sets the clock of a run that has one to when it leaves the
+// state; not ok if the clock would not be known.
+func (run *lapRun) tick(c *checker, p *path) (seconds float64, ok bool) {
+	types := cmp.Or(run.types, c.types)
+	if run.ticks {
+		types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
 	}
-	run.types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
 	if p.at.state.Wait == nil {
-		return 0, !passesTime(p.at.state)
+		return 0, !run.ticks || !passesTime(p.at.state)
 	}
-	waits, ok := run.types.WaitTime(p.at.state, p.at.env)
-	run.types.PassTime(waits)
-	return waits.Seconds(), ok
+	waits, ok := types.WaitTime(p.at.state, p.at.env)
+	if run.ticks {
+		types.PassTime(waits)
+	}
+	p.untold = p.untold || !ok
+	return waits.Seconds(), ok || !run.ticks
 }
 
 // ways returns the ways that stay in the loop, and the exits. known is false if a bound may be

@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"slices"
+
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 )
 
@@ -95,6 +97,7 @@ func distinct(fields []field) *record {
 // followMany is the list that a path gives that does not name one value. A name
 // that the value never has leads to an empty list.
 func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
+	known := true // the path has come to one value
 	for i, step := range steps {
 		if step.Deep || v.IsUnknown() {
 			return arrayOf(nil), stopped
@@ -103,6 +106,7 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 		switch step.Kind {
 		case jsonpath.StepName, jsonpath.StepIndex, jsonpath.StepFromEnd, jsonpath.StepPick:
 			next = follow1(v, step)
+			known = known && !next.may(missing)
 		case jsonpath.StepNames:
 			for _, name := range step.Names {
 				if v.may(objects) {
@@ -111,6 +115,9 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 			}
 		case jsonpath.StepSome:
 			v.demandKinds(arrays)
+			if items, exact := elementsOf(v, step); known && exact && i == len(steps)-1 {
+				return arrayOf(newTuple(items)), stopped
+			}
 			if v.may(arrays) {
 				next = v.list().element()
 			}
@@ -124,6 +131,19 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 		v = next
 	}
 	return arrayOf(newList(v)), stopped
+}
+
+// elementsOf are the elements that a slice or a union selects of an array; not exact if its elements are not known
+// one by one.
+func elementsOf(v Value, step jsonpath.Step) (items []Value, exact bool) {
+	l := v.list()
+	if l == nil || v.kinds() != arrays || l.others().kinds() != missing || slices.ContainsFunc(l.items, func(item Value) bool { return item.may(missing) }) {
+		return nil, false
+	}
+	for _, i := range step.Elements(len(l.items)) {
+		items = append(items, l.items[i])
+	}
+	return items, true
 }
 
 // followAll is any part of a value that a wildcard or a filter selects.

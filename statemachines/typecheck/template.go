@@ -93,6 +93,11 @@ func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 	case "StringSplit":
 		return arrayOf(newList(anyText))
 	case "ArrayGetItem":
+		if i, ok := oneNumber(values[1]); ok && values[0].kinds() == arrays {
+			if item, ok := itemAt(values[0], i); ok && i >= 0 && !item.may(missing) {
+				return item
+			}
+		}
 		return join(values[0].list().element(), ofKinds(null))
 	case "JsonMerge":
 		return ofKinds(objects)
