@@ -10,6 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // beginAs gives variables what the states before the loop set them to, where the definition has the value or
@@ -23,6 +24,39 @@ func (l *loop) beginAs(variables object) {
 			}
 		}
 	}
+}
+
+// known is what the types say of the data and the variables that the loop begins with.
+func (l *loop) known(o Options) (typecheck.Env, error) {
+	types, err := typecheck.New(l.machine, typecheck.Options{Models: o.Models})
+	if err != nil {
+		return typecheck.Env{}, err
+	}
+	first := l.begins()
+	for _, s := range l.flow.States {
+		if l.inside[s.Name] {
+			continue
+		}
+		for _, way := range types.Step(s, types.Input(s), types.Result(s)) {
+			if way.To == first.Name {
+				return way.Env, nil
+			}
+		}
+	}
+	return types.Entry(l.flow), nil
+}
+
+// settle puts what is known of a value into one that was drawn for it.
+func settle(drawn any, v typecheck.Value) any {
+	if value, ok := v.Constant(); ok {
+		return value
+	}
+	if members, ok := drawn.(object); ok {
+		for name, member := range members {
+			members[name] = settle(member, v.Member(name))
+		}
+	}
+	return drawn
 }
 
 // beginning is the value that an Assign gives a variable, as a state in JSONata writes it; nil

@@ -259,9 +259,17 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	for _, name := range demands.Variables() {
 		variables[name] = draw(name, demands.Variable(name))
 	}
+	known, err := l.known(o)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range variables {
+		variables[name] = settle(value, known.Variable(name))
+	}
 	l.beginAs(variables)
 	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn}))
 	l.beginCounts(input)
+	input = settle(input, known.Input)
 	if members, ok := input.(object); ok {
 		members["unread"] = "unread"
 	}

@@ -26,6 +26,7 @@ type Demand struct {
 	time     bool           // the text is a time
 	json     bool           // the text is JSON
 	index    bool           // the number is an index of a list
+	picked   bool           // items of the list are picked by a number that is not known
 	waits    bool           // a Wait lasts as long
 	shape    *catalog.Shape // of the argument that it becomes
 	words    []string       // it is compared with, or texts that fit a pattern
@@ -177,6 +178,9 @@ func (v Value) demand(note func(d *Demand)) {
 		}
 	}
 }
+
+// demandPicked notes that items of a list are picked by a number that is not known.
+func (v Value) demandPicked() { v.demand(func(d *Demand) { d.picked = true }) }
 
 // demandRead notes a read, which fails without a value unless it is excused, or comes
 // where the value is known to be there.

@@ -177,8 +177,9 @@ func (w *drawer) argument(s *catalog.Shape, d *Demand, at []string) any {
 	return out
 }
 
-// drawnItems is how many items a list has that may have any number.
-const drawnItems = 2
+// drawnItems is how many items a list has that may have any number, and pickedItems one whose items a loop may pick
+// one after the other.
+const drawnItems, pickedItems = 2, 64
 
 // ofItems is the demand of each item of a list, and how many there are to be.
 func (d *Demand) ofItems() (wanted *Demand, items int) {
@@ -186,6 +187,9 @@ func (d *Demand) ofItems() (wanted *Demand, items int) {
 		return nil, drawnItems
 	}
 	wanted, items = d.item, drawnItems
+	if slices.ContainsFunc(d.leaves(), func(leaf *Demand) bool { return leaf.picked }) {
+		items = pickedItems
+	}
 	if len(d.memberNames()) > 0 { // JSONata reads them through the list
 		members := maps.Clone(d.members)
 		if wanted != nil {

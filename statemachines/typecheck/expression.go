@@ -310,6 +310,9 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 			return found
 		}
 	}
+	if tested.kinds()&^missing == numbers {
+		v.demandPicked()
+	}
 	if !tested.may(numbers|arrays) && !tested.IsNothing() { // no index: a condition, which no item may fulfil
 		if yes, _ := truthiness(tested); !yes {
 			return absent

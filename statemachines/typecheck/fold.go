@@ -151,6 +151,15 @@ func (v Value) constants() ([]any, bool) {
 	return out, s.kinds&objects == 0
 }
 
+// Constant is the one value that a Value may be, with numbers as json.Number; not ok if it may be several, or an object.
+func (v Value) Constant() (any, bool) {
+	all, ok := v.constants()
+	if !ok || len(all) != 1 || all[0] == jsonata.Undefined {
+		return nil, false
+	}
+	return all[0], true
+}
+
 // constant is the array, if each element is one value.
 func (l *list) constant() ([]any, bool) {
 	if l == nil || l.others().kinds() != missing {

@@ -123,6 +123,9 @@ func demandArguments(function string, values []Value) {
 			case function != "ArrayContains":
 				v.demandKinds(numbers)
 				v.demand(func(d *Demand) { d.index = d.index || function == "ArrayGetItem" })
+				if _, known := oneNumber(v); !known && function == "ArrayGetItem" {
+					values[0].demandPicked()
+				}
 			}
 		case "JsonMerge":
 			v.demandKinds(objects)
