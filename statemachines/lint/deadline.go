@@ -160,7 +160,7 @@ func (n *laps) bound() Bound {
 	b := Bound{Kind: ByCount, Polls: n.polls, Events: n.events, Transitions: n.transitions, AtMost: n.atMost}
 	b.last(n.ahead, n.seconds)
 	if n.untold && b.Kind == ByCount {
-		b.After = 0
+		b.Ahead, b.After = 0, 0
 	}
 	b.USD = asl.TransitionCost(float64(b.Transitions))
 	return b
