@@ -45,7 +45,8 @@ func (l *loop) otherMember(rule *asl.ChoiceRule) string {
 	if rule.Expression == nil {
 		names = l.conditionMembers(&rule.Condition)
 	} else if rule.Expression.Expression != nil {
-		for _, match := range expressionMember().FindAllStringSubmatch(rule.Expression.Expression.String(), -1) {
+		text := contextPath().ReplaceAllString(rule.Expression.Expression.String(), "")
+		for _, match := range expressionMember().FindAllStringSubmatch(text, -1) {
 			names = append(names, match[1])
 		}
 	}
@@ -69,6 +70,8 @@ func (l *loop) otherMember(rule *asl.ChoiceRule) string {
 }
 
 var (
+	// contextPath finds what is of the execution, and not of the answer.
+	contextPath      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$states\.context(?:\.\w+)*`) })
 	expressionMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([A-Za-z_]\w*)`) })
 	word             = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
 )
@@ -97,7 +100,7 @@ func (l *loop) conditionMembers(c *asl.Condition) []string {
 		names = append(names, l.conditionMembers(part)...)
 	}
 	for _, p := range []*jsonpath.Path{c.Variable, c.ValuePath} {
-		if p == nil {
+		if p == nil || p.Context() { // of the execution
 			continue
 		}
 		if path := slices.DeleteFunc(namesOf(p), func(name string) bool { return name == "[]" }); len(path) > 0 {
