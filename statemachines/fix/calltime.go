@@ -2,6 +2,7 @@ package fix
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -27,6 +28,20 @@ func (f *fragment) noteCallTime() string {
 	if f.starter != nil || !isNew {
 		return ""
 	}
-	const format = "a call of %q that takes longer than %s fails with States.Timeout: it has TimeoutSeconds now"
-	return fmt.Sprintf(format, f.poll.Name, spell(time.Duration(seconds)*time.Second))
+	const format = "a call of %q that takes longer than %s fails with States.Timeout%s: it has TimeoutSeconds now"
+	return fmt.Sprintf(format, f.poll.Name, spell(time.Duration(seconds)*time.Second), f.handlesTimeout())
+}
+
+// handlesTimeout says what takes States.Timeout of the poll; empty for nothing.
+func (f *fragment) handlesTimeout() string {
+	takes := func(names []string) bool {
+		return slices.Contains(names, asl.ErrorTimeout) || slices.Contains(names, asl.ErrorAll)
+	}
+	if i := slices.IndexFunc(f.poll.Retry, func(r asl.Retrier) bool { return takes(r.ErrorEquals) }); i >= 0 && f.poll.Retry[i].MaxAttempts > 0 {
+		return ", and is made again by its Retry"
+	}
+	if i := slices.IndexFunc(f.poll.Catch, func(c asl.Catcher) bool { return takes(c.ErrorEquals) }); i >= 0 {
+		return fmt.Sprintf(", and its Catch leads to %q then", f.poll.Catch[i].Next)
+	}
+	return ""
 }

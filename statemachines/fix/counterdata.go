@@ -207,6 +207,45 @@ func (l *loop) noteCounts() string {
 		strings.Join(paths, " and $."), values)
 }
 
+// noteVariables says which variables nothing sets in the new loop: those that the old one alone read; empty if
+// there are none.
+func (f *fragment) noteVariables() string {
+	var left []string
+	for _, s := range f.loop.states {
+		for _, part := range partsThatAssign(f.node(s)) {
+			assign := part.Get("Assign")
+			if assign == nil {
+				continue
+			}
+			for _, m := range assign.Members {
+				if name := "$" + variableOf(m); !f.assigns(variableOf(m)) && !slices.Contains(left, name) {
+					left = append(left, name)
+				}
+			}
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the new loop does not set %s: nothing but the old one read what it set", strings.Join(left, ", "))
+}
+
+// assigns tells whether a state of the new loop sets a variable.
+func (f *fragment) assigns(name string) bool {
+	for _, s := range f.states {
+		document, err := jsontree.Parse(mustJSON(s))
+		if err != nil {
+			continue
+		}
+		for _, part := range partsThatAssign(document.Root) {
+			if assign := part.Get("Assign"); assign != nil && slices.ContainsFunc(assign.Members, func(m jsontree.Member) bool { return variableOf(m) == name }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // withoutCounts is a JSON text of data without the members that the loop counts in.
 func (l *loop) withoutCounts(text string) string {
 	paths := l.countedMembers()

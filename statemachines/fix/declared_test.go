@@ -342,7 +342,7 @@ func TestReasonsOfFindings(t *testing.T) {
 	const word = `{"StartAt": "Nap", "TimeoutSeconds": 7200, "States": {
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:route53domains:getOperationDetail", "Parameters": {"OperationId.$": "$.id"}, "ResultPath": "$.now", "Next": "Done?"},
-		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.now.Status", "StringEquals": "SUCCEEDED", "Next": "Good"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.now.Status", "StringEquals": "HALFWAY", "Next": "Good"},
 			{"Variable": "$.now.Status", "StringEquals": "FAILED", "Next": "Bad"}]},
 		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
 	const early = `{"QueryLanguage": "JSONata", "StartAt": "Go", "States": {
@@ -362,7 +362,7 @@ func TestReasonsOfFindings(t *testing.T) {
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
-		"a word like several values":                  {word, typecheck.EnumValue, 0, `only you know which value is meant: $.now.Status is never "SUCCEEDED": its values are ERROR, `},
+		"a word like several values":                  {word, typecheck.EnumValue, 0, `only you know which value is meant: $.now.Status is never "HALFWAY": its values are ERROR, `},
 		"a time in seconds":                           {early, lint.EarlyBound, 0, "only you know how long a job may run: times of JSONata are in milliseconds: if you mean 7200 seconds, write 7200000"},
 		"a job that nobody knows": {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: ` +
 			`count the turns by Assign in "Nap", and leave the loop by a rule of "Done?" behind the others`},

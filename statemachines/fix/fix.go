@@ -72,7 +72,9 @@ type Loop struct {
 	Routes []Route `json:"routes,omitempty"`
 	// Changes are what an execution does otherwise, by the kind of answer to a poll, and
 	// Runs on how many scripts both machines ran. NotTried says which Tasks no run got to.
-	Changes  []Change `json:"changes,omitempty"`
+	Changes []Change `json:"changes,omitempty"`
+	// Besides are what an execution does otherwise whatever one poll answers.
+	Besides  []string `json:"besides,omitempty"`
 	Runs     int      `json:"runs,omitempty"`
 	NotTried []string `json:"notTried,omitempty"`
 	// Fragment is what took the place of the loop; nil if it was not replaced.
@@ -294,7 +296,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		out.Notes = f.warnings
 	}
 	out.Uncounted = f.countedMembers()
-	for _, note := range []string{f.waitNote, f.chosen, f.noteCounts(), f.noteCallTime()} {
+	for _, note := range []string{f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}
@@ -321,6 +323,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if out.Trials, out.Jobs, err = f.measure(ctx, before, after, o); err != nil {
 		return nil, out, err
 	}
+	out.Besides = f.besides(report, out.Trials)
 	out.Fragment, err = f.export()
 	return changed, out, err
 }

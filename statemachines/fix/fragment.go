@@ -42,6 +42,8 @@ type fragment struct {
 	entered  bool                       // whether something needs the input of the loop
 	added    map[pollcore.Status]string // Fail states
 
+	share      share
+	report     compile.Report
 	callFailed string   // the Fail state of errors that the new loop does not retry; empty if there is none
 	warnings   []string // of the compiler
 }
@@ -68,6 +70,13 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if o.Schedule != nil {
 		options.Schedule, options.MaxDelay, options.InitialDelay, options.Fit = o.Schedule, 0, 0, false
 	}
+	if !o.strategy().Waits() {
+		f.share = l.findShare(o)
+		options.Events = f.share.events
+		if f.share.events < 0 {
+			return nil, refuse("the history has no room for the loop: %s", f.share.why)
+		}
+	}
 	call := compile.Call{Operation: l.entry.Operation}
 	adapt, err := f.prepare(&call, &options)
 	if err != nil {
@@ -80,14 +89,18 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		c, err = compile.Compile(l.entry.Waiter, call, options)
 	}
 	if refused, ok := errors.AsType[*compile.NotCompiledError](err); ok {
-		return nil, refuse("the strategy %s cannot wait for %s: %s", refused.Strategy, l.entry.FullName(), refused.Reasons[0])
+		reason := refused.Reasons[0]
+		if refused.Events > 0 {
+			reason = f.share.describe(reason)
+		}
+		return nil, refuse("the strategy %s cannot wait for %s: %s", refused.Strategy, l.entry.FullName(), reason)
 	} else if err != nil {
 		return nil, refuse("it cannot be compiled: %s", err)
 	}
 	if err := f.read(c); err != nil {
 		return nil, err
 	}
-	f.strategy, f.chosen, f.warnings = c.Strategy, c.Choice, c.Warnings
+	f.strategy, f.chosen, f.warnings, f.report = c.Strategy, f.share.describe(c.Choice), c.Warnings, c.Report()
 	if f.starter != nil {
 		f.warnDropped()
 	}

@@ -48,6 +48,7 @@ type loop struct {
 	// express tells that it runs in an Express workflow: the machine, or a child execution.
 	express, child bool
 	turn           time.Duration // that its Wait states take; 0 if that is not known
+	turnEvents     int           // of a history
 }
 
 // findLoop finds the loop of a Task in a document, and reads it.
@@ -112,6 +113,7 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 // read reads a loop, and refuses one that does more than poll.
 func (l *loop) read(table lint.Loop) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
+	l.turnEvents = table.Turn.Events
 	l.polledOn, l.rows = table.PolledOn(), table.Rows
 	if running := l.bound.Running; running != nil && running.Kind != lint.Unbounded {
 		l.bound = *running // a new loop has one deadline, for calls that fail, too

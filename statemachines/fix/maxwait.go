@@ -29,6 +29,7 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 		return wait, note
 	}
 	old := cmp.Or(l.bound.Deadline, l.bound.After)
+	old = max(0, old-l.bound.Ahead)
 	if l.bound.Kind == lint.ByBranch && old > 0 {
 		old += max(old/4, 10*time.Minute) //nolint:mnd // the branch goes on to end the loop
 	}
@@ -67,7 +68,7 @@ func (l *loop) mostPolls() string {
 // keepsBound tells whether the old loop has a bound of its own, behind which the execution has time left
 // for the last call.
 func (l *loop) keepsBound(limit time.Duration, before lead) bool {
-	return l.isBounded() && l.bound.After > 0 && !l.express && before.loops == 1 && l.bound.After+before.lasts+time.Minute <= limit
+	return l.isBounded() && l.bound.After > 0 && !l.express && before.loops == 1 && l.bound.After-l.bound.Ahead+before.lasts+time.Minute <= limit
 }
 
 // ownWait says how long the old loop waited, where that ended before the execution; empty elsewhere.
@@ -75,7 +76,7 @@ func (l *loop) ownWait(limit time.Duration) string {
 	if !l.isBounded() || l.bound.After >= limit {
 		return ""
 	}
-	return "; the old one waited " + spell(l.bound.After)
+	return "; the old one waited " + spell(l.bound.After-l.bound.Ahead)
 }
 
 // checkTime refuses a loop for which the execution has no time left, unless the user says how long it

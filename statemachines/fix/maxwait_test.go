@@ -26,8 +26,8 @@ func TestMaxWait(t *testing.T) {
 		want     time.Duration
 		wantNote string
 	}{
-		"a history that fills soon":  {`"StartAt"`, 5, 0, 13875 * time.Second, ""},
-		"a history that fills late":  {`"StartAt"`, 60, 0, 24 * time.Hour, "the new loop waits 24h, the old one 46h15m, until its history was full: change that with --max-wait"},
+		"a history that fills soon":  {`"StartAt"`, 5, 0, 13885 * time.Second, ""},
+		"a history that fills late":  {`"StartAt"`, 60, 0, 24 * time.Hour, "the new loop waits 24h, the old one 46h17m, until its history was full: change that with --max-wait"},
 		"a limit of two hours":       {limit(7200), 60, 0, 110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start. The loop gives up a job that ends later: change that with --max-wait"},
 		"a limit of two days":        {limit(172800), 120, 0, 48*time.Hour - 10*time.Minute, "the new loop waits 47h50m, to end before the machine does, 48h after its start. The loop gives up a job that ends later: change that with --max-wait"},
 		"a max wait below the limit": {limit(7200), 60, time.Hour, time.Hour, ""},

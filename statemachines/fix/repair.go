@@ -168,6 +168,7 @@ type checked struct {
 	loops    []lint.Loop
 	groups   *lint.Groups // of loops, since the first was asked for
 	findings []lint.Finding
+	replaced []string // polls of loops that compiled ones take the place of
 }
 
 // load reads a text.

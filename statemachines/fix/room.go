@@ -39,7 +39,9 @@ func (c *checked) roomOf(poll string) room {
 		case other == &c.loops[i]:
 		case c.countsInCommon(other):
 			open, common = open+1, common+1
-		case other.Bound.Kind == lint.ByCount && !c.sharesItems(other):
+		case c.isReplaced(other):
+			open++
+		case takesKnown(other) && !c.sharesItems(other):
 			left -= other.Bound.Events
 		default:
 			open++
@@ -60,6 +62,11 @@ func (c *checked) roomOf(poll string) room {
 		r.events /= r.items
 	}
 	return r
+}
+
+// takesKnown tells whether it is known how many events a loop takes at most.
+func takesKnown(l *lint.Loop) bool {
+	return l.Bound.Kind == lint.ByCount || l.Bound.Kind == lint.ByTime && l.Bound.Events > 0
 }
 
 // countsInCommon tells whether a loop counts the events of all loops of the machine, or can.

@@ -28,6 +28,7 @@ type bounds struct {
 	stays      map[*asl.State]map[asl.Transition]bool
 	time       bool          // a time ends the loop
 	length     time.Duration // until that; 0 if it is not known
+	lasting    []string      // states before the loop whose time is a part of it, and nobody knows
 	timed      *laps         // until the loop is left then; nil if not known
 	renewed    bool          // by each round of an outer loop
 	opened     []*loop       // see open

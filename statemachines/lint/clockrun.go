@@ -15,7 +15,7 @@ func (c *checker) countByClock(l *loop, r *reading) *laps {
 	}
 	var longest laps
 	for _, value := range r.pollingValues() {
-		for _, from := range c.arrivalsAt(types, l) {
+		for _, from := range c.arrivalsAt(types, l, 0) {
 			run := lapRun{loop: l, reading: r, value: value, types: types, ticks: true}
 			ran, known := run.untilTime(c, from, c.boundsOf(l).length)
 			if !known {

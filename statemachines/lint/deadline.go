@@ -34,12 +34,12 @@ type arrival struct {
 }
 
 // arrivalsAt are the ways into a loop by types whose clock goes on with the Waits on the way there, where only
-// one leads there; else as if no time had passed.
-func (c *checker) arrivalsAt(types *typecheck.Checker, l *loop) []arrival {
+// one leads there; else as if no time had passed. States whose time nobody knows take some.
+func (c *checker) arrivalsAt(types *typecheck.Checker, l *loop, lasting time.Duration) []arrival {
 	before, into := c.leadTo(l.flow, l.inside), c.leadInto(l.flow)
 	if before.first != nil && !before.longer {
 		if path := c.pathTo(l.flow, before.first); len(path) > 1 {
-			if at, ok := arrive(types, l.flow, path, arrival{ahead: into.wait}); ok {
+			if at, ok := arrive(types, l.flow, path, arrival{ahead: into.wait}, lasting); ok {
 				return []arrival{at}
 			}
 		}
@@ -53,7 +53,7 @@ func (c *checker) arrivalsAt(types *typecheck.Checker, l *loop) []arrival {
 }
 
 // arrive follows a path from the start of a flow to its last state.
-func arrive(types *typecheck.Checker, f *asl.Flow, path []*asl.State, at arrival) (arrival, bool) {
+func arrive(types *typecheck.Checker, f *asl.Flow, path []*asl.State, at arrival, lasting time.Duration) (arrival, bool) {
 	at.env = types.Start(f)
 	for i, s := range path[:len(path)-1] {
 		types.SetNow(begin.Add(at.ahead))
@@ -64,6 +64,9 @@ func arrive(types *typecheck.Checker, f *asl.Flow, path []*asl.State, at arrival
 			}
 			types.PassTime(least)
 			at.ahead, at.about = at.ahead+least, at.about || most > least
+		} else if mayLast(s) {
+			types.PassTime(lasting)
+			at.ahead += lasting
 		}
 		ways := types.Step(s, at.env, types.Result(s))
 		n := slices.IndexFunc(ways, func(way typecheck.Way) bool { return way.To == path[i+1].Name && way.Kind != asl.TransitionCatch })
@@ -77,15 +80,35 @@ func arrive(types *typecheck.Checker, f *asl.Flow, path []*asl.State, at arrival
 }
 
 // findLength is how long a loop runs until its deadline, from the start of the execution on; 0
-// if the definition does not say.
-func (c *checker) findLength(l *loop, r *reading) time.Duration {
+// if the definition does not say. With it come the states before the loop whose time nobody knows,
+// where the deadline is not set anew behind them.
+func (c *checker) findLength(l *loop, r *reading) (length time.Duration, lasting []string) {
+	if length = c.longestLength(l, r, 0); length == 0 {
+		return 0, nil
+	}
+	if first := c.leadTo(l.flow, l.inside).first; first != nil {
+		for _, s := range c.pathTo(l.flow, first) {
+			if s != first && mayLast(s) {
+				lasting = append(lasting, s.Name)
+			}
+		}
+	}
+	if lasting != nil && c.longestLength(l, r, time.Minute) != length {
+		return length, nil
+	}
+	return length, lasting
+}
+
+// longestLength is the longest time until a deadline where each state before the loop whose time nobody
+// knows takes some.
+func (c *checker) longestLength(l *loop, r *reading, lasting time.Duration) time.Duration {
 	types := c.clocked()
 	if types == nil {
 		return 0
 	}
 	longest := time.Duration(0)
 	for _, value := range r.pollingValues() {
-		for _, from := range c.arrivalsAt(types, l) {
+		for _, from := range c.arrivalsAt(types, l, lasting) {
 			length := c.lengthOf(lapRun{loop: l, reading: r, value: value, types: types}, from)
 			if length == 0 {
 				return 0
@@ -183,10 +206,11 @@ func (b *Bound) last(ahead, seconds float64) {
 func (b *bounds) boundByTime() Bound {
 	deadline := b.length.Truncate(time.Second)
 	if b.timed == nil {
-		return Bound{Kind: ByTime, After: deadline, Deadline: deadline}
+		return Bound{Kind: ByTime, After: deadline, Deadline: deadline, AtMost: len(b.lasting) > 0, Lasting: b.lasting}
 	}
 	bound := b.timed.bound()
-	bound.Kind, bound.Deadline = ByTime, deadline
+	bound.Kind, bound.Deadline, bound.Lasting = ByTime, deadline, b.lasting
+	bound.AtMost = bound.AtMost || len(b.lasting) > 0
 	return bound
 }
 
@@ -212,4 +236,17 @@ func (b *bounds) endsInTime(r *reading, full, timeout time.Duration) bool {
 	default:
 		return full == 0 || b.lasts() <= full
 	}
+}
+
+// mayLast tells whether a state that is no Wait takes a time that nobody knows, and that a deadline notices: code, a
+// job, and what has a Wait or code inside.
+func mayLast(s *asl.State) bool {
+	if s.Task != nil {
+		r := asl.ParseResource(s.Task.Resource)
+		service, _ := r.SDK()
+		return passesTime(s) || r.Service == "lambda" || service == "lambda" || r.Service == "http"
+	}
+	return s.Wait == nil && slices.ContainsFunc(s.Flows(), func(f *asl.Flow) bool {
+		return slices.ContainsFunc(f.States, func(inner *asl.State) bool { return inner.Wait != nil || mayLast(inner) })
+	})
 }

@@ -41,7 +41,7 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		b.opened = []*loop{r.inner}
 	case leaves && inTime:
 		b.opened, b.time = c.findErring(l, r, r.Turn.most()), true
-		b.length = c.findLength(l, r)
+		b.length, b.lasting = c.findLength(l, r)
 		b.timed = c.countByClock(l, r)
 		if early := c.countEarly(l, r); early != nil && b.length > 0 && early.lasts() <= b.lasts() {
 			b.tried, b.time = early, false

@@ -192,6 +192,9 @@ type Bound struct {
 	// Deadline is the time of ByTime itself; After is later, as a Choice looks at it between two polls. It is
 	// 0 if the definition does not say.
 	Deadline time.Duration
+	// Lasting are states before the loop whose time nobody knows and the deadline counts, too: the loop has less
+	// of it. After and Deadline are the longest then.
+	Lasting []string
 	// Timeout is TimeoutSeconds of the state machine where After is 0 and another bound ends
 	// the loop: it may be over before.
 	Timeout time.Duration

@@ -429,6 +429,8 @@ func (b *Bound) describeAlone(hot bool) string {
 		switch {
 		case b.After == 0:
 			return text + b.inTime()
+		case b.Polls == 0 && b.AtMost:
+			return text + ", after " + span(b.After) + " at most"
 		case b.Polls == 0:
 			return text + ", after " + span(b.After)
 		}

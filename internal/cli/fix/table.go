@@ -162,7 +162,14 @@ func nameOf(k trial.Kind, poll string) string {
 
 // wrapChanges adds what an execution does otherwise, answers with the same change in one row.
 func (w *wrapper) wrapChanges(l fix.Loop) {
-	w.wrap("tried on %s of both machines with the same answers. What changes:", kit.Plural(l.Runs, "run"))
+	tried := fmt.Sprintf("tried on %s of both machines with the same answers", kit.Plural(l.Runs, "run"))
+	if len(l.Changes) == 0 && len(l.Besides) == 0 {
+		w.wrap("%s: all end as before", tried)
+		w.wrapNotTried(l.NotTried)
+		w.WriteString("\n")
+		return
+	}
+	w.wrap("%s. What changes:", tried)
 	var order []string
 	answers := map[string][]string{}
 	for _, change := range l.Changes {
@@ -183,6 +190,9 @@ func (w *wrapper) wrapChanges(l fix.Loop) {
 	}
 	for _, does := range order {
 		w.wrap("  %s%s", strings.Join(answers[does], ", "), does)
+	}
+	for _, more := range l.Besides {
+		w.wrap("  %s", more)
 	}
 	w.wrapNotTried(l.NotTried)
 	w.WriteString("\n")
