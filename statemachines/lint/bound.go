@@ -30,6 +30,7 @@ type bounds struct {
 	length     time.Duration // until that; 0 if it is not known
 	lasting    []string      // states before the loop whose time is a part of it, and nobody knows
 	timed      *laps         // until the loop is left then; nil if not known
+	reversed   *asl.State    // a Choice that leaves the loop before a time, and stays in it behind that; nil for none
 	renewed    bool          // by each round of an outer loop
 	opened     []*loop       // see open
 	once       []string      // where the first lap leads, if none comes to a second poll
@@ -82,6 +83,9 @@ func (b *bounds) choice(s *asl.State, trendOf func(s *asl.State, rule int) typec
 			trend := trendOf(s, way.Rule)
 			timed := isTimed(trend, inside) || trend == typecheck.NoTrend && rule.has(func(t *test) bool { return t.time })
 			b.time = b.time || timed
+			if trend == typecheck.Falls && !inside && len(partsOf(&s.Choice.Rules[way.Rule])) == 1 {
+				b.reversed = s
+			}
 			unsure[way] = b.find(rule, inside) || timed && b.foreign && trend == typecheck.NoTrend
 			limits[way], stays[way] = timed || unsure[way], trend == typecheck.Stays
 			left = left || limits[way] && !inside

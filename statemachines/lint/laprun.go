@@ -119,11 +119,17 @@ func (c *checker) runLaps(run lapRun, from entry, most int) laps {
 	late := c.runLate(run, from)
 	switch {
 	case late.end == lapsLeave:
+		before, behind := run, run
 		from.env = from.env.At(typecheck.Early)
-		if early := c.countLaps(&run, from, late.polls+1); early.end == lapsLeave && early.polls <= late.polls {
-			return early
+		early := c.countLaps(&before, from, late.polls+1)
+		if early.end != lapsLeave || early.polls > late.polls {
+			return late
 		}
-		return late
+		from.env = from.env.At(typecheck.Late)
+		if overdue := c.countLaps(&behind, from, late.polls+fewLaps); (overdue.end == lapsRepeat || overdue.end == lapsGoOn) && !c.setsReversed(b) {
+			return overdue // a time that is still ahead ends it, and none that is over
+		}
+		return early
 	case late.end == lapsUnclear && b.time:
 		return late
 	}

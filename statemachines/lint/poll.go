@@ -114,6 +114,11 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 			set+" polls of all turns and leave the loop", turn.path(), open.resets.Name, list(open.counts), polled)
 		return
 	}
+	if choice, operands := findReversed(open, tables); choice != "" {
+		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q compares %s the wrong way round: it leaves the loop before that time, and behind it "+
+			"a job that never ends is polled %s; turn the comparison round", turn.path(), choice, list(operands), polled)
+		return
+	}
 	if choice, operands := findStill(open, tables); choice != "" {
 		for _, r := range tables {
 			r.Bound.Still = operands
