@@ -48,13 +48,14 @@ func (l *loop) known(o Options) (typecheck.Env, error) {
 
 // settle puts what is known of a value into one that was drawn for it.
 func settle(drawn any, v typecheck.Value) any {
-	if value, ok := v.Constant(); ok {
-		return value
-	}
 	if members, ok := drawn.(object); ok {
 		for name, member := range members {
 			members[name] = settle(member, v.Member(name))
 		}
+		return drawn
+	}
+	if value, ok := v.Constant(); ok {
+		return value
 	}
 	return drawn
 }
