@@ -12,18 +12,21 @@ import (
 
 // timed is a loop that looks at a deadline, behind a state First.
 func timed(first, retry, assign, deadline, late string) string {
-	stop := ""
+	stop, count := "", ""
+	if strings.Contains(deadline, "$n") {
+		count = `, "n": "{% $n + 1 %}"`
+	}
 	if late == "Stop" {
 		stop = `"Stop": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:stopQueryExecution",
       "Arguments": {"QueryExecutionId": "{% $id %}"}, "Next": "Late"},`
 	}
-	return strings.NewReplacer("FIRST", first, "RETRY", retry, "ASSIGN", assign, "DEADLINE", deadline, "LATE", late, "STOP", stop).Replace(
+	return strings.NewReplacer("FIRST", first, "RETRY", retry, "ASSIGN", assign, "DEADLINE", deadline, "LATE", late, "STOP", stop, "COUNT", count).Replace(
 		`{"QueryLanguage": "JSONata", "StartAt": "First", "States": {
     "First": FIRST,
     "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Arguments": {"QueryString": "SELECT 1"},
       "Assign": {"id": "{% $states.result.QueryExecutionId %}"ASSIGN}, "Next": "Look"},
     "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "{% $id %}"},
-      "Retry": RETRY, "Assign": {"state": "{% $states.result.QueryExecution.Status.State %}"}, "Next": "Done?"},
+      "Retry": RETRY, "Assign": {"state": "{% $states.result.QueryExecution.Status.State %}"COUNT}, "Next": "Done?"},
     "Done?": {"Type": "Choice", "Choices": [
       {"Condition": "{% $state = 'SUCCEEDED' %}", "Next": "Good"},
       {"Condition": "{% $state in ['FAILED', 'CANCELLED'] %}", "Next": "Failed"},
@@ -57,6 +60,7 @@ func TestBesides(t *testing.T) {
 			`the time of "First" before the loop: counts for the deadline -> does not, and the new loop waits 1h from its begin`}},
 		"a deadline that is set behind a function": {timed(function, often, sets, until, "Late"), time.Hour, nil},
 		"a deadline that leads to a call":          {timed(wait, often, "", since, "Stop"), 40 * time.Minute, nil},
+		"a count behind a Wait":                    {timed(wait, often, `, "n": 0`, "$n >= 120", "Late"), 59*time.Minute + 30*time.Second, nil},
 		"fewer retries": {timed(wait, once, sets, until, "Late"), time.Hour, []string{
 			"Athena.InternalServerException, Athena.SdkClientException: is retried 1 times -> 6 times",
 			"Athena.AthenaException: is retried 1 times -> 3 times"}},

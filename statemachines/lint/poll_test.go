@@ -40,9 +40,11 @@ func TestWritesAreRetriedWhenThrottledAlone(t *testing.T) {
 	t.Parallel()
 	for resource, advice := range map[string]string{
 		"arn:aws:states:::aws-sdk:athena:startQueryExecution": `retry "Athena.TooManyRequestsException" alone, by which throttled calls arrive: after another error the job may have started`,
-		"arn:aws:states:::aws-sdk:glue:startJobRun":           `no error is safe to retry: throttled calls arrive as "Glue.GlueException", as service faults do, after which the call may have been made, and a second one repeats it`,
+		// whose ThrottlingException other operations of the service declare
+		"arn:aws:states:::aws-sdk:glue:startJobRun": `retry "Glue.ThrottlingException" alone, by which throttled calls arrive: after another error the call may have been made, and a second one repeats it`,
 		// whose LimitExceededException may also mean too many jobs
-		"arn:aws:states:::aws-sdk:dynamodb:exportTableToPointInTime": `no error is safe to retry: throttled calls arrive as "DynamoDb.DynamoDbException", as service faults do, after which`,
+		"arn:aws:states:::aws-sdk:dynamodb:exportTableToPointInTime": `retry "DynamoDb.ThrottlingException" alone, by which throttled calls arrive: after another error`,
+		"arn:aws:states:::aws-sdk:emr:addJobFlowSteps":               `no error is safe to retry: throttled calls arrive as "Emr.EmrException", as service faults do, after which`,
 		"arn:aws:states:::sns:publish":                               `retry "SNS.ThrottledException" alone, by which throttled calls arrive: after another error the call may have been made, and a second one repeats it`,
 	} {
 		m, err := asl.Parse(fmt.Appendf(nil, `{"StartAt": "Get", "TimeoutSeconds": 3600, "States": {
