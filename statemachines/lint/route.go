@@ -26,6 +26,8 @@ type router struct {
 	bounds *bounds // nil for a loop in a Retry
 	// usual are what the poll asks for after each lap of a job that runs: see asksOther.
 	usual map[string]bool
+	// seeks tells that somebody asks whether a Choice looks at a status; looked is the answer.
+	seeks, looked bool
 }
 
 // route is one way that an answer may take.
@@ -113,6 +115,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 	if w.steps++; w.steps > maxSteps {
 		return
 	}
+	w.looked = w.looked || w.seeks && readsOther(s, env)
 	w.on[s.Name] = true
 	defer delete(w.on, s.Name)
 	var ways, catchers []typecheck.Way
