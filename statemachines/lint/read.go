@@ -168,6 +168,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
 		nameByPattern(choice, s.values, r.named)
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
+	r.takeOwnEnd()
 	r.addOthers(func(value string) []route { return r.inTime(asWritten(r.followAll(value))) })
 	c.addLacking(r, follows.follow)
 	return true
