@@ -73,6 +73,14 @@ func (r *router) follow(answer typecheck.Value) []route {
 	return w.found // none if no answer can be so
 }
 
+// looksAt tells whether a Choice on the way of an answer looks at its status, which is otherValue.
+func (r *router) looksAt(answer typecheck.Value) bool {
+	r.seeks, r.looked = true, false
+	r.follow(answer)
+	r.seeks = false
+	return r.looked
+}
+
 // asksOther tells whether some hops lead back to the poll to ask for another job. What is computed
 // anew in each lap of a job that runs is the same job, unless it goes on from lap to lap.
 func (r *router) asksOther(hops []hop) bool {

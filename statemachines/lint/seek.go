@@ -7,14 +7,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// looksAt tells whether a Choice on the way of an answer looks at its status, which is otherValue.
-func (r *router) looksAt(answer typecheck.Value) bool {
-	r.seeks, r.looked = true, false
-	r.follow(answer)
-	r.seeks = false
-	return r.looked
-}
-
 // readsOther tells whether a rule of a Choice looks at what is otherValue where the Choice is entered.
 func readsOther(s *asl.State, env typecheck.Env) bool {
 	return s.Choice != nil && slices.ContainsFunc(s.Choice.Rules, func(rule asl.ChoiceRule) bool {
