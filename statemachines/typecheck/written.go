@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 )
 
 // maxSought is how many texts of a regular expression are looked at.
@@ -89,7 +90,7 @@ func (x *scene) checkPattern(v Value, pattern *jsonata.Part) {
 			continue
 		}
 		p := x.problemIn(pattern, "%s never matches %q", w.enum.Name, a.text)
-		if whole := a.starts && a.ends; whole || suggestValue(p, a.text, w.list()).Suggestion != "" {
+		if a.starts && a.ends || nearest.Spelling(a.text, w.list()) != "" {
 			x.reportWord(p, a.text, w)
 		}
 	}

@@ -35,6 +35,7 @@ func TestWordsOfAnEnum(t *testing.T) {
 		`$contains($s, /^cancel/i)`:                                                           "",
 		`$contains($s, /CANCEL?LED/)`:                                                         "",
 		`$contains($s, 'ERROR')`:                                                              "",
+		`$contains($s, 'CANCELED')`:                                                           "CANCELED",
 		`$contains($s, /(?!FAILD)/)`:                                                          "",
 		`$contains($other, /^(FAILD|CANCELLED)$/)`:                                            "",
 		`$other in $split('FAILD CANCELLED', ' ')`:                                            "",
