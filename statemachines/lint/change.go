@@ -35,6 +35,9 @@ func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
 			named = append(named, j)
 		}
 	}
+	if fitting := slices.DeleteFunc(slices.Clone(left), func(j *judge) bool { return !verb.Makes && waitsForMade(j) }); len(fitting) > 0 {
+		left = fitting
+	}
 	switch {
 	case len(named) > 0:
 		return named
@@ -43,6 +46,14 @@ func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
 	default:
 		return judges
 	}
+}
+
+// waitsForMade tells whether a judge waits for a resource that a call has made, by its name: ChannelCreated. After
+// a call that makes none, such as StartChannel, nobody waits for that.
+func waitsForMade(j *judge) bool {
+	return slices.ContainsFunc([]string{"Created", "CreateComplete", "Restored", "Copied", "Imported", "Registered"}, func(end string) bool {
+		return strings.HasSuffix(j.entry.Name, end)
+	})
 }
 
 // lastChange is the verb of the nearest call before the poll that changes a resource of

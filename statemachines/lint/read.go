@@ -85,8 +85,9 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 			r.Waits = append(r.Waits, s)
 		}
 	}
-	for _, s := range c.startedFirst(r, p.statuses) {
-		if c.readStatus(l, r, s) {
+	statuses := c.startedFirst(r, p.statuses)
+	for _, alike := range []bool{false, true} {
+		if slices.ContainsFunc(statuses, func(s *status) bool { return c.readStatus(l, r, s, alike) }) {
 			break
 		}
 	}
@@ -94,8 +95,9 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 }
 
 // readStatus reads the routes of the values of a status, and tells whether the loop
-// looks at it.
-func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
+// looks at it. Where alike is set, it does so too if a Choice reads the status and all
+// values poll on the same way.
+func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
 	if r.Start != nil {
 		r.given = c.types.Arguments(r.Start)
@@ -142,10 +144,10 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		stays, leaves = stays || r.taken[value] != nil || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
 		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
 	}
-	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
+	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !leaves && !stays {
 		return false
 	}
-	if r.losesStatus(s) {
+	if !differs && !(alike && r.allPollOn() && follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {
 		return false
 	}
 	r.status, r.Status = s, s.path
@@ -166,6 +168,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		nameByPattern(choice, s.values, r.named)
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
+	r.takeOwnEnd()
 	r.addOthers(func(value string) []route { return r.inTime(asWritten(r.followAll(value))) })
 	c.addLacking(r, follows.follow)
 	return true
@@ -305,6 +308,16 @@ func (r *reading) fits(j *judge) bool {
 	return goesOn
 }
 
+// allPollOn tells whether each value that is known, and any other, leads back to the poll.
+func (r *reading) allPollOn() bool {
+	for _, routes := range r.routes {
+		if endOf(routes) != PollsOn {
+			return false
+		}
+	}
+	return !r.Retries
+}
+
 // lateExits are the states that a job leads to which runs until a bound of the loop is reached.
 func (r *reading) lateExits() []string {
 	var out []string
@@ -367,6 +380,15 @@ func (r *reading) trunk() int {
 			for n > 0 && (len(route.path) < n || !slices.Equal(route.path[:n], first[:n])) {
 				n--
 			}
+		}
+	}
+	if n < len(first) {
+		return n
+	}
+	n = 0 // all values go the same way: the last Choice on it leads them on
+	for i, name := range first {
+		if s := r.Flow.State(name); s != nil && s.Choice != nil {
+			n = i + 1
 		}
 	}
 	return n

@@ -90,7 +90,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 			if p == checkStatus {
 				status = status.without(string(pollcore.Running)) // which is an error here
 			}
-			if c.readStatus(own, r, status) {
+			if c.readStatus(own, r, status, false) {
 				break
 			}
 		}

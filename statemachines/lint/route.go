@@ -26,6 +26,8 @@ type router struct {
 	bounds *bounds // nil for a loop in a Retry
 	// usual are what the poll asks for after each lap of a job that runs: see asksOther.
 	usual map[string]bool
+	// seeks tells that somebody asks whether a Choice looks at a status; looked is the answer.
+	seeks, looked bool
 }
 
 // route is one way that an answer may take.
@@ -71,6 +73,14 @@ func (r *router) follow(answer typecheck.Value) []route {
 	return w.found // none if no answer can be so
 }
 
+// looksAt tells whether a Choice on the way of an answer looks at its status, which is otherValue.
+func (r *router) looksAt(answer typecheck.Value) bool {
+	r.seeks, r.looked = true, false
+	r.follow(answer)
+	r.seeks = false
+	return r.looked
+}
+
 // asksOther tells whether some hops lead back to the poll to ask for another job. What is computed
 // anew in each lap of a job that runs is the same job, unless it goes on from lap to lap.
 func (r *router) asksOther(hops []hop) bool {
@@ -113,6 +123,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 	if w.steps++; w.steps > maxSteps {
 		return
 	}
+	w.looked = w.looked || w.seeks && readsOther(s, env)
 	w.on[s.Name] = true
 	defer delete(w.on, s.Name)
 	var ways, catchers []typecheck.Way

@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,6 +55,7 @@ func (c *checker) checkStatusWords() {
 	if len(results) == 0 {
 		return
 	}
+	c.addAnswersLike(results, shapes)
 	types, err := c.types.With(results)
 	if err != nil {
 		return // c.types has the same models
@@ -63,6 +65,51 @@ func (c *checker) checkStatusWords() {
 			c.reportWord(f, words)
 		}
 	}
+}
+
+// addAnswersLike adds the answers of other calls that have the same structure with the status in it, as that of
+// createInvalidation has: it may come to the same comparison.
+func (c *checker) addAnswersLike(results map[*asl.State]typecheck.Value, shapes map[*status]*catalog.Shape) {
+	polled := maps.Clone(results)
+	known := slices.SortedFunc(maps.Keys(shapes), func(a, b *status) int { return cmp.Compare(a.path, b.path) })
+	known = slices.DeleteFunc(known, func(s *status) bool { return shapes[s] == nil || s.judges[0].entry == nil })
+	for s := range c.machine.All {
+		if _, polls := polled[s]; polls || s.Task == nil {
+			continue
+		}
+		key, action, _ := strings.Cut(c.operations.call(s.Task.Resource), ":")
+		for _, status := range known {
+			service := status.judges[0].entry.Service
+			if key != service.Key || service.Operations[action] == nil {
+				continue
+			}
+			steps := stepsToStatus(service.Operations[action].Output, status)
+			if steps == nil {
+				continue
+			}
+			v, found := results[s]
+			if !found {
+				v = c.types.Result(s)
+			}
+			results[s] = typecheck.Enumerate(v, steps, shapes[status])
+		}
+	}
+}
+
+// stepsToStatus leads to a status in the answer of another call, as Step Functions spells it, by the name of the
+// structure that has it; nil if it is not there.
+func stepsToStatus(output *catalog.Shape, s *status) []string {
+	parent, _, _ := strings.Cut(s.path, "."+lastName(s.path))
+	_, holder := spellSteps(s.judges[0].entry.Operation.Output, parent)
+	if holder == nil || output == nil || holder.Type != catalog.Structure {
+		return nil
+	}
+	for i := range output.Members {
+		if m := &output.Members[i]; m.Shape.Type == catalog.Structure && m.Shape.Name == holder.Name {
+			return []string{javasdk.MemberName(m.Name), s.steps[len(s.steps)-1]}
+		}
+	}
+	return nil
 }
 
 // reportWord reports a text that is nearly a status.

@@ -39,6 +39,8 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 		return "no Choice looks at " + path
 	case !c.mentions(status):
 		return fmt.Sprintf("no Choice looks at %s: %q looks at %s", path, choice.Name, others)
+	case c.findHiding(l, choice, status) != nil:
+		return fmt.Sprintf("%q has an expression that lint cannot follow: %q looks at %s behind it", c.findHiding(l, choice, status).Name, choice.Name, path)
 	case looks.status && others != "":
 		return fmt.Sprintf("%q decides by %s and by %s", choice.Name, path, others)
 	case looks.status && strings.Contains(path, "[]") && !looks.first:
@@ -52,6 +54,24 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	default:
 		return fmt.Sprintf("%q does not look at %s", choice.Name, path)
 	}
+}
+
+// findHiding is a state of a loop with an expression that nobody can follow, where a Choice reads a status of which
+// nothing is known any more; nil if there is none.
+func (c *checker) findHiding(l *loop, choice *asl.State, status string) *asl.State {
+	env, hidden := c.types.Input(choice), false
+	for i := range choice.Choice.Rules {
+		for _, o := range operandsOfRule(&choice.Choice.Rules[i]) {
+			if lastName(o.inJSONata()) == status {
+				hidden = hidden || valueOf(env, o).IsUnknown()
+			}
+		}
+	}
+	i := slices.IndexFunc(l.states, func(s *asl.State) bool { return s != choice && !isFollowed(s) })
+	if !hidden || i < 0 {
+		return nil
+	}
+	return l.states[i]
 }
 
 // sayNotInCatalogue says which operation a loop asks for a status that the catalogue has no job or

@@ -130,7 +130,7 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 	case jsonata.PartBind:
 		v := x.eval(&p.Parts[0], context)
 		f := x.closureOf(&p.Parts[0], context)
-		x.locals = append(slices.Clip(x.locals), local{field{p.Text, v}, f})
+		x.locals = append(slices.Clip(x.locals), local{field: field{p.Text, v}, function: f})
 		if f != nil && p.Parts[0].Kind == jsonata.PartLambda {
 			f.locals = x.locals // it may call itself
 		}

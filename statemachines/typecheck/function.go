@@ -66,6 +66,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if p.Text == "lookup" && !bound && !x.c.assigned[p.Text] {
 		x.checkKeys(p, values)
 	}
+	if p.Text == "each" && !bound && !x.c.assigned[p.Text] {
+		x.checkTable(p, context)
+	}
 	switch {
 	case bound || x.c.assigned[p.Text]:
 		return Value{}
@@ -75,6 +78,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		values[0].demandKinds(operandsOf[p.Text])
 		if p.Text == "contains" || p.Text == "match" {
 			values[0].demandMatch(patternIn(p))
+			if len(p.Parts) > 1 {
+				x.checkPattern(values[0], &p.Parts[1])
+			}
 		}
 	}
 	switch {

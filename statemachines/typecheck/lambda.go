@@ -12,6 +12,8 @@ type local struct {
 	field
 
 	function *closure
+	// written is the part of the expression that gives the value, if a table has it.
+	written *jsonata.Part
 }
 
 // closure is a function that an expression makes, with what is known where it stands.

@@ -43,6 +43,8 @@ type scene struct {
 	item Value
 	// reports tells that findings are wanted.
 	reports bool
+	// wordsOnly tells that of the findings only those about texts that an enum never has are wanted.
+	wordsOnly bool
 	// locals are the variables that a JSONata expression binds itself.
 	locals []local
 	// calls is how many functions of the expression call each other.
@@ -128,7 +130,7 @@ var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // report adds a finding.
 func (x *scene) report(rule string, severity diag.Severity, p diag.Problem) {
-	if !x.reports {
+	if !x.reports || x.wordsOnly {
 		return
 	}
 	p.Severity = severity

@@ -111,6 +111,8 @@ func (x *scene) equality(p *jsonata.Part, left, right Value) Value {
 			here := *x
 			here.negated = x.negated != (p.Text == "!=")
 			here.checkLiteral(side.value, side.literal)
+		} else if written := x.writtenAs(side.literal.Text); side.literal.Kind == jsonata.PartVariable && written != nil && written.Kind == jsonata.PartLiteral {
+			x.checkWritten(side.value, side.literal)
 		}
 	}
 	same := left.kinds() & right.kinds() &^ missing
@@ -179,6 +181,8 @@ func (x *scene) membership(p *jsonata.Part, left, right Value) Value {
 				x.checkLiteral(left, &list.Parts[i])
 			}
 		}
+	} else {
+		x.checkWritten(left, list)
 	}
 	if right.IsUnknown() || right.demandOf() != nil && p.Parts[0].Kind != jsonata.PartLiteral {
 		return anyBoolean
