@@ -73,6 +73,10 @@ func classifyCode(code string) Class {
 // called too often may answer with another code.
 func IsLimit(code string) bool { return canonical(code) == "limitexceeded" }
 
+// IsCommonThrottling tells whether a code is the one by which any service denies calls that are too frequent
+// (the common errors of AWS's API references).
+func IsCommonThrottling(code string) bool { return code == "ThrottlingException" }
+
 // IsOfAnother tells whether a code is an error of a service that the called one calls in turn, such as
 // KMSThrottlingException.
 func IsOfAnother(code string) bool { return ofAnother().MatchString(code) }

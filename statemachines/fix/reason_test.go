@@ -381,7 +381,7 @@ func TestReasons(t *testing.T) {
 		"the strategy loop for two Waits":    {edit(machine("", "", "", `, "More": {"Type": "Wait", "Seconds": 1, "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "More"`), loop, "the loop begins with several Wait states"},
 		"the strategy loop without results":  {byVariable(`, "ResultPath": null`), loop, `"Get" discards its result`},
 		"the strategy loop for a part":       {byVariable(`, "ResultPath": "$.q", "OutputPath": "$.q"`), loop, ""},
-		"the strategy loop for another part": {byVariable(`, "ResultPath": "$.q", "OutputPath": "$.id"`), loop, `with SUCCEEDED it fails with States.ResultPathMatchFailure`},
+		"the strategy loop for another part": {byVariable(`, "ResultPath": "$.q", "OutputPath": "$.id"`), loop, `"Get" selects data without its result`},
 		"the strategy loop for other members": {
 			strings.Replace(byVariable(`, "ResultPath": "$.q", "ResultSelector": {"a.$": "$.QueryExecution.Statistics", "b.$": "$.QueryExecution.ResultConfiguration.EncryptionConfiguration.KmsKey", "c.$": "$.QueryExecution.*", "d.$": "$..QueryExecution", "s.$": "States.Format('{}', $.QueryExecution.Status.State)"}`),
 				`{"s.$": "$.QueryExecution.Status.State"}`, `{"s.$": "$.s"}`, 1),

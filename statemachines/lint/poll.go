@@ -482,7 +482,7 @@ func ThrottlingErrors(resource string, op *catalog.Operation) []string {
 // (registerModeledExceptions of its generated clients).
 func ownThrottling(service *catalog.Service) []catalog.Error {
 	for _, op := range service.Operations {
-		if i := slices.IndexFunc(op.Errors, func(e catalog.Error) bool { return e.Shape == "ThrottlingException" }); i >= 0 {
+		if i := slices.IndexFunc(op.Errors, func(e catalog.Error) bool { return awserror.IsCommonThrottling(e.Shape) }); i >= 0 {
 			return op.Errors[i : i+1]
 		}
 	}
