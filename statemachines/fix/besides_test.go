@@ -57,13 +57,15 @@ func TestBesides(t *testing.T) {
 	}{
 		"a deadline of the execution behind a Wait": {timed(wait, often, "", since, "Late"), 40 * time.Minute, nil},
 		"a deadline of the execution behind a function": {timed(function, often, "", since, "Late"), time.Hour, []string{
-			`the time of "First" before the loop: counts for the deadline -> does not, and the new loop waits 1h from its begin`}},
+			`the time of "First" before the loop: counts for the deadline -> does not, and the new loop waits 1h from its begin`,
+		}},
 		"a deadline that is set behind a function": {timed(function, often, sets, until, "Late"), time.Hour, nil},
 		"a deadline that leads to a call":          {timed(wait, often, "", since, "Stop"), 40 * time.Minute, nil},
 		"a count behind a Wait":                    {timed(wait, often, `, "n": 0`, "$n >= 120", "Late"), 59*time.Minute + 30*time.Second, nil},
 		"fewer retries": {timed(wait, once, sets, until, "Late"), time.Hour, []string{
 			"Athena.InternalServerException, Athena.SdkClientException: is retried 1 times -> 6 times",
-			"Athena.AthenaException: is retried 1 times -> 3 times"}},
+			"Athena.AthenaException: is retried 1 times -> 3 times",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -179,7 +179,8 @@ func (l *loop) refusePass(s *asl.State) error {
 		if s.QueryLanguage == asl.JSONata {
 			alone = "by $merge of $states.input and the count alone"
 		}
-		return refuse("the loop does more than poll: %q makes the data anew from the members that it lists, and drops any other: count by Assign, or %s", s.Name, alone)
+		return refuse("the loop does more than poll: %q makes the data anew from the members that it lists, and drops any other: "+
+			"count by Assign, or %s", s.Name, alone)
 	}
 	return refuse("the loop does more than poll: %q changes the data that the states behind the loop get", s.Name)
 }

@@ -28,14 +28,15 @@ func (l *loop) findShare(o Options) share {
 		return share{}
 	}
 	s := share{events: r.events, why: r.String()}
-	switch old := l.bound.Events; {
+	switch {
 	case r.items > 0:
 		s.each = "item of the Map"
 	case r.rounds.number == lint.ManyRounds:
 		s.each = "round of " + r.rounds.around
 	default:
 		return s
-	case old == 0 || !l.isBounded():
+	}
+	if l.bound.Events == 0 || !l.isBounded() {
 		return s
 	}
 	s.events = min(l.bound.Events, roomyEvents)

@@ -41,20 +41,26 @@ func TestLoopsShareTheirHistory(t *testing.T) {
 		most       int // events of all loops together
 		history    bool
 	}{
-		"in sequence": {text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 240, "Start 2") + counted("2", 240, "Good") + sharedEnds + `}}`,
-			note: twoLoops, most: 24_000},
+		"in sequence": {
+			text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 240, "Start 2") + counted("2", 240, "Good") + sharedEnds + `}}`,
+			note: twoLoops, most: 24_000,
+		},
 		"in sequence, of which one is replaced": {text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 600, "Start 2") +
 			counted("2", 1500, "Good") + sharedEnds + `}}`, only: []string{"Look 1"}, note: twoLoops, most: 24_000},
 		"alone": {text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 240, "Good") + sharedEnds + `}}`, most: 24_000},
-		"for each item": {text: `{"QueryLanguage": "JSONata", "StartAt": "Each", "States": {"Each": {"Type": "Map", "Items": "{% $states.input.items %}", "End": true,
+		"for each item": {
+			text: `{"QueryLanguage": "JSONata", "StartAt": "Each", "States": {"Each": {"Type": "Map", "Items": "{% $states.input.items %}", "End": true,
 			"ItemProcessor": {"StartAt": "Start 1", "States": {` + counted("1", 36, "Good") + sharedEnds + `}}}}}`,
-			note: "each item of the Map takes 324 events at most, as with the old loop", most: 324},
-		"in each round": {text: `{"QueryLanguage": "JSONata", "StartAt": "Begin", "States": {
+			note: "each item of the Map takes 324 events at most, as with the old loop", most: 324,
+		},
+		"in each round": {
+			text: `{"QueryLanguage": "JSONata", "StartAt": "Begin", "States": {
 			"Begin": {"Type": "Pass", "Assign": {"left": "{% $states.input.queries %}"}, "Next": "Any?"},
 			"Any?": {"Type": "Choice", "Choices": [{"Condition": "{% $count($left) = 0 %}", "Next": "Good"}], "Default": "Start 1"},
 			"Drop": {"Type": "Pass", "Assign": {"left": "{% [$filter($left, function($q, $i) { $i > 0 })] %}"}, "Next": "Any?"},` +
-			counted("1", 90, "Drop") + sharedEnds + `}}`,
-			note: "each round of the outer loop takes 810 events at most, as with the old loop", most: 810, history: true},
+				counted("1", 90, "Drop") + sharedEnds + `}}`,
+			note: "each round of the outer loop takes 810 events at most, as with the old loop", most: 810, history: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -71,7 +71,7 @@ func (l polledLoop) state(name, kind, next string) string {
 	if l.jsonata {
 		arguments, keep = `"Arguments"`, `, "Output": "{% $states.input %}"`
 	}
-	text := ""
+	var text string
 	switch kind {
 	case "Task", "Lambda":
 		text = fmt.Sprintf(anyFunction, arguments) + keep
@@ -202,39 +202,44 @@ func (l polledLoop) requireTrue(t *testing.T) {
 	loops := lint.Loops(m, lint.Options{})
 	require.Len(t, loops, 1)
 	bound, why := loops[0].Bound, fmt.Sprintf("%+v\n%s\n%s %s", l, loops[0].String(), ran.Error, ran.Cause)
-	if polls := ran.Calls["Get"]; polls > 1 {
-		kind := map[string]lint.BoundKind{"": lint.Unbounded, "count": lint.ByCount, "deadline": lint.ByTime, "TimeoutSeconds": lint.ByTimeout, "timer": lint.ByBranch}[l.bound]
-		if len(ran.Events) == asl.MaxEvents && ran.Error == "States.Runtime" {
-			kind = lint.Unbounded
-		}
-		require.Equal(t, kind, bound.Kind, why)
-		if bound.AtMost {
-			if l.fails { // retries are calls, too, and the history may be full in the last visit
-				polls = ran.Visits["Get"] - 1
-			}
-			require.GreaterOrEqual(t, bound.Polls, polls, why)
-			return
-		}
-		if !l.fails {
-			require.Equal(t, polls, bound.Polls, why)
-			visits := 0
-			for _, name := range append([]string{"Extra1", "Extra2"}, l.order...) {
-				visits += ran.Visits[name]
-			}
-			inside := map[string]float64{"Parallel": 2}[l.extra] // the history may be full there
-			require.InDelta(t, visits, bound.Transitions, inside, why)
-		}
-		require.Equal(t, ran.Stop.Sub(ran.Start).Truncate(time.Second), bound.After.Truncate(time.Second), why)
+	polls := ran.Calls["Get"]
+	if polls < 2 {
+		return
 	}
+	kind := map[string]lint.BoundKind{"": lint.Unbounded, "count": lint.ByCount, "deadline": lint.ByTime, "TimeoutSeconds": lint.ByTimeout, "timer": lint.ByBranch}[l.bound]
+	if len(ran.Events) == asl.MaxEvents && ran.Error == "States.Runtime" {
+		kind = lint.Unbounded
+	}
+	require.Equal(t, kind, bound.Kind, why)
+	if bound.AtMost {
+		if l.fails { // retries are calls, too, and the history may be full in the last visit
+			polls = ran.Visits["Get"] - 1
+		}
+		require.GreaterOrEqual(t, bound.Polls, polls, why)
+		return
+	}
+	if !l.fails {
+		require.Equal(t, polls, bound.Polls, why)
+		visits := 0
+		for _, name := range append([]string{"Extra1", "Extra2"}, l.order...) {
+			visits += ran.Visits[name]
+		}
+		inside := map[string]float64{"Parallel": 2}[l.extra] // the history may be full there
+		require.InDelta(t, visits, bound.Transitions, inside, why)
+	}
+	require.Equal(t, ran.Stop.Sub(ran.Start).Truncate(time.Second), bound.After.Truncate(time.Second), why)
 }
 
 // What lint says of the end of a loop is what a run of the machine shows, whatever comes before it, beside it
 // and in each of its turns.
 func TestBoundsAreThoseOfARun(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the loops are the same in each run
+	r := rand.New(rand.NewPCG(1, 1))
 	for i := range race.Of(150, 20) {
 		l := drawLoop(r)
-		t.Run(fmt.Sprint(i), func(t *testing.T) { l.requireTrue(t) })
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			l.requireTrue(t)
+		})
 	}
 }

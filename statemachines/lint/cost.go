@@ -26,9 +26,6 @@ type Turn struct {
 // mostEvents are those that a history has room for before the end of the execution.
 const mostEvents = asl.MaxEvents - 1
 
-// most is more turns than a history has room for.
-func (t Turn) most() int { return asl.MaxEvents / max(t.Events, 1) }
-
 // DollarsPerDay returns what the transitions of a day of turns cost at the
 // price of a Standard workflow in asl.DefaultRegion; 0 if the definition does not
 // say how long the loop waits.
@@ -38,6 +35,9 @@ func (t Turn) DollarsPerDay() float64 {
 	}
 	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
 }
+
+// most is more turns than a history has room for.
+func (t Turn) most() int { return asl.MaxEvents / max(t.Events, 1) }
 
 // until says what ends a loop that nothing bounds and that lasts some time, for people.
 func until(lasts time.Duration) string {

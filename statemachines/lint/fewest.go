@@ -177,10 +177,10 @@ type leading struct {
 // leadings are the next ones to follow.
 type leadings []leading
 
-func (q leadings) Len() int           { return len(q) }
-func (q leadings) Less(i, j int) bool { return q[i].events < q[j].events }
-func (q leadings) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *leadings) Push(x any)        { *q = append(*q, x.(leading)) } //nolint:forcetypeassert // Push of heap
+func (q *leadings) Len() int           { return len(*q) }
+func (q *leadings) Less(i, j int) bool { return (*q)[i].events < (*q)[j].events }
+func (q *leadings) Swap(i, j int)      { (*q)[i], (*q)[j] = (*q)[j], (*q)[i] }
+func (q *leadings) Push(x any)         { *q = append(*q, x.(leading)) } //nolint:forcetypeassert // Push of heap
 func (q *leadings) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]

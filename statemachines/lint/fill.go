@@ -63,19 +63,22 @@ func (c *checker) fill(f *asl.Flow, poll *asl.State, turn Turn, limit time.Durat
 	if turn.Wait > 0 {
 		n = max(0, min(n, int((limit-before.wait)/turn.Wait)-1))
 	}
-	b := Bound{Kind: Unbounded, Ahead: before.wait, Polls: n, Events: n * turn.Events, Transitions: n * turn.Transitions, AtMost: before.more || before.longer && limit < asl.MaxStandardTime}
+	b := Bound{
+		Kind: Unbounded, Ahead: before.wait, Polls: n, Events: n * turn.Events, Transitions: n * turn.Transitions,
+		AtMost: before.more || before.longer && limit < asl.MaxStandardTime,
+	}
 	b.After = before.wait + time.Duration(n)*turn.Wait
 	for room := mostEvents - before.events; ; {
 		for _, s := range states {
 			if turn.Wait > 0 && b.After >= limit || b.Events >= room && s.events > 0 {
-				return b.filled(turn, room, limit)
+				return filled(b, turn, room, limit)
 			}
 			if b.Transitions += s.transitions; s.called > 0 && b.Events+s.called <= room {
 				b.Polls++
 			}
 			b.After += s.wait
 			if b.Events += s.events; b.Events > room {
-				return b.filled(turn, room, limit)
+				return filled(b, turn, room, limit)
 			}
 		}
 	}
@@ -87,7 +90,7 @@ func (c *checker) hasRoom(l *loop, ran *laps) bool {
 }
 
 // filled is a bound with its cost, as far as there is room and time, and without a time where the definition does not say it.
-func (b Bound) filled(turn Turn, room int, limit time.Duration) Bound {
+func filled(b Bound, turn Turn, room int, limit time.Duration) Bound {
 	b.Events, b.After = min(b.Events, room), min(b.After, limit)
 	if turn.Wait == 0 {
 		b.After, b.Ahead = 0, 0

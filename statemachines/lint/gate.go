@@ -29,14 +29,14 @@ func (c *checker) checkGates(l *loop, r *reading) {
 		}
 		g := gate{r, l, row.Values[0]}
 		to, runs := first(r.targetsOf(r.polling(g.value), r.trunk())), c.gatedRuns(&g)
-		severity, when := diag.Danger, ""
+		severity, when := diag.Danger, "that is false at the first polls"
 		switch {
 		case slices.ContainsFunc(runs, func(ran gatedRun) bool { return !c.boundsOf(l).clock && g.isLost(&ran.first) }):
 			when = "that stays false if the first poll finds the status"
 		case slices.ContainsFunc(runs, func(ran gatedRun) bool { return g.isLost(&ran.late) }):
 			when = "that is false after some time"
 		case g.isDelayed(runs):
-			severity, when = diag.Warning, "that is false at the first polls"
+			severity = diag.Warning
 		default:
 			continue
 		}

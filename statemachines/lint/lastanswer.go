@@ -41,7 +41,7 @@ func (c *checker) checkLast(r *reading) {
 }
 
 // looksAt tells whether a Choice before the last one on a route names a value.
-func (way route) looksAt(value string) bool {
+func (way *route) looksAt(value string) bool {
 	return slices.ContainsFunc(way.chosen[:max(0, len(way.chosen)-1)], func(d decision) bool {
 		named := map[string]bool{}
 		nameValues(d.choice, named)

@@ -113,22 +113,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
 		return r.inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
 	}
 	r.followAll = func(value string) []route { return follows.follow(r.narrow(answer, s, value)) }
-	r.onRunning, r.running = map[hop]bool{}, nil
-	r.noteRunning(r.followAll(otherValue))
-	for _, value := range s.values {
-		means := s.meaning(r.judges, value)
-		if means == MeansSuccess || means == MeansFailure || means == MeansUnclear {
-			continue
-		}
-		routes := r.followAll(value)
-		r.noteRunning(routes)
-		if means == MeansRunning || means == MeansEnding {
-			r.running = append(r.running, routes...)
-		}
-		if means == MeansRunning && !r.Retries {
-			follows.noteUsual(routes)
-		}
-	}
+	r.noteRoutesOfRunning(s, follows)
 	r.routes, r.taken, r.lacking = map[string][]route{}, map[string][]route{}, map[string]bool{}
 	for _, value := range append([]string{otherValue}, s.values...) {
 		if r.setRoutes(value, r.followAll(value)); r.routes[value] == nil {
@@ -147,13 +132,42 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !leaves && !stays {
 		return false
 	}
-	if !differs && !(alike && r.allPollOn() && follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {
+	if !differs && (!alike || !r.allPollOn() || !follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {
 		return false
 	}
 	r.status, r.Status = s, s.path
 	r.chooseFitting()
+	r.nameChosen(s)
+	r.takeOwnEnd()
+	r.addOthers(func(value string) []route { return r.inTime(asWritten(r.followAll(value))) })
+	c.addLacking(r, follows.follow)
+	return true
+}
+
+// noteRoutesOfRunning notes the routes of the values of a status with which the job has not ended.
+func (r *reading) noteRoutesOfRunning(s *status, follows *router) {
+	r.onRunning, r.running = map[hop]bool{}, nil
+	r.noteRunning(r.followAll(otherValue))
+	for _, value := range s.values {
+		means := s.meaning(r.judges, value)
+		if means == MeansSuccess || means == MeansFailure || means == MeansUnclear {
+			continue
+		}
+		routes := r.followAll(value)
+		r.noteRunning(routes)
+		if means == MeansRunning || means == MeansEnding {
+			r.running = append(r.running, routes...)
+		}
+		if means == MeansRunning && !r.Retries {
+			follows.noteUsual(routes)
+		}
+	}
+}
+
+// nameChosen finds the Choices on the routes, and the values that they name.
+func (r *reading) nameChosen(s *status) {
 	r.named = map[string]bool{}
-	for _, found := range routes {
+	for _, found := range r.routes {
 		for _, route := range found {
 			for _, d := range route.chosen {
 				if !slices.Contains(r.Choices, d.choice) {
@@ -168,10 +182,6 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
 		nameByPattern(choice, s.values, r.named)
 	}
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
-	r.takeOwnEnd()
-	r.addOthers(func(value string) []route { return r.inTime(asWritten(r.followAll(value))) })
-	c.addLacking(r, follows.follow)
-	return true
 }
 
 // startedFirst are some statuses, those first by which a job is judged that the machine starts: the

@@ -104,9 +104,12 @@ func (p retriedPoll) requireTrue(t *testing.T) {
 // What lint says of the end of polls in a Retry is what a run shows.
 func TestRetriedPollsAreThoseOfARun(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the polls are the same in each run
+	r := rand.New(rand.NewPCG(1, 2))
 	for i := range race.Of(120, 20) {
 		p := drawRetry(r)
-		t.Run(fmt.Sprint(i), func(t *testing.T) { p.requireTrue(t) })
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			p.requireTrue(t)
+		})
 	}
 }

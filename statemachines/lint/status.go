@@ -275,7 +275,7 @@ func (r *reading) isOfSuccess(way route) bool {
 			continue
 		}
 		for _, success := range routes {
-			if success.leaf != nil && success.leaf == way.leaf && !(success.ends == StartsAgain && endsWell(routes)) {
+			if success.leaf != nil && success.leaf == way.leaf && (success.ends != StartsAgain || !endsWell(routes)) {
 				return true
 			}
 		}

@@ -35,7 +35,7 @@ func (x *scene) checkWritten(v Value, p *jsonata.Part) {
 		if !isText || !isBetween {
 			return
 		}
-		for _, word := range strings.Split(text, between) {
+		for word := range strings.SplitSeq(text, between) {
 			literal := p.Parts[0]
 			literal.Value = word
 			x.checkLiteral(v, &literal)

@@ -379,32 +379,32 @@ func (e *edited) print(c *cobra.Command, diff string) error {
 	for _, l := range e.loops {
 		if l.Refused != "" {
 			b.wrap("%s stays: %s", l.Poll, l.Refused)
-			b.WriteString("\n")
+			b.text.WriteString("\n")
 			continue
 		}
-		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
+		terminal.Fprintf(&b.text, "%sbecomes the loop of %s, for %s at most:\n%s", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
 			l.Entry, kit.ShortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)))
 		for _, note := range l.Notes {
 			b.wrap("note: %s", note)
 		}
 		if service, job, _ := strings.Cut(l.Entry, ":"); l.Strategy.Waits() {
-			terminal.Fprintf(&b, "note: the role needs more permissions: jobpoller compile %s %s --start --strategy %s --no-stop --max-wait %s --iam\n",
+			terminal.Fprintf(&b.text, "note: the role needs more permissions: jobpoller compile %s %s --start --strategy %s --no-stop --max-wait %s --iam\n",
 				service, job, l.Strategy, kit.ShortDuration(l.MaxWait))
 		}
-		terminal.Fprintf(&b, "\n%s\n", terminal.Lines(trialTable(l.Trials, l.Jobs)))
+		terminal.Fprintf(&b.text, "\n%s\n", terminal.Lines(trialTable(l.Trials, l.Jobs)))
 		b.wrapChanges(l)
 		if e.text == nil {
-			e.printFragment(&b.Builder, l)
+			e.printFragment(&b.text, l)
 		}
 	}
 	for _, reason := range e.untaken {
 		b.wrap("nothing to replace: %s", reason)
 	}
 	if len(e.loops) == 0 && len(e.untaken) == 0 {
-		b.WriteString("no hand-written loop polls an operation that the catalogue knows\n")
+		b.text.WriteString("no hand-written loop polls an operation that the catalogue knows\n")
 	}
-	b.WriteString(terminal.Sprintf("%s", terminal.Lines(diff)))
-	_, err := c.OutOrStdout().Write([]byte(b.String()))
+	b.text.WriteString(terminal.Sprintf("%s", terminal.Lines(diff)))
+	_, err := c.OutOrStdout().Write([]byte(b.text.String()))
 	return err
 }
 

@@ -179,46 +179,45 @@ func (r *repaired) print(c *cobra.Command) error {
 		switch {
 		case one.Class == fix.Refused:
 			b.wrap("%s stays: %s", one.Name(), one.Reason)
-			b.WriteString("\n")
+			b.text.WriteString("\n")
 			continue
 		case one.Made:
-			terminal.Fprintf(&b, "%s\n", names)
+			terminal.Fprintf(&b.text, "%s\n", names)
 		default:
-			terminal.Fprintf(&b, "%s, offered: --accept %s makes it\n", names, shell.Quote(one.Name()))
+			terminal.Fprintf(&b.text, "%s, offered: --accept %s makes it\n", names, shell.Quote(one.Name()))
 		}
 		b.wrap("  %s", one.About)
 		b.wrap("  tried on %s: nothing else differs", kit.Plural(one.Runs, "run"))
 		b.wrapNotTried(one.NotTried)
-		terminal.Fprintf(&b, "%s\n", terminal.Lines(one.Diff))
+		terminal.Fprintf(&b.text, "%s\n", terminal.Lines(one.Diff))
 	}
 	if len(r.Repairs) == 0 {
-		b.WriteString("nothing to repair")
+		b.text.WriteString("nothing to repair")
 		if r.canReplace {
-			b.WriteString("; --replace puts a compiled loop in the place of yours")
+			b.text.WriteString("; --replace puts a compiled loop in the place of yours")
 		}
-		b.WriteString("\n")
+		b.text.WriteString("\n")
 	}
 	for _, l := range r.Unjudged {
 		b.wrap("statuses not judged in %s: %s", strings.Join(l.States, " -> "), l.Reason)
 	}
 	if made := slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Made }); made && !r.Written && r.hint != "" {
-		b.WriteString(r.hint + "\n")
+		b.text.WriteString(r.hint + "\n")
 	}
-	_, err := io.WriteString(c.OutOrStdout(), b.String())
+	_, err := io.WriteString(c.OutOrStdout(), b.text.String())
 	return err
 }
 
 // wrapper is a text of lines that fit the terminal, beside tables and diffs.
 type wrapper struct {
-	strings.Builder
-
+	text    strings.Builder
 	columns int
 }
 
 // wrap adds lines of text.
 func (w *wrapper) wrap(format string, args ...any) {
 	for _, line := range terminal.Wrap(terminal.Sprintf(format, args...), w.columns) {
-		w.WriteString(line + "\n")
+		w.text.WriteString(line + "\n")
 	}
 }
 

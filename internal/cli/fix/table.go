@@ -166,7 +166,7 @@ func (w *wrapper) wrapChanges(l fix.Loop) {
 	if len(l.Changes) == 0 && len(l.Besides) == 0 {
 		w.wrap("%s: all end as before", tried)
 		w.wrapNotTried(l.NotTried)
-		w.WriteString("\n")
+		w.text.WriteString("\n")
 		return
 	}
 	w.wrap("%s. What changes:", tried)
@@ -195,5 +195,5 @@ func (w *wrapper) wrapChanges(l fix.Loop) {
 		w.wrap("  %s", more)
 	}
 	w.wrapNotTried(l.NotTried)
-	w.WriteString("\n")
+	w.text.WriteString("\n")
 }

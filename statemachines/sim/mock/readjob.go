@@ -30,7 +30,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		ID:   r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
 		StartNameArgument: r.text(n, "startNameArgument", false), Name: r.text(n, "name", false),
-		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Exists: r.flag(n, "exists"), Before: r.text(n, "before", false), Courses: r.courses(n, "start"),
+		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Exists: r.flag(n, "exists"),
+		Before: r.text(n, "before", false), Courses: r.courses(n, "start"),
 	}
 	config := jobConfig{describe: append([]string{name}, r.calls(n, "describe")...), start: r.calls(n, "start"), stop: r.calls(n, "stop")}
 	config.job = func() *Job {

@@ -23,8 +23,10 @@ func TestReasonsComeAfterFailures(t *testing.T) {
 		{"fis:getExperiment", "$.Experiment.State.Status, $.Experiment.State.Error, $.Experiment.EndTime", `{"Experiment": {"State": {"Status": "pending"}}}`},
 		{"fis:startExperiment", "$.Experiment.State.Status, $.Experiment.State.Error", `{"Experiment": {"State": {"Status": "pending"}}}`},
 		{"ecs:runTask", "$.Failures[0].Reason", `{"Failures": []}`},
-		{"appflow:describeFlowExecutionRecords", "$.FlowExecutions[0].ExecutionStatus, $.FlowExecutions[0].ExecutionResult.ErrorInfo.ExecutionMessage",
-			`{"FlowExecutions": [{"ExecutionStatus": "InProgress", "ExecutionResult": {}}]}`},
+		{
+			"appflow:describeFlowExecutionRecords", "$.FlowExecutions[0].ExecutionStatus, $.FlowExecutions[0].ExecutionResult.ErrorInfo.ExecutionMessage",
+			`{"FlowExecutions": [{"ExecutionStatus": "InProgress", "ExecutionResult": {}}]}`,
+		},
 	} {
 		t.Run(c.resource, func(t *testing.T) {
 			t.Parallel()

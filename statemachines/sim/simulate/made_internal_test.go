@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -30,7 +29,7 @@ func TestNoStatusIsMadeUp(t *testing.T) {
 				for _, s := range b.statuses {
 					for _, read := range words {
 						if word, isText := read.at.get(s.answer).(string); isText && !s.raises {
-							assert.Contains(t, read.words, word, "%s %s: %s", e.FullName(), s.name, read.at.spell())
+							require.Contains(t, read.words, word, "%s %s: %s", e.FullName(), s.name, read.at.spell())
 						}
 					}
 				}

@@ -120,20 +120,6 @@ func (r *Response) MemberAt(path string) (m Member, silent bool) {
 	return m, !slices.ContainsFunc(r.Members, func(m Member) bool { return m.String() == path }) && !r.decides(m)
 }
 
-// decides tells whether a member is what tells a success from a failure where all else that tells the status is
-// the same: such as an exit code.
-func (r *Response) decides(m Member) bool {
-	for i, one := range r.Statuses {
-		for _, other := range r.Statuses[:i] {
-			if one.Failure == nil && other.Failure == nil && one.Verdict != other.Verdict &&
-				r.Describe(one.Answer) == r.Describe(other.Answer) && !reflect.DeepEqual(m.at.get(one.Answer), m.at.get(other.Answer)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Modelled are the texts of the usual answer whose values a model of the answers lists.
 func (r *Response) Modelled(output *catalog.Shape) []Member {
 	var all []Member
@@ -378,4 +364,18 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 		}
 		all[t.name()] = a.response(&answers{}, t, withID(t.resultAt(j.identity.started)))
 	}
+}
+
+// decides tells whether a member is what tells a success from a failure where all else that tells the status is
+// the same: such as an exit code.
+func (r *Response) decides(m Member) bool {
+	for i, one := range r.Statuses {
+		for _, other := range r.Statuses[:i] {
+			if one.Failure == nil && other.Failure == nil && one.Verdict != other.Verdict &&
+				r.Describe(one.Answer) == r.Describe(other.Answer) && !reflect.DeepEqual(m.at.get(one.Answer), m.at.get(other.Answer)) {
+				return true
+			}
+		}
+	}
+	return false
 }

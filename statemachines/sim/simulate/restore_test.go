@@ -36,8 +36,12 @@ func TestAnObjectIsRestored(t *testing.T) {
 	require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
 	require.Equal(t, 3*time.Hour, r.Duration())
 	require.Equal(t, 1, r.Visits["Ask"])
+	type object struct {
+		Restore *string `json:"Restore"`
+	}
 	var output struct {
-		Before, After struct{ Restore *string }
+		Before object `json:"Before"`
+		After  object `json:"After"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(asText(t, r.Output)), &output))
 	require.Nil(t, output.Before.Restore)

@@ -282,17 +282,7 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	if single {
 		add("status", j.behaviour.path.spell())
 	}
-	for _, at := range []struct {
-		name  string
-		place place
-	}{{"startTime", j.behaviour.started}, {"endTime", j.behaviour.ended}} {
-		if at.place != nil {
-			add(at.name, j.resultPlace(at.place).spell())
-		}
-	}
-	if ended := j.behaviour.ended; ended != nil && shapeAt(output, ended).Type == catalog.Long {
-		add("epochTimes", true)
-	}
+	body = append(body, j.timesOf(output)...)
 	add("running", running.name)
 	add("ends", end.name)
 	shown := append([]*status{running}, ends...)
@@ -339,6 +329,21 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 		add("echoes", echoes)
 	}
 	return append(body, p.calls(j, specs, ends)...)
+}
+
+// timesOf are the places of the times of a simulated job.
+func (j *job) timesOf(output *catalog.Shape) object {
+	var times object
+	if at := j.behaviour.started; at != nil {
+		times = append(times, namedValue{"startTime", j.resultPlace(at).spell()})
+	}
+	if at := j.behaviour.ended; at != nil {
+		times = append(times, namedValue{"endTime", j.resultPlace(at).spell()})
+		if shapeAt(output, at).Type == catalog.Long {
+			times = append(times, namedValue{"epochTimes", true})
+		}
+	}
+	return times
 }
 
 // endsOfTask are the members of a simulated job about the ".sync" Task that ends with
