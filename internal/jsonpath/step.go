@@ -29,8 +29,11 @@ type Step struct {
 	some *step // of StepSome
 }
 
-// Elements are the indices of the elements that a StepSome selects of an array of a length.
+// Elements are the indices of the elements that a StepSome selects of an array of a length; none of other steps.
 func (s Step) Elements(length int) []int {
+	if s.some == nil {
+		return nil
+	}
 	if s.some.kind == slice {
 		return slices.Collect(s.some.bounds.indices(length))
 	}

@@ -22,7 +22,7 @@ func TestSynonymIsTheOnlyStatusOfTheSameMeaning(t *testing.T) {
 		"COMPLETED":   {[]string{"SUCCEEDED", "FINISHED"}, ""},
 		"TIMEOUT":     {[]string{"TIMED_OUT", "FAILED"}, "TIMED_OUT"},
 		"ANYTHING":    {[]string{"SUCCEEDED", "FAILED"}, ""},
-		"In Progress": {nil, ""},
+		"In Progress": {[]string{"RUNNING", "FAILED"}, "RUNNING"},
 	} {
 		require.Equal(t, c.want, nearest.Synonym(word, c.candidates), word)
 	}

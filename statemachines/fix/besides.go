@@ -12,7 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
-// besides is what an execution does otherwise whatever one poll answers.
+// besides are changes that no single answer shows: of retries, deadlines and the history.
 func (f *fragment) besides(report *trial.Report, trials []Trial) []string {
 	all := append([]string{f.movesDeadline(), f.growsHistory(trials)}, f.failsForEver(report)...)
 	all = append(all, f.retriesMore()...)
@@ -83,7 +83,7 @@ func (f *fragment) retriesMore() []string {
 	}
 	var all []string
 	for _, attempts := range order {
-		all = append(all, fmt.Sprintf("%s: is retried %d times -> %d times", strings.Join(names[attempts], ", "), attempts[0], attempts[1]))
+		all = append(all, fmt.Sprintf("retries of %s: %d -> %d", strings.Join(names[attempts], ", "), attempts[0], attempts[1]))
 	}
 	return all
 }

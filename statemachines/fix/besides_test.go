@@ -63,8 +63,8 @@ func TestBesides(t *testing.T) {
 		"a deadline that leads to a call":          {timed(wait, often, "", since, "Stop"), 40 * time.Minute, nil},
 		"a count behind a Wait":                    {timed(wait, often, `, "n": 0`, "$n >= 120", "Late"), 59*time.Minute + 30*time.Second, nil},
 		"fewer retries": {timed(wait, once, sets, until, "Late"), time.Hour, []string{
-			"Athena.InternalServerException, Athena.SdkClientException: is retried 1 times -> 6 times",
-			"Athena.AthenaException: is retried 1 times -> 3 times",
+			"retries of Athena.InternalServerException, Athena.SdkClientException: 1 -> 6",
+			"retries of Athena.AthenaException: 1 -> 3",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

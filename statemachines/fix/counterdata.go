@@ -79,19 +79,26 @@ func (l *loop) countsFrom(s *asl.State, made map[*asl.State]string) bool {
 	for _, m := range addedTo().FindAllSubmatch(raw, -1) {
 		from = append(from, string(m[1])+string(m[3]))
 	}
-	if from == nil {
+	adds := from != nil
+	if !adds && copies(raw) {
 		for _, m := range readMember().FindAllSubmatch(raw, -1) {
 			from = append(from, string(m[1]))
 		}
 	}
 	return from != nil && !slices.ContainsFunc(from, func(read string) bool {
-		for _, path := range made {
-			if read == path || strings.HasPrefix(read, path+".") {
+		for other, path := range made {
+			if (adds || other != s) && (read == path || strings.HasPrefix(read, path+".")) {
 				return false
 			}
 		}
 		return true
 	})
+}
+
+// copies tells whether a Pass computes nothing: it takes members as they are.
+func copies(pass []byte) bool {
+	text := strings.ReplaceAll(string(pass), "$merge([", "")
+	return !strings.Contains(text, "(") && !strings.Contains(text, "[")
 }
 
 // madeMember is the one member of the data that a state makes anew; empty if it does not make one alone.

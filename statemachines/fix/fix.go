@@ -73,7 +73,7 @@ type Loop struct {
 	// Changes are what an execution does otherwise, by the kind of answer to a poll, and
 	// Runs on how many scripts both machines ran. NotTried says which Tasks no run got to.
 	Changes []Change `json:"changes,omitempty"`
-	// Besides are what an execution does otherwise whatever one poll answers.
+	// Besides are changes that no single answer shows: of retries, deadlines and the history.
 	Besides  []string `json:"besides,omitempty"`
 	Runs     int      `json:"runs,omitempty"`
 	NotTried []string `json:"notTried,omitempty"`

@@ -263,10 +263,10 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	if err != nil {
 		return nil, err
 	}
+	l.beginAs(variables)
 	for name, value := range variables {
 		variables[name] = settle(value, known.Variable(name))
 	}
-	l.beginAs(variables)
 	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn}))
 	l.beginCounts(input)
 	input = settle(input, known.Input)

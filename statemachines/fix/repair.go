@@ -168,7 +168,7 @@ type checked struct {
 	loops    []lint.Loop
 	groups   *lint.Groups // of loops, since the first was asked for
 	findings []lint.Finding
-	replaced []string // polls of loops that compiled ones take the place of
+	replaced []string // polls of the loops that compiled ones replace
 }
 
 // load reads a text.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
@@ -48,11 +49,11 @@ func ofInput(path string) string {
 func putMember(text, wrong, right string) (string, bool) {
 	path := pathTo(text, wrong)
 	words := regexp.MustCompile(`\b`+regexp.QuoteMeta(wrong)+`\b`).FindAllStringIndex(text, -1)
-	places := regexp.MustCompile(regexp.QuoteMeta(path)+`\b`).FindAllStringIndex(text, -1)
-	if path == "" || len(words) != len(places) {
+	places := regexp.MustCompile(regexp.QuoteMeta(path) + `\b`)
+	if path == "" || len(words) != len(places.FindAllStringIndex(text, -1)) {
 		return text, false
 	}
-	return strings.ReplaceAll(text, path, strings.TrimSuffix(path, wrong)+right), true
+	return places.ReplaceAllLiteralString(text, strings.TrimSuffix(path, wrong)+right), true
 }
 
 // putElsewhere are the edits that put the right member in the place of a wrong one where other states read it by the
@@ -70,7 +71,9 @@ func (c *checked) putElsewhere(f lint.Finding, wrong string) []edit.Edit {
 	var walk func(n *jsontree.Node, name string)
 	walk = func(n *jsontree.Node, name string) {
 		for _, m := range n.Members {
-			walk(m.Value, m.Name)
+			if m.Name != "States" { // those inside have other data
+				walk(m.Value, m.Name)
+			}
 		}
 		for i, item := range n.Items {
 			walk(item, strconv.Itoa(i))
@@ -83,13 +86,45 @@ func (c *checked) putElsewhere(f lint.Finding, wrong string) []edit.Edit {
 			edits = append(edits, edit.Edit{Op: edit.Replace, At: n.Pointer(), Value: jsontree.Quote(text)})
 		}
 	}
-	walk(c.root, "")
+	for _, s := range c.statesBehind(f) {
+		walk(nodeAt(c.root, s.Position.Pointer), "")
+	}
 	return edits
+}
+
+// statesBehind are the state of a finding, and those of its flow that it leads to.
+func (c *checked) statesBehind(f lint.Finding) []*asl.State {
+	pointer, _ := stateAndField(f.Pointer)
+	var all []*asl.State
+	var look func(flow *asl.Flow)
+	look = func(flow *asl.Flow) {
+		i := slices.IndexFunc(flow.States, func(s *asl.State) bool { return s.Position.Pointer == pointer })
+		for n, s := range flow.States {
+			if i >= 0 && (n == i || flow.Leads(flow.States[i], s)) {
+				all = append(all, s)
+			}
+			for _, inner := range s.Flows() {
+				look(inner)
+			}
+		}
+	}
+	look(&c.machine.Flow)
+	return all
 }
 
 // readsInput tells whether the field of a pointer reads the input of its state, and not the answer of a Task.
 func readsInput(pointer string) bool {
-	return !slices.ContainsFunc([]string{"/ResultSelector/", "/Output", "/Assign/", "/Catch/"}, func(part string) bool { return strings.Contains(pointer, part) })
+	_, field := stateAndField(pointer)
+	return !slices.Contains([]string{"ResultSelector", "ResultPath", "Output", "OutputPath", "Assign", "Catch"}, field)
+}
+
+// stateAndField are the pointer of the state that a pointer is in, and the field of that state.
+func stateAndField(pointer string) (state, field string) {
+	const states = "/States/"
+	begin := strings.LastIndex(pointer, states) + len(states)
+	name, rest, _ := strings.Cut(pointer[begin:], "/")
+	field, _, _ = strings.Cut(rest, "/")
+	return pointer[:begin] + name, field
 }
 
 // endsAsWritten tells whether a run ends by a rule that the right word lets the machine see, though not as its job

@@ -17,6 +17,7 @@ func TestPutMember(t *testing.T) {
 		"of two objects":             {"{% $a.Sttus = 'DONE' and $b.Sttus = 'DONE' %}", ""},
 		"a word beside the member":   {"{% $a.Sttus = 'Sttus' %}", ""},
 		"a longer name":              {"$.r.SttusText", ""},
+		"beside a longer name":       {"{% $r.Sttus = 'A' and $r.SttusText = 'b' %}", "{% $r.Status = 'A' and $r.SttusText = 'b' %}"},
 		"a path in another spelling": {"$['r'].Sttus", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,6 +35,9 @@ func TestReadsInput(t *testing.T) {
 	t.Parallel()
 	require.True(t, readsInput("/States/Done?/Choices/0/Variable"))
 	require.True(t, readsInput("/States/Tell/Parameters/Message.$"))
+	require.True(t, readsInput("/States/Output result/Parameters/OutputLocation.$"))
+	require.True(t, readsInput("/States/Each/ItemProcessor/States/Catch/Parameters/Assign/x.$"))
+	require.False(t, readsInput("/States/Each/ItemProcessor/States/Look/ResultPath"))
 	for _, pointer := range []string{"/States/Look/ResultSelector/status.$", "/States/Look/OutputPath", "/States/Look/Assign/status.$", "/States/Look/Catch/0/Output"} {
 		require.False(t, readsInput(pointer), pointer)
 	}

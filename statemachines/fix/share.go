@@ -12,7 +12,7 @@ import (
 type share struct {
 	events int    // 0 where it has the history alone
 	why    string // it does not
-	each   string // one of what nobody can count and shares the history, such as an item of a Map; empty for none
+	each   string // "item of the Map", or a round, where nobody can count them and all share the history; else empty
 }
 
 // findShare leaves a new loop what the others of its history do not use. Those that are replaced with it are to
@@ -28,6 +28,9 @@ func (l *loop) findShare(o Options) share {
 		return share{}
 	}
 	s := share{events: r.events, why: r.String()}
+	if s.events == 0 {
+		s.events = -1 // no room, and not a whole history
+	}
 	switch {
 	case r.items > 0:
 		s.each = "item of the Map"

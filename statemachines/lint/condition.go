@@ -49,13 +49,23 @@ func readRule(r *asl.ChoiceRule) *test {
 	}
 	t, whole := readExpression(r.Expression.Expression.String()), r.Expression.Expression.Part()
 	t.items = itemsRead(&whole)
-	t.presence = isPresence(&whole)
+	t.presence, t.holds = presenceIn(&whole)
 	return t
 }
 
-// isPresence tells whether an expression asks only whether an item of a list is there.
-func isPresence(p *jsonata.Part) bool {
-	return p.Kind == jsonata.PartCall && len(p.Parts) == 1 && (p.Text == "exists" || p.Text == "not" && isPresence(&p.Parts[0]))
+// presenceIn tells whether an expression asks only whether an item of a list is there, and whether it holds then.
+func presenceIn(p *jsonata.Part) (asks, holds bool) {
+	switch {
+	case p.Kind != jsonata.PartCall || len(p.Parts) != 1:
+		return false, false
+	case p.Text == "exists":
+		return true, true
+	case p.Text == "not":
+		asks, holds = presenceIn(&p.Parts[0])
+		return asks, !holds
+	default:
+		return false, false
+	}
 }
 
 // itemsRead are the lists that an expression reads by single items alone, such as $seen[-1].
@@ -107,8 +117,8 @@ func readCondition(c *asl.Condition) *test {
 	case c.Operator == asl.BooleanEquals:
 		t.flag = true
 	case c.Operator == asl.IsPresent:
-		t.exists = true
-		t.presence, t.holds = strings.HasSuffix(c.Variable.String(), "]"), c.Value == true
+		t.exists = strings.HasSuffix(c.Variable.String(), "]") // an item of a list
+		t.presence, t.holds = t.exists, c.Value == true
 	}
 	return t
 }

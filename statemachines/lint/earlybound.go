@@ -20,7 +20,7 @@ func (c *checker) checkEarly(l *loop, r *reading) {
 		}
 	case r.Poll != nil && len(r.Bound.At) > 0 && slices.Contains(b.once, r.Bound.Route),
 		r.Bound.Kind == ByCount && r.status != nil && b.tried != nil && r.Bound.Polls == 1:
-		if text = r.Bound.sayAtOnce(); b.reversed != nil {
+		if text = r.Bound.sayAtOnce(); b.reversed != nil && (len(r.Bound.At) == 0 || slices.Contains(r.Bound.At, b.reversed.Name)) {
 			text = fmt.Sprintf("%q leaves the loop before the time that it compares, and so at the first poll: a job that runs then is given up; "+
 				"turn the comparison round", b.reversed.Name)
 		}

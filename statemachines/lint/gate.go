@@ -24,7 +24,7 @@ func (c *checker) checkGates(l *loop, r *reading) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		ends := row.Meaning == MeansSuccess || row.Meaning == MeansFailure
-		if !ends || row.Ends != EndsUnknown || row.Rule != "" || row.FailsAt != "" || len(row.Values) == 0 || !mayPollOn(r.takenBy(row.Values[0])) {
+		if !ends || row.Ends != EndsUnknown || row.Rule != "" || row.Meanwhile || row.OtherKind || row.FailsAt != "" || len(row.Values) == 0 || !mayPollOn(r.takenBy(row.Values[0])) {
 			continue
 		}
 		g := gate{r, l, row.Values[0]}
@@ -55,7 +55,7 @@ func (c *checker) reportGate(r *reading, row *Row, severity diag.Severity, text 
 	if slices.Contains(c.off, StatusPollsOn) {
 		return
 	}
-	if r.doubtful && severity == diag.Danger {
+	if (r.doubtful || row.Kind != "") && severity == diag.Danger {
 		severity = diag.Warning
 	}
 	row.Rule, row.Severity = StatusPollsOn, severity

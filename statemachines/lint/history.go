@@ -7,6 +7,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
+// roomForLoops are the events of a history without some for what comes before, between and after its loops.
+const roomForLoops = asl.MaxEvents - 20
+
 // shareHistories tells the tables which of their loops fill one history. That of an Express
 // workflow has no limit.
 func (c *checker) shareHistories() {
@@ -24,7 +27,7 @@ func (c *checker) shareHistories() {
 				bounded += other.Bound.Events
 			}
 		}
-		if len(together) > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > mostEvents) {
+		if len(together) > 1 && (l.Bound.Kind == Unbounded || l.Bound.Events > 0 && bounded > roomForLoops) {
 			l.Bound.Loops = len(together)
 		}
 		l.Bound.Items = histories.ForItems(l.TurnsAt())
@@ -164,5 +167,5 @@ func (b *Bound) inRounds() string {
 // fillsInRounds tells whether the rounds of an outer loop may fill the history, each with as
 // many events as the bound allows.
 func (b *Bound) fillsInRounds() bool {
-	return b.Rounds == ManyRounds || b.Rounds*b.Events > mostEvents
+	return b.Rounds == ManyRounds || b.Rounds*b.Events > roomForLoops
 }

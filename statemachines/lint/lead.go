@@ -24,7 +24,8 @@ func (c *checker) leadInto(f *asl.Flow) lead {
 	out := c.leadTo(o.flow, map[string]bool{o.state.Name: true})
 	switch {
 	case o.state.Map != nil && o.state.Map.Distributed:
-		out.events, out.more = 1, false // the history of the child execution
+		// The child execution has a history, and a time of start, of its own.
+		out = lead{events: 1, longer: out.longer || out.wait > 0}
 	case o.state.Map != nil:
 		out.events += started + iterationStarted
 	default:

@@ -99,7 +99,7 @@ func (c *checker) addAnswersLike(results map[*asl.State]typecheck.Value, shapes 
 // stepsToStatus leads to a status in the answer of another call, as Step Functions spells it, by the name of the
 // structure that has it; nil if it is not there.
 func stepsToStatus(output *catalog.Shape, s *status) []string {
-	parent, _, _ := strings.Cut(s.path, "."+lastName(s.path))
+	parent := strings.TrimSuffix(s.path, "."+lastName(s.path))
 	_, holder := spellSteps(s.judges[0].entry.Operation.Output, parent)
 	if holder == nil || output == nil || holder.Type != catalog.Structure {
 		return nil

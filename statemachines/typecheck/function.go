@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"strings"
+
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -117,10 +119,15 @@ func patternIn(call *jsonata.Part) string {
 		return ""
 	}
 	pattern := call.Parts[1]
-	if word, isText := pattern.Value.(string); isText && pattern.Kind == jsonata.PartLiteral {
-		return "*" + word + "*"
+	word, isText := pattern.Value.(string)
+	switch {
+	case pattern.Kind == jsonata.PartRegex:
+		return pattern.Text
+	case pattern.Kind == jsonata.PartLiteral && isText:
+		return "*" + strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(word) + "*"
+	default:
+		return ""
 	}
-	return pattern.Text
 }
 
 // combine is the result of a function that puts together the parts of its arguments; not ok for any other.

@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -143,9 +144,9 @@ func soughtBy(pattern *jsonata.Part) []sought {
 	all := expand(re)
 	for i := range all {
 		if all[i].fold = fold; fold { // as it is written
-			at := strings.Index(strings.ToLower(body), strings.ToLower(all[i].text))
-			if all[i].open = all[i].open || at < 0; at >= 0 {
-				all[i].text = body[at : at+len(all[i].text)]
+			written := regexp.MustCompile("(?i)" + regexp.QuoteMeta(all[i].text)).FindString(body)
+			if all[i].open = all[i].open || written == ""; written != "" {
+				all[i].text = written
 			}
 		}
 	}
@@ -168,11 +169,15 @@ func expand(re *syntax.Regexp) []sought {
 	case syntax.OpAlternate:
 		all = nil
 		for _, sub := range re.Sub {
-			all = append(all, expand(sub)...)
+			if all = append(all, expand(sub)...); len(all) > maxSought {
+				return []sought{{open: true}}
+			}
 		}
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			all = joinSought(all, expand(sub))
+			if all = joinSought(all, expand(sub)); len(all) > maxSought {
+				return []sought{{open: true}}
+			}
 		}
 	default:
 		all[0].open = true

@@ -1,12 +1,15 @@
 package typecheck_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -16,10 +19,10 @@ func TestWordsOfAnEnum(t *testing.T) {
 	for condition, words := range map[string]string{
 		`$contains($s, /^(FAILD|CANCELLED)$/)`:                                                "FAILD",
 		`$contains($s, /^(?:SUCCEEDED|CANCELED|FAIL)$/)`:                                      "CANCELED FAIL",
-		`$contains($s, /^succeedde$/i)`:                                                       "succeedde",
-		`$contains($s, /SUCCEEDE|FAILED/)`:                                                    "SUCCEEDE",
-		`$contains($s, /^SUCCEEDE/)`:                                                          "SUCCEEDE",
-		`$contains($s, 'SUCCEEDE')`:                                                           "SUCCEEDE",
+		`$contains($s, /^succeeeded$/i)`:                                                      "succeeeded",
+		`$contains($s, /SUCCEEEDED|FAILED/)`:                                                  "SUCCEEEDED",
+		`$contains($s, /^SUCCEEEDED/)`:                                                        "SUCCEEEDED",
+		`$contains($s, 'SUCCEEEDED')`:                                                         "SUCCEEEDED",
 		`$match($s, /^CANCEL+ED$/)`:                                                           "",
 		`$count($match($s, /^(FAILED|CANCELED)$/)) > 0`:                                       "CANCELED",
 		`$s ~> $contains(/^CANCELED$/)`:                                                       "CANCELED",
@@ -57,5 +60,22 @@ func TestWordsOfAnEnum(t *testing.T) {
 			}
 			require.ElementsMatch(t, strings.Fields(words), found)
 		})
+	}
+}
+
+// A pattern with letters that have another length in capitals, and one of many alternatives, are read in little time.
+func TestPatternsOfWordsEnd(t *testing.T) {
+	t.Parallel()
+	many := "(" + strings.Repeat("a|", 11) + "b)"
+	for _, pattern := range []string{"/ȺȺȺȺ|fail/i", "/" + strings.Repeat(many, 40) + "/"} {
+		text := fmt.Sprintf(`{"QueryLanguage": "JSONata", "StartAt": "Ask", "States": {
+			"Ask": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "q"},
+				"Output": "{%% {'s': $states.result.QueryExecution.Status.State} %%}", "Next": "Is?"},
+			"Is?": {"Type": "Choice", "Choices": [{"Condition": %q, "Next": "Good"}], "Default": "Good"}, "Good": {"Type": "Succeed"}}}`,
+			"{% $contains($states.input.s, "+pattern+") %}")
+		m, err := asl.Parse([]byte(text))
+		require.NoError(t, err, text)
+		_, err = typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
 	}
 }

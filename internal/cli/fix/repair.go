@@ -42,7 +42,7 @@ type repair struct {
 	Diff string `json:"diff,omitempty"`
 }
 
-// unjudged is a loop of which nobody knows where each status leads.
+// unjudged is a loop whose statuses lint does not judge.
 type unjudged struct {
 	States []string `json:"states"`
 	Reason string   `json:"reason"`

@@ -69,7 +69,7 @@ func tellsEnd(m *catalog.Member, status string) bool {
 }
 
 var (
-	// failureMember matches the name of a member that tells of a failure, unlike ActionOnFailure and MaxErrors.
+	// failureMember matches the name of a member that tells of a failure. reaction excludes ActionOnFailure and MaxErrors.
 	failureMember = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\w*[a-z])?([Ff]ailure|[Ee]rror)(s|Reasons?|Messages?|Info(rmation)?|Details?|Causes?|Codes?|Descriptions?)?$`)
 	})
