@@ -24,7 +24,8 @@ func (c *checker) checkGates(l *loop, r *reading) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		ends := row.Meaning == MeansSuccess || row.Meaning == MeansFailure
-		if !ends || row.Ends != EndsUnknown || row.Rule != "" || row.Meanwhile || row.OtherKind || row.FailsAt != "" || len(row.Values) == 0 || !mayPollOn(r.takenBy(row.Values[0])) {
+		judged := row.Rule != "" || row.Meanwhile || row.OtherKind || row.FailsAt != ""
+		if judged || !ends || row.Ends != EndsUnknown || len(row.Values) == 0 || !mayPollOn(r.takenBy(row.Values[0])) {
 			continue
 		}
 		g := gate{r, l, row.Values[0]}
