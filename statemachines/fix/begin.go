@@ -26,7 +26,7 @@ func (l *loop) beginAs(variables object) {
 	}
 }
 
-// known is what the types say of the data and the variables that the loop begins with.
+// known types the data and the variables that the loop begins with.
 func (l *loop) known(o Options) (typecheck.Env, error) {
 	types, err := typecheck.New(l.machine, typecheck.Options{Models: o.Models})
 	if err != nil {

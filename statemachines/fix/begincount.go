@@ -12,7 +12,7 @@ var addedTo = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$states\.input\.([\w.]+)\s*([-+])\s*[1-9]|States\.MathAdd\(\s*\$\.([\w.]+)\s*,\s*(-?)[1-9]`)
 })
 
-// manyLeft is what a count begins with that falls.
+// manyLeft is the first value of a count that falls.
 const manyLeft = "100000"
 
 // beginCounts sets the members of a drawn input that the loop counts in: to nothing, or to many where the count

@@ -35,8 +35,7 @@ func rowsBeside(report *trial.Report, line string) string {
 	return strings.Join(rows, "")
 }
 
-// tellBeside is the line of a right word that only answers with another member beside the status show; empty if
-// there are none.
+// tellBeside is a line for a right word that shows only in answers with another member beside the status; else empty.
 func (t *candidate) tellBeside(report *trial.Report) string {
 	rows := rowsBeside(report, "")
 	if !t.respells || rows == "" {

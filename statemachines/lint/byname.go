@@ -43,7 +43,7 @@ func (c *checker) reportByName(r *reading) {
 }
 
 // waitsUntilGone tells whether a loop seems to wait until a resource is deleted, which may have failed before that:
-// a call before it deletes something of the service, the poll goes on after what is not there, or it ends with DELETED.
+// a call before it deletes something of the service, the loop leaves when the poll finds nothing, or with DELETED.
 func (c *checker) waitsUntilGone(r *reading) bool {
 	isGone := func(name string) bool { return strings.Contains(strings.ToLower(name), "delet") }
 	if slices.ContainsFunc(r.Poll.Catch, func(k asl.Catcher) bool {
@@ -75,5 +75,5 @@ func (c *checker) waitsUntilGone(r *reading) bool {
 	return false
 }
 
-// missingName matches the name of the error of what is not there.
+// missingName matches the name of an error that says that something is not there.
 var missingName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`NotFound|DoesNotExist|NoSuch`) })

@@ -76,7 +76,7 @@ func (run *lapRun) untilTime(c *checker, from arrival, length time.Duration) (ra
 // steadyLaps are enough that take the same: the delays of a loop that counts its polls have grown by then.
 const steadyLaps = 64
 
-// since is what laps take without the first of them.
+// since counts the laps behind the first ones.
 func (n *laps) since(first *laps) laps {
 	return laps{
 		waits: n.waits - first.waits, events: n.events - first.events,

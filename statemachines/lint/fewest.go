@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// lead is what an execution does before it comes to a loop, on the way with the fewest events.
+// lead counts the events and the waits of an execution before it comes to a loop, on the way with the fewest events.
 type lead struct {
 	first  *asl.State    // of the loop; nil if nothing leads there
 	events int           // from the start of the execution on
@@ -18,7 +18,7 @@ type lead struct {
 	longer bool          // or more time
 }
 
-// add adds what comes before or beside, and keeps the path.
+// add adds the events and waits before or beside a way, and keeps its path.
 func (l *lead) add(o lead) {
 	l.events, l.wait, l.more, l.longer = l.events+o.events, l.wait+o.wait, l.more || o.more, l.longer || o.longer
 }
@@ -202,7 +202,7 @@ func (c *checker) through(f *asl.Flow) lead {
 	return all
 }
 
-// costOf is what a visit of a state takes at least.
+// costOf counts the events and the waits of a visit of a state, at least.
 func (c *checker) costOf(s *asl.State) lead {
 	events, _ := visit(s)
 	out := lead{events: events, wait: literalWait(s)}

@@ -47,7 +47,7 @@ type group struct {
 	excluded []*Loop // fuller ones, which exclude the first
 }
 
-// GroupLoops groups the loops of the machine that histories are of.
+// GroupLoops groups the loops of one machine by its histories.
 func GroupLoops(loops []Loop, histories *asl.Histories) *Groups {
 	return &Groups{fullest: fullestFirst(loops), histories: histories, found: map[*Loop]group{}}
 }
@@ -78,7 +78,7 @@ func (g *Groups) Of(l *Loop) []*Loop {
 	return made.loops
 }
 
-// exclude tells whether one history has not both loops, or the same laps of both.
+// exclude tells whether no history has both loops, or both have the same laps.
 func (g *Groups) exclude(a, b *Loop) bool {
 	return turnsWith(a, b) || !g.histories.Share(a.TurnsAt(), b.TurnsAt())
 }

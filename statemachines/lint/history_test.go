@@ -13,8 +13,8 @@ import (
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
-// All loops on one way share its history, however many they are. The work for n loops is
-// that of n times n pairs: with n times as much, this test does not end in time.
+// All loops on one way share its history, however many they are. The work grows
+// with the pairs of loops: with all triples, this test does not end in time.
 func TestManyLoopsShareAHistory(t *testing.T) {
 	t.Parallel()
 	n := race.Of(1200, 120)

@@ -6,8 +6,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 )
 
-// kindOf is the kind of job that alone gets to a value; empty if all do, or the machine starts that kind.
-// other tells that it starts another. Where nobody knows, each kind has an end that the loop sees.
+// kindOf is the only kind of job that gets to a value; empty if all kinds do, or if the machine starts that kind.
+// other tells that the machine starts another kind.
 func (r *reading) kindOf(value string) (kind string, other bool) {
 	if len(r.judges) != 1 || r.judges[0].entry == nil {
 		return "", false

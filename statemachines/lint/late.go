@@ -6,7 +6,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// noteRunning notes the ways out of states that a job may take which has not ended.
+// noteRunning notes the ways out of states that a job may take before it has ended.
 func (r *reading) noteRunning(routes []route) {
 	for _, way := range routes {
 		for _, h := range way.hops {

@@ -14,7 +14,7 @@ func (c *checker) leadTo(f *asl.Flow, to map[string]bool) lead {
 	return in
 }
 
-// leadInto is what comes before the first state of a flow.
+// leadInto counts the events and waits before the first state of a flow.
 func (c *checker) leadInto(f *asl.Flow) lead {
 	const started, iterationStarted = 2, 1 // a Parallel or Map is entered and starts
 	o, inner := c.outsides[f]
@@ -39,7 +39,7 @@ func (c *checker) leadInto(f *asl.Flow) lead {
 	return out
 }
 
-// beside is what another branch takes meanwhile. One that fails does not before the loop ends: it waits.
+// beside counts the events of another branch meanwhile. A branch that fails still waits when the loop ends.
 func (c *checker) beside(branch *asl.Flow) lead {
 	all := c.through(branch)
 	all.wait, all.longer = 0, false // at the same time

@@ -6,8 +6,8 @@ import (
 )
 
 // takeOwnEnd takes the meanings from the machine where it waits for a later end than all judges do: each success
-// of theirs polls on, and a rule leads out another status, of which no entry of the catalogue says anything. A
-// booked contact is a success of groundstation:ContactScheduled, and still to come for a machine that waits for COMPLETED.
+// of theirs polls on, and a rule leads out another status that no entry of the catalogue names. A booked contact is
+// a success of groundstation:ContactScheduled, and still to come for a machine that waits for COMPLETED.
 func (r *reading) takeOwnEnd() {
 	own := r.ownEnds()
 	if len(own) == 0 {

@@ -2,8 +2,8 @@ package lint
 
 import "slices"
 
-// pollingValues are the statuses for which the loop may poll on, and in which a job may stay: it runs, or it ends
-// and a rule names the status, or else it ends. An empty one is any, where none is known.
+// pollingValues are the statuses in which a job may stay while the loop polls on: of those that run; else of the ends
+// that a rule names; else of all ends. The empty text stands for any status where none is known.
 func (r *reading) pollingValues() []string {
 	if r.status == nil {
 		return []string{""}

@@ -70,7 +70,7 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 	return r
 }
 
-// readAs reads the loop of a Task, by the statuses of what it polls; nil as of read.
+// readAs reads the loop of a Task, by the statuses of the poll; nil where read gives nil.
 func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *reading {
 	inner := l.innermost(poll, c.waysOf(l.flow).before)
 	if !slices.ContainsFunc(inner.states, passesTime) {

@@ -101,7 +101,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	return "", 0, ""
 }
 
-// is says what the values of a row are that end the job.
+// is says how the values of a row end the job.
 func (row *Row) is() string {
 	if len(row.Values) > 1 {
 		return "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]

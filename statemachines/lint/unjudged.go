@@ -56,8 +56,8 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	}
 }
 
-// findHiding is a state of a loop with an expression that nobody can follow, where a Choice reads a status of which
-// nothing is known any more; nil if there is none.
+// findHiding is a state of a loop with an expression that nobody can follow, where a Choice behind it knows nothing of
+// the status any more; nil if there is none.
 func (c *checker) findHiding(l *loop, choice *asl.State, status string) *asl.State {
 	env, hidden := c.types.Input(choice), false
 	for i := range choice.Choice.Rules {

@@ -43,7 +43,7 @@ type scene struct {
 	item Value
 	// reports tells that findings are wanted.
 	reports bool
-	// wordsOnly tells that of the findings only those about texts that an enum never has are wanted.
+	// wordsOnly asks for the findings about texts that an enum never has, and for no others.
 	wordsOnly bool
 	// locals are the variables that a JSONata expression binds itself.
 	locals []local

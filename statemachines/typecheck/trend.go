@@ -327,7 +327,7 @@ func (x *scene) trendOfCall(name string, values []Value) Trend {
 	}
 }
 
-// trendOfExtreme is the trend of the largest or smallest item of a list: that of all items, but for those that
+// trendOfExtreme is the trend of the largest or smallest item of a list. All items have it, but for those that
 // may be missing and do not follow the clock, such as the time of a redrive.
 func trendOfExtreme(l *list) Trend {
 	if l == nil || l.others().trend() != NoTrend {

@@ -70,8 +70,8 @@ func (o *observed) loops(task string) int {
 	return loops
 }
 
-// way is what the loop of a Task does in a run in which it gets one status at first: a loop in another polls
-// it twice. How a run ends that comes to another loop behind it says nothing of this one.
+// way tells what the loop of a Task does in a run that begins with one status. A loop inside another polls it twice.
+// Where another loop stands behind it, the end of the run says nothing of this one.
 func (o *observed) way(task string) Way {
 	const mostOfALoop = 2
 	polls, behind := 0, false

@@ -8,7 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// deleting is how statuses end of what is deleted.
+// deleting is the end of the statuses of something that is being deleted.
 const deleting = "DELETING"
 
 // isDeletion tells whether an entry waits until something is gone.
@@ -43,7 +43,7 @@ func deletedSoon(answer any, s *catalog.Shape) {
 
 // deletingIn is how a status in a shape says that a thing is being deleted; empty if the model does not list it.
 func deletingIn(s *catalog.Shape, depth int) string {
-	const deepest = 4 // of what is described itself, and not of its parts
+	const deepest = 4 // levels, where the status is still that of the resource, and not of a part
 	if s == nil || depth > deepest {
 		return ""
 	}

@@ -198,8 +198,7 @@ func (n *naming) addRunning(empty any, check func(input, output any, err error) 
 	}
 }
 
-// meanwhile is the status of what an entry waits for, before that has happened, where the waiter names none: one that
-// AWS documents, or none at all.
+// meanwhile is the status before an entry's end where the waiter names none: one that AWS documents, or none at all.
 func (b *behaviour) meanwhile() string {
 	for _, told := range b.entry.Telling() {
 		at := parsePlace(told.Member)

@@ -9,14 +9,14 @@ import (
 )
 
 // ofCall is the answer of a call that tells no status of a job, without the members that by their names are there
-// only after a failure, or after the end of what still goes on. What the model requires stays.
+// only after a failure, or after an end. What the model requires stays.
 func (a *answers) ofCall(op *catalog.Operation, s *catalog.Shape) any {
 	answer := a.with(op).Of(s)
 	dropLater(answer, s, "")
 	return answer
 }
 
-// dropLater removes such members. status is that of what is around, if it is known.
+// dropLater removes such members. status is that of the structure around, if it is known.
 func dropLater(answer any, s *catalog.Shape, status string) {
 	switch v := answer.(type) {
 	case map[string]any:
@@ -47,7 +47,7 @@ func dropLater(answer any, s *catalog.Shape, status string) {
 	}
 }
 
-// statusAmong is the status of what a structure tells of; empty if it has none.
+// statusAmong is the status in a structure; empty if it has none.
 func statusAmong(answer map[string]any, s *catalog.Shape) string {
 	for _, at := range statesIn(answer, s) {
 		if word, isText := at.get(answer).(string); isText && at.lists() == 0 && len(at) <= 2 {

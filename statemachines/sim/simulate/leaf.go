@@ -84,7 +84,7 @@ func candidatesOf(read pollcore.ReadMember, m *pollcore.PathMatcher) []any {
 	}
 }
 
-// wordsFor are the texts that a path compares with a member, or with none that it names in front of them.
+// wordsFor are the texts that a path compares with a member, or without naming one.
 func wordsFor(read pollcore.ReadMember, path string) []any {
 	var words []any
 	name := ""
