@@ -45,7 +45,7 @@ func TestLoopsShareTheirHistory(t *testing.T) {
 			text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 240, "Start 2") + counted("2", 240, "Good") + sharedEnds + `}}`,
 			note: twoLoops, most: 24_000,
 		},
-		"in sequence, of which one is replaced": {text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 600, "Start 2") +
+		"in sequence, and one is replaced": {text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 600, "Start 2") +
 			counted("2", 1500, "Good") + sharedEnds + `}}`, only: []string{"Look 1"}, note: twoLoops, most: 24_000},
 		"alone": {text: `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 240, "Good") + sharedEnds + `}}`, most: 24_000},
 		"for each item": {

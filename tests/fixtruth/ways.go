@@ -48,7 +48,7 @@ func (d *Drawn) Ways(ctx context.Context, task string) (map[string]Way, error) {
 	return ways, nil
 }
 
-// scenarioOf is the scenario in which the loop of a Task gets answers. Of two loops behind each other,
+// scenarioOf is the scenario in which the loop of a Task gets answers. With two loops in sequence,
 // the job of the other one succeeds at once.
 func (b *blueprint) scenarioOf(task string, answers ...answer) scenario {
 	s := scenario{answers: answers, full: true}

@@ -8,8 +8,8 @@ import (
 	"github.com/jobpoller/jobpoller/tests/fixtruth"
 )
 
-// Of two loops behind each other, each has ways of its own: the second polls on for what no rule names,
-// whatever the first does with it.
+// Two loops in sequence have ways of their own: with a status that no rule names, the second polls on, whether the
+// first fails or succeeds.
 func TestWaysAreOfOneLoop(t *testing.T) {
 	t.Parallel()
 	tried := map[string]bool{}

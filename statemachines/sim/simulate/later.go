@@ -73,7 +73,7 @@ var (
 	failureMember = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\w*[a-z])?([Ff]ailure|[Ee]rror)(s|Reasons?|Messages?|Info(rmation)?|Details?|Causes?|Codes?|Descriptions?)?$`)
 	})
-	// reaction matches the name of what a failure leads to.
+	// reaction matches the name of a member that says what to do about a failure.
 	reaction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)on(failure|error)$|maxerrors$`) })
 	// endMember matches the name of the time of an end, unlike ScheduleEndTime.
 	endMember = sync.OnceValue(func() *regexp.Regexp {
