@@ -46,22 +46,13 @@ func hasBrowser(t *testing.T) bool {
 // openBrowser starts a browser, which ends with the test.
 func openBrowser(t *testing.T, scripts bool) *browser {
 	t.Helper()
-	driver := exec.CommandContext(context.WithoutCancel(t.Context()), "chromedriver", "--port=0")
-	out, err := driver.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, driver.Start())
-	t.Cleanup(func() {
-		_ = driver.Process.Kill()
-		_ = driver.Wait()
-	})
-	address := ""
-	for lines := bufio.NewScanner(out); address == "" && lines.Scan(); {
-		if m := ready.FindStringSubmatch(lines.Text()); m != nil {
-			address = "http://127.0.0.1:" + m[1]
+	address, printed := "", ""
+	for range 5 { // the port that it takes on one loopback address may be taken on the other
+		if address, printed = startDriver(t); address != "" {
+			break
 		}
 	}
-	require.NotEmpty(t, address, "chromedriver did not start")
-	go io.Copy(io.Discard, out) // until it ends
+	require.NotEmpty(t, address, "chromedriver did not start: %s", printed)
 
 	path, err := exec.LookPath("chromium")
 	require.NoError(t, err)
@@ -82,6 +73,29 @@ func openBrowser(t *testing.T, scripts bool) *browser {
 	b.session = address + "/session/" + session.SessionID
 	t.Cleanup(func() { b.call(http.MethodDelete, "", nil, nil) })
 	return b
+}
+
+// startDriver starts chromedriver, which ends with the test, and returns its address, or
+// none and its output where it has ended.
+func startDriver(t *testing.T) (address, printed string) {
+	t.Helper()
+	driver := exec.CommandContext(context.WithoutCancel(t.Context()), "chromedriver", "--port=0")
+	out, err := driver.StdoutPipe()
+	require.NoError(t, err)
+	driver.Stderr = driver.Stdout
+	require.NoError(t, driver.Start())
+	t.Cleanup(func() {
+		_ = driver.Process.Kill()
+		_ = driver.Wait()
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		printed += lines.Text() + "\n"
+		if m := ready.FindStringSubmatch(lines.Text()); m != nil {
+			go io.Copy(io.Discard, out) // until it ends
+			return "http://127.0.0.1:" + m[1], printed
+		}
+	}
+	return "", printed
 }
 
 // call sends a command of WebDriver.
