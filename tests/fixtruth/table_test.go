@@ -54,7 +54,7 @@ func untrueOf(d *fixtruth.Drawn, r lint.Row, ways map[string]fixtruth.Way, findi
 		if means := d.Means(v); means != "" && !isMeant(r.Meaning, means) {
 			untrue = append(untrue, fmt.Sprintf("%q means %s, not %s", v, means, r.Meaning))
 		}
-		if way, known := ways[v]; known && !leads(r, way, findings) {
+		if way, known := ways[v]; known && !leads(d, r, way, findings) {
 			untrue = append(untrue, fmt.Sprintf("with %q it %s, and not: %s", v, way, r.Ends))
 		}
 	}
@@ -97,7 +97,7 @@ func isMeant(m lint.Meaning, means string) bool {
 }
 
 // leads tells whether a row leads where a run got to. An error of the engine is a finding.
-func leads(r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
+func leads(d *fixtruth.Drawn, r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
 	switch {
 	case r.Ends == lint.EndsUnknown:
 		return true
@@ -107,8 +107,8 @@ func leads(r lint.Row, way fixtruth.Way, findings []lint.Finding) bool {
 		return r.Ends == lint.EndsFailure || slices.ContainsFunc(findings, func(f lint.Finding) bool {
 			return f.Severity == diag.Error || f.Severity == diag.Danger || f.Rule == typecheck.AbsentMember
 		})
-	case r.Ends == lint.StartsAgain: // and a success until the last one
-		return way != fixtruth.Succeeds || r.Meaning == lint.MeansSuccess
+	case r.Ends == lint.StartsAgain: // until the last one
+		return way != fixtruth.Succeeds || slices.Contains(d.Forms, "one start after another")
 	case way == fixtruth.GoesOn:
 		return r.Ends == lint.GoesOn
 	case r.Ends == lint.GoesOn:
