@@ -313,7 +313,7 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 				return nil, err
 			}
 		}
-		r := &round{pair: p, input: input, repeats: i == 0, leads: map[string]*script{}, tried: tried, met: met, newly: newly}
+		r := &round{pair: p, input: input, repeats: i == 0, leads: map[string]*script{}, again: map[string]bool{}, tried: tried, met: met, newly: newly}
 		if err := r.tryAll(ctx); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // round runs the scripts on one input.
@@ -14,6 +15,7 @@ type round struct {
 	input   []byte
 	repeats bool               // scripts of more than one answer are run, too
 	leads   map[string]*script // the first that gets to a Task, in both machines alike
+	again   map[string]bool    // Tasks that its run asks more than once on the way to a success
 	tried   map[string]bool    // Tasks that a run got to
 	newly   map[string]bool    // Tasks of both machines that a run of the new one got to
 	met     map[string]bool    // states that a run of either machine got to
@@ -66,6 +68,9 @@ func (r *round) meetsAll() bool {
 func (r *round) tryTask(ctx context.Context, role string) (short []*script, err error) {
 	c, lead := r.callee(role), r.leads[role]
 	scripts := c.scripts(role, r.loops[role] != nil)
+	if r.again[role] {
+		scripts = append(scripts, c.endsLater(role)...)
+	}
 	for i, s := range scripts {
 		scripts[i] = s.behind(lead)
 	}
@@ -117,6 +122,7 @@ func (r *round) tryOne(ctx context.Context, s *script) error {
 		r.tried[name] = true
 		if leads && r.leads[name] == nil {
 			r.leads[name] = s
+			r.again[name] = a.visited(name) > 1 && len(run.Differences) == 0 && a.Status == string(sim.StatusSucceeded)
 		}
 	}
 	return nil

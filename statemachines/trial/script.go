@@ -144,6 +144,19 @@ func (c *callee) addEnds(s *scriptsOf) {
 	}
 }
 
+// endsLater are jobs that go on where an outer loop asks for a second job: what one more poll hides
+// of the first shows of the last.
+func (c *callee) endsLater(role string) []*script {
+	s, first := &scriptsOf{role: role}, c.usual
+	first.kind = Kind{} // it goes well in any run
+	for _, a := range c.answers {
+		if !a.ended {
+			s.add(fmt.Sprintf("%s at %q of the second job", nameOf(a.kind), role), false, []answer{first, a})
+		}
+	}
+	return s.all
+}
+
 // lasting is a job that goes on for some polls.
 func (c *callee) lasting(role string) *script {
 	s := &scriptsOf{role: role}

@@ -457,3 +457,28 @@ func TestComparisonsOfTheNewMachine(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{"QueryExecution.WorkGroup like late*": true, "QueryExecution.Query like DROP*": true}, besides)
 }
+
+// A second poll of the first job hides that a rule takes a status for a success; the last job
+// has none behind it.
+func TestStatusOfTheLastJob(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "First", "States": {
+		"First": {"Type": "Pass", "Result": 0, "ResultPath": "$.i", "Next": "Start"},
+		"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution",
+			"Parameters": {"QueryString": "SELECT 1"}, "ResultPath": "$.s", "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution",
+			"Parameters": {"QueryExecutionId.$": "$.s.QueryExecutionId"}, "ResultPath": "$.r", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "More?", "Choices": [
+			{"Or": [{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "QUEUED"}, {"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "RUNNING"}],
+			"Next": "Pause"},
+			{"Variable": "$.r.QueryExecution.Status.State", "StringMatches": "*ED", "Next": "More?"}]},
+		"Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
+		"More?": {"Type": "Choice", "Default": "Good", "Choices": [{"Variable": "$.i", "NumericLessThan": 1, "Next": "Second"}]},
+		"Second": {"Type": "Pass", "Parameters": {"i.$": "States.MathAdd($.i, 1)"}, "Next": "Start"},
+		"Good": {"Type": "Succeed"}}}`
+	polls := compare(t, text, `"Default": "More?"`, `"Default": "Pause"`).Outside()
+	require.NotEmpty(t, polls)
+	require.True(t, slices.ContainsFunc(polls, func(run trial.Run) bool {
+		return len(run.Kinds) == 1 && run.Kinds[0].Sort == trial.Status && run.Kinds[0].Value == trial.UnknownValue
+	}), scriptsOf(polls))
+}
