@@ -28,8 +28,29 @@ type polledLoop struct {
 	bound   string   // see bounds
 	limit   int      // polls or seconds of the bound
 	around  string   // "Parallel", "Map", "Distributed", "both" or nothing
+	form    deadline // of the bound "deadline"
 	fails   bool     // each call, and a Catch leads it past the bound
 	extra   string   // a state more in each turn: "Pass", "Choice", "Lambda", "Map", "Parallel" or nothing
+}
+
+// deadline is a form of a deadline: what the machine sets at the start, of so many seconds, and what it compares then.
+type deadline struct {
+	sets, compares string
+	never          bool // it does not come
+}
+
+var deadlines = []deadline{
+	{"$millis() + %d000", "$millis() >= $until", false},
+	{"$millis() + %d000", "$until <= $millis()", false},
+	{"$millis() + %d000", "$not($millis() < $until)", false},
+	{"$millis() + %d000", "$until / 1000 <= $millis() / 1000", false},
+	{"$millis() / 1000 + %d", "$millis() / 1000 >= $until", false},
+	{"$fromMillis($millis() + %d000)", "$now() >= $until", false},
+	{"$fromMillis($millis() + %d000)", "$millis() >= $toMillis($until)", false},
+	{"$millis() + 0 * %d", "$millis() - $until >= %d000", false},
+	{"$millis() + %d000", "$until <= $millis() / 1000", true},
+	{"$millis() * 1000 + %d", "$millis() >= $until", true},
+	{"$millis() + %d000 + 400 * 86400000", "$millis() > $until", true},
 }
 
 // drawLoop draws a loop.
@@ -48,7 +69,7 @@ func drawLoop(r *rand.Rand) polledLoop {
 	}
 	l.bound, l.around = pick("", "", "count", "TimeoutSeconds", "timer"), pick("", "", "", "Parallel", "Map", "both")
 	if l.jsonata && r.IntN(3) == 0 {
-		l.bound = "deadline"
+		l.bound, l.form = "deadline", deadlines[r.IntN(len(deadlines))]
 	}
 	switch l.bound {
 	case "count":
@@ -104,7 +125,7 @@ func (l polledLoop) flow() string {
 	names = append(names, l.enters)
 	begin := `"Type": "Pass", "Assign": {"n": 0, "d": {"Status": "RUNNING"}}`
 	if l.bound == "deadline" {
-		begin = fmt.Sprintf(`"Type": "Pass", "Assign": {"n": 0, "d": {"Status": "RUNNING"}, "until": "{%% $millis() + %d %%}"}`, l.limit*1000)
+		begin = fmt.Sprintf(`"Type": "Pass", "Assign": {"n": 0, "d": {"Status": "RUNNING"}, "until": "{%% %s %%}"}`, fmt.Sprintf(l.form.sets, l.limit))
 	}
 	states = append(states, fmt.Sprintf(`"Begin": {%s, "Next": %q}`, begin, names[1]))
 	for i, kind := range l.before {
@@ -131,7 +152,11 @@ func (l polledLoop) flow() string {
 	}
 	switch l.bound {
 	case "deadline":
-		late = `, {"Condition": "{% $millis() >= $until %}", "Next": "Late"}`
+		compares := l.form.compares
+		if strings.Contains(compares, "%") {
+			compares = fmt.Sprintf(compares, l.limit)
+		}
+		late = fmt.Sprintf(`, {"Condition": "{%% %s %%}", "Next": "Late"}`, compares)
 	case "count":
 	default:
 		late = ""
@@ -207,6 +232,9 @@ func (l polledLoop) requireTrue(t *testing.T) {
 		return
 	}
 	kind := map[string]lint.BoundKind{"": lint.Unbounded, "count": lint.ByCount, "deadline": lint.ByTime, "TimeoutSeconds": lint.ByTimeout, "timer": lint.ByBranch}[l.bound]
+	if l.form.never {
+		require.NotEqual(t, "Late", ran.Error, why)
+	}
 	if len(ran.Events) == asl.MaxEvents && ran.Error == "States.Runtime" {
 		kind = lint.Unbounded
 	}

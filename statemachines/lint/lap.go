@@ -39,6 +39,11 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	switch {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
+	case leaves && inTime && c.neverComes(l, r):
+		b.time, b.never = false, true
+		if b.tried = c.countEarly(l, r); b.tried == nil {
+			b.opened = []*loop{r.inner}
+		}
 	case leaves && inTime:
 		b.opened, b.time = c.findErring(l, r, r.Turn.most()), true
 		b.length, b.lasting = c.findLength(l, r)

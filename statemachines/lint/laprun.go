@@ -108,6 +108,7 @@ type lapRun struct {
 	left          *laps            // of those that have left the loop
 	taken         []asl.Transition // in this lap: each state, and the ways out of it
 	notAlone      bool             // see laps
+	doubted       bool             // a rule that looks at a bound may hold or not
 }
 
 // runLaps runs from an entry on.
@@ -290,7 +291,7 @@ func (run *lapRun) step(c *checker) bool {
 func (run *lapRun) tick(c *checker, p *path) (seconds float64, ok bool) {
 	types := cmp.Or(run.types, c.types)
 	if run.ticks {
-		types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
+		types.SetElapsed(time.Duration((p.ahead + p.seconds) * float64(time.Second)))
 	}
 	if p.at.state.Wait == nil {
 		return 0, !run.ticks || !passesTime(p.at.state)
@@ -327,6 +328,7 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		if n+1 == len(ways) || !b.limits[at.state][way.Transition] {
 			continue
 		}
+		run.doubted = true
 		if run.reading.isFixed(at.state, way.Rule) {
 			fixed = true
 			continue
