@@ -59,6 +59,10 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		b.time = false
 	case !b.time && len(b.open()) == 0 && r.looksAtStill():
 		b.opened = []*loop{r.inner}
+	case !b.time && !leaves && !stays && values[0] == "":
+		if b.tried = c.countStaying(l, r, ahead); b.tried != nil {
+			b.opened = c.findErring(l, r, r.Turn.most())
+		}
 	}
 }
 

@@ -102,6 +102,7 @@ type lapRun struct {
 	ahead   float64 // seconds from the start of the execution to the entry
 	endless bool    // no time ends it, as is known
 	ticks   bool    // the clock of types goes on with each Wait
+	stays   bool    // a job stays while a rule with a count lets it
 	strict  bool    // it is not clear where a lap goes that may both leave and stay
 
 	open, polling []*path          // polling come to the next poll
@@ -324,6 +325,14 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		run.taken = append(run.taken, way.Transition)
 	}
 	b, fixed := c.boundsOf(run.loop), false
+	if run.stays && at.state.Choice != nil {
+		if inside := slices.DeleteFunc(slices.Clone(ways), func(way typecheck.Way) bool { return !run.loop.inside[way.To] }); len(inside) > 0 {
+			return inside, nil, !b.mayLeave(at.state, ways)
+		}
+		if exit := b.exitBehind(at.state, ways); exit != "" {
+			return nil, []string{exit}, true
+		}
+	}
 	for n, way := range ways {
 		if n+1 == len(ways) || !b.limits[at.state][way.Transition] {
 			continue
