@@ -77,9 +77,8 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 	default:
 		base.class, base.also = Offered, room.String() // the others may need less
 	}
-	if l.Bound.Still != nil && most == 0 {
-		base.class = Offered
-		base.also = fmt.Sprintf("the loop compares %s, which no turn changes: if that is its bound, mend it instead", strings.Join(l.Bound.Still, " and "))
+	if l.Bound.Idle != "" && most == 0 {
+		base.class, base.also = Offered, l.Bound.Idle+": if that is its bound, mend it instead"
 	}
 	if b.pollsSeveral() {
 		base.class, base.also = Offered, "the loop polls one job after another, and all of them share this bound"

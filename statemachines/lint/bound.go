@@ -31,6 +31,7 @@ type bounds struct {
 	lasting    []string      // states before the loop whose time is a part of it, and nobody knows
 	timed      *laps         // until the loop is left then; nil if not known
 	reversed   *asl.State    // a Choice that leaves the loop before a time, and stays in it behind that; nil for none
+	never      bool          // that time does not come within a year
 	renewed    bool          // by each round of an outer loop
 	opened     []*loop       // see open
 	once       []string      // where the first lap leads, if none comes to a second poll

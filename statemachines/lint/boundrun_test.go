@@ -28,8 +28,30 @@ type polledLoop struct {
 	bound   string   // see bounds
 	limit   int      // polls or seconds of the bound
 	around  string   // "Parallel", "Map", "Distributed", "both" or nothing
+	form    deadline // of the bound "deadline"
+	polls   string   // the operation
 	fails   bool     // each call, and a Catch leads it past the bound
 	extra   string   // a state more in each turn: "Pass", "Choice", "Lambda", "Map", "Parallel" or nothing
+}
+
+// deadline is a form of a deadline: what the machine sets at the start, of so many seconds, and what it compares then.
+type deadline struct {
+	sets, compares string
+	never          bool // it does not come
+}
+
+var deadlines = []deadline{
+	{"$millis() + %d000", "$millis() >= $until", false},
+	{"$millis() + %d000", "$until <= $millis()", false},
+	{"$millis() + %d000", "$not($millis() < $until)", false},
+	{"$millis() + %d000", "$until / 1000 <= $millis() / 1000", false},
+	{"$millis() / 1000 + %d", "$millis() / 1000 >= $until", false},
+	{"$fromMillis($millis() + %d000)", "$now() >= $until", false},
+	{"$fromMillis($millis() + %d000)", "$millis() >= $toMillis($until)", false},
+	{"$millis() + 0 * %d", "$millis() - $until >= %d000", false},
+	{"$millis() + %d000", "$until <= $millis() / 1000", true},
+	{"$millis() * 1000 + %d", "$millis() >= $until", true},
+	{"$millis() + %d000 + 400 * 86400000", "$millis() > $until", true},
 }
 
 // drawLoop draws a loop.
@@ -48,15 +70,21 @@ func drawLoop(r *rand.Rand) polledLoop {
 	}
 	l.bound, l.around = pick("", "", "count", "TimeoutSeconds", "timer"), pick("", "", "", "Parallel", "Map", "both")
 	if l.jsonata && r.IntN(3) == 0 {
-		l.bound = "deadline"
+		l.bound, l.form = "deadline", deadlines[r.IntN(len(deadlines))]
+	}
+	if l.polls = "sfn:describeExecution"; l.extra != "Lambda" && r.IntN(4) == 0 {
+		l.polls = "apptest:getTestRun" // which the catalogue lacks: a function beside it may poll, too
+	}
+	if l.bound == "count" && r.IntN(3) == 0 {
+		l.bound = "while"
 	}
 	switch l.bound {
-	case "count":
+	case "count", "while":
 		l.limit = 2 + r.IntN(3500)
 	case "deadline", "TimeoutSeconds", "timer":
 		l.limit = 1 + r.IntN(l.wait*3500)
 	}
-	l.fails = (l.bound == "count" || l.bound == "deadline") && r.IntN(4) == 0
+	l.fails = l.polls == "sfn:describeExecution" && !l.form.never && (l.bound == "count" || l.bound == "deadline") && r.IntN(4) == 0
 	return l
 }
 
@@ -104,7 +132,7 @@ func (l polledLoop) flow() string {
 	names = append(names, l.enters)
 	begin := `"Type": "Pass", "Assign": {"n": 0, "d": {"Status": "RUNNING"}}`
 	if l.bound == "deadline" {
-		begin = fmt.Sprintf(`"Type": "Pass", "Assign": {"n": 0, "d": {"Status": "RUNNING"}, "until": "{%% $millis() + %d %%}"}`, l.limit*1000)
+		begin = fmt.Sprintf(`"Type": "Pass", "Assign": {"n": 0, "d": {"Status": "RUNNING"}, "until": "{%% %s %%}"}`, fmt.Sprintf(l.form.sets, l.limit))
 	}
 	states = append(states, fmt.Sprintf(`"Begin": {%s, "Next": %q}`, begin, names[1]))
 	for i, kind := range l.before {
@@ -125,21 +153,33 @@ func (l polledLoop) flow() string {
 		rules = `{"Condition": "{% $d.Status = 'SUCCEEDED' %}", "Next": "Ok"}, {"Condition": "{% $d.Status = 'FAILED' %}", "Next": "Ko"}`
 		late = fmt.Sprintf(`, {"Condition": "{%% $n >= %d %%}", "Next": "Late"}`, l.limit)
 	}
-	catch := ""
+	catch, other := "", next("Done?")
 	if l.fails {
 		catch = fmt.Sprintf(`"Catch": [{"ErrorEquals": ["States.ALL"], "Next": %q}], `, next("Done?")) // past the bound
 	}
 	switch l.bound {
 	case "deadline":
-		late = `, {"Condition": "{% $millis() >= $until %}", "Next": "Late"}`
+		compares := l.form.compares
+		if strings.Contains(compares, "%") {
+			compares = fmt.Sprintf(compares, l.limit)
+		}
+		late = fmt.Sprintf(`, {"Condition": "{%% %s %%}", "Next": "Late"}`, compares)
+	case "while":
+		keep := fmt.Sprintf(`{"And": [{"Variable": "$d.Status", "StringEquals": "RUNNING"}, {"Variable": "$n", "NumericLessThan": %d}], "Next": %q}, `, l.limit, next("Done?"))
+		late = `, {"Variable": "$d.Status", "StringEquals": "RUNNING", "Next": "Late"}`
+		if l.jsonata {
+			keep = fmt.Sprintf(`{"Condition": "{%% $d.Status = 'RUNNING' and $n < %d %%}", "Next": %q}, `, l.limit, next("Done?"))
+			late = `, {"Condition": "{% $d.Status = 'RUNNING' %}", "Next": "Late"}`
+		}
+		rules, other = keep+rules, "Ko"
 	case "count":
 	default:
 		late = ""
 	}
 	states = append(states,
-		fmt.Sprintf(`"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sfn:describeExecution", %s, "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], %s"Next": %q}`,
-			call, catch, next("Get")),
-		fmt.Sprintf(`"Done?": {"Type": "Choice", "Choices": [%s%s], "Default": %q}`, rules, late, next("Done?")),
+		fmt.Sprintf(`"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:%s", %s, "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], %s"Next": %q}`,
+			l.polls, call, catch, next("Get")),
+		fmt.Sprintf(`"Done?": {"Type": "Choice", "Choices": [%s%s], "Default": %q}`, rules, late, other),
 		fmt.Sprintf(`"Wait": {"Type": "Wait", "Seconds": %d, %s, "Next": %q}`, l.wait, wait, next("Wait")),
 		`"Ok": {"Type": "Succeed"}, "Ko": {"Type": "Fail"}`)
 	if late != "" {
@@ -206,7 +246,10 @@ func (l polledLoop) requireTrue(t *testing.T) {
 	if polls < 2 {
 		return
 	}
-	kind := map[string]lint.BoundKind{"": lint.Unbounded, "count": lint.ByCount, "deadline": lint.ByTime, "TimeoutSeconds": lint.ByTimeout, "timer": lint.ByBranch}[l.bound]
+	kind := map[string]lint.BoundKind{"": lint.Unbounded, "count": lint.ByCount, "while": lint.ByCount, "deadline": lint.ByTime, "TimeoutSeconds": lint.ByTimeout, "timer": lint.ByBranch}[l.bound]
+	if l.form.never {
+		require.NotEqual(t, "Late", ran.Error, why)
+	}
 	if len(ran.Events) == asl.MaxEvents && ran.Error == "States.Runtime" {
 		kind = lint.Unbounded
 	}

@@ -12,16 +12,23 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// checkByName warns of failures for which a loop polls on, of operations without an entry in the catalogue:
-// the service's model lists the statuses, and their names alone say what they mean.
+// checkByName warns of failures for which a loop polls on, and of members that an answer may lack, of operations
+// without an entry in the catalogue: the service's model lists the statuses, and names alone say what they mean.
 func (c *checker) checkByName(l *loop, express bool) {
 	for _, poll := range l.states {
-		if p := c.listedBy(poll); p != nil {
-			if r := c.readAs(l, poll, p, express); r != nil && r.status != nil && !c.waitsUntilGone(r) {
-				r.fill()
-				c.reportByName(r)
-			}
+		p := c.listedBy(poll)
+		if p == nil {
+			continue
 		}
+		r := c.readAs(l, poll, p, express)
+		if r == nil {
+			continue
+		}
+		if r.status != nil && !c.waitsUntilGone(r) {
+			r.fill()
+			c.reportByName(r)
+		}
+		c.checkAbsentByName(r, p, c.types.Operation(poll).Output)
 	}
 }
 

@@ -31,7 +31,7 @@ type checker struct {
 	mentioned  map[string]bool       // words that were asked for, and whether text has them
 	texts      map[string]bool       // between quotes in text; see mentionsMisspelt
 	tagged     *typecheck.Checker
-	timed      *typecheck.Checker // see clocked
+	timed      map[int]*typecheck.Checker // see startedIn
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {
@@ -45,7 +45,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 	return &checker{
 		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
-		timers: map[*asl.Flow]*timer{}, fates: map[*asl.Flow]*fate{}, leads: map[leadsKind]*leads{}, successes: map[*asl.Flow]bool{},
+		timers: map[*asl.Flow]*timer{}, timed: map[int]*typecheck.Checker{}, fates: map[*asl.Flow]*fate{}, leads: map[leadsKind]*leads{}, successes: map[*asl.Flow]bool{},
 	}
 }
 

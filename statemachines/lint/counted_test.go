@@ -47,14 +47,14 @@ var countedPlaces = map[string]struct {
 var besideCount = map[string][2]string{
 	"none":        {"", ""},
 	"a presence":  {`{"Variable": "$.d.StopDate", "IsPresent": true, "Next": "Ko"},`, `{"Condition": "{% $exists($d.StopDate) %}", "Next": "Ko"},`},
-	"a text":      {`{"Variable": "$.d.Name", "StringEquals": "odd", "Next": "Ko"},`, `{"Condition": "{% $d.Name = 'odd' %}", "Next": "Ko"},`},
-	"a way round": {`{"Variable": "$.d.Name", "StringEquals": "odd", "Next": "Late?"},`, `{"Condition": "{% $d.Name = 'odd' %}", "Next": "Late?"},`},
+	"a text":      {`{"Variable": "$.d.TEXT", "StringEquals": "odd", "Next": "Ko"},`, `{"Condition": "{% $d.TEXT = 'odd' %}", "Next": "Ko"},`},
+	"a way round": {`{"Variable": "$.d.TEXT", "StringEquals": "odd", "Next": "Late?"},`, `{"Condition": "{% $d.TEXT = 'odd' %}", "Next": "Late?"},`},
 }
 
-// countedPolls are the resources, and the paths of what a Choice looks at.
-var countedPolls = map[string][2]string{
-	"of a job":          {"arn:aws:states:::aws-sdk:sfn:describeExecution", "Status"},
-	"of nothing judged": {"arn:aws:states:::aws-sdk:s3:headObject", "StorageClass"},
+// countedPolls are the resources, the paths of what a Choice looks at, and of a text in the answer.
+var countedPolls = map[string][3]string{
+	"of a job":          {"arn:aws:states:::aws-sdk:sfn:describeExecution", "Status", "Name"},
+	"of nothing judged": {"arn:aws:states:::aws-sdk:s3:headObject", "StorageClass", "ContentType"},
 }
 
 var numericOperators = map[string]string{
@@ -89,6 +89,7 @@ func (c counted) text() string {
 	next := func(state string) string {
 		return place.order[(slices.Index(place.order, state)+1)%len(place.order)]
 	}
+	others = strings.ReplaceAll(others, "TEXT", poll[2])
 	again := ""
 	if c.beside == "a way round" { // a Choice more, which looks at the count by itself
 		again = fmt.Sprintf(`"Late?": {"Type": "Choice", "Choices": [%s], %s"Default": %q},`, late, assign("Done?"), next("Done?"))
@@ -126,7 +127,7 @@ func (c counted) requireTrue(t *testing.T) {
 	m, err := asl.Parse([]byte(c.text()))
 	require.NoError(t, err, c.text())
 	ran, err := sim.Run(t.Context(), m, []byte("{}"), sim.Options{Handler: func(context.Context, sim.Call) (sim.Reply, error) {
-		return sim.Reply{Output: map[string]any{"Status": "RUNNING", "Name": "even", "StorageClass": "RUNNING"}}, nil
+		return sim.Reply{Output: map[string]any{"Status": "RUNNING", "Name": "even", "ContentType": "even", "StorageClass": "RUNNING"}}, nil
 	}})
 	require.NoError(t, err)
 	findings, loops := lint.CheckLoops(m, lint.Options{})

@@ -114,9 +114,13 @@ func forCalls(called string, t *asl.Template, do func(called string, call *intri
 	}
 }
 
-// holdsItself tells whether an expression gives a value to a name that it reads.
+// holdsItself tells whether an expression gives a value to a name that it reads, and not as a member of an item that
+// it selects, such as $table[id = $id].name.
 func holdsItself(called, text string) bool {
-	return slices.Contains(name().FindAllString(text, -1), called)
+	return slices.ContainsFunc(name().FindAllStringIndex(text, -1), func(at []int) bool {
+		of, isMember := strings.CutSuffix(text[:at[0]], ".")
+		return text[at[0]:at[1]] == called && !(isMember && strings.HasSuffix(of, "]"))
+	})
 }
 
 // forExpressions does something with each expression in a template, and with the name of

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -9,20 +10,20 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// begin is when the executions start whose clock is known: any time does.
-var begin = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // clocked are the types of the machine in executions whose clock is known; nil if there are
-// none.
-func (c *checker) clocked() *typecheck.Checker {
-	if c.timed == nil {
-		timed, err := c.types.StartedAt(begin)
+// none. They start in 2030: any time does.
+func (c *checker) clocked() *typecheck.Checker { return c.startedIn(2030) } //nolint:mnd // a year
+
+// startedIn are the types of the machine in executions that start in a year; nil if there are none.
+func (c *checker) startedIn(year int) *typecheck.Checker {
+	if c.timed[year] == nil {
+		timed, err := c.types.StartedAt(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
 		if err != nil {
 			return nil
 		}
-		c.timed = timed
+		c.timed[year] = timed
 	}
-	return c.timed
+	return c.timed[year]
 }
 
 // arrival is how a flow comes into a loop, so long after the start of the execution.
@@ -44,7 +45,7 @@ func (c *checker) arrivalsAt(types *typecheck.Checker, l *loop, lasting time.Dur
 			}
 		}
 	}
-	types.SetNow(begin.Add(into.wait))
+	types.SetElapsed(into.wait)
 	var all []arrival
 	for _, from := range c.entriesBy(types, l) {
 		all = append(all, arrival{from, into.wait, before.longer || before.wait > into.wait})
@@ -56,7 +57,7 @@ func (c *checker) arrivalsAt(types *typecheck.Checker, l *loop, lasting time.Dur
 func arrive(types *typecheck.Checker, f *asl.Flow, path []*asl.State, at arrival, lasting time.Duration) (arrival, bool) {
 	at.env = types.Start(f)
 	for i, s := range path[:len(path)-1] {
-		types.SetNow(begin.Add(at.ahead))
+		types.SetElapsed(at.ahead)
 		if s.Wait != nil {
 			least, most, known := types.WaitTime(s, at.env)
 			if !known {
@@ -109,7 +110,7 @@ func (c *checker) longestLength(l *loop, r *reading, lasting time.Duration) time
 	longest := time.Duration(0)
 	for _, value := range r.pollingValues() {
 		for _, from := range c.arrivalsAt(types, l, lasting) {
-			length := c.lengthOf(lapRun{loop: l, reading: r, value: value, types: types}, from)
+			length, _ := c.lengthOf(lapRun{loop: l, reading: r, value: value, types: types}, from)
 			if length == 0 {
 				return 0
 			}
@@ -142,40 +143,77 @@ func (c *checker) countEarly(l *loop, r *reading) *laps {
 }
 
 // lengthOf runs a few laps as the execution starts, and then at other times: it looks for the
-// first at which the laps leave.
-func (c *checker) lengthOf(run lapRun, from arrival) time.Duration {
-	run.types.SetNow(begin.Add(from.ahead))
+// first at which the laps leave. never tells that they do not within a year; if neither is known, both are zero.
+func (c *checker) lengthOf(run lapRun, from arrival) (length time.Duration, never bool) {
+	run.types.SetElapsed(from.ahead)
 	run.follow(&path{at: from.entry})
 	for range fewLaps {
 		if !run.lap(c) || len(run.polling) == 0 {
-			return 0
+			return 0, false
 		}
 		run.open, run.polling, run.taken = run.polling, nil, nil
 	}
-	leaves := func(after int) bool {
-		run.types.SetNow(begin.Add(time.Duration(after) * time.Millisecond))
-		late := run
-		late.open = nil
-		for _, p := range run.open {
-			other := *p
-			late.open = append(late.open, &other)
-		}
-		for range fewLaps {
-			if !late.lap(c) {
-				return false
-			}
-			if len(late.polling) == 0 {
-				return true
-			}
-			late.open, late.polling, late.taken = late.polling, nil, nil
-		}
-		return false
-	}
+	leaves := func(after int) bool { return c.endsAfter(run, time.Duration(after)*time.Millisecond) == lapsLeave }
 	most := int(asl.MaxStandardTime/time.Millisecond) + 1
 	if !leaves(most) {
-		return 0
+		return 0, c.endsAfter(run, asl.MaxStandardTime+time.Millisecond) == lapsGoOn
 	}
-	return time.Duration(sort.Search(most, leaves)) * time.Millisecond
+	return time.Duration(sort.Search(most, leaves)) * time.Millisecond, false
+}
+
+// sayNever says which Choice of a loop compares the clock with a time that never comes; empty if none does.
+func (c *checker) sayNever(b *bounds, open *loop, r *reading) (idle, advice string) {
+	if !b.never {
+		return "", ""
+	}
+	bound := Bound{Kind: ByTime}
+	if bound.At, bound.By = c.placeIn(b.loop, r, open, &bound); len(bound.At) == 0 {
+		return "", ""
+	}
+	return fmt.Sprintf("the time%s does not come within a year", bound.place()), "compare times of one unit, or set an earlier time"
+}
+
+// endsAfter is how the laps of open paths end so long after the start of the execution.
+func (c *checker) endsAfter(run lapRun, since time.Duration) lapsEnd {
+	run.types.SetElapsed(since)
+	open := run.open
+	run.open = nil
+	for _, p := range open {
+		other := *p
+		run.open = append(run.open, &other)
+	}
+	for range fewLaps {
+		switch {
+		case !run.lap(c):
+			return lapsUnclear
+		case len(run.polling) == 0:
+			return lapsLeave
+		}
+		run.open, run.polling, run.taken = run.polling, nil, nil
+	}
+	if run.doubted {
+		return lapsUnclear
+	}
+	return lapsGoOn
+}
+
+// neverComes tells whether the time that ends a loop does not come within a year, whenever the execution starts, though
+// the loop compares it with the clock: seconds with milliseconds, say.
+func (c *checker) neverComes(l *loop, r *reading) bool {
+	for _, year := range []int{2030, 1980, 2200} { // a written time is over in one of them, and ahead in another
+		types := c.startedIn(year)
+		if types == nil {
+			return false
+		}
+		for _, value := range r.pollingValues() {
+			for _, from := range c.arrivalsAt(types, l, 0) {
+				if _, never := c.lengthOf(lapRun{loop: l, reading: r, value: value, types: types}, from); !never {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // bound is what the laps are as a bound.

@@ -99,6 +99,25 @@ func (r *reading) failsRunning() *asl.State {
 	return at
 }
 
+// failsUnjudged is the Choice of a loop whose statuses are not judged that fails for each status that its rules do not
+// take before, and never leads back; nil if there is none, or if the loop turns without it.
+func (c *checker) failsUnjudged(l *loop, r *reading) *asl.State {
+	if r.status != nil || r.Retries {
+		return nil
+	}
+	for _, s := range l.states {
+		if s.Choice == nil || !c.types.FailsRule(s, c.types.Input(s)) {
+			continue
+		}
+		leads := func(way typecheck.Way) bool { return l.inside[way.To] && !way.Fails }
+		without := func(from *asl.State, _ asl.Transition) bool { return from != s }
+		if !slices.ContainsFunc(c.types.Try(s, c.types.Input(s), typecheck.Value{}), leads) && len(loops(l.flow, l.states, without)) == 0 {
+			return s
+		}
+	}
+	return nil
+}
+
 // isEachStated tells whether the catalogue states what each value of a row means.
 func (r *reading) isEachStated(row *Row) bool {
 	return !slices.ContainsFunc(row.Values, func(value string) bool { return !r.isStated(value) })

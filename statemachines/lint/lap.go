@@ -39,6 +39,11 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	switch {
 	case stays && len(b.open()) == 0:
 		b.opened = []*loop{r.inner}
+	case leaves && inTime && c.neverComes(l, r):
+		b.time, b.never = false, true
+		if b.tried = c.countEarly(l, r); b.tried == nil {
+			b.opened = []*loop{r.inner}
+		}
 	case leaves && inTime:
 		b.opened, b.time = c.findErring(l, r, r.Turn.most()), true
 		b.length, b.lasting = c.findLength(l, r)
@@ -54,6 +59,10 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 		b.time = false
 	case !b.time && len(b.open()) == 0 && r.looksAtStill():
 		b.opened = []*loop{r.inner}
+	case !b.time && !leaves && !stays && values[0] == "":
+		if b.tried = c.countStaying(l, r, ahead); b.tried != nil {
+			b.opened = c.findErring(l, r, r.Turn.most())
+		}
 	}
 }
 

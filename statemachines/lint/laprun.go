@@ -102,12 +102,14 @@ type lapRun struct {
 	ahead   float64 // seconds from the start of the execution to the entry
 	endless bool    // no time ends it, as is known
 	ticks   bool    // the clock of types goes on with each Wait
+	stays   bool    // a job stays while a rule with a count lets it
 	strict  bool    // it is not clear where a lap goes that may both leave and stay
 
 	open, polling []*path          // polling come to the next poll
 	left          *laps            // of those that have left the loop
 	taken         []asl.Transition // in this lap: each state, and the ways out of it
 	notAlone      bool             // see laps
+	doubted       bool             // a rule that looks at a bound may hold or not
 }
 
 // runLaps runs from an entry on.
@@ -290,7 +292,7 @@ func (run *lapRun) step(c *checker) bool {
 func (run *lapRun) tick(c *checker, p *path) (seconds float64, ok bool) {
 	types := cmp.Or(run.types, c.types)
 	if run.ticks {
-		types.SetNow(begin.Add(time.Duration((p.ahead + p.seconds) * float64(time.Second))))
+		types.SetElapsed(time.Duration((p.ahead + p.seconds) * float64(time.Second)))
 	}
 	if p.at.state.Wait == nil {
 		return 0, !run.ticks || !passesTime(p.at.state)
@@ -323,10 +325,19 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		run.taken = append(run.taken, way.Transition)
 	}
 	b, fixed := c.boundsOf(run.loop), false
+	if run.stays && at.state.Choice != nil {
+		if inside := slices.DeleteFunc(slices.Clone(ways), func(way typecheck.Way) bool { return !run.loop.inside[way.To] }); len(inside) > 0 {
+			return inside, nil, !b.mayLeave(at.state, ways)
+		}
+		if exit := b.exitBehind(at.state, ways); exit != "" {
+			return nil, []string{exit}, true
+		}
+	}
 	for n, way := range ways {
 		if n+1 == len(ways) || !b.limits[at.state][way.Transition] {
 			continue
 		}
+		run.doubted = true
 		if run.reading.isFixed(at.state, way.Rule) {
 			fixed = true
 			continue

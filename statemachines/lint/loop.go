@@ -252,6 +252,17 @@ func (l *loop) passesTime() bool {
 	return slices.ContainsFunc(l.states, func(s *asl.State) bool { return passesTime(s) && l.nested[s] == nil })
 }
 
+// turnsAroundPolls tells whether another loop inside of the loop waits: then that one polls, and a call outside of
+// it that changes something, such as the start of the next job, is made once in each round.
+func (l *loop) turnsAroundPolls() bool {
+	for _, inner := range l.nested {
+		if slices.ContainsFunc(inner.states, passesTime) {
+			return true
+		}
+	}
+	return false
+}
+
 // turn is the shortest way around the loop from a state back to it on which time passes,
 // along errors only if there is no other.
 func (l *loop) turn(from *asl.State) Turn {

@@ -42,7 +42,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		switch lasts := c.lasts(l.flow, turn); {
 		case limit.isOpen():
 		case limit.after == 0:
-			c.reportUnbounded(wait, open, turn, tables)
+			c.reportUnbounded(l, wait, open, turn, tables)
 		case lasts > 0 && ends > lasts:
 			c.report(EventBudget, wait, delayField(wait), "%s allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
 				"wait longer between polls, or go on in a new execution", limit, turn.path(), roughly(limit.after), turn.Events, asl.MaxEvents, roughly(lasts))
@@ -90,7 +90,7 @@ func (c *checker) boundRounds(wait *asl.State, tables []*reading, ends time.Dura
 
 // reportUnbounded reports a loop without a bound. Where laps of its table are longer than
 // the turn, it lasts as long as the table says.
-func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables []*reading) {
+func (c *checker) reportUnbounded(l *loop, wait *asl.State, open *loop, turn Turn, tables []*reading) {
 	const set = "set \"TimeoutSeconds\" of the state machine, or count the"
 	if catches := open.catches; catches != nil {
 		failing := turn
@@ -114,25 +114,12 @@ func (c *checker) reportUnbounded(wait *asl.State, open *loop, turn Turn, tables
 			set+" polls of all turns and leave the loop", turn.path(), open.resets.Name, list(open.counts), polled)
 		return
 	}
-	if choice, operands := findReversed(open, tables); choice != "" {
-		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q compares %s the wrong way round: it leaves the loop before that time, and behind it "+
-			"a job that never ends is polled %s; turn the comparison round", turn.path(), choice, list(operands), polled)
-		return
+	idle, advice := c.sayIdle(c.boundsOf(l), open, tables)
+	if idle != "" {
+		idle += ", and "
 	}
-	if choice, operands := findStill(open, tables); choice != "" {
-		for _, r := range tables {
-			r.Bound.Still = operands
-		}
-		are := "is"
-		if len(operands) > 1 {
-			are = "are"
-		}
-		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q compares %s, which %s the same in each turn, and a job that never ends is polled %s; "+
-			set+" polls and leave the loop", turn.path(), choice, list(operands), are, polled)
-		return
-	}
-	c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: a job that never ends is polled %s; "+
-		set+" polls and leave the loop", turn.path(), polled)
+	c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %sa job that never ends is polled %s; %s",
+		turn.path(), idle, polled, cmp.Or(advice, set+" polls and leave the loop"))
 }
 
 // delayField is the field of a Wait that says how long it waits.

@@ -28,11 +28,11 @@ func (c *checker) recovery(f *asl.Flow, s *asl.State) {
 			"if the callback is lost, it waits for a year; set one of them")
 	}
 	c.redrive(s, resource)
-	c.repeatedStart(s, resource)
+	c.repeatedStart(f, s, resource)
 }
 
 // repeatedStart checks that no retrier repeats a start call whose answer was lost.
-func (c *checker) repeatedStart(s *asl.State, resource asl.Resource) {
+func (c *checker) repeatedStart(f *asl.Flow, s *asl.State, resource asl.Resource) {
 	i := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool {
 		return r.MaxAttempts > 0 && (takesAll(r.ErrorEquals) || slices.Contains(r.ErrorEquals, asl.ErrorTimeout))
 	})
@@ -40,6 +40,9 @@ func (c *checker) repeatedStart(s *asl.State, resource asl.Resource) {
 		return
 	}
 	e := c.startedBy(resource)
+	if resource.Pattern == "" && e == nil {
+		c.repeatedByName(f, s, i)
+	}
 	if resource.Pattern != "" || e == nil || !startsSecond(s, e) {
 		return
 	}

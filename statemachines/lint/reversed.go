@@ -1,21 +1,21 @@
 package lint
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
-// findReversed finds a Choice of a loop that compares a time the wrong way round, and what it compares. choice is
-// empty if there is none.
-func findReversed(open *loop, tables []*reading) (choice string, operands []string) {
-	for _, r := range tables {
-		if r.bounds == nil || r.bounds.reversed == nil || !open.inside[r.bounds.reversed.Name] {
-			continue
-		}
-		operands = r.bounds.reversedOperands()
-		if len(operands) > 0 {
-			r.Bound.Still = operands
-			return r.bounds.reversed.Name, operands
-		}
+// sayReversed says which Choice of a loop compares a time the wrong way round; empty if none does.
+func (b *bounds) sayReversed(open *loop) (idle, advice string) {
+	if b.reversed == nil || !open.inside[b.reversed.Name] {
+		return "", ""
 	}
-	return "", nil
+	operands := b.reversedOperands()
+	if len(operands) == 0 {
+		return "", ""
+	}
+	return fmt.Sprintf("%q compares %s the wrong way round: it leaves the loop before that time and not after it", b.reversed.Name, list(operands)),
+		"turn the comparison round"
 }
 
 // reversedOperands are what the Choice compares that leaves the loop before a time.

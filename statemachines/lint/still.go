@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,24 +12,43 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// findStill finds a Choice of a loop that compares a number or a time which is the same in each
-// turn of a job that runs: it looks like a bound, and never ends the loop. operands are what it
-// compares; nil if there is no such Choice.
-func findStill(open *loop, tables []*reading) (choice string, operands []string) {
+// sayIdle says which Choice of a loop compares what looks like a bound and ends nothing, and notes it in the tables;
+// empty if none does. advice is empty if any bound will do.
+func (c *checker) sayIdle(b *bounds, open *loop, tables []*reading) (idle, advice string) {
 	for _, r := range tables {
-		if r.bounds == nil {
-			continue
+		if idle, advice = b.sayReversed(open); idle == "" {
+			idle, advice = c.sayNever(b, open, r)
 		}
-		for _, s := range r.Choices {
-			if !open.inside[s.Name] || !slices.Contains(r.inner.states, s) {
-				continue
-			}
-			if operands := r.stillIn(s); operands != nil {
-				return s.Name, operands
-			}
+		if idle == "" {
+			idle = r.sayStill(open)
+		}
+		if idle != "" {
+			r.Bound.Idle = idle
+			return idle, advice
 		}
 	}
-	return "", nil
+	return "", ""
+}
+
+// sayStill says which Choice of a loop compares a number or a time which is the same in each turn of a job that runs:
+// it looks like a bound, and never ends the loop; empty if there is none.
+func (r *reading) sayStill(open *loop) string {
+	if r.bounds == nil {
+		return ""
+	}
+	for _, s := range r.Choices {
+		if !open.inside[s.Name] || !slices.Contains(r.inner.states, s) {
+			continue
+		}
+		if operands := r.stillIn(s); operands != nil {
+			are := "is"
+			if len(operands) > 1 {
+				are = "are"
+			}
+			return fmt.Sprintf("%q compares %s, which %s the same in each turn", s.Name, list(operands), are)
+		}
+	}
+	return ""
 }
 
 // stillIn are the operands of a comparison of a Choice that is the same in each turn; nil if there

@@ -217,8 +217,8 @@ type Bound struct {
 	Error string
 	// Beside is a bound by another branch that may end the loop before this one; nil for none.
 	Beside *Bound
-	// Still is what the loop compares as if it were a bound, and no turn changes; nil for nothing.
-	Still []string
+	// Idle says which comparison of an Unbounded loop looks like a bound and ends nothing, and why; empty for none.
+	Idle string
 	// Anew is a state that counts anew for each turn of an outer loop that nothing bounds; empty for none.
 	Anew string
 	// Past are the statuses in which the loop polls on past the bound, which a rule for other statuses
@@ -267,7 +267,11 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		c.addPlace(l, r, &running)
 		bound.Running = &running
 	}
-	c.addPlace(l, r, &bound)
+	if c.addPlace(l, r, &bound); bound.isOwn() {
+		if at := c.failsUnjudged(l, r); at != nil {
+			return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at)}
+		}
+	}
 	switch {
 	case r.boundGoesOn:
 		bound.Shared = bound.Kind == ByCount

@@ -50,7 +50,7 @@ func NarrowTo(v Value, path, literals []string) Value {
 }
 
 // Without is the value without the member at a path, as of Narrow, of which an index stands
-// for each item. What is above it stays.
+// for each item. What is above it stays. A path that ends in an index empties the list.
 func Without(v Value, path []string) Value {
 	return changeMember(v, namesOf(path), func(Value) Value { return absent })
 }
@@ -77,7 +77,9 @@ func changeMember(v Value, steps []jsonpath.Step, change func(Value) Value) Valu
 		return objectOf(r.with(name, change(r.get(name))))
 	case r != nil:
 		return objectOf(r.with(name, changeMember(r.get(name), steps[1:], change)))
-	case l != nil && len(steps) > 1: // each item
+	case l != nil && len(steps) == 1:
+		return arrayOf(newList(change(l.element())))
+	case l != nil: // each item
 		out := newList(changeMember(l.others().without(missing), steps[1:], change))
 		for _, item := range l.items {
 			out.items = append(out.items, changeMember(item, steps[1:], change))

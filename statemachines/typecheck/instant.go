@@ -15,21 +15,22 @@ type instant struct {
 }
 
 // StartedAt finds the types of the same machine in executions that start at a time. Their
-// clock stands still until SetNow: what a state computes with it is known.
+// clock stands still until SetElapsed: what a state computes with it is known.
 func (c *Checker) StartedAt(start time.Time) (*Checker, error) {
 	return New(c.machine, Options{Models: c.models, Input: c.start, Results: c.results, started: start})
 }
 
-// SetNow sets the clock of the executions, for all later calls of Step. It does nothing
-// without StartedAt.
-func (c *Checker) SetNow(now time.Time) {
+// SetElapsed sets the clock of the executions to so long after their start, for all later calls of Step. It does
+// nothing without StartedAt.
+func (c *Checker) SetElapsed(since time.Duration) {
 	if c.clock != nil {
-		c.clock.entry, c.clock.now = now, now
+		c.clock.entry = c.clock.start.Add(since)
+		c.clock.now = c.clock.entry
 	}
 }
 
 // PassTime is for how long the state that is entered has waited when it computes what it leaves, for
-// all calls of Step until SetNow.
+// all calls of Step until SetElapsed.
 func (c *Checker) PassTime(waited time.Duration) {
 	if c.clock != nil {
 		c.clock.now = c.clock.entry.Add(waited)

@@ -84,6 +84,25 @@ func (c *Checker) Raises(s *asl.State, in Env, result Value) bool {
 	return raised
 }
 
+// FailsRule tells whether a rule of a Choice fails for whatever the rules before it do not take: it compares what is
+// never there.
+func (c *Checker) FailsRule(s *asl.State, in Env) bool {
+	if !in.IsReachable() {
+		return false
+	}
+	x, lacks := c.newScene(s, in, false), false
+	x.lacks = &lacks
+	doc := x.inputPath()
+	if doc.IsNothing() {
+		return false
+	}
+	x = x.with(doc)
+	for i := 0; i < len(s.Choice.Rules) && !lacks && !x.isDead(); i++ {
+		_, x.scope = x.testRule(&s.Choice.Rules[i], x.at("Choices", strconv.Itoa(i)))
+	}
+	return lacks
+}
+
 func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
 	if !in.IsReachable() {
 		return nil

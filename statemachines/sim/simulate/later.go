@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"cmp"
-	"regexp"
-	"sync"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -59,24 +57,10 @@ func statusAmong(answer map[string]any, s *catalog.Shape) string {
 
 // tellsFailure tells whether a member tells of a failure, and the status is of none.
 func tellsFailure(m *catalog.Member, status string) bool {
-	holds := m.Shape.Type == catalog.String || m.Shape.Type == catalog.Structure || m.Shape.Type == catalog.List
-	return holds && failureMember().MatchString(m.Name) && !reaction().MatchString(m.Name) && !failedWord().MatchString(status)
+	return m.TellsFailure() && !failedWord().MatchString(status)
 }
 
 // tellsEnd tells whether a member is the time at which something ended, and the status beside it says that it goes on.
 func tellsEnd(m *catalog.Member, status string) bool {
-	return m.Shape.Type == catalog.Timestamp && goingWord().MatchString(status) && endMember().MatchString(m.Name)
+	return goingWord().MatchString(status) && m.TellsEnd()
 }
-
-var (
-	// failureMember matches the name of a member that tells of a failure. reaction excludes ActionOnFailure and MaxErrors.
-	failureMember = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\w*[a-z])?([Ff]ailure|[Ee]rror)(s|Reasons?|Messages?|Info(rmation)?|Details?|Causes?|Codes?|Descriptions?)?$`)
-	})
-	// reaction matches the name of a member that says what to do about a failure.
-	reaction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)on(failure|error)$|maxerrors$`) })
-	// endMember matches the name of the time of an end, unlike ScheduleEndTime.
-	endMember = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(job|execution|run|task|actual)?(end(ed)?|complet(ed|ion)|finish(ed)?|stopped)(time|at|on|date|datetime|timestamp)$`)
-	})
-)
