@@ -67,3 +67,59 @@ func TestEndsAsJob(t *testing.T) {
 	}
 	require.False(t, c.endsAsJob(&trial.Run{Before: good, After: good}), "it did so before")
 }
+
+// A word that lets a machine see a member ends jobs by its bound, and successes where another member
+// sends them.
+func TestEndsAsWritten(t *testing.T) {
+	t.Parallel()
+	split := []string{"Good", "Bad"}
+	c := &checked{loops: []lint.Loop{
+		{Rows: []lint.Row{{Meaning: lint.MeansFailure, Ends: lint.EndsFailure, Values: []string{"RUNNING", "SPLIT"}}}},
+		{Poll: &asl.State{Name: "Other"}, Rows: []lint.Row{{Meaning: lint.MeansFailure, Ends: lint.EndsFailure, Values: []string{"RUNNING", "SPLIT"}}}},
+		{Poll: &asl.State{Name: "Look"}, Rows: []lint.Row{
+			{Meaning: lint.MeansRunning, Ends: lint.PollsOn, Values: []string{"RUNNING"}},
+			{Meaning: lint.MeansEnding, Ends: lint.PollsOn, Values: []string{"STOPPING"}},
+			{Meaning: lint.MeansRunning, Ends: lint.EndsFailure, Values: []string{"HELD"}},
+			{Meaning: lint.MeansFailure, Ends: lint.PollsOn, Values: []string{"FAILED"}},
+			{Meaning: lint.MeansSuccess, Ends: lint.GoesOn, Routes: split, Values: []string{"SPLIT"}},
+			{Meaning: lint.MeansSuccess, Ends: lint.GoesOn, Routes: split[:1], Values: []string{"ONE_WAY"}},
+			{Meaning: lint.MeansSuccess, Ends: lint.EndsSuccess, Routes: split, Values: []string{"SUCCEEDED"}},
+			{Meaning: lint.MeansFailure, Ends: lint.GoesOn, Routes: split, Values: []string{"PARTIAL"}},
+		}},
+	}}
+	kinds := func(sort trial.Sort, value string) []trial.Kind {
+		return []trial.Kind{{Task: "Look", Sort: sort, Value: value}}
+	}
+	given := trial.Outcome{Status: "FAILED", Error: "Wait.TimedOut", Asked: 2}
+	good, broken := trial.Outcome{Status: "SUCCEEDED", Asked: 2}, trial.Outcome{Status: "FAILED", Error: "States.Runtime", Asked: 2}
+	late := trial.Outcome{Status: "FAILED", Error: "Wait.TimedOut", Asked: 9}
+	for name, o := range map[string]struct {
+		run  trial.Run
+		ends bool
+	}{
+		"a job that stays, and is given up":      {trial.Run{Kinds: kinds(trial.Never, "RUNNING"), After: given}, true},
+		"given up later than before":             {trial.Run{Kinds: kinds(trial.Never, "RUNNING"), After: late}, true},
+		"on its way to an end":                   {trial.Run{Kinds: kinds(trial.Never, "STOPPING"), After: given}, true},
+		"a bound that leads to a success":        {trial.Run{Kinds: kinds(trial.Never, "RUNNING"), After: good}, true},
+		"it breaks":                              {trial.Run{Kinds: kinds(trial.Never, "RUNNING"), After: broken}, false},
+		"it polls on":                            {trial.Run{Kinds: kinds(trial.Never, "RUNNING"), After: trial.Outcome{Status: trial.PollsOn}}, false},
+		"a rule fails it":                        {trial.Run{Kinds: kinds(trial.Never, "HELD"), After: given}, false},
+		"a failure that polls on":                {trial.Run{Kinds: kinds(trial.Never, "FAILED"), After: given}, false},
+		"a job that runs when its bound is over": {trial.Run{Kinds: kinds(trial.Status, "RUNNING"), Left: kinds(trial.Status, "RUNNING")[0], After: given}, true},
+		"one more poll, and then":                {trial.Run{Kinds: kinds(trial.Status, "RUNNING"), Left: kinds(trial.Status, "RUNNING")[0], After: late}, false},
+		"the first of two statuses stays":        {trial.Run{Kinds: append(kinds(trial.Never, "RUNNING"), kinds(trial.Status, "FAILED")...), After: given}, false},
+		"a success with two ways":                {trial.Run{Kinds: kinds(trial.Status, "SPLIT"), After: given}, true},
+		"all goes well":                          {trial.Run{Usual: kinds(trial.Status, "SPLIT"), After: given}, true},
+		"a success with one way":                 {trial.Run{Kinds: kinds(trial.Status, "ONE_WAY"), After: given}, false},
+		"a success that ends":                    {trial.Run{Kinds: kinds(trial.Status, "SUCCEEDED"), After: given}, false},
+		"a failure with two ways":                {trial.Run{Kinds: kinds(trial.Status, "PARTIAL"), After: given}, false},
+		"a success with two ways that succeeds":  {trial.Run{Kinds: kinds(trial.Status, "SPLIT"), After: good}, false},
+		"a status without a row":                 {trial.Run{Kinds: kinds(trial.Status, "ODD"), After: given}, false},
+	} {
+		o.run.Before = trial.Outcome{Status: trial.PollsOn, Asked: 2}
+		if o.run.Left == (trial.Kind{}) {
+			o.run.Left = trial.Kind{Task: "Look"}
+		}
+		require.Equal(t, o.ends, c.endsAsWritten(&o.run), name)
+	}
+}
