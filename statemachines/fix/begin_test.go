@@ -47,11 +47,13 @@ func TestLoopWithADeadline(t *testing.T) {
 		"a deadline":                     {deadline, ""},
 		"a deadline by which it goes on": {whileTime, ""},
 		"a deadline of a rule":           {fromRule, ""},
-		"a start":                        {replacer(inJSONata, `"Assign": {"began": "{% $millis() %}"}`, "$millis() - $began > 7200000"), ""},
-		"a start as text":                {replacer(inJSONata, `"Assign": {"began": "{% $now() %}"}`, "$millis() - $toMillis($began) > 7200000"), ""},
-		"a start and a length":           {replacer(inJSONata, `"Assign": {"began": "{% $millis() %}", "most": 7200000}`, "$millis() - $began > $most"), ""},
-		"the start of the execution":     {replacer(inJSONata, `"Comment": "c"`, "$millis() - $toMillis($states.context.Execution.StartTime) > 7200000"), ""},
-		"a start in JSONPath":            {replacer(inJSONPath, `"Assign": {"began.$": "$$.State.EnteredTime"}`, "$millis() - $toMillis($began) > 7200000"), ""},
+		"a deadline that is set anew behind the loop": {strings.Replace(deadline, `"Good": {"Type": "Succeed"}`,
+			`"Good": {"Type": "Pass", "Assign": {"deadline": 0}, "End": true}`, 1), ""},
+		"a start":                    {replacer(inJSONata, `"Assign": {"began": "{% $millis() %}"}`, "$millis() - $began > 7200000"), ""},
+		"a start as text":            {replacer(inJSONata, `"Assign": {"began": "{% $now() %}"}`, "$millis() - $toMillis($began) > 7200000"), ""},
+		"a start and a length":       {replacer(inJSONata, `"Assign": {"began": "{% $millis() %}", "most": 7200000}`, "$millis() - $began > $most"), ""},
+		"the start of the execution": {replacer(inJSONata, `"Comment": "c"`, "$millis() - $toMillis($states.context.Execution.StartTime) > 7200000"), ""},
+		"a start in JSONPath":        {replacer(inJSONPath, `"Assign": {"began.$": "$$.State.EnteredTime"}`, "$millis() - $toMillis($began) > 7200000"), ""},
 		"a deadline that a rule of JSONPath compares with": {timestamp, ""},
 		"a length from the input, and a deadline in another branch": {
 			`{"StartAt": "First", "States": {"First": {"Type": "Pass", "Next": "Both"}, "Both": {"Type": "Parallel", "End": true, "Branches": [

@@ -193,6 +193,8 @@ func TestRefusals(t *testing.T) {
 		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
 		`does more than poll: "Log" is a Task`: strings.Replace(machine("", "", "", `, "Log": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish",
       "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "it runs"}, "ResultPath": null, "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
+		`does more than poll: "Note" is a Task`: strings.Replace(machine("", "", "", `, "Note": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish",
+      "Parameters": {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "it runs"}, "Assign": {"noted": true}, "ResultPath": null, "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Note"`, 1),
 		`nothing shows that a new loop is right: "Get": no trial run gets there`: strings.NewReplacer(
 			`"Next": "Wait"`, `"Next": "Name"`, `"States": {`, `"States": {"Name": {"Type": "Pass", "Parameters": {"n.$": "States.Format('{} {}', 'a')"}, "ResultPath": "$.n", "Next": "Wait"}, `,
 		).Replace(machine("", "", "", "")),

@@ -82,3 +82,13 @@ func TestLoopsShareTheirHistory(t *testing.T) {
 		})
 	}
 }
+
+// A loop stays where the bound of the other one leaves its history no events.
+func TestNoRoomForALoop(t *testing.T) {
+	t.Parallel()
+	text := `{"QueryLanguage": "JSONata", "StartAt": "Start 1", "States": {` + counted("1", 60, "Start 2") + counted("2", 2700, "Good") + sharedEnds + `}}`
+	after, loops := apply(t, text, fix.Options{Only: []string{"Look 1"}})
+	require.Equal(t, text, after)
+	require.Len(t, loops, 1)
+	require.Contains(t, loops[0].Refused, "the history has no room for the loop: ")
+}
