@@ -33,6 +33,9 @@ func (c *checked) mendsRow(row *lint.Row, f lint.Finding, l *lint.Loop) (base ca
 		}
 	case lint.MeansRunning, lint.MeansEnding:
 		ends, base.mended, base.goesOn = lint.PollsOn, goesOn, true
+		if f.Rule == lint.StatusMisread && row.Ends != lint.EndsFailure {
+			base.class, base.also = Offered, "only you know whether the machine waits for that status alone"
+		}
 	default:
 		return base, ""
 	}

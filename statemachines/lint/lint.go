@@ -58,7 +58,7 @@ func Rules() []Rule {
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
 		{HiddenFailure, "a Task in a poll loop, or a Map or Parallel around the loop, that turns every error into a success"},
 		{StatusPollsOn, "a status that ends the job, and the loop polls on"},
-		{StatusMisread, "a status of success or of a running job that leads to a failure, or of failure that leads to a success"},
+		{StatusMisread, "a status of success that leads to a failure, of failure that leads to a success, or of a running job that leads to either"},
 		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
 		{StatusUnclear, "a status that alone does not say how the job ended, and goes on as a success"},
 		{StartRace, "an error that the poll may get just after the start, which AWS's waiter retries and the loop does not"},

@@ -24,6 +24,9 @@ func (c *checker) checkStatuses(r *reading) {
 		if rule == "" {
 			rule, severity, text = c.judgeUnclear(r, row)
 		}
+		if rule == "" {
+			rule, severity, text = c.judgeUnfinished(r, row)
+		}
 		row.Apart = rule == "" && row.endsOtherwise()
 		if rule != "" && c.isMisspelt(r, row) {
 			continue
