@@ -19,6 +19,8 @@ type Turn struct {
 	Wait time.Duration
 	// retries are the delays before the retries of the first state, in a turn of a call that fails.
 	retries []time.Duration
+	// called are the events of a retry until its call is made.
+	called int
 	// Longest is the longest time between two polls, if it grows from Wait on.
 	Longest time.Duration
 }

@@ -50,7 +50,7 @@ func Rules() []Rule {
 		{UnretriedTask, "a Task in a poll loop that does not retry throttled calls and service faults"},
 		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
-		{EarlyBound, "a bound before the second poll, such as seconds where JSONata counts milliseconds"},
+		{EarlyBound, "a bound before the second poll, such as seconds where JSONata counts milliseconds, or a count that one job leaves to the next"},
 		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost"},
 		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
@@ -222,6 +222,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 				r.Bound.Anew = reset.resets.Name
 			}
 			c.checkEarly(l, r)
+			c.checkAllRounds(l, r)
 			c.checkLast(r)
 			c.checkStatuses(r)
 			c.checkGates(l, r)
@@ -246,6 +247,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		r.Hot = c.isHot(l)
 		r.Bound = c.boundOf(l, r)
 		c.checkEarly(l, r)
+		c.checkAllRounds(l, r)
 		tables = append(tables, r)
 	}
 	return tables

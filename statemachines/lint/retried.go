@@ -18,7 +18,8 @@ const fewAttempts = 10
 
 // retriedTurn is one poll by a retry.
 func retriedTurn(s *asl.State, polling []asl.Retrier) Turn {
-	t := Turn{States: []string{s.Name}, Events: retriedEvents, Transitions: 1, Wait: time.Duration(polling[0].IntervalSeconds) * time.Second}
+	const called = 2 // a try is scheduled, and started
+	t := Turn{States: []string{s.Name}, Events: retriedEvents, called: called, Transitions: 1, Wait: time.Duration(polling[0].IntervalSeconds) * time.Second}
 	longest := time.Duration(0)
 	for _, r := range polling {
 		longest = max(longest, delayOf(r, r.MaxAttempts))
@@ -57,11 +58,10 @@ func (c *checker) retriedRoom(f *asl.Flow, polling []asl.Retrier, turn Turn) (po
 // addRetry adds a retry to a bound, if there is room for its call in so many events of all tries, and time for
 // it.
 func (b *Bound) addRetry(delay time.Duration, room int, turn Turn, limit limit) {
-	const started = 2 // a try is scheduled, and started
 	switch after := b.After + delay; {
 	case limit.after > 0 && after > limit.after:
 		b.Kind, b.After = limit.kind, limit.after
-	case b.Polls*turn.Events+started > room:
+	case b.Polls*turn.Events+turn.called > room:
 		if b.Polls*turn.Events <= room { // only the call behind the delay has none
 			b.After = after
 		}

@@ -111,13 +111,19 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	c.checkRace(r)
 	c.checkNeed(r)
 	c.poll(own, s)
-	if r.Bound.Kind == Unbounded && r.Bound.After < asl.MaxStandardTime && !express {
-		i := slices.IndexFunc(s.Retry, func(retrier asl.Retrier) bool { return slices.Equal(retrier.ErrorEquals, polling[0].ErrorEquals) })
-		c.report(UnboundedLoop, s, fmt.Sprintf("/Retry/%d", i), "the retries of %q end only when the history of %d events is full, after %s: "+
-			"lower \"MaxAttempts\", or set \"TimeoutSeconds\" of the state machine", s.Name, asl.MaxEvents, roughly(r.Bound.After))
-	}
+	c.reportEndlessRetry(s, polling, &r.Loop)
 	r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
 	c.tables = append(c.tables, r.Loop)
+}
+
+// reportEndlessRetry reports retries that poll, and that nothing ends before the history is full.
+func (c *checker) reportEndlessRetry(s *asl.State, polling []asl.Retrier, l *Loop) {
+	if l.Bound.Kind != Unbounded || l.Bound.After >= asl.MaxStandardTime || l.Express {
+		return
+	}
+	i := slices.IndexFunc(s.Retry, func(retrier asl.Retrier) bool { return slices.Equal(retrier.ErrorEquals, polling[0].ErrorEquals) })
+	c.report(UnboundedLoop, s, fmt.Sprintf("/Retry/%d", i), "the retries of %q go on %s: "+
+		"lower \"MaxAttempts\", or set \"TimeoutSeconds\" of the state machine", s.Name, until(l.Bound.After))
 }
 
 // without is the status as it is where a value never occurs.

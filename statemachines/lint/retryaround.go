@@ -45,7 +45,7 @@ func (c *checker) raisedInside(s *asl.State) (errors []string, asks bool) {
 			return nil, false
 		}
 		for _, inner := range f.States {
-			asks = asks || inner.Task != nil && (c.operations.of(inner) != nil || isFunction(inner))
+			asks = asks || inner.Task != nil && (c.operations.of(inner) != nil || isFunction(inner) || readsService(inner))
 			isChoice := func(from *asl.State) bool { return from.Choice != nil }
 			if inner.Fail != nil && inner.Fail.Error != nil && slices.ContainsFunc(c.waysOf(f).before[inner.Name], isChoice) {
 				if name, ok := inner.Fail.Error.Literal.(string); ok {
@@ -59,16 +59,59 @@ func (c *checker) raisedInside(s *asl.State) (errors []string, asks bool) {
 	return errors, asks
 }
 
+// turnAround is one try of a Parallel, a Map or a nested state machine that polls. exact tells that each try takes as
+// many events: of one branch, in which one way leads to the Fail state that is retried. Else they are the most.
+func (c *checker) turnAround(s *asl.State, polling []asl.Retrier) (turn Turn, exact bool) {
+	turn = retriedTurn(s, polling)
+	if turn.Events, turn.Transitions = visit(s); s.Task != nil {
+		turn.Events -= 2 // it is entered and exited once
+		return turn, true
+	}
+	if s.Parallel == nil || len(s.Flows()) != 1 {
+		return turn, false
+	}
+	branch, raising := s.Flows()[0], map[string]bool{}
+	for _, inner := range branch.States {
+		if inner.Fail != nil {
+			name, known := "", false
+			if inner.Fail.Error != nil {
+				name, known = inner.Fail.Error.Literal.(string)
+			}
+			if !known || slices.ContainsFunc(polling, func(r asl.Retrier) bool { return meets(r.ErrorEquals, []string{name}) }) {
+				raising[inner.Name] = true
+			}
+		}
+	}
+	way := c.fewest(branch, raising)
+	if len(raising) != 1 || way.first == nil || way.more || way.longer || way.wait > 0 {
+		return turn, false
+	}
+	const started, called = 1, 3 // a Task is entered, scheduled and started
+	path := c.pathTo(branch, way.first)
+	turn.Events, turn.Transitions = way.events+c.costOf(way.first).events+started, len(path)+1
+	asks := slices.IndexFunc(path, func(inner *asl.State) bool { return inner.Task != nil })
+	if turn.called = started + called; asks > 0 {
+		turn.called += c.costOf(path[asks-1]).events + c.fewest(branch, map[string]bool{path[asks-1].Name: true}).events
+	}
+	return turn, asks >= 0
+}
+
+// readsService tells whether a Task calls an operation of a service that changes nothing.
+func readsService(s *asl.State) bool {
+	r := asl.ParseResource(s.Task.Resource)
+	_, sdk := r.SDK()
+	return sdk && r.Pattern == "" && !changes(s)
+}
+
 // retryLoopAround adds the loop in the Retry of a Parallel, a Map or a nested state machine, whose
 // statuses are not judged.
 func (c *checker) retryLoopAround(f *asl.Flow, s *asl.State, polling []asl.Retrier, express bool) {
-	turn := retriedTurn(s, polling)
-	if turn.Events, turn.Transitions = visit(s); s.Task != nil {
-		turn.Events -= 2 // it is entered and exited once
-	}
+	turn, exact := c.turnAround(s, polling)
 	l := Loop{Flow: f, States: []*asl.State{s}, Retries: true, Express: express, Turn: turn, Bound: c.retriedBound(f, polling, turn, c.limitOf(f))}
 	l.Turns, l.Lasts = c.retriedRoom(f, polling, turn)
-	l.Bound.AtMost = s.Task == nil // of what is inside, each try runs a part
+	if l.Bound.AtMost = !exact; !exact && l.Bound.Kind == Unbounded {
+		l.Bound.After = 0
+	}
 	l.Unjudged = fmt.Sprintf("the Retry of %q runs all of it again, and lint follows no status from one try to the next", s.Name)
 	if s.Task != nil {
 		l.Unjudged = fmt.Sprintf("%q runs another state machine, which looks at the status", s.Name)
@@ -80,5 +123,8 @@ func (c *checker) retryLoopAround(f *asl.Flow, s *asl.State, polling []asl.Retri
 		}
 	}
 	c.limitOf(f).addTo(&l.Bound)
+	before := len(c.findings)
+	c.reportEndlessRetry(s, polling, &l)
+	l.Findings = slices.Clone(c.findings[before:])
 	c.tables = append(c.tables, l)
 }

@@ -18,7 +18,7 @@ import (
 
 // retriedPoll is a poll whose Retry waits for the job.
 type retriedPoll struct {
-	kind                      string // "function", "answer" or "nested"
+	kind                      string // "function", "answer", "nested" or "branch"
 	interval, attempts, first int
 	rate                      float64
 	most, timeout, passes     int
@@ -27,7 +27,7 @@ type retriedPoll struct {
 // drawRetry draws one.
 func drawRetry(r *rand.Rand) retriedPoll {
 	p := retriedPoll{
-		[]string{"function", "answer", "nested"}[r.IntN(3)], 1 + r.IntN(100), 10 + r.IntN(12000), r.IntN(2) * r.IntN(4000),
+		[]string{"function", "answer", "nested", "branch"}[r.IntN(4)], 1 + r.IntN(100), 10 + r.IntN(12000), r.IntN(2) * r.IntN(4000),
 		[]float64{1, 1, 1.5, 2}[r.IntN(4)], 0, 0, r.IntN(5),
 	}
 	if p.rate > 1 {
@@ -47,7 +47,17 @@ func (p retriedPoll) text() string {
 			"Output": "{% $states.result.Status = 'RUNNING' ? $error('runs') : $states.result %}"`,
 		"nested": `"Resource": "arn:aws:states:::states:startExecution.sync:2", "Arguments": {"StateMachineArn": "m"}`,
 	}[p.kind]
-	name := map[string]string{"function": "NotReady", "answer": "States.QueryEvaluationError", "nested": "NotReady"}[p.kind]
+	name, kind := "NotReady", `"Type": "Task", `+task
+	switch p.kind {
+	case "answer":
+		name = "States.QueryEvaluationError"
+	case "branch":
+		kind = `"Type": "Parallel", "Branches": [{"StartAt": "Ask", "States": {
+			"Ask": {"Type": "Pass", "Next": "Get"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:apptest:getTestRun", "Arguments": {"TestRunId": "r"}, "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.Status = 'RUNNING' %}", "Next": "Not yet"}], "Default": "Done"},
+			"Not yet": {"Type": "Fail", "Error": "NotReady"}, "Done": {"Type": "Pass", "End": true}}}]`
+	}
 	retrier := fmt.Sprintf(`{"ErrorEquals": [%q], "IntervalSeconds": %d, "MaxAttempts": %d, "BackoffRate": %g`, name, p.interval, p.attempts, p.rate)
 	if p.most > 0 {
 		retrier += fmt.Sprintf(`, "MaxDelaySeconds": %d`, p.most)
@@ -63,8 +73,8 @@ func (p retriedPoll) text() string {
 	if p.timeout > 0 {
 		timeout = fmt.Sprintf(`"TimeoutSeconds": %d, `, p.timeout)
 	}
-	return fmt.Sprintf(`{"QueryLanguage": "JSONata", %s"StartAt": "P0", "States": {%s "P%d": {%s, "Next": "Get"},
-		"Get": {"Type": "Task", %s, "Retry": [%s}], "End": true}}}`, timeout, before.String(), p.passes, first, task, retrier)
+	return fmt.Sprintf(`{"QueryLanguage": "JSONata", %s"StartAt": "P0", "States": {%s "P%d": {%s, "Next": "Poll"},
+		"Poll": {%s, "Retry": [%s}], "End": true}}}`, timeout, before.String(), p.passes, first, kind, retrier)
 }
 
 // requireTrue runs the polls, and requires that lint says how many there are, and how long they take.
@@ -76,7 +86,7 @@ func (p retriedPoll) requireTrue(t *testing.T) {
 		failed.Submitted = map[string]any{}
 	}
 	ran, err := sim.Run(t.Context(), m, []byte(`{}`), sim.Options{Handler: func(context.Context, sim.Call) (sim.Reply, error) {
-		if p.kind != "answer" {
+		if p.kind != "answer" && p.kind != "branch" {
 			return sim.Reply{}, failed
 		}
 		return sim.Reply{Output: map[string]any{"Status": "RUNNING"}}, nil
@@ -97,7 +107,11 @@ func (p retriedPoll) requireTrue(t *testing.T) {
 		require.Equal(t, lint.ByCount, bound.Kind, why)
 	}
 	require.False(t, bound.AtMost, why)
-	require.Equal(t, ran.Calls["Get"], bound.Polls, why)
+	calls := ran.Calls["Poll"]
+	if p.kind == "branch" {
+		calls = ran.Calls["Get"]
+	}
+	require.Equal(t, calls, bound.Polls, why)
 	require.Equal(t, ran.Stop.Sub(ran.Start).Truncate(time.Second), bound.After.Truncate(time.Second), why)
 }
 
