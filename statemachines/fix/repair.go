@@ -105,6 +105,7 @@ type repairer struct {
 	read       edit.Read
 	made, open []Repair
 	all        *checked // the text that the round began with
+	known      trial.Known
 
 	replaceable map[string]bool // whether --replace takes the loops that were tried, by their polls
 }
@@ -359,7 +360,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
 	}
-	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except}
+	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except, Known: &r.known}
 	options.Polls, options.Running = lint.Polled(c.loops)
 	report, err = trial.Compare(ctx, c.machine, changed.machine, options)
 	if err != nil {
