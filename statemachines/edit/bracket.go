@@ -218,3 +218,14 @@ func (d *document) nameEnd(at string, n *node) (int, error) {
 	}
 	return n.name + len(n.label), nil
 }
+
+func list(open byte, parts [][]byte, closing byte) []byte {
+	return append(append([]byte{open}, bytes.Join(parts, []byte(","))...), closing)
+}
+
+func part(name string, value []byte, isMember bool) []byte {
+	if !isMember {
+		return value
+	}
+	return append(append(jsontree.Quote(name), ':'), value...)
+}

@@ -1,10 +1,6 @@
 package edit
 
-import (
-	"bytes"
-
-	"github.com/jobpoller/jobpoller/internal/jsontree"
-)
+import "github.com/jobpoller/jobpoller/internal/jsontree"
 
 // planned is an edit and where it is made.
 type planned struct {
@@ -21,42 +17,53 @@ type planned struct {
 // text says afterwards to be compared with.
 type changesOf map[*jsontree.Node][]planned
 
-// apply writes a value with its edits.
-func (c changesOf) apply(n *jsontree.Node) []byte {
+// apply makes the edits of the definition.
+func (c changesOf) apply(root *jsontree.Node) *jsontree.Node {
+	around := map[*jsontree.Node]bool{} // values in which an edit is made
+	for _, made := range c {
+		for n := made[0].node; n != nil; n = n.parent {
+			around[n.data] = true
+		}
+	}
+	return c.change(root, around)
+}
+
+// change is a value with its edits.
+func (c changesOf) change(n *jsontree.Node, around map[*jsontree.Node]bool) *jsontree.Node {
+	if !around[n] {
+		return n
+	}
 	for _, p := range c[n] {
 		if p.Op == Replace {
-			return p.Value
+			return p.value
 		}
 	}
-	switch n.Kind {
-	case jsontree.Object:
-		var members [][]byte
-		for _, m := range n.Members {
-			members = append(members, c.around(m.Value, m.Name, true)...)
-		}
-		return list('{', append(members, c.inserted(n, Append)...), '}')
-	case jsontree.Array:
-		var items [][]byte
-		for _, item := range n.Items {
-			items = append(items, c.around(item, "", false)...)
-		}
-		return list('[', append(items, c.inserted(n, Append)...), ']')
-	default:
-		return n.Raw()
+	out := &jsontree.Node{Kind: n.Kind, Text: n.Text}
+	for _, m := range n.Members {
+		out.Members = append(out.Members, c.withNeighbours(m, around)...)
 	}
+	for _, item := range n.Items {
+		for _, m := range c.withNeighbours(jsontree.Member{Value: item}, around) {
+			out.Items = append(out.Items, m.Value)
+		}
+	}
+	for _, m := range c.inserted(n, Append) {
+		if n.Kind == jsontree.Object {
+			out.Members = append(out.Members, m)
+		} else {
+			out.Items = append(out.Items, m.Value)
+		}
+	}
+	return out
 }
 
-func list(open byte, parts [][]byte, closing byte) []byte {
-	return append(append([]byte{open}, bytes.Join(parts, []byte(","))...), closing)
-}
-
-// around are a member or an item, and what is inserted beside it.
-func (c changesOf) around(n *jsontree.Node, name string, isMember bool) [][]byte {
-	removed := false
+// withNeighbours are a member, or an item, which has no name, and what is inserted beside it.
+func (c changesOf) withNeighbours(m jsontree.Member, around map[*jsontree.Node]bool) []jsontree.Member {
+	n, removed := m.Value, false
 	for _, p := range c[n] {
 		switch p.Op {
 		case Rename:
-			name = p.Name
+			m.Name = p.Name
 		case Remove:
 			removed = true
 		case Replace, Before, Behind, Append:
@@ -64,26 +71,19 @@ func (c changesOf) around(n *jsontree.Node, name string, isMember bool) [][]byte
 	}
 	out := c.inserted(n, Before)
 	if !removed {
-		out = append(out, part(name, c.apply(n), isMember))
+		out = append(out, jsontree.Member{Name: m.Name, Value: c.change(n, around)})
 	}
 	return append(out, c.inserted(n, Behind)...)
 }
 
-func (c changesOf) inserted(n *jsontree.Node, op Op) [][]byte {
-	var out [][]byte
+func (c changesOf) inserted(n *jsontree.Node, op Op) []jsontree.Member {
+	var out []jsontree.Member
 	for _, p := range c[n] {
 		if p.Op == op {
-			out = append(out, part(p.Name, p.Value, p.Name != ""))
+			out = append(out, jsontree.Member{Name: p.Name, Value: p.value})
 		}
 	}
 	return out
-}
-
-func part(name string, value []byte, isMember bool) []byte {
-	if !isMember {
-		return value
-	}
-	return append(append(jsontree.Quote(name), ':'), value...)
 }
 
 // equal compares two values, with the order of members.

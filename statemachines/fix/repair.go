@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,6 +106,7 @@ type repairer struct {
 	read       edit.Read
 	made, open []Repair
 	all        *checked // the text that the round began with
+	known      trial.Known
 
 	replaceable map[string]bool // whether --replace takes the loops that were tried, by their polls
 }
@@ -349,21 +351,21 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	after := tried.after
 	if after == nil {
 		if after, err = edit.Apply(c.file, r.read, tried.edits...); err != nil {
-			return nil, nil, "", err
+			return nil, nil, "", errors.New(onOneLine(err))
 		}
 	}
 	if changed, err = r.load(after); err != nil {
-		return nil, nil, "", err
+		return nil, nil, "", fmt.Errorf("%w: %s", errRejected, onOneLine(err))
 	}
 	changed.look(c.near(f, tried.edits...))
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
 	}
-	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except}
+	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except, Known: &r.known}
 	options.Polls, options.Running = lint.Polled(c.loops)
 	report, err = trial.Compare(ctx, c.machine, changed.machine, options)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, "", fmt.Errorf("the smallest edit cannot be tried: %s", onOneLine(err))
 	}
 	if tried.idle && slices.Contains(report.NotMet, c.stateAt(f).Name) {
 		return nil, nil, "", c.notShown(report, f)
@@ -405,6 +407,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 // tellRuns is the line of an edit that other ends show; empty if there are none. It is an error if a run
 // differs that the edit is not about.
 func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string, err error) {
+	var shown []trial.Run
 	for _, run := range sortRuns(report.Outside()) {
 		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && (c.endsAsJob(&run) || c.endsAsWritten(&run)); {
 		case !inside:
@@ -412,11 +415,14 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells
 		case !tried.mended(&run):
 			return "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
-		case about == "" && !isBeside(&run) && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
-			about = tried.row(tried.lineOf(&run), &run)
+		case !isBeside(&run) && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
+			shown = append(shown, run)
 		}
 	}
-	return about, nil
+	if shown == nil {
+		return "", nil
+	}
+	return tried.row(tried.lineOf(&shown[0]), shown...), nil
 }
 
 // tellEarlier is the line of an edit by which the machine ends as before, but earlier; empty if it does not.

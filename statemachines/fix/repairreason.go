@@ -28,7 +28,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return r.reasonUnbounded(ctx, c, f, smallest)
 	}
 	aboutStatus := strings.HasPrefix(f.Rule, "status-")
-	if smallest != nil && (!aboutStatus || !errors.Is(smallest, errStillFound)) {
+	if smallest != nil && (!aboutStatus || !errors.Is(smallest, errStillFound) && !errors.Is(smallest, errRejected)) {
 		return smallest.Error()
 	}
 	if aboutStatus {
@@ -115,7 +115,21 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 				"Let the other rule take less, or put it behind", s.Name, next, row.Values[0])
 		}
 	}
-	return "no rule compares the status with a text that fix can copy for it: add a rule by hand" + r.orReplace(ctx, c, l)
+	return fmt.Sprintf("fix finds no rule to copy, one that names a status and leads %s: add a rule by hand", leadsAs(row)) + r.orReplace(ctx, c, l)
+}
+
+// leadsAs says where a rule leads that fix could copy for the statuses of a row.
+func leadsAs(row *lint.Row) string {
+	switch {
+	case row != nil && isGoing(row.Meaning):
+		return "back to the poll"
+	case row != nil && row.Meaning == lint.MeansSuccess:
+		return "to where a success goes"
+	case row != nil && row.Meaning == lint.MeansFailure:
+		return "to where a failure goes"
+	default:
+		return "out of the loop"
+	}
 }
 
 // ruleBehind is where a rule leads that takes a status, which another rule or Choice takes first; empty if there is

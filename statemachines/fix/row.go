@@ -41,22 +41,51 @@ func (t *candidate) lineOf(r *trial.Run) string {
 // isAbout tells whether the line of a candidate is about a run.
 func (t *candidate) isAbout(r *trial.Run) bool { return t.of == nil || r.IsIn(t.of) }
 
-// row says how a run ends before and after it.
-func (t *candidate) row(about string, r *trial.Run) string {
-	before, after := describeEnd(r.Before), cmp.Or(t.does, describeEnd(r.After))
-	switch {
-	case t.goesOn && asksOn(r) && (&trial.Run{Kinds: []trial.Kind{r.Left}}).IsIn(t.frame):
-		before, after = describeAt(r.Before, r.After), describeAt(r.After, r.Before)
-	case t.goesOn:
-		before, after = describeOf(r.Before, r.After), describeOf(r.After, r.Before)
-	}
+// row says how the first of some runs ends before and after it, with the errors of the others that end as it does.
+func (t *candidate) row(about string, runs ...trial.Run) string {
+	before := t.describeEnds(runs, func(r *trial.Run) trial.Outcome { return t.endOf(r, r.Before, r.After) })
+	after := cmp.Or(t.does, t.describeEnds(runs, func(r *trial.Run) trial.Outcome { return t.endOf(r, r.After, r.Before) }))
 	return fmt.Sprintf("%s: %s -> %s", about, before, after)
 }
 
-// rowOfPast says that a run goes on past what is mended, and breaks behind it by another member that
-// its answer lacks.
+// endOf is how one of the machines of a run ends by the answer that the line is about.
+func (t *candidate) endOf(r *trial.Run, own, other trial.Outcome) trial.Outcome {
+	switch {
+	case t.goesOn && asksOn(r) && (&trial.Run{Kinds: []trial.Kind{r.Left}}).IsIn(t.frame):
+		return endAt(own, other)
+	case t.goesOn:
+		return endOfAnswer(own, other)
+	default:
+		return own
+	}
+}
+
+// describeEnds says how the first of some runs ends. Where it fails by an error of the machine's own, each of the line's
+// statuses may have another one.
+func (t *candidate) describeEnds(runs []trial.Run, of func(*trial.Run) trial.Outcome) string {
+	first := of(&runs[0])
+	if first.Status != string(sim.StatusFailed) || first.IsBroken() || first.Error == "" {
+		return describeEnd(first)
+	}
+	names := []string{first.Error}
+	for i := range runs {
+		r := &runs[i]
+		end, last := of(r), trial.Run{Kinds: r.Kinds[max(0, len(r.Kinds)-1):]}
+		if last.IsIn(t.frame) && failingTask(r) == "" && end.Status == first.Status && !end.IsBroken() && !slices.Contains(names, end.Error) {
+			names = append(names, end.Error)
+		}
+	}
+	if len(names) == 1 {
+		return describeEnd(first)
+	}
+	return "fails " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// rowOfPast says that a run does not break by what is mended, and breaks by another member that its answer
+// lacks, in the same state or behind it.
 func rowOfPast(about string, r *trial.Run) string {
-	return fmt.Sprintf("%s: %s -> goes on; if the answer lacks another member, too, it %s in a later state", about, describeEnd(r.Before), describeEnd(r.After))
+	return fmt.Sprintf("%s: %s -> does not fail by that any more; if the answer lacks another member, too, it still %s",
+		about, describeEnd(r.Before), describeEnd(r.After))
 }
 
 // mostShown is how much of a cause or an output a line shows.
@@ -88,7 +117,7 @@ func (t *candidate) rowOfWrong(report *trial.Report) string {
 		if t.wrong != "" && slices.ContainsFunc(run.Kinds, is) && !elsewhere && describeEnd(run.Before) != describeEnd(run.After) {
 			later := *t
 			later.does, later.goesOn = "", true
-			return "; " + later.row("status "+t.wrong, &run)
+			return "; " + later.row("status "+t.wrong, run)
 		}
 	}
 	return ""

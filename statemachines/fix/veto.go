@@ -186,7 +186,7 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 	change := Change{Kind: kind, Before: describeEnd(r.Before), After: describeEnd(r.After)}
 	change.Bare = slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Bare })
 	if kind.Sort == trial.Status || kind.Sort == trial.Items {
-		change.After = describeOf(r.After, r.Before)
+		change.After = describeEnd(endOfAnswer(r.After, r.Before))
 	}
 	later := kind.Sort == trial.Fails && r.After.Asked > r.Before.Asked
 	if later && r.Before.Error == kind.Value && r.After.Error != kind.Value && !strings.HasPrefix(r.After.Error, ownErrors) {
@@ -196,7 +196,7 @@ func (j *judge) add(kind trial.Kind, r *trial.Run) {
 		change.Kind = r.Left // no machine may have got the others
 	}
 	if kind.Sort == trial.Status && asksOn(r) {
-		change.Before, change.After = describeAt(r.Before, r.After), describeAt(r.After, r.Before)
+		change.Before, change.After = describeEnd(endAt(r.Before, r.After)), describeEnd(endAt(r.After, r.Before))
 	}
 	if change.Before == change.After {
 		tellApart(&change, r)
@@ -351,13 +351,13 @@ func isEngineError(o trial.Outcome) bool {
 	return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout
 }
 
-// describeOf says what a machine does for an answer: one that succeeds after more polls than the
+// endOfAnswer is how a machine ends by an answer: one that succeeds after more polls than the
 // other makes polls on for it, and its end is of a later answer.
-func describeOf(o, other trial.Outcome) string {
+func endOfAnswer(o, other trial.Outcome) trial.Outcome {
 	if o.Status == string(sim.StatusSucceeded) && o.Polls > other.Polls {
 		o.Status, o.TimesOut = trial.PollsOn, false
 	}
-	return describeEnd(o)
+	return o
 }
 
 // leavesEarlier tells whether one machine ends at a status where the other asks again, and both end alike: the
@@ -369,12 +369,12 @@ func leavesEarlier(r *trial.Run) bool {
 // asksOn tells whether one machine ends at a status after which the other asks again.
 func asksOn(r *trial.Run) bool { return r.Left.Sort == trial.Status && r.Before.Asked != r.After.Asked }
 
-// describeAt says what a machine does for the last answer that both got.
-func describeAt(o, other trial.Outcome) string {
+// endAt is how a machine ends by the last answer that both got.
+func endAt(o, other trial.Outcome) trial.Outcome {
 	if o.Asked > other.Asked {
 		o.Status = trial.PollsOn
 	}
-	return describeEnd(o)
+	return o
 }
 
 // describeEnd says how an execution ends, for people.

@@ -25,6 +25,7 @@ type cut struct {
 	behind map[string]*observed
 	alike  map[*observed]bool // parts of the second machine that do what those of the first do
 	read   map[string]bool    // variables that the rest reads
+	usual  map[joined][]Kind  // of runs that have parts
 }
 
 // part is a part of a run: after what was seen, until it leaves.
@@ -44,7 +45,7 @@ func (p *pair) newCut() *cut {
 		return nil
 	}
 	c := &cut{
-		read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{},
+		read: map[string]bool{}, inside: map[string]bool{}, top: map[string]bool{}, usual: map[joined][]Kind{},
 		before: map[string]*observed{}, behind: map[string]*observed{}, alike: map[*observed]bool{},
 	}
 	after, before := map[string][]string{}, map[string][]string{}
@@ -141,7 +142,7 @@ func (p *pair) play(ctx context.Context, s *subject, sc *script, input []byte, a
 			return nil, err
 		}
 	}
-	joined := parts.join()
+	joined := c.join(parts)
 	limit := time.Duration(s.machine.TimeoutSeconds) * time.Second
 	isLate := limit > 0 && joined.Lasts >= limit && joined.Status != string(sim.StatusTimedOut)
 	if isLate || middle.left != nil && joined.events >= asl.MaxEvents {
@@ -154,14 +155,9 @@ func (p *pair) play(ctx context.Context, s *subject, sc *script, input []byte, a
 // cut where another one leads there. It is nil if there is none.
 func (p *pair) first(ctx context.Context, s *subject, sc *script, input []byte, at circumstances) (*observed, error) {
 	c, key := p.cut, at.execution+string(input)
-	var way *observed // to the cut
-	if !c.inside[s.machine.StartAt] {
-		var err error
-		if way, err = remember(c.before, key, func() (*observed, error) {
-			return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
-		}); err != nil || way.left == nil {
-			return way, err
-		}
+	way, err := p.wayToCut(ctx, s, input, at)
+	if err != nil || way != nil && way.left == nil {
+		return way, err
 	}
 	leaves := func(state string) bool { return s.callees[state] != nil && s.role(state) == sc.task }
 	from := s.machine.StartAt
@@ -176,7 +172,19 @@ func (p *pair) first(ctx context.Context, s *subject, sc *script, input []byte, 
 		if err != nil {
 			return nil, err
 		}
-		return parts{first: way, middle: rest}.join(), nil
+		return c.join(parts{first: way, middle: rest}), nil
+	})
+}
+
+// wayToCut is a run of a machine until it enters the cut, the same for both; nil where a run starts in the cut, or
+// there is none.
+func (p *pair) wayToCut(ctx context.Context, s *subject, input []byte, at circumstances) (*observed, error) {
+	c := p.cut
+	if c == nil || c.inside[s.machine.StartAt] {
+		return nil, nil
+	}
+	return remember(c.before, at.execution+string(input), func() (*observed, error) {
+		return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
 	})
 }
 
@@ -242,19 +250,42 @@ func (p parts) each(yield func(*observed) bool) {
 	}
 }
 
+// joined names the usual answers of a run by those of its parts.
+type joined struct {
+	first, last *observed
+	middle      string
+}
+
 // join makes one run of its parts, which ends as the last one. The script is that of the
 // middle.
-func (p parts) join() *observed {
+func (c *cut) join(p parts) *observed {
 	seen := *cmp.Or(p.last, p.middle)
 	seen.flow, seen.asked, seen.First, seen.parts, seen.visits = p.middle.flow, p.middle.asked, p.middle.First, p, nil
-	seen.Polls, seen.Lasts, seen.events, seen.usual = 0, 0, 0, nil
+	seen.Polls, seen.Lasts, seen.events, seen.usual = 0, 0, 0, c.usualOf(p)
 	for o := range p.each {
 		seen.events += o.events
 		seen.Polls += o.Polls
 		seen.Lasts += o.Lasts
-		seen.usual = uniteKinds(seen.usual, o.usual)
 	}
 	return &seen
+}
+
+// usualOf are the usual answers of all parts. Most runs have the same, of many Tasks before and behind
+// the cut.
+func (c *cut) usualOf(p parts) []Kind {
+	key := joined{first: p.first, last: p.last}
+	for _, k := range p.middle.usual {
+		key.middle += strings.Join([]string{k.Task, string(k.Sort), k.Value, k.Pattern, k.Beside, ""}, "\x00")
+	}
+	all, there := c.usual[key]
+	if !there {
+		for o := range p.each {
+			all = uniteKinds(all, o.usual)
+		}
+		all = slices.Clip(all)
+		c.usual[key] = all
+	}
+	return all
 }
 
 // visited tells how often the run entered a state.

@@ -90,7 +90,14 @@ func (p *pair) turns(ctx context.Context, input []byte) (bool, error) {
 			continue
 		}
 		waits = true
-		o, err := p.before.run(ctx, c.lasting(role), input, usual, part{}, p.options)
+		way, err := p.wayToCut(ctx, p.before, input, usual)
+		if err != nil {
+			return false, err
+		}
+		if way != nil && way.left == nil {
+			continue
+		}
+		o, err := p.before.run(ctx, c.lasting(role), input, usual, part{after: way}, p.options)
 		if err != nil {
 			return false, err
 		}
@@ -114,6 +121,9 @@ func DrawInput(demands *typecheck.Demands, o typecheck.DrawOptions) any {
 
 // drawAnswers draws what the Tasks return whose answer nobody knows.
 func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) {
+	if p.cut != nil {
+		clear(p.cut.before) // runs with other answers
+	}
 	for _, s := range []*subject{p.before, p.after} {
 		for _, u := range s.unknown {
 			state := stateOf(p.before.machine, u.State)
@@ -140,7 +150,14 @@ func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) 
 // arrives tells whether a run in which all goes well gets to a Task that varies.
 func (p *pair) arrives(ctx context.Context, input []byte) (bool, error) {
 	varies := func(state string) bool { return slices.Contains(p.tasks, state) }
-	o, err := p.before.run(ctx, &script{}, input, usual, part{leaves: varies}, p.options)
+	way, err := p.wayToCut(ctx, p.before, input, usual)
+	if err != nil || way != nil && way.left == nil {
+		return false, err
+	}
+	if way != nil && varies(way.left.State) {
+		return true, nil
+	}
+	o, err := p.before.run(ctx, &script{}, input, usual, part{after: way, leaves: varies}, p.options)
 	if err != nil {
 		return false, err
 	}

@@ -117,8 +117,8 @@ func TestReadsClock(t *testing.T) {
 		`"x": "{% $now() %}"`:                                true,
 		`"TimestampPath": "$.t"`:                             true,
 	} {
-		s := &subject{texts: map[string]string{"A": text}, clocks: map[string]bool{}}
-		require.Equal(t, want, s.readsClock("A"), text)
+		known := &Known{clocks: map[string]bool{}}
+		require.Equal(t, want, known.readsClock(text), text)
 	}
 }
 

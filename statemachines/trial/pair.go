@@ -37,27 +37,20 @@ type pair struct {
 }
 
 func newPair(before, after *asl.StateMachine, o Options) (*pair, error) {
-	before, err := runnable(before)
-	if err != nil {
+	if o.Known == nil {
+		o.Known = &Known{}
+	}
+	if err := o.Known.learn(o.Models, before, after); err != nil {
 		return nil, err
 	}
-	if after, err = runnable(after); err != nil {
-		return nil, err
-	}
+	old, now := o.Known.machines[before], o.Known.machines[after]
+	before, after = old.machine, now.machine
 	p := &pair{
-		options: o, report: &Report{}, changed: map[string]bool{}, near: map[string]bool{}, exits: map[string]bool{},
+		options: o, demands: old.demands, newDemands: now.demands, report: &Report{}, changed: map[string]bool{}, near: map[string]bool{}, exits: map[string]bool{},
 		loops: map[string][]string{}, restarts: map[Kind]bool{},
 	}
-	if err := p.findChanges(before, after); err != nil {
-		return nil, err
-	}
-	if err := p.answerTasks(before, after); err != nil {
-		return nil, err
-	}
-	if p.demands, err = typecheck.FindDemands(before.State(before.StartAt), before, o.Models); err != nil {
-		return nil, err
-	}
-	if p.newDemands, err = typecheck.FindDemands(after.State(after.StartAt), after, o.Models); err != nil {
+	p.findChanges(old.texts, now.texts)
+	if err := p.answerTasks(old, now); err != nil {
 		return nil, err
 	}
 	p.whole = before.TimeoutSeconds != after.TimeoutSeconds // a run may be cut off anywhere
@@ -115,13 +108,17 @@ var (
 )
 
 // answerTasks makes the answers of both machines. The Tasks that both have get the same.
-func (p *pair) answerTasks(before, after *asl.StateMachine) error {
-	o := simulate.Options{Models: p.options.Models, Polls: p.options.Polls, Running: p.options.Running}
+func (p *pair) answerTasks(old, now *known) error {
+	before, after := old.machine, now.machine
+	o := simulate.Options{
+		Models: p.options.Models, Polls: p.options.Polls, Running: p.options.Running,
+		Readings: map[*asl.StateMachine]*simulate.Reading{before: old.reading, after: now.reading},
+	}
 	responses, unknown, err := simulate.Responses(before, o, after)
 	if err != nil {
 		return err
 	}
-	p.before, p.after = newSubject(before, p.texts), newSubject(after, p.newTexts)
+	p.before, p.after = newSubject(before, p.texts, p.options.Known), newSubject(after, p.newTexts, p.options.Known)
 	p.before.unknown, p.after.unknown = unknown, unknown
 	for s := range before.All {
 		if s.Task != nil {
@@ -153,10 +150,10 @@ func (p *pair) answerTasks(before, after *asl.StateMachine) error {
 	return nil
 }
 
-func newSubject(m *asl.StateMachine, texts map[string]string) *subject {
+func newSubject(m *asl.StateMachine, texts map[string]string, known *Known) *subject {
 	s := &subject{
-		machine: m, texts: texts, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{},
-		clocks: map[string]bool{}, answers: map[string]any{}, told: map[toldKey]told{},
+		machine: m, known: known, texts: texts, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{},
+		answers: map[string]any{}, told: map[toldKey]told{},
 	}
 	s.counters = sync.OnceValue(func() counters { return findCounters(m) })
 	for state := range m.All {
@@ -166,8 +163,8 @@ func newSubject(m *asl.StateMachine, texts map[string]string) *subject {
 }
 
 // textsOf are the states of a machine as text, without those of flows inside of them.
-func textsOf(m *asl.StateMachine) (map[string]string, error) {
-	document, err := jsontree.Parse(asl.Print(m))
+func textsOf(machine []byte) (map[string]string, error) {
+	document, err := jsontree.Parse(machine)
 	if err != nil {
 		return nil, err
 	}
@@ -209,15 +206,7 @@ func withoutFlows(state *jsontree.Node) (text string, flows []*jsontree.Node, er
 }
 
 // findChanges finds the states that differ, or that one machine has alone.
-func (p *pair) findChanges(before, after *asl.StateMachine) error {
-	old, err := textsOf(before)
-	if err != nil {
-		return err
-	}
-	now, err := textsOf(after)
-	if err != nil {
-		return err
-	}
+func (p *pair) findChanges(old, now map[string]string) {
 	p.texts, p.newTexts = old, now
 	for name, text := range old {
 		if now[name] != text {
@@ -229,7 +218,6 @@ func (p *pair) findChanges(before, after *asl.StateMachine) error {
 			p.changed[name] = true
 		}
 	}
-	return nil
 }
 
 // nameRoles gives a Task that is new the role of the one that called the same before.
@@ -262,6 +250,9 @@ func (p *pair) varyTasks(tasks []string) error {
 	w := &words{literals: map[string]bool{}, patterns: map[string]string{}}
 	for _, subject := range []*subject{p.before, p.after} {
 		for s := range subject.machine.All {
+			if old := stateOf(p.before.machine, s.Name); subject == p.after && old != nil && !p.changed[s.Name] && old.QueryLanguage == s.QueryLanguage {
+				continue // it is read
+			}
 			w.read([]byte(subject.texts[s.Name]), s.QueryLanguage)
 		}
 	}

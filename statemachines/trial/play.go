@@ -28,8 +28,8 @@ type subject struct {
 	readers map[string]string  // what the readers of Maps return, as JSON
 	// roles are the names that Tasks have in scripts, where it is not their own.
 	roles    map[string]string
+	known    *Known
 	texts    map[string]string // of the states
-	clocks   map[string]bool   // states that may do otherwise at another time, and others, as far as that is known
 	counters func() counters
 	answers  map[string]any // by their JSON
 	told     map[toldKey]told
@@ -41,15 +41,7 @@ var clock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$(?:millis|now|random|uuid)\b|States\.(?:UUID|MathRandom)|"Timestamp`)
 })
 
-func (s *subject) readsClock(state string) bool {
-	reads, known := s.clocks[state]
-	if !known {
-		text := s.texts[state]
-		reads = clock().MatchString(text) || asl.ReadsContext(text, "State", "Execution.StartTime", "Execution.RedriveTime", "Execution.RedriveCount")
-		s.clocks[state] = reads
-	}
-	return reads
-}
+func (s *subject) readsClock(state string) bool { return s.known.readsClock(s.texts[state]) }
 
 func (s *subject) role(state string) string {
 	if role := s.roles[state]; role != "" {

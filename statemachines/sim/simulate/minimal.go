@@ -3,6 +3,7 @@ package simulate
 import (
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,21 +28,44 @@ var paging = sync.OnceValue(func() *regexp.Regexp {
 		`(next)?(page|key|uploadid|versionid|hostedzoneid|partnumber)?marker|\w*truncated|lastevaluated\w*(key|name|arn))$`)
 })
 
-// newAnswers makes the answers for machines.
-func newAnswers(machines ...*asl.StateMachine) *answers {
-	named := map[string]bool{}
-	for _, m := range machines {
-		text := string(asl.Print(m))
-		for name := range members(text) {
-			named[name] = true
-		}
-		for _, expression := range expressions().FindAllString(text, -1) {
-			for _, found := range bareNames().FindAllStringSubmatch(texts().ReplaceAllString(expression, "''"), -1) {
-				named[found[1]] = true
-			}
+// newAnswers makes the answers for machines, by what is read of each.
+func newAnswers(machines ...*Reading) *answers {
+	return &answers{Sample: typecheck.Sample{Wants: func(name string) bool {
+		return slices.ContainsFunc(machines, func(r *Reading) bool { return r.named[name] }) && !paging().MatchString(name)
+	}}}
+}
+
+// Reading is what a machine names: the members that its paths select, and words.
+type Reading struct {
+	text  string
+	named map[string]bool
+}
+
+// Read reads the text of a machine, as asl.Print writes it.
+func Read(text []byte) *Reading {
+	r := &Reading{string(text), map[string]bool{}}
+	for name := range members(r.text) {
+		r.named[name] = true
+	}
+	for _, expression := range expressions().FindAllString(r.text, -1) {
+		for _, found := range bareNames().FindAllStringSubmatch(texts().ReplaceAllString(expression, "''"), -1) {
+			r.named[found[1]] = true
 		}
 	}
-	return &answers{Sample: typecheck.Sample{Wants: func(name string) bool { return named[name] && !paging().MatchString(name) }}}
+	return r
+}
+
+// reading is what a machine names, which the caller may have read.
+func (o *Options) reading(m *asl.StateMachine) *Reading {
+	if r := o.Readings[m]; r != nil {
+		return r
+	}
+	return Read(asl.Print(m))
+}
+
+// has tells whether a word stands in the machine by itself.
+func (r *Reading) has(word string) bool {
+	return strings.Contains(r.text, `"`+word+`"`) || strings.Contains(r.text, `'`+word+`'`)
 }
 
 // with are the answers of an operation: they have what the service always sends, too.

@@ -264,11 +264,16 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 	if err != nil {
 		return nil, nil, err
 	}
-	jobs, err := findJobs(tasks, &o, wordsOf(m))
+	own := o.reading(m)
+	jobs, err := findJobs(tasks, &o, own.has)
 	if err != nil {
 		return nil, nil, err
 	}
-	a := newAnswers(append(slices.Clip(others), m)...)
+	reads := []*Reading{own}
+	for _, other := range others {
+		reads = append(reads, o.reading(other))
+	}
+	a := newAnswers(reads...)
 	all, bare := map[string]*Response{}, &answers{bare: true}
 	for _, j := range jobs {
 		if err := j.prepare(bare, o.Models); err != nil {

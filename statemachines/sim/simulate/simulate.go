@@ -3,7 +3,6 @@
 package simulate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,6 +35,8 @@ type Options struct {
 	// Reader is the machine whose paths say which members answers have, besides those
 	// that the model requires; nil for the machine itself.
 	Reader *asl.StateMachine
+	// Readings are what machines name, as far as the caller has read them.
+	Readings map[*asl.StateMachine]*Reading
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models typecheck.Models
 }
@@ -81,14 +82,19 @@ func prepare(m *asl.StateMachine, o Options) (*Cast, error) {
 	tasks = slices.DeleteFunc(tasks, func(t *task) bool {
 		return slices.Contains(o.Answered, t.name()) || slices.Contains(o.Answered, t.resource)
 	})
-	jobs, err := findJobs(tasks, &o, wordsOf(m))
+	own := o.reading(m)
+	jobs, err := findJobs(tasks, &o, own.has)
 	if err != nil {
 		return nil, err
 	}
 	if err := findAskers(jobs, &o); err != nil {
 		return nil, err
 	}
-	c := &Cast{o, m, tasks, jobs, newAnswers(cmp.Or(o.Reader, m))}
+	reads := own
+	if o.Reader != nil {
+		reads = o.reading(o.Reader)
+	}
+	c := &Cast{o, m, tasks, jobs, newAnswers(reads)}
 	c.full.times = o.Times
 	p := &planner{options: o, full: c.full}
 	for _, j := range jobs {

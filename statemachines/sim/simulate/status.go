@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -42,7 +41,7 @@ func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := findJobs(tasks, &o, wordsOf(m))
+	jobs, err := findJobs(tasks, &o, o.reading(m).has)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +59,4 @@ func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-// wordsOf tells which words stand in a machine by themselves.
-func wordsOf(m *asl.StateMachine) func(word string) bool {
-	text := string(asl.Print(m))
-	return func(word string) bool {
-		return strings.Contains(text, `"`+word+`"`) || strings.Contains(text, `'`+word+`'`)
-	}
 }

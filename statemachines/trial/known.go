@@ -1,0 +1,69 @@
+package trial
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// Known keeps what a comparison finds of each of its machines, for the next one: who repairs a machine
+// step by step compares each with the one before. The zero value knows nothing. It is for one goroutine,
+// and for comparisons with the same models.
+type Known struct {
+	machines map[*asl.StateMachine]*known
+	clocks   map[string]bool // whether a state reads the time, by its text
+}
+
+// known is what is found of a machine by itself.
+type known struct {
+	machine *asl.StateMachine // with a value in the place of each placeholder
+	texts   map[string]string // of its states, by name
+	reading *simulate.Reading
+	demands *typecheck.Demands
+}
+
+// learn finds what there is to know of machines, and forgets all others.
+func (k *Known) learn(models typecheck.Models, machines ...*asl.StateMachine) error {
+	if k.machines == nil {
+		k.machines, k.clocks = map[*asl.StateMachine]*known{}, map[string]bool{}
+	}
+	maps.DeleteFunc(k.machines, func(m *asl.StateMachine, _ *known) bool { return !slices.Contains(machines, m) })
+	for _, m := range machines {
+		if k.machines[m] != nil {
+			continue
+		}
+		found, err := newKnown(m, models)
+		if err != nil {
+			return err
+		}
+		k.machines[m] = found
+	}
+	return nil
+}
+
+func newKnown(m *asl.StateMachine, models typecheck.Models) (*known, error) {
+	m, err := runnable(m)
+	if err != nil {
+		return nil, err
+	}
+	text := asl.Print(m)
+	texts, err := textsOf(text)
+	if err != nil {
+		return nil, err
+	}
+	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, models)
+	return &known{machine: m, texts: texts, reading: simulate.Read(text), demands: demands}, err
+}
+
+// readsClock tells whether a state, by its text, reads the time, or what differs from lap to lap.
+func (k *Known) readsClock(text string) bool {
+	reads, there := k.clocks[text]
+	if !there {
+		reads = clock().MatchString(text) || asl.ReadsContext(text, "State", "Execution.StartTime", "Execution.RedriveTime", "Execution.RedriveCount")
+		k.clocks[text] = reads
+	}
+	return reads
+}
