@@ -34,12 +34,7 @@ func (c *checker) comesToDefault(s *asl.State, env typecheck.Env, o operand, val
 	if o.variable != "" || len(o.steps) == 0 {
 		return true
 	}
-	path := make([]string, len(o.steps))
-	for i, step := range o.steps {
-		path[i] = strings.Trim(step, "[]")
-	}
-	env.Input = typecheck.Narrow(env.Input, path, value)
-	return slices.ContainsFunc(c.types.Step(s, env, typecheck.Value{}), func(way typecheck.Way) bool { return way.Kind == asl.TransitionDefault })
+	return slices.ContainsFunc(c.types.Step(s, env.Narrow(o.variable, o.path(), value), typecheck.Value{}), func(way typecheck.Way) bool { return way.Kind == asl.TransitionDefault })
 }
 
 // readOperand is the value of an operand in an environment.

@@ -20,6 +20,15 @@ func (o operand) String() string {
 	return strings.Join(append([]string{"$" + o.variable}, o.steps...), ".")
 }
 
+// path is the steps as those of a path of typecheck.
+func (o operand) path() []string {
+	path := make([]string, len(o.steps))
+	for i, step := range o.steps {
+		path[i] = strings.Trim(step, "[]")
+	}
+	return path
+}
+
 // inJSONata is the operand as an expression of JSONata spells it.
 func (o operand) inJSONata() string {
 	name := "$" + o.variable

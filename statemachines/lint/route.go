@@ -134,6 +134,12 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 			ways = append(ways, way)
 		}
 	}
+	if each := w.splitTexts(s, env, ways); each != nil {
+		for _, one := range each {
+			w.step(s, one, result, at)
+		}
+		return
+	}
 	if len(ways) == 0 && s.Choice != nil {
 		at.chosen = append(slices.Clip(at.chosen), decision{choice: s})
 		at.ends = EndsFailure
@@ -174,6 +180,38 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next.hops = append(slices.Clip(at.hops), hop{s, way.Transition})
 		w.enter(w.poll, way, next)
 	}
+}
+
+// splitTexts are the environments of a Choice by the texts of a value that a rule of it looks at beside a bound: one text
+// may lead there at once, and another only when the bound is reached. It is nil for one environment.
+func (w *walk) splitTexts(s *asl.State, env typecheck.Env, ways []typecheck.Way) []typecheck.Env {
+	const most = 4 // texts, each of which is followed by itself
+	if s.Choice == nil {
+		return nil
+	}
+	late := false
+	for n := range ways {
+		late = late || w.isLate(s, ways, n)
+	}
+	if !late {
+		return nil
+	}
+	for i := range s.Choice.Rules {
+		operands := operandsOfRule(&s.Choice.Rules[i])
+		for _, o := range operands {
+			words, known := readOperand(env, o).Literals()
+			alone := !slices.ContainsFunc(operands, func(other operand) bool { return other.String() != o.String() })
+			if !known || len(words) < 2 || len(words) > most || alone || w.bounds.counters[lastName(o.String())] || w.bounds.flags[lastName(o.String())] {
+				continue
+			}
+			each := make([]typecheck.Env, len(words))
+			for n, word := range words {
+				each[n] = env.Narrow(o.variable, o.path(), word)
+			}
+			return each
+		}
+	}
+	return nil
 }
 
 // isLate tells whether a Choice takes the way of that number only when the bound of the loop is reached.

@@ -12,40 +12,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// checkStatuses checks what a loop does with each value of the status.
-func (c *checker) checkStatuses(r *reading) {
-	r.meant = c.meantBy(r)
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		if len(row.Values) == 0 {
-			continue
-		}
-		rule, severity, text := r.judge(row)
-		if rule == "" {
-			rule, severity, text = c.judgeUnclear(r, row)
-		}
-		if rule == "" {
-			rule, severity, text = c.judgeUnfinished(r, row)
-		}
-		row.Apart = rule == "" && row.endsOtherwise()
-		if rule != "" && c.isMisspelt(r, row) {
-			continue
-		}
-		if rule == "" || slices.Contains(c.off, rule) {
-			continue
-		}
-		if (r.doubtful || row.Kind != "") && severity == diag.Danger {
-			severity = diag.Warning // the call before the loop and its ends do not agree, or the job may be of another kind
-		}
-		row.Rule, row.Severity = rule, severity
-		s, field := r.decisionOf(r.wrong(row))
-		if row.FailsAt != "" && !row.Lacks {
-			s, field = r.failingField(row)
-		}
-		c.reportAs(severity, rule, s, field, "%s", text)
-	}
-}
-
 // judge returns the rule that a row breaks and what to say; empty for none.
 func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text string) {
 	if row.FailsAt != "" && !row.Lacks { // the rule absent-member reports a member that is missing

@@ -56,22 +56,44 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	}
 }
 
-// findHiding is a state of a loop with an expression that nobody can follow, where a Choice behind it knows nothing of
-// the status any more; nil if there is none.
+// findHiding is the state of a loop with an expression that nobody can follow, behind which a Choice knows nothing of the
+// status any more; nil if there is none.
 func (c *checker) findHiding(l *loop, choice *asl.State, status string) *asl.State {
-	env, hidden := c.types.Input(choice), false
+	env := c.types.Input(choice)
+	var hidden []operand
 	for i := range choice.Choice.Rules {
 		for _, o := range operandsOfRule(&choice.Choice.Rules[i]) {
-			if lastName(o.inJSONata()) == status {
-				hidden = hidden || valueOf(env, o).IsUnknown()
+			if lastName(o.inJSONata()) == status && valueOf(env, o).IsUnknown() {
+				hidden = append(hidden, o)
 			}
 		}
 	}
-	i := slices.IndexFunc(l.states, func(s *asl.State) bool { return s != choice && !isFollowed(s) })
-	if !hidden || i < 0 {
+	if len(hidden) == 0 {
 		return nil
 	}
-	return l.states[i]
+	hides := func(s *asl.State) bool {
+		return slices.ContainsFunc(hidden, func(o operand) bool { return givesUnfollowed(s, o) })
+	}
+	for _, is := range []func(*asl.State) bool{hides, func(s *asl.State) bool { return !isFollowed(s) }} { // what it hides may be copied
+		if i := slices.IndexFunc(l.states, func(s *asl.State) bool { return s != choice && is(s) }); i >= 0 {
+			return l.states[i]
+		}
+	}
+	return nil
+}
+
+// givesUnfollowed tells whether a state gives an operand by an expression that nobody can follow.
+func givesUnfollowed(s *asl.State, o operand) bool {
+	t, name := s.Output, strings.Join(o.steps[:min(1, len(o.steps))], "")
+	if o.variable != "" {
+		t, name = s.Assign, o.variable
+	}
+	if member := findMember(t, name); member != nil {
+		t = member
+	} else if o.variable != "" || t != nil && t.Kind == asl.TemplateObject {
+		return false
+	}
+	return t != nil && !followsTemplate(t)
 }
 
 // sayNotInCatalogue says which operation a loop asks for a status that the catalogue has no job or

@@ -18,6 +18,17 @@ type Env struct {
 // Variable is the value of a variable, which may be missing.
 func (e Env) Variable(name string) Value { return e.vars.record().get(name) }
 
+// Narrow is the environment if the member at a path of a variable, as of [Narrow], is the string. The variable
+// without a name is the input.
+func (e Env) Narrow(variable string, path []string, literal string) Env {
+	if variable == "" {
+		e.Input = Narrow(e.Input, path, literal)
+		return e
+	}
+	e.vars = Narrow(e.vars, append([]string{variable}, path...), literal)
+	return e
+}
+
 // IsReachable tells whether the state can be entered at all.
 func (e Env) IsReachable() bool { return !e.Input.IsNothing() && !e.vars.IsNothing() }
 
