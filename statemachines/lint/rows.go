@@ -63,7 +63,7 @@ func (r *reading) describe(row *Row, value string) {
 	row.Either = r.status.meaningsOf(r.judges, value)
 	row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
 	row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
-	row.Held = row.Meaning == MeansRunning && r.passes(value, catalog.PassingHeld)
+	row.Held = (row.Meaning == MeansRunning || row.Meaning == MeansFailure) && r.passes(value, catalog.PassingHeld)
 	row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
 	row.Kind, row.OtherKind = r.kindOf(value)
 	if row.Meaning == MeansUnclear {

@@ -33,6 +33,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	}
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
+	case row.Held && row.Ends == PollsOn:
+		return "", 0, ""
 	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(row)):
 		if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
 			return StatusPollsOn, diag.Warning, r.sayWrongEnd(of, row.Meaning, row.Ends, to) + ", unless the job may have this status before it begins"

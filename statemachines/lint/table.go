@@ -86,7 +86,8 @@ type Row struct {
 	Meanwhile bool
 	// Split tells that more than the status decides, behind the loop, whether the execution fails.
 	Split bool
-	// Held tells of values of MeansRunning that the job waits for somebody's call, such as an approval.
+	// Held tells that the job waits for somebody's call, such as an approval, and has not ended. Of MeansFailure a
+	// waiter gives such a job up, and a loop may as well poll on.
 	Held bool
 	// Kind is the kind of job that alone gets to the values, as "JobType SCHEDULED", where the machine does not start
 	// that kind, which OtherKind tells, or nobody knows.
