@@ -49,7 +49,7 @@ func until(lasts time.Duration) string {
 	case asl.MaxStandardTime:
 		return "until the execution ends, after a year"
 	default:
-		return "until the history is full, after " + roughly(lasts)
+		return "until the history is full, after " + span(lasts)
 	}
 }
 

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -159,18 +158,6 @@ func (c *checker) lengthOf(run lapRun, from arrival) (length time.Duration, neve
 		return 0, c.endsAfter(run, asl.MaxStandardTime+time.Millisecond) == lapsGoOn
 	}
 	return time.Duration(sort.Search(most, leaves)) * time.Millisecond, false
-}
-
-// sayNever says which Choice of a loop compares the clock with a time that never comes; empty if none does.
-func (c *checker) sayNever(b *bounds, open *loop, r *reading) (idle, advice string) {
-	if !b.never {
-		return "", ""
-	}
-	bound := Bound{Kind: ByTime}
-	if bound.At, bound.By = c.placeIn(b.loop, r, open, &bound); len(bound.At) == 0 {
-		return "", ""
-	}
-	return fmt.Sprintf("the time%s does not come within a year", bound.place()), "compare times of one unit, or set an earlier time"
 }
 
 // endsAfter is how the laps of open paths end so long after the start of the execution.

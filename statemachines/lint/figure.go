@@ -15,19 +15,6 @@ func pause(d time.Duration) string {
 	return fmt.Sprintf("%g s", d.Seconds())
 }
 
-// roughly writes a duration for people.
-func roughly(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d >= 2*day && d%day == 0:
-		return fmt.Sprintf("%d days", d/day)
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%.1f hours", d.Hours())
-	default:
-		return fmt.Sprintf("%.0f minutes", d.Round(time.Minute).Minutes()) // as span does
-	}
-}
-
 // span writes a time: "3 days", "80h0m", "3h51m", "4m55s", "45s".
 func span(d time.Duration) string {
 	const day = 24 * time.Hour

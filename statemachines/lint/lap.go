@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // fewLaps are enough to see that nothing changes from lap to lap.
@@ -64,6 +65,28 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 			b.opened = c.findErring(l, r, r.Turn.most())
 		}
 	}
+}
+
+// countStaying counts the polls of a job that stays in a loop while a rule with a count lets it, where nobody knows
+// which status it has then; nil if no count ends the loop.
+func (c *checker) countStaying(l *loop, r *reading, ahead float64) *laps {
+	var longest laps
+	for _, from := range c.entriesOf(l) {
+		from.env = from.env.At(typecheck.Early)
+		ran := c.countLaps(&lapRun{loop: l, reading: r, ahead: ahead, stays: true}, from, fartherThanHistory*r.Turn.most())
+		if ran.end != lapsLeave || ran.polls < 2 { //nolint:mnd // what never turns is not read as it is meant
+			return nil
+		}
+		exits := slices.Concat(longest.exits, ran.exits)
+		if ran.polls > longest.polls {
+			longest = ran
+		}
+		longest.exits = exits
+	}
+	if longest.polls == 0 {
+		return nil
+	}
+	return &longest
 }
 
 // caught is an error that a state raises in each lap, and the way that its Catch takes.

@@ -45,7 +45,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 			c.reportUnbounded(l, wait, open, turn, tables)
 		case lasts > 0 && ends > lasts:
 			c.report(EventBudget, wait, delayField(wait), "%s allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
-				"wait longer between polls, or go on in a new execution", limit, turn.path(), roughly(limit.after), turn.Events, asl.MaxEvents, roughly(lasts))
+				"wait longer between polls, or go on in a new execution", limit, turn.path(), span(limit.after), turn.Events, asl.MaxEvents, span(lasts))
 		}
 	}
 	if endless || limit.isOpen() {
@@ -59,17 +59,17 @@ func (c *checker) bound(l *loop, tables []*reading) {
 	if b.tried == nil {
 		if ends = min(ends, b.lasts()); lasts > 0 && ends > lasts {
 			c.report(EventBudget, wait, delayField(wait), "the loop %s may poll for %s, but at %d events a turn the history of %d events is full after %s: "+
-				"wait longer between polls, or go on in a new execution", turn.path(), roughly(ends), turn.Events, asl.MaxEvents, roughly(lasts))
+				"wait longer between polls, or go on in a new execution", turn.path(), span(ends), turn.Events, asl.MaxEvents, span(lasts))
 		}
 		return
 	}
 	if !c.hasRoom(l, b.tried) && (lasts == 0 || ends > lasts) {
-		about := ""
+		after := ""
 		if lasts > 0 {
-			about = ", about " + roughly(lasts)
+			after = ", " + span(lasts)
 		}
 		c.report(EventBudget, wait, delayField(wait), "the loop %s may poll %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
-			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, full.Polls, about)
+			"wait longer between polls, or go on in a new execution", turn.path(), b.tried.polls, turn.Events, asl.MaxEvents, full.Polls, after)
 	}
 	seconds := min(b.tried.lasts().Seconds(), lasts.Seconds(), ends.Seconds())
 	c.interval(l.flow, wait, turn, time.Duration(seconds*float64(time.Second)))
@@ -105,9 +105,10 @@ func (c *checker) reportUnbounded(l *loop, wait *asl.State, open *loop, turn Tur
 	}
 	polled := until(c.lasts(open.flow, turn))
 	if i := slices.IndexFunc(tables, func(r *reading) bool {
-		return r.Bound.AtMost && slices.ContainsFunc(r.States, func(s *asl.State) bool { return open.inside[s.Name] })
+		said := r.Bound.AtMost || r.Bound.Kind == Unbounded && r.Bound.Failing == "" && r.Bound.After > 0
+		return said && slices.ContainsFunc(r.States, func(s *asl.State) bool { return open.inside[s.Name] })
 	}); i >= 0 {
-		polled = until(tables[i].Bound.After) + " at most"
+		polled = until(tables[i].Bound.After) + map[bool]string{true: " at most"}[tables[i].Bound.AtMost]
 	}
 	if open.resets != nil {
 		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q sets %s anew in each turn, and while the answers lead around it, the loop turns %s; "+
@@ -139,7 +140,7 @@ func (c *checker) interval(f *asl.Flow, wait *asl.State, turn Turn, limit time.D
 	}
 	c.report(ShortInterval, wait, delayField(wait), "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
 		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
-		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(c.lasts(f, turn)))
+		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, span(c.lasts(f, turn)))
 }
 
 // hot checks that time passes in a loop on a status.

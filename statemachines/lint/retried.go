@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,16 @@ func (c *checker) retriedRoom(f *asl.Flow, polling []asl.Retrier, turn Turn) (po
 	endless[len(endless)-1].MaxAttempts = asl.MaxEvents
 	b := c.retriedBound(f, endless, turn, limit{kind: Unbounded})
 	return b.Polls, b.After
+}
+
+// reportEndlessRetry reports retries that poll, and that nothing ends before the history is full.
+func (c *checker) reportEndlessRetry(s *asl.State, polling []asl.Retrier, l *Loop) {
+	if l.Bound.Kind != Unbounded || l.Bound.After >= asl.MaxStandardTime || l.Express {
+		return
+	}
+	i := slices.IndexFunc(s.Retry, func(retrier asl.Retrier) bool { return slices.Equal(retrier.ErrorEquals, polling[0].ErrorEquals) })
+	c.report(UnboundedLoop, s, fmt.Sprintf("/Retry/%d", i), "the retries of %q go on %s: "+
+		"lower \"MaxAttempts\", or set \"TimeoutSeconds\" of the state machine", s.Name, until(l.Bound.After))
 }
 
 // addRetry adds a retry to a bound, if there is room for its call in so many events of all tries, and time for

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -114,16 +113,6 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	c.reportEndlessRetry(s, polling, &r.Loop)
 	r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
 	c.tables = append(c.tables, r.Loop)
-}
-
-// reportEndlessRetry reports retries that poll, and that nothing ends before the history is full.
-func (c *checker) reportEndlessRetry(s *asl.State, polling []asl.Retrier, l *Loop) {
-	if l.Bound.Kind != Unbounded || l.Bound.After >= asl.MaxStandardTime || l.Express {
-		return
-	}
-	i := slices.IndexFunc(s.Retry, func(retrier asl.Retrier) bool { return slices.Equal(retrier.ErrorEquals, polling[0].ErrorEquals) })
-	c.report(UnboundedLoop, s, fmt.Sprintf("/Retry/%d", i), "the retries of %q go on %s: "+
-		"lower \"MaxAttempts\", or set \"TimeoutSeconds\" of the state machine", s.Name, until(l.Bound.After))
 }
 
 // without is the status as it is where a value never occurs.

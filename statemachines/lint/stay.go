@@ -10,28 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// countStaying counts the polls of a job that stays in a loop while a rule with a count lets it, where nobody knows
-// which status it has then; nil if no count ends the loop.
-func (c *checker) countStaying(l *loop, r *reading, ahead float64) *laps {
-	var longest laps
-	for _, from := range c.entriesOf(l) {
-		from.env = from.env.At(typecheck.Early)
-		ran := c.countLaps(&lapRun{loop: l, reading: r, ahead: ahead, stays: true}, from, fartherThanHistory*r.Turn.most())
-		if ran.end != lapsLeave || ran.polls < 2 { //nolint:mnd // what never turns is not read as it is meant
-			return nil
-		}
-		exits := slices.Concat(longest.exits, ran.exits)
-		if ran.polls > longest.polls {
-			longest = ran
-		}
-		longest.exits = exits
-	}
-	if longest.polls == 0 {
-		return nil
-	}
-	return &longest
-}
-
 // mayLeave tells whether a rule with a count may end the loop, or not.
 func (b *bounds) mayLeave(s *asl.State, ways []typecheck.Way) bool {
 	return slices.ContainsFunc(ways, func(way typecheck.Way) bool { return b.limits[s][way.Transition] && !b.loop.inside[way.To] })

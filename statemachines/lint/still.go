@@ -12,24 +12,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// sayIdle says which Choice of a loop compares what looks like a bound and ends nothing, and notes it in the tables;
-// empty if none does. advice is empty if any bound will do.
-func (c *checker) sayIdle(b *bounds, open *loop, tables []*reading) (idle, advice string) {
-	for _, r := range tables {
-		if idle, advice = b.sayReversed(open); idle == "" {
-			idle, advice = c.sayNever(b, open, r)
-		}
-		if idle == "" {
-			idle = r.sayStill(open)
-		}
-		if idle != "" {
-			r.Bound.Idle = idle
-			return idle, advice
-		}
-	}
-	return "", ""
-}
-
 // sayStill says which Choice of a loop compares a number or a time which is the same in each turn of a job that runs:
 // it looks like a bound, and never ends the loop; empty if there is none.
 func (r *reading) sayStill(open *loop) string {
