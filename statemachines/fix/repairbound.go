@@ -81,6 +81,10 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 		base.class = Offered
 		base.also = fmt.Sprintf("the loop compares %s, which no turn changes: if that is its bound, mend it instead", strings.Join(l.Bound.Still, " and "))
 	}
+	if choice, count := b.brokenCount(); l.Bound.Still == nil && count != "" && most == 0 {
+		base.class = Offered
+		base.also = fmt.Sprintf("%q compares %s, and not each turn adds to that: if that is its bound, mend it instead", choice, count)
+	}
 	if b.pollsSeveral() {
 		base.class, base.also = Offered, "the loop polls one job after another, and all of them share this bound"
 	}
