@@ -34,13 +34,12 @@ func (f *fragment) noteCallTime() string {
 
 // handlesTimeout says what takes States.Timeout of the poll; empty for nothing.
 func (f *fragment) handlesTimeout() string {
-	takes := func(names []string) bool {
-		return slices.Contains(names, asl.ErrorTimeout) || slices.Contains(names, asl.ErrorAll)
-	}
-	if i := slices.IndexFunc(f.poll.Retry, func(r asl.Retrier) bool { return takes(r.ErrorEquals) }); i >= 0 && f.poll.Retry[i].MaxAttempts > 0 {
+	if r := retrierOf(f.poll.Retry, asl.ErrorTimeout); r != nil && r.MaxAttempts > 0 {
 		return ", and is made again by its Retry"
 	}
-	if i := slices.IndexFunc(f.poll.Catch, func(c asl.Catcher) bool { return takes(c.ErrorEquals) }); i >= 0 {
+	if i := slices.IndexFunc(f.poll.Catch, func(c asl.Catcher) bool {
+		return slices.Contains(c.ErrorEquals, asl.ErrorTimeout) || slices.Contains(c.ErrorEquals, asl.ErrorAll)
+	}); i >= 0 {
 		return fmt.Sprintf(", and its Catch leads to %q then", f.poll.Catch[i].Next)
 	}
 	return ""

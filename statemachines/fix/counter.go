@@ -22,7 +22,13 @@ func (l *loop) onlyCounts(s *asl.State) bool {
 // readVariable is a variable that a state sets and that the poll reads, or a state behind the loop, and
 // which does; empty for none.
 func (l *loop) readVariable(s *asl.State) (name, reader string) {
-	for _, name := range l.assigned(s) {
+	return l.readOf(l.assigned(s))
+}
+
+// readOf is the first of some variables that the poll reads, or a state behind the loop, and which does; empty for
+// none.
+func (l *loop) readOf(names []string) (name, reader string) {
+	for _, name := range names {
 		if slices.Contains(l.poll.Variables(), name) {
 			return name, l.poll.Name
 		}
@@ -161,23 +167,59 @@ func (l *loop) behindCount(s *asl.State) *asl.State {
 	return s
 }
 
-// readsCount tells whether the JSON of a rule reads a variable that a Wait or a Pass of the loop
-// sets, or that its poll counts in, or a member of the data that a Pass counts in.
+// readsCount tells whether the JSON of a rule reads a variable that the loop counts in, or that its poll counts in, or a member of the data that a Pass counts in.
 func (l *loop) readsCount(rule []byte) bool {
-	return slices.ContainsFunc(l.assignedBy(asl.TypeWait, asl.TypePass), func(name string) bool { return readsVariable(rule, name) }) ||
+	return slices.ContainsFunc(l.counted(), func(name string) bool { return readsVariable(rule, name) }) ||
 		slices.ContainsFunc(l.countedMembers(), func(path string) bool { return readsMember(rule, path) }) ||
 		slices.ContainsFunc(l.assigned(l.poll), func(name string) bool { return readsVariable(rule, name) && l.countsInPoll(name) })
 }
 
-// assignedBy are the variables that states of some types set in the loop.
-func (l *loop) assignedBy(types ...asl.Type) []string {
+// counted are the variables that a Wait or a Pass of the loop sets, or a Choice where it polls on.
+func (l *loop) counted() []string {
 	var names []string
 	for _, s := range l.states {
-		if slices.Contains(types, s.Type) {
+		switch {
+		case s.Type == asl.TypeWait || s.Type == asl.TypePass:
 			names = append(names, l.assigned(s)...)
+		case s.Choice != nil:
+			names = append(names, l.setsOnTheWayBack(s)...)
 		}
 	}
 	return names
+}
+
+// setsOnTheWayBack are the variables that a Choice sets where it polls on.
+func (l *loop) setsOnTheWayBack(s *asl.State) []string {
+	var names []string
+	add := func(part *jsontree.Node, next string) {
+		if assign := part.Get("Assign"); assign != nil && l.inside[next] {
+			for _, m := range assign.Members {
+				names = append(names, variableOf(m))
+			}
+		}
+	}
+	node := l.node(s)
+	add(node, s.Choice.Default)
+	for i, rule := range node.Get("Choices").Items {
+		add(rule, s.Choice.Rules[i].Next)
+	}
+	return names
+}
+
+// onlyCountsBack tells whether a Choice changes nothing where it polls on but variables that the Choices of the loop
+// alone read, and nothing where it leaves the loop.
+func (l *loop) onlyCountsBack(s *asl.State) bool {
+	names := l.setsOnTheWayBack(s)
+	if s.Choice == nil || names == nil || s.Output != nil || s.Assign != nil && !l.inside[s.Choice.Default] {
+		return false
+	}
+	if slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Output != nil || r.Assign != nil && !l.inside[r.Next] }) {
+		return false
+	}
+	read, _ := l.readOf(names)
+	return read == "" && !slices.ContainsFunc(l.states, func(other *asl.State) bool {
+		return other.Choice == nil && slices.ContainsFunc(names, func(name string) bool { return reads(other, name) })
+	})
 }
 
 // readsVariable tells whether the JSON of a part of a state reads a variable.

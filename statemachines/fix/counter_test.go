@@ -40,6 +40,9 @@ func TestLoopThatCounts(t *testing.T) {
 		`"Variable": "$n", "NumericGreaterThanEquals": 20`, `"Condition": "{% $n >= 20 %}"`)
 	inJSONata := `{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inWait[1:])
 	inPoll := strings.Replace(start+wait+look+ends, `"Next": "Done?"`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Done?"`, 1)
+	inChoice := strings.Replace(start+wait+look+ends, `"Default": "Wait"`, `"Default": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`, 1)
+	inRule := strings.Replace(start+wait+look+ends, `{"Variable": "$n", "NumericGreaterThanEquals": 20, "Next": "Late"}], "Default": "Wait"`,
+		`{"Variable": "$n", "NumericLessThan": 20, "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Wait"}], "Default": "Late"`, 1)
 	pollInJSONata := `{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inPoll[1:])
 	for name, c := range map[string]struct{ text, refused string }{
 		"in the Wait":                    {inWait, ""},
@@ -49,6 +52,12 @@ func TestLoopThatCounts(t *testing.T) {
 		"in the poll":                    {inPoll, ""},
 		"in the poll, in JSONata":        {pollInJSONata, ""},
 		"in the poll, beside other data": {addRule(inPoll, `{"Variable": "$.more", "IsPresent": true, "Next": "Bad"}`), `a rule of "Done?" leads to "Bad" by data that "Look" does not give: $.more`},
+		"in the Choice":                  {inChoice, ""},
+		"in the Choice, in JSONata":      {`{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inChoice[1:]), ""},
+		"in a rule of the Choice":        {inRule, ""},
+		"in the Choice, for another":     {strings.Replace(inChoice, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), `"Done?" sets $n where it polls on, and "Good" reads that`},
+		"in the Choice, for the poll":    {strings.Replace(inChoice, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), `"Done?" sets $n where it polls on, and "Look" reads that`},
+		"in the Choice, for the Wait":    {strings.NewReplacer(`"Seconds": 30`, `"SecondsPath": "$n"`, `{"n": 0}`, `{"n": 9}`).Replace(inChoice), `"Done?" changes data of the execution`},
 		"up to a variable":               {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 0, "most": 20}`, `$n >= 20`, `$n >= $most`).Replace(pollInJSONata), ""},
 		"in the poll and for a Fail":     {strings.Replace(inPoll, `"Bad": {"Type": "Fail"}`, `"Bad": {"Type": "Fail", "CausePath": "States.JsonToString($n)"}`, 1), ofItself},
 		"in the poll, for a branch":      {strings.Replace(inPoll, `{"Type": "Succeed"}`, `{"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Polls", "States": {"Polls": {"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}}}]}`, 1), ofItself},

@@ -18,7 +18,7 @@ func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error 
 	known := object{}
 	l.beginAs(known)
 	begins := l.beginsCount(raw, known)
-	for _, name := range slices.Concat(l.assignedBy(asl.TypeWait, asl.TypePass), l.assigned(l.poll)) {
+	for _, name := range slices.Concat(l.counted(), l.assigned(l.poll)) {
 		known[name] = true
 	}
 	var with string
@@ -41,7 +41,7 @@ func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error 
 // beginsCount tells whether states before the loop set the counts that the JSON of a rule reads: variables
 // to what is known, or members of the data.
 func (l *loop) beginsCount(raw []byte, known object) bool {
-	for _, name := range l.assignedBy(asl.TypeWait, asl.TypePass) {
+	for _, name := range l.counted() {
 		if readsVariable(raw, name) && known[name] == nil {
 			return false
 		}

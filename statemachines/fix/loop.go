@@ -211,29 +211,31 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 func (l *loop) check() error {
 	for _, s := range l.states {
 		switch {
-		case s.Type == asl.TypePass || l.onlyCounts(s): // what a Pass may do is known
+		case s.Type == asl.TypePass || l.onlyCounts(s) || s.Choice != nil && l.onlyCountsBack(s): // what a Pass may do is known
 		case s.Type == asl.TypeWait && (s.Assign != nil || s.Output != nil):
 			return refuse("%q changes data of the execution", s.Name)
-		case s.Choice == nil || l.choices() == 1 && !l.setsOnTheWayBack(s):
+		case s.Choice == nil || l.choices() == 1 && l.setsOnTheWayBack(s) == nil:
 		case selectsPart(s):
 			return refuse("%q selects a part of its data, and the loop has another Choice", s.Name)
 		case s.Assign != nil || s.Output != nil || slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Assign != nil || r.Output != nil }):
-			return refuse("%q changes data of the execution", s.Name)
+			return l.refuseChange(s)
 		}
 	}
 	return nil
+}
+
+// refuseChange says why a loop stays with a Choice that changes data.
+func (l *loop) refuseChange(s *asl.State) error {
+	if name, reader := l.readOf(l.setsOnTheWayBack(s)); name != "" {
+		return refuse("%q sets $%s where it polls on, and %q reads that: count in a variable that the Choices of the loop alone read", s.Name, name, reader)
+	}
+	return refuse("%q changes data of the execution", s.Name)
 }
 
 // selectsPart tells whether a state in JSONPath takes, or passes on, a part of its data alone.
 func selectsPart(s *asl.State) bool {
 	whole := func(p *jsonpath.Path) bool { return p != nil && p.Root() }
 	return s.QueryLanguage == asl.JSONPath && (!whole(s.InputPath) || !whole(s.OutputPath))
-}
-
-// setsOnTheWayBack tells whether a Choice sets variables where it polls on.
-func (l *loop) setsOnTheWayBack(s *asl.State) bool {
-	return s.Assign != nil && l.inside[s.Choice.Default] ||
-		slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Assign != nil && l.inside[r.Next] })
 }
 
 // choices is how many Choice states the loop has.

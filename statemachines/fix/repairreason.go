@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -275,11 +273,6 @@ func startsAgainAt(l *lint.Loop) string {
 	return ""
 }
 
-// addsNumber finds a number that is added to a variable, or to a value of the data.
-var addsNumber = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$[\w.]+\s*[+-]\s*[1-9]|States\.MathAdd\(\s*\$`)
-})
-
 // adder is the name of a state of the loop that adds a number, as a count does; empty if there is none.
 func (c *checked) adder(l *lint.Loop) string {
 	if l == nil {
@@ -288,7 +281,7 @@ func (c *checked) adder(l *lint.Loop) string {
 	i := slices.IndexFunc(l.States, func(s *asl.State) bool {
 		return slices.ContainsFunc([]string{"Assign", "Output", "Parameters"}, func(field string) bool {
 			n := nodeAt(c.root, s.Position.Pointer).Get(field)
-			return n != nil && addsNumber().Match(n.Raw())
+			return n != nil && addedNumber().Match(n.Raw())
 		})
 	})
 	if i < 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -216,7 +217,8 @@ func (f *fragment) missesFailure(s seen) bool {
 
 // isBroken tells whether an error of the engine ends the old loop at a status.
 func isBroken(s seen) bool {
-	return strings.HasPrefix(s.err, "States.") && !strings.HasPrefix(s.err, asl.ErrorTimeout)
+	name, _, _ := strings.Cut(s.err, ":")
+	return trial.IsEngineError(name)
 }
 
 // leftOver are the states of the flow to which nothing leads with the new loop.

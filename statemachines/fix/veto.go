@@ -231,7 +231,7 @@ func tellApart(change *Change, r *trial.Run) {
 // breaksAlike tells whether a run ends in errors of the engine in both machines, which have
 // other names and texts in the other query language, and does the same before.
 func breaksAlike(r *trial.Run) bool {
-	return isEngineError(r.Before) && isEngineError(r.After) && !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
+	return r.Before.IsBroken() && r.After.IsBroken() && !slices.ContainsFunc(r.Differences, func(d trial.Difference) bool {
 		return d.What != trial.Error && d.What != trial.Cause
 	})
 }
@@ -343,12 +343,8 @@ func breaks(o trial.Outcome) bool {
 	case trial.PollsOn, trial.Endless, string(sim.StatusTimedOut):
 		return true
 	default:
-		return isEngineError(o)
+		return o.IsBroken()
 	}
-}
-
-func isEngineError(o trial.Outcome) bool {
-	return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout
 }
 
 // endOfAnswer is how a machine ends by an answer: one that succeeds after more polls than the

@@ -63,6 +63,10 @@ func (r *Run) staysIn(frame []Kind) bool {
 }
 
 // IsBroken tells whether a run ended in an error that the engine has with the definition.
-func (o Outcome) IsBroken() bool {
-	return o.Status == string(sim.StatusFailed) && strings.HasPrefix(o.Error, "States.") && o.Error != asl.ErrorTimeout && o.Error != asl.ErrorTaskFailed
+func (o Outcome) IsBroken() bool { return o.Status == string(sim.StatusFailed) && IsEngineError(o.Error) }
+
+// IsEngineError tells whether an error, by its name, is one that the engine has with a definition: no Task fails by it,
+// and no time is over.
+func IsEngineError(name string) bool {
+	return strings.HasPrefix(name, "States.") && name != asl.ErrorTimeout && name != asl.ErrorTaskFailed
 }
