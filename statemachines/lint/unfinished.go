@@ -6,18 +6,17 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // judgeUnfinished finds statuses of a job that still runs which a rule names, and leads where a success goes. A
 // machine may wait for just that: where a waiter does, or another loop polls on, nothing is found.
 func (c *checker) judgeUnfinished(r *reading, row *Row) (rule string, severity diag.Severity, text string) {
 	if row.Ends != EndsSuccess && row.Ends != GoesOn || row.Held || row.Change || row.Later || row.Kind != "" || row.OtherKind || len(row.Routes) != 1 || r.Retries ||
-		!r.joinsSuccess(row) || !r.someRunningPollsOn() || c.pollsBehind(r, row) {
+		!r.joinsSuccess(row) || !r.someRunningPollsOn() {
 		return "", 0, ""
 	}
 	values := slices.DeleteFunc(slices.Clone(row.Values), func(value string) bool { return !r.spelled[value] || !r.isUnfinished(value) })
-	if len(values) == 0 {
+	if len(values) == 0 || c.pollsBehind(r, row) {
 		return "", 0, ""
 	}
 	is := "in which the job still runs"
@@ -57,8 +56,20 @@ func (r *reading) someRunningPollsOn() bool {
 
 // pollsBehind tells whether a row leads to another Task that asks for the same.
 func (c *checker) pollsBehind(r *reading, row *Row) bool {
-	to := r.Flow.State(row.Routes[0])
-	return slices.ContainsFunc(c.tasks()[strings.ToLower(r.Operation)], func(task *asl.State) bool {
-		return task != r.Poll && c.leadsTo(r.Flow, to, task)
-	})
+	asks := c.tasks()[strings.ToLower(r.Operation)]
+	seen := map[string]bool{}
+	for queue := row.Routes[:1:1]; len(queue) > 0; queue = queue[1:] {
+		s := r.Flow.State(queue[0])
+		if s == nil || seen[s.Name] {
+			continue
+		}
+		if s != r.Poll && slices.Contains(asks, s) {
+			return true
+		}
+		seen[s.Name] = true
+		for _, way := range s.Transitions() {
+			queue = append(queue, way.To)
+		}
+	}
+	return false
 }
