@@ -82,7 +82,7 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 	}
 	if choice, count := b.brokenCount(); l.Bound.Idle == "" && count != "" && most == 0 {
 		base.class = Offered
-		base.also = fmt.Sprintf("%q compares %s, and not each turn adds to that: if that is its bound, mend it instead", choice, count)
+		base.also = fmt.Sprintf("%q compares %s, and that does not bound the loop: if it is meant to, mend it instead", choice, count)
 	}
 	if b.pollsSeveral() {
 		base.class, base.also = Offered, "the loop polls one job after another, and all of them share this bound"

@@ -14,8 +14,8 @@ var addedNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(\$[\w.]+)\s*[+-]\s*[1-9]|States\.MathAdd\(\s*(\$[\w.]+)`)
 })
 
-// brokenCount finds a Choice that leaves an unbounded loop by a count, and the count: some turns do not add to it. Both
-// are empty if there is none.
+// brokenCount finds a Choice that leaves an unbounded loop by a count, and the count, which does not bound it: not each
+// turn adds to it, or the comparison holds too seldom. Both are empty if there is none.
 func (b *boundEdit) brokenCount() (choice, count string) {
 	var counts []string
 	for _, s := range b.loop.Flow.States {

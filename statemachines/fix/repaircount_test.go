@@ -31,7 +31,7 @@ func TestBoundBesideABrokenCount(t *testing.T) {
 		`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "FAILED"`, `"Condition": "{% $states.input.QueryExecution.Status.State = 'FAILED' %}"`,
 		`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "CANCELLED"`, `"Condition": "{% $states.input.QueryExecution.Status.State = 'CANCELLED' %}"`,
 		`"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "RUNNING"`, `"Condition": "{% $states.input.QueryExecution.Status.State = 'RUNNING' %}"`).Replace(path[1:])
-	const advice = `"Done?" compares $n, and not each turn adds to that: if that is its bound, mend it instead`
+	const advice = `"Done?" compares $n, and that does not bound the loop: if it is meant to, mend it instead`
 	for name, c := range map[string]struct {
 		text    string
 		maxWait time.Duration

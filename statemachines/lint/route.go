@@ -207,6 +207,9 @@ func (w *walk) splitTexts(s *asl.State, env typecheck.Env, ways []typecheck.Way)
 			each := make([]typecheck.Env, len(words))
 			for n, word := range words {
 				each[n] = env.Narrow(o.variable, o.path(), word)
+				if texts, _ := readOperand(each[n], o).Literals(); len(texts) != 1 { // such as an item far in a list
+					return nil
+				}
 			}
 			return each
 		}
