@@ -7,13 +7,13 @@ import (
 
 // TellsFailure tells whether a member of an answer tells of a failure, by its name: ErrorMessage,
 // FailureReasons. Before a failure, an answer may lack it.
-func (m *Member) TellsFailure() bool {
+func (m Member) TellsFailure() bool {
 	holds := m.Shape.Type == String || m.Shape.Type == Structure || m.Shape.Type == List
 	return holds && failureMember().MatchString(m.Name) && !reaction().MatchString(m.Name)
 }
 
 // TellsEnd tells whether a member of an answer is the time at which something ended, by its name: CompletedAt.
-func (m *Member) TellsEnd() bool { return m.Shape.Type == Timestamp && endMember().MatchString(m.Name) }
+func (m Member) TellsEnd() bool { return m.Shape.Type == Timestamp && endMember().MatchString(m.Name) }
 
 var (
 	// failureMember matches the name of a member that tells of a failure. reaction excludes ActionOnFailure and MaxErrors.

@@ -167,7 +167,8 @@ func (l *loop) behindCount(s *asl.State) *asl.State {
 	return s
 }
 
-// readsCount tells whether the JSON of a rule reads a variable that the loop counts in, or that its poll counts in, or a member of the data that a Pass counts in.
+// readsCount tells whether the JSON of a rule reads a variable that the loop counts in, or that its poll counts in, or
+// a member of the data that a Pass counts in.
 func (l *loop) readsCount(rule []byte) bool {
 	return slices.ContainsFunc(l.counted(), func(name string) bool { return readsVariable(rule, name) }) ||
 		slices.ContainsFunc(l.countedMembers(), func(path string) bool { return readsMember(rule, path) }) ||

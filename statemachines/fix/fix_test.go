@@ -180,6 +180,7 @@ func TestRefusals(t *testing.T) {
 		`the success SUCCEEDED of athena:StartQueryExecution leads to the Fail state "Failed"`: strings.NewReplacer(
 			`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Failed"`, `"FAILED", "Next": "Failed"`, `"FAILED", "Next": "Report"`,
 		).Replace(machine("", "", "", "")),
+		`"Done?" `: strings.Replace(machine("", "", `, "Assign": {"x": 1}`, ""), `"Report":  {"Type": "Succeed"}`, `"Report":  {"Type": "Pass", "Parameters": {"x.$": "$x"}, "End": true}`, 1),
 		`begins at the Choice "Done?", and a compiled loop begins with a poll or a Wait: lead to "Get" first`: strings.NewReplacer(`"Pass", "Result": {"id": "q"}, "Next": "Wait"`,
 			`"Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "Next": "Done?"`, `"Report":  {"Type": "Succeed"}`, `"Report":  `+look+`, "End": true}`).Replace(machine("", "", "", "")),
 		`begins at the Choice "Done?", with the answer of "First": lead from there to "Get"`: strings.Replace(machine("", "", "", `, "First": `+look+`, "ResultPath": "$.q", "Next": "Done?"}`),

@@ -45,7 +45,8 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 	return &checker{
 		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
-		timers: map[*asl.Flow]*timer{}, timed: map[int]*typecheck.Checker{}, fates: map[*asl.Flow]*fate{}, leads: map[leadsKind]*leads{}, successes: map[*asl.Flow]bool{},
+		timers: map[*asl.Flow]*timer{}, timed: map[int]*typecheck.Checker{}, fates: map[*asl.Flow]*fate{},
+		leads: map[leadsKind]*leads{}, successes: map[*asl.Flow]bool{},
 	}
 }
 

@@ -119,7 +119,7 @@ func forCalls(called string, t *asl.Template, do func(called string, call *intri
 func holdsItself(called, text string) bool {
 	return slices.ContainsFunc(name().FindAllStringIndex(text, -1), func(at []int) bool {
 		of, isMember := strings.CutSuffix(text[:at[0]], ".")
-		return text[at[0]:at[1]] == called && !(isMember && strings.HasSuffix(of, "]"))
+		return text[at[0]:at[1]] == called && (!isMember || !strings.HasSuffix(of, "]"))
 	})
 }
 

@@ -34,7 +34,8 @@ func (c *checker) comesToDefault(s *asl.State, env typecheck.Env, o operand, val
 	if o.variable != "" || len(o.steps) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(c.types.Step(s, env.Narrow(o.variable, o.path(), value), typecheck.Value{}), func(way typecheck.Way) bool { return way.Kind == asl.TransitionDefault })
+	ways := c.types.Step(s, env.Narrow(o.variable, o.path(), value), typecheck.Value{})
+	return slices.ContainsFunc(ways, func(way typecheck.Way) bool { return way.Kind == asl.TransitionDefault })
 }
 
 // readOperand is the value of an operand in an environment.

@@ -89,17 +89,17 @@ func appendConjuncts(all []conjunct, c *asl.Condition) []conjunct {
 
 // textOfCondition is the same for conditions that say the same.
 func textOfCondition(c *asl.Condition) string {
-	text := fmt.Sprint(c.Operator, c.Variable, c.Value, c.ValuePath)
+	texts := []string{fmt.Sprint(c.Operator, c.Variable, c.Value, c.ValuePath)}
 	for _, part := range c.Or {
-		text += " or " + textOfCondition(part)
+		texts = append(texts, "or", textOfCondition(part))
 	}
 	for _, part := range c.And {
-		text += " and " + textOfCondition(part)
+		texts = append(texts, "and", textOfCondition(part))
 	}
 	if c.Not != nil {
-		text += " not " + textOfCondition(c.Not)
+		texts = append(texts, "not", textOfCondition(c.Not))
 	}
-	return "(" + text + ")"
+	return "(" + strings.Join(texts, " ") + ")"
 }
 
 func appendParts(all []conjunct, p *jsonata.Part) []conjunct {

@@ -11,8 +11,8 @@ import (
 // judgeUnfinished finds statuses of a job that still runs which a rule names, and leads where a success goes. A
 // machine may wait for just that: where a waiter does, or another loop polls on, nothing is found.
 func (c *checker) judgeUnfinished(r *reading, row *Row) (rule string, severity diag.Severity, text string) {
-	if row.Ends != EndsSuccess && row.Ends != GoesOn || row.Held || row.Change || row.Later || row.Kind != "" || row.OtherKind || len(row.Routes) != 1 || r.Retries ||
-		!r.joinsSuccess(row) || !r.someRunningPollsOn() {
+	if row.Ends != EndsSuccess && row.Ends != GoesOn || row.Held || row.Change || row.Later || row.Kind != "" || row.OtherKind || len(row.Routes) != 1 ||
+		r.Retries || !r.joinsSuccess(row) || !r.someRunningPollsOn() {
 		return "", 0, ""
 	}
 	values := slices.DeleteFunc(slices.Clone(row.Values), func(value string) bool { return !r.spelled[value] || !r.isUnfinished(value) })

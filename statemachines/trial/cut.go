@@ -181,7 +181,7 @@ func (p *pair) first(ctx context.Context, s *subject, sc *script, input []byte, 
 func (p *pair) wayToCut(ctx context.Context, s *subject, input []byte, at circumstances) (*observed, error) {
 	c := p.cut
 	if c == nil || c.inside[s.machine.StartAt] {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there is none
 	}
 	return remember(c.before, at.execution+string(input), func() (*observed, error) {
 		return p.before.run(ctx, &script{}, input, at, part{leaves: func(state string) bool { return c.inside[state] }}, p.options)
