@@ -258,17 +258,6 @@ func endsWell(routes []route) bool {
 	return slices.ContainsFunc(routes, func(way route) bool { return !way.late && (way.ends == EndsSuccess || way.ends == GoesOn) })
 }
 
-// hides tells whether a failure ends the execution as a success, with nobody told:
-// in a Succeed state, or the way a success goes, where nothing can look at it.
-func (r *reading) hides(row *Row) bool {
-	for _, route := range r.routes[row.Values[0]] {
-		if route.leaf == nil || !succeeds(r.Flow, route.leaf.Name) {
-			return false
-		}
-	}
-	return r.joinsSuccess(row)
-}
-
 // states tells whether the catalogue states that a row's values are no end, and no
 // rule names one.
 func (r *reading) states(row *Row) bool {
