@@ -125,6 +125,7 @@ func (c *checker) retryLoopAround(f *asl.Flow, s *asl.State, polling []asl.Retri
 	c.limitOf(f).addTo(&l.Bound)
 	before := len(c.findings)
 	c.reportEndlessRetry(s, polling, &l)
+	c.pollAround(s)
 	l.Findings = slices.Clone(c.findings[before:])
 	c.tables = append(c.tables, l)
 }
