@@ -8,17 +8,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// hides tells whether a failure ends the execution as a success, with nobody told: in a Succeed state, or the way a
-// success goes, where nothing can look at it.
-func (r *reading) hides(row *Row) bool {
-	for _, way := range r.routes[row.Values[0]] {
-		if way.leaf == nil || !r.succeedsBlind(way) {
-			return false
-		}
-	}
-	return r.joinsSuccess(row)
-}
-
 // succeedsBlind tells whether the states behind a route end the execution as a success, and none can see the status.
 func (r *reading) succeedsBlind(way route) bool {
 	if succeeds(r.Flow, way.leaf.Name) {

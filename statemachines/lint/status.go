@@ -258,6 +258,17 @@ func endsWell(routes []route) bool {
 	return slices.ContainsFunc(routes, func(way route) bool { return !way.late && (way.ends == EndsSuccess || way.ends == GoesOn) })
 }
 
+// hides tells whether a failure ends the execution as a success, with nobody told: in a Succeed state, or the way a
+// success goes, where nothing can look at it.
+func (r *reading) hides(row *Row) bool {
+	for _, way := range r.routes[row.Values[0]] {
+		if way.leaf == nil || !r.succeedsBlind(way) {
+			return false
+		}
+	}
+	return r.joinsSuccess(row)
+}
+
 // states tells whether the catalogue states that a row's values are no end, and no
 // rule names one.
 func (r *reading) states(row *Row) bool {
@@ -366,7 +377,7 @@ func (r *reading) sayWhoTells(job *catalog.Job) string {
 	case event == nil:
 		return ""
 	}
-	text := fmt.Sprintf("%s sends the event %q when the job ends%s: wait for it with a task token", service, event.DetailTypes[0], r.onlyWith())
+	text := fmt.Sprintf("%s sends the event %s when the job ends%s: wait for it with a task token", service, quoteAny(event.DetailTypes), r.onlyWith())
 	if event.Delivery == catalog.BestEffort {
 		text += ", and poll seldom in case it is lost (best effort)"
 	}
