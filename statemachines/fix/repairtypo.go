@@ -1,7 +1,6 @@
 package fix
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,10 +21,7 @@ var quotedWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // broke. A call with two wrong arguments breaks until both are right, and a run may break at
 // another wrong word behind it, so the last edits mend all of the state, and all of the machine.
 func (c *checked) correct(f lint.Finding) []candidate {
-	found := c.dropIdle(f)
-	if found != nil {
-		return found
-	}
+	var found []candidate
 	for _, wrong := range c.wrongWords(f) {
 		one := c.putWords(func(other lint.Finding, word string) bool {
 			return word == wrong && other.Rule == f.Rule && other.Suggestion == f.Suggestion
@@ -67,45 +63,9 @@ func withEdits(edits, others []edit.Edit) []edit.Edit {
 	return edits
 }
 
-// dropIdle are the edits that take the wrong word of a finding away, where the right one stands beside it.
-func (c *checked) dropIdle(f lint.Finding) []candidate {
-	var all []candidate
-	for _, wrong := range c.wrongWords(f) {
-		if edits := c.dropWord(f, wrong); edits != nil && f.Rule == typecheck.EnumValue {
-			about := fmt.Sprintf("%q stands beside %q", f.Suggestion, wrong)
-			all = append(all, candidate{class: Offered, edits: edits, about: about, frame: framesOfWord(wrong), idle: true})
-		}
-	}
-	return all
-}
-
 // framesOfWord are the answers with a word that no service says.
 func framesOfWord(word string) []trial.Kind {
 	return []trial.Kind{{Sort: trial.Status, Value: word}, {Sort: trial.Never, Value: word}}
-}
-
-// dropWord takes a wrong word out of a list that has the right one; nil if there is no such list.
-func (c *checked) dropWord(f lint.Finding, wrong string) []edit.Edit {
-	at, inOr := strings.CutSuffix(f.Pointer, "/StringEquals")
-	if inOr {
-		or := nodeAt(c.root, at[:strings.LastIndex(at, "/")])
-		if or == nil || or.Kind != jsontree.Array || !slices.ContainsFunc(or.Items, func(item *jsontree.Node) bool {
-			equals := item.Get("StringEquals")
-			return equals != nil && equals.Text == f.Suggestion
-		}) {
-			return nil
-		}
-		return []edit.Edit{{Op: edit.Remove, At: at}}
-	}
-	node := nodeAt(c.root, f.Pointer)
-	if node == nil || node.Kind != jsontree.String || !regexp.MustCompile(`\[[^\]]*['"]`+regexp.QuoteMeta(f.Suggestion)+`['"][^\]]*\]`).MatchString(node.Text) {
-		return nil
-	}
-	text := withoutWord(node.Text, wrong)
-	if text == node.Text {
-		return nil
-	}
-	return []edit.Edit{{Op: edit.Replace, At: f.Pointer, Value: jsontree.Quote(text)}}
 }
 
 // wrongWords are the words of a finding that can be replaced by the one that lint suggests.

@@ -145,6 +145,7 @@ func (c *checker) checkTypes(types *typecheck.Checker) {
 	}
 	for _, f := range types.Findings() {
 		if !slices.Contains(c.off, f.Rule) {
+			f = c.noteSpare(f)
 			c.findings = append(c.findings, Finding{Problem: f.Problem, Rule: f.Rule})
 		}
 	}

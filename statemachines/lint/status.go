@@ -260,11 +260,11 @@ func endsWell(routes []route) bool {
 	return slices.ContainsFunc(routes, func(way route) bool { return !way.late && (way.ends == EndsSuccess || way.ends == GoesOn) })
 }
 
-// hides tells whether a failure ends the execution as a success, with nobody told:
-// in a Succeed state, or the way a success goes, where nothing can look at it.
+// hides tells whether a failure ends the execution as a success, with nobody told: in a Succeed state, or the way a
+// success goes, where nothing can look at it.
 func (r *reading) hides(row *Row) bool {
-	for _, route := range r.routes[row.Values[0]] {
-		if route.leaf == nil || !succeeds(r.Flow, route.leaf.Name) {
+	for _, way := range r.routes[row.Values[0]] {
+		if way.leaf == nil || !r.succeedsBlind(way) {
 			return false
 		}
 	}
@@ -379,7 +379,7 @@ func (r *reading) sayWhoTells(job *catalog.Job) string {
 	case event == nil:
 		return ""
 	}
-	text := fmt.Sprintf("%s sends the event %q when the job ends%s: wait for it with a task token", service, event.DetailTypes[0], r.onlyWith())
+	text := fmt.Sprintf("%s sends the event %s when the job ends%s: wait for it with a task token", service, quoteAny(event.DetailTypes), r.onlyWith())
 	if event.Delivery == catalog.BestEffort {
 		text += ", and poll seldom in case it is lost (best effort)"
 	}
