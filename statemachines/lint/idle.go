@@ -10,6 +10,9 @@ func (c *checker) sayIdle(b *bounds, open *loop, tables []*reading) (idle, advic
 			idle, advice = c.sayNever(b, open, r)
 		}
 		if idle == "" {
+			idle, advice = b.sayLost(open)
+		}
+		if idle == "" {
 			idle = r.sayStill(open)
 		}
 		if idle != "" {
