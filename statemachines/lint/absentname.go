@@ -22,7 +22,7 @@ type laterMember struct {
 // laterIn are such members of an answer, the outermost ones.
 func laterIn(s *catalog.Shape, path string, found []laterMember) []laterMember {
 	const deepest = 4 // shapes may lead back to themselves
-	if s == nil || s.Type != catalog.Structure || len(memberPath().FindAllString(path, -1)) > deepest || strings.Count(path, ".") > deepest {
+	if s == nil || s.Type != catalog.Structure || strings.Count(path, ".") >= deepest {
 		return found
 	}
 	hasStatus := slices.ContainsFunc(s.Members, func(m catalog.Member) bool { return statusName().MatchString(m.Name) })
