@@ -67,16 +67,31 @@ func withEdits(edits, others []edit.Edit) []edit.Edit {
 	return edits
 }
 
-// dropIdle are the edits that take the wrong word of a finding away, where the right one stands beside it.
+// dropIdle are the edits that take the wrong words of a list away, where the right one stands beside them.
 func (c *checked) dropIdle(f lint.Finding) []candidate {
-	var all []candidate
-	for _, wrong := range c.wrongWords(f) {
-		if edits := c.dropWord(f, wrong); edits != nil && f.Rule == typecheck.EnumValue {
-			about := fmt.Sprintf("%q stands beside %q", f.Suggestion, wrong)
-			all = append(all, candidate{class: Offered, edits: edits, about: about, frame: framesOfWord(wrong), idle: true})
+	one := candidate{class: Offered, idle: true}
+	var words []string
+	for _, other := range c.findings {
+		if other.Rule != typecheck.EnumValue || other.Pointer != f.Pointer || other.Suggestion != f.Suggestion {
+			continue
+		}
+		for _, wrong := range c.wrongWords(other) {
+			edits := c.dropWord(other, wrong)
+			if edits == nil || slices.Contains(words, strconv.Quote(wrong)) {
+				continue
+			}
+			if len(one.edits) > 0 {
+				text, _ := unquote(one.edits[0].Value) // the list, without the words before
+				edits = []edit.Edit{{Op: edit.Replace, At: f.Pointer, Value: jsontree.Quote(withoutWord(text, wrong))}}
+			}
+			one.edits, one.frame, words = edits, append(one.frame, framesOfWord(wrong)...), append(words, strconv.Quote(wrong))
 		}
 	}
-	return all
+	if one.edits == nil {
+		return nil
+	}
+	one.about = fmt.Sprintf("%q stands beside %s", f.Suggestion, strings.Join(words, ", "))
+	return []candidate{one}
 }
 
 // framesOfWord are the answers with a word that no service says.
@@ -129,6 +144,9 @@ func (c *checked) putWords(takes func(f lint.Finding, wrong string) bool) candid
 			continue
 		}
 		wrong := c.wrongWords(f)[i]
+		if f.Rule == typecheck.EnumValue && c.dropWord(f, wrong) != nil {
+			continue // the right word stands beside it
+		}
 		made := c.correction(f, wrong)
 		if at := slices.IndexFunc(one.edits, func(e edit.Edit) bool { return e.At == f.Pointer }); at < 0 {
 			one.edits = append(one.edits, *made)
