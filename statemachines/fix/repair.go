@@ -395,6 +395,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if tried.blinded {
 		about += changed.rowsOfFailures(report)
 	}
+	if mended && tried.respells {
+		about += changed.rowsOfUnjudged(&tried, report, about)
+	}
 	if tried.also != "" {
 		about += "; " + tried.also
 	}

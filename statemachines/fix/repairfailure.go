@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // leadToFail are the edits that lead the values to a Fail state of their own; nil if no rule
@@ -39,6 +40,13 @@ func (e *statusEdit) leadToFail() []edit.Edit {
 		}
 	}
 	return nil
+}
+
+// isMisspelt tells whether a rule names one of the values by a wrong word: once that is right, the rule shows where failures go.
+func (e *statusEdit) isMisspelt() bool {
+	return slices.ContainsFunc(e.findings, func(f lint.Finding) bool {
+		return f.Rule == typecheck.EnumValue && slices.Contains(e.values, f.Suggestion)
+	})
 }
 
 // rulesFor are rules that take the values as another one takes a status, and how that one

@@ -346,6 +346,9 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 	case errors.Is(smallest, errStillFound) && startsAgainAt(l) != "":
 		return fmt.Sprintf("an error of %q leads to %q, which starts another job, and no bound of the polls counts that: "+
 			"retry the call, and let the Catch lead to a state that fails", l.Poll.Name, startsAgainAt(l))
+	case maxWait == 0 && smallest != nil && l.Bound.Idle != "":
+		_, advice, _ := strings.Cut(f.Message, "; ")
+		return "a second bound does not mend the first: " + l.Bound.Idle + ": " + advice
 	case maxWait == 0 && errors.Is(smallest, errStillFound) && r.all.roomOf(l.Poll.Name).loops == 1:
 		return smallest.Error() + ": count the turns on each way around the loop by hand, and put a Choice on each that leaves it by the count"
 	case maxWait > 0 && lacksEvents(smallest):

@@ -88,7 +88,7 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		e.leadToJudge()
 		e.leadWithFailures()
 		e.leadWithUnwanted()
-		if edits := e.leadToFail(); edits != nil {
+		if edits := e.leadToFail(); edits != nil && !e.isMisspelt() {
 			e.add(edits...)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
@@ -89,6 +90,9 @@ func (c *checked) putWords(takes func(f lint.Finding, wrong string) bool) candid
 			continue
 		}
 		wrong := c.wrongWords(f)[i]
+		if f.Severity == diag.Note {
+			continue // the right word stands beside it
+		}
 		made := c.correction(f, wrong)
 		if at := slices.IndexFunc(one.edits, func(e edit.Edit) bool { return e.At == f.Pointer }); at < 0 {
 			one.edits = append(one.edits, *made)

@@ -19,12 +19,16 @@ func (p *pair) findStatuses(ctx context.Context, role string, input []byte) erro
 		return nil
 	}
 	if slices.ContainsFunc(p.before.unknown, func(u simulate.Unknown) bool { return u.State == role }) {
-		_, err := p.takeStatuses(ctx, role, p.drawStatuses(role), input)
+		_, err := p.takeStatuses(ctx, role, p.drawStatuses(role), nil, input)
 		return err
 	}
 	compared := p.compared(role)
 	for _, m := range c.known.Modelled(c.api.Output) {
-		if found, err := p.takeStatuses(ctx, role, c.modelStatuses(m, compared), input); found || err != nil {
+		whole := func(a answer) answer {
+			a.text = textOf(m.Put(c.known.Whole, a.kind.Value))
+			return a
+		}
+		if found, err := p.takeStatuses(ctx, role, c.modelStatuses(m, compared), whole, input); found || err != nil {
 			return err
 		}
 	}
@@ -70,36 +74,71 @@ func (c *callee) modelStatuses(m simulate.Member, compared []typecheck.Compared)
 }
 
 // takeStatuses takes answers for those of a poll, if some tell that the job runs, and others that it has ended. A job
-// has ended where the new machine does not ask again, and runs where neither ends.
-func (p *pair) takeStatuses(ctx context.Context, role string, all []answer, input []byte) (found bool, err error) {
-	good := -1
+// has ended where the new machine does not ask again, and runs where neither ends: an edit that leads a job to an end, or
+// away from it, shows so. If the old machine takes no status for a running job, one runs with which the new machine
+// asks again. whole adds to an answer the members that may come after an end; nil if nobody knows them.
+func (p *pair) takeStatuses(ctx context.Context, role string, all []answer, whole func(answer) answer, input []byte) (found bool, err error) {
+	var bare []answer
+	good, running, asked := -1, -1, -1
 	for i := range all {
-		a := &all[i]
-		before, after, err := p.playBoth(ctx, &script{task: role, answers: []answer{*a}, forever: true, events: fewEvents}, input)
+		before, after, less, err := p.tryStatus(ctx, role, &all[i], whole, input)
 		if err != nil {
 			return false, err
 		}
-		a.runs = before.visited(role) > 1 && after.visited(role) > 1
+		bare = append(bare, less...)
+		a, asksAgain := &all[i], after.visited(role) > 1
+		a.runs = asksAgain && before.visited(role) > 1
 		a.ended = after.visited(role) == 1 && after.Status != PollsOn
-		if a.ended && good < 0 && after.Status == string(sim.StatusSucceeded) {
+		switch {
+		case a.ended && good < 0 && after.Status == string(sim.StatusSucceeded):
 			good = i
+		case a.runs && running < 0:
+			running = i
+		case asksAgain && asked < 0 && a.kind.Value != UnknownValue:
+			asked = i
 		}
 	}
-	running := slices.IndexFunc(all, func(a answer) bool { return a.runs })
+	if running < 0 {
+		running = asked
+	}
 	if good < 0 {
 		good = slices.IndexFunc(all, func(a answer) bool { return a.ended })
 	}
 	if running < 0 || good < 0 {
 		return false, nil
 	}
+	all[running].runs = true
 	for _, s := range []*subject{p.before, p.after} {
 		for name, c := range s.callees {
 			if s.role(name) == role {
 				c.running, c.usual, c.answers = &all[running], all[good], all
+				c.bare = append(slices.Clip(c.bare), bare...)
 			}
 		}
 	}
 	return true, nil
+}
+
+// tryStatus plays a Task in both machines that always answers the same. Where the new machine breaks at an answer for want
+// of a member that may come after an end, the answer gets it, and less is the one without it.
+func (p *pair) tryStatus(
+	ctx context.Context, role string, a *answer, whole func(answer) answer, input []byte,
+) (before, after *observed, less []answer, err error) {
+	play := func(a answer) (before, after *observed, err error) {
+		return p.playBoth(ctx, &script{task: role, answers: []answer{a}, forever: true, events: fewEvents}, input)
+	}
+	if before, after, err = play(*a); err != nil || whole == nil || !after.IsBroken() {
+		return before, after, nil, err
+	}
+	more := whole(*a)
+	b, filled, err := play(more)
+	if err != nil || filled.IsBroken() {
+		return before, after, nil, err
+	}
+	a.ended = after.visited(role) == 1
+	less = append(less, *a)
+	*a = more
+	return b, filled, less, nil
 }
 
 // changes are the values that one has otherwise than another, as JSON but for texts.

@@ -22,6 +22,9 @@ type Response struct {
 	Usual any
 	// Bare is it with no more than the model requires.
 	Bare any
+	// Whole is it with the members, too, that by their names are there only after a failure, or after an end; nil for
+	// the answers about a job.
+	Whole any
 	// Statuses are the answers of a call that describes a job or a resource, by its
 	// status; nil for any other call.
 	Statuses []StatusResponse
@@ -304,7 +307,8 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 // response is the answer of a call of a Task that is about no status. finish completes it.
 func (a *answers) response(bare *answers, t *task, finish func(answer any) any) *Response {
 	spell := func(a *answers) any { return spellAnswer(finish(a.ofCall(t.operation, t.result())), t.result()) }
-	return &Response{Usual: spell(a), Bare: spell(bare)}
+	whole := spellAnswer(finish(a.with(t.operation).Of(t.result())), t.result())
+	return &Response{Usual: spell(a), Bare: spell(bare), Whole: whole}
 }
 
 // respond adds the answers of the Tasks of a job. least is its behaviour with no more than
