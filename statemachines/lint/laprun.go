@@ -309,21 +309,7 @@ func (run *lapRun) tick(c *checker, p *path) (seconds float64, ok bool) {
 // ways returns the ways that stay in the loop, and the exits. known is false if a bound may be
 // reached or not.
 func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []string, known bool) {
-	types := cmp.Or(run.types, c.types)
-	result := types.Result(at.state)
-	if at.state == run.reading.Poll && run.value != "" {
-		result = run.reading.narrow(result, run.reading.status, run.value)
-	}
-	ways := slices.DeleteFunc(types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
-		if at.state == run.error.at {
-			return way.Transition != run.error.way
-		}
-		return way.Kind == asl.TransitionCatch
-	})
-	run.taken = append(run.taken, asl.Transition{To: at.state.Name})
-	for _, way := range ways {
-		run.taken = append(run.taken, way.Transition)
-	}
+	ways := run.stepFrom(c, at)
 	b, fixed := c.boundsOf(run.loop), false
 	if run.stays && at.state.Choice != nil {
 		if inside := slices.DeleteFunc(slices.Clone(ways), func(way typecheck.Way) bool { return !run.loop.inside[way.To] }); len(inside) > 0 {
@@ -369,6 +355,26 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		exits = nil // it is taken in each lap or in none
 	}
 	return stay, exits, true
+}
+
+// stepFrom returns the ways from an entry by the answer of the run, or by its error, and notes that they are taken.
+func (run *lapRun) stepFrom(c *checker, at entry) []typecheck.Way {
+	types := cmp.Or(run.types, c.types)
+	result := types.Result(at.state)
+	if at.state == run.reading.Poll && run.value != "" {
+		result = run.reading.narrow(result, run.reading.status, run.value)
+	}
+	ways := slices.DeleteFunc(types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
+		if at.state == run.error.at {
+			return way.Transition != run.error.way
+		}
+		return way.Kind == asl.TransitionCatch
+	})
+	run.taken = append(run.taken, asl.Transition{To: at.state.Name})
+	for _, way := range ways {
+		run.taken = append(run.taken, way.Transition)
+	}
+	return ways
 }
 
 // polled is the Task that polls, or else the first that the loop turns through, or its Wait.

@@ -9,7 +9,8 @@ import (
 // a rule for other statuses. A job that runs has been followed to the bound.
 func (r *reading) pastBound() []string {
 	running := r.pollingValues()
-	if r.status == nil || r.bounds == nil || r.Bound.Error != "" || !slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind) || !slices.ContainsFunc(running, r.leavesLate) {
+	bounded := r.Bound.Error == "" && slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind)
+	if r.status == nil || r.bounds == nil || !bounded || !slices.ContainsFunc(running, r.leavesLate) {
 		return nil
 	}
 	var past []string

@@ -31,10 +31,14 @@ func TestSpareWords(t *testing.T) {
 		"pattern":    {`{"Condition": "{% $contains(` + state + `, /^(SUCCEEDED|COMPLETED)$/) %}` + done, []diag.Severity{diag.Note}},
 		"rules":      {`{"Condition": "{% ` + state + ` = 'SUCCEEDED' %}", "Next": "Done"}, {"Condition": "{% ` + state + ` = 'COMPLETED' %}` + done, []diag.Severity{diag.Note}},
 		"other ways": {`{"Condition": "{% ` + state + ` = 'SUCCEEDED' %}", "Next": "Wait"}, {"Condition": "{% ` + state + ` = 'COMPLETED' %}` + done, []diag.Severity{diag.Danger}},
-		"table": {`{"Condition": "{% $lookup({'SUCCEEDED': 'ok', 'COMPLETED': 'ok', 'FAILED': 'bad'}, ` + state + `) = 'ok' %}` + done,
-			[]diag.Severity{diag.Note}},
-		"other rows": {`{"Condition": "{% $lookup({'SUCCEEDED': 'ok', 'COMPLETED': 'fine', 'FAILED': 'bad'}, ` + state + `) = 'ok' %}` + done,
-			[]diag.Severity{diag.Danger}},
+		"table": {
+			`{"Condition": "{% $lookup({'SUCCEEDED': 'ok', 'COMPLETED': 'ok', 'FAILED': 'bad'}, ` + state + `) = 'ok' %}` + done,
+			[]diag.Severity{diag.Note},
+		},
+		"other rows": {
+			`{"Condition": "{% $lookup({'SUCCEEDED': 'ok', 'COMPLETED': 'fine', 'FAILED': 'bad'}, ` + state + `) = 'ok' %}` + done,
+			[]diag.Severity{diag.Danger},
+		},
 		"alone": {`{"Condition": "{% ` + state + ` = 'COMPLETED' %}` + done, []diag.Severity{diag.Danger}},
 		"no value is left": {`{"Condition": "{% ` + state + ` = 'SUCCEEDED` + "' %}" + `", "Next": "Done"},
 			{"Condition": "{% ` + state + ` in ['FAILED', 'STOPPED', 'TIMEOUT', 'ERROR', 'EXPIRED', 'REJECTED'] %}", "Next": "Bad"}`, []diag.Severity{diag.Note}},

@@ -17,24 +17,14 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	if row.FailsAt != "" && !row.Lacks { // the rule absent-member reports a member that is missing
 		return r.judgeFailing(row)
 	}
-	if r.isMeanwhile(row) {
-		row.Meanwhile = true
-	}
-	if row.Meanwhile || row.OtherKind {
+	row.Meanwhile = row.Meanwhile || r.isMeanwhile(row)
+	if row.Meanwhile || row.OtherKind || row.Held && row.Ends == PollsOn {
 		return "", 0, ""
 	}
 	names, to := list(row.Values), first(r.targetsOf(r.wrong(row), r.trunk()))
-	of := fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.Operation)
-	if row.Kind != "" {
-		of = fmt.Sprintf("%s %s of %s with %s, but ", names, row.is(), r.Operation, row.Kind)
-	}
-	if row.Partial {
-		of = fmt.Sprintf("%s of %s says that the job has ended with a part of its work done, but ", names, r.Operation)
-	}
+	of := r.sayMeaning(row, names)
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
-	case row.Held && row.Ends == PollsOn:
-		return "", 0, ""
 	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(row)):
 		if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
 			return StatusPollsOn, diag.Warning, r.sayWrongEnd(of, row.Meaning, row.Ends, to) + ", unless the job may have this status before it begins"
@@ -70,6 +60,18 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return r.judgeGoing(row, names, to)
 	}
 	return "", 0, ""
+}
+
+// sayMeaning says what the values of a row mean, in front of where they lead.
+func (r *reading) sayMeaning(row *Row, names string) string {
+	switch {
+	case row.Partial:
+		return fmt.Sprintf("%s of %s says that the job has ended with a part of its work done, but ", names, r.Operation)
+	case row.Kind != "":
+		return fmt.Sprintf("%s %s of %s with %s, but ", names, row.is(), r.Operation, row.Kind)
+	default:
+		return fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.Operation)
+	}
 }
 
 // is says how the values of a row end the job.

@@ -63,7 +63,9 @@ func (r *Run) staysIn(frame []Kind) bool {
 }
 
 // IsBroken tells whether a run ended in an error that the engine has with the definition.
-func (o Outcome) IsBroken() bool { return o.Status == string(sim.StatusFailed) && IsEngineError(o.Error) }
+func (o Outcome) IsBroken() bool {
+	return o.Status == string(sim.StatusFailed) && IsEngineError(o.Error)
+}
 
 // IsEngineError tells whether an error, by its name, is one that the engine has with a definition: no Task fails by it,
 // and no time is over.
