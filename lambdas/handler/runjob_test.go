@@ -286,7 +286,8 @@ func TestRunJobConcurrentTakeover(t *testing.T) {
 			require.Equal(t, 1, w.service.count())
 			if class == "none" {
 				require.Equal(t, startrecord.StatusUnknown, w.record(t, key).Status)
-				require.Equal(t, map[string]int{handler.ErrorJobStartUnknown: 16}, said)
+				require.GreaterOrEqual(t, said[handler.ErrorJobStartUnknown], 1)
+				require.Equal(t, 16, said[handler.ErrorJobStartUnknown]+said[handler.ErrorJobStartInProgress], "each that reads it writes it, so one may come late each time")
 				return
 			}
 			require.Equal(t, startrecord.StatusStarted, w.record(t, key).Status)

@@ -83,8 +83,8 @@ By default fix takes sync where it can replace the loop and the Task that starts
 job, and variables elsewhere, with a note that says why. The Lambda strategies start
 the job themselves: take them for a new machine, with jobpoller compile.
 
-Exit codes: 0 no finding is left to mend; 1 a repair is offered, or a finding or a loop
-stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
+Exit codes: 0 no finding is left to mend; 1 a repair is offered, or a finding or a
+loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
 		Example: `  jobpoller fix poller.asl.json
   jobpoller fix poller.asl.json --write --max-wait 2h
   jobpoller fix poller.asl.json --accept unretried-task@GetStatus
