@@ -314,7 +314,7 @@ func TestReasons(t *testing.T) {
 		"a Choice that counts, and sets on the way out": {two(`, "Assign": {"x": 1}`, `, "Assign": {"x": 1}`), fix.Options{}, `"Bad?" changes data of the execution`},
 		"two Choices, a rule with an Assign":            {two(sets, ""), fix.Options{}, `"Bad?" changes data of the execution`},
 		"two Choices, one with an Output":               {twoInJSONata("", `, "Output": {}`), fix.Options{}, `"Bad?" changes data of the execution`},
-		"two, of which a rule has Output":               {twoInJSONata(`, "Output": {}`, ""), fix.Options{}, `"Bad?" changes data of the execution`},
+		"two Choices, and a rule has Output":            {twoInJSONata(`, "Output": {}`, ""), fix.Options{}, `"Bad?" changes data of the execution`},
 		"a rule that sets on the way back": {
 			queryInJSONata("", strings.Replace(running, `"Next"`, `"Assign": {"x": 1}, "Next"`, 1), ""), fix.Options{}, "",
 		},

@@ -39,8 +39,8 @@ func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
 // errStillFound is of an edit that does not mend.
 var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
 
-// errRejected is of an edit with which the definition breaks a rule of the language, as one does that nothing leads to
-// a state any more.
+// errRejected is of an edit after which the definition breaks a rule of the language: nothing leads to a state any more,
+// for example.
 var errRejected = errors.New("AWS rejects the definition with the smallest edit")
 
 // foundError is of an edit that brings a finding.

@@ -142,7 +142,7 @@ func (c *checker) countEarly(l *loop, r *reading) *laps {
 }
 
 // lengthOf runs a few laps as the execution starts, and then at other times: it looks for the
-// first at which the laps leave. never tells that they do not within a year; if neither is known, both are zero.
+// first at which the laps leave. never tells that they do not within a year. Both are zero if nobody knows.
 func (c *checker) lengthOf(run lapRun, from arrival) (length time.Duration, never bool) {
 	run.types.SetElapsed(from.ahead)
 	run.follow(&path{at: from.entry})

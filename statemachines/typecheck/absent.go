@@ -49,8 +49,8 @@ func NarrowTo(v Value, path, literals []string) Value {
 	return out
 }
 
-// Without is the value without the member at a path, as of Narrow, of which an index stands
-// for each item. What is above it stays. A path that ends in an index empties the list.
+// Without is the value without the member at a path, as of Narrow. An index in the path stands for
+// each item. The members around it stay. A path that ends in an index empties the list.
 func Without(v Value, path []string) Value {
 	return changeMember(v, namesOf(path), func(Value) Value { return absent })
 }
