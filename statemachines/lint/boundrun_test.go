@@ -11,11 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -33,7 +31,6 @@ type polledLoop struct {
 	form    deadline // of the bound "deadline"
 	polls   string   // the operation
 	fails   bool     // each call, and a Catch leads it past the bound
-	broken  string   // what fails at the first poll: "rule", "bound", "answer" or nothing
 	extra   string   // a state more in each turn: "Pass", "Choice", "Lambda", "Map", "Parallel" or nothing
 }
 
@@ -148,16 +145,14 @@ func (l polledLoop) flow() string {
 	if l.extra != "" {
 		states = append(states, l.state("Extra", l.extra, next("Extra")))
 	}
-	answer := map[string]string{"answer": ".Nowhere"}[l.broken]
-	call, wait := `"Parameters": {"ExecutionArn": "e"}, "ResultPath": null, "Assign": {"d.$": "$`+answer+`"}`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}`
+	call, wait := `"Parameters": {"ExecutionArn": "e"}, "ResultPath": null, "Assign": {"d.$": "$"}`, `"Assign": {"n.$": "States.MathAdd($n, 1)"}`
 	rules := `{"Variable": "$d.Status", "StringEquals": "SUCCEEDED", "Next": "Ok"}, {"Variable": "$d.Status", "StringEquals": "FAILED", "Next": "Ko"}`
 	late := fmt.Sprintf(`, {"Variable": "$n", "NumericGreaterThanEquals": %d, "Next": "Late"}`, l.limit)
 	if l.jsonata {
-		call, wait = `"Arguments": {"ExecutionArn": "e"}, "Assign": {"d": "{% $states.result`+answer+` %}"}`, `"Assign": {"n": "{% $n + 1 %}"}`
+		call, wait = `"Arguments": {"ExecutionArn": "e"}, "Assign": {"d": "{% $states.result %}"}`, `"Assign": {"n": "{% $n + 1 %}"}`
 		rules = `{"Condition": "{% $d.Status = 'SUCCEEDED' %}", "Next": "Ok"}, {"Condition": "{% $d.Status = 'FAILED' %}", "Next": "Ko"}`
 		late = fmt.Sprintf(`, {"Condition": "{%% $n >= %d %%}", "Next": "Late"}`, l.limit)
 	}
-	rules, late = l.breakRules(rules, late)
 	catch, other := "", next("Done?")
 	if l.fails {
 		catch = fmt.Sprintf(`"Catch": [{"ErrorEquals": ["States.ALL"], "Next": %q}], `, next("Done?")) // past the bound
@@ -191,72 +186,6 @@ func (l polledLoop) flow() string {
 		states = append(states, `"Late": {"Type": "Fail", "Error": "Late"}`)
 	}
 	return `"StartAt": "Begin", "States": {` + strings.Join(states, ",\n") + `}`
-}
-
-// breakRules puts what fails into the rules: a member that is never there in front of them all, or a comparison of a
-// text with a number as the bound.
-func (l polledLoop) breakRules(rules, late string) (string, string) {
-	if l.broken == "rule" && l.jsonata {
-		return `{"Condition": "{% ('' & $d.Status) > 1 %}", "Next": "Ok"}, ` + rules, late
-	}
-	switch l.broken {
-	case "rule":
-		return `{"Variable": "$d.Nowhere", "StringEquals": "SUCCEEDED", "Next": "Ok"}, ` + rules, late
-	case "bound":
-		return rules, `, {"Condition": "{% $now() > $n %}", "Next": "Late"}`
-	}
-	return rules, late
-}
-
-// requireBroken requires that lint says which state fails at the first poll, as a run does, and claims no loop without a
-// bound beside it.
-func (l polledLoop) requireBroken(t *testing.T) (polled bool) {
-	t.Helper()
-	m, err := asl.Parse([]byte(l.text()))
-	require.NoError(t, err, l.text())
-	ran, err := sim.Run(t.Context(), m, []byte(`{"items": [1]}`), sim.Options{Handler: func(context.Context, sim.Call) (sim.Reply, error) {
-		return sim.Reply{Output: map[string]any{"Status": "RUNNING"}}, nil
-	}})
-	require.NoError(t, err, l.text())
-	if ran.Calls["Get"] == 0 {
-		return false // it fails, or ends, before that
-	}
-	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
-	require.NoError(t, err)
-	findings, loops := lint.CheckLoops(m, lint.Options{Types: types})
-	require.Len(t, loops, 1)
-	why := fmt.Sprintf("%+v\n%s\n%s %s\n%s", l, loops[0].String(), ran.Error, ran.Cause, l.text())
-	require.Equal(t, 1, ran.Visits["Get"], why) // its retries are calls, too
-	require.Equal(t, ran.Error, loops[0].Bound.Error, why)
-	require.Equal(t, 1, loops[0].Bound.Polls, why)
-	for _, f := range findings {
-		require.NotContains(t, []string{lint.UnboundedLoop, lint.EarlyBound, lint.EventBudget}, f.Rule, why)
-	}
-	return true
-}
-
-// A loop that fails at its first poll never comes to its bound.
-func TestBoundsBehindAFailure(t *testing.T) {
-	t.Parallel()
-	r, polled := rand.New(rand.NewPCG(7, 7)), 0
-	for range race.Of(150, 20) {
-		l := drawLoop(r)
-		forms := []string{"answer"}
-		if l.bound != "while" { // which polls on before it comes to what fails
-			forms = append(forms, "rule")
-		}
-		if l.jsonata && l.bound == "count" {
-			forms = append(forms, "bound")
-		}
-		if strings.HasPrefix(l.polls, "apptest:") { // without a model, nobody knows what its answer lacks
-			l.polls = "licensemanager:getLicenseConversionTask"
-		}
-		l.broken, l.fails = forms[r.IntN(len(forms))], false
-		if l.requireBroken(t) {
-			polled++
-		}
-	}
-	require.Greater(t, polled, race.Of(75, 5))
 }
 
 // text is the definition.

@@ -12,7 +12,6 @@ func (c *checker) checkEarly(l *loop, r *reading) {
 	b := c.boundsOf(l)
 	text := ""
 	switch {
-	case r.Bound.Error != "": // no bound is reached
 	case r.Bound.Kind == ByTime && b.length > 0:
 		text = b.sayEarly(r)
 	case r.Bound.Kind == ByTime:

@@ -90,7 +90,7 @@ func (r *reading) failsRunning() *asl.State {
 		}
 		for _, way := range r.takenBy(value) {
 			goesOn := way.ends == PollsOn || way.ends == NextJob || way.ends == StartsAgain || way.ends == EndsUnknown
-			if way.failed == nil || way.caught && goesOn || at != nil && way.failed != at || pollsByRetry(way.failed) {
+			if way.failed == nil || way.caught && goesOn || r.lacking[value] || at != nil && way.failed != at || pollsByRetry(way.failed) {
 				return nil
 			}
 			at = way.failed
@@ -99,58 +99,23 @@ func (r *reading) failsRunning() *asl.State {
 	return at
 }
 
-// failsUnjudged is the state of a loop whose statuses are not judged that fails in each turn, a Choice for each status
-// that its rules do not take before; nil if there is none, or if the loop turns without it.
+// failsUnjudged is the Choice of a loop whose statuses are not judged that fails for each status that its rules do not
+// take before, and never leads back; nil if there is none, or if the loop turns without it.
 func (c *checker) failsUnjudged(l *loop, r *reading) *asl.State {
 	if r.status != nil || r.Retries {
 		return nil
 	}
 	for _, s := range l.states {
+		if s.Choice == nil || !c.types.FailsRule(s, c.types.Input(s)) {
+			continue
+		}
+		leads := func(way typecheck.Way) bool { return l.inside[way.To] && !way.Fails }
 		without := func(from *asl.State, _ asl.Transition) bool { return from != s }
-		if c.failsIn(l, s) && len(loops(l.flow, l.states, without)) == 0 && c.comesAfter(l, s, r.polled()) {
+		if !slices.ContainsFunc(c.types.Try(s, c.types.Input(s), typecheck.Value{}), leads) && len(loops(l.flow, l.states, without)) == 0 {
 			return s
 		}
 	}
 	return nil
-}
-
-// failsIn tells whether a state of a loop fails each time, and no way of it goes on in the loop.
-func (c *checker) failsIn(l *loop, s *asl.State) bool {
-	in := c.types.Input(s)
-	if s.Choice != nil && !c.types.FailsRule(s, in) || pollsByRetry(s) {
-		return false
-	}
-	fails := s.Choice != nil
-	for _, way := range c.types.Try(s, in, c.types.Result(s)) {
-		if fails = fails || way.Fails; !way.Fails && l.inside[way.To] {
-			return false
-		}
-	}
-	return fails
-}
-
-// comesAfter tells whether the first turn of a loop comes to a state only behind another one, or is there.
-func (c *checker) comesAfter(l *loop, s, poll *asl.State) bool {
-	if s == poll {
-		return true
-	}
-	seen := map[*asl.State]bool{poll: true}
-	var next func(from *asl.State) bool
-	next = func(from *asl.State) bool {
-		if from == nil || !l.inside[from.Name] || seen[from] {
-			return false
-		}
-		seen[from] = true
-		return from == s || slices.ContainsFunc(from.Transitions(), func(way asl.Transition) bool { return next(l.flow.State(way.To)) })
-	}
-	return !slices.ContainsFunc(c.entriesOf(l), func(at entry) bool { return next(at.state) })
-}
-
-// hasDanger tells whether whole models show what is wrong with a state that fails.
-func (c *checker) hasDanger(s *asl.State) bool {
-	return c.complete && slices.ContainsFunc(c.types.Findings(), func(f typecheck.Finding) bool {
-		return f.Severity >= diag.Danger && isBelow(f.Pointer, s.Position.Pointer)
-	})
 }
 
 // isEachStated tells whether the catalogue states what each value of a row means.

@@ -10,7 +10,7 @@ import (
 // checkLast notes a loop that asks whether its bound is reached before it looks at the status: the answer of
 // the last poll is not looked at, and a job that has succeeded by then counts as one that has not.
 func (c *checker) checkLast(r *reading) {
-	if r.status == nil || r.Retries || r.Bound.Error != "" || !slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind) {
+	if r.status == nil || r.Retries || !slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind) {
 		return
 	}
 	var values []string

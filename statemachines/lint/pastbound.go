@@ -9,7 +9,7 @@ import (
 // a rule for other statuses. A job that runs has been followed to the bound.
 func (r *reading) pastBound() []string {
 	running := r.pollingValues()
-	bounded := r.Bound.Error == "" && slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind)
+	bounded := slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind)
 	if r.status == nil || r.bounds == nil || !bounded || !slices.ContainsFunc(running, r.leavesLate) {
 		return nil
 	}

@@ -268,9 +268,10 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		c.addPlace(l, r, &running)
 		bound.Running = &running
 	}
-	c.addPlace(l, r, &bound)
-	if at := c.failsUnjudged(l, r); at != nil && (bound.isOwn() || c.hasDanger(at)) {
-		return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at)}
+	if c.addPlace(l, r, &bound); bound.isOwn() {
+		if at := c.failsUnjudged(l, r); at != nil {
+			return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at)}
+		}
 	}
 	switch {
 	case r.boundGoesOn:
