@@ -51,7 +51,7 @@ var besideCount = map[string][2]string{
 	"a way round": {`{"Variable": "$.d.TEXT", "StringEquals": "odd", "Next": "Late?"},`, `{"Condition": "{% $d.TEXT = 'odd' %}", "Next": "Late?"},`},
 }
 
-// countedPolls are the resources, the paths of what a Choice looks at, and of a text in the answer.
+// countedPolls have the resource of a poll, the member that the Choice looks at, and another text of the answer.
 var countedPolls = map[string][3]string{
 	"of a job":          {"arn:aws:states:::aws-sdk:sfn:describeExecution", "Status", "Name"},
 	"of nothing judged": {"arn:aws:states:::aws-sdk:s3:headObject", "StorageClass", "ContentType"},

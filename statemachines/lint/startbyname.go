@@ -116,7 +116,7 @@ func (c *checker) pollOf(f *asl.Flow, start *asl.State, operation *catalog.Opera
 	return nil
 }
 
-// newIDs are the ids in an answer of what the input does not name, those in its structures too.
+// newIDs are the ids of an answer that the input does not have, also those in structures of the answer.
 func newIDs(operation *catalog.Operation) []string {
 	given := map[string]bool{}
 	if operation.Input != nil {
