@@ -26,7 +26,7 @@ var (
 	// conformance suites and what users import.
 	testKits = []string{
 		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./lambdas/handler/handlertest/...", "./statemachines/simtest/...", "./statemachines/sfntest/...",
-		"./internal/cli/clitest", "./internal/terminal/terminaltest", "./internal/dynalite", "./internal/elasticmq", "./internal/npm", "./internal/pypi", "./internal/jmespath/jmespathtest", "./tests/...",
+		"./internal/cli/clitest", "./internal/terminal/terminaltest", "./internal/dynalite", "./internal/elasticmq", "./internal/maven", "./internal/npm", "./internal/pypi", "./internal/jmespath/jmespathtest", "./tests/...",
 	}
 )
 

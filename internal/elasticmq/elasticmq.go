@@ -6,6 +6,7 @@ package elasticmq
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,15 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/maven"
+)
+
+var (
+	//go:embed pom.xml
+	project []byte
+	//go:embed sha256sums.txt
+	sums string
 )
 
 // Server is a running server. Its queues are in memory.
@@ -43,14 +53,14 @@ var started = regexp.MustCompile(`Started SQS rest server, bind address (127\.0\
 // Start starts a server on a free port of the loopback interface. It ends with Close, or
 // with this process.
 func Start(ctx context.Context) (*Server, error) {
-	folder, err := install(ctx)
+	folder, err := maven.Install(ctx, "elasticmq", project, sums)
 	if err != nil {
 		return nil, fmt.Errorf("install ElasticMQ: %w", err)
 	}
 	// Java does not end with the other end of its standard input, but cat does.
 	arguments := append([]string{"-c", `java "$@" & trap "kill $!" EXIT; cat`, "sh"}, settings...)
 	arguments = append(arguments, "-cp", filepath.Join(folder, "*"), "org.elasticmq.server.Main")
-	process := exec.CommandContext(context.WithoutCancel(ctx), "sh", arguments...) //nolint:gosec // what install has checked
+	process := exec.CommandContext(context.WithoutCancel(ctx), "sh", arguments...) //nolint:gosec // what maven has checked
 	stdin, err := process.StdinPipe()
 	if err != nil {
 		return nil, err

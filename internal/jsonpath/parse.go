@@ -53,7 +53,7 @@ func (p *parser) path() (*Path, error) {
 	if !p.atEnd() {
 		return nil, p.fail(p.offset, "expected \".\" or \"[\"")
 	}
-	path.steps, path.function = steps, p.function
+	path.steps, path.function, path.warning = steps, p.function, p.warning
 	path.finish()
 	return path, nil
 }
@@ -82,7 +82,7 @@ func (p *parser) variable() (string, error) {
 // steps reads steps up to the first character that starts none.
 func (p *parser) steps() ([]step, error) {
 	var steps []step
-	for p.atStep() {
+	for p.atStep() || p.atGlued() {
 		start := p.offset
 		s, err := p.step()
 		if err != nil {
@@ -94,10 +94,14 @@ func (p *parser) steps() ([]step, error) {
 	return steps, nil
 }
 
-// step reads ".name", ".*", "[...]", ".[...]" or one of them after "..".
+// step reads ".name", ".*", "[...]", ".[...]" or one of them after "..", or a name alone:
+// see atGlued.
 func (p *parser) step() (step, error) {
 	deep := p.accept("..")
-	if !deep && !p.accept(".") || p.at('[') {
+	if !deep {
+		p.accept(".")
+	}
+	if p.at('[') {
 		s, err := p.bracket()
 		s.deep = deep
 		return s, err

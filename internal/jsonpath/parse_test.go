@@ -42,9 +42,14 @@ func TestParse(t *testing.T) {
 		{path: "$.[*].['bucket', 'key']"},
 		{path: "$.a[0,1]"},
 		{path: "$.a[0:1]"},
-		{path: "$.a[:]"},
+		{path: "$.a[:1]"},
+		{path: "$.a[1:]"},
 		{path: "$.a.*"},
 		{path: "$..a"},
+		{path: "$.a[0]Id", definite: true, reference: true},
+		{path: "$.a[0]Id.b", definite: true, reference: true},
+		{path: "$.a[*]Id"},
+		{path: "$.a']", definite: true, reference: true},
 		{path: "$.Labels[?(@.Name==Receipt)]"},
 		{path: "$.[?(@.year < 1999)].name"},
 		{path: "$.a[?(@.x == 'y' && !(@.n >= 3) || @.s =~ /re/i || @.a in ['x'] || @.exists)]"},
@@ -88,7 +93,6 @@ func TestParseRefuses(t *testing.T) {
 		{"$.length(", 8, "does not stand in a plain name"},
 		{"$.a b", 3, "write the name as ['...']"},
 		{"$.a\xff", 3, "write the name as ['...']"},
-		{"$.a]", 3, "write the name as ['...']"},
 		{"$.*a", 3, `expected "." or "["`},
 		{"$['a']]", 6, `expected "." or "["`},
 		{"$['a']b", 6, `expected "." or "["`},
@@ -97,14 +101,19 @@ func TestParseRefuses(t *testing.T) {
 		{"$[", 2, "expected a quoted name, an array index"},
 		{"$['a'", 5, `expected "]"`},
 		{"$['a", 2, "expected a closing '"},
-		{"$['a',]", 6, "expected a quoted name after"},
-		{"$['a',0]", 6, "expected a quoted name after"},
+		{"$['a',]", 6, "expected a name in ' after"},
+		{"$['a',0]", 6, "expected a name in ' after"},
+		{`$['a',"b"]`, 6, "expected a name in ' after"},
+		{"$[0 :1]", 4, `expected "]"`},
+		{"$[0: 1]", 5, `expected "]"`},
+		{"$.a[0]b", 6, `expected "." or "["`},
 		{"$[0", 3, `expected "]"`},
 		{"$[0 1]", 4, `expected "]"`},
 		{"$[0,]", 4, "expected an array index"},
 		{"$[-]", 2, "expected an array index"},
 		{"$[0,1:2]", 5, `expected "]"`},
-		{"$[1:2:0]", 6, "the step of a slice is not 0"},
+		{"$[:]", 2, "before or after"},
+		{"$[::2]", 2, "before or after"},
 		{"$[1:2:3:4]", 7, `expected "]"`},
 		{"$[99999999999999999999]", 2, "too large"},
 		{"$[2147483648]", 2, "too large"},
@@ -165,8 +174,9 @@ func TestParseRefuses(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	t.Parallel()
-	_, err := jsonpath.Parse("$.a[1:2:0]")
-	require.EqualError(t, err, "1:9: the step of a slice is not 0\n  | $.a[1:2:0]\n  |         ^")
+	_, err := jsonpath.Parse("$.a[x]")
+	require.ErrorContains(t, err, "1:5: expected a quoted name")
+	require.ErrorContains(t, err, "\n  | $.a[x]\n  |     ^")
 }
 
 // What AWS takes: the state machine is created, and fails when it runs.
@@ -183,6 +193,21 @@ func TestParseTakesPathFunctionsForMembers(t *testing.T) {
 	require.NoError(t, err)
 	_, err = path.Get(map[string]any{"a": []any{json.Number("1")}})
 	require.Error(t, err)
+}
+
+func TestWarning(t *testing.T) {
+	t.Parallel()
+	for text, warning := range map[string]string{
+		"$.a'": `"a'"`, "$.a[0]'b'.c,d": `"'b'"`, `$.x.a"b`: `"a\"b"`, "$.a]": `"a]"`, "$.a*": `"a*"`, "$.a?": `"a?"`, "$.a)": `"a)"`,
+		"$.a.sum()": `"sum()"`, "$.a[0:4:2]": "passes over the 2", "$.a[1:-1]": "counts neither from the end",
+		"$.a-b": "", "$['a,b']": "", "$.a[?(@.b == 'c,d')]": "", "$.a[0:4:]": "",
+	} {
+		if got := parse(t, text).Warning(); warning == "" {
+			require.Empty(t, got, text)
+		} else {
+			require.Contains(t, got, warning, text)
+		}
+	}
 }
 
 func TestParseIgnoresBlanksAtTheEnd(t *testing.T) {

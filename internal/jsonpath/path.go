@@ -6,7 +6,8 @@
 //
 // The dialect is that of the Jayway library: a definite path names one value
 // or fails, any other path gives a list, which may be empty. Where Step
-// Functions is known to differ, it is followed: it has no path functions, an
+// Functions is known to differ, it is followed: a list is empty where a member before
+// it is missing, it has no path functions, an
 // index below zero finds nothing, "[(@.length-1)]" is the last element, and a
 // filter never selects a scalar ("@ ... only matches objects", says its page on
 // paths). Descendants and members come in the order of the names, as the order
@@ -16,6 +17,7 @@
 package jsonpath
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -27,6 +29,7 @@ type Path struct {
 	context  bool
 	variable string
 	function string
+	warning  string
 }
 
 // query is what follows the root of a path.
@@ -43,7 +46,7 @@ const (
 	fromEnd                  // [(@.length-index)]
 	members                  // ['a','b']
 	elements                 // [0,1]
-	slice                    // [0:10:2]
+	slice                    // [0:10]
 	wildcard                 // .* or [*]
 	filter                   // [?(...)]
 )
@@ -77,6 +80,15 @@ func (p *Path) Variable() string { return p.variable }
 // "length()", or "". Other libraries call a function there. Step Functions looks
 // for a member of that name, which is hardly ever there.
 func (p *Path) Function() string { return p.function }
+
+// Warning says, if that is likely not meant, how Step Functions reads a part of the path, or "".
+func (p *Path) Warning() string {
+	if p.function != "" {
+		return fmt.Sprintf("Step Functions has no path functions: it looks for a member %q, and the state fails without one; "+
+			"use an intrinsic function such as States.ArrayLength or States.MathAdd", p.function)
+	}
+	return p.warning
+}
 
 // Root tells whether the path has no steps: it is the whole document, context
 // object or variable.

@@ -15,10 +15,17 @@ type parser struct {
 	depth  int // of the filters and brackets around the offset
 	// function is the last name with parentheses after it.
 	function string
+	warning  string // see Path.Warning: the first
 }
 
 func (p *parser) fail(offset int, format string, args ...any) error {
 	return &diag.SyntaxError{Text: p.text, Offset: offset, Message: fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) warn(format string, args ...any) {
+	if p.warning == "" {
+		p.warning = fmt.Sprintf(format, args...)
+	}
 }
 
 func (p *parser) peek() (rune, int) { return utf8.DecodeRuneInString(p.text[p.offset:]) }
@@ -43,6 +50,12 @@ func (p *parser) atEnd() bool { return p.offset == len(p.text) }
 func (p *parser) at(c byte) bool { return !p.atEnd() && p.text[p.offset] == c }
 
 func (p *parser) atStep() bool { return p.at('.') || p.at('[') }
+
+// atGlued tells whether a name follows a bracket or "*" without a ".", which Jayway's
+// library takes: "$.Instances[0]InstanceId". It passes over a single character at the end.
+func (p *parser) atGlued() bool {
+	return p.depth == 0 && p.offset+1 < len(p.text) && p.text[p.offset] != '*'
+}
 
 func (p *parser) atInteger() bool {
 	return p.at('-') || !p.atEnd() && p.text[p.offset] >= '0' && p.text[p.offset] <= '9'
@@ -84,12 +97,6 @@ func (p *parser) integer() (int, error) {
 		return 0, p.fail(start, "array index %s is too large", digits)
 	}
 	return int(n), nil
-}
-
-// isNameRune tells whether a name outside of brackets may hold the character.
-// Names with hyphens, colons and any letter occur in events of AWS services.
-func isNameRune(r rune) bool {
-	return r > ' ' && r != 0x7f && !strings.ContainsRune(`.[]()*,?'"`, r)
 }
 
 // endsOperand tells whether the character ends a plain name or word in a

@@ -5,9 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// name reads a name outside of brackets.
+// oddRunes stand in plain names for Jayway's library alone, which takes all but blanks,
+// ".", "[" and "(".
+const oddRunes = `])*,?'"`
+
+// name reads a name outside of brackets. Names with hyphens, colons and any letter occur
+// in events of AWS services.
 func (p *parser) name() (string, error) {
-	start := p.offset
+	start, slipped := p.offset, false
 	for !p.atEnd() && !p.atStep() {
 		r, size := p.peek()
 		if p.depth > 0 && endsOperand(r) {
@@ -18,19 +23,27 @@ func (p *parser) name() (string, error) {
 			p.function = p.text[start:p.offset]
 			break
 		}
-		if !isNameRune(r) || r == utf8.RuneError && size <= 1 {
+		odd := strings.ContainsRune(oddRunes, r)
+		if r <= ' ' || r == 0x7f || r == '(' || odd && p.depth > 0 || r == utf8.RuneError && size <= 1 {
 			return "", p.fail(p.offset, "character %q does not stand in a plain name; write the name as ['...']", r)
 		}
+		slipped = slipped || odd
 		p.offset += size
 	}
 	if p.offset == start {
 		return "", p.fail(start, "expected a name after \".\"")
 	}
-	return p.text[start:p.offset], nil
+	name := p.text[start:p.offset]
+	if slipped {
+		p.warn("the path reads a member %q: Step Functions takes all characters up to the next \".\" or \"[\" for its name; "+
+			"write a name with such a character as ['...']", name)
+	}
+	return name, nil
 }
 
 func (p *parser) names() (step, error) {
 	var names []string
+	quote := p.text[p.offset]
 	for {
 		name, err := p.readString()
 		if err != nil {
@@ -42,8 +55,8 @@ func (p *parser) names() (step, error) {
 			break
 		}
 		p.space()
-		if !p.at('\'') && !p.at('"') {
-			return step{}, p.fail(p.offset, "expected a quoted name after \",\"")
+		if !p.at(quote) {
+			return step{}, p.fail(p.offset, "expected a name in %c after \",\"", quote)
 		}
 	}
 	if len(names) == 1 {
@@ -74,7 +87,7 @@ func (p *parser) script() (step, error) {
 
 // indices reads an index, a union of them or a slice.
 func (p *parser) indices() (step, error) {
-	b := bounds{step: 1}
+	var b bounds
 	if p.at(':') {
 		return p.slice(b)
 	}
@@ -85,11 +98,11 @@ func (p *parser) indices() (step, error) {
 			return step{}, err
 		}
 		indices = append(indices, index)
-		p.space()
 		if p.at(':') && len(indices) == 1 {
 			b.from, b.hasFrom = index, true
 			return p.slice(b)
 		}
+		p.space()
 		if !p.accept(",") {
 			break
 		}
@@ -101,28 +114,30 @@ func (p *parser) indices() (step, error) {
 	return step{kind: elements, indices: indices}, nil
 }
 
-// slice reads the rest of a slice, from its first ":".
+// slice reads the rest of a slice, from its first ":". It has no blanks inside, and a
+// bound. A step is passed over.
 func (p *parser) slice(b bounds) (step, error) {
-	var err error
+	start := p.offset
 	p.accept(":")
-	if p.space(); p.atInteger() {
-		if b.to, err = p.integer(); err != nil {
+	if p.atInteger() {
+		to, err := p.integer()
+		if err != nil {
 			return step{}, err
 		}
-		b.hasTo = true
-		p.space()
+		b.to, b.hasTo = to, true
 	}
-	if !p.accept(":") {
-		return step{kind: slice, bounds: b}, nil
+	if !b.hasFrom && !b.hasTo {
+		return step{}, p.fail(start, "expected an array index before or after \":\"; write all elements as [*]")
 	}
-	if p.space(); p.atInteger() {
-		start := p.offset
-		if b.step, err = p.integer(); err != nil {
+	if b.hasFrom && b.hasTo && min(b.from, b.to) < 0 {
+		p.warn("of a slice with two bounds Step Functions counts neither from the end of the array: [%d:%d]", b.from, b.to)
+	}
+	if p.accept(":") && p.atInteger() {
+		by, err := p.integer()
+		if err != nil {
 			return step{}, err
 		}
-		if b.step == 0 {
-			return step{}, p.fail(start, "the step of a slice is not 0")
-		}
+		p.warn("Step Functions passes over the %d after the second \":\" of a slice: it gives all elements between the bounds", by)
 	}
 	return step{kind: slice, bounds: b}, nil
 }

@@ -2,37 +2,30 @@ package jsonpath
 
 import "iter"
 
-// bounds are those of a slice, [from:to:step], as RFC 9535 has them: below
-// zero they count from the end of the array.
+// bounds are those of a slice, [from:to]. One alone counts from the end of the array if
+// it is below zero; of two, Jayway's library counts neither from there.
 type bounds struct {
-	from, to, step int
+	from, to       int
 	hasFrom, hasTo bool
 }
 
 // indices returns those of an array of this length that the slice selects.
 func (b bounds) indices(length int) iter.Seq[int] {
-	first, last := 0, length // the limits, and the defaults if step > 0
-	if b.step < 0 {
-		first, last = -1, length-1
-	}
-	from, to := first, last
-	if b.step < 0 {
-		from, to = last, first
-	}
-	clamp := func(bound int) int {
-		if bound < 0 {
-			bound += length
-		}
-		return min(max(bound, first), last)
-	}
+	from, to := 0, length
 	if b.hasFrom {
-		from = clamp(b.from)
+		from = b.from
+		if from < 0 && !b.hasTo {
+			from += length
+		}
 	}
 	if b.hasTo {
-		to = clamp(b.to)
+		to = b.to
+		if to < 0 && !b.hasFrom {
+			to += length
+		}
 	}
 	return func(yield func(int) bool) {
-		for i := from; b.step > 0 && i < to || b.step < 0 && i > to; i += b.step {
+		for i := max(from, 0); i < min(to, length); i++ {
 			if !yield(i) {
 				return
 			}

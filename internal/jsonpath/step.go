@@ -46,7 +46,7 @@ func (p *Path) Shortens() bool {
 		return false
 	}
 	s := p.steps[len(p.steps)-1]
-	return s.kind == slice && !s.deep && s.bounds.step > 0 && (s.bounds.hasFrom && s.bounds.from > 0 || s.bounds.hasTo && s.bounds.to < 0)
+	return s.kind == slice && !s.deep && (s.bounds.hasFrom && s.bounds.from > 0 || s.bounds.hasTo && s.bounds.to < 0)
 }
 
 var stepKinds = [...]StepKind{

@@ -248,9 +248,8 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *jsonpath.Path {
 		p.add(n.Problem("path %q must name one value: only names and indices are allowed in it", n.Text))
 		return nil
 	}
-	if name := path.Function(); name != "" {
-		p.warn(n.Problem("Step Functions has no path functions: it looks for a member %q, and the state fails without one; "+
-			"use an intrinsic function such as States.ArrayLength or States.MathAdd", name))
+	if warning := path.Warning(); warning != "" {
+		p.warn(n.Problem("%s", warning))
 	}
 	p.use(n, path.Variable())
 	return path

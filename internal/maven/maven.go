@@ -1,9 +1,10 @@
-package elasticmq
+// Package maven installs archives of Java for tests. It needs Maven and, the first time,
+// a Maven repository.
+package maven
 
 import (
 	"context"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,24 +14,17 @@ import (
 	"strings"
 )
 
-var (
-	//go:embed pom.xml
-	project []byte
-	//go:embed sha256sums.txt
-	sums string
-)
-
-// install returns a folder with the server's archives. Maven copies them once for each
-// version of the project and user; of processes that do it at the same time, one leaves
-// its folder.
-func install(ctx context.Context) (folder string, err error) {
+// Install returns a folder with the archives that a project needs. Maven copies them once
+// for each version of the project and user; of processes that do it at the same time, one
+// leaves its folder. Sums has a line for each archive: its SHA-256, two blanks, its name.
+func Install(ctx context.Context, name string, project []byte, sums string) (folder string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
 	root := filepath.Join(cache, "jobpoller")
 	version := sha256.Sum256(append(project, sums...))
-	folder = filepath.Join(root, "elasticmq-"+hex.EncodeToString(version[:8]))
+	folder = filepath.Join(root, name+"-"+hex.EncodeToString(version[:8]))
 	if _, err := os.Stat(folder); err == nil {
 		return folder, nil
 	}
@@ -47,14 +41,14 @@ func install(ctx context.Context) (folder string, err error) {
 		return "", err
 	}
 	arguments := []string{"--quiet", "--batch-mode", "--file", file, "dependency:copy-dependencies", "-DoutputDirectory=" + archives}
-	maven := exec.CommandContext(ctx, "mvn", arguments...) //nolint:gosec // our own project
-	switch text, err := maven.CombinedOutput(); {
+	command := exec.CommandContext(ctx, "mvn", arguments...) //nolint:gosec // a project of a test
+	switch text, err := command.CombinedOutput(); {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("%w: install Java 17 and Maven", err)
 	case err != nil:
 		return "", fmt.Errorf("mvn: %w\n%s", err, text)
 	}
-	if err := check(archives); err != nil {
+	if err := check(archives, sums); err != nil {
 		return "", err
 	}
 	if err := os.Rename(archives, folder); err != nil {
@@ -66,7 +60,7 @@ func install(ctx context.Context) (folder string, err error) {
 }
 
 // check compares the archives with their sums.
-func check(folder string) error {
+func check(folder, sums string) error {
 	want := map[string]string{}
 	for line := range strings.Lines(sums) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -82,12 +76,12 @@ func check(folder string) error {
 			return err
 		}
 		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != want[archive.Name()] {
-			return fmt.Errorf("%s is not the file that sha256sums.txt has", archive.Name())
+			return fmt.Errorf("%s is not the file that the sums name", archive.Name())
 		}
 		delete(want, archive.Name())
 	}
 	if len(want) > 0 {
-		return fmt.Errorf("mvn: %d archives of sha256sums.txt were not copied", len(want))
+		return fmt.Errorf("mvn: %d archives of the sums were not copied", len(want))
 	}
 	return nil
 }
