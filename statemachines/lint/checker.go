@@ -22,16 +22,17 @@ type checker struct {
 	operations operations
 	called     map[string][]*asl.State // see tasks
 	ways       map[*asl.Flow]*ways
-	outsides   map[*asl.Flow]outside // of flows inside of states
-	timers     map[*asl.Flow]*timer  // see timerOf
-	fates      map[*asl.Flow]*fate   // see fateOf
-	leads      map[leadsKind]*leads  // see leadsOf
-	successes  map[*asl.Flow]bool    // see maySucceed
-	text       string                // see mentions
-	mentioned  map[string]bool       // words that were asked for, and whether text has them
-	texts      map[string]bool       // between quotes in text; see mentionsMisspelt
-	tagged     *typecheck.Checker
-	timed      map[int]*typecheck.Checker // see startedIn
+	outsides   map[*asl.Flow]outside            // of flows inside of states
+	timers     map[*asl.Flow]*timer             // see timerOf
+	fates      map[*asl.Flow]*fate              // see fateOf
+	leads      map[leadsKind]*leads             // see leadsOf
+	successes  map[*asl.Flow]bool               // see maySucceed
+	text       string                           // see mentions
+	mentioned  map[string]bool                  // words that were asked for, and whether text has them
+	texts      map[string]bool                  // between quotes in text; see mentionsMisspelt
+	tagged     *typecheck.Checker               // see taggedTypes
+	askers     map[*asl.Flow]map[string][]asker // see askersOf
+	timed      map[int]*typecheck.Checker       // see startedIn
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {
@@ -46,7 +47,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
 		timers: map[*asl.Flow]*timer{}, timed: map[int]*typecheck.Checker{}, fates: map[*asl.Flow]*fate{},
-		leads: map[leadsKind]*leads{}, successes: map[*asl.Flow]bool{},
+		leads: map[leadsKind]*leads{}, askers: map[*asl.Flow]map[string][]asker{}, successes: map[*asl.Flow]bool{},
 	}
 }
 

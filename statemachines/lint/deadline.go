@@ -152,10 +152,11 @@ func (c *checker) lengthOf(run lapRun, from arrival) (length time.Duration, neve
 		}
 		run.open, run.polling, run.taken = run.polling, nil, nil
 	}
-	leaves := func(after int) bool { return c.endsAfter(run, time.Duration(after)*time.Millisecond) == lapsLeave }
+	ends := func(after int) lapsEnd { return c.endsAfter(run, time.Duration(after)*time.Millisecond) }
+	leaves := func(after int) bool { return ends(after) == lapsLeave }
 	most := int(asl.MaxStandardTime/time.Millisecond) + 1
-	if !leaves(most) {
-		return 0, c.endsAfter(run, asl.MaxStandardTime+time.Millisecond) == lapsGoOn
+	if last := ends(most); last != lapsLeave {
+		return 0, last == lapsGoOn
 	}
 	return time.Duration(sort.Search(most, leaves)) * time.Millisecond, false
 }
@@ -192,8 +193,12 @@ func (c *checker) neverComes(l *loop, r *reading) bool {
 		if types == nil {
 			return false
 		}
+		arrivals := c.arrivalsAt(types, l, 0)
+		if len(arrivals) == 0 {
+			return false // a Choice before the loop may compare the clock, too
+		}
 		for _, value := range r.pollingValues() {
-			for _, from := range c.arrivalsAt(types, l, 0) {
+			for _, from := range arrivals {
 				if _, never := c.lengthOf(lapRun{loop: l, reading: r, value: value, types: types}, from); !never {
 					return false
 				}

@@ -2,13 +2,16 @@ package lint_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -42,6 +45,38 @@ func TestManyPollLoopsAreCheckedInLinearWork(t *testing.T) { //nolint:parallelte
 	}
 	few := race.Of(100, 20)
 	require.Less(t, work(4*few)/work(few), 5.0)
+}
+
+// Start calls that the catalogue does not know are looked at together.
+func TestManyRepeatedStartsAreCheckedInLinearWork(t *testing.T) { //nolint:paralleltest // it counts allocations
+	work := func(n int) float64 {
+		m, err := asl.Parse(repeatedStartsText(n))
+		require.NoError(t, err)
+		types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		found := lint.Check(m, lint.Options{Types: types})
+		repeated := slices.DeleteFunc(found, func(f lint.Finding) bool { return f.Rule != lint.RepeatedStart })
+		require.Equal(t, n, len(repeated)) //nolint:testifylint // the text of all would be long
+		return testing.AllocsPerRun(1, func() { lint.Check(m, lint.Options{Types: types}) })
+	}
+	few := race.Of(30, 10)
+	require.Less(t, work(4*few)/work(few), 5.0)
+}
+
+// repeatedStartsText is a definition of so many jobs, one after the other, each started again after any error.
+func repeatedStartsText(n int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"StartAt": "Start0", "States": {`)
+	for i := range n {
+		fmt.Fprintf(&b, `"Start%d": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:transfer:startFileTransfer",
+			"Parameters": {"ConnectorId": "c", "SendFilePaths": ["/a"]}, "ResultPath": "$.job%[1]d", "Retry": [{"ErrorEquals": ["States.ALL"]}], "Next": "Wait%[1]d"},
+			"Wait%[1]d": {"Type": "Wait", "Seconds": 5, "Next": "Get%[1]d"},
+			"Get%[1]d": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:transfer:listFileTransferResults",
+			"Parameters": {"ConnectorId": "c", "TransferId.$": "$.job%[1]d.TransferId"}, "ResultPath": "$.r", "Next": "Done%[1]d"},
+			"Done%[1]d": {"Type": "Choice", "Choices": [{"Variable": "$.r.FileTransferResults[0].StatusCode", "StringEquals": "COMPLETED", "Next": "Start%d"}], "Default": "Wait%[1]d"},`, i, i+1)
+	}
+	fmt.Fprintf(&b, `"Start%d": {"Type": "Succeed"}}}`, n)
+	return []byte(b.String())
 }
 
 // However many findings there are, each has its place and its line of the text.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -115,20 +116,12 @@ func (c *checker) taggedTypes() *typecheck.Checker {
 	}
 	results := map[*asl.State]typecheck.Value{}
 	for s := range c.machine.All {
-		if s.Task == nil {
-			continue
-		}
-		e := findStarted(asl.ParseResource(s.Task.Resource))
-		if e == nil {
+		ids := c.startedIDs(s)
+		if len(ids) == 0 {
 			continue
 		}
 		v := c.types.Result(s)
-		for _, expression := range e.Job.Arguments {
-			path, ok := strings.CutPrefix(strings.Trim(expression, "[]"), "output.")
-			if !ok || !simplePath().MatchString(path) {
-				continue
-			}
-			steps, _ := spellSteps(nil, path)
+		for _, steps := range ids {
 			if narrowed := typecheck.Narrow(v, steps, tagOf(s)); !narrowed.IsNothing() {
 				v = narrowed
 			}
@@ -142,6 +135,33 @@ func (c *checker) taggedTypes() *typecheck.Checker {
 		}
 	}
 	return c.tagged
+}
+
+// startedIDs are the paths to what a Task's answer alone says of the job that it starts: by the catalogue, else by the
+// names of its operation.
+func (c *checker) startedIDs(s *asl.State) [][]string {
+	var ids [][]string
+	add := func(output *catalog.Shape, path string) {
+		steps, _ := spellSteps(output, path)
+		ids = append(ids, steps)
+	}
+	if s.Task == nil {
+		return nil
+	}
+	if e := c.startedBy(asl.ParseResource(s.Task.Resource)); e != nil {
+		for _, expression := range e.Job.Arguments {
+			if path, ok := strings.CutPrefix(strings.Trim(expression, "[]"), "output."); ok && simplePath().MatchString(path) {
+				add(nil, path)
+			}
+		}
+		return ids
+	}
+	if operation := c.types.Operation(s); operation != nil && startsByName(s, operation) {
+		for _, path := range newIDs(operation) {
+			add(operation.Output, path)
+		}
+	}
+	return ids
 }
 
 // nearest is the Task of several that is the fewest states before the poll; the first of

@@ -86,34 +86,48 @@ func tokenIn(input *catalog.Shape) *catalog.Member {
 	return &input.Members[i]
 }
 
+// asker is a Task of a loop that asks for what a start call's answer names.
+type asker struct {
+	poll *asl.State
+	loop *loop // the innermost
+}
+
 // pollOf is a Task of a loop behind a start call that reads what the call's answer alone names; nil if there is none.
 func (c *checker) pollOf(f *asl.Flow, start *asl.State, operation *catalog.Operation) *asl.State {
-	answer := c.types.Result(start)
-	for _, path := range newIDs(operation) {
-		steps, _ := spellSteps(operation.Output, path)
-		if narrowed := typecheck.Narrow(answer, steps, tagOf(start)); !narrowed.IsNothing() {
-			answer = narrowed
-		}
-	}
-	types, err := c.types.With(map[*asl.State]typecheck.Value{start: answer})
-	if err != nil {
-		return nil // c.types has the same models
-	}
-	for _, l := range loops(f, f.States, every) {
-		for _, poll := range l.states {
-			asks := types.Operation(poll)
-			if asks == nil || !asks.Reads() || asks.Service.Key != operation.Service.Key || asks.Input == nil {
-				continue
-			}
-			given, inner := types.Arguments(poll), l.innermost(poll, c.waysOf(f).before)
-			if !inner.inside[start.Name] && slices.ContainsFunc(inner.states, passesTime) && slices.ContainsFunc(asks.Input.Members, func(m catalog.Member) bool {
-				return isTagged(given.Member(javasdk.MemberName(m.Name)), start)
-			}) {
-				return poll
-			}
+	for _, a := range c.askersOf(f)[tagOf(start)] {
+		if c.types.Operation(a.poll).Service.Key == operation.Service.Key && !a.loop.inside[start.Name] {
+			return a.poll
 		}
 	}
 	return nil
+}
+
+// askersOf are the Tasks of the loops of a flow that ask for a job, by the tag of the Task that starts it.
+func (c *checker) askersOf(f *asl.Flow) map[string][]asker {
+	if found := c.askers[f]; found != nil {
+		return found
+	}
+	found, types := map[string][]asker{}, c.taggedTypes()
+	for _, l := range loops(f, f.States, every) {
+		for _, poll := range l.states {
+			asks := types.Operation(poll)
+			if asks == nil || !asks.Reads() || asks.Input == nil {
+				continue
+			}
+			inner := l.innermost(poll, c.waysOf(f).before)
+			if !slices.ContainsFunc(inner.states, passesTime) {
+				continue
+			}
+			given := types.Arguments(poll)
+			for i := range asks.Input.Members {
+				if tag := tagIn(given.Member(javasdk.MemberName(asks.Input.Members[i].Name))); tag != "" {
+					found[tag] = append(found[tag], asker{poll, inner})
+				}
+			}
+		}
+	}
+	c.askers[f] = found
+	return found
 }
 
 // newIDs are the ids of an answer that the input does not have, also those in structures of the answer.
@@ -153,12 +167,12 @@ func newIDs(operation *catalog.Operation) []string {
 // stemOf says what a member names: "cluster" of ClusterArn and ClusterName.
 func stemOf(name string) string { return strings.ToLower(stemName().FindStringSubmatch(name)[1]) }
 
-// isTagged tells whether a value, or its first item, is the id that a Task returns.
-func isTagged(v typecheck.Value, start *asl.State) bool {
+// tagIn is the tag that a value, or its first item, has; empty if it has none.
+func tagIn(v typecheck.Value) string {
 	for _, one := range []typecheck.Value{v, v.Item(0)} {
-		if words, known := one.Literals(); known && len(words) == 1 && words[0] == tagOf(start) {
-			return true
+		if words, known := one.Literals(); known && len(words) == 1 && strings.HasPrefix(words[0], tagPrefix) {
+			return words[0]
 		}
 	}
-	return false
+	return ""
 }

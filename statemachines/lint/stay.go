@@ -89,7 +89,7 @@ func appendConjuncts(all []conjunct, c *asl.Condition) []conjunct {
 
 // textOfCondition is the same for conditions that say the same.
 func textOfCondition(c *asl.Condition) string {
-	texts := []string{fmt.Sprint(c.Operator, c.Variable, c.Value, c.ValuePath)}
+	texts := []string{fmt.Sprintf("%q %v %#v %v", c.Operator, c.Variable, c.Value, c.ValuePath)}
 	for _, part := range c.Or {
 		texts = append(texts, "or", textOfCondition(part))
 	}
@@ -117,10 +117,13 @@ func appendParts(all []conjunct, p *jsonata.Part) []conjunct {
 	return append(all, conjunct{text: textOfPart(p)})
 }
 
-// textOfPart is the same for parts of expressions that say the same.
+// textOfPart is the same for parts of expressions that say the same. One that it cannot read is like no other.
 func textOfPart(p *jsonata.Part) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "(%d %s %v", p.Kind, p.Text, p.Value)
+	fmt.Fprintf(&b, "(%d %q %#v", p.Kind, p.Text, p.Value)
+	if p.Kind == jsonata.PartOther || p.Kind == jsonata.PartRegex || p.Kind == jsonata.PartLambda {
+		fmt.Fprintf(&b, " %p", p)
+	}
 	for i := range p.Parts {
 		b.WriteString(textOfPart(&p.Parts[i]))
 	}
