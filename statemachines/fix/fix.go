@@ -158,6 +158,9 @@ func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source
 	var found []Loop
 	for _, l := range o.pollLoops(m) {
 		changed, one, err := replaceBest(ctx, d, l.Poll.Name, o)
+		if ctx.Err() != nil { // no reason why the loop stays
+			return nil, nil, ctx.Err()
+		}
 		if reason, ok := reasonOf(err); ok {
 			one.Refused = reason
 		} else if err != nil {

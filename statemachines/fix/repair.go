@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,9 +133,9 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 			}
 			f = at.findings[i]
 		}
-		repair, next := r.repair(ctx, at, f)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		repair, next, err := r.repair(ctx, at, f)
+		if err != nil {
+			return nil, err
 		}
 		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.Contains(r.options.Accept, repair.Name()) {
 			repair.Made = true
@@ -181,7 +180,7 @@ func (r *repairer) load(file []byte) (*checked, error) {
 	}
 	m, err := d.Parse()
 	if err != nil {
-		return nil, err
+		return nil, &rejectedError{err}
 	}
 	document, err := jsontree.Parse(d.Text)
 	if err != nil {
@@ -314,12 +313,15 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 }
 
 // repair finds the first candidate that changes nothing but what it should, and returns the
-// text with it.
-func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, *checked) {
+// text with it. The error is that of the context.
+func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, *checked, error) {
 	out := Repair{Rule: f.Rule, State: c.stateAt(f).Name, Class: Refused, Before: c.file}
 	var smallest error // why the first candidate is not right
 	for _, tried := range r.candidates(c, f) {
 		after, report, about, err := r.try(ctx, c, f, tried)
+		if ctx.Err() != nil {
+			return Repair{}, nil, ctx.Err()
+		}
 		if err != nil {
 			smallest = cmp.Or(smallest, err)
 			continue
@@ -340,22 +342,23 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 			out.Class = Offered // each start may cost, and write, once more
 			out.About += again
 		}
-		return out, after
+		return out, after, nil
 	}
 	out.Reason = r.reason(ctx, c, f, smallest)
-	return out, nil
+	return out, nil, ctx.Err()
 }
 
-// try makes an edit, runs both machines, and checks the new one.
+// try makes an edit, runs both machines, and checks the new one. The error says why the edit is not right, unless
+// the context ends.
 func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried candidate) (changed *checked, report *trial.Report, about string, err error) {
 	after := tried.after
 	if after == nil {
 		if after, err = edit.Apply(c.file, r.read, tried.edits...); err != nil {
-			return nil, nil, "", errors.New(onOneLine(err))
+			return nil, nil, "", &editError{err: err}
 		}
 	}
 	if changed, err = r.load(after); err != nil {
-		return nil, nil, "", fmt.Errorf("%w: %s", errRejected, onOneLine(err))
+		return nil, nil, "", rejects(err)
 	}
 	changed.look(c.near(f, tried.edits...))
 	if err := newFinding(c, changed, f); err != nil {
@@ -365,7 +368,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	options.Polls, options.Running = lint.Polled(c.loops)
 	report, err = trial.Compare(ctx, c.machine, changed.machine, options)
 	if err != nil {
-		return nil, nil, "", fmt.Errorf("the smallest edit cannot be tried: %s", onOneLine(err))
+		return nil, nil, "", &editError{"the smallest edit cannot be tried: ", err}
 	}
 	if tried.idle && slices.Contains(report.NotMet, c.stateAt(f).Name) {
 		return nil, nil, "", c.notShown(report, f)

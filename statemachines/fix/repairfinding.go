@@ -39,9 +39,33 @@ func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
 // errStillFound is of an edit that does not mend.
 var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
 
-// errRejected is of an edit after which the definition breaks a rule of the language: nothing leads to a state any more,
-// for example.
-var errRejected = errors.New("AWS rejects the definition with the smallest edit")
+// editError is of an edit that cannot be made, or whose text cannot be read or run.
+type editError struct {
+	what string
+	err  error
+}
+
+func (e *editError) Error() string { return e.what + onOneLine(e.err) }
+
+func (e *editError) Unwrap() error { return e.err }
+
+// rejectedError is of a definition that breaks a rule of the language: nothing leads to a state any more, for example.
+type rejectedError struct{ error }
+
+func (e *rejectedError) Unwrap() error { return e.error }
+
+func isRejected(err error) bool {
+	_, rejected := errors.AsType[*rejectedError](err)
+	return rejected
+}
+
+// rejects is the error of an edit whose text fix does not read.
+func rejects(err error) error {
+	if isRejected(err) {
+		return &editError{"AWS rejects the definition with the smallest edit: ", err}
+	}
+	return &editError{"fix cannot read the definition with the smallest edit: ", err}
+}
 
 // foundError is of an edit that brings a finding.
 type foundError struct{ rule, message string }

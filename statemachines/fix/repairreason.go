@@ -26,7 +26,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return r.reasonUnbounded(ctx, c, f, smallest)
 	}
 	aboutStatus := strings.HasPrefix(f.Rule, "status-")
-	if smallest != nil && (!aboutStatus || !errors.Is(smallest, errStillFound) && !errors.Is(smallest, errRejected)) {
+	if smallest != nil && (!aboutStatus || !errors.Is(smallest, errStillFound) && !isRejected(smallest)) {
 		return smallest.Error()
 	}
 	if aboutStatus {

@@ -34,13 +34,14 @@ type pkg struct {
 	files   *token.FileSet
 	trees   map[string]*ast.File
 	judging map[*ast.FuncDecl]bool
+	whole   map[*ast.File]bool // files of which all conditions are tried
 }
 
 // list lists the mutants of a folder: the conditions of its judging functions. These are
 // the functions that refuse or tell a difference, and those of the same folder that answer
-// them yes or no.
-func list(folder string) ([]source, error) {
-	p := &pkg{files: token.NewFileSet(), trees: map[string]*ast.File{}, judging: map[*ast.FuncDecl]bool{}}
+// them yes or no. Of the files in whole, all conditions are listed.
+func list(folder string, whole []string) ([]source, error) {
+	p := &pkg{files: token.NewFileSet(), trees: map[string]*ast.File{}, judging: map[*ast.FuncDecl]bool{}, whole: map[*ast.File]bool{}}
 	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		return nil, err
@@ -57,6 +58,7 @@ func list(folder string) ([]source, error) {
 		if p.trees[path], err = parser.ParseFile(p.files, path, text, parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
+		p.whole[p.trees[path]] = slices.Contains(whole, filepath.Base(folder)+"/"+filepath.Base(path))
 		all = append(all, source{path: path, text: text})
 	}
 	p.findJudging()
@@ -217,7 +219,7 @@ func (p *pkg) mutantsOf(tree *ast.File) []mutant {
 	var all []mutant
 	for _, d := range tree.Decls {
 		f, is := d.(*ast.FuncDecl)
-		if !is || !p.judging[f] {
+		if !is || f.Body == nil || !p.judging[f] && !p.whole[tree] {
 			continue
 		}
 		add := func(e ast.Expr, neutral bool) {
@@ -226,7 +228,11 @@ func (p *pkg) mutantsOf(tree *ast.File) []mutant {
 		}
 		refusing := closures(f)
 		ast.Inspect(f.Body, func(n ast.Node) bool {
-			for _, e := range judged(n, refusing) {
+			asked := judged(n, refusing)
+			if p.whole[tree] {
+				asked = asks(n)
+			}
+			for _, e := range asked {
 				b, is := e.(*ast.BinaryExpr)
 				conditions(e, is && b.Op == token.LAND, add)
 			}
@@ -259,6 +265,37 @@ func judged(n ast.Node, closures []string) []ast.Expr {
 		}
 	}
 	return all
+}
+
+// asks are all conditions of a statement, and what it sets or hands on by one.
+func asks(n ast.Node) []ast.Expr {
+	var all []ast.Expr
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		if !passesOn(n) {
+			all = append(all, n.Cond)
+		}
+	case *ast.SwitchStmt:
+		for _, s := range n.Body.List {
+			if c := s.(*ast.CaseClause); n.Tag == nil { //nolint:forcetypeassert // all are
+				all = append(all, c.List...)
+			}
+		}
+	case *ast.ReturnStmt:
+		all = append(all, n.Results...)
+	case *ast.AssignStmt:
+		all = append(all, n.Rhs...)
+	}
+	if _, is := n.(*ast.IfStmt); is {
+		return all
+	}
+	return slices.DeleteFunc(all, func(e ast.Expr) bool { return !isTruth(e) })
+}
+
+// isTruth tells whether an expression says yes or no, by its form.
+func isTruth(e ast.Expr) bool {
+	b, is := e.(*ast.BinaryExpr)
+	return is && slices.Contains([]token.Token{token.LAND, token.LOR, token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op)
 }
 
 // judges tells whether statements return, or tell a verdict.

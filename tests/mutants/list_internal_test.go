@@ -53,7 +53,7 @@ func compare(a, b int) []Difference {
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "p.go"), []byte(text), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "p_test.go"), []byte("no Go"), 0o600))
-	sources, err := list(folder)
+	sources, err := list(folder, nil)
 	require.NoError(t, err)
 	require.Len(t, sources, 1)
 	var names []string

@@ -39,9 +39,18 @@ func main() {
 
 // settings are what is tried, by what.
 type settings struct {
-	only, run, tests, suites, corpus, facts string
-	workers                                 int
-	list, listed, update                    bool
+	only, whole, run, tests, suites, corpus, facts string
+	workers                                        int
+	list, listed, update                           bool
+}
+
+// tries tells whether a mutant is asked for, by its name.
+func (o *settings) tries(name string) bool {
+	return o.only == "" || slices.ContainsFunc(split(o.only), func(part string) bool { return strings.Contains(name, part) })
+}
+
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == '|' })
 }
 
 // survivorsFile lists the mutants that no test catches, each with the reason: it changes
@@ -51,7 +60,8 @@ const survivorsFile = "tests/mutants/survivors.tsv"
 func check(ctx context.Context, args []string) error {
 	var o settings
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	flags.StringVar(&o.only, "only", "", "only mutants whose names contain it")
+	flags.StringVar(&o.only, "only", "", "only mutants whose names contain one of these, with | between them")
+	flags.StringVar(&o.whole, "whole", "", "files, as fix/edit.go, with | between them: try all conditions of theirs, not only those of what judges")
 	flags.StringVar(&o.tests, "tests", testFolders, "the packages whose tests are run")
 	flags.StringVar(&o.run, "run", "", "only tests whose names match it, a regular expression")
 	flags.StringVar(&o.suites, "suites", "", "suites of tests/conformance to run besides")
@@ -71,14 +81,14 @@ func check(ctx context.Context, args []string) error {
 	var sources []source
 	var names []string
 	for _, folder := range mutatedFolders() {
-		all, err := list(folder)
+		all, err := list(folder, split(o.whole))
 		if err != nil {
 			return err
 		}
 		sources = append(sources, all...)
 		for _, s := range all {
 			for _, m := range s.mutants {
-				if _, listed := survivors[m.name]; strings.Contains(m.name, o.only) && (listed || !o.listed) {
+				if _, listed := survivors[m.name]; o.tries(m.name) && (listed || !o.listed) {
 					names = append(names, m.name)
 				}
 			}
@@ -154,14 +164,14 @@ func report(ctx context.Context, names []string, suites []*suite, survivors map[
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	maps.DeleteFunc(gone, func(name, _ string) bool { return !strings.Contains(name, o.only) })
+	maps.DeleteFunc(gone, func(name, _ string) bool { return !o.tries(name) })
 	fmt.Fprintf(os.Stdout, "%d mutants, %d caught:\n", len(names), caught)
 	for _, name := range slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(by[b]-by[a], cmp.Compare(a, b)) }) {
 		fmt.Fprintf(os.Stdout, "%6d %s\n", by[name], name)
 	}
 	if o.update {
 		for name, reason := range survivors {
-			if !strings.Contains(name, o.only) {
+			if !o.tries(name) {
 				left = append(left, name+"\t"+reason)
 			}
 		}
