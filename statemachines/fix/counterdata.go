@@ -113,11 +113,10 @@ func (l *loop) madeMember(s *asl.State) string {
 	}
 }
 
-// listsMembers tells whether a state makes its output of the members that it lists, and drops any other.
+// listsMembers tells whether a state that makes data makes it of the members that it lists, and drops any other.
 func (l *loop) listsMembers(s *asl.State) bool {
 	if s.QueryLanguage == asl.JSONata {
-		output := l.node(s).Get("Output")
-		return output != nil && output.Kind == jsontree.Object
+		return l.node(s).Get("Output").Kind == jsontree.Object
 	}
 	return s.ResultPath != nil && s.ResultPath.Root() && l.node(s).Get("Parameters") != nil
 }

@@ -44,7 +44,17 @@ func TestBoundBesideABrokenCount(t *testing.T) {
 		"and the user gives a time": {path, time.Hour, fix.Sure},
 		"that no rule leaves by":    {strings.Replace(path, `"NumericGreaterThanEquals": 20, "Next": "Bad"`, `"NumericGreaterThanEquals": 20, "Next": "Wait"`, 1), 0, fix.Sure},
 		"that nothing compares":     {strings.Replace(path, `{"Variable": "$n", "NumericGreaterThanEquals": 20, "Next": "Bad"},`, "", 1), 0, fix.Sure},
-		"of another name":           {strings.Replace(path, `"Variable": "$n"`, `"Variable": "$number"`, 1), 0, ""},
+		"that no rule leaves by, without a Default": {strings.NewReplacer(`"NumericGreaterThanEquals": 20, "Next": "Bad"`, `"NumericGreaterThanEquals": 20, "Next": "Wait"`,
+			`"Assign": {"seen": true}, "Next": "Wait"}], "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Default": "Wait"`,
+			`"Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Wait"}]`).Replace(path), 0, fix.Sure},
+		"that a Choice behind the loop compares": {strings.NewReplacer(`{"Variable": "$n", "NumericGreaterThanEquals": 20, "Next": "Bad"},`, "",
+			`"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericLessThan": 3, "Next": "Soon"}], "Default": "Late"},
+  "Soon": {"Type": "Succeed"}, "Late": {"Type": "Succeed"}`).Replace(path), 0, fix.Sure},
+		"that a rule hands on by Assign": {strings.NewReplacer(`{"Variable": "$n", "NumericGreaterThanEquals": 20, "Next": "Bad"},`, "",
+			`"StringEquals": "FAILED", "Next"`, `"StringEquals": "FAILED", "Assign": {"last.$": "$n"}, "Next"`).Replace(path), 0, fix.Sure},
+		"that a rule hands on by Output": {strings.NewReplacer(`{"Condition": "{% $n >= 20 %}", "Next": "Bad"},`, "",
+			`'FAILED' %}", "Next"`, `'FAILED' %}", "Output": "{% {'last': $n} %}", "Next"`).Replace(expression), 0, fix.Sure},
+		"of another name": {strings.Replace(path, `"Variable": "$n"`, `"Variable": "$number"`, 1), 0, ""},
 	} {
 		r := repairOf(t, strings.Replace(c.text, `{"n": 0}`, `{"n": 0, "number": 0}`, 1), lint.UnboundedLoop, c.maxWait)
 		if c.class != "" {
