@@ -275,12 +275,21 @@ func (p *pair) varyTasks(tasks []string) error {
 // compared are the parts of a Task's answers that either machine compares.
 func (p *pair) compared(role string) []typecheck.Compared {
 	var all []typecheck.Compared
+	for _, d := range p.demandsOf(role) {
+		all = typecheck.UniteCompared(all, d.Compared())
+	}
+	return all
+}
+
+// demandsOf are what each machine demands of a Task's answers.
+func (p *pair) demandsOf(role string) []*typecheck.Demand {
+	var all []*typecheck.Demand
 	if s := stateOf(p.before.machine, role); s != nil {
-		all = p.demands.Result(s).Compared()
+		all = append(all, p.demands.Result(s))
 	}
 	for s := range p.after.machine.All {
 		if s.Task != nil && p.after.role(s.Name) == role {
-			all = typecheck.UniteCompared(all, p.newDemands.Result(s).Compared())
+			all = append(all, p.newDemands.Result(s))
 		}
 	}
 	return all

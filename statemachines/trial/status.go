@@ -15,7 +15,7 @@ import (
 // the Task answers, those that the machine compares.
 func (p *pair) findStatuses(ctx context.Context, role string, input []byte) error {
 	c := p.callee(role)
-	if state := stateOf(p.before.machine, role); p.loops[role] == nil || c.running != nil || state == nil || c.known.Statuses != nil {
+	if p.loops[role] == nil || c.running != nil {
 		return nil
 	}
 	if slices.ContainsFunc(p.before.unknown, func(u simulate.Unknown) bool { return u.State == role }) {
@@ -35,23 +35,43 @@ func (p *pair) findStatuses(ctx context.Context, role string, input []byte) erro
 	return nil
 }
 
-// drawStatuses are answers with each of some values that the machine compares.
+// drawStatuses are answers with each of some values that either machine compares. All have the members that both read.
 func (p *pair) drawStatuses(role string) []answer {
-	demand := p.demands.Result(stateOf(p.before.machine, role))
-	other := typecheck.Draw(typecheck.Unknown(), demand, typecheck.DrawOptions{Name: role, Seed: 1})
-	var all []answer
-	for n := range mostCompared + 1 {
-		drawn, value := other, UnknownValue
-		if n > 0 {
-			drawn = typecheck.Draw(typecheck.Unknown(), demand, typecheck.DrawOptions{Name: role, Seed: 1, Compared: n})
-			value = strings.Join(changes(other, drawn), ", ")
-		}
-		a := answer{kind: Kind{Task: role, Sort: Status, Value: value}, text: textOf(drawn)}
-		if !slices.ContainsFunc(all, func(b answer) bool { return a.text == b.text }) {
-			all = append(all, a)
+	demands := p.demandsOf(role)
+	draw := func(d *typecheck.Demand, compared int) any {
+		return typecheck.Draw(typecheck.Unknown(), d, typecheck.DrawOptions{Name: role, Seed: 1, Compared: compared})
+	}
+	var other any
+	for _, d := range demands {
+		other = addMembers(other, draw(d, 0))
+	}
+	all := []answer{{kind: Kind{Task: role, Sort: Status, Value: UnknownValue}, text: textOf(other)}}
+	for _, d := range demands {
+		for n := range mostCompared {
+			drawn := addMembers(draw(d, n+1), other)
+			a := answer{kind: Kind{Task: role, Sort: Status, Value: strings.Join(slices.Compact(changes(other, drawn)), ", ")}, text: textOf(drawn)}
+			if !slices.ContainsFunc(all, func(b answer) bool { return a.text == b.text }) {
+				all = append(all, a)
+			}
 		}
 	}
 	return all
+}
+
+// addMembers adds to a value the members that another one has alone.
+func addMembers(to, from any) any {
+	if to == nil {
+		return from
+	}
+	members, isObject := to.(map[string]any)
+	if !isObject {
+		return to
+	}
+	others, _ := from.(map[string]any)
+	for name, value := range others {
+		members[name] = addMembers(members[name], value)
+	}
+	return members
 }
 
 // modelStatuses are answers with each value that the model has of a member, with the texts that the machine compares
