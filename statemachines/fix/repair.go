@@ -36,6 +36,8 @@ const (
 type Repair struct {
 	Rule  string `json:"rule"`
 	State string `json:"state"`
+	// Of is what the finding is about, where others have the same rule and state: statuses, a word, or members.
+	Of    string `json:"of,omitempty"`
 	Class Class  `json:"class"`
 	// Also are other findings that the edits mend, as RULE@STATE.
 	Also []string `json:"also,omitempty"`
@@ -56,13 +58,28 @@ type Repair struct {
 	NotTried []string `json:"notTried,omitempty"`
 	// Reason is why a finding is refused.
 	Reason string `json:"reason,omitempty"`
+
+	subject string // what the finding is about, whatever others there are
 }
 
-// Name is what a repair is accepted by: RULE@STATE.
-func (r *Repair) Name() string { return r.Rule + "@" + r.State }
+// Name is what a repair is accepted by: RULE@STATE, with :OF behind it where others have the same.
+func (r *Repair) Name() string {
+	if r.Of == "" {
+		return r.place()
+	}
+	return r.place() + ":" + r.Of
+}
+
+// place is the rule and the state of a repair.
+func (r *Repair) place() string { return r.Rule + "@" + r.State }
 
 // Mends tells whether a repair mends a finding, by its name.
-func (r *Repair) Mends(name string) bool { return r.Name() == name || slices.Contains(r.Also, name) }
+func (r *Repair) Mends(name string) bool { return r.isNamed(name) || slices.Contains(r.Also, name) }
+
+// isNamed tells whether a name is of the repair alone, or of all those with its rule and state.
+func (r *Repair) isNamed(name string) bool {
+	return name == r.place() || name == r.place()+":"+r.subject
+}
 
 // RepairOptions are which repairs are made.
 type RepairOptions struct {
@@ -96,7 +113,19 @@ func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOption
 		}
 		file = next
 	}
-	return file, append(r.made, r.open...), nil
+	all := append(r.made, r.open...)
+	nameSubjects(all)
+	return file, all, nil
+}
+
+// nameSubjects says what the findings of repairs are about that have the same rule and state.
+func nameSubjects(all []Repair) {
+	for i := range all {
+		r := &all[i]
+		if slices.ContainsFunc(all, func(other Repair) bool { return other.place() == r.place() && other.subject != r.subject }) {
+			r.Of = r.subject
+		}
+	}
 }
 
 // repairer makes the repairs of a file.
@@ -137,7 +166,7 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.Contains(r.options.Accept, repair.Name()) {
+		if repair.Class == Sure && r.options.Sure || repair.Class == Offered && slices.ContainsFunc(r.options.Accept, repair.isNamed) {
 			repair.Made = true
 			r.made = append(r.made, repair)
 			at = next
@@ -148,8 +177,16 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 	return at.file, nil
 }
 
-// addOpen adds a repair that is not made, once: two findings may have the same edits.
+// addOpen adds a repair that is not made, once: two findings may have the same edits, and the edits of one may mend
+// another that has none of its own.
 func (r *repairer) addOpen(repair Repair) {
+	if repair.Class == Refused {
+		if slices.ContainsFunc(r.open, func(known Repair) bool { return slices.Contains(known.Also, repair.place()) }) {
+			return
+		}
+	} else {
+		r.open = slices.DeleteFunc(r.open, func(known Repair) bool { return known.Class == Refused && slices.Contains(repair.Also, known.place()) })
+	}
 	i := slices.IndexFunc(r.open, func(known Repair) bool {
 		return repair.After != nil && bytes.Equal(known.Before, repair.Before) && bytes.Equal(known.After, repair.After)
 	})
@@ -315,7 +352,7 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 // repair finds the first candidate that changes nothing but what it should, and returns the
 // text with it. The error is that of the context.
 func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, *checked, error) {
-	out := Repair{Rule: f.Rule, State: c.stateAt(f).Name, Class: Refused, Before: c.file}
+	out := Repair{Rule: f.Rule, State: c.stateAt(f).Name, Class: Refused, Before: c.file, subject: strings.Join(f.Subjects, ",")}
 	var smallest error // why the first candidate is not right
 	for _, tried := range r.candidates(c, f) {
 		after, report, about, err := r.try(ctx, c, f, tried)

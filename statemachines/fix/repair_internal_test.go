@@ -129,6 +129,13 @@ func TestNewFinding(t *testing.T) {
 		f.Rule, f.Pointer, f.Message, f.Severity = rule, at, message, severity
 		return f
 	}
+	about := func(f lint.Finding, subjects ...string) lint.Finding {
+		f.Subjects = subjects
+		return f
+	}
+	polls := func(at string, statuses ...string) lint.Finding {
+		return about(finding(lint.StatusPollsOn, at, "m", diag.Warning), statuses...)
+	}
 	of := func(all ...lint.Finding) *checked { return &checked{machine: m, findings: all} }
 	mended := finding("a", "/States/Look/Next", "m", diag.Warning)
 	machine := finding("b", "/TimeoutSeconds", "m", diag.Warning)
@@ -143,9 +150,12 @@ func TestNewFinding(t *testing.T) {
 		"another rule says the same":     {finding("b", "/States/Look", "m", diag.Warning), finding("b", "/States/Look", "m", diag.Warning), ""},
 		"a new one":                      {mended, finding("b", "/States/Look", "m", diag.Warning), "lint finds b in the new text: m"},
 		"a new one elsewhere":            {mended, finding("a", "/States/Look2/Next", "n", diag.Warning), "lint finds a in the new text: n"},
-		"the same status elsewhere":      {finding(lint.StatusPollsOn, "/States/Look", "m, then n", diag.Warning), finding(lint.StatusPollsOn, "/States/Look2", "m, then o", diag.Warning), ""},
-		"another status elsewhere":       {finding(lint.StatusPollsOn, "/States/Look", "m, then n", diag.Warning), finding(lint.StatusPollsOn, "/States/Look2", "o, then n", diag.Warning), "lint finds status-polls-on in the new text: o, then n"},
-		"the subject of another rule":    {finding("b", "/States/Look", "m, then n", diag.Warning), finding("b", "/States/Look2", "m, then o", diag.Warning), "lint finds b in the new text"},
+		"the same status elsewhere":      {polls("/States/Look", "FAILED"), polls("/States/Look2", "FAILED"), ""},
+		"one of the statuses elsewhere":  {polls("/States/Look", "FAILED", "STOPPED"), polls("/States/Look2", "STOPPED"), ""},
+		"another status elsewhere":       {polls("/States/Look", "FAILED"), polls("/States/Look2", "STOPPED"), "lint finds status-polls-on in the new text: m"},
+		"one more status elsewhere":      {polls("/States/Look", "FAILED"), polls("/States/Look2", "FAILED", "STOPPED"), "lint finds status-polls-on in the new text: m"},
+		"no status":                      {polls("/States/Look"), polls("/States/Look2"), "lint finds status-polls-on in the new text: m"},
+		"the subject of another rule":    {about(finding("b", "/States/Look", "m", diag.Warning), "FAILED"), about(finding("b", "/States/Look2", "n", diag.Warning), "FAILED"), "lint finds b in the new text: n"},
 		"a new note":                     {mended, finding("b", "/States/Look", "m", diag.Note), ""},
 		"a new one beside the machine's": {machine, finding("b", "/States/Look", "m", diag.Warning), "lint finds b in the new text: m"},
 	} {
@@ -156,6 +166,13 @@ func TestNewFinding(t *testing.T) {
 			require.ErrorContains(t, err, c.want, name)
 		}
 	}
+	member := finding(typecheck.UnknownMember, "/States/Look", "m", diag.Danger)
+	member.Suggestion = "State"
+	never := finding(typecheck.NeverHolds, "/States/Look2", "n", diag.Danger)
+	require.NoError(t, newFinding(of(member), of(about(never, "DONE")), member), "a text that does not come there")
+	require.ErrorContains(t, newFinding(of(member), of(never), member), "lint finds never-holds in the new text", "a number that is compared with a text")
+	misfit := about(finding(typecheck.ArgumentType, "/States/Look2", "n", diag.Danger), "DONE")
+	require.ErrorContains(t, newFinding(of(member), of(misfit), member), "lint finds argument-type in the new text")
 }
 
 // A line tells of ends only if they are these, and not those of an error whose name begins alike.
@@ -291,5 +308,20 @@ func TestReasonOfWhatNoRunShows(t *testing.T) {
 			ch := &checked{machine: m, loops: c.loops, findings: c.others}
 			require.EqualError(t, ch.notShown(&trial.Report{Runs: c.runs}, c.of), c.want)
 		})
+	}
+}
+
+// A finding that another's edit mends does not stay, too, whichever comes first.
+func TestRefusalThatAnotherRepairMends(t *testing.T) {
+	t.Parallel()
+	refused := Repair{Rule: "event-budget", State: "Pause", Class: Refused}
+	other := Repair{Rule: "event-budget", State: "Rest", Class: Refused}
+	offered := Repair{Rule: "unbounded-loop", State: "Pause", Class: Offered, Also: []string{"event-budget@Pause"}, After: []byte("new")}
+	for _, order := range [][]Repair{{refused, other, offered}, {offered, refused, other}, {other, offered, refused}} {
+		r := &repairer{}
+		for _, repair := range order {
+			r.addOpen(repair)
+		}
+		require.ElementsMatch(t, []Repair{other, offered}, r.open)
 	}
 }

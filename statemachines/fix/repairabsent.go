@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
@@ -87,8 +86,8 @@ type shape struct {
 // candidate are the edits for some findings.
 func (e *absentEdit) candidate(findings []lint.Finding) (candidate, bool) {
 	for _, f := range findings {
-		path, _, _ := strings.Cut(f.Message, " ")
-		if path = javasdk.MemberPath(path); !slices.Contains(e.members, path) {
+		path := f.Subjects[0]
+		if !slices.Contains(e.members, path) {
 			e.members = append(e.members, path)
 		}
 		if !e.add(f, path[strings.LastIndex(path, ".")+1:]) {

@@ -3,7 +3,6 @@ package fix
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -87,13 +86,13 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		}
 		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
 			o := before.stateAt(old)
-			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || strings.HasPrefix(f.Rule, "status-") && subjectOf(old) == subjectOf(f))
+			return old.Rule == f.Rule && o != nil && (o.Name == s.Name || strings.HasPrefix(f.Rule, "status-") && isPartOf(f, old))
 		})
 		// The exit of a bound lets lint look at Default, which leads where it led.
 		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
 			mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) || // behind the wrong word
 			mended.Rule == typecheck.UnknownMember && mended.Suggestion != "" && (isOfAnswers(f.Rule) || leavesOut(f)) ||
-			mended.Rule == typecheck.EnumValue && mended.Suggestion != "" && isOfAnswers(f.Rule) && !names(f.Message, mended.Suggestion)
+			mended.Rule == typecheck.EnumValue && mended.Suggestion != "" && isOfAnswers(f.Rule) && !slices.Contains(f.Subjects, mended.Suggestion)
 		if !known && !shows && f.Severity != diag.Note {
 			return &foundError{f.Rule, f.Message}
 		}
@@ -101,25 +100,17 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 	return nil
 }
 
-// leavesOut tells whether a finding is about a value that the member may have, and that does not come here.
-func leavesOut(f lint.Finding) bool {
-	return f.Rule == typecheck.NeverHolds && strings.HasSuffix(f.Message, " here")
-}
-
-// names tells whether a message has a word: it may be the status that an edit leads elsewhere.
-func names(message, word string) bool {
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).MatchString(message)
-}
+// leavesOut tells whether a finding is about a text that the member may have, and that does not come here.
+func leavesOut(f lint.Finding) bool { return f.Rule == typecheck.NeverHolds && f.Subjects != nil }
 
 // isOfAnswers tells whether a rule finds what a loop does with answers, which a wrong member hid.
 func isOfAnswers(rule string) bool {
 	return strings.HasPrefix(rule, "status-") || rule == lint.UnboundedLoop || rule == lint.LoopingDefault || rule == typecheck.UnreachableRule
 }
 
-// subjectOf is what a finding is about, without where that leads.
-func subjectOf(f lint.Finding) string {
-	subject, _, _ := strings.Cut(f.Message, ", ")
-	return subject
+// isPartOf tells whether a finding is about no other statuses than another one.
+func isPartOf(f, other lint.Finding) bool {
+	return f.Subjects != nil && !slices.ContainsFunc(f.Subjects, func(status string) bool { return !slices.Contains(other.Subjects, status) })
 }
 
 // alsoMended are the other findings beside edits that lint does not find with them, there or in a

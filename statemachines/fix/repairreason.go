@@ -40,8 +40,8 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 			return fmt.Sprintf("you catch these errors (%s): a Retry would take them before your Catch; add one by hand if they may wait",
 				strings.Join(caught, ", "))
 		}
-		if _, advice, found := strings.Cut(f.Message, "no error is safe to retry: "); found {
-			return "no error is safe to retry: " + advice
+		if advice := f.Advice(); strings.HasPrefix(advice, "no error is safe to retry: ") {
+			return advice
 		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
 	case lint.HotLoop:
@@ -49,7 +49,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	case lint.HiddenFailure:
 		return "only you know which errors are a success: name them in the Catch, and lead the others to your failure"
 	case lint.RepeatedStart:
-		if _, advice, found := strings.Cut(f.Message, "; "); found {
+		if advice := f.Advice(); advice != "" {
 			return "only you know whether the job may run twice: " + advice
 		}
 		return "only you know whether the job may run twice: lead to a state that does not start it if it may not"
@@ -62,7 +62,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
 	case lint.EarlyBound, lint.LoopingDefault, lint.IdleRetrier:
-		if _, advice, found := strings.Cut(f.Message, "; "); found {
+		if advice := f.Advice(); advice != "" {
 			return onlyYouKnow[f.Rule] + ": " + advice
 		}
 	}
@@ -347,8 +347,7 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 		return fmt.Sprintf("an error of %q leads to %q, which starts another job, and no bound of the polls counts that: "+
 			"retry the call, and let the Catch lead to a state that fails", l.Poll.Name, startsAgainAt(l))
 	case maxWait == 0 && smallest != nil && l.Bound.Idle != "":
-		_, advice, _ := strings.Cut(f.Message, "; ")
-		return "a second bound does not mend the first: " + l.Bound.Idle + ": " + advice
+		return "a second bound does not mend the first: " + l.Bound.Idle + ": " + f.Advice()
 	case maxWait == 0 && errors.Is(smallest, errStillFound) && r.all.roomOf(l.Poll.Name).loops == 1:
 		return smallest.Error() + ": count the turns on each way around the loop by hand, and put a Choice on each that leaves it by the count"
 	case maxWait > 0 && lacksEvents(smallest):

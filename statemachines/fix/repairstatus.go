@@ -171,7 +171,7 @@ func (c *checked) correctStatus(f lint.Finding, l *lint.Loop) []candidate {
 // rowOf is the row of a table that a finding is about; nil if it is about none.
 func rowOf(l *lint.Loop, f lint.Finding) *lint.Row {
 	i := slices.IndexFunc(l.Rows, func(r lint.Row) bool {
-		return r.Rule == f.Rule && len(r.Values) > 0 && regexp.MustCompile(`\b`+regexp.QuoteMeta(r.Values[0])+`\b`).MatchString(f.Message)
+		return r.Rule == f.Rule && len(r.Values) > 0 && slices.Contains(f.Subjects, r.Values[0])
 	})
 	if i < 0 {
 		return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -61,7 +60,7 @@ func (e *statusEdit) mayMean(word string) bool {
 // isNever tells whether lint says that a value is never a word.
 func (c *checked) isNever(word string) bool {
 	return slices.ContainsFunc(c.findings, func(f lint.Finding) bool {
-		return f.Rule == typecheck.EnumValue && strings.Contains(f.Message, strconv.Quote(word))
+		return f.Rule == typecheck.EnumValue && slices.Contains(f.Subjects, word)
 	})
 }
 

@@ -81,7 +81,7 @@ func (c *checker) reportAbsent(r *reading, in typecheck.Env, path string, steps 
 			p.Severity = diag.Warning // it works as long as the attempts last
 		}
 		p.Message = javasdk.MemberPath(path) + " is in the answer of " + r.Operation + " only since " + since + ", the state fails with " + fails + "; " + advice
-		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
+		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember, Subjects: []string{javasdk.MemberPath(path)}})
 	}
 }
 
@@ -106,7 +106,7 @@ func (c *checker) reportMissing(r *reading, in typecheck.Env, path string, steps
 		fails, advice := c.adviseAbsent(c.machine.StateAt(p.Pointer), p.Pointer)
 		p.Severity = diag.Warning
 		p.Message = javasdk.MemberPath(path) + " may be missing in the answer of " + r.Operation + ": then the state fails with " + fails + "; " + advice
-		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember})
+		c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember, Subjects: []string{javasdk.MemberPath(path)}})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -44,7 +45,7 @@ func (c *checker) reportByName(r *reading) {
 			is = "are ends by their names"
 		}
 		s, field := r.decisionOf(r.wrong(row))
-		c.report(StatusPollsOn, s, field, "%s", r.sayWrongEnd(fmt.Sprintf("%s of %s %s, but ", list(row.Values), r.Operation, is),
+		c.reportStatuses(row.Values, diag.Warning, StatusPollsOn, s, field, "%s", r.sayWrongEnd(fmt.Sprintf("%s of %s %s, but ", list(row.Values), r.Operation, is),
 			row.Meaning, row.Ends, first(r.targetsOf(r.wrong(row), r.trunk()))))
 	}
 }

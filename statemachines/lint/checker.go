@@ -63,12 +63,17 @@ func (c *checker) report(rule string, s *asl.State, field, format string, args .
 
 // reportAs adds a finding of a severity.
 func (c *checker) reportAs(severity diag.Severity, rule string, s *asl.State, field, format string, args ...any) {
+	c.reportStatuses(nil, severity, rule, s, field, format, args...)
+}
+
+// reportStatuses adds a finding about statuses.
+func (c *checker) reportStatuses(values []string, severity diag.Severity, rule string, s *asl.State, field, format string, args ...any) {
 	if slices.Contains(c.off, rule) {
 		return
 	}
 	p := c.machine.Problem(s.Position.Pointer+field, format, args...)
 	p.Severity = severity
-	c.findings = append(c.findings, Finding{Problem: p, Rule: rule})
+	c.findings = append(c.findings, Finding{Problem: p, Rule: rule, Subjects: values})
 }
 
 // mentions tells whether the definition has a word.

@@ -61,7 +61,7 @@ func (c *checker) reportGate(r *reading, row *Row, severity diag.Severity, text 
 	}
 	row.Rule, row.Severity = StatusPollsOn, severity
 	s, field := r.decisionOf(r.polling(row.Values[0]))
-	c.reportAs(severity, StatusPollsOn, s, field, "%s", text)
+	c.reportStatuses(row.Values, severity, StatusPollsOn, s, field, "%s", text)
 }
 
 // isLost tells whether laps of the end never leave the loop, or leave it as a job that runs does.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -83,6 +84,23 @@ type Finding struct {
 	diag.Problem
 
 	Rule string
+	// Subjects are what it is about in its state: the statuses of a job, the text of a comparison, or the path of a member.
+	// They are nil where the rule and the place say it.
+	Subjects []string
+}
+
+// Advice is the part of the message that says what to do; empty if it has none.
+func (f Finding) Advice() string {
+	quoted := false
+	for i, r := range f.Message {
+		if r == '"' {
+			quoted = !quoted
+		}
+		if advice, found := strings.CutPrefix(f.Message[i:], "; "); found && !quoted {
+			return advice
+		}
+	}
+	return ""
 }
 
 // MarshalJSON writes the members of the problem and the rule.
@@ -146,7 +164,7 @@ func (c *checker) checkTypes(types *typecheck.Checker) {
 	for _, f := range types.Findings() {
 		if !slices.Contains(c.off, f.Rule) {
 			f = c.noteSpare(f)
-			c.findings = append(c.findings, Finding{Problem: f.Problem, Rule: f.Rule})
+			c.findings = append(c.findings, aboutWord(f))
 		}
 	}
 }

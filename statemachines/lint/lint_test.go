@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -30,5 +31,17 @@ func TestShipped(t *testing.T) {
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		require.Empty(t, lint.Check(readMachine(t, file), lint.Options{Off: []string{lint.PollNeedless}}), file)
+	}
+}
+
+// The advice of a message stands behind a semicolon, which a name in quotes may have, too.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	for message, advice := range map[string]string{
+		`the loop has no Wait; add a Wait state`:                   "add a Wait state",
+		`"Wait; then look" is 0; wait between polls; or poll less`: "wait between polls; or poll less",
+		`"Wait; then look" is 0`:                                   "",
+	} {
+		require.Equal(t, advice, lint.Finding{Problem: diag.Problem{Message: message}}.Advice(), message)
 	}
 }

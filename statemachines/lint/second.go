@@ -78,7 +78,7 @@ func (c *checker) checkBoth(r *reading, row *Row, path string, steps, values []s
 			row.Rule, row.Severity, row.Member, row.Seconds, row.SecondsMean = m.rule, severity, path, m.values, m.means
 		}
 		s, field := r.decisionOf(m.routes)
-		c.reportAs(severity, m.rule, s, field, "%s", r.sayMisled(row, path, m))
+		c.reportStatuses(slices.Concat(row.Values, m.values), severity, m.rule, s, field, "%s", r.sayMisled(row, path, m))
 	}
 }
 

@@ -36,6 +36,6 @@ func (c *checker) checkStatuses(r *reading) {
 		if row.FailsAt != "" && !row.Lacks {
 			s, field = r.failingField(row)
 		}
-		c.reportAs(severity, rule, s, field, "%s", text)
+		c.reportStatuses(row.Values, severity, rule, s, field, "%s", text)
 	}
 }

@@ -112,6 +112,15 @@ func stepsToStatus(output *catalog.Shape, s *status) []string {
 	return nil
 }
 
+// aboutWord is a finding about a text that is compared, or about none.
+func aboutWord(f typecheck.Finding) Finding {
+	found := Finding{Problem: f.Problem, Rule: f.Rule}
+	if f.Word != "" {
+		found.Subjects = []string{f.Word}
+	}
+	return found
+}
+
 // reportWord reports a text that is nearly a status.
 func (c *checker) reportWord(f typecheck.Finding, words statusWords) {
 	p, member := f.Problem, javasdk.MemberName(lastName(words.path))
@@ -131,7 +140,8 @@ func (c *checker) reportWord(f typecheck.Finding, words statusWords) {
 	default:
 		return
 	}
-	c.findings = append(c.findings, Finding{Problem: p, Rule: f.Rule})
+	f.Problem = p
+	c.findings = append(c.findings, aboutWord(f))
 }
 
 // likePattern is the first value that a pattern matches but for case, hyphens, underscores and

@@ -37,7 +37,7 @@ func (c *checker) reportRow(r *reading, row *Row, severity diag.Severity, rule, 
 	}
 	row.Rule, row.Severity = rule, severity
 	s, field := r.decisionOf(r.wrong(row))
-	c.reportAs(severity, rule, s, field, format, args...)
+	c.reportStatuses(row.Values, severity, rule, s, field, format, args...)
 }
 
 // isBlind tells whether a row is of the status that stays while a change goes on, and leaves the loop

@@ -319,5 +319,5 @@ func (x *scene) checkWord(what string, value Value, word, at string) {
 	if x.negated {
 		return // that something is not what it never is holds, and harms nobody
 	}
-	x.report(NeverHolds, diag.Danger, x.problem(at, "%s is never %q here", what, word).Suggest(word, w.known...))
+	x.reportText(NeverHolds, x.problem(at, "%s is never %q here", what, word).Suggest(word, w.known...), word)
 }

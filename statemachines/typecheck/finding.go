@@ -27,8 +27,8 @@ type Finding struct {
 	diag.Problem
 
 	Rule string
-	// Word is the text, or the pattern, of a comparison that EnumValue is about, and Enum lists
-	// the texts that are compared with it.
+	// Word is the text, or the pattern, of a comparison that EnumValue is about, and NeverHolds and UnreachableRule where
+	// the value is the text elsewhere. Of EnumValue, Enum lists the texts that are compared with it.
 	Word string
 	Enum *catalog.Shape
 }

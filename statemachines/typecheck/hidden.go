@@ -55,8 +55,8 @@ func (x *scene) checkHidden(first *scene, left scope, i int) {
 		if taker < 0 || rules[taker].Next == rules[i].Next || alone.names(&rules[taker], &a, of) {
 			continue
 		}
-		x.report(UnreachableRule, diag.Danger, a.problem("rule %d takes %q first and leads to %q; put rule %d before it, or remove the text",
-			taker+1, a.text, rules[taker].Next, i+1))
+		x.reportText(UnreachableRule, a.problem("rule %d takes %q first and leads to %q; put rule %d before it, or remove the text",
+			taker+1, a.text, rules[taker].Next, i+1), a.text)
 	}
 }
 

@@ -137,6 +137,15 @@ func (x *scene) report(rule string, severity diag.Severity, p diag.Problem) {
 	x.c.add(Finding{Problem: p, Rule: rule})
 }
 
+// reportText reports a comparison with a text that a value never is at the place.
+func (x *scene) reportText(rule string, p diag.Problem, text string) {
+	if !x.reports || x.wordsOnly {
+		return
+	}
+	p.Severity = diag.Danger
+	x.c.add(Finding{Problem: p, Rule: rule, Word: text})
+}
+
 // reportWord reports a comparison with a text that an enum does not list.
 func (x *scene) reportWord(p diag.Problem, word string, w words) {
 	if !x.reports {

@@ -169,7 +169,7 @@ func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
 		x.reportWord(x.problemIn(literal, "%s is never %q", w.enum.Name, word), word, w)
 	case x.negated:
 	default:
-		x.report(NeverHolds, diag.Danger, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...))
+		x.reportText(NeverHolds, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...), word)
 	}
 }
 

@@ -103,7 +103,7 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.replace, "replace", false, "put compiled loops in the place of hand-written ones")
-	f.StringArrayVar(&o.accept, "accept", nil, "`RULE@STATE` of an offered repair: change the file by it, and by the sure ones; repeatable")
+	f.StringArrayVar(&o.accept, "accept", nil, "`RULE@STATE`[:OF] of an offered repair: change the file by it, and by the sure ones; repeatable")
 	f.StringArrayVar(&o.only, "only", nil, "`TASK` that polls, to replace its loop alone; repeatable")
 	f.StringVar(&o.strategy, "strategy", "", kit.OrList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file by the sure repairs, or by the compiled loops")
