@@ -15,6 +15,13 @@ import (
 type Known struct {
 	machines map[*asl.StateMachine]*known
 	clocks   map[string]bool // whether a state reads the time, by its text
+	words    map[stateText]*words
+}
+
+// stateText is a state as JSON, in a query language.
+type stateText struct {
+	text     string
+	language asl.QueryLanguage
 }
 
 // known is what is found of a machine by itself.
@@ -28,7 +35,7 @@ type known struct {
 // learn finds what there is to know of machines, and forgets all others.
 func (k *Known) learn(models typecheck.Models, machines ...*asl.StateMachine) error {
 	if k.machines == nil {
-		k.machines, k.clocks = map[*asl.StateMachine]*known{}, map[string]bool{}
+		k.machines, k.clocks, k.words = map[*asl.StateMachine]*known{}, map[string]bool{}, map[stateText]*words{}
 	}
 	maps.DeleteFunc(k.machines, func(m *asl.StateMachine, _ *known) bool { return !slices.Contains(machines, m) })
 	for _, m := range machines {
@@ -56,6 +63,17 @@ func newKnown(m *asl.StateMachine, models typecheck.Models) (*known, error) {
 	}
 	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, models)
 	return &known{machine: m, texts: texts, reading: simulate.Read(text), demands: demands}, err
+}
+
+// wordsOf are the texts that a state compares with.
+func (k *Known) wordsOf(s stateText) *words {
+	w := k.words[s]
+	if w == nil {
+		w = newWords()
+		w.read([]byte(s.text), s.language)
+		k.words[s] = w
+	}
+	return w
 }
 
 // readsClock tells whether a state, by its text, reads the time, or what differs from lap to lap.

@@ -247,13 +247,13 @@ func sortedCallees(s *subject) []*callee {
 
 // varyTasks makes the answers of Tasks to vary.
 func (p *pair) varyTasks(tasks []string) error {
-	w := &words{literals: map[string]bool{}, patterns: map[string]string{}}
+	w := newWords()
 	for _, subject := range []*subject{p.before, p.after} {
 		for s := range subject.machine.All {
 			if old := stateOf(p.before.machine, s.Name); subject == p.after && old != nil && !p.changed[s.Name] && old.QueryLanguage == s.QueryLanguage {
 				continue // it is read
 			}
-			w.read([]byte(subject.texts[s.Name]), s.QueryLanguage)
+			w.add(p.options.Known.wordsOf(stateText{subject.texts[s.Name], s.QueryLanguage}))
 		}
 	}
 	named := map[string][]string{} // errors, by role

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,19 @@ type words struct {
 	texts    []string
 	literals map[string]bool
 	patterns map[string]string // by the text
+}
+
+func newWords() *words { return &words{literals: map[string]bool{}, patterns: map[string]string{}} }
+
+// add adds the texts that another state compares with.
+func (w *words) add(other *words) {
+	for _, text := range other.texts {
+		if !slices.Contains(w.texts, text) {
+			w.texts = append(w.texts, text)
+		}
+	}
+	maps.Copy(w.literals, other.literals)
+	maps.Copy(w.patterns, other.patterns)
 }
 
 // patternOf is the pattern that a text was made up to fit; empty for a literal.

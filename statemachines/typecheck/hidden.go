@@ -31,7 +31,7 @@ func (x *scene) reportHidden(alone *scene, rule int, of scope, all bool) {
 // its pattern, or one of its alternatives. first is the scene before the rules, and left what they
 // leave to the rule. An earlier rule that names the same text is an exception on purpose.
 func (x *scene) checkHidden(first *scene, left scope, i int) {
-	if !x.reports || x.c.absent {
+	if !x.reports || x.c.absent || x.c.demands != nil { // whose findings nobody reads
 		return
 	}
 	alone, behind := first.quiet(), first.quiet()
