@@ -149,17 +149,33 @@ func (j *job) coursesOf(a *answers, spec Spec, end *status) object {
 	var courses object
 	for _, b := range j.begins {
 		shape := b.task.result()
-		answer := a.ofCall(b.task.operation, shape)
-		for _, at := range j.behaviour.texts {
-			if word, ok := at.get(b.running.answer).(string); ok {
-				answer = at.tell(answer, word)
-			}
-		}
+		answer := j.behaviour.tellStatus(a.ofCall(b.task.operation, shape), shape, b.running)
 		courses = append(courses, namedValue{b.task.name(), object{
 			{"runs", spec.Spread.String()}, {"running", b.running.name}, {"ends", end.name}, {"answer", spellAnswer(answer, shape)},
 		}})
 	}
 	return courses
+}
+
+// tellStatus lets the answer of a call that starts a job, or begins a change, tell what a poll tells then: its status.
+func (b *behaviour) tellStatus(answer any, shape *catalog.Shape, of *status) any {
+	for _, at := range b.texts {
+		if word, ok := at.get(of.answer).(string); ok {
+			answer = at.tell(answer, word)
+		}
+	}
+	polled := shapeAt(b.entry.Operation.Output, b.path)
+	if b.path == nil || polled == nil || shape == nil {
+		return answer
+	}
+	for _, at := range statesIn(answer, shape) {
+		told := at.get(answer)
+		runs := slices.ContainsFunc(b.statuses, func(s status) bool { return s.name == told && s.verdict == pollcore.Retry })
+		if s := shapeAt(shape, at); !runs && s.Name == polled.Name && slices.Contains(s.Enum, of.name) {
+			answer = at.put(answer, of.name)
+		}
+	}
+	return answer
 }
 
 // isThereBefore tells whether the resource of the job is there before the first call that changes it.

@@ -159,3 +159,25 @@ func TestAWatchedJobIsStopped(t *testing.T) {
 	require.Empty(t, r.Error, r.Cause)
 	require.Equal(t, time.Minute, r.Duration())
 }
+
+// The answer of a start call has the status of a job that runs, unless the made-up one is of such a job.
+func TestStartTellsThatTheJobRuns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ start, describe, reads, answer string }{
+		{"codebuild:startBuild", "codebuild:batchGetBuilds", "Build.BuildStatus", `{"Build":{"BuildStatus":"IN_PROGRESS"}}`},
+		{"amplify:startJob", "amplify:getJob", "JobSummary.Status", `"Status":"CREATED"`},
+	} {
+		m, err := asl.Parse(fmt.Appendf(nil, `{"StartAt": "Start", "States": {
+			"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:%s", "Parameters": {}, "Next": "Over?"},
+			"Over?": {"Type": "Choice", "Choices": [{"Variable": "$.%s", "StringEquals": "SUCCEEDED", "Next": "Good"}], "Default": "Wait"},
+			"Wait": {"Type": "Wait", "Seconds": 5, "Next": "Look"},
+			"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:%s", "Parameters": {}, "Next": "Over?"},
+			"Good": {"Type": "Succeed"}}}`, c.start, c.reads, c.describe))
+		require.NoError(t, err)
+		plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}})
+		require.NoError(t, err)
+		text, err := plan.JSON()
+		require.NoError(t, err)
+		require.Contains(t, strings.Join(strings.Fields(string(text)), ""), c.answer)
+	}
+}

@@ -61,12 +61,7 @@ func (p *planner) startMembers(j *job, answers *answers, specs []Spec, ends []*s
 		add("start", p.startsOf(starts, specs, ends))
 	}
 	shape := starts[0].result()
-	started := answers.ofCall(starts[0].operation, shape)
-	for _, p := range j.behaviour.texts {
-		if word, ok := p.get(j.behaviour.running().answer).(string); ok {
-			started = p.tell(started, word)
-		}
-	}
+	started := j.behaviour.tellStatus(answers.ofCall(starts[0].operation, shape), shape, j.behaviour.running())
 	add("startAnswer", spellAnswer(started, shape))
 	add("startId", spellPlace(starts[0].resultAt(id.started)))
 	add("startIdArgument", spellPlace(id.chosen))

@@ -371,7 +371,10 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			ended(t)
 			continue
 		}
-		all[t.name()] = a.response(&answers{}, t, withID(t.resultAt(j.identity.started)))
+		started := withID(t.resultAt(j.identity.started))
+		all[t.name()] = a.response(&answers{}, t, func(answer any) any {
+			return j.behaviour.tellStatus(started(answer), t.result(), j.behaviour.running())
+		})
 	}
 }
 
