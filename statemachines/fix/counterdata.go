@@ -206,12 +206,12 @@ func (l *loop) noteCounts() string {
 	if len(paths) == 0 {
 		return ""
 	}
-	values := "value"
+	that, values := "it", "value"
 	if len(paths) > 1 {
-		values = "values"
+		that, values = "them", "values"
 	}
-	return fmt.Sprintf("the new loop does not count in $.%s: the states behind it, and the output, have the %s from before the loop",
-		strings.Join(paths, " and $."), values)
+	return fmt.Sprintf("the new loop does not count in $.%s: no state behind it reads %s, and an output has the %s from before the loop",
+		strings.Join(paths, " and $."), that, values)
 }
 
 // noteVariables says which variables nothing sets in the new loop: those that the old one alone read; empty if
