@@ -84,7 +84,7 @@ type Finding struct {
 	diag.Problem
 
 	Rule string
-	// Subjects are what it is about in its state: the statuses of a job, the text of a comparison, or the path of a member.
+	// Subjects are what it is about in its state: the statuses of a job, the text of a comparison, or a member.
 	// They are nil where the rule and the place say it.
 	Subjects []string
 }

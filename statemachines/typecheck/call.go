@@ -30,7 +30,7 @@ func (x *scene) call() {
 	c := callCheck{api: api, operation: operationOf(x.state.Task.Resource), report: func(m misfit, where spot) {
 		p := x.problem(where.at, "%s", m.message)
 		p.Suggestion = m.suggestion
-		x.report(m.rule, diag.Danger, p)
+		x.reportText(m.rule, p, m.word)
 	}}
 	c.arguments(value, spot{t, x.at(name), false})
 }
@@ -92,8 +92,8 @@ func (s spot) item(i int) spot {
 
 // misfit is what is wrong with an argument.
 type misfit struct {
-	rule, message, suggestion string
-	limit                     bool // that a value is beyond
+	rule, message, word, suggestion string
+	limit                           bool // that a value is beyond
 }
 
 // callCheck checks arguments against the model of an operation.
@@ -105,7 +105,7 @@ type callCheck struct {
 
 // add reports what is wrong, with the one of the candidates that the word is near.
 func (c *callCheck) add(rule string, where spot, message, word string, candidates []string) misfit {
-	m := misfit{rule: rule, message: message, suggestion: nearest.Word(word, candidates), limit: rule == EnumValue && len(candidates) == 0}
+	m := misfit{rule: rule, message: message, word: word, suggestion: nearest.Word(word, candidates), limit: rule == EnumValue && len(candidates) == 0}
 	c.report(m, where)
 	return m
 }
@@ -115,7 +115,7 @@ func (c *callCheck) arguments(v Value, where spot) {
 	switch {
 	case c.api.takesNothing:
 		for _, f := range v.record().fieldsOf() {
-			c.add(UnknownArgument, where.member(f.name), c.operation+" takes no arguments", "", nil)
+			c.add(UnknownArgument, where.member(f.name), c.operation+" takes no arguments", f.name, nil)
 		}
 	case c.api.Input != nil:
 		c.members(v, c.api.Input, where)

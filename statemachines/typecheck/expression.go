@@ -275,12 +275,12 @@ func (x *scene) reportNever(v Value, p *jsonata.Part) {
 	r := found.record()
 	switch {
 	case r.isStructure():
-		x.report(UnknownMember, diag.Danger, x.problemIn(p, "%s has no member %q", r.shape.Name, p.Text).Suggest(p.Text, r.names()...))
+		x.reportText(UnknownMember, x.problemIn(p, "%s has no member %q", r.shape.Name, p.Text).Suggest(p.Text, r.names()...), p.Text)
 	case x.excused > 0:
 	case r != nil:
-		x.report(UnknownMember, diag.Danger, x.problemIn(p, "the object has no member %q", p.Text).Suggest(p.Text, r.names()...))
+		x.reportText(UnknownMember, x.problemIn(p, "the object has no member %q", p.Text).Suggest(p.Text, r.names()...), p.Text)
 	case !found.may(objects):
-		x.report(UnknownMember, diag.Danger, x.problemIn(p, "the value is %s, which has no member %q", found, p.Text))
+		x.reportText(UnknownMember, x.problemIn(p, "the value is %s, which has no member %q", found, p.Text), p.Text)
 	}
 }
 

@@ -28,7 +28,8 @@ type Finding struct {
 
 	Rule string
 	// Word is the text, or the pattern, of a comparison that EnumValue is about, and NeverHolds and UnreachableRule where
-	// the value is the text elsewhere. Of EnumValue, Enum lists the texts that are compared with it.
+	// the value is the text elsewhere; or the name of the member or argument. Of EnumValue, Enum lists the texts that are
+	// compared with it.
 	Word string
 	Enum *catalog.Shape
 }

@@ -137,7 +137,7 @@ func (x *scene) report(rule string, severity diag.Severity, p diag.Problem) {
 	x.c.add(Finding{Problem: p, Rule: rule})
 }
 
-// reportText reports a comparison with a text that a value never is at the place.
+// reportText reports what is wrong with a text: a comparison with it, or a name.
 func (x *scene) reportText(rule string, p diag.Problem, text string) {
 	if !x.reports || x.wordsOnly {
 		return
@@ -241,14 +241,14 @@ func (x *scene) reportMember(what string, value Value, name, at string) {
 		return
 	}
 	if !value.may(objects) {
-		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no member %q", what, kindsBesideNull(value), name))
+		x.reportText(UnknownMember, x.problem(at, "%s is %s, which has no member %q", what, kindsBesideNull(value), name), name)
 		return
 	}
 	r := value.record()
 	if r.isStructure() {
 		what += " (" + r.shape.Name + ")"
 	}
-	x.report(UnknownMember, diag.Danger, x.problem(at, "%s has no member %q", what, name).Suggest(name, r.names()...))
+	x.reportText(UnknownMember, x.problem(at, "%s has no member %q", what, name).Suggest(name, r.names()...), name)
 }
 
 // stepsText is the text of steps of a path.
