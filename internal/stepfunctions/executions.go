@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
 
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
@@ -30,17 +33,57 @@ type Origin struct {
 func ParseOrigin(arn string) (*Origin, error) {
 	parts := strings.Split(arn, ":")
 	const wanted = "expected the ARN of a state machine, such as arn:aws:states:us-east-1:123456789012:stateMachine:NAME, found %q"
-	if len(parts) < 7 || parts[0] != "arn" || parts[2] != "states" || parts[3] == "" || parts[6] == "" {
+	if len(parts) < 7 || parts[2] != "states" || !beginsARN().MatchString(arn) {
 		return nil, fmt.Errorf(wanted, arn)
 	}
 	o := &Origin{ARN: arn, Region: parts[3], Account: parts[4], kind: parts[5], Machine: parts[6], qualifier: strings.Join(parts[7:], ":")}
+	name, label, _ := strings.Cut(o.Machine, "/")
 	switch {
+	case !isName(name) || o.Machine != name && !isName(label):
+		return nil, fmt.Errorf("%q has no name that a state machine can have: it takes up to %d characters, no blanks, and none of %s",
+			arn, longestName, notInNames)
 	case o.kind == "express":
-		return nil, fmt.Errorf("%q is an Express execution: Step Functions keeps no history of it. Pass the file of its log: --durations FILE", arn)
-	case o.kind == "stateMachine" && len(parts) <= 8, o.kind == "execution" && o.qualifier != "", o.kind == "mapRun" && o.qualifier != "":
+		return nil, &ExpressError{ARN: arn, Machine: strings.Join(append(parts[:5:5], machineKind, name), ":")}
+	case o.kind == machineKind && len(parts) <= 8, o.kind == executionKind && o.qualifier != "", o.kind == mapRunKind && o.qualifier != "":
 		return o, nil
 	}
 	return nil, fmt.Errorf(wanted, arn)
+}
+
+// ExpressError is the error of the ARN of an Express execution.
+type ExpressError struct {
+	ARN, Machine string // Machine is the ARN of its state machine
+}
+
+// Error implements error.
+func (e *ExpressError) Error() string {
+	return fmt.Sprintf("%q is an Express execution: Step Functions keeps no history of it. Pass the file of its log: --durations FILE", e.ARN)
+}
+
+// The kinds of what ARNs name.
+const (
+	machineKind   = "stateMachine"
+	executionKind = "execution"
+	mapRunKind    = "mapRun"
+)
+
+// beginsARN matches what stands before the kind in an ARN: partition, service, region and account.
+var beginsARN = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^arn:aws[a-z-]*:states:[a-z0-9-]+:[0-9]{12}:`)
+})
+
+// What names may not have, and how long they may be.
+const (
+	notInNames  = `< > { } [ ] ? * " # % \ ^ | ~ ` + "`" + ` $ & , ; : /`
+	longestName = 80
+)
+
+// isName tells whether a text can be the name of a state machine, or a label.
+func isName(text string) bool {
+	runes := []rune(text)
+	return len(runes) > 0 && len(runes) <= longestName && !slices.ContainsFunc(runes, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(notInNames, r)
+	})
 }
 
 // String names the executions for people.
@@ -74,7 +117,7 @@ const (
 // ListEnded lists the executions that have ended, the newest first: at most so many,
 // and only those that started after a time and are wanted. Its error is a *CallError.
 func (c *Client) ListEnded(ctx context.Context, o *Origin, most int, after time.Time, wanted func(arn string) bool) ([]Ended, error) {
-	if o.kind == "execution" {
+	if o.kind == executionKind {
 		return []Ended{{ARN: o.ARN}}, nil
 	}
 	const operation = "ListExecutions"
@@ -139,28 +182,4 @@ func (c *Client) History(ctx context.Context, arn string) (*history.Execution, e
 		return nil, err
 	}
 	return r.Execution()
-}
-
-// Definition reads the definition of the state machine. Its error is a *CallError.
-func (c *Client) Definition(ctx context.Context, o *Origin) (text []byte, as asl.ExecutionType, err error) {
-	operation, input := "DescribeStateMachine", map[string]any{"stateMachineArn": o.machineARN()}
-	if o.kind == "execution" {
-		operation, input = "DescribeStateMachineForExecution", map[string]any{"executionArn": o.ARN}
-	}
-	var answer struct{ Definition, Type string }
-	if err := c.persist(ctx, func(ctx context.Context) error { return c.do(ctx, operation, input, &answer) }); err != nil {
-		return nil, "", err
-	}
-	return []byte(answer.Definition), asl.ExecutionType(answer.Type), nil
-}
-
-// machineARN is what DescribeStateMachine takes: the ARN of the state machine or of a
-// version. An alias may lead to two versions.
-func (o *Origin) machineARN() string {
-	if _, err := strconv.Atoi(o.qualifier); err == nil && o.kind == "stateMachine" {
-		return o.ARN
-	}
-	parts := strings.Split(o.ARN, ":")
-	name, _, _ := strings.Cut(o.Machine, "/")
-	return strings.Join(append(parts[:5:5], "stateMachine", name), ":")
 }

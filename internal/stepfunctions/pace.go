@@ -3,6 +3,7 @@ package stepfunctions
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
@@ -14,6 +15,10 @@ import (
 // ourShare is the part of a quota of the account that a client uses. The rest is left
 // to others.
 const ourShare = 0.5
+
+// steady are the operations whose bursts are left to others: deployments and consoles
+// describe state machines, too, and a look at all of an account has time.
+var steady = []string{"DescribeStateMachine", "ListStateMachines"}
 
 // bucket has the tokens of an operation. It may owe some.
 type bucket struct {
@@ -30,6 +35,9 @@ func (c *Client) bucketOf(operation, region string) *bucket {
 	if !known {
 		if quota, ok := asl.QuotaOf(operation, region, asl.Standard); ok {
 			b = &bucket{capacity: ourShare * float64(quota.Burst), perSecond: ourShare * float64(quota.PerSecond), at: time.Now()}
+			if slices.Contains(steady, operation) {
+				b.capacity = 1
+			}
 			b.tokens = b.capacity
 		}
 		c.buckets[operation] = b
@@ -74,10 +82,10 @@ func (c *Client) giveUp(operation string) {
 	}
 }
 
-// PaceOf is how long so many calls of GetExecutionHistory take at the pace of the
-// client, at least.
-func (c *Client) PaceOf(calls int, region string) time.Duration {
-	b := c.bucketOf("GetExecutionHistory", region)
+// PaceOf is how long so many calls of an operation with a known quota take at the pace of
+// the client, at least.
+func (c *Client) PaceOf(operation string, calls int, region string) time.Duration {
+	b := c.bucketOf(operation, region)
 	b.fill()
 	return max(0, time.Duration((float64(calls)-b.tokens)/b.perSecond*float64(time.Second)))
 }

@@ -132,8 +132,11 @@ func (l *loader) checkValues(names []string) error {
 
 // load reads what a name of the command line gives.
 func (l *loader) load(ctx context.Context, name string) ([]*Definition, error) {
-	if name == Stdin {
+	switch {
+	case name == Stdin:
 		return l.readNamed(ctx, name, "")
+	case l.Fetch != nil && IsARN(name):
+		return l.fetch(ctx, name)
 	}
 	slashed := filepath.ToSlash(name)
 	_, err := fs.Stat(l.FS, slashed)

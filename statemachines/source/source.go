@@ -12,6 +12,7 @@
 package source
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -33,6 +34,9 @@ type Options struct {
 	// FS is what files are read from, by paths with slashes. Nil stands for the
 	// disk.
 	FS fs.FS
+	// Fetch reads what an ARN names: the definition of a state machine, a version or an
+	// execution, or those of an alias. Nil: a name that looks like an ARN is a file.
+	Fetch func(ctx context.Context, arn string) ([]Deployed, error)
 	// Stdin is what the name "-" reads.
 	Stdin io.Reader
 	// Skip is asked about each file that a name or a glob gives, not about those
@@ -56,6 +60,8 @@ const (
 	FormText Form = "text"
 	// FormComposed is a text that Fn::Sub or Fn::Join makes.
 	FormComposed Form = "composed"
+	// FormDeployed is what AWS has: there is no file.
+	FormDeployed Form = "deployed"
 )
 
 // Definition is a state machine definition and where it stands. It serves one
@@ -72,6 +78,9 @@ type Definition struct {
 	// Type is that of the template's state machine; empty where nothing says it.
 	Type asl.ExecutionType
 	Form Form
+	// Weight is the share of an alias's executions that a version gets, in percent; 0
+	// without an alias.
+	Weight int
 	// YAML is set if the definition is written in YAML, else it is in JSON.
 	YAML bool
 	// Text is the definition as asl.Parse reads it, with values put in. Nil if it
@@ -101,10 +110,14 @@ type Machine struct {
 	Definition *Definition
 }
 
-// Title names the state machine for people: by its resource, else by its file.
+// Title names the state machine for people: by its resource, else by its file or its ARN.
 func (d *Definition) Title() string {
 	if d.ID != "" {
 		return d.ID
+	}
+	if d.Form == FormDeployed {
+		parts := strings.SplitN(d.File, ":", 7) //nolint:mnd // arn:PARTITION:states:REGION:ACCOUNT:KIND:NAME
+		return parts[len(parts)-1]
 	}
 	name := filepath.Base(d.File)
 	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".asl")

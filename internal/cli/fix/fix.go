@@ -42,6 +42,7 @@ type fixOptions struct {
 	express     bool
 	substitutes []string
 	output      string
+	aws         kit.AwsFlags
 }
 
 // compiledFlags are the flags of a compiled loop.
@@ -51,7 +52,7 @@ var compiledFlags = []string{"only", "strategy", "max-delay", "schedule", "simul
 func New() *cobra.Command {
 	var o fixOptions
 	c := &cobra.Command{
-		Use:   "fix FILE",
+		Use:   "fix FILE|ARN",
 		Short: "Repair the poll loops of a definition, or replace them",
 		Long: `Fix makes the smallest edit that mends what lint finds in a poll loop: in JSON, YAML
 and templates, in place. It runs the machine before and after on the same answers:
@@ -62,7 +63,9 @@ runs end otherwise, and how, and shows its diff.
 --write makes the repairs that are sure. Others depend on what you meant: fix offers
 them, and --accept RULE@STATE makes one, with the sure ones. A finding that fix
 cannot mend alone stays, with the reason. "-" reads standard input. For a definition
-in a string of a template, and for cdk.out, fix prints the repairs.
+in a string of a template, and for cdk.out, fix prints the repairs. So it does for
+the ARN of a state machine, a version or an execution: fix CALLS AWS to read the
+definition, and changes nothing there.
 
 A loop without a bound gets one: --max-wait, or as many polls as its history holds.
 
@@ -92,7 +95,8 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
   jobpoller fix template.yaml#Poller --replace --strategy retry-task --max-delay 10s
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
   jobpoller fix poller.asl.json --replace --schedule schedule.json
-  jobpoller fix poller.asl.json --replace | patch -p0`,
+  jobpoller fix poller.asl.json --replace | patch -p0
+  jobpoller fix arn:aws:states:us-east-1:123456789012:stateMachine:nightly`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return kit.Usage("fix needs one definition, such as: jobpoller fix poller.asl.json")
@@ -118,6 +122,7 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
 	}
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
 	kit.AddSubstitutes(f, &o.substitutes)
+	o.aws.AddForARN(c)
 	kit.AddOutput(c, &o.output)
 	kit.CompleteWords(c, "strategy", fixStrategies()...)
 	kit.CompleteNothing(c, "only", "accept", "max-wait", "max-delay", "simulate", "substitute")
@@ -156,6 +161,9 @@ type fixed struct {
 func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if err := kit.CheckOutput(o.output); err != nil {
 		return kit.Usage("%w", err)
+	}
+	if err := o.aws.CheckForARN(name); err != nil {
+		return err
 	}
 	switch {
 	case (o.write || len(o.accept) > 0) && name == kit.Stdin:
@@ -249,13 +257,16 @@ func (o *fixOptions) open(c *cobra.Command, name string) (e *edited, read func(f
 		}
 		in = bytes.NewReader(text)
 	}
-	d, err := source.LoadOne(c.Context(), name, source.Options{Values: values, Stdin: in})
+	d, err := source.LoadOne(c.Context(), name, source.Options{Values: values, Stdin: in, Fetch: o.aws.Fetch})
 	if err != nil {
-		return nil, nil, kit.Usage("%w", kit.SourceError(err))
+		return nil, nil, kit.SourceError(err)
 	}
 	m, err := kit.ParseMachine(d)
 	if err != nil {
 		return nil, nil, err
+	}
+	if d.Form == source.FormDeployed {
+		return &edited{Machine: m, text: d.Text}, readApart(c, d), nil
 	}
 	if name != kit.Stdin {
 		if text, err = os.ReadFile(d.File); err != nil {
@@ -293,10 +304,11 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 			return nil, kit.Usage("--only %s: no poll loop of %s has this Task", task, name)
 		}
 	}
-	if reason := o.staysInFile(d); reason != "" {
-		if o.write {
-			return nil, kit.Usage("--write: fix does not change %s: %s. Without --write it prints the new states", name, reason)
-		}
+	reason := o.staysInFile(d)
+	if reason != "" && o.write {
+		return nil, kit.Usage("--write: fix does not change %s: %s. Without --write it prints the new states", name, reason)
+	}
+	if reason != "" && d.Form != source.FormDeployed {
 		e.text = nil
 		return e, o.editText(c, name, e, options)
 	}
@@ -314,6 +326,8 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 // staysInFile says why the file of a definition is not changed; empty if it is.
 func (o *fixOptions) staysInFile(d *source.Definition) string {
 	switch {
+	case d.Form == source.FormDeployed:
+		return "it is deployed, so the change belongs where it is defined"
 	case isSynthesized(d):
 		return "cdk synth makes it, so the change belongs into the app"
 	case d.Form != source.FormFile && d.Form != source.FormInline:

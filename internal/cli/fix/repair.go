@@ -97,9 +97,11 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	file, text := e.Definition.File, e.text
 	if _, err := edit.Apply(text, read); err != nil || isSynthesized(e.Definition) {
 		file = e.Definition.Name // as it is read out of there
-		if text, read, err = readApart(c, e.Definition); err != nil {
+		var apart bytes.Buffer
+		if err := json.Indent(&apart, e.Definition.Text, "", "  "); err != nil {
 			return kit.Usage("%s: %w", name, err)
 		}
+		text, read = apart.Bytes(), readApart(c, e.Definition)
 	}
 	options := fix.RepairOptions{
 		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express,
@@ -150,16 +152,16 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	return nil
 }
 
-// readApart makes the text of a definition that a template holds in a form that is not edited
-// in place, and reads what becomes of it.
-func readApart(c *cobra.Command, d *source.Definition) ([]byte, edit.Read, error) {
-	var text bytes.Buffer
-	if err := json.Indent(&text, d.Text, "", "  "); err != nil {
-		return nil, nil, err
+// readApart reads what becomes of a definition that is in no file of its own: the text of the
+// definition alone.
+func readApart(c *cobra.Command, d *source.Definition) edit.Read {
+	return func(text []byte) (*source.Definition, error) {
+		again, err := source.LoadOne(c.Context(), kit.Stdin, source.Options{Stdin: bytes.NewReader(text)})
+		if err == nil {
+			again.Type = d.Type
+		}
+		return again, err
 	}
-	return text.Bytes(), func(file []byte) (*source.Definition, error) {
-		return source.LoadOne(c.Context(), kit.Stdin, source.Options{Stdin: bytes.NewReader(file)})
-	}, nil
 }
 
 // write writes the repairs as JSON, or as text.

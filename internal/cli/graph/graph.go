@@ -20,6 +20,7 @@ type graphOptions struct {
 	output      string
 	history     string
 	substitutes []string
+	aws         kit.AwsFlags
 }
 
 var graphFormats = []string{"svg", "mermaid"}
@@ -28,11 +29,12 @@ var graphFormats = []string{"svg", "mermaid"}
 func New() *cobra.Command {
 	var o graphOptions
 	c := &cobra.Command{
-		Use:   "graph FILE",
+		Use:   "graph FILE|ARN",
 		Short: "Draw a state machine",
 		Long: `Graph draws a state machine as SVG or Mermaid on standard output. FILE is a
 definition in JSON or YAML, a template, or "-" for standard input. Of a template with
-several state machines, name one: template.yaml#LogicalId.
+several state machines, name one: template.yaml#LogicalId. With the ARN of a state
+machine, a version or an execution, graph CALLS AWS to read its definition.
 
 --history colours and counts the states and transitions of a run, and marks the
 states that failed, timed out or were aborted, and those whose failure a Catch took.
@@ -40,7 +42,8 @@ The file is one that "jobpoller run --history" wrote, or the output of "aws
 stepfunctions get-execution-history".`,
 		Example: `  jobpoller graph poller.asl.json >poller.svg
   jobpoller graph 'template.yaml#Poller' -o mermaid
-  jobpoller graph poller.asl.json --history history.json >run.svg`,
+  jobpoller graph poller.asl.json --history history.json >run.svg
+  jobpoller graph arn:aws:states:us-east-1:123456789012:stateMachine:nightly >nightly.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return kit.Usage("expected one definition, such as poller.asl.json, found %s", kit.Plural(len(args), "argument"))
@@ -54,6 +57,7 @@ stepfunctions get-execution-history".`,
 	f.StringVar(&o.history, "history", "", "`FILE` with the history of a run")
 	kit.SetOwn(c, "history")
 	kit.AddSubstitutes(f, &o.substitutes)
+	o.aws.AddForARN(c)
 	kit.CompleteWords(c, "output", graphFormats...)
 	kit.CompleteNothing(c, "substitute")
 	return c
@@ -63,7 +67,10 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	if !slices.Contains(graphFormats, o.output) {
 		return kit.Usage("--output must be %s, is %q%s", kit.OrList(graphFormats), o.output, nearest.DidYouMean(o.output, graphFormats))
 	}
-	machine, err := kit.ReadMachine(c.Context(), name, c.InOrStdin(), o.substitutes)
+	if err := o.aws.CheckForARN(name); err != nil {
+		return err
+	}
+	machine, err := kit.ReadMachine(c.Context(), name, c.InOrStdin(), o.substitutes, &o.aws)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package kit
 import (
 	"context"
 	"errors"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,20 +12,50 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/shell"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // AwsFlags say which AWS a command calls.
 type AwsFlags struct {
 	Region, Profile, Endpoint string
+
+	stderr func() io.Writer // of the command; nil shows no progress
 }
 
 // AddTo gives a command the flags.
 func (a *AwsFlags) AddTo(c *cobra.Command) {
+	c.Flags().StringVar(&a.Region, "region", "", "`REGION` of AWS, instead of the configured one")
+	CompleteNothing(c, "region")
+	a.AddWithoutRegion(c)
+}
+
+// AddForARN gives the flags to a command that calls AWS where an ARN stands for a
+// definition, whose region it says.
+func (a *AwsFlags) AddForARN(c *cobra.Command) {
+	a.AddWithoutRegion(c)
+	for _, name := range arnFlags {
+		c.Flags().Lookup(name).Usage += " (with an ARN)"
+	}
+}
+
+// arnFlags are those of AddForARN.
+var arnFlags = []string{"profile", "endpoint-url"}
+
+// CheckForARN refuses the flags of AddForARN where no ARN is read.
+func (a *AwsFlags) CheckForARN(names ...string) error {
+	if a.Profile == "" && a.Endpoint == "" || slices.ContainsFunc(names, source.IsARN) {
+		return nil
+	}
+	return Usage("--profile and --endpoint-url need %s: nothing else calls AWS", DefinitionARN)
+}
+
+// AddWithoutRegion gives a command the flags but --region.
+func (a *AwsFlags) AddWithoutRegion(c *cobra.Command) {
+	a.stderr = c.ErrOrStderr
 	f := c.Flags()
-	f.StringVar(&a.Region, "region", "", "`REGION` of AWS, instead of the configured one")
 	f.StringVar(&a.Profile, "profile", "", "`PROFILE` of the AWS configuration files")
 	f.StringVar(&a.Endpoint, "endpoint-url", "", "`URL` of the service, instead of AWS's")
-	CompleteNothing(c, "region", "profile", "endpoint-url")
+	CompleteNothing(c, "profile", "endpoint-url")
 }
 
 // Validate returns what is wrong with the flags.

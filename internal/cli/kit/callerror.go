@@ -65,6 +65,12 @@ func WithoutSDK(err error) string {
 	return err.Error()
 }
 
+// adviseGrant says which permission lacks where a call is denied.
+func adviseGrant(actions []string, err error) string {
+	denial, _ := goerror.ReadDenial(err)
+	return "access denied: " + denial.Advice("", strings.Join(actions, ", "))
+}
+
 // EndReason says why an error of a call ends the command, and what to do. The
 // call needs the IAM actions.
 func EndReason(actions []string, err error) string {
@@ -76,8 +82,7 @@ func EndReason(actions []string, err error) string {
 		}
 		return ErrorText(err)
 	case awserror.IsPermissionCode(code):
-		denial, _ := goerror.ReadDenial(err)
-		return fmt.Sprintf("access denied: %s (%s)", denial.Advice("", strings.Join(actions, ", ")), ErrorText(err))
+		return fmt.Sprintf("%s (%s)", adviseGrant(actions, err), ErrorText(err))
 	case awserror.IsCredentialsCode(code):
 		return "the credentials are not valid: sign in again, or give --profile (" + ErrorText(err) + ")"
 	case goerror.Classify(err).Passes():

@@ -3,7 +3,6 @@ package kit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -36,30 +35,31 @@ func (s Substitutions) Values() (map[string]string, error) {
 	return out, nil
 }
 
-// ReadMachine reads a definition, with its placeholders replaced.
-func ReadMachine(ctx context.Context, name string, in io.Reader, s Substitutions) (*source.Machine, error) {
+// ReadMachine reads a definition, with its placeholders replaced: of a file, or of what the
+// user's AWS has.
+func ReadMachine(ctx context.Context, name string, in io.Reader, s Substitutions, a *AwsFlags) (*source.Machine, error) {
 	values, err := s.Values()
 	if err != nil {
 		return nil, err
 	}
-	d, err := source.LoadOne(ctx, name, source.Options{Values: values, Stdin: in})
+	d, err := source.LoadOne(ctx, name, source.Options{Values: values, Stdin: in, Fetch: a.Fetch})
 	if err != nil {
-		return nil, Usage("%w", SourceError(err))
+		return nil, SourceError(err)
 	}
 	return ParseMachine(d)
 }
 
 // ReadMachines reads all definitions that the names give. What could be read is
 // returned beside an error.
-func ReadMachines(ctx context.Context, names []string, in io.Reader, s Substitutions) ([]*source.Machine, error) {
+func ReadMachines(ctx context.Context, names []string, in io.Reader, s Substitutions, a *AwsFlags) ([]*source.Machine, error) {
 	values, err := s.Values()
 	if err != nil {
 		return nil, err
 	}
-	definitions, err := source.Load(ctx, names, source.Options{Values: values, Stdin: in})
+	definitions, err := source.Load(ctx, names, source.Options{Values: values, Stdin: in, Fetch: a.Fetch})
 	var problems []error
 	if err != nil {
-		problems = append(problems, Usage("%w", SourceError(err)))
+		problems = append(problems, SourceError(err))
 	}
 	var machines []*source.Machine
 	for _, d := range definitions {
@@ -84,12 +84,16 @@ func ParseMachine(d *source.Definition) (*source.Machine, error) {
 	return &source.Machine{StateMachine: m, Definition: d}, nil
 }
 
-// SourceError names the flag in an error about a value.
+// SourceError is the error of reading definitions as one of the command: a call of AWS has
+// its own code, and the rest is wrong usage. It names the flag of a value.
 func SourceError(err error) error {
 	if unused, ok := errors.AsType[*source.ValueError](err); ok {
-		return fmt.Errorf("--substitute %s: %w", unused.Name, unused)
+		return Usage("--substitute %s: %w", unused.Name, unused)
 	}
-	return err
+	if code, ok := CodeOf(err); ok {
+		return WithCode(code, err)
+	}
+	return Usage("%w", err)
 }
 
 // QuotesHint says what to do if a value in quotes makes a definition wrong: a line

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
-	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // What a workflow command of GitHub Actions escapes in its message, and in the
@@ -24,7 +23,7 @@ func printAnnotations(out io.Writer, found []Finding) error {
 	for _, f := range found {
 		place, text := "", f.Message()
 		switch {
-		case f.file == source.Stdin: // no file of the repository
+		case !f.isFile(): // no file of the repository
 			text = f.Place() + ": " + text
 		case f.Problem.Line > 0:
 			place = fmt.Sprintf("file=%s,line=%d,col=%d,", annotationValue.Replace(f.nameInRepository()), f.Problem.Line, f.Problem.Column)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -29,6 +31,27 @@ type awsOpinion struct {
 	testStates bool
 	input      []byte
 	failure    error
+}
+
+// openOpinion makes ready to ask AWS, if the flags say so. It calls nothing.
+func (o *options) openOpinion(c *cobra.Command, names []string) (err error) {
+	if !o.askAWS {
+		return nil
+	}
+	flags := o.aws
+	for _, name := range names {
+		if of, err := stepfunctions.ParseOrigin(name); err == nil && flags.Region == "" {
+			flags.Region = of.Region
+		}
+	}
+	if o.opinion, err = newAWSOpinion(c.Context(), flags); err != nil {
+		return err
+	}
+	o.opinion.testStates = o.testStates
+	if o.inputFile != "" {
+		o.opinion.input, err = kit.ReadInput(o.inputFile, c.InOrStdin())
+	}
+	return err
 }
 
 // newAWSOpinion reads the configuration. It calls nothing.

@@ -19,6 +19,7 @@ import (
 type baselineFile struct {
 	file   string
 	update bool
+	isGone func(arn string) bool // nil: nobody knows of ARNs
 }
 
 // entry is what the file says of a finding.
@@ -29,7 +30,7 @@ func (b baselineFile) entry(f Finding) baseline.Finding {
 // name is the name of a file relative to the folder of the baseline, so that it is
 // the same wherever lint runs.
 func (b baselineFile) name(file string) string {
-	if file == source.Stdin {
+	if file == source.Stdin || source.IsARN(file) {
 		return file
 	}
 	return kit.RelativeName(filepath.Dir(b.file), file)
@@ -113,13 +114,16 @@ func (b baselineFile) names(files []string) map[string]bool {
 	return names
 }
 
-// write makes the findings known, and keeps what is known of files that are there
-// and were not read.
+// write makes the findings known, and keeps what is known of files and state machines that
+// are there and were not read.
 func (b baselineFile) write(files []string, before []baseline.Finding, found []Finding) ([]Finding, baselineUse, error) {
 	read := b.names(files)
 	known := slices.DeleteFunc(before, func(k baseline.Finding) bool {
-		if read[k.File] {
+		switch {
+		case read[k.File]:
 			return true
+		case source.IsARN(k.File):
+			return b.isGone != nil && b.isGone(k.File)
 		}
 		_, err := os.Stat(b.path(k.File))
 		return errors.Is(err, fs.ErrNotExist)

@@ -33,7 +33,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	}
 	report := func(f lint.Finding) {
 		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
-			found = append(found, Finding{file: d.File, machine: d.ID, Rule: f.Rule, Problem: f.Problem, body: f})
+			found = append(found, Finding{file: d.File, machine: d.ID, weight: d.Weight, Rule: f.Rule, Problem: f.Problem, body: f})
 		}
 	}
 	for _, p := range d.Validate(as, o.integrations...) {
@@ -58,7 +58,8 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 		f.Problem = d.Locate(f.Problem)
 		report(f)
 	}
-	o.tables.add(d.Name, m, options)
+	o.tables.add(headingOf(d), m, options)
+	o.ranking.add(d, m, options)
 	if o.opinion == nil {
 		return found, "", nil
 	}

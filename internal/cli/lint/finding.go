@@ -18,8 +18,9 @@ import (
 
 // Finding is what lint found in a file.
 type Finding struct {
-	file    string
+	file    string // or the ARN of what AWS has
 	machine string // of a template: its logical ID
+	weight  int    // of a version: its share of the alias, in percent
 	Rule    string
 	Problem diag.Problem
 	body    any // the finding with all its members
@@ -39,16 +40,25 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	if f.machine != "" {
 		members["stateMachine"] = f.machine
 	}
+	if f.weight > 0 {
+		members["weight"] = f.weight
+	}
 	return json.Marshal(members)
 }
 
 // Place is the file, line and column of a finding, which stand before its text.
 func (f Finding) Place() string {
-	if f.Problem.Line > 0 {
+	switch {
+	case f.Problem.Line > 0 && source.IsARN(f.file): // behind which a number would be a version
+		return fmt.Sprintf("%s, line %d, column %d", f.file, f.Problem.Line, f.Problem.Column)
+	case f.Problem.Line > 0:
 		return fmt.Sprintf("%s:%d:%d", f.file, f.Problem.Line, f.Problem.Column)
 	}
 	return f.file
 }
+
+// isFile tells whether the finding is in a file.
+func (f Finding) isFile() bool { return f.file != source.Stdin && !source.IsARN(f.file) }
 
 // Message is what the finding says, without its place and severity.
 func (f Finding) Message() string {
@@ -69,6 +79,9 @@ func (f Finding) pointer() string {
 // nameInRepository is the name of the finding's file for a program that shows it beside
 // the repository: GitHub takes names relative to its root, wherever a step runs.
 func (f Finding) nameInRepository() string {
+	if !f.isFile() {
+		return f.file
+	}
 	name := filepath.ToSlash(filepath.Clean(f.file))
 	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
 		if relative := kit.RelativeName(root, f.file); filepath.IsLocal(filepath.FromSlash(relative)) {
@@ -112,8 +125,11 @@ func newSARIF(found []Finding) *sarif.Log {
 	all := make([]sarif.Finding, len(found))
 	for i, f := range found {
 		all[i] = sarif.Finding{File: f.nameInRepository(), Rule: f.Rule, Pointer: f.pointer(), Problem: f.Problem, Message: f.Message()}
-		if f.file == source.Stdin {
+		switch {
+		case f.file == source.Stdin:
 			all[i].File, all[i].About = "stdin", "the standard input"
+		case source.IsARN(f.file):
+			all[i].About = "the definition at AWS"
 		}
 	}
 	return sarif.New(kit.Version(), known, all)

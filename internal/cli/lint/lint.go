@@ -19,7 +19,7 @@ import (
 func New() *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use:   "lint FILE...",
+		Use:   "lint FILE|ARN...",
 		Short: "Check state machine definitions and waiters",
 		Long: `Lint checks definitions of state machines and waiters. It reports each finding
 with its place in the file.
@@ -28,6 +28,19 @@ A FILE is a definition in JSON or YAML, a template of SAM, CloudFormation or the
 with any number of them (one: template.yaml#LogicalId), a folder with such files, a
 glob, or "-" for standard input. A template gives its values and types. What only AWS
 can fill in stays unknown and gives no finding.
+
+With an ARN lint CALLS AWS with your credentials, and changes nothing there. It reads
+the definition of a state machine or a version, those of the versions that an alias
+leads to, or the one that an execution runs.
+
+--account reads all state machines of the account in the configured region, or in
+each --region. It describes ten a second, and ranks all poll loops: the most
+dangerous first, then those that cost most. --keep FILE keeps what AWS has said, so
+that the same command goes on where it was stopped. A command after a finished one
+begins anew, and so does one 24 hours later. The file is yours alone to read (mode
+0600), and has no definition that a key of yours encrypts. The calls need
+states:ListStateMachines and states:DescribeStateMachine, and kms:Decrypt for such
+keys.
 
 Findings:
   ERROR    AWS rejects the definition, or no program can read the waiter
@@ -54,10 +67,12 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
   jobpoller lint waiters-2.json --service rds
   jobpoller lint --severity danger -o github statemachines/*.asl.json
-  jobpoller lint --baseline lint.json --update-baseline statemachines/*.asl.json`,
+  jobpoller lint --baseline lint.json --update-baseline statemachines/*.asl.json
+  jobpoller lint arn:aws:states:us-east-1:123456789012:stateMachine:nightly
+  jobpoller lint --account --region us-east-1 --region eu-west-1 --keep account.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && !o.rules {
-				return kit.Usage("lint needs a file, or \"-\" for standard input")
+			if len(args) == 0 && !o.rules && !o.account {
+				return kit.Usage("lint needs a file, the ARN of a state machine, \"-\" for standard input, or --account")
 			}
 			return nil
 		},
@@ -74,7 +89,11 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	kit.SetOwn(c, "aws")
 	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run with TestState; Tasks call nothing (with --aws)")
 	f.StringVar(&o.inputFile, "input", "", "`INPUT` of the simulated run, instead of {}: JSON, a file, or - (with --test-states)")
-	o.aws.AddTo(c)
+	f.BoolVar(&o.account, "account", false, "lint all state machines of the AWS account: this CALLS AWS, and changes nothing there")
+	f.StringArrayVar(&o.regions, "region", nil, "`REGION` of AWS, instead of the configured one; repeatable with --account")
+	f.StringVar(&o.keep, "keep", "", "`FILE` that keeps what --account has read, to go on after it was stopped")
+	o.aws.AddWithoutRegion(c)
+	kit.SetOwn(c, "account")
 	kit.CompleteWords(c, "severity", severityNames()...)
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "print only the tables of the poll loops: what each status does, what ends the loop, what it costs")
@@ -94,7 +113,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 }
 
 func runLint(c *cobra.Command, names []string, o options) error {
-	if err := o.validate(c.Flags().Changed); err != nil {
+	if err := o.validate(names, c.Flags().Changed); err != nil {
 		return kit.Usage("%w", err)
 	}
 	switch {
@@ -105,41 +124,36 @@ func runLint(c *cobra.Command, names []string, o options) error {
 	case o.loops:
 		return printLoops(c, names, o)
 	}
-	if o.askAWS {
-		var err error
-		if o.opinion, err = newAWSOpinion(c.Context(), o.aws); err != nil {
-			return err
-		}
-		o.opinion.testStates = o.testStates
-		if o.inputFile != "" {
-			if o.opinion.input, err = kit.ReadInput(o.inputFile, c.InOrStdin()); err != nil {
-				return err
-			}
-		}
+	if err := o.openOpinion(c, names); err != nil {
+		return err
 	}
-	if o.output == "text" && len(o.only) == 0 && o.severity == "note" && o.baseline == "" {
+	switch {
+	case o.output != "text" || len(o.only) > 0 || o.severity != "note" || o.baseline != "":
+	case o.account:
+		o.ranking = &ranking{}
+	default:
 		o.tables = &loopTables{}
 	}
-	read, unread := lintFiles(c, names, o)
+	read, unread := o.lint(c, names)
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
 	if unread != nil && o.update {
 		return unread // a baseline of some files would lose the findings of the others
 	}
-	found, known, err := baselineFile{o.baseline, o.update}.apply(read.files, read.found, o.checks)
+	found, known, err := baselineFile{o.baseline, o.update, read.isGone}.apply(read.files, read.found, o.checks)
 	if err != nil {
 		return err
 	}
 	found = atLeast(found, severities[o.severity])
-	if tables := o.tables.String(); tables != "" {
+	if tables := o.tables.String() + o.ranking.String(); tables != "" {
 		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(tables))
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
 	if (o.output == "text" || o.output == "github") && (unread == nil || len(read.files) > 0) {
-		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files)), known, read.tellPassed())
+		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files), read.thing), known, read.tellPassed())
 	}
 	if unread != nil {
 		return unread
@@ -158,7 +172,11 @@ type linted struct {
 	found  []Finding
 	files  []string
 	has    map[string]bool // files
+	thing  string          // what files are called
 	passed int             // files of folders and globs that have no definition
+	// Of an account: what was passed over, and which ARN is no state machine's any more.
+	passedText string
+	isGone     func(arn string) bool
 }
 
 func (l *linted) read(name string) {
@@ -172,7 +190,7 @@ func (l *linted) read(name string) {
 func (l *linted) tellPassed() string {
 	switch l.passed {
 	case 0:
-		return ""
+		return l.passedText
 	case 1:
 		return "; passed over 1 file without a definition"
 	default:
@@ -180,16 +198,27 @@ func (l *linted) tellPassed() string {
 	}
 }
 
+// lint lints the account, or what the names give.
+func (o options) lint(c *cobra.Command, names []string) (*linted, error) {
+	if o.account {
+		return lintAccount(c, o)
+	}
+	return lintFiles(c, names, o)
+}
+
 // lintFiles reads the files that the names match.
 func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread error) {
-	l = &linted{found: []Finding{}, has: map[string]bool{}}
+	l = &linted{found: []Finding{}, has: map[string]bool{}, thing: "file"}
+	if !slices.ContainsFunc(names, func(name string) bool { return !source.IsARN(name) }) {
+		l.thing = "state machine"
+	}
 	values, err := kit.Substitutions(o.substitutes).Values()
 	if err != nil {
 		return l, err
 	}
 	var problems []error
 	definitions, err := source.Load(c.Context(), names, source.Options{
-		Values: values, Stdin: c.InOrStdin(),
+		Values: values, Stdin: c.InOrStdin(), Fetch: o.aws.Fetch,
 		Skip: func(name string, text []byte) bool {
 			if o.service == "" && !waiterlint.IsWaiters(text) {
 				return false
@@ -223,7 +252,7 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
-		return l, kit.Usage("%w", err)
+		return l, kit.SourceError(err)
 	}
 	return l, nil
 }

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"strings"
 
@@ -18,6 +20,8 @@ import (
 type pollLoop struct {
 	File        string     `json:"file"`
 	Machine     string     `json:"stateMachine,omitempty"` // of a template
+	Weight      int        `json:"weight,omitempty"`       // of a version: its share of the alias, in percent
+	Severity    string     `json:"severity,omitempty"`
 	States      []string   `json:"states"`
 	Pointer     string     `json:"pointer"`
 	Operation   string     `json:"operation,omitempty"`
@@ -132,7 +136,7 @@ func newLoopBound(b *lint.Bound) loopBound {
 
 func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	out := pollLoop{
-		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
+		File: d.File, Machine: d.ID, Weight: d.Weight, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
 		Bound:    newLoopBound(&l.Bound),
 		Unjudged: l.Unjudged,
 		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
@@ -153,6 +157,9 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	}
 	for _, f := range l.Findings {
 		out.Rules = append(out.Rules, f.Rule)
+	}
+	if worst := worstOf(l); worst < noFinding {
+		out.Severity = worst.String()
 	}
 	return out
 }
@@ -182,24 +189,75 @@ func newLoopRow(r *lint.Row) loopRow {
 
 // printLoops prints the poll loops of the files as tables.
 func printLoops(c *cobra.Command, names []string, o options) error {
+	if o.account {
+		return printRankedLoops(c, o)
+	}
 	found := []pollLoop{}
 	var tables loopTables
-	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes)
+	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes, &o.aws)
 	for _, m := range machines {
 		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.Definition.Type == asl.Express})
 		for i := range loops {
 			found = append(found, newPollLoop(m.Definition, &loops[i]))
 		}
-		tables.addLoops(m.Definition.Name, loops)
+		tables.addLoops(headingOf(m.Definition), loops)
 	}
-	if o.output == "json" {
+	if err := writeLoops(c, o.output, found, &tables); err != nil {
+		return err
+	}
+	return unread
+}
+
+// printRankedLoops prints the poll loops of the account in the order of their ranking.
+func printRankedLoops(c *cobra.Command, o options) error {
+	var r ranking
+	var problems []error
+	a, err := sweepAccount(c, &o, func(d *source.Definition) error {
+		m, err := kit.ParseMachine(d)
+		if err != nil {
+			problems = append(problems, err)
+			return nil //nolint:nilerr // the others are read, and the command ends with it
+		}
+		r.add(d, m.StateMachine, lint.Options{Express: d.Type == asl.Express})
+		return nil
+	})
+	if c.Context().Err() != nil {
+		return c.Context().Err()
+	}
+	r.sort()
+	found := []pollLoop{}
+	var tables loopTables
+	for _, one := range r.loops {
+		found = append(found, one.out)
+		tables.addLoops(one.name, []lint.Loop{one.loop})
+	}
+	if err := writeLoops(c, o.output, found, &tables); err != nil {
+		return err
+	}
+	if err == nil {
+		err = a.incomplete()
+	}
+	return errors.Join(append(problems, err)...)
+}
+
+// writeLoops writes loops as JSON, or as tables.
+func writeLoops(c *cobra.Command, output string, found []pollLoop, tables *loopTables) error {
+	if output == "json" {
 		if err := kit.WriteJSON(c.OutOrStdout(), found); err != nil {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
-		return unread
+		return nil
 	}
 	terminal.Fprintf(c.OutOrStdout(), "%s", kit.PaintVerdicts(terminal.ColoursOf(c.OutOrStdout()), tables.String()))
-	return unread
+	return nil
+}
+
+// headingOf names a definition above its tables: with the share of a version.
+func headingOf(d *source.Definition) string {
+	if d.Weight > 0 {
+		return fmt.Sprintf("%s (%d %% of the alias)", d.Name, d.Weight)
+	}
+	return d.Name
 }
 
 // loopTables are the tables of loops to print, by the state machines that have

@@ -9,6 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // lintFormats are the formats of findings beside text and JSON.
@@ -25,6 +26,7 @@ type options struct {
 	rules       bool
 	loops       bool
 	tables      *loopTables // printed before the findings; nil: none
+	ranking     *ranking    // of an account, in the place of tables
 	substitutes []string
 	// integrations are those that AWS added after this program was made.
 	integrations []string
@@ -36,10 +38,14 @@ type options struct {
 	inputFile  string
 	aws        kit.AwsFlags
 	opinion    *awsOpinion // nil unless askAWS
+
+	account bool
+	regions []string
+	keep    string // file of what account has read
 }
 
 // validate reports what is wrong with the flags, all at once.
-func (o *options) validate(changed func(flag string) bool) error {
+func (o *options) validate(names []string, changed func(flag string) bool) error {
 	problems := []error{kit.CheckOutput(o.output, lintFormats...), o.aws.Validate()}
 	if _, ok := severities[o.severity]; !ok {
 		names := severityNames()
@@ -59,7 +65,25 @@ func (o *options) validate(changed func(flag string) bool) error {
 			report("--integration must be SERVICE:ACTION, the end of a Resource such as arn:aws:states:::dynamodb:query, is %q", name)
 		}
 	}
+	callsAWS := o.askAWS || o.account || slices.ContainsFunc(names, source.IsARN)
+	switch {
+	case o.account && len(names) > 0:
+		report("--account reads all state machines of the account: leave %s out", names[0])
+	case !o.account && len(o.regions) > 1:
+		report("--region: pass one, or --account, which reads several")
+	case !o.account && len(o.regions) == 1:
+		o.aws.Region = o.regions[0]
+	}
 	problems = append(problems, kit.Meaningless(changed, []kit.Meaning{
+		{
+			Flags: []string{"express", "substitute", "service"}, Means: !o.account,
+			Why: "is for files, and --account reads state machines at AWS: remove one of them",
+		},
+		{
+			Flags: []string{"aws"}, Means: !o.account,
+			Why: "is not for --account, whose definitions AWS has taken: to have AWS test the states of one, pass its ARN",
+		},
+		{Flags: []string{"keep"}, Means: o.account, Why: "needs --account"},
 		{
 			Flags: []string{"loops", "express", "substitute", "integration"}, Means: o.service == "",
 			Why: "is for definitions, and --service is for waiters: remove one of them",
@@ -68,7 +92,8 @@ func (o *options) validate(changed func(flag string) bool) error {
 			Flags: []string{"rule", "off", "severity", "express", "baseline", "aws"}, Means: !o.loops,
 			Why: "is not for --loops, which checks nothing: remove one of them",
 		},
-		{Flags: []string{"region", "profile", "endpoint-url", "test-states"}, Means: o.askAWS, Why: "needs --aws"},
+		{Flags: []string{"region", "profile", "endpoint-url"}, Means: callsAWS, Why: "needs --aws, --account or an ARN: nothing else calls AWS"},
+		{Flags: []string{"test-states"}, Means: o.askAWS, Why: "needs --aws"},
 		{Flags: []string{"input"}, Means: o.testStates, Why: "needs --test-states"},
 		{Flags: []string{"aws"}, Means: o.service == "", Why: "is for definitions, and --service is for waiters: remove one of them"},
 		{

@@ -28,8 +28,8 @@ func atLeast(found []Finding, least diag.Severity) []Finding {
 	return slices.DeleteFunc(found, func(f Finding) bool { return f.Problem.Severity > least })
 }
 
-// summarize says in a line how many findings there are.
-func summarize(found []Finding, files int) string {
+// summarize says in a line how many findings there are, and in how many things.
+func summarize(found []Finding, files int, thing string) string {
 	var counts [diag.Note + 1]int
 	for _, f := range found {
 		counts[f.Problem.Severity]++
@@ -40,11 +40,11 @@ func summarize(found []Finding, files int) string {
 			parts = append(parts, kit.Plural(n, severityNames()[severity]))
 		}
 	}
-	text := fmt.Sprintf("%s in %s", kit.Plural(len(found), "finding"), kit.Plural(files, "file"))
+	text := fmt.Sprintf("%s in %s", kit.Plural(len(found), "finding"), kit.Plural(files, thing))
 	if len(parts) > 1 {
 		text += ": " + strings.Join(parts, ", ")
 	} else if len(parts) == 1 {
-		text = fmt.Sprintf("%s in %s", parts[0], kit.Plural(files, "file"))
+		text = fmt.Sprintf("%s in %s", parts[0], kit.Plural(files, thing))
 	}
 	return text
 }

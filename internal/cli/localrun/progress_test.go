@@ -14,7 +14,7 @@ import (
 // A poll with the same answer as before is not read again where nobody sees the progress.
 // A changed answer is kept, with its time.
 func TestUnseenProgress(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
-	m, err := kit.ReadMachine(t.Context(), "../../../docs/example/athena/loop.asl.json", nil, nil)
+	m, err := kit.ReadMachine(t.Context(), "../../../docs/example/athena/loop.asl.json", nil, nil, nil)
 	require.NoError(t, err)
 	status := "RUNNING"
 	handlers := map[string]sim.Handler{

@@ -17,9 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/pastjobs"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -101,19 +99,12 @@ func (o *planOptions) connect(ctx context.Context) (*stepfunctions.Client, error
 	if o.executions.client != nil {
 		return o.executions.client, nil
 	}
-	service, err := models.Load("stepfunctions")
+	client, err := o.aws.StepFunctions(ctx, o.origin().Region)
 	if err != nil {
 		return nil, err
 	}
-	flags := o.aws
-	flags.Region = o.origin().Region
-	cfg, err := flags.Configuration(ctx, false)
-	if err != nil {
-		return nil, kit.ConfigurationError(err)
-	}
-	// The client tries again by itself, so that each request counts for its pace.
-	o.executions.client = stepfunctions.New(service, awsjob.New(cfg, awsjob.WithoutRetries()).Call)
-	return o.executions.client, nil
+	o.executions.client = client.Client
+	return client.Client, nil
 }
 
 // describeLoop finds today's loop in the definition of the state machine itself.
@@ -128,23 +119,23 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	unknown := func(why string) *planSubject {
 		return &planSubject{notes: []string{"today's schedule is not shown: " + why}}
 	}
-	r := startReading(c, "the state machine")
-	client.Tried = r.showTrouble
-	text, as, err := client.Definition(c.Context(), o.origin())
-	r.live.Close()
+	r := kit.StartReading(c.ErrOrStderr(), "the state machine")
+	client.Tried = r.ShowTrouble
+	deployed, err := client.Definition(c.Context(), o.origin())
+	r.Close()
 	if refused, ok := errors.AsType[*stepfunctions.CallError](err); ok && awserror.IsPermissionCode(kit.NewCallError(refused.Err).Code) {
 		return unknown(kit.EndReason([]string{refused.Action}, refused.Err)), nil
 	} else if err != nil {
 		return nil, o.callProblem(c.Context(), err)
 	}
-	m, err := asl.Parse(text)
+	m, err := asl.Parse([]byte(deployed.Definition))
 	if err != nil {
 		return unknown("the definition at AWS: " + err.Error()), nil //nolint:nilerr // a note says it
 	}
-	if as == asl.Express {
+	if deployed.Type == asl.Express {
 		return nil, o.refuseExpress()
 	}
-	s, err := o.findLoop(c, o.origin().String(), &source.Machine{StateMachine: m, Definition: &source.Definition{File: o.origin().String(), Text: text, Type: as}})
+	s, err := o.findLoop(c, o.origin().String(), &source.Machine{StateMachine: m, Definition: &source.Definition{File: o.origin().String(), Text: []byte(deployed.Definition), Type: deployed.Type}})
 	if none, ok := errors.AsType[*noLoopError](err); ok {
 		return unknown("the state machine " + none.Error()), nil
 	}
@@ -204,8 +195,8 @@ func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowl
 		defer func() { err = errors.Join(err, file.Close()) }()
 	}
 	of := o.origin()
-	r := startReading(c, "the list of executions")
-	client.Tried = r.showTrouble
+	r := kit.StartReading(c.ErrOrStderr(), "the list of executions")
+	client.Tried = r.ShowTrouble
 	jobs := &pastjobs.Jobs{Only: o.only}
 	var done, all int
 	h := &pastjobs.Histories{
@@ -219,11 +210,11 @@ func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowl
 		},
 		Progress: func(n, of int) {
 			done, all = n, of
-			r.showHistories(n, of, client.PaceOf(of-n, o.origin().Region))
+			r.Count(n, of, "history", client.PaceOf("GetExecutionHistory", of-n, o.origin().Region))
 		},
 	}
 	err = h.Read(c.Context(), jobs, o.executions.most)
-	r.live.Close()
+	r.Close()
 	if err != nil {
 		return nil, o.historyProblem(c.Context(), err, done, all)
 	}
@@ -233,24 +224,6 @@ func (o *planOptions) readExecutions(c *cobra.Command, _ *planSubject) (k *knowl
 		k.notes = append(k.notes, o.severalTasks(jobs)...)
 	}
 	return k, err
-}
-
-// showHistories notes how many histories are read. The others take so long at least.
-func (r *reading) showHistories(done, all int, left time.Duration) {
-	if all == 0 {
-		return
-	}
-	took := time.Since(r.start)
-	if done > 0 {
-		left = max(left, took/time.Duration(done)*time.Duration(all-done))
-	}
-	r.showPassing(func(elapsed time.Duration) string {
-		message := fmt.Sprintf("%d of %s", done, kit.Plural(all, "history"))
-		if left := left - (elapsed - took); left >= time.Second {
-			message += ", " + kit.WholeSeconds(left) + " left"
-		}
-		return message
-	})
 }
 
 // historyProblem is the error of the reading: what was read before, and how to go on.

@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // planOptions are the flags of "jobpoller plan".
@@ -56,7 +57,8 @@ Durations:
                      Times without a zone are in UTC.
   --from-executions  past executions of a state machine
   --from-service     past jobs, as the service lists them ("jobpoller show SERVICE NAME")
-The last two CALL AWS with your credentials, and change nothing.
+The last two CALL AWS with your credentials, and change nothing. So does a DEFINITION
+that is the ARN of a state machine, a version or an execution.
 
 --late is a time, or a share of the job's length such as 5%. It is the mean, unless
 p50, p95 or worst follows: --late '30s p95'.
@@ -84,6 +86,7 @@ func New() *cobra.Command {
   jobpoller plan --from-executions arn:aws:states:us-east-1:123456789012:stateMachine:nightly --keep past.jsonl
   jobpoller plan athena StartQueryExecution --duration 'uniform(15m, 30m)' --concurrent 100000
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
+  jobpoller plan arn:aws:states:us-east-1:123456789012:stateMachine:nightly --durations past.csv
   jobpoller plan --check --schedule schedule.json --earlier past.csv --durations new.csv`,
 		Args: kit.SomeArguments(0, 2, "a service and the name of a job, or a definition"), //nolint:mnd // SERVICE NAME
 		RunE: func(c *cobra.Command, args []string) error { return runPlan(c, args, o) },
@@ -135,7 +138,7 @@ func (o *planOptions) validate(args []string) (plan.Goal, error) {
 		problems = append(problems, err)
 	}
 	problems = append(problems, o.checkProblems()...)
-	problems = append(problems, o.sourceProblems()...)
+	problems = append(problems, o.sourceProblems(args)...)
 	files := append([]string{o.schedule, o.durations, o.earlier, strings.TrimPrefix(o.input, "@")}, args...)
 	if files = slices.DeleteFunc(files, func(name string) bool { return name != kit.Stdin }); len(files) > 1 {
 		problems = append(problems, errors.New("only one file can be the standard input"))
@@ -147,7 +150,7 @@ func (o *planOptions) validate(args []string) (plan.Goal, error) {
 	case !slices.Contains(names, o.strategy):
 		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", kit.OrList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
 	}
-	if err := o.settleRegion(); err != nil {
+	if err := o.settleRegion(args); err != nil {
 		problems = append(problems, err)
 	}
 	if o.concurrent < 0 || o.concurrent > mostConcurrent {
@@ -189,9 +192,10 @@ func runPlan(c *cobra.Command, args []string, o planOptions) error {
 	return o.print(c, p)
 }
 
-// isFile tells whether an argument is the name of a file, and not SERVICE:NAME.
-func isFile(name string) bool {
-	if !strings.Contains(name, ":") {
+// namesDefinition tells whether an argument is the name of a file or an ARN, and not
+// SERVICE:NAME.
+func namesDefinition(name string) bool {
+	if !strings.Contains(name, ":") || source.IsARN(name) {
 		return true
 	}
 	file, _, _ := strings.Cut(name, "#")

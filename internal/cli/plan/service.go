@@ -52,15 +52,15 @@ func (o *planOptions) readService(c *cobra.Command, s *planSubject) (*knowledge,
 			return nil, kit.Usage("%w", err)
 		}
 	}
-	r := startReading(c, listedText(0, 0))
+	r := kit.StartReading(c.ErrOrStderr(), listedText(0, 0))
 	lister := &pastjobs.Lister{
-		Entry: s.entry, Input: l.input, Tried: r.showTrouble, Progress: func(done, all int) { r.show(listedText(done, all)) },
+		Entry: s.entry, Input: l.input, Tried: r.ShowTrouble, Progress: func(done, all int) { r.Show(listedText(done, all)) },
 		Call: func(ctx context.Context, op *catalog.Operation, input any) (any, error) {
 			return kit.AnswerWithin(ctx, kit.CallPatience, func(ctx context.Context) (any, error) { return client.Call(ctx, op, input) })
 		},
 	}
 	past, more, err := lister.Read(c.Context(), o.executions.most)
-	r.live.Close()
+	r.Close()
 	if err != nil {
 		return nil, l.problem(c.Context(), err)
 	}

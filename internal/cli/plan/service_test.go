@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/awssettings"
@@ -393,8 +394,8 @@ func TestPlanFromServiceUsage(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"--param a=b":   "--param needs --from-service",
-		"--most 5":      "--most, --profile and --endpoint-url need --from-executions or --from-service: nothing else calls AWS",
-		"--profile dev": "--most, --profile and --endpoint-url need --from-executions or --from-service: nothing else calls AWS",
+		"--most 5":      "--most needs --from-executions or --from-service: nothing else has a list",
+		"--profile dev": "--profile and --endpoint-url need --from-executions, --from-service or the ARN of a state machine: nothing else calls AWS",
 	} {
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, kit.ExitUsage, runCommand(t.Context(), append([]string{"plan", "--duration", "constant(1m)"}, strings.Fields(args)...), &stdout, &stderr))
@@ -454,11 +455,11 @@ func TestCheckPlanFromService(t *testing.T) {
 // The live line says how far the reading is.
 func TestReadingStanding(t *testing.T) {
 	t.Parallel()
-	r := startReading(New(), listedText(0, 0))
-	defer r.live.Close()
-	r.show(listedText(1, 0))
-	require.Equal(t, "1 job listed", r.standing().Message)
-	r.show(listedText(7, 40))
-	r.trouble = "Throttling"
-	require.Equal(t, "7 of 40 jobs described  last answer: Throttling", r.standing().Message)
+	r := kit.StartReading(io.Discard, listedText(0, 0))
+	defer r.Close()
+	r.Show(listedText(1, 0))
+	require.Equal(t, "1 job listed", r.Standing().Message)
+	r.Show(listedText(7, 40))
+	r.ShowTrouble(&smithy.GenericAPIError{Code: "Throttling"})
+	require.Equal(t, "7 of 40 jobs described  last answer: Throttling", r.Standing().Message)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/pastjobs"
+	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -50,15 +51,19 @@ func (o *planOptions) sources() []durationSource {
 }
 
 // sourceProblems says what is wrong with the flags that name the source.
-func (o *planOptions) sourceProblems() (problems []error) {
+func (o *planOptions) sourceProblems(args []string) (problems []error) {
 	if n := len(o.sources()); n != 1 && !o.check {
 		problems = append(problems, errors.New("pass how long jobs take, by only one of --duration 'lognormal(15m, 0.5)', "+
 			"--durations FILE, --from-executions ARN and --from-service"))
 	} else if n != 1 {
 		problems = append(problems, errors.New("--check needs the jobs since then: one of --durations FILE, --from-executions ARN and --from-service"))
 	}
-	if o.executions.arn == "" && !o.service.from && (o.aws.Profile != "" || o.aws.Endpoint != "" || o.executions.most != defaultExecutions) {
-		problems = append(problems, errors.New("--most, --profile and --endpoint-url need --from-executions or --from-service: nothing else calls AWS"))
+	lists := o.executions.arn != "" || o.service.from
+	if !lists && o.executions.most != defaultExecutions {
+		problems = append(problems, errors.New("--most needs --from-executions or --from-service: nothing else has a list"))
+	}
+	if !lists && deployedRegion(args) == "" && (o.aws.Profile != "" || o.aws.Endpoint != "") {
+		problems = append(problems, errors.New("--profile and --endpoint-url need --from-executions, --from-service or the ARN of a state machine: nothing else calls AWS"))
 	}
 	if most := o.executions.most; most < 1 || most > mostExecutions {
 		problems = append(problems, fmt.Errorf("--most must be from 1 to %d, is %d", mostExecutions, most))
@@ -72,10 +77,25 @@ func (o *planOptions) sourceProblems() (problems []error) {
 	return append(problems, o.executionProblems()...)
 }
 
+// deployedRegion is the region of the definition that an ARN names; empty if none does.
+func deployedRegion(args []string) string {
+	if len(args) == 1 {
+		if of, err := stepfunctions.ParseOrigin(args[0]); err == nil {
+			return of.Region
+		}
+	}
+	return ""
+}
+
 // settleRegion takes --region for prices and quotas, and checks it. Calls may settle
 // another one.
-func (o *planOptions) settleRegion() error {
+func (o *planOptions) settleRegion(args []string) error {
 	o.region = cmp.Or(o.aws.Region, asl.DefaultRegion)
+	if region := deployedRegion(args); o.aws.Region == "" && region != "" {
+		if _, err := asl.TransitionPrice(region); err == nil {
+			o.region = region
+		}
+	}
 	for _, s := range o.sources() {
 		if s.region != "" && cmp.Or(o.aws.Region, s.region) != s.region {
 			return fmt.Errorf("--region %s contradicts the ARN of --%s, which is of %s: leave --region out", o.aws.Region, s.flag, s.region)

@@ -51,7 +51,7 @@ func (o *planOptions) today(c *cobra.Command, args []string) (*planSubject, erro
 	if len(args) == 1 && isService(args[0]) {
 		return nil, kit.Usage("%s is a service: name a job, too. List them: jobpoller list %[1]s", args[0])
 	}
-	isDefinition := len(args) == 1 && isFile(args[0])
+	isDefinition := len(args) == 1 && namesDefinition(args[0])
 	switch {
 	case o.only != "" && !isDefinition && o.executions.arn == "" && o.durations == "":
 		return nil, kit.Usage("--only needs a definition, --from-executions or --durations: these name the Tasks that poll")
@@ -107,9 +107,16 @@ func waiterDelays(w *pollcore.Waiter) pollcore.Planned {
 	return out
 }
 
+// deployed says which AWS has the definition that an ARN names. --region is that of prices.
+func (o *planOptions) deployed() *kit.AwsFlags {
+	flags := o.aws
+	flags.Region = ""
+	return &flags
+}
+
 // loop reads the poll loop of a definition.
 func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) {
-	m, err := kit.ReadMachine(c.Context(), name, c.InOrStdin(), o.substitutes)
+	m, err := kit.ReadMachine(c.Context(), name, c.InOrStdin(), o.substitutes, o.deployed())
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 // readTrial reads a definition, and finds an input if there is none.
 func readTrial(t *testing.T, file, input string) (*loopTrial, *pollTrial) {
 	t.Helper()
-	m, err := kit.ReadMachine(t.Context(), file, strings.NewReader(""), nil)
+	m, err := kit.ReadMachine(t.Context(), file, strings.NewReader(""), nil, nil)
 	require.NoError(t, err)
 	tried := &loopTrial{machine: m}
 	if input != "" {
@@ -114,7 +114,7 @@ func TestTrialOfMachinesThatLackSomething(t *testing.T) {
 				"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "n", "RunId.$": "$.id"}, "ResultPath": "$.got", "Next": "Done"},
 				"Done": {"Type": "Choice", "Choices": [{"Variable": "$.got.JobRun.JobRunState", "StringEquals": "SUCCEEDED", "Next": "End"}], "Default": "Wait"},
 				"Wait": {"Type": "Wait", ` + c.wait + `, "Next": "Get"}, "End": {"Type": "Succeed"}}}`
-			m, err := kit.ReadMachine(t.Context(), kit.Stdin, strings.NewReader(definition), nil)
+			m, err := kit.ReadMachine(t.Context(), kit.Stdin, strings.NewReader(definition), nil, nil)
 			require.NoError(t, err)
 			d, err := plan.Parse("uniform(1h, 3h)")
 			require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestTodaysRowOfOneLoopOfTwo(t *testing.T) {
 	d, err := plan.Parse("lognormal(15m, 1)")
 	require.NoError(t, err)
 	for poll, every := range map[string]time.Duration{"Get": 30 * time.Second, "Ask": 5 * time.Second} {
-		m, err := kit.ReadMachine(t.Context(), kit.Stdin, strings.NewReader(twoLoops), nil)
+		m, err := kit.ReadMachine(t.Context(), kit.Stdin, strings.NewReader(twoLoops), nil, nil)
 		require.NoError(t, err)
 		tried := &loopTrial{machine: m, polls: poll}
 		first, err := tried.findInput(t.Context())

@@ -54,7 +54,8 @@ GetExecutionHistory, DescribeExecution and DescribeStateMachineForExecution. It
 changes nothing.
 
 The picture of the state machine and the tables of its loops need the definition:
---definition, where the history alone is there.
+--definition, where the history alone is there: a file, or an ARN, for which the
+command calls AWS, too.
 
 --follow waits until the execution of the ARN ends: it shows the state that the
 execution is in and what its polls see, as one live line on a terminal, else as a
@@ -76,7 +77,7 @@ execution failed or was stopped, 3 it timed out, 130 interrupted.`,
 	o.addTo(c)
 	f := c.Flags()
 	f.BoolVar(&o.follow, "follow", false, "show where the execution of the ARN stands until it ends, then report")
-	f.StringVar(&o.definition, "definition", "", "`FILE` with the definition of the state machine")
+	f.StringVar(&o.definition, "definition", "", "`FILE` with the definition of the state machine, or the ARN that AWS has it by")
 	kit.AddSubstitutes(f, &o.substitutes)
 	kit.CompleteNothing(c, "substitute")
 	return c
@@ -99,7 +100,7 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 	var machine *source.Machine
 	if o.definition != "" { // before an hour of following
 		var err error
-		if machine, err = kit.ReadMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes); err != nil {
+		if machine, err = kit.ReadMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes, &o.aws); err != nil {
 			return err
 		}
 	}
@@ -123,7 +124,7 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 
 // execution reads a history, or fetches it.
 func (o *reportOptions) execution(c *cobra.Command, name string) (*history.Execution, error) {
-	if isARN(name) {
+	if source.IsARN(name) {
 		record, err := o.record(c.Context(), name)
 		if err != nil {
 			return nil, err
@@ -155,6 +156,9 @@ func (o *reportOptions) execution(c *cobra.Command, name string) (*history.Execu
 
 // refuseAWSFlags refuses flags about AWS where AWS is not called.
 func (o *reportOptions) refuseAWSFlags(c *cobra.Command) error {
+	if source.IsARN(o.definition) {
+		return nil
+	}
 	for _, flag := range []string{"region", "profile", "endpoint-url"} {
 		if c.Flags().Changed(flag) {
 			return kit.Usage("--%s needs the ARN of an execution: a file is read without calls of AWS", flag)
@@ -162,9 +166,6 @@ func (o *reportOptions) refuseAWSFlags(c *cobra.Command) error {
 	}
 	return nil
 }
-
-// isARN tells whether an argument is no file.
-func isARN(name string) bool { return strings.HasPrefix(name, "arn:") }
 
 // record is the record of an execution at AWS. Its region is that of the ARN, if the
 // flags do not name one.

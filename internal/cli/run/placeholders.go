@@ -24,7 +24,7 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*source.Ma
 		return localrun.ReadShipped()
 	}
 	if o.usesMocks() {
-		return kit.ReadMachine(ctx, o.definition, in, o.substitutes)
+		return kit.ReadMachine(ctx, o.definition, in, o.substitutes, o.deployed())
 	}
 	var text []byte
 	if o.definition == kit.Stdin {
@@ -33,7 +33,7 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*source.Ma
 			return nil, err
 		}
 	}
-	m, err := kit.ReadMachine(ctx, o.definition, bytes.NewReader(text), o.substitutes)
+	m, err := kit.ReadMachine(ctx, o.definition, bytes.NewReader(text), o.substitutes, o.deployed())
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (o *runOptions) readAnswered(ctx context.Context, in io.Reader) (*source.Ma
 	if err != nil || len(values) == 0 {
 		return m, err
 	}
-	return kit.ReadMachine(ctx, o.definition, bytes.NewReader(text), slices.Concat(o.substitutes, values))
+	return kit.ReadMachine(ctx, o.definition, bytes.NewReader(text), slices.Concat(o.substitutes, values), o.deployed())
 }
 
 // valuesOf are the values that a run has for placeholders: its region, and the

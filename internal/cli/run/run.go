@@ -32,7 +32,8 @@ FILE is a definition of yours in JSON or YAML, or in a template: of several, nam
 as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. The collector runs here, too: it
 answers Tasks that wait for jobpoller-runjob with a token. The input is that of
---input: JSON or a file.
+--input: JSON or a file. With the ARN of a state machine, a version or an execution,
+run CALLS AWS to read its definition, which runs on this machine.
 
 A request can name any job of the Lambda functions. Except for lambda:Invoke and
 http:Request, these CALL AWS with your credentials, as the AWS CLI does, and AWS
@@ -92,7 +93,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 func New() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:   "run [FILE]",
+		Use:   "run [FILE|ARN]",
 		Short: "Run a state machine on this machine, in real or virtual time",
 		Long:  runHelp,
 		Example: `  jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
@@ -159,9 +160,16 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	kit.CompleteNothing(c, "simulate", "ends", "seed", "test-case", "substitute", "s3-endpoint", "bucket", "table", "lambda")
 }
 
+// deployed says which AWS has the definition that an ARN names: calls of Step Functions go
+// where the flags send them.
+func (o *runOptions) deployed() *kit.AwsFlags {
+	at, _ := o.services.Places.Of("stepfunctions")
+	return &kit.AwsFlags{Profile: o.services.Profile, Endpoint: at.URL()}
+}
+
 func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*source.Machine, error) {
 	if o.definition != "" {
-		return kit.ReadMachine(ctx, o.definition, in, o.substitutes)
+		return kit.ReadMachine(ctx, o.definition, in, o.substitutes, o.deployed())
 	}
 	return localrun.ReadShipped()
 }

@@ -74,8 +74,8 @@ type (
 
 // Finding is a finding in a file.
 type Finding struct {
-	// File is relative to the root of the repository, or absolute. About says what it is
-	// where that is no file.
+	// File is relative to the root of the repository, or absolute, or an ARN. About says what
+	// it is where that is no file.
 	File, About string
 	Rule        string
 	Pointer     string
@@ -120,10 +120,12 @@ func New(version string, rules []lint.Rule, found []Finding) *Log {
 }
 
 // artifact is the file: a relative reference, for code scanning looks for the file in the
-// repository, or a URL of an absolute path.
+// repository, or a URL of an absolute path, or the ARN.
 func (f *Finding) artifact() artifact {
 	a := artifact{URI: (&url.URL{Path: f.File}).String()}
-	if filepath.IsAbs(filepath.FromSlash(f.File)) {
+	if name, ok := strings.CutPrefix(f.File, "arn:"); ok {
+		a.URI = (&url.URL{Scheme: "arn", Opaque: (&url.URL{Path: name}).EscapedPath()}).String()
+	} else if filepath.IsAbs(filepath.FromSlash(f.File)) {
 		a.URI = (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(f.File, "/")}).String()
 	}
 	if f.About != "" {

@@ -81,6 +81,14 @@ func TestResultsOfSARIF(t *testing.T) {
 	require.Nil(t, last.Region)
 }
 
+// What is deployed has its ARN for its URI.
+func TestARNInSARIF(t *testing.T) {
+	t.Parallel()
+	const arn = "arn:aws:states:eu-west-1:123456789012:stateMachine:näc"
+	log := printedLog(t, sarif.Finding{File: arn, Rule: "aws", Message: "one"})
+	require.Equal(t, "arn:aws:states:eu-west-1:123456789012:stateMachine:n%C3%A4c", log.Runs[0].Results[0].Locations[0].PhysicalLocation.ArtifactLocation.URI)
+}
+
 // A finding keeps its fingerprint when its place moves and its message counts otherwise.
 func TestFingerprintsOfMovedFindings(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,47 @@
+package source
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Deployed is a definition as AWS has it.
+type Deployed struct {
+	// ARN is that of the state machine, the version or the execution that has the definition.
+	ARN  string
+	Text []byte
+	Type asl.ExecutionType
+	// Weight is the share of an alias's executions that a version gets, in percent; 0 where
+	// no alias led to it.
+	Weight int
+}
+
+// Definition is the definition as it stands at AWS.
+func (d *Deployed) Definition() *Definition {
+	return d.definition(func(string) (string, bool) { return "", false })
+}
+
+// definition is the definition, with values put in for its placeholders.
+func (d *Deployed) definition(value func(name string) (string, bool)) *Definition {
+	out := &Definition{Name: d.ARN, File: d.ARN, Type: d.Type, Form: FormDeployed, Weight: d.Weight}
+	out.readJSON((&file{d.ARN, d.Text}).whole(), value)
+	return out
+}
+
+// IsARN tells whether a name is that of something at AWS, not of a file.
+func IsARN(name string) bool { return strings.HasPrefix(name, "arn:") }
+
+// fetch reads the definitions that an ARN names.
+func (l *loader) fetch(ctx context.Context, arn string) ([]*Definition, error) {
+	deployed, err := l.Fetch(ctx, arn)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*Definition, len(deployed))
+	for i := range deployed {
+		all[i] = deployed[i].definition(l.value)
+	}
+	return all, nil
+}
