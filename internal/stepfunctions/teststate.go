@@ -35,7 +35,14 @@ func (c *Client) TestState(ctx context.Context, definition []byte, v Visit) (Ans
 		// Without a mock AWS would do the work of the state.
 		return Answer{}, fmt.Errorf("state %q has no result to mock its work with", v.State.Name)
 	case works(v.State):
-		input["mock"] = map[string]any{"result": string(v.Result)}
+		mock := map[string]any{"result": string(v.Result)}
+		if v.Unchecked {
+			mock["fieldValidationMode"] = "NONE"
+		}
+		input["mock"] = mock
+	}
+	if err := c.pace(ctx, "TestState", ""); err != nil {
+		return Answer{}, err
 	}
 	var answer Answer
 	err := c.do(ctx, "TestState", input, &answer)

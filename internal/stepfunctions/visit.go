@@ -16,6 +16,8 @@ type Visit struct {
 	// Result is what the work of a Task, Parallel or Map gave, before
 	// ResultSelector; nil for other states.
 	Result json.RawMessage
+	// Unchecked lets Result have what the API's model does not know, such as a new status.
+	Unchecked bool
 }
 
 // Visits returns the first visit of each state that a run left again, in their

@@ -2,10 +2,12 @@ package lint
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +18,11 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // awsRule is the rule that AWS's own findings carry.
@@ -68,7 +73,9 @@ func newAWSOpinion(ctx context.Context, flags kit.AwsFlags) (*awsOpinion, error)
 }
 
 // of returns what AWS finds in a definition, and a hint at what it was not asked.
-func (a *awsOpinion) of(ctx context.Context, name string, m *asl.StateMachine, text []byte, as asl.ExecutionType) (diag.Problems, terminal.Lines, error) {
+func (a *awsOpinion) of(
+	ctx context.Context, name string, m *asl.StateMachine, text []byte, as asl.ExecutionType, loops []lint.Loop,
+) (diag.Problems, terminal.Lines, error) {
 	if len(m.Placeholders) > 0 {
 		return nil, "\nAWS was not asked: pass values for the placeholders: --substitute NAME=VALUE", nil
 	}
@@ -76,14 +83,25 @@ func (a *awsOpinion) of(ctx context.Context, name string, m *asl.StateMachine, t
 	if !a.testStates || a.failure != nil {
 		return problems, "", nil
 	}
-	differ, untested, err := a.compareStates(ctx, m, text, as)
+	input := a.input
+	if input == nil {
+		input = drawInput(m)
+	}
+	visits, err := simulateVisits(ctx, m, input, as)
 	if err != nil {
 		return problems, "", kit.Usage("%s: lint --test-states runs the machine, which ends: %w\nPass the input of a run: --input FILE", name, err)
 	}
-	if a.failure != nil {
-		return append(problems, differ...), "", nil
+	differ, untested, err := a.compareStates(ctx, m, text, visits)
+	problems = append(problems, differ...)
+	if err != nil || a.failure != nil {
+		return problems, "", err
 	}
-	return append(problems, differ...), tellUntested(untested), nil
+	differ, hint, err := a.testRows(ctx, m, text, loops, visits)
+	problems = append(problems, differ...)
+	if err != nil || a.failure != nil {
+		return problems, "", err
+	}
+	return problems, tellUntested(untested) + hint, nil
 }
 
 // tellUntested is a hint at the states that AWS did not test: lines, or nothing.
@@ -121,14 +139,12 @@ func (a *awsOpinion) fail(err error) {
 	}
 }
 
-// compareStates runs a machine here, with simulated jobs, and has AWS test each state
-// that the run left, with its input and result. It returns where AWS differs, and
-// which states were not tested: with what AWS says of those that it refuses.
-func (a *awsOpinion) compareStates(ctx context.Context, m *asl.StateMachine, text []byte, as asl.ExecutionType) (diag.Problems, map[string]string, error) {
-	visits, err := simulateVisits(ctx, m, a.input, as)
-	if err != nil {
-		return nil, nil, err
-	}
+// compareStates has AWS test each state that a run here left, with its input and result. It
+// returns where AWS differs, and which states were not tested: with what AWS says of those
+// that it refuses.
+func (a *awsOpinion) compareStates(
+	ctx context.Context, m *asl.StateMachine, text []byte, visits []stepfunctions.Visit,
+) (diag.Problems, map[string]string, error) {
 	untested := map[string]string{}
 	for s := range m.All {
 		untested[s.Name] = ""
@@ -166,6 +182,23 @@ func (a *awsOpinion) compareStates(ctx context.Context, m *asl.StateMachine, tex
 // refusals are the errors of TestState that are about one state.
 var refusals = []string{"ValidationException", "InvalidDefinition", "InvalidExecutionInput"}
 
+// drawInput is an input with what the machine reads of it.
+func drawInput(m *asl.StateMachine) []byte {
+	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, models.Load)
+	if err != nil {
+		return nil
+	}
+	text, err := json.Marshal(trial.DrawInput(demands, typecheck.DrawOptions{Compared: 1, SkipWaits: true}))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// clockOfAWS begins now: deadlines that a run sets must be ahead of the time at which AWS
+// tests its states.
+func clockOfAWS() *sim.Clock { return sim.NewVirtualClock(time.Now()) }
+
 // simulateVisits runs a machine in virtual time.
 func simulateVisits(ctx context.Context, m *asl.StateMachine, input []byte, as asl.ExecutionType) ([]stepfunctions.Visit, error) {
 	spec, err := simulate.ParseSpec("10m")
@@ -176,7 +209,7 @@ func simulateVisits(ctx context.Context, m *asl.StateMachine, input []byte, as a
 	if err != nil {
 		return nil, err
 	}
-	options := sim.Options{Express: as == asl.Express, Models: models.Load}
+	options := sim.Options{Express: as == asl.Express, Models: models.Load, Clock: clockOfAWS()}
 	if err := plan.Apply(m, &options); err != nil {
 		return nil, err
 	}
@@ -189,12 +222,15 @@ func simulateVisits(ctx context.Context, m *asl.StateMachine, input []byte, as a
 
 // testHere is the test of a state as this program expects it to end.
 func testHere(ctx context.Context, text []byte, v stepfunctions.Visit) (*sim.TestResult, error) {
-	o := sim.TestOptions{State: v.State.Name, Variables: map[string]any{}, Options: sim.Options{Models: models.Load}}
+	o := sim.TestOptions{State: v.State.Name, Variables: map[string]any{}, Options: sim.Options{Models: models.Load, Clock: clockOfAWS()}}
 	for name, value := range v.Variables {
 		o.Variables[name] = value
 	}
 	if v.Result != nil {
 		o.Mock = &sim.Mock{Result: v.Result}
+		if v.Unchecked {
+			o.Mock.Validation = sim.ValidateNone
+		}
 	}
 	return sim.TestState(ctx, text, v.Input, o)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -17,7 +18,9 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
 // testStateService stands for AWS: it is asked for TestState and nothing else, and
@@ -27,7 +30,7 @@ type testStateService struct {
 	m      *asl.StateMachine
 	tested map[string]bool
 	// change is what it answers instead.
-	change func(state string, answer map[string]any)
+	change func(state, input string, answer map[string]any)
 }
 
 func (s *testStateService) call(ctx context.Context, op *catalog.Operation, input any) (any, error) {
@@ -47,7 +50,8 @@ func (s *testStateService) call(ctx context.Context, op *catalog.Operation, inpu
 
 	o := sim.TestOptions{State: state.Name, Options: sim.Options{Models: models.Load}}
 	if hasMock {
-		o.Mock = &sim.Mock{Result: json.RawMessage(mocked["result"].(string))}
+		mode, _ := mocked["fieldValidationMode"].(string)
+		o.Mock = &sim.Mock{Result: json.RawMessage(mocked["result"].(string)), Validation: sim.MockValidation(mode)}
 	}
 	if text, ok := request["variables"].(string); ok {
 		require.NoError(s.t, json.Unmarshal([]byte(text), &o.Variables))
@@ -63,7 +67,7 @@ func (s *testStateService) call(ctx context.Context, op *catalog.Operation, inpu
 		}
 	}
 	if s.change != nil {
-		s.change(state.Name, answer)
+		s.change(state.Name, request["input"].(string), answer)
 	}
 	return answer, nil
 }
@@ -109,8 +113,7 @@ func TestEachStateIsTestedWithItsMock(t *testing.T) {
 		require.NoError(t, err)
 		service := &testStateService{t: t, m: m, tested: map[string]bool{}}
 		opinion := service.opinion()
-		opinion.input = []byte(c.input)
-		problems, untested, err := opinion.compareStates(t.Context(), m, []byte(c.definition), asl.Standard)
+		problems, untested, err := opinion.compareStates(t.Context(), m, []byte(c.definition), visitsOf(t, m, c.input))
 		require.NoError(t, err)
 		require.NoError(t, opinion.failure)
 		require.Empty(t, problems, "AWS answers as the engine does")
@@ -121,6 +124,13 @@ func TestEachStateIsTestedWithItsMock(t *testing.T) {
 		}
 		require.Len(t, service.tested, all-len(untested))
 	}
+}
+
+func visitsOf(t *testing.T, m *asl.StateMachine, input string) []stepfunctions.Visit {
+	t.Helper()
+	visits, err := simulateVisits(t.Context(), m, []byte(input), asl.Standard)
+	require.NoError(t, err)
+	return visits
 }
 
 func shipped(t *testing.T, name string) string {
@@ -134,7 +144,7 @@ func TestStatesThatAWSTestsOtherwiseAreFound(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse([]byte(nestedLoop))
 	require.NoError(t, err)
-	service := &testStateService{t: t, m: m, tested: map[string]bool{}, change: func(state string, answer map[string]any) {
+	service := &testStateService{t: t, m: m, tested: map[string]bool{}, change: func(state, _ string, answer map[string]any) {
 		switch state {
 		case "Get":
 			answer["status"], answer["error"], answer["cause"] = "FAILED", "States.Runtime", "no such path"
@@ -143,7 +153,7 @@ func TestStatesThatAWSTestsOtherwiseAreFound(t *testing.T) {
 			answer["nextState"] = "Keep"
 		}
 	}}
-	problems, _, err := service.opinion().compareStates(t.Context(), m, []byte(nestedLoop), asl.Standard)
+	problems, _, err := service.opinion().compareStates(t.Context(), m, []byte(nestedLoop), visitsOf(t, m, `{}`))
 	require.NoError(t, err)
 	require.Len(t, problems, 2)
 	require.Equal(t, `10:4: /States/Each/ItemProcessor/States/Done?: AWS tests this state otherwise: SUCCEEDED, then Keep; expected SUCCEEDED, then Wait`, problems[1].String())
@@ -164,7 +174,7 @@ func TestStatesThatAWSRefusesToTest(t *testing.T) {
 		}
 		return service.call(ctx, op, input)
 	})
-	problems, untested, err := opinion.compareStates(t.Context(), m, []byte(nestedLoop), asl.Standard)
+	problems, untested, err := opinion.compareStates(t.Context(), m, []byte(nestedLoop), visitsOf(t, m, `{}`))
 	require.NoError(t, err)
 	require.NoError(t, opinion.failure)
 	require.Empty(t, problems)
@@ -216,7 +226,7 @@ func TestStatesAreTestedWithTheirVariables(t *testing.T) {
 		sent[request["stateName"].(string)] = request["variables"]
 		return service.call(ctx, op, input)
 	})
-	problems, untested, err := opinion.compareStates(t.Context(), m, []byte(definition), asl.Standard)
+	problems, untested, err := opinion.compareStates(t.Context(), m, []byte(definition), visitsOf(t, m, `{}`))
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	require.Empty(t, untested)
@@ -224,4 +234,88 @@ func TestStatesAreTestedWithTheirVariables(t *testing.T) {
 	require.JSONEq(t, `{"v": 1, "kept": "a"}`, sent["I"].(string))
 	require.JSONEq(t, `{"v": 1, "kept": "a", "inner": 1}`, sent["J"].(string))
 	require.JSONEq(t, `{"v": 2, "kept": "a"}`, sent["Z"].(string))
+}
+
+// Each status of a table is tested, up to the state that its row names.
+func TestRowsAreTested(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		definition, input string
+		hint              string
+	}{
+		"nested":    {nestedLoop, `{}`, ""},
+		"loop":      {shipped(t, "dynamodb-export-loop"), `{"TableArn": "arn:aws:dynamodb:eu-west-1:111111111111:table/t", "S3Bucket": "exports"}`, ""},
+		"variables": {shipped(t, "dynamodb-export-variables"), `{"TableArn": "arn:aws:dynamodb:eu-west-1:111111111111:table/t", "S3Bucket": "exports"}`, ""},
+		"image":     {shipped(t, "ec2-image"), `{"InstanceId": "i-1", "Name": "n"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse([]byte(c.definition))
+			require.NoError(t, err)
+			service := &testStateService{t: t, m: m, tested: map[string]bool{}}
+			loops := lint.Loops(m, lint.Options{})
+			problems, hint, err := service.opinion().testRows(t.Context(), m, []byte(c.definition), loops, visitsOf(t, m, c.input))
+			require.NoError(t, err)
+			require.Empty(t, problems, "AWS answers as the engine does")
+			require.Equal(t, c.hint, string(hint))
+			for _, l := range loops {
+				require.True(t, l.Poll == nil || len(l.Rows) == 0 || service.tested[l.Poll.Name], l.Poll)
+			}
+		})
+	}
+}
+
+// A status that AWS leads elsewhere than its row is found where AWS does so.
+func TestRowsThatAWSTestsOtherwise(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(nestedLoop))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		status, state string
+		change        map[string]any
+		want          string
+	}{
+		{"CANCELLED", "Done?", map[string]any{"nextState": "Keep"},
+			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests status CANCELLED otherwise: here it leads to "Keep"; by the table of the loop it leads to "Wait"`},
+		{"SUCCEEDED", "Done?", map[string]any{"nextState": "Query"},
+			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests status SUCCEEDED otherwise: here it leads to "Query"; by the table of the loop it leads to "Keep"`},
+		{trial.UnknownValue, "Done?", map[string]any{"nextState": nil, "status": "FAILED", "error": "States.Runtime", "cause": "so"},
+			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests any other status otherwise: here it FAILED with States.Runtime (so); by the table of the loop it leads to "Wait"`},
+	} {
+		service := &testStateService{t: t, m: m, tested: map[string]bool{}, change: func(state, input string, answer map[string]any) {
+			if state == c.state && strings.Contains(input, `"`+c.status+`"`) {
+				maps.Copy(answer, c.change)
+				if c.change["nextState"] == nil {
+					delete(answer, "nextState")
+				}
+			}
+		}}
+		problems, _, err := service.opinion().testRows(t.Context(), m, []byte(nestedLoop), lint.Loops(m, lint.Options{}), visitsOf(t, m, `{}`))
+		require.NoError(t, err)
+		require.Len(t, problems, 1)
+		require.Equal(t, c.want, problems[0].String())
+	}
+}
+
+// What AWS refuses to test, and what nobody knows an answer of, is no finding.
+func TestRowsThatAreNotTested(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(nestedLoop))
+	require.NoError(t, err)
+	service := &testStateService{t: t, m: m, tested: map[string]bool{}}
+	opinion := service.opinion()
+	opinion.client = stepfunctions.New(stepFunctionsModel(t), func(ctx context.Context, op *catalog.Operation, input any) (any, error) {
+		if strings.Contains(fmt.Sprint(input.(map[string]any)["input"]), `"CANCELLED"`) {
+			return nil, &smithy.GenericAPIError{Code: "ValidationException", Message: "no such state"}
+		}
+		return service.call(ctx, op, input)
+	})
+	loops := lint.Loops(m, lint.Options{})
+	problems, hint, err := opinion.testRows(t.Context(), m, []byte(nestedLoop), loops, visitsOf(t, m, `{}`))
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	require.Equal(t, "\nAWS did not test these statuses of Get to their end: CANCELLED", string(hint))
+	_, hint, err = opinion.testRows(t.Context(), m, []byte(nestedLoop), loops, nil)
+	require.NoError(t, err)
+	require.Equal(t, "\nAWS did not test the statuses of Get, which a simulated run does not get through", string(hint))
 }

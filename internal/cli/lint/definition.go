@@ -63,7 +63,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	if o.opinion == nil {
 		return found, "", nil
 	}
-	said, hint, err := o.opinion.of(ctx, d.Name, m, d.Text, as)
+	said, hint, err := o.opinion.of(ctx, d.Name, m, d.Text, as, lint.Loops(m, options))
 	for _, p := range said {
 		report(lint.Finding{Problem: d.Locate(p), Rule: awsRule})
 	}

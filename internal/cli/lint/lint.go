@@ -78,6 +78,12 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 		},
 		RunE: func(c *cobra.Command, args []string) error { return runLint(c, args, o) },
 	}
+	o.addTo(c)
+	return c
+}
+
+// addTo gives the command its flags.
+func (o *options) addTo(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&o.express, "express", false, "check definitions as Express workflows")
 	f.StringSliceVar(&o.only, "rule", nil, "`RULES` to check alone, separated by commas")
@@ -87,8 +93,8 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
 	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
 	kit.SetOwn(c, "aws")
-	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run with TestState; Tasks call nothing (with --aws)")
-	f.StringVar(&o.inputFile, "input", "", "`INPUT` of the simulated run, instead of {}: JSON, a file, or - (with --test-states)")
+	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run, and each row of the loops' tables, with TestState; Tasks call nothing (with --aws)")
+	f.StringVar(&o.inputFile, "input", "", "`INPUT` of the simulated run, instead of one that is drawn: JSON, a file, or - (with --test-states)")
 	f.BoolVar(&o.account, "account", false, "lint all state machines of the AWS account: this CALLS AWS, and changes nothing there")
 	f.StringArrayVar(&o.regions, "region", nil, "`REGION` of AWS, instead of the configured one; repeatable with --account")
 	f.StringVar(&o.keep, "keep", "", "`FILE` that keeps what --account has read, to go on after it was stopped")
@@ -107,9 +113,8 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	}))
 	kit.CompleteWords(c, "rule", ruleNames()...)
 	kit.CompleteWords(c, "off", ruleNames()...)
-	kit.CompleteNothing(c, "substitute", "integration", "operation")
+	kit.CompleteNothing(c, "substitute", "integration", "operation", "region")
 	kit.AddOutput(c, &o.output, lintFormats...)
-	return c
 }
 
 func runLint(c *cobra.Command, names []string, o options) error {
