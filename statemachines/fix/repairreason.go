@@ -61,7 +61,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return c.reasonAbsent(f)
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
-	case lint.EarlyBound, lint.LoopingDefault, lint.IdleRetrier:
+	case lint.EarlyBound, lint.LoopingDefault, lint.IdleRetrier, lint.LargeAnswer:
 		if advice := f.Advice(); advice != "" {
 			return onlyYouKnow[f.Rule] + ": " + advice
 		}
@@ -74,6 +74,7 @@ var onlyYouKnow = map[string]string{
 	lint.EarlyBound:            "only you know how long a job may run",
 	lint.LoopingDefault:        "only you know which statuses you wait on for",
 	lint.IdleRetrier:           "only you know whether the error may be retried",
+	lint.LargeAnswer:           "only you know how many items you read",
 	typecheck.EnumValue:        "only you know which value is meant",
 	typecheck.NeverHolds:       "only you know which comparison is meant",
 	typecheck.UnknownOperation: "only you know which operation is meant",

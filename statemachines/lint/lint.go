@@ -34,6 +34,7 @@ const (
 	StatusUnclear   = "status-unclear"
 	StartRace       = "start-race"
 	PollNeedless    = "poll-needless"
+	LargeAnswer     = "large-answer"
 	CallbackTimeout = "callback-without-timeout"
 	RedriveRestarts = "redrive-restarts"
 )
@@ -64,6 +65,7 @@ func Rules() []Rule {
 		{StatusUnclear, "a status that alone does not say how the job ended, and goes on as a success"},
 		{StartRace, "an error that the poll may get just after the start, which AWS's waiter retries and the loop does not"},
 		{PollNeedless, "a loop that polls a job whose end .sync or an event tells"},
+		{LargeAnswer, "a poll whose answer has beside the status a list that nothing limits, and may exceed 262,144 bytes"},
 		{CallbackTimeout, "a Task that waits for a callback and has no TimeoutSeconds or HeartbeatSeconds"},
 		{RedriveRestarts, "a .sync Task with TimeoutSeconds: a redrive starts a second job beside the first"},
 		{typecheck.UnknownOperation, "a Task that calls an operation that its service does not have"},
@@ -250,6 +252,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 			c.checkDefault(r)
 			c.checkRace(r)
 			c.checkNeed(r)
+			c.checkSize(r)
 			c.checkAbsent(r)
 			c.markLacking(r)
 			tables = append(tables, r)

@@ -113,6 +113,9 @@ func (s *set) isPlain() bool {
 // IsNothing tells whether no value is possible.
 func (v Value) IsNothing() bool { return v.kinds() == 0 }
 
+// IsMissing tells whether the value is surely not there.
+func (v Value) IsMissing() bool { return v.kinds() == missing }
+
 // IsUnknown tells whether nothing is known.
 func (v Value) IsUnknown() bool { return v.set == nil }
 
