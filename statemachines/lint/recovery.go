@@ -60,16 +60,6 @@ func (c *checker) repeatedStart(f *asl.Flow, s *asl.State, resource asl.Resource
 		"%s the job may have started", adviseWrite(s, c.types.Service(s), "retry"))
 }
 
-// startedBy finds the job that a call starts, once for each resource.
-func (c *checker) startedBy(r asl.Resource) *catalog.Entry {
-	e, known := c.started[r]
-	if !known {
-		e = findStarted(r)
-		c.started[r] = e
-	}
-	return e
-}
-
 // redrive notes a ".sync" Task that fails when its time is over: the job may still run,
 // and a redrive starts another. A job that failed is started again on purpose.
 func (c *checker) redrive(s *asl.State, r asl.Resource) {

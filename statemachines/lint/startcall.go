@@ -19,6 +19,16 @@ func tokenOf(e *catalog.Entry) string {
 	return strings.Join(names, ".")
 }
 
+// startedBy finds the job that a call starts, once for each resource.
+func (c *checker) startedBy(r asl.Resource) *catalog.Entry {
+	e, known := c.started[r]
+	if !known {
+		e = findStarted(r)
+		c.started[r] = e
+	}
+	return e
+}
+
 // findStarted is the job of the catalogue that an integration starts; nil if there is
 // none, or the catalogue does not know what the integration takes.
 func findStarted(r asl.Resource) *catalog.Entry {
