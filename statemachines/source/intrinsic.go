@@ -21,6 +21,7 @@ type resolver struct {
 	// Number is a number. CloudFormation makes it a string.
 	numbers bool
 	full    bool // a string grew beyond what a definition can have
+	bytes   int  // of all strings that functions have put together
 }
 
 // noValue removes the member that has it.
@@ -202,7 +203,7 @@ func (r *resolver) sub(v, argument *value) *value {
 		from = form[1]
 		name := strings.TrimSpace(string(chars.bytes[form[2]:form[3]]))
 		switch text, ok := r.variable(variables, name); {
-		case ok && r.grows(len(w.out.bytes)+len(text)):
+		case ok && r.grows(&w, len(text)):
 			return unknown(v, "Fn::Sub")
 		case ok:
 			w.put(text, chars.origin(form[0]))
@@ -242,7 +243,7 @@ func (r *resolver) join(v, argument *value) *value {
 	var w writer
 	for i, item := range argument.items[1].items {
 		part := r.resolve(item)
-		if _, ok := part.literal(); !ok || r.grows(len(w.out.bytes)+len(part.text)) {
+		if _, ok := part.literal(); !ok || r.grows(&w, len(part.text)) {
 			return unknown(v, "Fn::Join")
 		}
 		if i > 0 {
@@ -254,9 +255,11 @@ func (r *resolver) join(v, argument *value) *value {
 	return compose(v, w.text(v.in.file))
 }
 
-// grows tells whether a string has become larger than any definition.
-func (r *resolver) grows(size int) bool {
-	r.full = r.full || size > asl.MaxDefinitionBytes
+// grows tells whether a string becomes larger than any definition with so many bytes more,
+// or all strings too large.
+func (r *resolver) grows(w *writer, size int) bool {
+	r.bytes += size
+	r.full = r.full || len(w.out.bytes)+size > asl.MaxDefinitionBytes || r.bytes > maxComposed
 	return r.full
 }
 
@@ -288,14 +291,19 @@ var (
 	startOfName = regexp.MustCompile(`^[A-Za-z_]`)
 )
 
-// unknown returns a placeholder for what only AWS knows.
-func unknown(v *value, name string) *value {
-	name = notInName.ReplaceAllString(name, "-")
+// placeholderName makes the name of a placeholder from what stands there.
+func placeholderName(text string) string {
+	name := strings.Trim(notInName.ReplaceAllString(text, "-"), "-")
 	if !startOfName.MatchString(name) {
 		name = "_" + name
 	}
+	return name
+}
+
+// unknown returns a placeholder for what only AWS knows.
+func unknown(v *value, name string) *value {
 	var w writer
-	w.put("${"+name+"}", v.origin())
+	w.put("${"+placeholderName(name)+"}", v.origin())
 	made := compose(v, w.text(v.in.file))
 	made.open = true
 	return made

@@ -7,6 +7,9 @@ import (
 
 // readJSON reads a text of JSON.
 func readJSON(t *text) (*value, diag.Problems) {
+	if problems := checkSize(t, false); problems != nil {
+		return nil, problems
+	}
 	doc, err := jsontree.Parse(t.bytes)
 	if err != nil {
 		problems, _ := err.(diag.Problems) //nolint:errorlint // what Parse documents

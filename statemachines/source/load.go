@@ -20,9 +20,6 @@ import (
 // Stdin is the name of the standard input.
 const Stdin = "-"
 
-// maxFileBytes is more than any template or definition that AWS takes has.
-const maxFileBytes = 2 << 20
-
 // Load reads the definitions that the names give: a file, "template.yaml#Poller",
 // a folder with all below it, a glob, or "-" for the standard input. What could be
 // read is returned beside an error. Where the context ends, so does Load, even while it
@@ -182,12 +179,13 @@ func (l *loader) loadMatch(ctx context.Context, name string) (found []*Definitio
 	if err != nil || l.Skip != nil && l.Skip(name, text) {
 		return nil, false, err
 	}
-	if !looksLike(name, text) {
-		l.pass(name)
-		return nil, true, nil
+	if len(text) <= maxFileBytes {
+		found = l.find(readContent(&file{name, text}))
 	}
-	found, err = l.readText(name, "", text)
-	return found, false, err
+	if found == nil {
+		l.pass(name)
+	}
+	return found, found == nil, nil
 }
 
 // pass tells of a file that is not read.
@@ -240,11 +238,11 @@ func (l *loader) readNamed(ctx context.Context, name, id string) ([]*Definition,
 // readText returns the definitions of a file, or the one of that ID.
 func (l *loader) readText(name, id string, text []byte) ([]*Definition, error) {
 	if len(text) > maxFileBytes {
-		return nil, errorf("%s has more than %d bytes, which no template or definition has", name, maxFileBytes)
+		return nil, errorf("%s has more than %d bytes, which is more than is read", name, maxFileBytes)
 	}
-	all := l.definitions(&file{name, text})
-	if len(all) == 0 {
-		return nil, errorf("%s has no state machine: expected a resource of type %s", name, strings.Join(machineTypes, " or "))
+	all, err := l.definitions(&file{name, text})
+	if err != nil {
+		return nil, err
 	}
 	if id == "" {
 		return all, nil
@@ -313,8 +311,8 @@ func (l *loader) readRegular(template, name string) ([]byte, error) {
 		return nil, errorf("%s is a link to outside of the template's folder", name)
 	case !info.Mode().IsRegular():
 		return nil, errorf("%s is no regular file", name)
-	case info.Size() > maxFileBytes:
-		return nil, errorf("%s has more than %d bytes, which no definition has", name, maxFileBytes)
+	case info.Size() > maxDefinitionFile:
+		return nil, errorf("%s has more than %d bytes, which no definition has", name, maxDefinitionFile)
 	}
 	return fs.ReadFile(l.FS, name)
 }

@@ -57,9 +57,14 @@ func (m *machineReader) read(p member, pointer string) {
 	default:
 		m.location(p.value, pointer)
 	}
+	m.checkFull(p.name, pointer)
+}
+
+// checkFull refuses a definition that functions have made too large.
+func (m *machineReader) checkFull(at *value, pointer string) {
 	if m.full {
 		m.d.Text = nil
-		m.report(diag.Error, p.name, pointer, "a definition has at most %d bytes; with its functions called, this one has more", asl.MaxDefinitionBytes)
+		m.report(diag.Error, at, pointer, "a definition has at most %d bytes; with its functions called, this one has more", asl.MaxDefinitionBytes)
 	}
 }
 
@@ -113,13 +118,20 @@ func (m *machineReader) string(v *value, pointer string) {
 			return
 		}
 	}
+	if !startsAsJSON(chars.bytes) {
+		m.report(diag.Error, v, pointer, "AWS reads a DefinitionString as JSON, and this one is not: write it as an object under Definition")
+	}
+	m.text(chars)
+}
+
+// text reads a definition from the characters of a string.
+func (m *machineReader) text(chars *text) {
 	m.d.YAML = !startsAsJSON(chars.bytes)
-	if !m.d.YAML {
-		m.d.readJSON(chars, m.value)
+	if m.d.YAML {
+		m.d.readYAML(substituteYAML(chars, m.value))
 		return
 	}
-	m.report(diag.Error, v, pointer, "AWS reads a DefinitionString as JSON, and this one is not: write it as an object under Definition")
-	m.d.readYAML(substituteYAML(chars, m.value))
+	m.d.readJSON(chars, m.value)
 }
 
 // location reads a definition from the file that the template names.
@@ -145,7 +157,13 @@ func (m *machineReader) location(v *value, pointer string) {
 	case strings.Contains(name, "://"):
 		m.warn(v, pointer, "the definition of %s is at %s, so it is not checked: only local files are read", m.d.ID, name)
 		return
-	case path.IsAbs(name) || strings.Contains(name, ":") || strings.Contains(name, `\`):
+	}
+	m.located(v, pointer, name)
+}
+
+// located reads a definition from a file that stands beside the template.
+func (m *machineReader) located(v *value, pointer, name string) {
+	if path.IsAbs(name) || strings.Contains(name, ":") || strings.Contains(name, `\`) {
 		m.warn(v, pointer, "%q is not read: expected a path relative to the template, with slashes", name)
 		return
 	}

@@ -13,16 +13,20 @@ type renderer struct {
 	writer
 
 	full, deep bool
+	written    map[*value]bool // objects and arrays
+	aliased    int             // values that aliases repeat
 }
 
 // render returns a value as JSON that knows where it comes from. Aliases stand in
 // it as often as they are used, so its size has a bound.
 func render(v *value) (*text, diag.Problems) {
-	var r renderer
-	r.value(v, 0)
+	r := renderer{written: map[*value]bool{}}
+	r.value(v, 0, false)
 	switch {
 	case r.deep:
 		return nil, diag.Problems{v.in.problem(v.start, "", fmt.Sprintf("the definition nests deeper than %d values", jsontree.MaxDepth))}
+	case r.aliased > maxAliased:
+		return nil, diag.Problems{v.in.problem(v.start, "", fmt.Sprintf("aliases repeat more than %d values in this definition: write fewer", maxAliased))}
 	case r.full:
 		return nil, diag.Problems{v.in.problem(v.start, "",
 			fmt.Sprintf("a definition has at most %d bytes; with its aliases put in, this one has more", asl.MaxDefinitionBytes))}
@@ -30,11 +34,18 @@ func render(v *value) (*text, diag.Problems) {
 	return r.text(v.in.file), nil
 }
 
-func (r *renderer) value(v *value, depth int) {
+// value writes a value. It is repeated where an alias gives it, or what it stands in.
+func (r *renderer) value(v *value, depth int, repeated bool) {
 	r.full = r.full || len(r.out.bytes) > asl.MaxDefinitionBytes
 	r.deep = r.deep || depth > jsontree.MaxDepth
-	if r.full || r.deep {
+	if repeated = repeated || r.written[v]; repeated {
+		r.aliased++
+	}
+	if r.full || r.deep || r.aliased > maxAliased {
 		return
+	}
+	if v.kind >= jsontree.Array {
+		r.written[v] = true
 	}
 	at := v.origin()
 	switch v.kind {
@@ -47,7 +58,7 @@ func (r *renderer) value(v *value, depth int) {
 			r.put("\n", at)
 			r.quote(m.name)
 			r.put(": ", m.name.origin())
-			r.value(m.value, depth+1)
+			r.value(m.value, depth+1, repeated)
 		}
 		r.put("}", at)
 	case jsontree.Array:
@@ -56,7 +67,7 @@ func (r *renderer) value(v *value, depth int) {
 			if i > 0 {
 				r.put(",\n", at)
 			}
-			r.value(item, depth+1)
+			r.value(item, depth+1, repeated)
 		}
 		r.put("]", at)
 	case jsontree.String:

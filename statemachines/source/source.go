@@ -1,6 +1,7 @@
 // Package source finds state machine definitions where people keep them: in JSON and
-// YAML, in templates of SAM, CloudFormation and the CDK, in folders. It makes of each
-// the JSON that asl.Parse reads, and places problems in the file that the user wrote.
+// YAML, in templates of SAM, CloudFormation and the CDK, in serverless.yml, in plans and
+// states of Terraform, in answers of AWS, in folders. It makes of each the JSON that
+// asl.Parse reads, and places problems in the file that the user wrote.
 //
 //	definitions, err := source.Load(ctx, []string{"template.yaml"}, source.Options{})
 //	for _, d := range definitions {
@@ -83,6 +84,9 @@ type Definition struct {
 	Weight int
 	// YAML is set if the definition is written in YAML, else it is in JSON.
 	YAML bool
+	// Copied tells that a program wrote File from what people keep elsewhere: it is an
+	// answer of AWS, or a plan or state of a tool.
+	Copied bool
 	// Text is the definition as asl.Parse reads it, with values put in. Nil if it
 	// could not be read: then Problems say why.
 	Text []byte
@@ -99,6 +103,7 @@ type Definition struct {
 	quoted  []quotedValue
 	writing Writing
 	origin  *template // nil without one
+	pointer string    // into a document that is no template
 	// functions are those of the template; nil until they are asked for.
 	functions map[string]Function
 }

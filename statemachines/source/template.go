@@ -1,9 +1,6 @@
 package source
 
 import (
-	"bytes"
-	"encoding/json"
-	"path"
 	"slices"
 	"strings"
 
@@ -14,88 +11,13 @@ import (
 // machineTypes are the types of resource that are state machines.
 var machineTypes = []string{"AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine"}
 
-// definitions returns the definitions of a file: its own, or those of the state
-// machines of a template.
-func (l *loader) definitions(f *file) []*Definition {
-	if bytes.Contains(f.bytes, []byte("Resources")) {
-		root, problems := readTree(f.whole(), isYAML(f.name, f.bytes))
-		if resources := root.get("Resources"); resources != nil && root.get("StartAt") == nil {
-			t := &template{loader: l, file: f, root: root}
-			return t.machines(resources, "/Resources")
-		}
-		if problems != nil && slices.ContainsFunc(machineTypes, func(kind string) bool { return bytes.Contains(f.bytes, []byte(kind)) }) {
-			return []*Definition{{Name: f.name, File: f.name, Problems: problems, Form: FormFile, YAML: isYAML(f.name, f.bytes)}}
-		}
-	}
-	d := &Definition{Name: f.name, File: f.name}
-	d.readFile(f, l.value)
-	return []*Definition{d}
-}
-
-// isYAML tells in which language a file is written: by its name, else by how it
-// begins.
-func isYAML(name string, text []byte) bool {
-	switch path.Ext(name) {
-	case ".json":
-		return false
-	case ".yaml", ".yml":
-		return !json.Valid(text)
-	default:
-		return !startsAsJSON(text)
-	}
-}
-
-func startsAsJSON(text []byte) bool {
-	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n")
-	return len(text) > 0 && text[0] == '{'
-}
-
-func readTree(t *text, yaml bool) (*value, diag.Problems) {
-	if yaml {
-		return readYAML(t)
-	}
-	return readJSON(t)
-}
-
-// readFile reads a definition that has a file of its own.
-func (d *Definition) readFile(f *file, value func(string) (string, bool)) {
-	d.Form, d.YAML = FormFile, isYAML(f.name, f.bytes)
-	if d.YAML {
-		d.readYAML(substituteYAML(f.whole(), value))
-		return
-	}
-	d.readJSON(f.whole(), value)
-}
-
-func (d *Definition) readJSON(t *text, value func(string) (string, bool)) {
-	d.text, d.quoted = substituteJSON(t, value)
-	d.Text = d.text.bytes
-}
-
-func (d *Definition) readYAML(t *text) {
-	root, problems := readYAML(t)
-	if problems != nil {
-		if again, others := readYAML(quoteYAML(t)); others == nil {
-			root, problems = again, nil
-		}
-	}
-	if problems == nil {
-		d.root = root
-		d.text, problems = render(root)
-	}
-	if problems != nil {
-		d.Problems = append(d.Problems, problems...)
-		return
-	}
-	d.Text = d.text.bytes
-}
-
 // template is a template of AWS SAM or CloudFormation.
 type template struct {
 	*loader
 
-	file *file
-	root *value
+	file   *file
+	root   *value
+	copied bool // see Definition.Copied
 }
 
 // machines returns the state machines of the resources, in their order.
@@ -116,7 +38,7 @@ func (t *template) machines(resources *value, pointer string) []*Definition {
 
 // machine reads the definition of a resource.
 func (t *template) machine(resource member, pointer string) *Definition {
-	d := &Definition{Name: t.file.name + "#" + resource.name.text, ID: resource.name.text, File: t.file.name, YAML: isYAML(t.file.name, t.file.bytes), origin: t}
+	d := &Definition{Name: t.file.name + "#" + resource.name.text, ID: resource.name.text, File: t.file.name, YAML: isYAML(t.file.name, t.file.bytes), Copied: t.copied, origin: t}
 	properties := resource.value.get("Properties")
 	pointer += "/Properties"
 	r := &resolver{root: t.root, given: t.value, unresolved: t.Unresolved, made: map[*value]*value{}}
@@ -159,7 +81,7 @@ func isOpen(properties *value) bool {
 
 // executionType is what the template says of it.
 func executionType(r *resolver, properties *value) asl.ExecutionType {
-	for _, name := range []string{"Type", "StateMachineType"} {
+	for _, name := range []string{"Type", "StateMachineType", "type", "stateMachineType"} {
 		if kind := properties.get(name); kind != nil {
 			text, _ := r.resolve(kind).literal()
 			if kind := asl.ExecutionType(text); kind == asl.Standard || kind == asl.Express {

@@ -1,15 +1,12 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // maxEntries bounds how many files and folders below a folder are looked at.
@@ -57,21 +54,21 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 			unread = append(unread, err)
 			return nil
 		}
-		if looksLike(name, text) {
-			all = append(all, l.definitions(&file{name, text})...)
-			passed = nil
-		} else {
-			l.pass(name)
-			if len(all) == 0 && len(passed) < maxPassed {
-				passed = append(passed, &file{name, text})
-			}
+		c := readContent(&file{name, text})
+		if found := l.find(c); found != nil {
+			all, passed = append(all, found...), nil
+			return nil
+		}
+		l.pass(name)
+		if len(all) == 0 && len(passed) < maxPassed && len(text) <= maxDefinitionFile {
+			passed = append(passed, c.file)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.ID == "" && l.named[d.File] })
+	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.Template == "" && l.named[d.File] })
 	if len(all) == 0 && unread == nil {
 		return nil, errors.Join(append([]error{errorf("%s has no state machine definition and no template with one", root)}, syntaxErrors(passed)...)...)
 	}
@@ -82,9 +79,9 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 func syntaxErrors(files []*file) []error {
 	var all []error
 	for _, f := range files {
-		t, _ := substituteJSON(f.whole(), func(string) (string, bool) { return "", false })
-		if _, problems := readTree(t, isYAML(f.name, f.bytes)); len(problems) > 0 {
-			p := problems[0]
+		c := &content{file: f}
+		if c.parse(); len(c.problems) > 0 {
+			p := c.problems[0]
 			all = append(all, errorf("%s:%d:%d: %s", f.name, p.Line, p.Column, p.Message))
 		}
 	}
@@ -93,30 +90,8 @@ func syntaxErrors(files []*file) []error {
 
 // hasDefinitions tells whether files of such a name hold definitions.
 func hasDefinitions(name string) bool {
-	return slices.Contains([]string{".json", ".yaml", ".yml", ".asl", ".template"}, path.Ext(name))
+	return slices.Contains([]string{".json", ".yaml", ".yml", ".asl", ".template"}, path.Ext(name)) || isRendered(name)
 }
 
-// looksLike tells whether a text may be a definition or a template with one.
-func looksLike(name string, text []byte) bool {
-	if slices.ContainsFunc(machineTypes, func(kind string) bool { return bytes.Contains(text, []byte(kind)) }) && bytes.Contains(text, []byte("Resources")) {
-		return true
-	}
-	if !bytes.Contains(text, []byte("StartAt")) || !bytes.Contains(text, []byte("States")) {
-		return false
-	}
-	if strings.Contains(path.Base(name), ".asl") {
-		return true
-	}
-	t, _ := substituteJSON((&file{name, text}).whole(), func(string) (string, bool) { return "", false })
-	root, problems := readTree(t, isYAML(name, text))
-	if problems != nil { // a definition with a slip of the pen is one all the same
-		return hasDefinitions(name) && startsAt().Match(text) && hasStates().Match(text)
-	}
-	return root.get("StartAt") != nil && root.get("States") != nil
-}
-
-// What a definition that cannot be read has, as people and programs indent it.
-var (
-	startsAt  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t{]*["']?StartAt["']?\s*:`) })
-	hasStates = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t{]*["']?States["']?\s*:`) })
-)
+// isNamedASL tells whether a name says that the file is a definition.
+func isNamedASL(name string) bool { return strings.Contains(path.Base(name), ".asl") }

@@ -29,36 +29,49 @@ type yamlReader struct {
 	problems diag.Problems
 }
 
-// maxMerged bounds what merge keys add to a file.
-const maxMerged = 1 << 20
-
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // readYAML reads a text of YAML with one document.
 func readYAML(t *text) (*value, diag.Problems) {
-	decoder := yaml.NewDecoder(bytes.NewReader(t.bytes))
-	var document yaml.Node
-	if err := decoder.Decode(&document); err != nil {
-		return nil, diag.Problems{syntaxProblem(t, err)}
-	}
-	r := &yamlReader{text: t, starts: map[*yaml.Node]int{}, made: map[*yaml.Node]*value{}, open: map[*yaml.Node]bool{}}
-	c := &cursor{text: t.bytes, line: 1, column: 1}
-	c.place(&document, r.starts)
-	var second yaml.Node
-	switch err := decoder.Decode(&second); {
-	case errors.Is(err, io.EOF):
-	case err != nil:
-		return nil, diag.Problems{syntaxProblem(t, err)}
-	case len(second.Content) > 0 && second.Content[0].Tag != "!!null":
-		c.place(&second, r.starts)
-		return nil, diag.Problems{t.problem(r.starts[second.Content[0]], "",
+	all, problems := readDocuments(t)
+	switch {
+	case problems != nil:
+		return nil, problems
+	case len(all) > 1:
+		return nil, diag.Problems{t.problem(all[1].start, "",
 			"another YAML document starts here; a file has one definition or template: put each document into a file of its own")}
 	}
-	root := r.value(document.Content[0], "")
-	if len(r.problems) > 0 {
-		return nil, r.problems
+	return all[0], nil
+}
+
+// readDocuments reads the documents of a text of YAML. Behind the first, empty ones do not
+// count.
+func readDocuments(t *text) ([]*value, diag.Problems) {
+	if problems := checkSize(t, true); problems != nil {
+		return nil, problems
 	}
-	return root, nil
+	decoder := yaml.NewDecoder(bytes.NewReader(t.bytes))
+	c := &cursor{text: t.bytes, line: 1, column: 1}
+	r := &yamlReader{text: t, starts: map[*yaml.Node]int{}, made: map[*yaml.Node]*value{}, open: map[*yaml.Node]bool{}}
+	var all []*value
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		switch {
+		case errors.Is(err, io.EOF) && len(all) > 0:
+			return all, nil
+		case err != nil:
+			return nil, diag.Problems{syntaxProblem(t, err)}
+		case len(all) > 0 && (len(document.Content) == 0 || document.Content[0].Tag == "!!null"):
+			continue
+		}
+		c.place(&document, r.starts)
+		root := r.value(document.Content[0], "")
+		if len(r.problems) > 0 {
+			return nil, r.problems
+		}
+		all = append(all, root)
+	}
 }
 
 func syntaxProblem(t *text, err error) diag.Problem {

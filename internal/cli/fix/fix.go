@@ -330,6 +330,8 @@ func (o *fixOptions) staysInFile(d *source.Definition) string {
 		return "it is deployed, so the change belongs where it is defined"
 	case isSynthesized(d):
 		return "cdk synth makes it, so the change belongs into the app"
+	case d.Copied:
+		return "it is an answer of AWS, or a plan or state of a tool, so the change belongs into what the definition comes from"
 	case d.Form != source.FormFile && d.Form != source.FormInline:
 		return "the definition is a text in a string there"
 	default:

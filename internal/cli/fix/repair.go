@@ -95,7 +95,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		return kit.Usage("--write: fix does not change %s: %s. Without --write it prints the repairs", name, reason)
 	}
 	file, text := e.Definition.File, e.text
-	if _, err := edit.Apply(text, read); err != nil || isSynthesized(e.Definition) {
+	if _, err := edit.Apply(text, read); err != nil || isSynthesized(e.Definition) || e.Definition.Copied {
 		file = e.Definition.Name // as it is read out of there
 		var apart bytes.Buffer
 		if err := json.Indent(&apart, e.Definition.Text, "", "  "); err != nil {

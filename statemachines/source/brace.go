@@ -1,0 +1,66 @@
+package source
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// braced is a value that Ansible, Jinja or Helm puts in.
+var braced = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^{}\n]*\}\}`) })
+
+// nameBraces gives "{{ x }}" the name of a placeholder: what it gives is not known.
+func nameBraces(t *text) *text {
+	var w writer
+	from := 0
+	for _, at := range braced().FindAllIndex(t.bytes, -1) {
+		w.copy(t, from, at[0])
+		name := placeholderName(string(t.bytes[at[0]:at[1]]))
+		w.replace(t, asl.PlaceholderForm{Start: at[0], End: at[1]}, "${"+name+"}")
+		from = at[1]
+	}
+	if from == 0 {
+		return t
+	}
+	w.copy(t, from, len(t.bytes))
+	return w.text(t.file)
+}
+
+// lookedUp is a lookup of Ansible.
+var lookedUp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{\{\s*lookup\(\s*['"](?:ansible\.builtin\.)?(file|template)['"]\s*,\s*['"]([^'"{}]+)['"]\s*\)[^{}]*\}\}$`)
+})
+
+// lookup reads a definition that Ansible takes from a file.
+func (d *document) lookup(v *value) bool {
+	found := lookedUp().FindStringSubmatch(strings.TrimSpace(v.text))
+	if found == nil {
+		return false
+	}
+	r := d.machine(v)
+	plugin, name := found[1], found[2]
+	if plugin == "template" {
+		r.warn(v, d.pointer(), "Ansible renders %q, so the definition of %s is not checked. Render it first: "+
+			"ansible localhost -m template -a 'src=%[1]s dest=rendered.json', then jobpoller lint rendered.json", name, r.d.Title())
+	} else {
+		r.d.Form = FormFile
+		r.located(v, d.pointer(), d.searched(name))
+	}
+	d.found = append(d.found, r.d)
+	return true
+}
+
+// searched returns where a file lies that a playbook or a role names: beside it, or in
+// its folder of files.
+func (d *document) searched(name string) string {
+	for _, folder := range []string{"", "files/", "../files/"} {
+		if located, ok := besides(d.file.name, folder+name); ok {
+			if _, err := d.readRegular(d.file.name, located); err == nil {
+				return folder + name
+			}
+		}
+	}
+	return name
+}

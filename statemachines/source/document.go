@@ -1,0 +1,258 @@
+package source
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+)
+
+// definitionNames are the members that have definitions, in the documents of all tools.
+var definitionNames = []string{"definition", "Definition", "DefinitionString", "definitionString", "definition_string"}
+
+// document finds the state machines in a document of JSON or YAML: each member of
+// definitionNames that has a definition, and each template.
+type document struct {
+	*loader
+
+	file  *file
+	found []*Definition
+	seen  map[*value]bool // aliases stand for what was seen
+	path  []step          // to the value that is looked at
+	// copied tells that the document is an answer of AWS, or a plan or state of a tool.
+	copied bool
+	// braces tells that "{{ x }}" stands for a value, as in Ansible and Helm.
+	braces bool
+	// address is that of the resource of Terraform that is looked at.
+	address string
+	// prefix is that of the pointers into a second document.
+	prefix string
+}
+
+// step is a step into a document.
+type step struct {
+	in   *value // the object or array
+	name string // of the member; empty for an item
+	item int
+}
+
+// read finds the state machines below the root of a document.
+func (d *document) read(root *value) {
+	d.copied = isCopy(root)
+	d.braces = !d.copied && isYAML(d.file.name, d.file.bytes)
+	switch {
+	case d.readTerraform(root):
+	case root.get("stepFunctions") != nil:
+		d.found = append(d.found, d.serverless(d.file, root)...)
+		d.seen[root.get("stepFunctions")] = true
+		d.walk(root)
+	default:
+		d.walk(root)
+	}
+}
+
+// isCopy tells whether a document is made by a program from what people wrote.
+func isCopy(root *value) bool {
+	for _, name := range []string{"stateMachineArn", "TemplateBody", "deployment", "configurationItems", "configurationItem", "configurationStateId"} {
+		if root.get(name) != nil {
+			return true
+		}
+	}
+	steps := root.get("steps")
+	return steps != nil && slices.ContainsFunc(steps.items, func(s *value) bool { return s.get("newState") != nil || s.get("oldState") != nil })
+}
+
+// walk looks at a value and what stands in it.
+func (d *document) walk(v *value) {
+	if v == nil || v.kind < jsontree.Array || d.seen[v] {
+		return
+	}
+	d.seen[v] = true
+	for i, item := range v.items {
+		d.path = append(d.path, step{in: v, item: i})
+		d.walk(item)
+		d.path = d.path[:len(d.path)-1]
+	}
+	if isTemplate(v) {
+		t := &template{loader: d.loader, file: v.in.file, root: v, copied: d.copied}
+		d.found = append(d.found, t.machines(v.get("Resources"), d.pointer()+"/Resources")...)
+		return
+	}
+	d.checkEncrypted(v)
+	for _, m := range v.members {
+		d.path = append(d.path, step{in: v, name: m.name.text})
+		d.member(v, m)
+		d.path = d.path[:len(d.path)-1]
+	}
+}
+
+func (d *document) member(v *value, m member) {
+	name := m.name.text
+	switch {
+	case slices.Contains(definitionNames, name) && d.definition(m):
+	case name == "oldState", name == "outputs" && v.get("inputs") != nil: // of Pulumi, beside the new ones
+	case slices.Contains(embeddingNames, name) && m.value.kind == jsontree.String:
+		d.embedded(m.value)
+	default:
+		d.walk(m.value)
+	}
+}
+
+// embeddingNames are members with the text of another document.
+var embeddingNames = []string{"TemplateBody", "configuration", "templateBody", "template_body"}
+
+// embedded looks into the text of a string.
+func (d *document) embedded(v *value) {
+	if !mayHold([]byte(v.text)) {
+		return
+	}
+	chars := v.chars()
+	var roots []*value
+	var problems diag.Problems
+	if startsAsJSON(chars.bytes) {
+		roots = make([]*value, 1)
+		roots[0], problems = readJSON(chars)
+	} else {
+		roots, problems = readDocuments(chars)
+	}
+	if problems != nil {
+		if holdsTemplate(chars.bytes) {
+			d.found = append(d.found, &Definition{Name: d.file.name, File: d.file.name, Problems: problems, Form: FormText, Copied: true})
+		}
+		return
+	}
+	copied := d.copied
+	d.copied = true // a text in a text is not edited
+	for _, root := range roots {
+		d.walk(root)
+	}
+	d.copied = copied
+}
+
+// definition reads what a member has, if that is a definition.
+func (d *document) definition(m member) bool {
+	v := m.value
+	function, _ := intrinsic(v)
+	text := v.kind == jsontree.String && v.tag == ""
+	switch {
+	case isFlow(v), function != "" && v.kind >= jsontree.Array && mentions(v, "StartAt"):
+		r := d.machine(v)
+		if isFlow(v) {
+			r.object(d.expand(v), d.pointer())
+		} else {
+			r.string(v, d.pointer())
+		}
+		d.add(r, v)
+	case text && d.lookup(v):
+	case text && strings.TrimSpace(v.text) == pulumiUnknown:
+		d.unknown(v, "the definition of %s is known only when it is deployed, so it is not checked: deploy it, and pass the answer of "+
+			"aws stepfunctions describe-state-machine")
+	case text && isDefinitionText(v.text):
+		r := d.machine(v)
+		r.d.Form, r.d.writing = FormText, writingOf(v)
+		chars := v.chars()
+		if d.braces {
+			chars = nameBraces(chars)
+		}
+		r.text(chars)
+		d.add(r, v)
+	default:
+		return false
+	}
+	return true
+}
+
+// mentions tells whether the text of a value has a word.
+func mentions(v *value, word string) bool {
+	return bytes.Contains(v.in.bytes[v.start:v.end()], []byte(word))
+}
+
+// isDefinitionText tells whether a text is a definition, maybe with a slip of the pen.
+func isDefinitionText(text string) bool {
+	if !strings.Contains(text, "StartAt") || !strings.Contains(text, "States") {
+		return false
+	}
+	return startsAsJSON([]byte(text)) && strings.Contains(text, `"StartAt"`) || isFlowText([]byte(text))
+}
+
+// pulumiMachine is Pulumi's type of a state machine, and pulumiUnknown what stands for an
+// output that is not known before a deployment.
+const (
+	pulumiMachine = "sfn/stateMachine:StateMachine"
+	pulumiUnknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+)
+
+// machine begins the definition that v gives.
+func (d *document) machine(v *value) *machineReader {
+	var siblings *value
+	if len(d.path) > 0 {
+		siblings = d.path[len(d.path)-1].in
+	}
+	r := &resolver{root: &value{}, given: d.value, unresolved: d.Unresolved, made: map[*value]*value{}}
+	id := d.nearestName()
+	found := &Definition{Name: d.file.name, ID: id, pointer: d.pointer(), File: v.in.file.name, YAML: isYAML(v.in.file.name, v.in.file.bytes), Copied: d.copied}
+	if id != "" {
+		found.Name += "#" + id
+	}
+	if found.File != d.file.name {
+		found.Template = d.file.name
+	}
+	found.Type = executionType(r, siblings)
+	return &machineReader{template: &template{loader: d.loader, file: d.file, root: r.root}, resolver: r, d: found, looked: map[*value]bool{}}
+}
+
+// add adds what a reader found at a value.
+func (d *document) add(r *machineReader, at *value) {
+	r.checkFull(at, d.pointer())
+	d.found = append(d.found, r.d)
+}
+
+// expand puts the variables of the Serverless Framework into a definition that stands in a
+// file of its own: serverless.yml, which has their values, is not known.
+func (d *document) expand(v *value) *value {
+	if d.copied {
+		return v
+	}
+	return newVariables(d.loader, d.file, nil).expand(v)
+}
+
+// unknown notes a state machine whose definition nobody knows.
+func (d *document) unknown(at *value, format string) {
+	r := d.machine(at)
+	r.report(diag.Note, at, d.pointer(), format, r.d.Title())
+	d.found = append(d.found, r.d)
+}
+
+// checkEncrypted tells of an answer that has no definition.
+func (d *document) checkEncrypted(v *value) {
+	arn, known := v.textOf("stateMachineArn")
+	key, encrypted := v.get("encryptionConfiguration").textOf("kmsKeyId")
+	if definition := v.get("definition"); !known || !encrypted || definition != nil && definition.text != "" {
+		return
+	}
+	d.path = append(d.path, step{in: v, name: "definition"})
+	r := d.machine(v)
+	r.report(diag.Warning, v.get("encryptionConfiguration"), "",
+		"the definition is encrypted, so it is not in this answer: whoever asks needs kms:Decrypt on the key %s. Then run: "+
+			"aws stepfunctions describe-state-machine --state-machine-arn %s", key, arn)
+	d.found = append(d.found, r.d)
+	d.path = d.path[:len(d.path)-1]
+}
+
+// pointer is the JSON pointer of the value that is looked at.
+func (d *document) pointer() string {
+	var b strings.Builder
+	b.WriteString(d.prefix)
+	for _, s := range d.path {
+		b.WriteByte('/')
+		if s.in.kind == jsontree.Array {
+			b.WriteString(strconv.Itoa(s.item))
+		} else {
+			b.WriteString(pointerEscapes.Replace(s.name))
+		}
+	}
+	return b.String()
+}

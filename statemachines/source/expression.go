@@ -1,0 +1,96 @@
+package source
+
+import (
+	"encoding/json"
+	"path"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// maxExpression bounds the bytes of an expression in a template.
+const maxExpression = 1 << 10
+
+// nameExpressions gives expressions of Terraform's templates, such as ${jsonencode(x)},
+// the name of a placeholder: what they give is not known.
+func nameExpressions(t *text) *text {
+	var w writer
+	from, quoted := 0, false
+	for i := 0; i < len(t.bytes); i++ {
+		switch c := t.bytes[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == '$' && i+1 < len(t.bytes) && t.bytes[i+1] == '{':
+			end := endOfExpression(t.bytes, i+len("${"))
+			if end == 0 {
+				continue
+			}
+			if form := string(t.bytes[i:end]); !asl.IsPlaceholderText(form) {
+				w.copy(t, from, i)
+				w.replace(t, asl.PlaceholderForm{Start: i, End: end}, "${"+placeholderName(form)+"}")
+				from = end
+			}
+			i = end - 1
+		}
+	}
+	if from == 0 {
+		return t
+	}
+	w.copy(t, from, len(t.bytes))
+	return w.text(t.file)
+}
+
+// endOfExpression returns the byte after the bracket that closes an expression; 0 if none
+// does on its line.
+func endOfExpression(text []byte, at int) int {
+	depth, quoted := 1, false
+	for i := at; i < min(len(text), at+maxExpression); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			return 0
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// withNames returns the text of a file in which expressions have names, if it is a template
+// of Terraform by its name, or is JSON so alone.
+func (f *file) withNames() *text {
+	t := f.whole()
+	named := nameExpressions(t)
+	if named == t || isTerraformTemplate(f.name) {
+		return named
+	}
+	if plain, _ := substituteJSON(t, noValueOf); json.Valid(plain.bytes) {
+		return t
+	}
+	return named
+}
+
+// quoteBare makes strings of the placeholders and expressions that stand outside of
+// quotes.
+func quoteBare(t *text) *text {
+	quoted, _ := substituteJSON(nameExpressions(t), noValueOf)
+	return quoted
+}
+
+func noValueOf(string) (string, bool) { return "", false }
+
+// isTerraformTemplate tells whether the name is one that people give to the files of
+// templatefile.
+func isTerraformTemplate(name string) bool {
+	extension := path.Ext(name)
+	return extension == ".tftpl" || extension == ".tpl"
+}

@@ -1,0 +1,170 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/shell"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+)
+
+// language is a language of templates: its texts are JSON or YAML only when they are
+// rendered.
+type language struct {
+	name       string
+	extensions []string
+	sign       string // regular expression; empty for a language that the extension alone tells
+	render     string // a command that prints what %s gives
+}
+
+// languages are the languages of templates, those first whose signs no other has.
+var languages = []language{
+	{"Terraform's template language", nil, `%\{~?\s*(?:if|for|else|endif|endfor)\b`, ""},
+	{"EJS", []string{".ejs"}, "", "npx ejs %s"},
+	{"ERB", []string{".erb"}, `<%[-=#]?`, "erb %s"},
+	{"Helm", nil, `\{\{-?\s*(?:\.[A-Z]\w*|include|template|toYaml|range|with|end|if \.)\b`, "helm template CHART"},
+	{"Handlebars", []string{".hbs", ".handlebars"}, "", "npx -p hbs-cli hbs --stdout --data values.json %s"},
+	{"Mustache", []string{".mustache"}, `\{\{(?:\{|[#/^>!&])`, "mustache values.json %s"},
+	{"Jinja", []string{".j2", ".jinja", ".jinja2"}, `\{%[-+]?\s*(?:if|for|set|include|block|extends|macro|endif|endfor|raw|else|elif|import|from)\b|\{#`, "jinja2 %s values.yml"},
+	{"Jinja, Mustache or Handlebars", nil, `\{\{`, "jinja2 %s values.yml"},
+}
+
+// templateSign is where a text begins to be rendered; JSONata, which has "{%", too, stands in
+// quotes.
+var templateSign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{|\{%|\{#|<%|%\{`) })
+
+// isRendered tells whether a file has the name of a template of a language.
+func isRendered(name string) bool {
+	extension := path.Ext(name)
+	return isTerraformTemplate(name) || slices.ContainsFunc(languages, func(l language) bool { return slices.Contains(l.extensions, extension) })
+}
+
+// rendersByName refuses a file that says by its name that it is rendered, and is JSON or
+// YAML before that: values in its strings are not those that AWS gets.
+func rendersByName(c *content) *Definition {
+	at := templateSign().FindIndex(c.file.bytes)
+	if at == nil || !isRendered(c.file.name) || isTerraformTemplate(c.file.name) {
+		return nil
+	}
+	return refuseTemplate(c.file, at[0], languageOf(c.file))
+}
+
+// mustRender says what to do with a file that is JSON or YAML only when it is rendered; nil
+// for one that is wrong.
+func mustRender(c *content) *Definition {
+	f := c.file
+	if !isFlowText(f.bytes) && !holdsTemplate(f.bytes) && !isNamedASL(f.name) {
+		return nil
+	}
+	p := c.problems[0]
+	wrong := new(ruler).offset(f.bytes, p.Line, p.Column)
+	if at := firstSign(f, wrong); at >= 0 {
+		return refuseTemplate(f, at, languageOf(f))
+	}
+	if token := tokenForm().Find(f.bytes[wrong:]); token != nil && !isYAML(f.name, f.bytes) {
+		return refuseToken(f, wrong, string(token))
+	}
+	return nil
+}
+
+// firstSign returns where the language of a template keeps a text from being JSON or YAML,
+// whose reader stops at wrong; -1 if none does.
+func firstSign(f *file, wrong int) int {
+	switch {
+	case isRendered(f.name) && !isTerraformTemplate(f.name):
+		if at := templateSign().FindIndex(f.bytes); at != nil {
+			return at[0]
+		}
+	case !isYAML(f.name, f.bytes): // what stands before the first sign is JSON
+		from := max(0, wrong-1)
+		if at := templateSign().FindIndex(f.bytes[from:min(len(f.bytes), wrong+len("{{"))]); at != nil {
+			return from + at[0]
+		}
+	default:
+		for _, at := range templateSign().FindAllIndex(f.bytes, maxSigns) {
+			if !inQuotes(f.bytes, at[0]) {
+				return at[0]
+			}
+		}
+	}
+	return -1
+}
+
+// maxSigns bounds the signs of a text that are looked at.
+const maxSigns = 1000
+
+// inQuotes tells whether a byte stands in a string of its line.
+func inQuotes(text []byte, at int) bool {
+	line := text[max(0, at-maxExpression):at]
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	return bytes.Count(line, []byte{'"'})%2 == 1 || bytes.Count(line, []byte{'\''})%2 == 1
+}
+
+func languageOf(f *file) language {
+	extension := path.Ext(f.name)
+	for _, l := range languages {
+		if slices.Contains(l.extensions, extension) {
+			return l
+		}
+	}
+	for _, l := range languages {
+		if l.sign != "" && regexp.MustCompile(l.sign).Match(f.bytes) {
+			return l
+		}
+	}
+	return language{name: "a template language", render: "render %s"}
+}
+
+func refuseTemplate(f *file, at int, l language) *Definition {
+	line, _, _ := strings.Cut(string(f.bytes[at:min(len(f.bytes), at+maxShownSign)]), "\n")
+	if end := endOfSign().FindStringIndex(line); end != nil {
+		line = line[:end[1]]
+	}
+	if l.render == "" {
+		return refuse(f, at, fmt.Sprintf("%q is %s, which Terraform renders, so this file is not checked: pass the folder with the .tf files, "+
+			"or the output of terraform show -json PLAN", line, l.name))
+	}
+	command := l.render
+	if strings.Contains(command, "%s") {
+		command = fmt.Sprintf(command, nameInCommand(f))
+	}
+	return refuse(f, at, fmt.Sprintf("%q is %s, so this file is not checked. Render it first: %s | jobpoller lint -", line, l.name, command))
+}
+
+const maxShownSign = 60
+
+var endOfSign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\}\}\}?|[%#]\}|%>|\}`) })
+
+// tokenForm is a name that a program such as sed or envsubst replaces.
+var tokenForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\$[A-Za-z_]\w*|__[A-Za-z]\w*?__|%[A-Za-z_]\w*%|@@?[A-Za-z_]\w*@@?|<[A-Z][A-Z_]*>)`)
+})
+
+func refuseToken(f *file, at int, token string) *Definition {
+	command := "sed 's/" + token + "/VALUE/' " + nameInCommand(f)
+	if strings.HasPrefix(token, "$") {
+		command = strings.TrimPrefix(token, "$") + "=VALUE envsubst < " + nameInCommand(f)
+	}
+	return refuse(f, at, fmt.Sprintf("%s is no JSON: a program puts a value in for it, so this file is not checked. Put the value in first: %s | jobpoller lint -",
+		token, command))
+}
+
+// nameInCommand is the file in a command that people copy.
+func nameInCommand(f *file) string {
+	if f.name == Stdin {
+		return "FILE"
+	}
+	return shell.Quote(f.name)
+}
+
+// refuse returns the definition of a file that is not checked.
+func refuse(f *file, at int, message string) *Definition {
+	p := f.problem(at, "", message)
+	p.Severity = diag.Warning
+	return &Definition{Name: f.name, File: f.name, Form: FormFile, Problems: diag.Problems{p}}
+}
