@@ -110,13 +110,12 @@ func (d *document) embedded(v *value) {
 		return
 	}
 	chars := v.chars()
-	var roots []*value
-	var problems diag.Problems
-	if startsAsJSON(chars.bytes) {
-		roots = make([]*value, 1)
-		roots[0], problems = readJSON(chars)
-	} else {
-		roots, problems = readDocuments(chars)
+	root, problems := readJSON(chars)
+	roots := []*value{root}
+	if problems != nil { // YAML has braces, too
+		if again, others := readDocuments(chars); others == nil || !startsAsJSON(chars.bytes) {
+			roots, problems = again, others
+		}
 	}
 	if problems != nil {
 		if holdsTemplate(chars.bytes) {
@@ -157,7 +156,7 @@ func (d *document) definition(m member) bool {
 		if d.braces {
 			chars = nameBraces(chars)
 		}
-		r.text(chars)
+		r.text(v, chars, d.pointer())
 		d.add(r, v)
 	default:
 		return false

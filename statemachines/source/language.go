@@ -51,7 +51,7 @@ func rendersByName(c *content) *Definition {
 	if at == nil || !isRendered(c.file.name) || isTerraformTemplate(c.file.name) {
 		return nil
 	}
-	return refuseTemplate(c.file, at[0], languageOf(c.file))
+	return refuseTemplate(c.file, at[0], languageOf(c.file, at[0]))
 }
 
 // mustRender says what to do with a file that is JSON or YAML only when it is rendered; nil
@@ -64,7 +64,7 @@ func mustRender(c *content) *Definition {
 	p := c.problems[0]
 	wrong := new(ruler).offset(f.bytes, p.Line, p.Column)
 	if at := firstSign(f, wrong); at >= 0 {
-		return refuseTemplate(f, at, languageOf(f))
+		return refuseTemplate(f, at, languageOf(f, at))
 	}
 	if token := tokenForm().Find(f.bytes[wrong:]); token != nil && !isYAML(f.name, f.bytes) {
 		return refuseToken(f, wrong, string(token))
@@ -105,7 +105,8 @@ func inQuotes(text []byte, at int) bool {
 	return bytes.Count(line, []byte{'"'})%2 == 1 || bytes.Count(line, []byte{'\''})%2 == 1
 }
 
-func languageOf(f *file) language {
+// languageOf tells the language whose first sign stands at a byte.
+func languageOf(f *file, at int) language {
 	extension := path.Ext(f.name)
 	for _, l := range languages {
 		if slices.Contains(l.extensions, extension) {
@@ -113,7 +114,7 @@ func languageOf(f *file) language {
 		}
 	}
 	for _, l := range languages {
-		if l.sign != "" && regexp.MustCompile(l.sign).Match(f.bytes) {
+		if l.sign != "" && regexp.MustCompile(l.sign).Match(f.bytes[at:min(len(f.bytes), at+maxDefinitionFile)]) {
 			return l
 		}
 	}

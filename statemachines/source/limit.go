@@ -19,6 +19,10 @@ const (
 	maxMerged = 100_000
 	// maxAliased bounds the values that aliases repeat in a definition.
 	maxAliased = 50_000
+	// maxRendered and renderedPerByte bound the definitions that aliases and variables give
+	// to several state machines.
+	maxRendered     = 8 << 20
+	renderedPerByte = 4
 	// maxComposed bounds the bytes of all strings that functions put together.
 	maxComposed = 64 << 20
 )
@@ -34,6 +38,20 @@ func checkSize(t *text, yaml bool) diag.Problems {
 	}
 	return diag.Problems{t.problem(0, "", fmt.Sprintf(
 		"this text has %s%d values, and at most %d are read: give the part with the state machines a file of its own", about, n, maxValues))}
+}
+
+// renders tells whether the definitions stay within bounds with one of so many bytes more.
+func (l *loader) renders(size int) bool {
+	l.rendered += size
+	return l.rendered <= maxRendered+renderedPerByte*l.bytes
+}
+
+// countBytes notes the size of a file.
+func (l *loader) countBytes(name string, size int) {
+	if !l.sized[name] {
+		l.sized[name] = true
+		l.bytes += size
+	}
 }
 
 // countJSON returns how many values a text of JSON has: each is the root, the first of a

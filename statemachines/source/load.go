@@ -84,13 +84,17 @@ type loader struct {
 
 	used  map[string]bool // values
 	named map[string]bool // files that templates name
+	// bytes is the size of the files, each once, and rendered that of the definitions in
+	// them.
+	bytes, rendered int
+	sized           map[string]bool // files that are part of bytes
 }
 
 func newLoader(o Options) *loader {
 	if o.FS == nil {
 		o.FS = disk{}
 	}
-	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}}
+	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}, sized: map[string]bool{}}
 }
 
 // disk is the file system as the command line names it: with folders above, and
@@ -280,6 +284,7 @@ func (l *loader) read(ctx context.Context, name string) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case c := <-done:
+		l.countBytes(name, len(c.text))
 		return c.text, c.err
 	}
 }
@@ -314,6 +319,7 @@ func (l *loader) readRegular(template, name string) ([]byte, error) {
 	case info.Size() > maxDefinitionFile:
 		return nil, errorf("%s has more than %d bytes, which no definition has", name, maxDefinitionFile)
 	}
+	l.countBytes(name, int(info.Size()))
 	return fs.ReadFile(l.FS, name)
 }
 

@@ -90,6 +90,10 @@ func (m *machineReader) object(v *value, pointer string) {
 		m.d.Problems = append(m.d.Problems, problems...)
 		return
 	}
+	if !m.renders(len(t.bytes)) {
+		m.refuseMany(v, pointer)
+		return
+	}
 	m.d.root = made
 	m.d.readJSON(t, m.value)
 	m.d.quoted = nil // in a template all is in quotes
@@ -121,11 +125,20 @@ func (m *machineReader) string(v *value, pointer string) {
 	if !startsAsJSON(chars.bytes) {
 		m.report(diag.Error, v, pointer, "AWS reads a DefinitionString as JSON, and this one is not: write it as an object under Definition")
 	}
-	m.text(chars)
+	m.text(v, chars, pointer)
+}
+
+// refuseMany refuses a definition that aliases and variables give to too many.
+func (m *machineReader) refuseMany(at *value, pointer string) {
+	m.warn(at, pointer, "aliases or variables repeat definitions until they have many times the bytes of their files, so that of %s is not checked", m.d.Title())
 }
 
 // text reads a definition from the characters of a string.
-func (m *machineReader) text(chars *text) {
+func (m *machineReader) text(at *value, chars *text, pointer string) {
+	if !m.renders(len(chars.bytes)) {
+		m.refuseMany(at, pointer)
+		return
+	}
 	m.d.YAML = !startsAsJSON(chars.bytes)
 	if m.d.YAML {
 		m.d.readYAML(substituteYAML(chars, m.value))
@@ -177,6 +190,10 @@ func (m *machineReader) located(v *value, pointer, name string) {
 	text, err := m.readRegular(m.file.name, located)
 	if err != nil {
 		m.report(diag.Error, v, pointer, "the file of the definition cannot be read: %v; expected a path relative to the template", err)
+		return
+	}
+	if !m.renders(len(text)) {
+		m.refuseMany(v, pointer)
 		return
 	}
 	m.d.File, m.d.Template = located, m.file.name

@@ -98,7 +98,7 @@ func (r *variables) readDefinition(reader *machineReader, definition, at *value,
 	if definition.kind == jsontree.String {
 		d.Form, d.writing = FormText, writingOf(definition)
 		reader.report(diag.Error, definition, pointer, "%s makes JSON of the definition, so AWS gets a string here: write the definition as an object", serverlessPlugin)
-		reader.text(definition.chars())
+		reader.text(definition, definition.chars(), pointer)
 		return
 	}
 	reader.object(r.expand(definition), pointer)

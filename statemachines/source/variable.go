@@ -25,6 +25,8 @@ type variables struct {
 	files map[string]*readFile
 	moved int // values of other files that stand at a variable
 	bytes int // of all texts that were put together
+	asked int // expressions
+	depth int // of expressions whose values other expressions give
 }
 
 // readFile is a file that a variable names.
@@ -43,8 +45,12 @@ func newVariables(l *loader, f *file, root *value) *variables {
 // CloudFormation.
 var variableForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#]\{[^{}]*\}`) })
 
-// maxNested bounds how deep variables stand in each other's names.
-const maxNested = 8
+const (
+	// maxNested bounds how deep variables stand in each other's names and values.
+	maxNested = 8
+	// maxAsked bounds the variables of a file, those within values of others, too.
+	maxAsked = 20_000
+)
 
 // lone returns the value of a variable that is the whole of a string, wherever it stands;
 // any other value as it is. It is nil for a variable that is not known.
@@ -216,6 +222,11 @@ func (r *variables) move(v, found *value) *value {
 // evaluate returns what an expression stands for: the first of its alternatives that has a
 // value. It is nil where only a deployment knows that.
 func (r *variables) evaluate(expression string, at *value) *value {
+	r.depth++
+	defer func() { r.depth-- }()
+	if r.asked++; r.asked > maxAsked || r.depth > maxNested*maxNested {
+		return nil
+	}
 	for range maxNested { // variables within
 		t := &text{file: at.in.file, bytes: []byte(expression), spans: []span{{origin: at.origin()}}}
 		again := string(r.substitute(at, t).bytes)
