@@ -33,10 +33,13 @@ var lookedUp = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\{\{\s*lookup\(\s*['"](?:ansible\.builtin\.)?(file|template)['"]\s*,\s*['"]([^'"{}]+)['"]\s*\)[^{}]*\}\}$`)
 })
 
+// ansibleModule is the module of Ansible that makes state machines.
+const ansibleModule = "stepfunctions_state_machine"
+
 // lookup reads a definition that Ansible takes from a file.
 func (d *document) lookup(v *value) bool {
 	found := lookedUp().FindStringSubmatch(strings.TrimSpace(v.text))
-	if found == nil {
+	if module := len(d.path) - 2; found == nil || module < 0 || !strings.HasSuffix(d.path[module].name, ansibleModule) {
 		return false
 	}
 	r := d.machine(v)

@@ -137,7 +137,7 @@ func (d *document) definition(m member) bool {
 	function, _ := intrinsic(v)
 	text := v.kind == jsontree.String && v.tag == ""
 	switch {
-	case isFlow(v), function != "" && v.kind >= jsontree.Array && mentions(v, "StartAt"):
+	case isFlow(v), function != "" && mentions(v, "StartAt"):
 		r := d.machine(v)
 		if isFlow(v) {
 			r.object(d.expand(v), d.pointer())
@@ -212,7 +212,7 @@ func (d *document) add(r *machineReader, at *value) {
 // expand puts the variables of the Serverless Framework into a definition that stands in a
 // file of its own: serverless.yml, which has their values, is not known.
 func (d *document) expand(v *value) *value {
-	if d.copied {
+	if d.copied || !d.renders(0) {
 		return v
 	}
 	return newVariables(d.loader, d.file, nil).expand(v)

@@ -130,7 +130,7 @@ func (c *content) parse() {
 func mayHold(text []byte) bool {
 	has := func(word string) bool { return bytes.Contains(text, []byte(word)) }
 	return has("StartAt") && has("States") || holdsTemplate(text) || has("stepFunctions") ||
-		has(terraformMachine) || has(pulumiMachine) || has("stateMachineArn") && has("kmsKeyId")
+		has(terraformMachine) || has(pulumiMachine) || has(ansibleModule) || has("stateMachineArn") && has("kmsKeyId")
 }
 
 // holdsTemplate tells whether a text may be a template with a state machine.

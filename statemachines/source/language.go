@@ -58,7 +58,7 @@ func rendersByName(c *content) *Definition {
 // for one that is wrong.
 func mustRender(c *content) *Definition {
 	f := c.file
-	if !isFlowText(f.bytes) && !holdsTemplate(f.bytes) && !isNamedASL(f.name) {
+	if !bytes.Contains(f.bytes, []byte("StartAt")) && !holdsTemplate(f.bytes) {
 		return nil
 	}
 	p := c.problems[0]
@@ -122,24 +122,39 @@ func languageOf(f *file, at int) language {
 }
 
 func refuseTemplate(f *file, at int, l language) *Definition {
-	line, _, _ := strings.Cut(string(f.bytes[at:min(len(f.bytes), at+maxShownSign)]), "\n")
-	if end := endOfSign().FindStringIndex(line); end != nil {
-		line = line[:end[1]]
-	}
+	shown := shownSign(f.bytes[at:min(len(f.bytes), at+maxShownSign)])
 	if l.render == "" {
 		return refuse(f, at, fmt.Sprintf("%q is %s, which Terraform renders, so this file is not checked: pass the folder with the .tf files, "+
-			"or the output of terraform show -json PLAN", line, l.name))
+			"or the output of terraform show -json PLAN", shown, l.name))
 	}
 	command := l.render
 	if strings.Contains(command, "%s") {
 		command = fmt.Sprintf(command, nameInCommand(f))
 	}
-	return refuse(f, at, fmt.Sprintf("%q is %s, so this file is not checked. Render it first: %s | jobpoller lint -", line, l.name, command))
+	return refuse(f, at, fmt.Sprintf("%q is %s, so this file is not checked. Render it first: %s | jobpoller lint -", shown, l.name, command))
 }
 
 const maxShownSign = 60
 
-var endOfSign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\}\}\}?|[%#]\}|%>|\}`) })
+// shownSign is what a template has at a sign, up to its end.
+func shownSign(text []byte) string {
+	line, _, _ := strings.Cut(string(text), "\n")
+	end := "}}"
+	switch {
+	case strings.HasPrefix(line, "{{{"):
+		end = "}}}"
+	case strings.HasPrefix(line, "{%"), strings.HasPrefix(line, "{#"):
+		end = line[1:2] + "}"
+	case strings.HasPrefix(line, "<%"):
+		end = "%>"
+	case strings.HasPrefix(line, "%{"):
+		end = "}"
+	}
+	if before, _, ok := strings.Cut(line, end); ok {
+		line = before + end
+	}
+	return line
+}
 
 // tokenForm is a name that a program such as sed or envsubst replaces.
 var tokenForm = sync.OnceValue(func() *regexp.Regexp {

@@ -21,7 +21,7 @@ const (
 	maxAliased = 50_000
 	// maxRendered and renderedPerByte bound the definitions that aliases and variables give
 	// to several state machines.
-	maxRendered     = 8 << 20
+	maxRendered     = 2 << 20
 	renderedPerByte = 4
 	// maxComposed bounds the bytes of all strings that functions put together.
 	maxComposed = 64 << 20

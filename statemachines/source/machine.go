@@ -76,6 +76,10 @@ func (m *machineReader) warn(at *value, pointer, format string, args ...any) {
 // object reads a definition that is an object of the template.
 func (m *machineReader) object(v *value, pointer string) {
 	m.d.Form = FormInline
+	if !m.renders(0) {
+		m.refuseMany(v, pointer)
+		return
+	}
 	made := m.resolve(v)
 	switch {
 	case made.open:

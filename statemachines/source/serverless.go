@@ -101,7 +101,10 @@ func (r *variables) readDefinition(reader *machineReader, definition, at *value,
 		reader.text(definition, definition.chars(), pointer)
 		return
 	}
-	reader.object(r.expand(definition), pointer)
+	if r.renders(0) {
+		definition = r.expand(definition)
+	}
+	reader.object(definition, pointer)
 	reader.checkFull(definition, pointer)
 }
 
