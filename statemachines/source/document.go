@@ -200,6 +200,9 @@ func (d *document) machine(v *value) *machineReader {
 		found.Template = d.file.name
 	}
 	found.Type = executionType(r, siblings)
+	if d.address != "" {
+		found.title, _ = siblings.textOf("name")
+	}
 	return &machineReader{template: &template{loader: d.loader, file: d.file, root: r.root}, resolver: r, d: found, looked: map[*value]bool{}}
 }
 

@@ -106,7 +106,7 @@ func (d *document) resource(v, values *value, address string, awaited map[string
 	}
 	r := d.machine(v)
 	r.report(diag.Note, v, "", "the definition of %s is known only when Terraform has made what it refers to%s, so it is not checked: "+
-		"after the deployment pass the answer of aws stepfunctions describe-state-machine", address, waits)
+		"pass the folder with the .tf files, or after the deployment the answer of aws stepfunctions describe-state-machine", address, waits)
 	d.found = append(d.found, r.d)
 }
 

@@ -71,7 +71,8 @@ type Definition struct {
 	// Name is what Load takes for this definition alone: a file, or a template and
 	// the resource, as in "template.yaml#Poller".
 	Name string
-	// ID is the logical ID of the resource in a template, else empty.
+	// ID is the logical ID of the resource in a template, and in another document the
+	// nearest name or the address. It is empty where none is.
 	ID string
 	// File has the definition. If a template names this file, Template is the
 	// template.
@@ -104,6 +105,7 @@ type Definition struct {
 	writing Writing
 	origin  *template // nil without one
 	pointer string    // into a document that is no template
+	title   string    // the name at AWS of what ID is an address of; empty if it is not known
 	// functions are those of the template; nil until they are asked for.
 	functions map[string]Function
 }
@@ -117,7 +119,10 @@ type Machine struct {
 
 // Title names the state machine for people: by its resource, else by its file or its ARN.
 func (d *Definition) Title() string {
-	if d.ID != "" {
+	switch {
+	case d.title != "":
+		return d.title
+	case d.ID != "":
 		return d.ID
 	}
 	if d.Form == FormDeployed {

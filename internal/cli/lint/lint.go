@@ -24,10 +24,13 @@ func New() *cobra.Command {
 		Long: `Lint checks definitions of state machines and waiters. It reports each finding
 with its place in the file.
 
-A FILE is a definition in JSON or YAML, a template of SAM, CloudFormation or the CDK
-with any number of them (one: template.yaml#LogicalId), a folder with such files, a
-glob, or "-" for standard input. A template gives its values and types. What only AWS
-can fill in stays unknown and gives no finding.
+A FILE is a definition in JSON or YAML, or a file with any number of them (one of
+them: template.yaml#LogicalId): a template of SAM, CloudFormation or the CDK, a
+serverless.yml, a plan or state of Terraform (terraform show -json), an answer of AWS
+(describe-state-machine, get-template), or any JSON or YAML that has a "definition".
+A folder with such files, a glob, and "-" for standard input work, too. A template
+gives its values and types. What only AWS can fill in stays unknown and gives no
+finding. Of a file that must be rendered first, lint names the command.
 
 With an ARN lint CALLS AWS with your credentials, and changes nothing there. It reads
 the definition of a state machine or a version, those of the versions that an alias
@@ -62,6 +65,8 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 4 could not ask AWS; 130 interrupted.`,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller lint template.yaml
+  jobpoller lint serverless.yml
+  aws stepfunctions describe-state-machine --state-machine-arn ARN | jobpoller lint -
   jobpoller lint -o json statemachines/ cdk.out
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
