@@ -66,10 +66,10 @@ func TestDocuments(t *testing.T) {
 		},
 		{"a function of CloudFormation", "a.yml", "m: {definition: !Sub '" + flowObject + "'}\n", []string{"a.yml#m "}, false},
 		{
-			"a plan", "plan.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m[\"a\"]", "type": "aws_sfn_state_machine", "values": {"name": "x", "type": "EXPRESS", "definition": ` + flowString + `}}],
+			"a plan", "plan.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m[\"a#b\"]", "type": "aws_sfn_state_machine", "values": {"name": "x", "type": "EXPRESS", "definition": ` + flowString + `}}],
 			"child_modules": [{"child_modules": [{"resources": [{"address": "module.a.module.b.aws_sfn_state_machine.m", "type": "aws_sfn_state_machine", "values": {"definition": ` + flowString + `}}]}]}]}},
 			"prior_state": {"values": {"root_module": {"resources": [{"address": "old", "values": {"definition": ` + flowString + `}}]}}}}`,
-			[]string{`plan.json#aws_sfn_state_machine.m["a"] EXPRESS`, "plan.json#module.a.module.b.aws_sfn_state_machine.m "}, true,
+			[]string{`plan.json#aws_sfn_state_machine.m["a#b"] EXPRESS`, "plan.json#module.a.module.b.aws_sfn_state_machine.m "}, true,
 		},
 		{
 			"another provider's machine", "plan.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "awscc_stepfunctions_state_machine.m", "type": "awscc_stepfunctions_state_machine", "values": {"definition_string": ` + flowString + `}},

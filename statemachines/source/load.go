@@ -144,7 +144,7 @@ func (l *loader) load(ctx context.Context, name string) ([]*Definition, error) {
 	if err == nil {
 		return l.loadPath(ctx, slashed)
 	}
-	if before, id, ok := cutLast(slashed, "#"); ok {
+	if before, id, ok := l.cutID(slashed); ok {
 		return l.readNamed(ctx, before, id)
 	}
 	if !strings.ContainsAny(slashed, "*?[") {
@@ -219,11 +219,19 @@ func errorf(format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-func cutLast(s, separator string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, separator); i >= 0 {
-		return s[:i], s[i+len(separator):], true
+// cutID cuts the name of a state machine off that of its file. Both may have the sign
+// between them: the shortest name of a file counts.
+func (l *loader) cutID(name string) (file, id string, found bool) {
+	for at := range len(name) {
+		if name[at] != '#' {
+			continue
+		}
+		file, id, found = name[:at], name[at+1:], true
+		if _, err := fs.Stat(l.FS, file); err == nil || file == Stdin {
+			break
+		}
 	}
-	return s, "", false
+	return file, id, found
 }
 
 // readNamed reads a file that the user names, and of it the state machine of that
