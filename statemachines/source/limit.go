@@ -21,8 +21,8 @@ const (
 	maxAliased = 50_000
 	// maxRendered and renderedPerByte bound the definitions that aliases and variables give
 	// to several state machines.
-	maxRendered     = 2 << 20
-	renderedPerByte = 4
+	maxRendered     = 1 << 20
+	renderedPerByte = 16
 	// maxComposed bounds the bytes of all strings that functions put together.
 	maxComposed = 64 << 20
 )
