@@ -2,118 +2,118 @@ package conformance_test
 
 import (
 	"fmt"
+	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	lintcommand "github.com/jobpoller/jobpoller/internal/cli/lint"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// sourceSuites are definitions in the forms of other tools. A case is a file or a folder
-// that is named: see tests/sources.
-var sourceSuites = []suite{{name: "field-sources", folder: "field/sources", cases: 35, run: runSources}}
+// sourceSuites are small inputs in the forms in which people keep definitions. A case is
+// a row of tests/sources/expected.tsv.
+var sourceSuites = []suite{{name: "field-sources", folder: "field/sources", cases: 36, run: runSources}}
 
-// sourcesFile says what must be read.
-const sourcesFile = "../sources/expected.tsv"
+// sourceCase is a row of the table.
+type sourceCase struct {
+	folder, name, read string
+	machines, loops    int
+	place, says        string
+}
 
-// expectedSource is a row of sourcesFile.
-type expectedSource struct {
-	path, read             string
-	machines, known, loops int
-	place                  string
+func readSourceCases(t *testing.T) []sourceCase {
+	t.Helper()
+	text, err := os.ReadFile("../sources/expected.tsv")
+	require.NoError(t, err)
+	var all []sourceCase
+	for line := range strings.Lines(string(text)) {
+		columns := strings.Split(strings.TrimSpace(line), "\t")
+		require.Len(t, columns, 7, line)
+		if columns[0] == "folder" {
+			continue
+		}
+		c := sourceCase{folder: columns[0], name: columns[1], read: columns[2], place: columns[5], says: columns[6]}
+		c.machines, err = strconv.Atoi(columns[3])
+		require.NoError(t, err, line)
+		c.loops, err = strconv.Atoi(columns[4])
+		require.NoError(t, err, line)
+		all = append(all, c)
+	}
+	return all
 }
 
 func runSources(t *testing.T, folder string) result {
 	t.Helper()
 	r := result{failures: map[string]string{}}
-	for _, want := range readSources(t, folder) {
+	for _, c := range readSourceCases(t) {
 		r.total++
-		if what := want.compare(t); what != "" {
-			name, err := filepath.Rel(folder, want.path)
-			require.NoError(t, err)
-			r.failures[name] = what
+		if what := c.compare(t, folder); what != "" {
+			r.failures[c.folder+" "+c.name] = what
 		}
 	}
 	return r
 }
 
-func readSources(t *testing.T, folder string) []expectedSource {
+// compare returns what is read otherwise than the row says.
+func (c *sourceCase) compare(t *testing.T, folder string) string {
 	t.Helper()
-	number := func(text string) int {
-		n, err := strconv.Atoi(text)
-		require.NoError(t, err)
-		return n
-	}
-	var all []expectedSource
-	for _, v := range readTable(t, sourcesFile, 6) {
-		machines, known, some := strings.Cut(v[3], ", ")
-		want := expectedSource{path: filepath.Join(folder, v[0], v[1]), read: v[2], machines: number(machines), known: number(machines), loops: number(v[4])}
-		if some {
-			want.known = number(strings.TrimSuffix(known, " known"))
-		}
-		if v[5] != "-" {
-			want.place = filepath.Join(folder, v[0]) + "/" + v[5]
-		}
-		all = append(all, want)
-	}
-	return all
-}
-
-// compare says what is read otherwise than it must be; empty if nothing is.
-func (want *expectedSource) compare(t *testing.T) string {
-	t.Helper()
-	definitions, err := source.Load(t.Context(), []string{want.path}, source.Options{})
+	folder = filepath.ToSlash(filepath.Join(folder, c.folder))
+	definitions, err := source.Load(t.Context(), []string{path.Join(folder, c.name)}, source.Options{})
+	said := ""
 	if err != nil {
-		return err.Error()
+		said = err.Error()
 	}
-	known, loops, places := 0, 0, []string{}
+	got := sourceCase{folder: c.folder, name: c.name, read: "yes", place: "-", says: c.says}
 	for _, d := range definitions {
-		findings, err := lintcommand.CheckDefinition(t.Context(), d, false)
-		require.NoError(t, err)
-		refused := slices.ContainsFunc(findings, func(f lintcommand.Finding) bool { return f.Problem.Severity == diag.Error })
-		switch {
-		case refused != (want.read == "error"):
-			return fmt.Sprintf("ERROR: %t: %s", refused, d.Problems.Brief())
-		case d.Text == nil && want.read != "error" && (len(d.Problems) != 1 || len(findings) != 1):
-			return fmt.Sprintf("%d messages: %s", len(d.Problems), d.Problems.Brief())
-		case d.Text == nil:
-			continue
-		}
-		known++
 		m, err := d.Parse()
-		require.NoError(t, err)
-		n, at := pollPlaces(m, d)
-		loops, places = loops+n, append(places, at...)
-	}
-	switch got := len(definitions); {
-	case known != want.known, want.read == "yes" && got != want.machines:
-		return fmt.Sprintf("%d machines, %d known; expected %d and %d", got, known, want.machines, want.known)
-	case loops != want.loops:
-		return fmt.Sprintf("%d loops, expected %d", loops, want.loops)
-	case want.place != "" && !slices.Contains(places, want.place):
-		return fmt.Sprintf("polls at %v, expected %s", places, want.place)
-	}
-	return ""
-}
-
-// pollPlaces counts the loops of a machine, and returns where their polls stand.
-func pollPlaces(m *asl.StateMachine, d *source.Definition) (loops int, places []string) {
-	for _, l := range lint.Loops(m, lint.Options{}) {
-		loops++
-		for s := range m.All {
-			if s.Name == "Look" && slices.Contains(l.Turn.States, s.Name) {
-				p := d.LocatePosition(s.Position)
-				places = append(places, fmt.Sprintf("%s:%d:%d", d.File, p.Line, p.Column))
+		for _, p := range d.Validate(asl.Standard) {
+			said += "\n" + p.String()
+			if p.Severity == diag.Error && (err == nil || c.read != "error") {
+				return "ERROR: " + p.String()
 			}
 		}
+		if err != nil {
+			continue
+		}
+		got.machines++
+		got.addLoops(t, folder, d, m)
 	}
-	return loops, places
+	switch {
+	case got.machines == len(definitions) && err == nil:
+	case c.read == "error":
+		got.read = "error"
+	default:
+		got.read = "message"
+	}
+	if c.says != "-" && !strings.Contains(said, c.says) {
+		got.says = said
+	}
+	if got == *c {
+		return ""
+	}
+	return fmt.Sprintf("expected %v, found %v", *c, got)
+}
+
+// addLoops counts the loops of a machine, and notes the place of the first poll.
+func (c *sourceCase) addLoops(t *testing.T, folder string, d *source.Definition, m *asl.StateMachine) {
+	t.Helper()
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err)
+	c.loops += len(lint.Loops(m, lint.Options{Types: types}))
+	for s := range m.All {
+		if s.Name == "Look" && c.place == "-" {
+			p := d.Locate(m.Problem(s.Position.Pointer, ""))
+			file := strings.TrimPrefix(d.File, folder+"/")
+			c.place = fmt.Sprintf("%s:%d:%d", file, p.Line, p.Column)
+		}
+	}
 }
