@@ -42,7 +42,7 @@ func (d *document) lookup(v *value) bool {
 	if module := len(d.path) - 2; found == nil || module < 0 || !strings.HasSuffix(d.path[module].name, ansibleModule) {
 		return false
 	}
-	r := d.machine(v)
+	r := d.machine()
 	plugin, name := found[1], found[2]
 	if plugin == "template" {
 		r.warn(v, d.pointer(), "Ansible renders %q, so the definition of %s is not checked. Render it first: "+

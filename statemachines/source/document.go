@@ -19,17 +19,20 @@ type document struct {
 	*loader
 
 	file  *file
+	yaml  bool
 	found []*Definition
 	seen  map[*value]bool // aliases stand for what was seen
 	path  []step          // to the value that is looked at
 	// copied tells that the document is an answer of AWS, or a plan or state of a tool.
 	copied bool
-	// braces tells that "{{ x }}" stands for a value, as in Ansible and Helm.
-	braces bool
 	// address is that of the resource of Terraform that is looked at.
 	address string
-	// prefix is that of the pointers into a second document.
-	prefix string
+	// number is that of the document in its file, from 0.
+	number int
+}
+
+func newDocument(l *loader, f *file) *document {
+	return &document{loader: l, file: f, yaml: isYAML(f.name, f.bytes), seen: map[*value]bool{}}
 }
 
 // step is a step into a document.
@@ -42,7 +45,6 @@ type step struct {
 // read finds the state machines below the root of a document.
 func (d *document) read(root *value) {
 	d.copied = isCopy(root)
-	d.braces = !d.copied && isYAML(d.file.name, d.file.bytes)
 	switch {
 	case d.readTerraform(root):
 	case root.get("stepFunctions") != nil:
@@ -56,10 +58,13 @@ func (d *document) read(root *value) {
 
 // isCopy tells whether a document is made by a program from what people wrote.
 func isCopy(root *value) bool {
-	for _, name := range []string{"stateMachineArn", "TemplateBody", "deployment", "configurationItems", "configurationItem", "configurationStateId"} {
+	for _, name := range []string{"stateMachineArn", "TemplateBody", "configurationItems", "configurationItem", "configurationStateId"} {
 		if root.get(name) != nil {
 			return true
 		}
+	}
+	if root.get("deployment").get("resources") != nil { // of Pulumi
+		return true
 	}
 	steps := root.get("steps")
 	return steps != nil && slices.ContainsFunc(steps.items, func(s *value) bool { return s.get("newState") != nil || s.get("oldState") != nil })
@@ -77,7 +82,7 @@ func (d *document) walk(v *value) {
 		d.path = d.path[:len(d.path)-1]
 	}
 	if isTemplate(v) {
-		t := &template{loader: d.loader, file: v.in.file, root: v, copied: d.copied}
+		t := &template{loader: d.loader, file: d.file, yaml: d.yaml, root: v, copied: d.copied}
 		d.found = append(d.found, t.machines(v.get("Resources"), d.pointer()+"/Resources")...)
 		return
 	}
@@ -92,7 +97,7 @@ func (d *document) walk(v *value) {
 func (d *document) member(v *value, m member) {
 	name := m.name.text
 	switch {
-	case slices.Contains(definitionNames, name) && d.definition(m):
+	case slices.Contains(definitionNames, name) && d.definition(m.value):
 	case name == "oldState", name == "outputs" && v.get("inputs") != nil: // of Pulumi, beside the new ones
 	case slices.Contains(embeddingNames, name) && m.value.kind == jsontree.String:
 		d.embedded(m.value)
@@ -131,14 +136,13 @@ func (d *document) embedded(v *value) {
 	d.copied = copied
 }
 
-// definition reads what a member has, if that is a definition.
-func (d *document) definition(m member) bool {
-	v := m.value
+// definition reads the value of a member, if that is a definition.
+func (d *document) definition(v *value) bool {
 	function, _ := intrinsic(v)
 	text := v.kind == jsontree.String && v.tag == ""
 	switch {
 	case isFlow(v), function != "" && mentions(v, "StartAt"):
-		r := d.machine(v)
+		r := d.machine()
 		if isFlow(v) {
 			r.object(d.expand(v), d.pointer())
 		} else {
@@ -150,10 +154,10 @@ func (d *document) definition(m member) bool {
 		d.unknown(v, "the definition of %s is known only when it is deployed, so it is not checked: deploy it, and pass the answer of "+
 			"aws stepfunctions describe-state-machine")
 	case text && isDefinitionText(v.text):
-		r := d.machine(v)
+		r := d.machine()
 		r.d.Form, r.d.writing = FormText, writingOf(v)
 		chars := v.chars()
-		if d.braces {
+		if d.yaml && !d.copied { // of Ansible, or of Helm
 			chars = nameBraces(chars)
 		}
 		r.text(v, chars, d.pointer())
@@ -184,20 +188,20 @@ const (
 	pulumiUnknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 )
 
-// machine begins the definition that v gives.
-func (d *document) machine(v *value) *machineReader {
+// machine begins the definition that stands where the path leads.
+func (d *document) machine() *machineReader {
 	var siblings *value
 	if len(d.path) > 0 {
 		siblings = d.path[len(d.path)-1].in
 	}
 	r := &resolver{root: &value{}, given: d.value, unresolved: d.Unresolved, made: map[*value]*value{}}
 	id := d.nearestName()
-	found := &Definition{Name: d.file.name, ID: id, pointer: d.pointer(), File: v.in.file.name, YAML: isYAML(v.in.file.name, v.in.file.bytes), Copied: d.copied}
+	found := &Definition{Name: d.file.name, ID: id, pointer: d.pointer(), File: d.file.name, YAML: d.yaml, Copied: d.copied}
 	if id != "" {
 		found.Name += "#" + id
 	}
-	if found.File != d.file.name {
-		found.Template = d.file.name
+	if d.number > 0 {
+		found.pointer = strconv.Itoa(d.number) + found.pointer
 	}
 	found.Type = executionType(r, siblings)
 	if d.address != "" {
@@ -223,7 +227,7 @@ func (d *document) expand(v *value) *value {
 
 // unknown notes a state machine whose definition nobody knows.
 func (d *document) unknown(at *value, format string) {
-	r := d.machine(at)
+	r := d.machine()
 	r.report(diag.Note, at, d.pointer(), format, r.d.Title())
 	d.found = append(d.found, r.d)
 }
@@ -236,7 +240,7 @@ func (d *document) checkEncrypted(v *value) {
 		return
 	}
 	d.path = append(d.path, step{in: v, name: "definition"})
-	r := d.machine(v)
+	r := d.machine()
 	r.report(diag.Warning, v.get("encryptionConfiguration"), "",
 		"the definition is encrypted, so it is not in this answer: whoever asks needs kms:Decrypt on the key %s. Then run: "+
 			"aws stepfunctions describe-state-machine --state-machine-arn %s", key, arn)
@@ -247,7 +251,6 @@ func (d *document) checkEncrypted(v *value) {
 // pointer is the JSON pointer of the value that is looked at.
 func (d *document) pointer() string {
 	var b strings.Builder
-	b.WriteString(d.prefix)
 	for _, s := range d.path {
 		b.WriteByte('/')
 		if s.in.kind == jsontree.Array {

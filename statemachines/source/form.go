@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -59,8 +58,8 @@ func (l *loader) find(c *content) []*Definition {
 			return []*Definition{d}
 		}
 		if len(c.roots) == 1 && isServerless(c.roots[0]) {
-			d := &document{loader: l, file: f, seen: map[*value]bool{}}
-			d.definition(member{value: c.roots[0]})
+			d := newDocument(l, f)
+			d.definition(c.roots[0])
 			return d.found
 		}
 		return []*Definition{l.alone(f)}
@@ -68,11 +67,9 @@ func (l *loader) find(c *content) []*Definition {
 	if len(c.roots) > 1 && slices.ContainsFunc(c.roots, isTemplate) {
 		return []*Definition{l.alone(f)} // with the problem of the second document
 	}
-	d := &document{loader: l, file: f, seen: map[*value]bool{}}
+	d := newDocument(l, f)
 	for i, root := range c.roots {
-		if i > 0 {
-			d.prefix = fmt.Sprintf("document-%d", i+1)
-		}
+		d.number = i
 		d.read(root)
 	}
 	d.nameApart()

@@ -93,8 +93,8 @@ func TestFilesThatNothingRenders(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ file, text, want string }{
-		{"stack.py", "import json\nD = {\"StartAt\": \"A\"}\n", "2:7: warning: this file is a program, so its machines are not read. Let it print the definition as JSON, and run python stack.py | jobpoller lint -"},
-		{"app.py", "from aws_cdk import App\n", "1:1: warning: this file is an app of the CDK, so its machines are not read. Run cdk synth, then jobpoller lint cdk.out"},
+		{"stack.py", "import json\nD = {\"StartAt\": \"A\"}\n", "2:7: warning: this file is a program in Python, so its machines are not read. Let it print the definition as JSON, and run python stack.py | jobpoller lint -"},
+		{"app.py", "from aws_cdk import App\n", "1:1: warning: this file is an app of the CDK in Python, so its machines are not read. Run cdk synth, then jobpoller lint cdk.out"},
 		{"stack.ts", "import * as sfn from 'aws-cdk-lib/aws-stepfunctions'\n", "cdk synth"},
 		{"index.ts", "import * as aws from '@pulumi/aws'\n", "pulumi preview --json > preview.json"},
 		{"serverless.ts", "import type { AWS } from '@serverless/typescript'\n", "serverless package, then jobpoller lint .serverless/cloudformation-template-update-stack.json"},

@@ -17,7 +17,7 @@ const terraformMachine = "aws_sfn_state_machine"
 func (d *document) readTerraform(root *value) bool {
 	planned, values, resources := root.get("planned_values"), root.get("values"), root.get("resources")
 	switch {
-	case isYAML(d.file.name, d.file.bytes):
+	case d.yaml:
 		return false
 	case root.get("format_version") != nil && planned != nil:
 		d.copied = true
@@ -92,7 +92,7 @@ func (d *document) resource(v, values *value, address string, awaited map[string
 	d.path = append(d.path, step{in: values, name: "definition"})
 	defer func() { d.path, d.address = d.path[:len(d.path)-1], "" }()
 	for _, name := range definitionNames {
-		if definition := values.get(name); definition != nil && d.definition(member{v, definition}) {
+		if definition := values.get(name); definition != nil && d.definition(definition) {
 			return
 		}
 	}
@@ -104,7 +104,7 @@ func (d *document) resource(v, values *value, address string, awaited map[string
 	if waits != "" {
 		waits = " (" + waits + ")"
 	}
-	r := d.machine(v)
+	r := d.machine()
 	r.report(diag.Note, v, "", "the definition of %s is known only when Terraform has made what it refers to%s, so it is not checked: "+
 		"pass the folder with the .tf files, or after the deployment the answer of aws stepfunctions describe-state-machine", address, waits)
 	d.found = append(d.found, r.d)

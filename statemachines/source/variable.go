@@ -126,7 +126,7 @@ func (r *variables) expandText(v *value) *value {
 		}
 		chars = again
 	}
-	if chars == v.parts || string(chars.bytes) == v.text {
+	if string(chars.bytes) == v.text {
 		return v
 	}
 	made := compose(v, chars)
@@ -140,23 +140,8 @@ func (r *variables) substitute(at *value, t *text) *text {
 	from := 0
 	for _, form := range variableForm().FindAllIndex(t.bytes, -1) {
 		written := string(t.bytes[form[0]:form[1]])
-		expression := written[len("${") : len(written)-len("}")]
-		text := ""
-		switch found := (*value)(nil); {
-		case written[0] == '#':
-			text = "${" + placeholderName(expression) + "}"
-		case !isVariable(expression):
-			continue // of CloudFormation
-		default:
-			if found = r.evaluate(expression, at); found != nil {
-				found = r.expand(found)
-			}
-			ok := false
-			if text, ok = found.literal(); !ok || r.fills(len(text)) {
-				text = "${" + placeholderName(expression) + "}"
-			}
-		}
-		if text == written {
+		text, ok := r.textFor(at, written)
+		if !ok || text == written {
 			continue
 		}
 		w.copy(t, from, form[0])
@@ -168,6 +153,25 @@ func (r *variables) substitute(at *value, t *text) *text {
 	}
 	w.copy(t, from, len(t.bytes))
 	return w.text(t.file)
+}
+
+// textFor returns what a text has in the place of a variable: its value, or a placeholder.
+// It has nothing for a form that CloudFormation fills in.
+func (r *variables) textFor(at *value, form string) (string, bool) {
+	expression := form[len("${") : len(form)-len("}")]
+	placeholder := "${" + placeholderName(expression) + "}"
+	switch {
+	case form[0] == '#':
+		return placeholder, true
+	case !isVariable(expression):
+		return "", false
+	}
+	if found := r.evaluate(expression, at); found != nil {
+		if text, ok := r.expand(found).literal(); ok && !r.fills(len(text)) {
+			return text, true
+		}
+	}
+	return placeholder, true
 }
 
 // fills tells whether texts with so many bytes more are larger than any definitions.
