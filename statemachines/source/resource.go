@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,13 +141,7 @@ func awaited(plan *value) map[string]string {
 		if resources := module.get("resources"); resources != nil {
 			for _, resource := range resources.items {
 				address, _ := resource.textOf("address")
-				var names []string
-				if all := resource.get("expressions").get("definition").get("references"); all != nil {
-					for _, name := range all.items {
-						names = append(names, name.text)
-					}
-				}
-				found[prefix+address] = strings.Join(names, ", ")
+				found[prefix+address] = references(resource.get("expressions").get("definition"))
 			}
 		}
 		if calls := module.get("module_calls"); calls != nil {
@@ -157,4 +152,20 @@ func awaited(plan *value) map[string]string {
 	}
 	read(plan.get("configuration").get("root_module"), "")
 	return found
+}
+
+// references returns the names that an expression of a plan refers to. Terraform lists
+// a.b.c and a.b for one of them.
+func references(expression *value) string {
+	all := expression.get("references")
+	if all == nil {
+		return ""
+	}
+	var names []string
+	for _, name := range all.items {
+		if !slices.ContainsFunc(all.items, func(longer *value) bool { return strings.HasPrefix(longer.text, name.text+".") }) {
+			names = append(names, name.text)
+		}
+	}
+	return strings.Join(names, ", ")
 }
