@@ -195,6 +195,13 @@ func startsAsJSON(text []byte) bool {
 	return len(text) > 0 && text[0] == '{'
 }
 
+func readTree(t *text, yaml bool) (*value, diag.Problems) {
+	if yaml {
+		return readYAML(t)
+	}
+	return readJSON(t)
+}
+
 // readFile reads a definition that has a file of its own.
 func (d *Definition) readFile(f *file, value func(string) (string, bool)) {
 	d.Form, d.YAML = FormFile, isYAML(f.name, f.bytes)

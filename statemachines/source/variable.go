@@ -332,11 +332,7 @@ func (r *variables) readFile(name string) *readFile {
 	}
 	r.named[located] = true
 	read.file = &file{located, bytes}
-	if isYAML(located, bytes) {
-		read.root, read.problems = readYAML(read.file.whole())
-	} else {
-		read.root, read.problems = readJSON(read.file.whole())
-	}
+	read.root, read.problems = readTree(read.file.whole(), isYAML(located, bytes))
 	return read
 }
 
