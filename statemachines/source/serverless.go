@@ -110,7 +110,7 @@ func (r *variables) readDefinition(reader *machineReader, definition, at *value,
 
 // explain says why the value of a variable is not known.
 func (r *variables) explain(reader *machineReader, at *value, pointer string) {
-	form := fileForm().FindStringSubmatch(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(at.text), "${"), "}"))
+	form := fileForm().FindStringSubmatch(r.lastExpression(at))
 	if form == nil {
 		reader.warn(at, pointer, "the definition of %s is known to the Serverless Framework alone, so it is not checked: %s", reader.d.ID, packageFirst)
 		return
@@ -125,4 +125,25 @@ func (r *variables) explain(reader *machineReader, at *value, pointer string) {
 	default:
 		reader.warn(at, pointer, "%s is a program, so the definition of %s is not checked: %s", form[1], reader.d.ID, packageFirst)
 	}
+}
+
+// lastExpression returns the expression that has no value, behind those that lead to it. It
+// is empty where a part of it is not known.
+func (r *variables) lastExpression(at *value) string {
+	for range maxNested {
+		form := strings.TrimSpace(at.text)
+		if !isLone(form) {
+			return ""
+		}
+		expression := r.complete(form[len("${"):len(form)-len("}")], at)
+		if strings.Contains(expression, "${") {
+			return ""
+		}
+		next := r.evaluate(expression, at)
+		if next == nil {
+			return expression
+		}
+		at = next
+	}
+	return ""
 }

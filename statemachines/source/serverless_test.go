@@ -85,7 +85,7 @@ func TestVariableGivenByTheUser(t *testing.T) {
 	o := source.Options{FS: filesOf(map[string]string{"serverless.yml": waitOf(`"${opt:n, 5}"`, "")}), Values: map[string]string{"opt:n": "8"}}
 	d, err := source.LoadOne(t.Context(), "serverless.yml", o)
 	require.NoError(t, err)
-	require.Contains(t, string(d.Text), `"8"`)
+	require.Contains(t, string(d.Text), `"Seconds": 8,`)
 	o.Values["opt:m"] = "1"
 	_, err = source.LoadOne(t.Context(), "serverless.yml", o)
 	require.EqualError(t, err, "serverless.yml has no placeholder ${opt:m}")
@@ -136,6 +136,9 @@ func TestServerlessMachines(t *testing.T) {
 		{"no definition", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m: {name: x}\n"}, []string{"serverless.yml#m  serverless.yml:3:5 error"}},
 		{"a file that is not there", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(m.yml)}\n"}, []string{"serverless.yml#m  serverless.yml:4:19 error"}},
 		{"a file that is no YAML", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(m.yml)}\n", "m.yml": "a: {"}, []string{"serverless.yml#m  m.yml:1:1 error"}},
+		{"a file in custom that is not there", map[string]string{"serverless.yml": "custom: {m: \"${file(m.yml)}\"}\nstepFunctions:\n  stateMachines:\n    m:\n      definition: ${self:custom.m}\n"}, []string{"serverless.yml#m  serverless.yml:5:19 error"}},
+		{"a member that is not there", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(m.yml):b}\n", "m.yml": "a: 1\n"}, []string{"serverless.yml#m  serverless.yml:4:19 error"}},
+		{"a file whose name is not known", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(m.${opt:stage}.yml)}\n"}, []string{"serverless.yml#m  serverless.yml:4:19 warning"}},
 		{"a program", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(m.js)}\n", "m.js": ""}, []string{"serverless.yml#m  serverless.yml:4:19 warning"}},
 		{"not known", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${ssm:/m}\n"}, []string{"serverless.yml#m  serverless.yml:4:19 warning"}},
 		{"none is known", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines: ${file(m.js)}\n"}, []string{"serverless.yml  serverless.yml:2:3 warning"}},

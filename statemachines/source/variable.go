@@ -231,15 +231,7 @@ func (r *variables) evaluate(expression string, at *value) *value {
 	if r.asked++; r.asked > maxAsked || r.depth > maxNested*maxNested {
 		return nil
 	}
-	for range maxNested { // variables within
-		t := &text{file: at.in.file, bytes: []byte(expression), spans: []span{{origin: at.origin()}}}
-		again := string(r.substitute(at, t).bytes)
-		if again == expression {
-			break
-		}
-		expression = again
-	}
-	if strings.Contains(expression, "${") {
+	if expression = r.complete(expression, at); strings.Contains(expression, "${") {
 		return nil
 	}
 	for _, one := range alternatives(expression) {
@@ -251,13 +243,26 @@ func (r *variables) evaluate(expression string, at *value) *value {
 	return nil
 }
 
+// complete puts in the variables within an expression.
+func (r *variables) complete(expression string, at *value) string {
+	for range maxNested {
+		t := &text{file: at.in.file, bytes: []byte(expression), spans: []span{{origin: at.origin()}}}
+		again := string(r.substitute(at, t).bytes)
+		if again == expression {
+			break
+		}
+		expression = again
+	}
+	return expression
+}
+
 // alternative returns the value of one alternative. It has none if it is known and nil.
 func (r *variables) alternative(text string, at *value) (found *value, known bool) {
 	if literal := literalOf(text, at); literal != nil {
 		return literal, true
 	}
 	if given, ok := r.value(text); ok {
-		return textAt(at, jsontree.String, given), true
+		return valueOf(given, at), true
 	}
 	kind, name, _ := strings.Cut(text, ":")
 	switch {
@@ -269,12 +274,12 @@ func (r *variables) alternative(text string, at *value) (found *value, known boo
 		return nil, true // not given, so the next alternative counts
 	case text == "sls:stage" && r.root != nil:
 		if given, ok := r.value("opt:stage"); ok {
-			return textAt(at, jsontree.String, given), true
+			return valueOf(given, at), true
 		}
 		if stage := r.follow(r.root, "provider.stage"); stage != nil {
 			return stage, true
 		}
-		return textAt(at, jsontree.String, "dev"), true
+		return valueOf("dev", at), true
 	default:
 		return nil, false
 	}
@@ -304,13 +309,13 @@ func (r *variables) fromFile(text string, at *value) (found *value, known bool) 
 		return nil, false
 	}
 	read := r.readFile(form[1])
-	if read == nil || read.root == nil {
+	if read.root == nil {
 		return nil, false
 	}
 	return r.follow(read.root, form[2]), true
 }
 
-// readFile reads a file beside serverless.yml, once; nil for a program.
+// readFile reads a file beside serverless.yml, once. A program has no value.
 func (r *variables) readFile(name string) *readFile {
 	name = strings.Trim(name, `'"`)
 	if read := r.files[name]; read != nil {
@@ -359,6 +364,14 @@ func alternatives(expression string) []string {
 		}
 	}
 	return append(all, strings.TrimSpace(expression[from:]))
+}
+
+// valueOf returns the value of what the user gives: a number, a boolean, or any text.
+func valueOf(given string, at *value) *value {
+	if literal := literalOf(given, at); literal != nil && literal.kind != jsontree.String {
+		return literal
+	}
+	return textAt(at, jsontree.String, given)
 }
 
 // literalOf returns the value of a literal: a text in quotes, a number, a boolean.
