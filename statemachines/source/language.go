@@ -47,8 +47,11 @@ func isRendered(name string) bool {
 // rendersByName refuses a file that says by its name that it is rendered, and is JSON or
 // YAML before that: values in its strings are not those that AWS gets.
 func rendersByName(c *content) *Definition {
+	if !isRendered(c.file.name) || isTerraformTemplate(c.file.name) {
+		return nil
+	}
 	at := templateSign().FindIndex(c.file.bytes)
-	if at == nil || !isRendered(c.file.name) || isTerraformTemplate(c.file.name) {
+	if at == nil {
 		return nil
 	}
 	return refuseTemplate(c.file, at[0], languageOf(c.file, at[0]))
