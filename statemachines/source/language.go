@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -88,23 +89,23 @@ func firstSign(f *file, wrong int) int {
 		if at := templateSign().FindIndex(f.bytes[from:min(len(f.bytes), wrong+len("{{"))]); at != nil {
 			return from + at[0]
 		}
-	default:
-		for _, at := range templateSign().FindAllIndex(f.bytes, maxSigns) {
-			if !inQuotes(f.bytes, at[0]) {
-				return at[0]
+	default: // the reader of YAML tells the line, or the one before
+		from := bytes.LastIndexByte(f.bytes[:max(0, bytes.LastIndexByte(f.bytes[:wrong], '\n'))], '\n') + 1
+		lines := f.bytes[from:]
+		for range 3 {
+			end := bytes.IndexByte(lines, '\n') + 1
+			line := lines[:cmp.Or(end, len(lines))]
+			if at := templateSign().FindIndex(line); at != nil && !inQuotes(line[:at[0]]) {
+				return from + at[0]
 			}
+			lines, from = lines[len(line):], from+len(line)
 		}
 	}
 	return -1
 }
 
-// maxSigns bounds the signs of a text that are looked at.
-const maxSigns = 1000
-
-// inQuotes tells whether a byte stands in a string of its line.
-func inQuotes(text []byte, at int) bool {
-	line := text[max(0, at-maxExpression):at]
-	line = line[bytes.LastIndexByte(line, '\n')+1:]
+// inQuotes tells whether a string is open behind a part of a line.
+func inQuotes(line []byte) bool {
 	return bytes.Count(line, []byte{'"'})%2 == 1 || bytes.Count(line, []byte{'\''})%2 == 1
 }
 

@@ -31,6 +31,8 @@ func TestFilesToRender(t *testing.T) {
 		{"Mustache", "a.json.mustache", waits("{{s}}", ""), `"{{s}}" is Mustache, so this file is not checked. Render it first: mustache values.json a.json.mustache`},
 		{"Mustache by its signs", "a.json", waits("{{{s}}}", ""), `"{{{s}}}" is Mustache`},
 		{"braces of nobody", "a.json", waits("{{s}}", ""), `"{{s}}" is Jinja, Mustache or Handlebars`},
+		{"Jinja's statements in YAML", "a.asl.yaml", strings.Replace(yaml, "  A:", "  {% if x %}\n  A:", 1) + "  {% endif %}\n", `3:3: warning: "{% if x %}" is Jinja`},
+		{"Helm's statements", "a.asl.yaml", strings.Replace(yaml, "  A:", "  {{- if .Values.x }}\n  A:", 1) + "  {{- end }}\n", `3:3: warning: "{{- if .Values.x }}" is Helm`},
 		{"Helm", "a.yaml", strings.Replace(yaml, "1", "{{ .Values.seconds }}", 1), `3:28: warning: "{{ .Values.seconds }}" is Helm, so this file is not checked. Render it first: helm template CHART | jobpoller lint -`},
 		{"ERB", "a.json.erb", waits("<%= s %>", ""), `2:45: warning: "<%= s %>" is ERB, so this file is not checked. Render it first: erb a.json.erb | jobpoller lint -`},
 		{"EJS", "a.json.ejs", waits("<%- s %>", ""), `"<%- s %>" is EJS, so this file is not checked. Render it first: npx ejs a.json.ejs`},
@@ -68,6 +70,7 @@ func TestFilesThatNothingRenders(t *testing.T) {
 		{"a name in a text", "a.json", waits("5", "$NAME __NAME__"), ""},
 		{"a slip behind braces in a text", "a.json", waits("5,", "{{ x }}"), "not valid JSON: invalid character ','"},
 		{"a slip in YAML with JSONata", "a.asl.yaml", "StartAt: A\nStates:\n  A: {Type: Wait, Seconds: \"{% $x %}\"\n", "not valid YAML"},
+		{"a slip in YAML with braces elsewhere", "a.asl.yaml", "Comment: |\n  {{ x }}\nStartAt: A\nStates:\n  A: {Type: Wait, Seconds: 1\n", "not valid YAML"},
 		{"an extension alone", "a.json.j2", waits("5", ""), ""},
 		{"Terraform's template without directives", "a.tftpl", waits("${seconds}", "${jsonencode(x)}"), ""},
 	}
