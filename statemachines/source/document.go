@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -12,49 +11,6 @@ import (
 
 // definitionNames are the members that have definitions, in the documents of all tools.
 var definitionNames = []string{"definition", "Definition", "DefinitionString", "definitionString", "definition_string"}
-
-// document finds the state machines in a document of JSON or YAML: each member of
-// definitionNames that has a definition, and each template.
-type document struct {
-	*loader
-
-	file  *file
-	yaml  bool
-	found []*Definition
-	seen  map[*value]bool // aliases stand for what was seen
-	path  []step          // to the value that is looked at
-	// copied tells that the document is an answer of AWS, or a plan or state of a tool.
-	copied bool
-	// address is that of the resource of Terraform that is looked at.
-	address string
-	// number is that of the document in its file, from 0.
-	number int
-}
-
-func newDocument(l *loader, f *file) *document {
-	return &document{loader: l, file: f, yaml: isYAML(f.name, f.bytes), seen: map[*value]bool{}}
-}
-
-// step is a step into a document.
-type step struct {
-	in   *value // the object or array
-	name string // of the member; empty for an item
-	item int
-}
-
-// read finds the state machines below the root of a document.
-func (d *document) read(root *value) {
-	d.copied = isCopy(root)
-	switch {
-	case d.readTerraform(root):
-	case root.get("stepFunctions") != nil:
-		d.found = append(d.found, d.serverless(d.file, root)...)
-		d.seen[root.get("stepFunctions")] = true
-		d.walk(root)
-	default:
-		d.walk(root)
-	}
-}
 
 // isCopy tells whether a document is made by a program from what people wrote.
 func isCopy(root *value) bool {
@@ -188,34 +144,6 @@ const (
 	pulumiUnknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 )
 
-// machine begins the definition that stands where the path leads.
-func (d *document) machine() *machineReader {
-	var siblings *value
-	if len(d.path) > 0 {
-		siblings = d.path[len(d.path)-1].in
-	}
-	r := &resolver{root: &value{}, given: d.value, unresolved: d.Unresolved, made: map[*value]*value{}}
-	id := d.nearestName()
-	found := &Definition{Name: d.file.name, ID: id, pointer: d.pointer(), File: d.file.name, YAML: d.yaml, Copied: d.copied}
-	if id != "" {
-		found.Name += "#" + id
-	}
-	if d.number > 0 {
-		found.pointer = strconv.Itoa(d.number) + found.pointer
-	}
-	found.Type = executionType(r, siblings)
-	if d.address != "" {
-		found.title, _ = siblings.textOf("name")
-	}
-	return &machineReader{template: &template{loader: d.loader, file: d.file, root: r.root}, resolver: r, d: found, looked: map[*value]bool{}}
-}
-
-// add adds what a reader found at a value.
-func (d *document) add(r *machineReader, at *value) {
-	r.checkFull(at, d.pointer())
-	d.found = append(d.found, r.d)
-}
-
 // expand puts the variables of the Serverless Framework into a definition that stands in a
 // file of its own: serverless.yml, which has their values, is not known.
 func (d *document) expand(v *value) *value {
@@ -223,13 +151,6 @@ func (d *document) expand(v *value) *value {
 		return v
 	}
 	return newVariables(d.loader, d.file, nil).expand(v)
-}
-
-// unknown notes a state machine whose definition nobody knows.
-func (d *document) unknown(at *value, format string) {
-	r := d.machine()
-	r.report(diag.Note, at, d.pointer(), format, r.d.Title())
-	d.found = append(d.found, r.d)
 }
 
 // checkEncrypted tells of an answer that has no definition.
@@ -246,18 +167,4 @@ func (d *document) checkEncrypted(v *value) {
 			"aws stepfunctions describe-state-machine --state-machine-arn %s", key, arn)
 	d.found = append(d.found, r.d)
 	d.path = d.path[:len(d.path)-1]
-}
-
-// pointer is the JSON pointer of the value that is looked at.
-func (d *document) pointer() string {
-	var b strings.Builder
-	for _, s := range d.path {
-		b.WriteByte('/')
-		if s.in.kind == jsontree.Array {
-			b.WriteString(strconv.Itoa(s.item))
-		} else {
-			b.WriteString(pointerEscapes.Replace(s.name))
-		}
-	}
-	return b.String()
 }

@@ -69,6 +69,20 @@ func (l *loader) find(c *content) []*Definition {
 	return d.found
 }
 
+// read finds the state machines below the root of a document.
+func (d *document) read(root *value) {
+	d.copied = isCopy(root)
+	switch {
+	case d.readTerraform(root):
+	case root.get("stepFunctions") != nil:
+		d.found = append(d.found, d.serverless(d.file, root)...)
+		d.seen[root.get("stepFunctions")] = true
+		d.walk(root)
+	default:
+		d.walk(root)
+	}
+}
+
 // alone reads a file as a definition.
 func (l *loader) alone(f *file) *Definition {
 	d := &Definition{Name: f.name, File: f.name}
