@@ -111,8 +111,8 @@ func nested(text string) string {
 // much memory.
 func readWithin(t *testing.T, name string, text []byte) {
 	t.Helper()
-	big := "StartAt: S0\nStates:\n" + strings.Repeat("  S0: {Type: Pass, End: true}\n", 1)
-	tree := fstest.MapFS{name: {Data: text}, "big.yml": {Data: []byte(big + strings.Repeat("# x\n", 200_000))}}
+	big := "StartAt: S0\nStates:\n  S0: {Type: Pass, End: true}\n" + strings.Repeat("# x\n", 200_000)
+	tree := fstest.MapFS{name: {Data: text}, "big.yml": {Data: []byte(big)}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	began := processortest.Time(t)

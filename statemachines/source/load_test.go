@@ -37,7 +37,7 @@ func project() fstest.MapFS {
 		"other/package.json": `{"name": "StartAt States"}`, "other/readme.md": "```json\n" + good + "\nStartAt: States:\n  \"StartAt\": \"A\",\n  \"States\": {", "other/broken.json": `{"StartAt": "States"`,
 		"other/slip.json": "{\n  \"StartAt\": \"A\",\n  \"States\": {,}\n}", "other/slip.yaml": "StartAt: A\nStates:\n  A: {Type: Succeed\n",
 		"wrong.asl.json": `{"StartAt": "States"`, "wrong.yaml": "Resources:\n M: {Type: AWS::Serverless::StateMachine\n",
-		"node_modules/x.asl.json": good, ".git/x.asl.json": good, ".aws-sam/build/template.yaml": goodYAML,
+		"node_modules/x.asl.json": good, ".git/x.asl.json": good, ".serverless/x.asl.json": good, ".aws-sam/build/template.yaml": goodYAML,
 		"cdk.out/App.template.json": strings.ReplaceAll(two, "sub/m.asl.json", "asset.m.asl.json"), "cdk.out/asset.m.asl.json": good,
 		"cdk.out/AppNested1.nested.template.json": two, "cdk.out/manifest.json": "{}", "cdk.out/asset.1/x.asl.json": good,
 		"od#d/[x].asl.json": good,

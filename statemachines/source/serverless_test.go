@@ -12,7 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// files makes a file system of names and texts.
+// filesOf makes a file system of names and texts.
 func filesOf(texts map[string]string) fstest.MapFS {
 	tree := fstest.MapFS{}
 	for name, text := range texts {

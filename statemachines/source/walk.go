@@ -16,7 +16,7 @@ const maxEntries = 200_000
 const maxPassed = 10
 
 // skippedFolders hold no definition of the user's own.
-var skippedFolders = []string{"node_modules", ".git", ".aws-sam"}
+var skippedFolders = []string{"node_modules", ".git", ".aws-sam", ".serverless"}
 
 // walk reads the definitions and templates below a folder. A file that one of
 // them names is read with the values of its template, not once more by itself.
