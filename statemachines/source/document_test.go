@@ -28,6 +28,9 @@ func TestDocuments(t *testing.T) {
 		copied           bool
 	}{
 		{"DescribeStateMachine", "a.json", `{"stateMachineArn": "arn", "name": "nightly", "type": "EXPRESS", "definition": ` + flowString + `}`, []string{"a.json#nightly EXPRESS"}, true},
+		{"a definition that is asked for alone", "a", flowString, []string{"a "}, true},
+		{"a definition that is asked for alone, as JSON", "a.json", flowString + "\n", []string{"a.json "}, true},
+		{"a template that is asked for alone", "a", quoted("Resources:\n  M: {Type: AWS::StepFunctions::StateMachine, Properties: {Definition: " + flowObject + "}}\n"), []string{"a#M "}, true},
 		{"GetTemplate, as an object", "a.json", `{"TemplateBody": {"Resources": {"M": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"Definition": ` + flowObject + `}}}}}`, []string{"a.json#M "}, true},
 		{
 			"GetTemplate, as JSON in a text", "a.json", `{"TemplateBody": "{\"Resources\": {\"M\": {\"Type\": \"AWS::StepFunctions::StateMachine\", \"Properties\": {\"Definition\": {\"StartAt\": \"A\", \"States\": {\"A\": {\"Type\": \"Succeed\"}}}}}}}"}`,

@@ -3,6 +3,8 @@ package source
 import (
 	"slices"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
 // definitions returns the definitions of a file that the user names.
@@ -73,6 +75,11 @@ func (l *loader) find(c *content) []*Definition {
 func (d *document) read(root *value) {
 	d.copied = isCopy(root)
 	switch {
+	case root.kind == jsontree.String: // of aws --query definition or --query TemplateBody
+		d.copied = true
+		if !d.definition(root) {
+			d.embedded(root)
+		}
 	case d.readTerraform(root):
 	case root.get("stepFunctions") != nil:
 		d.found = append(d.found, d.serverless(d.file, root)...)
