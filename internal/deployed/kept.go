@@ -137,9 +137,6 @@ func notKept(line int, why error) error {
 	return fmt.Errorf("line %d: it is not a line that --keep writes%s: pass another file", line, text)
 }
 
-// Len is how many definitions are kept.
-func (k *Kept) Len() int { return len(k.at) }
-
 // find returns the definition that is kept of a state machine; nil if none is.
 func (k *Kept) find(arn string) (*source.Deployed, error) {
 	if k == nil {

@@ -33,20 +33,17 @@ func (a *AwsFlags) AddTo(c *cobra.Command) {
 // definition, whose region it says.
 func (a *AwsFlags) AddForARN(c *cobra.Command) {
 	a.AddWithoutRegion(c)
-	for _, name := range arnFlags {
+	for _, name := range []string{"profile", "endpoint-url"} {
 		c.Flags().Lookup(name).Usage += " (with an ARN)"
 	}
 }
-
-// arnFlags are those of AddForARN.
-var arnFlags = []string{"profile", "endpoint-url"}
 
 // CheckForARN refuses the flags of AddForARN where no ARN is read.
 func (a *AwsFlags) CheckForARN(names ...string) error {
 	if a.Profile == "" && a.Endpoint == "" || slices.ContainsFunc(names, source.IsARN) {
 		return nil
 	}
-	return Usage("--profile and --endpoint-url need %s: nothing else calls AWS", DefinitionARN)
+	return Usage("--profile and --endpoint-url need %s: nothing else calls AWS", definitionARN)
 }
 
 // AddWithoutRegion gives a command the flags but --region.

@@ -15,8 +15,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// DefinitionARN says in the help of commands what an ARN may name.
-const DefinitionARN = "the ARN of a state machine, a version or an execution"
+// definitionARN says what an ARN may name.
+const definitionARN = "the ARN of a state machine, a version or an execution"
 
 // StepFunctions is a client and where it calls.
 type StepFunctions struct {

@@ -40,11 +40,12 @@ func sweepAccount(c *cobra.Command, o *options, found func(*source.Definition) e
 			err = errors.Join(err, a.kept.Close())
 		}
 	}()
-	regions := o.regions
+	regions := slices.Clone(o.regions)
 	if len(regions) == 0 {
 		regions = []string{""} // the configured one
 	}
-	for _, region := range regions {
+	slices.Sort(regions)
+	for _, region := range slices.Compact(regions) {
 		if err := a.sweep(c.Context(), region, found); err != nil {
 			return a, err
 		}

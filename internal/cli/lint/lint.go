@@ -144,7 +144,7 @@ func runLint(c *cobra.Command, names []string, o options) error {
 	default:
 		o.tables = &loopTables{}
 	}
-	read, unread := o.lint(c, names)
+	read, unread := o.lintAll(c, names)
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
@@ -208,8 +208,8 @@ func (l *linted) tellPassed() string {
 	}
 }
 
-// lint lints the account, or what the names give.
-func (o options) lint(c *cobra.Command, names []string) (*linted, error) {
+// lintAll lints the account, or what the names give.
+func (o options) lintAll(c *cobra.Command, names []string) (*linted, error) {
 	if o.account {
 		return lintAccount(c, o)
 	}
