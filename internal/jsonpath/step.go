@@ -26,7 +26,67 @@ type Step struct {
 	Index int
 	Text  string // as written
 
-	some *step // of StepSome
+	some   *step     // of StepSome
+	filter condition // of StepFilter
+}
+
+// Keeps tells whether a StepFilter keeps a value, as far as the value alone says: see Reads.
+func (s Step) Keeps(value any) bool {
+	return s.filter != nil && s.filter.holds(&evaluation{root: value}, value)
+}
+
+// Reads are the members, by their paths, that a StepFilter reads of each value that it looks at; not ok for another
+// step, and for a filter that reads more than members of the value.
+func (s Step) Reads() (paths [][]string, ok bool) {
+	if s.filter == nil {
+		return nil, false
+	}
+	return readsOf(s.filter)
+}
+
+func readsOf(c condition) (paths [][]string, ok bool) {
+	var parts []condition
+	switch c := c.(type) {
+	case all:
+		parts = c
+	case either:
+		parts = c
+	case not:
+		parts = []condition{c.condition}
+	case exists:
+		return c.path.members()
+	case *comparison:
+		for _, side := range []operand{c.left, c.right} {
+			if path, isPath := side.(*filterPath); isPath {
+				read, ok := path.members()
+				if !ok {
+					return nil, false
+				}
+				paths = append(paths, read...)
+			}
+		}
+		return paths, true
+	}
+	for _, part := range parts {
+		read, ok := readsOf(part)
+		if !ok {
+			return nil, false
+		}
+		paths = append(paths, read...)
+	}
+	return paths, true
+}
+
+// members is the path as one of members of the value that the filter looks at; not ok if it is another.
+func (o *filterPath) members() (paths [][]string, ok bool) {
+	var names []string
+	for i := range o.steps {
+		if s := &o.steps[i]; s.kind != member || s.deep {
+			return nil, false
+		}
+		names = append(names, o.steps[i].name)
+	}
+	return [][]string{names}, !o.root && len(names) > 0
 }
 
 // Elements are the indices of the elements that a StepSome selects of an array of a length; none of other steps.
@@ -67,6 +127,8 @@ func (p *Path) Steps() []Step {
 			out[i].Kind = StepPick
 		case out[i].Kind == StepSome:
 			out[i].some = s
+		case out[i].Kind == StepFilter:
+			out[i].filter = s.filter
 		}
 	}
 	return out

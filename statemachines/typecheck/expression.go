@@ -233,6 +233,13 @@ func mapItems(v Value, step func(Value) Value) Value {
 	}
 	if d := v.demandOf(); v.may(arrays) && (d == nil || d.isList()) {
 		element := v.list().element()
+		if each, ok := mapEach(v.only(arrays), step); ok {
+			out = join(out, each)
+			if v.may(missing) {
+				out = join(out, absent)
+			}
+			return out
+		}
 		if element.may(arrays) && element.demandOf() == nil { // arrays in arrays: each level is gone through
 			return Value{}
 		}
@@ -246,6 +253,35 @@ func mapItems(v Value, step func(Value) Value) Value {
 		out = join(out, absent)
 	}
 	return out
+}
+
+// mapEach is what a step gives on the elements of an array, one by one; not ok if it is not known how many values
+// they are.
+func mapEach(v Value, step func(Value) Value) (Value, bool) {
+	items, exact := itemsOf(v)
+	if !exact {
+		return Value{}, false
+	}
+	var all []Value
+	flat := false
+	for _, item := range items {
+		if item.may(arrays) {
+			return Value{}, false
+		}
+		made := step(item)
+		if made.kinds() == missing {
+			continue
+		}
+		parts, ok := listed(made)
+		if !ok || made.may(missing) || len(all)+len(parts) > maxItems {
+			return Value{}, false
+		}
+		all, flat = append(all, parts...), flat || made.may(arrays)
+	}
+	if flat && len(all) == 1 { // the last step of a path gives the array, and any other its only item
+		return join(all[0], arrayOf(newTuple(all))), true
+	}
+	return sequenceOf(all), true
 }
 
 // sequence is any number of values in JSONata: none, one for itself, or an array.
@@ -314,8 +350,11 @@ func (x *scene) filter(v Value, by *jsonata.Part) Value {
 		v.demandPicked()
 	}
 	if !tested.may(numbers|arrays) && !tested.IsNothing() { // no index: a condition, which no item may fulfil
-		if yes, _ := truthiness(tested); !yes {
+		switch yes, no := truthiness(tested); {
+		case !yes:
 			return absent
+		case !no && !v.may(arrays|missing): // one value is its own item
+			return v
 		}
 	}
 	if l := v.list(); l != nil && v.kinds() == arrays && l.others().kinds() == missing {

@@ -29,6 +29,9 @@ func (c *Checker) follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) 
 	if !path.Definite() {
 		value, stopped := followMany(v, steps)
 		value.list().element().demandRead(true)
+		if items, ok := followEach([]Value{v}, steps); ok && stopped == nil {
+			return arrayOf(newTuple(items)), nil
+		}
 		return value, stopped
 	}
 	for i, step := range steps {
@@ -131,6 +134,102 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 		v = next
 	}
 	return arrayOf(newList(v)), stopped
+}
+
+// followEach are the values that a path selects from some, one by one; not ok if it is not known how many they are.
+func followEach(values []Value, steps []jsonpath.Step) (selected []Value, ok bool) {
+	for _, step := range steps {
+		selected = nil
+		for _, v := range values {
+			next, ok := selectEach(v, step)
+			if !ok || len(selected)+len(next) > maxItems {
+				return nil, false
+			}
+			selected = append(selected, next...)
+		}
+		values = selected
+	}
+	return values, true
+}
+
+// selectEach are the values that one step selects from a value, none where it leads nowhere; not ok if it is not known
+// how many they are.
+func selectEach(v Value, step jsonpath.Step) (selected []Value, ok bool) {
+	if v.IsUnknown() || v.demandOf() != nil || step.Deep {
+		return nil, false
+	}
+	switch step.Kind {
+	case jsonpath.StepName, jsonpath.StepIndex:
+		next := follow1(v, step)
+		if next.kinds() == missing {
+			return nil, true
+		}
+		return []Value{next}, !next.may(missing)
+	case jsonpath.StepSome:
+		return elementsOf(v, step)
+	case jsonpath.StepAll:
+		if v.kinds() != arrays {
+			return nil, false
+		}
+		return itemsOf(v)
+	case jsonpath.StepFilter:
+		return keepEach(v, step)
+	default:
+		return nil, false
+	}
+}
+
+// keepEach are the items of an array that a filter keeps; not ok if that is not known of each.
+func keepEach(v Value, filter jsonpath.Step) (kept []Value, ok bool) {
+	paths, simple := filter.Reads()
+	items, exact := itemsOf(v)
+	if !simple || !exact || v.kinds() != arrays {
+		return nil, false
+	}
+	for _, item := range items {
+		if item.kinds() != objects {
+			return nil, false
+		}
+		read, ok := constantsAt(item, paths)
+		if !ok {
+			return nil, false
+		}
+		if filter.Keeps(read) {
+			kept = append(kept, item)
+		}
+	}
+	return kept, true
+}
+
+// constantsAt is an object that has what a value has at some paths; not ok if that is not known.
+func constantsAt(v Value, paths [][]string) (map[string]any, bool) {
+	out := map[string]any{}
+	for _, path := range paths {
+		inner, at := out, v
+		for i, name := range path {
+			if at = memberOf(at, name); at.kinds() == missing {
+				break
+			}
+			if i == len(path)-1 {
+				constant, ok := at.Constant()
+				if !ok {
+					return nil, false
+				}
+				inner[name] = constant
+				break
+			}
+			if at.kinds() != objects {
+				return nil, false
+			}
+			below, there := inner[name].(map[string]any)
+			if !there {
+				below = map[string]any{}
+				inner[name] = below
+			}
+			inner = below
+		}
+	}
+	return out, true
 }
 
 // elementsOf are the elements that a slice or a union selects of an array; not exact if its elements are not known

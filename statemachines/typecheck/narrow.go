@@ -30,6 +30,23 @@ func NarrowTruth(v Value, path []string, truth bool) Value {
 	})
 }
 
+// WithItems is the value if the array at a path, as of [Narrow], has so many elements, each of which is what change makes
+// of it. It is nothing where that cannot be.
+func WithItems(v Value, path []string, count int, change func(i int, item Value) Value) Value {
+	return update(v, namesOf(path), func(old Value) Value {
+		if !old.may(arrays) {
+			return Nothing()
+		}
+		items := make([]Value, count)
+		for i := range items {
+			if items[i] = change(i, old.only(arrays).list().get(i).without(missing)); items[i].IsNothing() {
+				return Nothing()
+			}
+		}
+		return arrayOf(newTuple(items))
+	})
+}
+
 // pickWord is the value if it is the string, of which only is the value.
 func pickWord(v Value, word string, only Value) Value {
 	if !v.words().may(word) {

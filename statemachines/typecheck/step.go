@@ -29,6 +29,18 @@ func (e Env) Narrow(variable string, path []string, literal string) Env {
 	return e
 }
 
+// WithItems is the environment if the array at a path of a variable, as of [Narrow], has so many elements. The variable
+// without a name is the input.
+func (e Env) WithItems(variable string, path []string, count int) Env {
+	asItIs := func(_ int, item Value) Value { return item }
+	if variable == "" {
+		e.Input = WithItems(e.Input, path, count, asItIs)
+		return e
+	}
+	e.vars = WithItems(e.vars, append([]string{variable}, path...), count, asItIs)
+	return e
+}
+
 // IsReachable tells whether the state can be entered at all.
 func (e Env) IsReachable() bool { return !e.Input.IsNothing() && !e.vars.IsNothing() }
 

@@ -143,6 +143,14 @@ func (v Value) Item(index int) Value {
 	return v.list().get(index)
 }
 
+// Len is how many elements the value has as an array; not known if it may be none, or of several lengths.
+func (v Value) Len() (n int, known bool) {
+	if v.kinds() != arrays {
+		return 0, false
+	}
+	return countItems([]Value{v})
+}
+
 // Enum returns the strings that the value may be as the model of a service knows
 // them, of which a service may have more by now; nil if no model says.
 func (v Value) Enum() []string {
