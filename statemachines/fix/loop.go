@@ -45,6 +45,7 @@ type loop struct {
 	bound    lint.Bound
 	polledOn []string // the statuses for which it asks again
 	rows     []lint.Row
+	together bool // it looks at several jobs of one answer
 	// express tells that it runs in an Express workflow: the machine, or a child execution.
 	express, child bool
 	turn           time.Duration // that its Wait states take; 0 if that is not known
@@ -114,7 +115,7 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 func (l *loop) read(table lint.Loop) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
 	l.turnEvents = table.Turn.Events
-	l.polledOn, l.rows = table.PolledOn(), table.Rows
+	l.polledOn, l.rows, l.together = table.PolledOn(), table.Rows, table.Together
 	if running := l.bound.Running; running != nil && running.Kind != lint.Unbounded {
 		l.bound = *running // a new loop has one deadline, for calls that fail, too
 	}

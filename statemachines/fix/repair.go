@@ -332,6 +332,8 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return c.readAbsent(f)
 	case l == nil || l.Poll == nil:
 		return nil
+	case l.Together && strings.HasPrefix(f.Rule, "status-"): // a rule for one status would lead the other jobs, too
+		return nil
 	case f.Rule == lint.StatusUnclear:
 		return c.tellUnclear(f, l, r.options)
 	case isOfSecond(l, f):

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -100,6 +101,8 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 		return fmt.Sprintf("the catalogue has no entry for the operation, so fix cannot try a rule: if the status ends your job, lead it out of the loop in %q",
 			c.stateAt(f).Name)
 	case row == nil:
+	case l.Together:
+		return fmt.Sprintf("the loop looks at several jobs together, and a rule for one status would lead the other jobs, too: by hand, %s", byHand(row, f))
 	case f.Rule == lint.StatusUnclear:
 		return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it, if it is there, in front of the rule for %s%s",
 			row.Member, row.Values[0], r.orReplace(ctx, c, l))
@@ -115,6 +118,21 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 		}
 	}
 	return fmt.Sprintf("fix finds no rule to copy, one that names a status and leads %s: add a rule by hand", leadsAs(row)) + r.orReplace(ctx, c, l)
+}
+
+// byHand says what to do for a status of one of several jobs.
+func byHand(row *lint.Row, f lint.Finding) string {
+	names := strings.Join(row.Values, ", ")
+	switch {
+	case f.Rule == lint.StatusUnclear:
+		return "look at " + javasdk.MemberPath(row.Member) + " of each job with " + names
+	case isGoing(row.Meaning):
+		return "take " + names + " for a job that runs"
+	case row.Meaning == lint.MeansSuccess:
+		return "take " + names + " for a job that has succeeded"
+	default:
+		return "take " + names + " for a job that has failed"
+	}
 }
 
 // leadsAs says where a rule leads that fix could copy for the statuses of a row.

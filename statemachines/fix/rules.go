@@ -78,6 +78,9 @@ func (l *loop) meaningOf(s *seen) lint.Meaning {
 // checkEnds refuses a loop that an end of the job leaves in several ways: another
 // member of the answer than the status says which, and a compiled loop reads none.
 func (l *loop) checkEnds() error {
+	if l.together { // the other jobs decide: the trial tells whether they do so in the new loop
+		return nil
+	}
 	for _, row := range l.rows {
 		if len(row.Routes) < 2 || row.Meaning != lint.MeansSuccess && row.Meaning != lint.MeansFailure {
 			continue

@@ -37,7 +37,7 @@ func (c *checker) checkByName(l *loop, express bool) {
 func (c *checker) reportByName(r *reading) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.Meaning != MeansFailure || row.FailsAt != "" || row.Ends != PollsOn || r.worksOn(row) || c.isMisspelt(r, row) {
+		if row.Meaning != MeansFailure || row.FailsAt != "" || row.Ends != PollsOn || r.worksOn(r.routes[row.Values[0]]) || c.isMisspelt(r, row) {
 			continue
 		}
 		is := "is an end by its name"

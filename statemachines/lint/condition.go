@@ -205,28 +205,28 @@ func lastName(path string) string {
 
 // nameValues adds the texts that the rules of a Choice name.
 func nameValues(s *asl.State, named map[string]bool) {
+	nameQuoted(expressionsOf(s), named)
 	for i := range s.Choice.Rules {
-		if e := s.Choice.Rules[i].Expression; e != nil {
-			if e.Expression != nil {
-				for _, text := range quoted().FindAllString(e.Expression.String(), -1) {
-					named[text[1:len(text)-1]] = true
-				}
-			}
-			continue
+		if s.Choice.Rules[i].Expression == nil {
+			nameConditions(&s.Choice.Rules[i].Condition, named)
 		}
-		nameConditions(&s.Choice.Rules[i].Condition, named)
 	}
 }
 
-// nameByPattern adds the values of a status that a regular expression of a rule spells from
-// end to end, as /^(Partially)?Completed$/ does.
-func nameByPattern(s *asl.State, values []string, named map[string]bool) {
-	for i := range s.Choice.Rules {
-		e := s.Choice.Rules[i].Expression
-		if e == nil || e.Expression == nil {
-			continue
+// nameQuoted adds the texts between quotes in others.
+func nameQuoted(texts []string, named map[string]bool) {
+	for _, text := range texts {
+		for _, word := range quoted().FindAllString(text, -1) {
+			named[word[1:len(word)-1]] = true
 		}
-		for _, m := range whole().FindAllStringSubmatch(e.Expression.String(), -1) {
+	}
+}
+
+// nameByPattern adds the values of a status that a regular expression of some expressions spells from
+// end to end, as /^(Partially)?Completed$/ does.
+func nameByPattern(expressions, values []string, named map[string]bool) {
+	for _, e := range expressions {
+		for _, m := range whole().FindAllStringSubmatch(e, -1) {
 			flags := ""
 			if m[2] != "" {
 				flags = "(?i)"
@@ -240,6 +240,17 @@ func nameByPattern(s *asl.State, values []string, named map[string]bool) {
 			}
 		}
 	}
+}
+
+// expressionsOf are the expressions of the rules of a Choice.
+func expressionsOf(s *asl.State) []string {
+	var all []string
+	for i := range s.Choice.Rules {
+		if e := s.Choice.Rules[i].Expression; e != nil && e.Expression != nil {
+			all = append(all, e.Expression.String())
+		}
+	}
+	return all
 }
 
 func nameConditions(c *asl.Condition, named map[string]bool) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // flag is a member of the answer that is another truth once the job has ended, such as
@@ -32,19 +31,4 @@ func (c *checker) flagsOf(s *status) []flag {
 		}
 	}
 	return all
-}
-
-// narrow is an answer with a value of a status, and with what its flags say then.
-func (r *reading) narrow(answer typecheck.Value, s *status, value string) typecheck.Value {
-	answer = typecheck.Narrow(answer, s.steps, value)
-	for _, f := range r.flags {
-		switch s.meaning(r.judges, value) {
-		case MeansRunning, MeansEnding:
-			answer = typecheck.NarrowTruth(answer, f.steps, f.before)
-		case MeansSuccess, MeansFailure, MeansUnclear:
-			answer = typecheck.NarrowTruth(answer, f.steps, f.after)
-		case MeansUnknown:
-		}
-	}
-	return answer
 }

@@ -18,7 +18,7 @@ type gate struct {
 
 // checkGates checks the rows of ends that a rule takes only while a count or a time allows it, too.
 func (c *checker) checkGates(l *loop, r *reading) {
-	if r.status == nil || r.Retries {
+	if r.status == nil || r.Retries || r.Together {
 		return
 	}
 	for i := range r.Rows {

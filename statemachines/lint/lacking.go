@@ -7,18 +7,19 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// setRoutes keeps the routes of a value: those by what the fields are written for, and those
-// taken, where fields on the way select nothing.
-func (r *reading) setRoutes(value string, found []route) {
-	r.routes[value] = r.inTime(asWritten(found))
-	if taken := slices.DeleteFunc(slices.Clone(found), func(way route) bool { return way.fails }); len(taken) < len(found) {
-		r.taken[value] = r.inTime(taken)
+// setRoutes keeps the routes of a value, found for each of its answers: those by what the fields are written for, and
+// those taken, where fields on the way select nothing.
+func (r *reading) setRoutes(value string, found [][]route) {
+	r.routes[value] = r.written(found)
+	var taken []route
+	fails := false
+	for _, routes := range found {
+		holding := slices.DeleteFunc(slices.Clone(routes), func(way route) bool { return way.fails })
+		taken, fails = addRoutes(taken, r.inTime(holding)), fails || len(holding) < len(routes)
 	}
-}
-
-// asWritten are the routes by what the fields are written for; nil if there are none.
-func asWritten(found []route) []route {
-	return slices.DeleteFunc(slices.Clone(found), func(way route) bool { return way.instead })
+	if fails {
+		r.taken[value] = taken
+	}
 }
 
 // takenBy are the routes that a value takes.

@@ -63,3 +63,35 @@ func unless(routes []route, out func(route) bool) []route {
 	}
 	return left
 }
+
+// written are the routes, found for each of several answers, by what the fields are written for; nil if there are none
+// for one of them.
+func (r *reading) written(found [][]route) []route {
+	var all []route
+	for _, routes := range found {
+		in := r.inTime(asWritten(routes))
+		if in == nil {
+			return nil
+		}
+		all = addRoutes(all, in)
+	}
+	return all
+}
+
+// addRoutes adds routes to others that go another way.
+func addRoutes(all, routes []route) []route {
+	if all == nil {
+		return routes
+	}
+	for _, way := range routes {
+		if !slices.ContainsFunc(all, func(o route) bool { return slices.Equal(o.path, way.path) && o.ends == way.ends }) {
+			all = append(slices.Clip(all), way)
+		}
+	}
+	return all
+}
+
+// asWritten are the routes by what the fields are written for; nil if there are none.
+func asWritten(found []route) []route {
+	return slices.DeleteFunc(slices.Clone(found), func(way route) bool { return way.instead })
+}

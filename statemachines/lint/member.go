@@ -98,3 +98,19 @@ func put(in any, path, value string) any {
 	}
 	return out
 }
+
+// joinAnswers is an answer with the items of two.
+func joinAnswers(a, b any) any {
+	switch a := a.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, value := range a {
+			out[name] = joinAnswers(value, b.(map[string]any)[name])
+		}
+		return out
+	case []any:
+		return slices.Concat(a, b.([]any))
+	default:
+		return a
+	}
+}

@@ -18,7 +18,7 @@ func (c *checker) namesEnds(s *asl.State) bool {
 		for _, o := range operandsOfRule(&s.Choice.Rules[i]) {
 			listed := readOperand(env, o).Enum()
 			lists = lists || len(listed) > 0
-			nameByPattern(s, listed, named)
+			nameByPattern(expressionsOf(s), listed, named)
 			if slices.ContainsFunc(listed, func(value string) bool {
 				return !named[value] && endName().MatchString(value) && !isOnItsWay(value) && c.comesToDefault(s, env, o, value)
 			}) {

@@ -53,6 +53,39 @@ func appendExpressions(all []string, t *asl.Template) []string {
 	return all
 }
 
+// appendComputed appends the texts of what a state computes: of expressions, paths and calls of intrinsic functions, but
+// for what it calls with.
+func appendComputed(all []string, s *asl.State) []string {
+	for _, t := range []*asl.Template{s.ResultSelector, s.Assign, s.Output} {
+		if t != nil {
+			all = appendTexts(all, t)
+		}
+	}
+	if s.Task == nil && s.Parameters != nil {
+		all = appendTexts(all, s.Parameters)
+	}
+	return all
+}
+
+// appendTexts appends the texts of what a template computes.
+func appendTexts(all []string, t *asl.Template) []string {
+	switch {
+	case t.Expression != nil:
+		all = append(all, t.Expression.String())
+	case t.Path != nil:
+		all = append(all, t.Path.String())
+	case t.Intrinsic != nil:
+		all = append(all, t.Intrinsic.String())
+	}
+	for _, m := range t.Object {
+		all = appendTexts(all, m.Value)
+	}
+	for _, item := range t.Array {
+		all = appendTexts(all, item)
+	}
+	return all
+}
+
 // appendMatches appends texts that fit the patterns of a condition.
 func appendMatches(all []string, c *asl.Condition) []string {
 	if pattern, ok := c.Value.(string); ok && c.Operator == asl.StringMatches {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -36,6 +37,10 @@ type reading struct {
 	spelled map[string]bool
 	// meant are statuses that a rule means by a wrong word.
 	meant map[string]bool
+	// listing is how the answers list several jobs, if the loop looks at all of them; nil if it looks at one.
+	// Then routes are those of jobs that are all alike, and mixed those beside others.
+	listing *listing
+	mixed   map[string][]mix
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop
@@ -86,18 +91,27 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 		}
 	}
 	statuses := c.startedFirst(r, p.statuses)
-	for _, alike := range []bool{false, true} {
-		if slices.ContainsFunc(statuses, func(s *status) bool { return c.readStatus(l, r, s, alike) }) {
+	for _, how := range []manner{lookApart, lookAlike, lookTogether} {
+		if slices.ContainsFunc(statuses, func(s *status) bool { return c.readStatus(l, r, s, how) }) {
 			break
 		}
 	}
 	return r
 }
 
+// manner is how a loop may look at a status.
+type manner uint8
+
+const (
+	lookApart    manner = iota // its values lead several ways
+	lookAlike                  // all poll on the same way, and a Choice reads the status
+	lookTogether               // the values of several jobs in one answer lead several ways
+)
+
 // readStatus reads the routes of the values of a status, and tells whether the loop
-// looks at it. Where alike is set, it does so too if a Choice reads the status and all
-// values poll on the same way.
-func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
+// looks at it so.
+func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
+	r.listing, r.mixed = nil, nil
 	r.judges, r.Start = c.judgesOf(r, s)
 	if r.Start != nil {
 		r.given = c.types.Arguments(r.Start)
@@ -109,14 +123,22 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
 	}
 	follows := c.newRouter(r)
 	answer := r.keepStays(c.types.Result(r.Poll), s)
-	r.followBoth = func(value string, second []string, how string) []route {
-		return r.inTime(asWritten(follows.follow(typecheck.Narrow(r.narrow(answer, s, value), second, how))))
+	follow := func(of job) [][]route { return [][]route{follows.follow(r.narrowJob(answer, s, of, nil))} }
+	if how == lookTogether {
+		if r.listing = c.listJobs(l, r, s); r.listing == nil {
+			return false
+		}
+		follow = func(of job) [][]route { return r.listing.followAlike(follows, answer, of) }
 	}
-	r.followAll = func(value string) []route { return follows.follow(r.narrow(answer, s, value)) }
+	one := func(value string) job { return job{{s.steps, value}} }
+	r.followBoth = func(value string, second []string, how string) []route {
+		return r.written(follow(append(one(value), known{second, how})))
+	}
+	r.followAll = func(value string) []route { return slices.Concat(follow(one(value))...) }
 	r.noteRoutesOfRunning(s, follows)
 	r.routes, r.taken, r.lacking = map[string][]route{}, map[string][]route{}, map[string]bool{}
 	for _, value := range append([]string{otherValue}, s.values...) {
-		if r.setRoutes(value, r.followAll(value)); r.routes[value] == nil {
+		if r.setRoutes(value, follow(one(value))); r.routes[value] == nil {
 			return false
 		}
 	}
@@ -132,14 +154,20 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, alike bool) bool {
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !leaves && !stays {
 		return false
 	}
-	if !differs && (!alike || !r.allPollOn() || !follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {
+	if !differs && (how != lookAlike || !r.allPollOn() || !follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {
 		return false
 	}
-	r.status, r.Status = s, s.path
-	r.chooseFitting()
+	r.status, r.Status, r.Together = s, s.path, r.listing != nil && r.listing.most() > 1
 	r.nameChosen(s)
+	r.chooseFitting()
 	r.takeOwnEnd()
-	r.addOthers(func(value string) []route { return r.inTime(asWritten(r.followAll(value))) })
+	r.addOthers(func(value string) []route { return r.written(follow(one(value))) })
+	if r.listing != nil {
+		if !r.listing.addMixed(follows, answer) {
+			r.status, r.Status, r.Together, r.Choices = nil, "", false, nil
+		}
+		return r.status != nil
+	}
 	c.addLacking(r, follows.follow)
 	return true
 }
@@ -164,23 +192,34 @@ func (r *reading) noteRoutesOfRunning(s *status, follows *router) {
 	}
 }
 
-// nameChosen finds the Choices on the routes, and the values that they name.
+// nameChosen finds the Choices on the routes, and the values that they name, and where the loop looks at several jobs
+// those that the states before them name: they count jobs, or keep some.
 func (r *reading) nameChosen(s *status) {
 	r.named = map[string]bool{}
+	computed := map[*asl.State]bool{}
+	var expressions []string
 	for _, found := range r.routes {
 		for _, route := range found {
 			for _, d := range route.chosen {
 				if !slices.Contains(r.Choices, d.choice) {
 					r.Choices = append(r.Choices, d.choice)
 					nameValues(d.choice, r.named)
+					expressions = append(expressions, expressionsOf(d.choice)...)
+				}
+			}
+			for _, h := range route.hops {
+				if r.listing != nil && !computed[h.state] {
+					computed[h.state] = true
+					expressions = appendComputed(expressions, h.state)
 				}
 			}
 		}
 	}
-	r.spelled = maps.Clone(r.named)
-	for _, choice := range r.Choices {
-		nameByPattern(choice, s.values, r.named)
+	if r.listing != nil {
+		nameQuoted(expressions, r.named)
 	}
+	r.spelled = maps.Clone(r.named)
+	nameByPattern(expressions, s.values, r.named)
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
 }
 
@@ -273,17 +312,38 @@ func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.S
 }
 
 // chooseFitting leaves, of several judges, the one that fits where the loop leads, and
-// notes where it is another than the call before the loop tells.
+// notes where it is another than the call before the loop tells. Of several jobs, whose failures are
+// easily lost in a count, those are left that fit the statuses that the loop names, if none fits all.
 func (r *reading) chooseFitting() {
 	fitting := slices.DeleteFunc(slices.Clone(r.status.judges), func(j *judge) bool { return j.entry == nil || !r.fits(j) })
 	both := slices.DeleteFunc(slices.Clone(r.judges), func(j *judge) bool { return !slices.Contains(fitting, j) })
+	named := slices.DeleteFunc(slices.Clone(r.judges), func(j *judge) bool { return r.listing == nil || j.entry == nil || !r.fitsNamed(j) })
+	unclear := slices.DeleteFunc(slices.Clone(named), func(j *judge) bool { return !j.asksMore(both) })
 	switch {
+	case len(unclear) == 1:
+		r.judges, r.doubtful = unclear, true
 	case len(both) == 1 && len(r.judges) > 1:
 		r.judges = both
 	case len(both) == 0 && len(r.judges) == 1 && len(fitting) > 0 && r.Start == nil:
 		r.doubtful = true
+	case len(fitting) == 0 && len(named) > 0:
+		r.judges = named
 	}
 	r.nameEntry(r.status)
+}
+
+// asksMore tells whether a second member tells a judge how a job ended that others, of which there are some, take for a
+// success by the status alone: they wait only until it is over.
+func (j *judge) asksMore(others []*judge) bool {
+	if len(others) == 0 || len(j.second) == 0 || slices.Contains(others, j) && len(others) == 1 {
+		return false
+	}
+	for value := range j.second {
+		if slices.ContainsFunc(others, func(o *judge) bool { return o != j && o.meanings[value] != MeansSuccess }) {
+			return false
+		}
+	}
+	return true
 }
 
 // nameEntry keeps the entry of a status that is left.
@@ -316,6 +376,28 @@ func (r *reading) fits(j *judge) bool {
 		}
 	}
 	return goesOn
+}
+
+// fitsNamed tells whether the statuses that the loop names, of which a judge states one at least, lead where the judge
+// says. Who polls on while another change goes on does not wait for what the judge does.
+func (r *reading) fitsNamed(j *judge) bool {
+	agrees := false
+	for value, means := range j.meanings {
+		if !r.named[value] || !j.stated[value] && means != MeansUnclear {
+			continue
+		}
+		end := endOf(r.routes[value])
+		passing, _ := j.entry.Passing(value)
+		switch {
+		case passing == catalog.PassingChange,
+			(means == MeansSuccess || means == MeansUnclear) && (end == PollsOn || end == EndsFailure),
+			means == MeansFailure && (end == PollsOn || end == EndsSuccess),
+			means == MeansRunning && end != PollsOn && end != EndsUnknown:
+			return false
+		}
+		agrees = agrees || means != MeansUnknown
+	}
+	return agrees
 }
 
 // allPollOn tells whether each value that is known, and any other, leads back to the poll.
@@ -368,28 +450,21 @@ func (r *reading) losesStatus(s *status) bool {
 	return false
 }
 
-// mayPollOn tells whether one of some routes leads back to the poll.
-func mayPollOn(routes []route) bool {
-	return endsIn(routes, PollsOn)
-}
-
-func pathsOf(routes []route) string {
-	var b strings.Builder
-	for _, r := range routes {
-		b.WriteString(strings.Join(r.path, "\x00") + "\x01")
-	}
-	return b.String()
-}
-
 // trunk is how many states all values go through first.
 func (r *reading) trunk() int {
 	first := r.routes[otherValue][0].path
 	n := len(first)
-	for _, routes := range r.routes {
+	share := func(routes []route) {
 		for _, route := range routes {
 			for n > 0 && (len(route.path) < n || !slices.Equal(route.path[:n], first[:n])) {
 				n--
 			}
+		}
+	}
+	for value, routes := range r.routes {
+		share(routes)
+		for _, m := range r.mixed[value] {
+			share(m.routes)
 		}
 	}
 	if n < len(first) {

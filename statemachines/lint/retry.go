@@ -89,7 +89,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 			if p == checkStatus {
 				status = status.without(string(pollcore.Running)) // which is an error here
 			}
-			if c.readStatus(own, r, status, false) {
+			if c.readStatus(own, r, status, lookApart) {
 				break
 			}
 		}

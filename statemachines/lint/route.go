@@ -2,6 +2,7 @@ package lint
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -60,8 +61,13 @@ type decision struct {
 
 // follow returns the ways that an answer may take; nil if there are too many.
 func (r *router) follow(answer typecheck.Value) []route {
+	return r.followFrom(r.types.Input(r.poll), answer)
+}
+
+// followFrom returns the ways that an answer may take to a poll in an environment; nil if there are too many.
+func (r *router) followFrom(env typecheck.Env, answer typecheck.Value) []route {
 	w := &walk{router: r, on: map[string]bool{}}
-	w.step(r.poll, r.types.Input(r.poll), answer, route{})
+	w.step(r.poll, env, answer, route{})
 	if w.steps > maxSteps {
 		return nil
 	}
@@ -405,6 +411,20 @@ func endOf(routes []route) End {
 // endsIn tells whether one of some routes has an end.
 func endsIn(routes []route, end End) bool {
 	return slices.ContainsFunc(routes, func(way route) bool { return way.ends == end })
+}
+
+// mayPollOn tells whether one of some routes leads back to the poll.
+func mayPollOn(routes []route) bool {
+	return endsIn(routes, PollsOn)
+}
+
+// pathsOf are the states on some routes, as a text.
+func pathsOf(routes []route) string {
+	var b strings.Builder
+	for _, r := range routes {
+		b.WriteString(strings.Join(r.path, "\x00") + "\x01")
+	}
+	return b.String()
 }
 
 // isJudged tells whether an end is of a lap that comes to its end: it does not poll the same job on.

@@ -44,6 +44,7 @@ func (r *reading) fill() {
 			broken, severity, _ := r.judge(&row)
 			rule = fmt.Sprint(broken, severity)
 		}
+		r.addMixed(&row, value, trunk)
 		i := 0
 		for i < len(r.Rows) && (len(row.Values) == 0 || rules[i] != rule || !r.Rows[i].says(&row)) {
 			i++
@@ -55,6 +56,24 @@ func (r *reading) fill() {
 		r.Rows, rules = append(r.Rows, row), append(rules, rule)
 	}
 	sortRows(r.Rows)
+}
+
+// addMixed adds to a row where its value leads beside jobs with others.
+func (r *reading) addMixed(row *Row, value string, trunk int) {
+	if value == anyOther {
+		value = otherValue
+	}
+	ways := r.takenBy(value)
+	for _, m := range r.mixed[value] {
+		ways = addRoutes(ways, m.routes)
+	}
+	end, routes := r.endOf(row.Meaning, ways), r.targetsOf(ways, trunk)
+	if r.listing == nil || end == row.Ends && slices.Equal(routes, row.Routes) {
+		return
+	}
+	row.Mixed, row.Split = true, false
+	row.Routes, row.Ends = routes, end
+	row.Forks = r.forksOf(row, ways, trunk)
 }
 
 // describe says what is known of a value that has a row.
@@ -74,7 +93,7 @@ func (r *reading) describe(row *Row, value string) {
 // says tells whether a row says of its values what another says of its own.
 func (o *Row) says(row *Row) bool {
 	return o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member && o.Partial == row.Partial && o.Later == row.Later &&
-		o.Change == row.Change && o.Held == row.Held && o.Kind == row.Kind && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
+		o.Change == row.Change && o.Held == row.Held && o.Mixed == row.Mixed && o.Kind == row.Kind && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 		slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 }
 

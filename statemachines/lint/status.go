@@ -25,7 +25,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	of := r.sayMeaning(row, names)
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
 	switch {
-	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(row)):
+	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(r.routes[row.Values[0]])):
 		if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
 			return StatusPollsOn, diag.Warning, r.sayWrongEnd(of, row.Meaning, row.Ends, to) + ", unless the job may have this status before it begins"
 		}
@@ -159,13 +159,41 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 	if row.Meaning != MeansUnclear || row.Ends != EndsSuccess && row.Ends != GoesOn || len(row.Routes) != 1 {
 		return "", 0, ""
 	}
-	steps := strings.Split(items().ReplaceAllString(row.Member, ""), ".")
-	seen := javasdk.MemberName(steps[max(0, len(steps)-2)])
-	if c.mentions(seen) {
+	if c.looksAt(beyond(r.status.path, row.Member)) {
 		return "", 0, ""
 	}
 	return StatusUnclear, diag.Danger, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
 		list(row.Values), r.Operation, first(row.Routes), javasdk.MemberPath(row.Member))
+}
+
+// beyond is the first member of a path that another does not go through, or what leads to it: LastCrawl of
+// Crawler.LastCrawl.Status beyond Crawler.State. It is as Step Functions spells it.
+func beyond(path, second string) string {
+	before, steps := strings.Split(items().ReplaceAllString(path, ""), "."), strings.Split(items().ReplaceAllString(second, ""), ".")
+	i := 0
+	for i < len(steps)-1 && i < len(before) && steps[i] == before[i] {
+		i++
+	}
+	return javasdk.MemberName(steps[i])
+}
+
+// looksAt tells whether the definition reads a member, and for more than a variable that nothing reads.
+func (c *checker) looksAt(name string) bool {
+	if !c.mentions(name) {
+		return false
+	}
+	unread := 0
+	for s := range c.machine.All {
+		if s.Assign == nil {
+			continue
+		}
+		for _, m := range s.Assign.Object {
+			if !c.mentions("$" + m.Name) {
+				unread += strings.Count(strings.Join(appendTexts(nil, m.Value), " "), name)
+			}
+		}
+	}
+	return strings.Count(c.text, name) > unread
 }
 
 // failsByRule tells whether a rule of a Choice, and not its Default, leads the values of
@@ -195,9 +223,9 @@ func first(names []string) string {
 	return names[0]
 }
 
-// worksOn tells whether the way back to the poll goes through Tasks that a job that
+// worksOn tells whether ways back to the poll go through Tasks that a job that
 // runs does not go through: they may start it anew.
-func (r *reading) worksOn(row *Row) bool {
+func (r *reading) worksOn(ways []route) bool {
 	usual := map[string]bool{}
 	for value, routes := range r.routes {
 		if r.status.meaning(r.judges, value) == MeansRunning {
@@ -208,12 +236,9 @@ func (r *reading) worksOn(row *Row) bool {
 			}
 		}
 	}
-	for _, route := range r.routes[row.Values[0]] {
-		if slices.ContainsFunc(route.tasks, func(task string) bool { return !usual[task] }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ways, func(way route) bool {
+		return slices.ContainsFunc(way.tasks, func(task string) bool { return !usual[task] })
+	})
 }
 
 // joinsSuccess tells whether a row leaves the loop for a state for which a success

@@ -14,13 +14,22 @@ func (c *checker) checkStatuses(r *reading) {
 		if len(row.Values) == 0 {
 			continue
 		}
-		rule, severity, text := r.judge(row)
+		alike := r.rowOfAlike(row)
+		routes := r.wrong(alike)
+		rule, severity, text := r.judge(alike)
 		if rule == "" {
-			rule, severity, text = c.judgeUnclear(r, row)
+			rule, severity, text = c.judgeUnclear(r, alike)
 		}
 		if rule == "" {
-			rule, severity, text = c.judgeUnfinished(r, row)
+			rule, severity, text = c.judgeUnfinished(r, alike)
 		}
+		switch {
+		case rule == "":
+			rule, severity, text, routes = r.judgeMixed(row)
+		case row.Mixed:
+			text = "if all jobs have the status: " + text
+		}
+		row.Meanwhile = alike.Meanwhile
 		row.Apart = rule == "" && row.endsOtherwise()
 		if rule != "" && c.isMisspelt(r, row) {
 			continue
@@ -32,7 +41,7 @@ func (c *checker) checkStatuses(r *reading) {
 			severity = diag.Warning // the call before the loop and its ends do not agree, or the job may be of another kind
 		}
 		row.Rule, row.Severity = rule, severity
-		s, field := r.decisionOf(r.wrong(row))
+		s, field := r.decisionOf(routes)
 		if row.FailsAt != "" && !row.Lacks {
 			s, field = r.failingField(row)
 		}

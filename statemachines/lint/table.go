@@ -39,6 +39,9 @@ type Loop struct {
 	// if the loop looks at none that the catalogue knows. Then there are no Rows.
 	Status string
 	Rows   []Row
+	// Together tells that the loop looks at several jobs of one answer: it counts those with a status, or asks whether
+	// all or any have it.
+	Together bool
 	// Unjudged says why a loop that asks AWS for a status has no Rows; empty if it has, or asks
 	// for none.
 	Unjudged string
@@ -89,6 +92,9 @@ type Row struct {
 	// Held tells that the job waits for somebody's call, such as an approval, and has not ended. Of MeansFailure a
 	// waiter gives such a job up, and a loop may as well poll on.
 	Held bool
+	// Mixed tells of a row of a loop that looks at jobs Together that the other jobs decide, too, where the values lead:
+	// Routes, Ends and Forks are those beside any others. Rule is about jobs that are all alike, or beside successes.
+	Mixed bool
 	// Kind is the kind of job that alone gets to the values, as "JobType SCHEDULED", where the machine does not start
 	// that kind, which OtherKind tells, or nobody knows.
 	Kind      string

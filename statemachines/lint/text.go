@@ -309,8 +309,9 @@ func (r *Row) sayFailing() string {
 	return doesOf[r.Ends] + " by a Catch of " + r.Error
 }
 
-// forks tells whether the row says where each of its ways ends; a finding says it instead.
-func (r *Row) forks() bool { return len(r.Forks) > 0 && r.Rule == "" && r.Seconds == nil }
+// forks tells whether the row says where each of its ways ends; a finding says it instead, but for jobs that the loop
+// looks at together.
+func (r *Row) forks() bool { return len(r.Forks) > 0 && (r.Rule == "" && r.Seconds == nil || r.Mixed) }
 
 // sayForks says where each of several ways ends.
 func (r *Row) sayForks() string {
@@ -341,6 +342,9 @@ func (l *Loop) notes() [][2]string {
 	var notes [][2]string
 	if l.Unjudged != "" {
 		notes = append(notes, [2]string{"  " + l.DescribeUnjudged(), ""})
+	}
+	if slices.ContainsFunc(l.Rows, func(r Row) bool { return r.Mixed }) {
+		notes = append(notes, [2]string{"  looks at several jobs together: where a row has several states, the other jobs decide", ""})
 	}
 	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop, EarlyBound, BoundFirst)})
 	for _, more := range []string{l.DescribeRunning(), l.Bound.DescribePast()} {

@@ -44,7 +44,7 @@ func (c *checker) sayUnjudged(l *loop, p *polled) string {
 	case looks.status && others != "":
 		return fmt.Sprintf("%q decides by %s and by %s", choice.Name, path, others)
 	case looks.status && strings.Contains(path, "[]") && !looks.first:
-		return fmt.Sprintf("%q may look at several jobs: lint judges %s of one", choice.Name, path)
+		return fmt.Sprintf("%q may look at several jobs, and more than %s decides where it leads", choice.Name, path)
 	case looks.status && !looks.computes && isFollowed(choice):
 		return fmt.Sprintf("%q leads %s several ways: another rule or state decides, too", choice.Name, path)
 	case looks.status:

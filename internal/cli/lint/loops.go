@@ -28,6 +28,7 @@ type pollLoop struct {
 	Entry       string     `json:"entry,omitempty"`
 	Start       string     `json:"start,omitempty"`
 	StatusPath  string     `json:"statusPath,omitempty"`
+	Together    bool       `json:"together,omitempty"`
 	Rows        []loopRow  `json:"rows,omitempty"`
 	Unjudged    string     `json:"unjudged,omitempty"`
 	Errors      []errorRow `json:"errors,omitempty"`
@@ -53,6 +54,7 @@ type loopRow struct {
 	Later         bool           `json:"later,omitempty"`
 	Meanwhile     bool           `json:"meanwhile,omitempty"`
 	Held          bool           `json:"held,omitempty"`
+	Mixed         bool           `json:"mixed,omitempty"`
 	Kind          string         `json:"kind,omitempty"`
 	OtherKind     bool           `json:"otherKind,omitempty"`
 	Apart         bool           `json:"apart,omitempty"`
@@ -138,8 +140,8 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	out := pollLoop{
 		File: d.File, Machine: d.ID, Weight: d.Weight, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
 		Bound:    newLoopBound(&l.Bound),
-		Unjudged: l.Unjudged,
-		Retries:  l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Unjudged: l.Unjudged, Together: l.Together,
+		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turns, LastSeconds: l.Lasts.Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
 	out.Pointer = l.TurnsAt().Position.Pointer
@@ -166,7 +168,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 
 func newLoopRow(r *lint.Row) loopRow {
 	row := loopRow{
-		Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held,
+		Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Mixed: r.Mixed,
 		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
 		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),
