@@ -56,6 +56,8 @@ type Problem struct {
 	OwnWords string `json:"-"`
 	// Missing is the name of a member that the value at fault lacks.
 	Missing string `json:"-"`
+	// File is the file of Line and Column, where it is another than the definition's.
+	File string `json:"-"`
 	// Source is the line of the text at fault, shortened around the column.
 	Source string `json:"source,omitempty"`
 
@@ -131,6 +133,9 @@ var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 func (p Problem) String() string {
 	var b strings.Builder
 	if p.Line > 0 {
+		if p.File != "" {
+			b.WriteString(oneLine.Replace(p.File) + ":")
+		}
 		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
 	}
 	if p.Pointer != "" {

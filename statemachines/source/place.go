@@ -84,7 +84,7 @@ func (d *Definition) place(name int, n *jsontree.Node, v *value) Place {
 	}
 	p.From, p.To = v.origin(), v.in.endOrigin(v.end())
 	written := strings.TrimSpace(string(v.in.file.bytes[p.From:p.To]))
-	p.Literal = p.Literal && v.parts == nil && !strings.HasPrefix(written, "&") && (v.kind != jsontree.String || v.text == n.Text) &&
+	p.Literal = p.Literal && (v.parts == nil || v.written) && !strings.HasPrefix(written, "&") && (v.kind != jsontree.String || v.text == n.Text) &&
 		(v.kind >= jsontree.Array || !v.hasSubstitute())
 	return p
 }
@@ -149,6 +149,9 @@ func (v *value) child(step string) *value {
 func (t *text) endOrigin(end int) int {
 	if end == 0 {
 		return t.origin(0)
+	}
+	if i := t.find(end - 1); i >= 0 && t.spans[i].file == nil && t.spans[i].end > 0 {
+		return t.spans[i].end
 	}
 	last := t.origin(end - 1)
 	after := t.file.bytes[min(last, len(t.file.bytes)):]

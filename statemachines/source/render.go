@@ -47,43 +47,48 @@ func (r *renderer) value(v *value, depth int, repeated bool) {
 	if v.kind >= jsontree.Array {
 		r.written[v] = true
 	}
-	at := v.origin()
 	switch v.kind {
 	case jsontree.Object:
-		r.put("{", at)
+		r.write("{", v)
 		for i, m := range v.members {
 			if i > 0 {
-				r.put(",", at)
+				r.write(",", v)
 			}
-			r.put("\n", at)
+			r.write("\n", v)
 			r.quote(m.name)
-			r.put(": ", m.name.origin())
+			r.write(": ", m.name)
 			r.value(m.value, depth+1, repeated)
 		}
-		r.put("}", at)
+		r.write("}", v)
 	case jsontree.Array:
-		r.put("[", at)
+		r.write("[", v)
 		for i, item := range v.items {
 			if i > 0 {
-				r.put(",\n", at)
+				r.write(",\n", v)
 			}
 			r.value(item, depth+1, repeated)
 		}
-		r.put("]", at)
+		r.write("]", v)
 	case jsontree.String:
 		r.quote(v)
 	case jsontree.Null:
-		r.put("null", at)
+		r.write("null", v)
 	default:
-		r.put(v.text, at)
+		r.write(v.text, v)
 	}
+}
+
+// write writes bytes that come from where a value stands.
+func (r *renderer) write(s string, v *value) {
+	r.from = v.in.file
+	r.put(s, v.origin())
 }
 
 // quote writes a string. What JSON escapes stays at its character's place.
 func (r *renderer) quote(v *value) {
 	chars := v.chars()
-	at := v.origin()
-	r.put(`"`, at)
+	r.write(`"`, v)
+	r.from = chars.file
 	from := 0
 	for i, b := range chars.bytes {
 		if b >= ' ' && b != '"' && b != '\\' {
@@ -91,9 +96,12 @@ func (r *renderer) quote(v *value) {
 		}
 		r.copy(chars, from, i)
 		escaped := jsontree.Quote(string(b))
-		r.put(string(escaped[1:len(escaped)-1]), chars.origin(i))
+		f, origin := chars.originFile(i)
+		r.from = f
+		r.put(string(escaped[1:len(escaped)-1]), origin)
+		r.from = chars.file
 		from = i + 1
 	}
 	r.copy(chars, from, len(chars.bytes))
-	r.put(`"`, at)
+	r.write(`"`, v)
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"sort"
 	"unicode/utf8"
 
@@ -35,6 +36,10 @@ type span struct {
 	at     int // byte of the text
 	origin int // byte of the file
 	exact  bool
+	// end is the byte of the file behind what the bytes stand for; 0 if they all come from
+	// one byte, or stand there.
+	end  int
+	file *file // nil for that of the text
 }
 
 // whole returns the text of a file.
@@ -42,13 +47,40 @@ func (f *file) whole() *text {
 	return &text{file: f, bytes: f.bytes, spans: []span{{exact: true}}}
 }
 
-// origin returns the byte of the file that a byte of the text comes from.
+// find returns the index of the span that has a byte of the text; -1 for none.
+func (t *text) find(at int) int {
+	return sort.Search(len(t.spans), func(i int) bool { return t.spans[i].at > at }) - 1
+}
+
+// origin returns the byte of the file that a byte of the text comes from. One of another
+// file stands behind what comes before it from this one.
 func (t *text) origin(at int) int {
-	i := sort.Search(len(t.spans), func(i int) bool { return t.spans[i].at > at }) - 1
+	i := t.find(at)
 	if i < 0 {
 		return 0
 	}
-	return t.spans[i].from(at)
+	if t.spans[i].file == nil {
+		return t.spans[i].from(at)
+	}
+	for before := i - 1; before >= 0; before-- {
+		if s := t.spans[before]; s.file == nil {
+			return s.from(t.spans[before+1].at-1) + 1
+		}
+	}
+	for _, s := range t.spans[i:] {
+		if s.file == nil {
+			return s.origin
+		}
+	}
+	return 0
+}
+
+// originFile returns the file that a byte of the text comes from, and its byte there.
+func (t *text) originFile(at int) (*file, int) {
+	if i := t.find(at); i >= 0 && t.spans[i].file != nil {
+		return t.spans[i].file, t.spans[i].from(at)
+	}
+	return t.file, t.origin(at)
 }
 
 func (s span) from(at int) int {
@@ -65,7 +97,7 @@ func (t *text) problem(at int, pointer, message string) diag.Problem {
 
 // isFile tells whether the text is that of the file, unchanged.
 func (t *text) isFile() bool {
-	return len(t.spans) == 1 && t.spans[0] == span{exact: true} && len(t.bytes) == len(t.file.bytes)
+	return len(t.spans) == 1 && t.spans[0] == (span{exact: true}) && len(t.bytes) == len(t.file.bytes)
 }
 
 // move places a problem of the text in the file. One without a place stays as it
@@ -74,9 +106,17 @@ func (t *text) move(p diag.Problem) diag.Problem {
 	if p.Line == 0 || t.isFile() {
 		return p
 	}
-	offset := t.origin(t.read.offset(t.bytes, p.Line, p.Column))
-	line, column := t.written.place(t.file.bytes, offset)
-	moved := diag.AtPlace(t.file.bytes, offset, line, column, p.Pointer, p.Message)
+	f, offset := t.originFile(t.read.offset(t.bytes, p.Line, p.Column))
+	offset = min(offset, len(f.bytes))
+	written := &t.written
+	if f != t.file {
+		written = new(ruler)
+	}
+	line, column := written.place(f.bytes, offset)
+	moved := diag.AtPlace(f.bytes, offset, line, column, p.Pointer, p.Message)
+	if f != t.file {
+		moved.File = f.name
+	}
 	moved.Severity, moved.Suggestion, moved.Missing = p.Severity, p.Suggestion, p.Missing
 	return moved
 }
@@ -130,17 +170,29 @@ func (r *ruler) place(text []byte, offset int) (line, column int) {
 }
 
 // writer makes a text.
-type writer struct{ out text }
+type writer struct {
+	out text
+	// from is the file that put and follow write from; nil for that of the text.
+	from *file
+}
 
 // put writes bytes that all come from one byte of the file.
 func (w *writer) put(s string, origin int) {
 	if s == "" {
 		return
 	}
-	if last := len(w.out.spans) - 1; last < 0 || w.out.spans[last].exact || w.out.spans[last].origin != origin {
-		w.out.spans = append(w.out.spans, span{at: len(w.out.bytes), origin: origin})
+	if last := len(w.out.spans) - 1; last < 0 || w.out.spans[last].exact || w.out.spans[last].origin != origin || w.out.spans[last].end > 0 || w.out.spans[last].file != w.from {
+		w.out.spans = append(w.out.spans, span{at: len(w.out.bytes), origin: origin, file: w.from})
 	}
 	w.out.bytes = append(w.out.bytes, s...)
+}
+
+// stand writes bytes that stand for some of the file.
+func (w *writer) stand(s string, from, to int) {
+	if s != "" {
+		w.out.spans = append(w.out.spans, span{at: len(w.out.bytes), origin: from, end: to, file: w.from})
+		w.out.bytes = append(w.out.bytes, s...)
+	}
 }
 
 // copy writes bytes of another text.
@@ -148,32 +200,43 @@ func (w *writer) copy(t *text, from, to int) {
 	if from >= to {
 		return
 	}
-	i := max(0, sort.Search(len(t.spans), func(i int) bool { return t.spans[i].at > from })-1)
+	origin := w.from
+	i := max(0, t.find(from))
 	for at := from; at < to; i++ {
 		end := to
 		if i+1 < len(t.spans) {
 			end = min(end, t.spans[i+1].at)
 		}
 		s := t.spans[i]
-		if !s.exact {
+		w.from = cmp.Or(s.file, origin)
+		switch {
+		case s.end > 0:
+			w.stand(string(t.bytes[at:end]), s.origin, s.end)
+		case !s.exact:
 			w.put(string(t.bytes[at:end]), s.origin)
-		} else {
+		default:
 			w.follow(t.bytes[at:end], s.from(at))
 		}
 		at = end
 	}
+	w.from = origin
 }
 
 // follow writes bytes that stand in the file as they do here.
 func (w *writer) follow(b []byte, origin int) {
 	n := len(w.out.bytes)
-	if last := len(w.out.spans) - 1; last < 0 || !w.out.spans[last].exact || w.out.spans[last].from(n) != origin {
-		w.out.spans = append(w.out.spans, span{at: n, origin: origin, exact: true})
+	if last := len(w.out.spans) - 1; last < 0 || !w.out.spans[last].exact || w.out.spans[last].from(n) != origin || w.out.spans[last].file != w.from {
+		w.out.spans = append(w.out.spans, span{at: n, origin: origin, exact: true, file: w.from})
 	}
 	w.out.bytes = append(w.out.bytes, b...)
 }
 
 func (w *writer) text(f *file) *text {
 	w.out.file = f
+	for i := range w.out.spans {
+		if w.out.spans[i].file == f {
+			w.out.spans[i].file = nil
+		}
+	}
 	return &w.out
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -33,7 +34,9 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	}
 	report := func(f lint.Finding) {
 		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
-			found = append(found, Finding{file: d.File, machine: d.ID, weight: d.Weight, Rule: f.Rule, Problem: f.Problem, body: f})
+			found = append(found, Finding{
+				file: cmp.Or(f.Problem.File, d.File), machine: d.ID, weight: d.Weight, Rule: f.Rule, Problem: f.Problem, body: f,
+			})
 		}
 	}
 	for _, p := range d.Validate(as, o.integrations...) {
