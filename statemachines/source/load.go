@@ -88,6 +88,8 @@ type loader struct {
 	// them.
 	bytes, rendered int
 	sized           map[string]bool // files that are part of bytes
+	// terraform are the modules of Terraform that are read; nil until one is.
+	terraform *modules
 }
 
 func newLoader(o Options) *loader {
@@ -178,6 +180,12 @@ func (l *loader) loadMatch(ctx context.Context, name string) (found []*Definitio
 	case !info.Mode().IsRegular():
 		l.pass(name)
 		return nil, true, nil
+	case isTerraform(name):
+		found, err = l.terraformModules().readModule(path.Dir(name), path.Clean(name), "")
+		if len(found) == 0 && err == nil {
+			l.pass(name)
+		}
+		return found, len(found) == 0, err
 	}
 	text, err := l.read(ctx, name)
 	if err != nil || l.Skip != nil && l.Skip(name, text) {
@@ -237,6 +245,9 @@ func (l *loader) cutID(name string) (file, id string, found bool) {
 // readNamed reads a file that the user names, and of it the state machine of that
 // ID, if there is one.
 func (l *loader) readNamed(ctx context.Context, name, id string) ([]*Definition, error) {
+	if info, err := fs.Stat(l.FS, name); name != Stdin && (isTerraform(name) || err == nil && info.IsDir()) {
+		return l.loadModule(name, id, info)
+	}
 	text, err := l.read(ctx, name)
 	if err != nil {
 		return nil, err
@@ -247,8 +258,27 @@ func (l *loader) readNamed(ctx context.Context, name, id string) ([]*Definition,
 	return l.readText(name, id, text)
 }
 
+// loadModule reads the module of a file or a folder, and of it the state machine of that
+// address, if there is one.
+func (l *loader) loadModule(name, address string, info fs.FileInfo) ([]*Definition, error) {
+	folder, file := path.Dir(name), path.Clean(name)
+	if info != nil && info.IsDir() {
+		folder, file = path.Clean(name), ""
+	}
+	all, err := l.terraformModules().readModule(folder, file, address)
+	if err == nil && len(all) == 0 {
+		return nil, errorf("%s has no state machine: expected a resource of type aws_sfn_state_machine, or a module with a definition", name)
+	}
+	return all, err
+}
+
 // readText returns the definitions of a file, or the one of that ID.
 func (l *loader) readText(name, id string, text []byte) ([]*Definition, error) {
+	if name == Stdin && hclBlock().Match(text) {
+		m := l.terraformModules()
+		m.stdin = text
+		return m.readModule(".", "", id)
+	}
 	if len(text) > maxFileBytes {
 		return nil, errorf("%s has more than %d bytes, which is more than is read", name, maxFileBytes)
 	}

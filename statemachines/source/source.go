@@ -1,7 +1,7 @@
 // Package source finds state machine definitions where people keep them: in JSON and
-// YAML, in templates of SAM, CloudFormation and the CDK, in serverless.yml, in plans and
-// states of Terraform, in answers of AWS, in folders. It makes of each the JSON that
-// asl.Parse reads, and places problems in the file that the user wrote.
+// YAML, in templates of SAM, CloudFormation and the CDK, in serverless.yml, in modules,
+// plans and states of Terraform, in answers of AWS, in folders. It makes of each the JSON
+// that asl.Parse reads, and places problems in the file that the user wrote.
 //
 //	definitions, err := source.Load(ctx, []string{"template.yaml"}, source.Options{})
 //	for _, d := range definitions {
@@ -63,6 +63,8 @@ const (
 	FormComposed Form = "composed"
 	// FormDeployed is what AWS has: there is no file.
 	FormDeployed Form = "deployed"
+	// FormTerraform is what an expression of Terraform's makes.
+	FormTerraform Form = "terraform"
 )
 
 // Definition is a state machine definition and where it stands. It serves one
@@ -191,9 +193,13 @@ func (d *Definition) LocateError(err error) error {
 	}
 }
 
-// LocatePosition returns a position in Text as one in File.
+// LocatePosition returns a position in Text as one in File. What another file gives stands
+// where File uses it.
 func (d *Definition) LocatePosition(p asl.Position) asl.Position {
 	moved := d.Locate(diag.Problem{Line: p.Line, Column: p.Column})
+	if moved.File != "" {
+		moved = d.text.problem(new(ruler).offset(d.text.bytes, p.Line, p.Column), "", "")
+	}
 	p.Line, p.Column = moved.Line, moved.Column
 	return p
 }

@@ -16,14 +16,15 @@ const maxEntries = 200_000
 const maxPassed = 10
 
 // skippedFolders hold no definition of the user's own.
-var skippedFolders = []string{"node_modules", ".git", ".aws-sam", ".serverless"}
+var skippedFolders = []string{"node_modules", ".git", ".aws-sam", ".serverless", ".terraform"}
 
 // walk reads the definitions and templates below a folder. A file that one of
 // them names is read with the values of its template, not once more by itself.
 func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 	var all []*Definition
 	var unread []error
-	var passed []*file // the first that hold something else, if nothing is found
+	var passed []*file   // the first that hold something else, if nothing is found
+	var modules []string // folders of Terraform's
 	entries := 0
 	err := fs.WalkDir(l.FS, root, func(name string, entry fs.DirEntry, err error) error {
 		switch entries++; {
@@ -37,6 +38,11 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 		case entry.IsDir():
 			if name != root && (slices.Contains(skippedFolders, entry.Name()) || strings.HasPrefix(entry.Name(), "asset.")) {
 				return fs.SkipDir
+			}
+			return nil
+		case entry.Type().IsRegular() && isTerraform(entry.Name()):
+			if folder := path.Dir(name); !slices.Contains(modules, folder) {
+				modules = append(modules, folder)
 			}
 			return nil
 		case !entry.Type().IsRegular() || !hasDefinitions(entry.Name()):
@@ -68,8 +74,12 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(modules) > 0 {
+		found, err := l.terraformModules().walkModules(modules)
+		all, unread = append(all, found...), append(unread, err)
+	}
 	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.Template == "" && l.named[d.File] })
-	if len(all) == 0 && unread == nil {
+	if len(all) == 0 && errors.Join(unread...) == nil {
 		return nil, errors.Join(append([]error{errorf("%s has no state machine definition and no template with one", root)}, syntaxErrors(passed)...)...)
 	}
 	return all, errors.Join(unread...)

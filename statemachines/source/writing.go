@@ -10,6 +10,9 @@ type Writing struct {
 	// Quote is the quotation mark of the string that has the text; 0 if the text stands
 	// as it is.
 	Quote byte
+	// Template tells that Terraform reads the text as a template, and HCL that the
+	// definition is an object in its language.
+	Template, HCL bool
 	// Sub tells that Fn::Sub reads the text.
 	Sub bool
 	// Pieces tells that a function puts the text together from several strings.

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -21,7 +22,7 @@ import (
 
 // sourceSuites are small inputs in the forms in which people keep definitions. A case is
 // a row of tests/sources/expected.tsv.
-var sourceSuites = []suite{{name: "field-sources", folder: "field/sources", cases: 36, run: runSources}}
+var sourceSuites = []suite{{name: "field-sources", folder: "field/sources", cases: 61, run: runSources}}
 
 // sourceCase is a row of the table.
 type sourceCase struct {
@@ -112,7 +113,7 @@ func (c *sourceCase) addLoops(t *testing.T, folder string, d *source.Definition,
 	for s := range m.All {
 		if s.Name == "Look" && c.place == "-" {
 			p := d.Locate(m.Problem(s.Position.Pointer, ""))
-			file := strings.TrimPrefix(d.File, folder+"/")
+			file := strings.TrimPrefix(cmp.Or(p.File, d.File), folder+"/")
 			c.place = fmt.Sprintf("%s:%d:%d", file, p.Line, p.Column)
 		}
 	}

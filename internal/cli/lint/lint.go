@@ -45,6 +45,11 @@ begins anew, and so does one 24 hours later. The file is yours alone to read (mo
 states:ListStateMachines and states:DescribeStateMachine, and kms:Decrypt for such
 keys.
 
+A module of Terraform is read as it is written, with the modules that it calls: name a
+.tf file, a folder, or one machine: main.tf#aws_sfn_state_machine.nightly. Findings
+stand in the heredoc, the jsonencode or the file that has the text. Variables have
+their defaults, or --substitute NAME=VALUE.
+
 Findings:
   ERROR    AWS rejects the definition, or no program can read the waiter
   DANGER   it deploys but cannot work
@@ -67,6 +72,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
   jobpoller lint template.yaml
   jobpoller lint serverless.yml
   aws stepfunctions describe-state-machine --state-machine-arn ARN | jobpoller lint -
+  jobpoller lint 'infra/main.tf#aws_sfn_state_machine.nightly' --substitute stage=prod
   jobpoller lint -o json statemachines/ cdk.out
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
