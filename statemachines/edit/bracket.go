@@ -15,7 +15,7 @@ func (d *document) change(p planned) ([]change, error) {
 	case Before, Behind, Remove, Rename:
 		own = n.parent
 		if !n.isPlaced() {
-			return nil, d.refuse(p.At, n.parent, "an alias (*) or a merge key (<<) gives the value")
+			return nil, d.refuse(p.At, n.parent, "%s gives the value", d.elsewhere())
 		}
 	case Replace, Append:
 	}
@@ -48,7 +48,7 @@ func (d *document) change(p planned) ([]change, error) {
 		}
 		p.node, p.Op = n.children[len(n.children)-1], Behind
 		if !p.node.isPlaced() {
-			return nil, d.refuse(p.At, n, "an alias (*) or a merge key (<<) gives the last value")
+			return nil, d.refuse(p.At, n, "%s gives the last value", d.elsewhere())
 		}
 		changes, err = d.insert(p)
 	case Before, Behind:
@@ -82,9 +82,10 @@ func (d *document) insertInBrackets(p planned) []change {
 	within := n.parent
 	text := pen.bracket(p.text, newRole(within, p.name), d.indent(n.start()), d.isFlat(within))
 	if within.kind == jsontree.Object {
-		text = pen.key(p.name, true) + pen.colon() + text
+		text = pen.member(p.name, text)
 	}
 	margin, alone := d.margin(n.start())
+	separator := pen.separator(within.kind, alone)
 	gap := pen.eol + margin
 	if !alone {
 		gap = d.gap(n, pen)
@@ -94,19 +95,15 @@ func (d *document) insertInBrackets(p planned) []change {
 		if alone {
 			at = d.aboveComments(at, margin)
 		}
-		return []change{{p.At, at, at, text + "," + gap}}
+		return []change{{p.At, at, at, text + separator + gap}}
 	}
-	if alone && d.isYAML() { // a comment stays with its line
-		rest := d.text[n.to:]
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			rest = bytes.TrimRight(rest[:i], "\r")
+	if end, comma, found := d.commentEnd(n); alone && found { // a comment stays with its line
+		if comma {
+			return []change{{p.At, end, end, gap + text}}
 		}
-		if blank := bytes.TrimLeft(rest, " \t"); len(blank) > 0 && blank[0] == '#' {
-			end := n.to + len(rest)
-			return []change{{p.At, n.to, n.to, ","}, {p.At, end, end, gap + text}}
-		}
+		return []change{{p.At, n.to, n.to, separator}, {p.At, end, end, gap + text}}
 	}
-	return []change{{p.At, n.to, n.to, "," + gap + text}}
+	return []change{{p.At, n.to, n.to, separator + gap + text}}
 }
 
 // gap is what stands behind the comma beside a node.
@@ -127,13 +124,13 @@ func (d *document) gap(n *node, pen *pen) string {
 
 // aboveComments is the place above the comments that stand above a line with a margin.
 func (d *document) aboveComments(at int, margin string) int {
-	for d.isYAML() {
+	for d.isYAML() || d.writing.HCL {
 		begin := at - len(margin)
 		if begin == 0 {
 			break
 		}
 		above := bytes.LastIndexByte(d.text[:begin-1], '\n') + 1
-		if !bytes.HasPrefix(d.text[above:begin], []byte(margin+"#")) {
+		if line, ok := bytes.CutPrefix(d.text[above:begin], []byte(margin)); !ok || !d.isComment(line) {
 			break
 		}
 		at = above + len(margin)
@@ -144,7 +141,7 @@ func (d *document) aboveComments(at int, margin string) int {
 // fill writes the first member or item of an empty object or array.
 func (d *document) fill(p planned) ([]change, error) {
 	n := p.node
-	if !n.bracket || bytes.IndexByte(d.text[n.from:n.to], '#') >= 0 {
+	if !n.bracket || len(bytes.TrimSpace(d.text[n.from+1:n.to-1])) > 0 {
 		return nil, d.refuse(p.At, n, "the text of an empty object or array has a comment")
 	}
 	raw := list('[', [][]byte{p.text.Raw()}, ']')
@@ -186,7 +183,7 @@ func (d *document) removeInBrackets(p planned) ([]change, error) {
 		c.from, c.to = before.to, n.to
 	}
 	if c.from > n.start() || c.to < n.to {
-		return nil, d.refuse(p.At, n, "an alias (*) or a merge key (<<) stands beside it")
+		return nil, d.refuse(p.At, n, "%s stands beside it", d.elsewhere())
 	}
 	around := string(d.text[c.from:n.start()]) + string(d.text[n.to:c.to])
 	if strings.Trim(around, " \t\r\n,") != "" {

@@ -112,7 +112,7 @@ func open(file []byte, read Read) (*document, error) {
 	if out.writing.Pieces {
 		return nil, &Error{Reason: "a function of the template puts the definition together from several strings"}
 	}
-	if out.writing.Quote != 0 {
+	if out.isMapped() {
 		out.text = d.Text
 	}
 	root, places, err := d.Places()
@@ -123,6 +123,12 @@ func open(file []byte, read Read) (*document, error) {
 	return out, nil
 }
 
+// isMapped tells whether the text is not the file, but what a string or a template there
+// says.
+func (d *document) isMapped() bool {
+	return d.writing.Quote != 0 || d.writing.Template && !d.writing.Tree
+}
+
 // node finds a value and those inside of it.
 func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member, places map[*jsontree.Node]source.Place) *node {
 	n := &node{data: data, kind: data.Kind, parent: parent, label: m.Name, name: -1, literal: true}
@@ -130,7 +136,7 @@ func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member, pl
 	case d.writing.Tree:
 		p := places[data]
 		n.name, n.from, n.to, n.literal = p.Name, p.From, p.To, p.Literal
-	case d.writing.Quote != 0:
+	case d.isMapped():
 		n.name, n.from, n.to = m.Offset, data.Offset, data.End
 	default:
 		if m.Offset >= 0 {
@@ -138,7 +144,12 @@ func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member, pl
 		}
 		n.from, n.to = d.Span(data.Offset, data.End)
 	}
-	if !d.writing.Tree && n.kind < jsontree.Array {
+	switch {
+	case d.writing.Tree:
+	case d.writing.Template: // the brackets are those of an object or array
+		n.literal = d.IsWritten(data.Offset, data.Offset+1) && d.IsWritten(data.End-1, data.End) &&
+			(n.kind >= jsontree.Array || d.IsWritten(data.Offset, data.End))
+	case n.kind < jsontree.Array:
 		from, to := d.Span(data.Offset, data.End)
 		n.literal = d.writing.Quote != 0 && to-from >= data.End-data.Offset || bytes.Equal(d.file[from:to], data.Raw())
 	}
@@ -157,15 +168,25 @@ func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member, pl
 func (d *document) check(at string, n *node) error {
 	for ; n != nil; n = n.parent {
 		switch {
+		case d.writing.HCL && n.literal: // a reference may give what is around it
+			return nil
 		case anchored().Match(d.text[min(n.from, len(d.text)):]):
 			return d.refuse(at, n, "an anchor (&) gives its value to other places, which would change, too")
 		case !n.literal:
 			return d.refuse(at, n, "a function or placeholder gives the value")
 		case !n.isPlaced():
-			return d.refuse(at, n, "an alias (*) or a merge key (<<) gives the value")
+			return d.refuse(at, n, "%s gives the value", d.elsewhere())
 		}
 	}
 	return nil
+}
+
+// elsewhere is what gives values that stand at another place.
+func (d *document) elsewhere() string {
+	if d.writing.HCL {
+		return "an expression"
+	}
+	return "an alias (*) or a merge key (<<)"
 }
 
 var anchored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:![^ \t\r\n]*[ \t]+)?&`) })
@@ -211,7 +232,7 @@ func (d *document) write(all []change) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.writing.Quote != 0 {
+		if d.isMapped() {
 			from, to = d.Span(c.from, c.to)
 		}
 		if c.from < last || from < at {
@@ -227,6 +248,9 @@ func (d *document) write(all []change) ([]byte, error) {
 
 // encode writes a text as the string around it has it.
 func (d *document) encode(c change) (string, error) {
+	if d.writing.Template {
+		return d.encodeTemplate(c)
+	}
 	switch d.writing.Quote {
 	case '"':
 		quoted := string(jsontree.Quote(c.text))

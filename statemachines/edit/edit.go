@@ -194,7 +194,7 @@ func (d *document) takes(object *node, name string, plan changesOf) bool {
 // parse reads a value as it is written in this file: HCL takes "%{" for the start of a
 // directive, in JSONata a blank may follow the "{%".
 func (d *document) parse(value json.RawMessage) (*jsontree.Node, error) {
-	if !d.writing.Sub && bytes.Contains(d.file, []byte("${")) {
+	if !d.writing.Sub && !d.writing.Template && !d.writing.HCL && bytes.Contains(d.file, []byte("${")) {
 		value = bytes.ReplaceAll(bytes.ReplaceAll(value, []byte(`"{%{`), []byte(`"{% {`)), []byte(`}%}"`), []byte(`} %}"`))
 		if bytes.Contains(value, []byte("%{")) {
 			return nil, fmt.Errorf(`"%%{" would start a directive of a template`)
@@ -234,7 +234,7 @@ func (d *document) refuse(at string, n *node, format string, args ...any) error 
 		return e
 	}
 	offset := n.start()
-	if d.writing.Quote != 0 {
+	if d.isMapped() {
 		offset, _ = d.Span(offset, offset)
 	}
 	p := diag.At(d.file, offset, "", "")

@@ -240,6 +240,67 @@ var forms = map[string]func(r *rand.Rand, v *value) string{
 	"string in single quotes": func(r *rand.Rand, v *value) string {
 		return templateHead + "      DefinitionString: '" + strings.ReplaceAll(newHand(r, false).bracket(v, "", true), "'", "''") + "'\n" + templateTail
 	},
+	"heredoc": func(r *rand.Rand, v *value) string {
+		return inModule("<<EOF\n" + escapeTemplate(newHand(r, false).bracket(v, "", false)) + "\nEOF")
+	},
+	"heredoc that is indented": func(r *rand.Rand, v *value) string {
+		margin := pick(r, "    ", "\t")
+		return inModule("<<-EOF\n" + margin + escapeTemplate(newHand(r, false).bracket(v, margin, false)) + "\n" + pick(r, "", "  ") + "EOF")
+	},
+	"string of HCL": func(r *rand.Rand, v *value) string {
+		return inModule(escapeTemplate(quote(newHand(r, false).bracket(v, "", false))))
+	},
+	"object of HCL": func(r *rand.Rand, v *value) string {
+		h := newHand(r, false)
+		h.comments = r.IntN(2) == 0
+		return inModule("jsonencode(" + h.hcl(v, "  ", pick(r, " = ", " = ", ": ", "="), r.IntN(3) == 0, r.IntN(3) > 0, false) + ")")
+	},
+}
+
+// inModule is a module with a definition.
+func inModule(definition string) string {
+	return "# ours\nresource \"aws_sfn_state_machine\" \"m\" {\n  definition = " + definition + "\n}\n"
+}
+
+// escapeTemplate writes what Terraform reads as a template.
+func escapeTemplate(text string) string {
+	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(text)
+}
+
+// hcl writes a value in Terraform's language.
+func (h *hand) hcl(v *value, margin, colon string, quoted, commas, flat bool) string {
+	if v.kind == 's' {
+		return escapeTemplate(v.scalar)
+	}
+	flat = flat || h.r.IntN(10) < h.chance
+	var parts []string
+	for _, c := range v.children {
+		text := h.hcl(c, margin+h.unit, colon, quoted, commas, flat)
+		if v.kind == '{' {
+			name := quote(c.name)
+			if word := strings.IndexFunc(c.name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0; word && !quoted {
+				name = c.name
+			}
+			text = name + colon + text
+		}
+		parts = append(parts, text)
+	}
+	closing := map[byte]string{'{': "}", '[': "]"}[v.kind]
+	switch {
+	case len(parts) == 0:
+		return string(v.kind) + closing
+	case flat:
+		return string(v.kind) + h.pad + strings.Join(parts, h.comma) + h.pad + closing
+	}
+	out := string(v.kind) + "\n"
+	for i, part := range parts {
+		comma := ","
+		if v.kind == '{' && !commas || i == len(parts)-1 && h.r.IntN(2) == 0 {
+			comma = ""
+		}
+		out += h.above(margin+h.unit) + margin + h.unit + part + comma + h.comment() + "\n"
+	}
+	return out + margin + closing
 }
 
 const (

@@ -11,7 +11,10 @@ import (
 
 // scalar writes a string, number, boolean or null.
 func (p *pen) scalar(v *jsontree.Node, role string, inBrackets bool) string {
-	if !p.isYAML() || v.Kind != jsontree.String {
+	switch {
+	case p.writing.HCL:
+		return p.scalarHCL(v)
+	case !p.isYAML() || v.Kind != jsontree.String:
 		return string(v.Raw())
 	}
 	var quote byte
@@ -32,7 +35,10 @@ func (p *pen) scalar(v *jsontree.Node, role string, inBrackets bool) string {
 
 // key writes the name of a member.
 func (p *pen) key(name string, inBrackets bool) string {
-	if !p.isYAML() {
+	switch {
+	case p.writing.HCL:
+		return p.keyHCL(name)
+	case !p.isYAML():
 		return string(jsontree.Quote(name))
 	}
 	var quote byte

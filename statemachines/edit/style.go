@@ -159,6 +159,9 @@ var colonAtEnd = regexp.MustCompile(`[ \t]*:[ \t]*$`)
 
 // colon is what stands between a name and its value.
 func (p *pen) colon() string {
+	if p.writing.HCL {
+		return p.colonHCL()
+	}
 	colon := ": "
 	p.at.near(func(n *node) bool {
 		if n.name < 0 || n.from <= n.name || n.parent.bracket != (p.at.parent == nil || p.at.parent.bracket) {
@@ -211,13 +214,18 @@ func (p *pen) bracket(v *jsontree.Node, role, margin string, flat bool) string {
 		return p.scalar(v, role, true)
 	}
 	flat = flat || p.isShort(v, role, p.isFlat)
-	var parts []string
+	var parts, names, values []string
 	inner := margin + p.unit()
 	for _, item := range v.Items {
 		parts = append(parts, p.bracket(item, itemOf(role), inner, flat))
 	}
 	for _, m := range v.Members {
-		parts = append(parts, p.key(m.Name, true)+p.colon()+p.bracket(m.Value, m.Name, inner, flat))
+		name, value := p.key(m.Name, true), p.bracket(m.Value, m.Name, inner, flat)
+		names, values = append(names, name), append(values, value)
+		parts = append(parts, name+p.colon()+value)
+	}
+	if p.writing.HCL && !flat && v.Kind == jsontree.Object {
+		parts = p.membersHCL(names, values)
 	}
 	open, closing := "[", "]"
 	if v.Kind == jsontree.Object {
@@ -230,5 +238,5 @@ func (p *pen) bracket(v *jsontree.Node, role, margin string, flat bool) string {
 		pad, gap := p.blanks(v.Kind)
 		return open + pad + strings.Join(parts, ","+gap) + pad + closing
 	}
-	return open + p.eol + inner + strings.Join(parts, ","+p.eol+inner) + p.eol + margin + closing
+	return open + p.eol + inner + strings.Join(parts, p.separator(v.Kind, true)+p.eol+inner) + p.eol + margin + closing
 }

@@ -36,7 +36,7 @@ func (d *Definition) Place(pointer string) (Place, bool) {
 		name = -1
 		if v != nil {
 			if member := v.nameOf(step); member != nil {
-				name = member.origin()
+				name = d.nameAt(member)
 			}
 			v = v.child(step)
 		} else if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
@@ -67,8 +67,16 @@ func (d *Definition) addPlaces(places map[*jsontree.Node]Place, name int, n *jso
 		d.addPlaces(places, -1, item, v.items[i])
 	}
 	for i, m := range n.Members {
-		d.addPlaces(places, v.members[i].name.origin(), m.Value, v.members[i].value)
+		d.addPlaces(places, d.nameAt(v.members[i].name), m.Value, v.members[i].value)
 	}
+}
+
+// nameAt is where the name of a member stands; -1 if another file has it.
+func (d *Definition) nameAt(name *value) int {
+	if name.in.file != d.text.file {
+		return -1
+	}
+	return name.origin()
 }
 
 // place is that of a value: v where the definition is a part of what File says.
@@ -79,8 +87,11 @@ func (d *Definition) place(name int, n *jsontree.Node, v *value) Place {
 		p.Literal = n.Kind >= jsontree.Array || string(d.text.file.bytes[p.From:p.To]) == string(n.Raw())
 		return p
 	}
-	if v.function != nil {
+	if v.function != nil && (!v.written || v.in.file != d.text.file) {
 		v, p.Literal = v.function, false
+	}
+	if v.in.file != d.text.file { // another file's
+		return Place{Name: name}
 	}
 	p.From, p.To = v.origin(), v.in.endOrigin(v.end())
 	written := strings.TrimSpace(string(v.in.file.bytes[p.From:p.To]))

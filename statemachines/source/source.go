@@ -13,6 +13,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
@@ -105,6 +106,7 @@ type Definition struct {
 	tree    *jsontree.Node // of Text; nil until it is asked for
 	quoted  []quotedValue
 	writing Writing
+	pieces  []piece   // of a text that a module of Terraform puts together
 	origin  *template // nil without one
 	pointer string    // into a document that is no template
 	title   string    // the name at AWS of what ID is an address of; empty if it is not known
@@ -134,6 +136,10 @@ func (d *Definition) Title() string {
 	name := filepath.Base(d.File)
 	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".asl")
 }
+
+// IsOfModule tells whether a module of Terraform makes the state machine: others may have
+// the same text.
+func (d *Definition) IsOfModule() bool { return isTerraform(cmp.Or(d.Template, d.File)) }
 
 // Reference is what a template puts in for a placeholder at a deployment, such as
 // Function.Arn; else the placeholder's own name.

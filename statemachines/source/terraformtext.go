@@ -95,18 +95,21 @@ func (w *moduleWriter) tokenName(h *terraform.Hole) string {
 
 // pieces writes a text. What is unknown becomes a placeholder, with quotes outside of the
 // strings of JSON.
-func (w *moduleWriter) pieces(out *writer, t terraform.Text, json bool) {
+func (w *moduleWriter) pieces(out *writer, t terraform.Text, json bool, note func(at int, p terraform.Piece, placeholder string)) {
 	var quotes terraform.Quotes
 	for _, p := range t {
 		out.from = w.fileOf(p.At.File)
+		at := len(out.out.bytes)
 		if p.Hole != nil {
 			token := w.token(p.Hole)
 			if json && !quotes.Inside {
 				token = `"` + token + `"`
 			}
 			out.stand(token, p.At.From, p.At.To)
+			note(at, p, token)
 			continue
 		}
+		note(at, p, "")
 		quotes.Read(p.Text)
 		if p.Exact {
 			out.follow([]byte(p.Text), p.At.From)
@@ -114,6 +117,16 @@ func (w *moduleWriter) pieces(out *writer, t terraform.Text, json bool) {
 			out.stand(p.Text, p.At.From, p.At.To)
 		}
 	}
+}
+
+// piece is a part of the definition's text.
+func (w *moduleWriter) piece(at int, p terraform.Piece, placeholder string) piece {
+	own := p.At.File == w.d.File
+	made := piece{at: at, spelling: p.Spelling, written: own && (p.Exact || p.Escaped), placeholder: placeholder}
+	if own && placeholder != "" {
+		made.site = string(w.fileOf(p.At.File).bytes[p.At.From:p.At.To])
+	}
+	return made
 }
 
 // mainFile is the file that most bytes of a text come from.
@@ -131,10 +144,12 @@ func (w *moduleWriter) mainFile(t terraform.Text) *file {
 // definitionText reads a definition that is a text.
 func (w *moduleWriter) definitionText(machine terraform.Machine) {
 	var out writer
-	w.pieces(&out, machine.Text, !machine.YAML)
 	f := w.mainFile(machine.Text)
-	t := out.text(f)
 	w.d.File = f.name
+	w.pieces(&out, machine.Text, !machine.YAML, func(at int, p terraform.Piece, placeholder string) {
+		w.d.pieces = append(w.d.pieces, w.piece(at, p, placeholder))
+	})
+	t := out.text(f)
 	if machine.YAML {
 		w.d.YAML = true
 		w.d.readYAML(t)
@@ -146,19 +161,26 @@ func (w *moduleWriter) definitionText(machine terraform.Machine) {
 		}
 	}
 	w.d.writing.Template = true
+	if kind := w.d.Spelling(0); w.d.YAML && kind != terraform.Plain && kind != terraform.Template {
+		w.d.writing.Pieces = true
+	}
+	if t.isFile() && len(w.d.pieces) == 1 && w.d.pieces[0].spelling == terraform.Plain {
+		w.d.Form, w.d.writing.Template = FormFile, false
+	}
 }
 
 // object reads a definition that Terraform encodes as JSON.
 func (w *moduleWriter) object(v *terraform.Value) {
+	w.d.File = v.At.File
 	root := (&valueMaker{w, map[*terraform.Value]*value{}}).value(v)
-	w.d.File = root.in.file.name
 	t, problems := render(root)
 	if problems != nil {
 		w.d.Problems = append(w.d.Problems, problems...)
 		return
 	}
 	w.d.root, w.d.text, w.d.Text = root, t, t.bytes
-	w.d.writing.HCL = strings.HasSuffix(w.d.File, ".tf") || strings.HasSuffix(w.d.File, ".tofu")
+	w.d.writing.HCL = strings.HasSuffix(w.d.File, ".tf") || strings.HasSuffix(w.d.File, ".tofu") || w.d.File == Stdin
+	w.d.writing.Pieces = !w.d.writing.HCL
 }
 
 // valueMaker makes values of those of a module. They share what those share.
@@ -219,7 +241,11 @@ func (m *valueMaker) placed(at terraform.Place) *value {
 
 func (m *valueMaker) text(v *value, t terraform.Text) {
 	var out writer
-	m.pieces(&out, t, false)
+	m.pieces(&out, t, false, func(_ int, p terraform.Piece, placeholder string) {
+		if placeholder != "" {
+			m.d.pieces = append(m.d.pieces, m.piece(0, p, placeholder))
+		}
+	})
 	v.kind = jsontree.String
 	v.parts = out.text(v.in.file)
 	v.text = string(v.parts.bytes)

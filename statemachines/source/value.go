@@ -19,7 +19,8 @@ type value struct {
 	after int // after its last byte; 0: see end
 	spelt spelling
 	parts *text // of a string that was put together
-	// written tells that one with parts stands in its file as it is, nevertheless.
+	// written tells that a value of Terraform's stands in its file as it is, also with parts
+	// or where a reference gives it.
 	written bool
 	// function is the value that gives this one, which stands in it; nil for none.
 	function *value

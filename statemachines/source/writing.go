@@ -1,6 +1,11 @@
 package source
 
-import "github.com/jobpoller/jobpoller/internal/jsontree"
+import (
+	"sort"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/source/terraform"
+)
 
 // Writing says how a definition is written in File.
 type Writing struct {
@@ -24,6 +29,59 @@ func (d *Definition) Writing() Writing {
 	w := d.writing
 	w.Tree = d.root != nil
 	return w
+}
+
+// piece is a part of a text that a module of Terraform puts together.
+type piece struct {
+	at       int // byte of the text
+	spelling terraform.Spelling
+	// written tells that it stands in File, but for escapes.
+	written bool
+	// placeholder stands in the text for what File says: site.
+	placeholder, site string
+}
+
+// piecesIn are the parts that bytes of Text come from.
+func (d *Definition) piecesIn(from, to int) []piece {
+	i := max(0, sort.Search(len(d.pieces), func(i int) bool { return d.pieces[i].at > from })-1)
+	end := i
+	for end < len(d.pieces) && (d.pieces[end].at < to || end == i) {
+		end++
+	}
+	return d.pieces[i:end]
+}
+
+// Spelling says how the text around a byte of Text stands in File, of a text that Terraform
+// puts together.
+func (d *Definition) Spelling(at int) terraform.Spelling {
+	if d.root != nil {
+		at = 0 // a text of YAML has one
+	}
+	for _, p := range d.piecesIn(at, at+1) {
+		return p.spelling
+	}
+	return terraform.Computed
+}
+
+// IsWritten tells whether bytes of Text stand in File, but for escapes of Terraform's.
+func (d *Definition) IsWritten(from, to int) bool {
+	for _, p := range d.piecesIn(from, to) {
+		if !p.written {
+			return false
+		}
+	}
+	return len(d.pieces) > 0
+}
+
+// Sites are what File says for placeholders of Text, such as "${var.queue}".
+func (d *Definition) Sites() map[string]string {
+	sites := map[string]string{}
+	for _, p := range d.pieces {
+		if p.site != "" {
+			sites[p.placeholder] = p.site
+		}
+	}
+	return sites
 }
 
 // Span returns where bytes of Text stand in File.

@@ -54,18 +54,18 @@ func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fix FILE|ARN",
 		Short: "Repair the poll loops of a definition, or replace them",
-		Long: `Fix makes the smallest edit that mends what lint finds in a poll loop: in JSON, YAML
-and templates, in place. It runs the machine before and after on the same answers:
-every status, each error of the service, jobs that end late or never. An edit that
-changes anything besides the finding is not made. Each repair says in one line which
-runs end otherwise, and how, and shows its diff.
+		Long: `Fix makes the smallest edit that mends what lint finds in a poll loop: in JSON, YAML,
+templates and modules of Terraform, in place. It runs the machine before and after on
+the same answers: every status, each error of the service, jobs that end late or
+never. An edit that changes anything besides the finding is not made. Each repair says
+in one line which runs end otherwise, and how, and shows its diff.
 
 --write makes the repairs that are sure. Others depend on what you meant: fix offers
 them, and --accept RULE@STATE makes one, with the sure ones. A finding that fix
 cannot mend alone stays, with the reason. "-" reads standard input. For a definition
-in a string of a template, and for cdk.out, fix prints the repairs. So it does for
-the ARN of a state machine, a version or an execution: fix CALLS AWS to read the
-definition, and changes nothing there.
+in a string of a template, for cdk.out, and where Terraform computes the text, fix
+prints the repairs. So it does for the ARN of a state machine, a version or an
+execution: fix CALLS AWS to read the definition, and changes nothing there.
 
 A loop without a bound gets one: --max-wait, or as many polls as its history holds.
 
@@ -92,6 +92,7 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
   jobpoller fix poller.asl.json --write --max-wait 2h
   jobpoller fix poller.asl.json --accept unretried-task@GetStatus
   jobpoller fix poller.asl.json --replace --only GetStatus --write
+  jobpoller fix 'main.tf#aws_sfn_state_machine.nightly' --write --max-wait 2h
   jobpoller fix template.yaml#Poller --replace --strategy retry-task --max-delay 10s
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
   jobpoller fix poller.asl.json --replace --schedule schedule.json
@@ -273,10 +274,16 @@ func (o *fixOptions) open(c *cobra.Command, name string) (e *edited, read func(f
 			return nil, nil, kit.Usage("%w", err)
 		}
 	}
-	read = func(file []byte) (*source.Definition, error) {
+	read = reader(c, name, d.File, values)
+	return &edited{Machine: m, text: text}, read, nil
+}
+
+// reader reads a definition out of another text of its file.
+func reader(c *cobra.Command, name, file string, values map[string]string) func(text []byte) (*source.Definition, error) {
+	return func(text []byte) (*source.Definition, error) {
 		left := maps.Clone(values)
 		for {
-			d, err := source.LoadOne(c.Context(), name, source.Options{Values: left, FS: overlay{d.File, file}, Stdin: bytes.NewReader(file)})
+			d, err := source.LoadOne(c.Context(), name, source.Options{Values: left, FS: overlay{file, text}, Stdin: bytes.NewReader(text)})
 			unused, ok := errors.AsType[*source.ValueError](err)
 			if !ok {
 				return d, err
@@ -284,7 +291,6 @@ func (o *fixOptions) open(c *cobra.Command, name string) (e *edited, read func(f
 			delete(left, unused.Name) // it was for the loop that is gone
 		}
 	}
-	return &edited{Machine: m, text: text}, read, nil
 }
 
 // edit replaces the loops of a definition: in its file, if that has it as a value,
@@ -323,6 +329,9 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 	return e, err
 }
 
+// computedReason is why a definition of a Terraform module has no place to be changed at.
+const computedReason = "Terraform puts the definition together there"
+
 // staysInFile says why the file of a definition is not changed; empty if it is.
 func (o *fixOptions) staysInFile(d *source.Definition) string {
 	switch {
@@ -332,6 +341,10 @@ func (o *fixOptions) staysInFile(d *source.Definition) string {
 		return "cdk synth makes it, so the change belongs into the app"
 	case d.Copied:
 		return "it is an answer of AWS, or a plan or state of a tool, so the change belongs into what the definition comes from"
+	case d.Form == source.FormTerraform && o.replace:
+		return computedReason
+	case d.Form == source.FormTerraform:
+		return ""
 	case d.Form != source.FormFile && d.Form != source.FormInline:
 		return "the definition is a text in a string there"
 	default:

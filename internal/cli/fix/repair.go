@@ -91,17 +91,20 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		return err
 	}
 	reason := o.staysInFile(e.Definition)
+	_, unplaced := edit.Apply(e.text, read)
+	if unplaced != nil && e.Definition.Form == source.FormTerraform {
+		reason = computedReason
+	}
 	if reason != "" && (o.write || len(o.accept) > 0) {
 		return kit.Usage("--write: fix does not change %s: %s. Without --write it prints the repairs", name, reason)
 	}
 	file, text := e.Definition.File, e.text
-	if _, err := edit.Apply(text, read); err != nil || isSynthesized(e.Definition) || e.Definition.Copied {
+	if unplaced != nil || isSynthesized(e.Definition) || e.Definition.Copied {
 		file = e.Definition.Name // as it is read out of there
-		var apart bytes.Buffer
-		if err := json.Indent(&apart, e.Definition.Text, "", "  "); err != nil {
+		if text, err = layOut(e.Definition); err != nil {
 			return kit.Usage("%s: %w", name, err)
 		}
-		text, read = apart.Bytes(), readApart(c, e.Definition)
+		read = readApart(c, e.Definition)
 	}
 	options := fix.RepairOptions{
 		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express,
@@ -118,7 +121,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}}
 	switch {
 	case reason != "":
-		out.hint = "fix does not change the file: " + reason
+		out.hint = unchanged + reason
 	case name != kit.Stdin:
 		out.hint = "--write changes the file"
 	}
@@ -129,7 +132,15 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		}
 		out.Repairs = append(out.Repairs, one)
 	}
+	if err := out.addByHand(c, e.Definition, after, read, options); err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
 	if o.write || len(o.accept) > 0 {
+		if e.Definition.IsOfModule() {
+			if err := o.checkSiblings(c, e, after, options); err != nil {
+				return err
+			}
+		}
 		if out.Written, err = e.write(after); err != nil {
 			return err
 		}
@@ -152,6 +163,16 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	return nil
 }
 
+// unchanged is what the hint begins with where repairs are printed alone.
+const unchanged = "fix does not change the file: "
+
+// layOut is the text of a definition, a member a line.
+func layOut(d *source.Definition) ([]byte, error) {
+	var text bytes.Buffer
+	err := json.Indent(&text, d.Text, "", "  ")
+	return text.Bytes(), err
+}
+
 // readApart reads what becomes of a definition that is in no file of its own: the text of the
 // definition alone.
 func readApart(c *cobra.Command, d *source.Definition) edit.Read {
@@ -162,6 +183,35 @@ func readApart(c *cobra.Command, d *source.Definition) edit.Read {
 		}
 		return again, err
 	}
+}
+
+// addByHand adds the diffs of repairs that have no place in the files of a Terraform module:
+// of the text that Terraform makes.
+func (r *repaired) addByHand(c *cobra.Command, d *source.Definition, file []byte, read edit.Read, o fix.RepairOptions) error {
+	if d.Form != source.FormTerraform || r.hint == unchanged+computedReason || !slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Class == fix.Refused }) {
+		return nil
+	}
+	left, err := read(file)
+	if err != nil {
+		return err
+	}
+	text, err := layOut(left)
+	if err != nil {
+		return err
+	}
+	o.Sure, o.Accept = false, nil
+	_, all, err := fix.RepairFile(c.Context(), text, readApart(c, left), o)
+	if err != nil {
+		return err
+	}
+	for i, one := range r.Repairs {
+		for _, other := range all {
+			if one.Class == fix.Refused && other.Class != fix.Refused && other.Name() == one.Name() {
+				r.Repairs[i].Diff = fix.Diff(d.Name, d.Name, other.Before, other.After)
+			}
+		}
+	}
+	return nil
 }
 
 // write writes the repairs as JSON, or as text.
@@ -181,7 +231,10 @@ func (r *repaired) print(c *cobra.Command) error {
 		switch {
 		case one.Class == fix.Refused:
 			b.wrap("%s stays: %s", one.Name(), one.Reason)
-			b.text.WriteString("\n")
+			if one.Diff != "" {
+				b.wrap("  as a change of the text that Terraform makes:")
+			}
+			terminal.Fprintf(&b.text, "%s\n", terminal.Lines(one.Diff))
 			continue
 		case one.Made:
 			terminal.Fprintf(&b.text, "%s\n", names)

@@ -267,7 +267,7 @@ func (e *evaluator) file(name string, at Place, source string) *Value {
 	whole := Place{name, 0, len(text)}
 	v := &Value{Kind: String, At: whole, Written: true}
 	if len(text) > 0 {
-		v.Text = Text{{Text: string(text), At: whole, Exact: true}}
+		v.Text = Text{{Text: string(text), At: whole, Exact: true, Spelling: Plain}}
 	}
 	return v
 }
@@ -314,7 +314,7 @@ func (e *evaluator) renderText(v *Value, args []*Value, s scope, at Place, sourc
 	if ok && len(text) == 1 && text[0].Exact && text[0].At.From == 0 {
 		return e.fromTemplate(text[0].At.File, args, s, at, source)
 	}
-	u := &unit{}
+	u := &unit{mixed: true}
 	for _, p := range text {
 		if ok = ok && p.Hole == nil && (u.file == "" || u.file == p.At.File); !ok {
 			break

@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -75,7 +76,9 @@ func (e *evaluator) eval(x hclsyntax.Expression, s scope) *Value {
 	switch x := x.(type) {
 	case *hclsyntax.LiteralValueExpr:
 		v := fromCty(x.Val, source, at, e.budget)
-		v.Written = true
+		if v.Written = true; v.Kind == Number && json.Valid([]byte(source)) {
+			v.Literal = source
+		}
 		return v
 	case *hclsyntax.TemplateExpr:
 		return e.compose(x, s, at)
@@ -122,7 +125,11 @@ func (e *evaluator) eval(x hclsyntax.Expression, s scope) *Value {
 	case *hclsyntax.BinaryOpExpr:
 		return e.operate(x.Op, source, at, e.eval(x.LHS, s), e.eval(x.RHS, s))
 	case *hclsyntax.UnaryOpExpr:
-		return e.operate(x.Op, source, at, e.eval(x.Val, s))
+		v := e.operate(x.Op, source, at, e.eval(x.Val, s))
+		if _, ok := x.Val.(*hclsyntax.LiteralValueExpr); ok && v.Kind == Number && json.Valid([]byte(source)) {
+			v.Literal, v.Written = source, true
+		}
+		return v
 	}
 	return unknownValue(source, at)
 }

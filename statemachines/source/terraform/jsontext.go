@@ -153,7 +153,7 @@ func (d *decoder) value(data *Data) *Value {
 	if made := d.made[data]; made != nil {
 		return made
 	}
-	v := &Value{Kind: data.Kind, At: d.parts.place(data.From, data.To), Written: true}
+	v := &Value{Kind: data.Kind, At: d.parts.place(data.From, data.To)}
 	d.made[data] = v
 	if !d.budget.take(len(data.Text) + pieceBytes) {
 		v.Kind, v.Hole = Unknown, &Hole{}

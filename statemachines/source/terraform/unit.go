@@ -18,6 +18,8 @@ type unit struct {
 	// origins are the bytes of the file that those of the unit come from, and one behind
 	// the last; nil if the unit is the file.
 	origins []int
+	// mixed tells that the unit was made of parts of the file.
+	mixed bool
 }
 
 // place is where bytes of the unit stand in the file.
@@ -77,9 +79,17 @@ func (us units) around(r hcl.Range) Place {
 func (us units) literal(value string, r hcl.Range, quoted bool) Text {
 	u := us.of(r)
 	w := aligner{unit: u, value: value, at: min(r.Start.Byte, len(u.bytes)), end: min(r.End.Byte, len(u.bytes)), quoted: quoted}
+	switch {
+	case u.origins == nil && quoted:
+		w.spelling = Quoted
+	case u.origins == nil:
+		w.spelling = Template
+	case !quoted && !u.mixed:
+		w.spelling = InJSON
+	}
 	for w.done < len(value) {
 		if !w.next() {
-			w.put(len(value)-w.done, w.at, w.end) // the places of the rest are not known
+			w.out = append(w.out, Piece{Text: value[w.done:], At: u.place(w.at, w.end)}) // the places of the rest are not known
 			break
 		}
 	}
@@ -93,6 +103,8 @@ type aligner struct {
 	at, end int // bytes of the unit
 	quoted  bool
 	out     Text
+
+	spelling Spelling
 }
 
 // next aligns what stands next in the value.
@@ -163,7 +175,7 @@ func (w *aligner) follow() {
 // piece is a text that stands in the unit as it is.
 func (w *aligner) piece(text string, from, to int) Text {
 	if w.unit.origins == nil {
-		return Text{{Text: text, At: w.unit.place(from, to), Exact: true}}
+		return Text{{Text: text, At: w.unit.place(from, to), Exact: true, Spelling: w.spelling}}
 	}
 	var out Text
 	for start := 0; start < len(text); {
@@ -177,14 +189,14 @@ func (w *aligner) piece(text string, from, to int) Text {
 			end--
 			exact, last = true, w.unit.origins[from+end]
 		}
-		out = append(out, Piece{Text: text[start:end], At: Place{w.unit.file, w.unit.origins[from+start], last}, Exact: exact})
+		out = append(out, Piece{Text: text[start:end], At: Place{w.unit.file, w.unit.origins[from+start], last}, Exact: exact, Escaped: !exact, Spelling: w.spelling})
 		start = end
 	}
 	return out
 }
 
 func (w *aligner) put(n, from, to int) {
-	w.out = append(w.out, Piece{Text: w.value[w.done : w.done+n], At: w.unit.place(from, to)})
+	w.out = append(w.out, Piece{Text: w.value[w.done : w.done+n], At: w.unit.place(from, to), Escaped: true, Spelling: w.spelling})
 	w.done += n
 }
 

@@ -80,9 +80,27 @@ type Piece struct {
 	Hole *Hole // nil if the text is known
 	At   Place
 	// Exact tells that each byte stands in the file as it does here, from At.From on. Else
-	// all come from the bytes of At.
-	Exact bool
+	// all come from the bytes of At, which are an escape of them if Escaped is set.
+	Exact, Escaped bool
+	Spelling       Spelling
 }
+
+// Spelling is how text stands in its file.
+type Spelling uint8
+
+// The spellings.
+const (
+	// Computed is text that stands in no file as it is.
+	Computed Spelling = iota
+	// Plain is the text of a file that Terraform takes as it is.
+	Plain
+	// Template is that of a heredoc, or of a file that is a template.
+	Template
+	// Quoted is that of a string in quotes, which is a template.
+	Quoted
+	// InJSON is that of a template in a string of JSON.
+	InJSON
+)
 
 func (v *Value) get(name string) *Value {
 	for i := len(v.Members) - 1; i >= 0; i-- {
@@ -184,7 +202,7 @@ func (v *Value) standsAt(at Place) *Value {
 	moved.At, moved.Written, moved.encodes = at, false, nil
 	moved.Text = slices.Clone(v.Text)
 	for i := range moved.Text {
-		moved.Text[i].At, moved.Text[i].Exact = at, false
+		moved.Text[i] = Piece{Text: moved.Text[i].Text, Hole: moved.Text[i].Hole, At: at}
 	}
 	return &moved
 }

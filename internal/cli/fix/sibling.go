@@ -1,0 +1,72 @@
+package fix
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"path"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+// siblings are the other definitions of a Terraform module that a change of the file
+// changes, one of several that say the same.
+func (e *edited) siblings(c *cobra.Command, values map[string]string, after []byte) ([]*source.Definition, error) {
+	d := e.Definition
+	folder := []string{path.Dir(cmp.Or(d.Template, d.File))}
+	before, err := source.Load(c.Context(), folder, source.Options{Values: values})
+	if _, unused := errors.AsType[*source.ValueError](err); err != nil && !unused {
+		return nil, err
+	}
+	changed, err := source.Load(c.Context(), folder, source.Options{Values: values, FS: overlay{d.File, after}})
+	if _, unused := errors.AsType[*source.ValueError](err); err != nil && !unused {
+		return nil, err
+	}
+	texts := map[string][]byte{}
+	for _, other := range changed {
+		texts[other.Name] = other.Text
+	}
+	seen := map[string]bool{string(d.Text): true}
+	var all []*source.Definition
+	for _, other := range before {
+		if other.Name != d.Name && !seen[string(other.Text)] && !bytes.Equal(other.Text, texts[other.Name]) {
+			seen[string(other.Text)] = true
+			all = append(all, other)
+		}
+	}
+	return all, nil
+}
+
+// checkSiblings makes sure that a change of the file is right for each definition that has
+// a part of it: their own repairs are the same change.
+func (o *fixOptions) checkSiblings(c *cobra.Command, e *edited, after []byte, options fix.RepairOptions) error {
+	values, err := kit.Substitutions(o.substitutes).Values()
+	if err != nil {
+		return err
+	}
+	siblings, err := e.siblings(c, values, after)
+	if err != nil {
+		return kit.Usage("%w", err)
+	}
+	for _, other := range siblings {
+		options.Express = o.express || other.Type == asl.Express
+		same := false
+		if other.File == e.Definition.File {
+			repaired, _, err := fix.RepairFile(c.Context(), e.text, reader(c, other.Name, other.File, values), options)
+			if c.Context().Err() != nil {
+				return c.Context().Err()
+			}
+			same = err == nil && bytes.Equal(repaired, after)
+		}
+		if !same {
+			return kit.Usage("--write: %s gives the text of %s, too, for which the repairs are others. "+
+				"Repair it by hand, or pass --max-wait for one bound of all", e.Definition.File, other.Name)
+		}
+	}
+	return nil
+}
