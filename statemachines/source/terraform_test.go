@@ -234,9 +234,10 @@ func TestTerraformMessages(t *testing.T) {
 		"a variable":          {map[string]string{"main.tf": moduleText("var.a") + "variable \"a\" {}\n"}, diag.Note, "main.tf:2:16", ask},
 		"no definition":       {map[string]string{"main.tf": "resource \"aws_sfn_state_machine\" \"m\" {\n}\n"}, diag.Note, "main.tf:1:34", ask},
 		"a part that is open": {map[string]string{"main.tf": moduleText(`"{\"StartAt\": \"A\" ${var.rest}"`) + "variable \"rest\" {}\n"}, diag.Note, "main.tf:2:16", "var.rest"},
-		"broken HCL":          {map[string]string{"main.tf": moduleText("<<EOF\n{}\nEOF") + "locals {\n  a = [\n}\n"}, diag.Error, "main.tf:8:1", "Terraform cannot read this"},
-		"a directive":         {map[string]string{"main.tf": moduleText("<<EOF\n{\"StartAt\": \"{%{'a': 1}%}\"}\nEOF")}, diag.Error, "main.tf:3:14", `"{%%{"`},
-		"a broken template":   {map[string]string{"main.tf": moduleText(`templatefile("t", {})`), "t": "{\n\"a\": \"${\"\n}"}, diag.Error, "t:2:", "Terraform cannot read this"},
+		"broken JSON with an open part in a string": {map[string]string{"main.tf": moduleText("<<EOF\n{\"StartAt\": \"${var.a}\" \"States\": {}}\nEOF") + "variable \"a\" {}\n"}, diag.Error, "main.tf:3:24", "not valid JSON"},
+		"broken HCL":        {map[string]string{"main.tf": moduleText("<<EOF\n{}\nEOF") + "locals {\n  a = [\n}\n"}, diag.Error, "main.tf:8:1", "Terraform cannot read this"},
+		"a directive":       {map[string]string{"main.tf": moduleText("<<EOF\n{\"StartAt\": \"{%{'a': 1}%}\"}\nEOF")}, diag.Error, "main.tf:3:14", `"{%%{"`},
+		"a broken template": {map[string]string{"main.tf": moduleText(`templatefile("t", {})`), "t": "{\n\"a\": \"${\"\n}"}, diag.Error, "t:2:", "Terraform cannot read this"},
 		"a directive in a file": {map[string]string{
 			"main.tf": moduleText(`templatefile("t", {})`), "t": "{\n\"a\": \"{%{'a': 1}%}\"\n}"}, diag.Error, "t:2:7", `"{%%{"`},
 		"no such file":       {map[string]string{"main.tf": moduleText(`file("none.json")`)}, diag.Warning, "main.tf:2:16", "none.json"},
@@ -252,7 +253,7 @@ func TestTerraformMessages(t *testing.T) {
 			all, err := source.Load(t.Context(), []string{"."}, source.Options{FS: files})
 			require.NoError(t, err)
 			for _, d := range all {
-				for _, p := range d.Problems {
+				for _, p := range d.Validate(asl.Standard) {
 					at := fmt.Sprintf("%s:%d:%d", cmp.Or(p.File, d.File), p.Line, p.Column)
 					if p.Severity == c.severity && strings.HasPrefix(at, c.at) && strings.Contains(p.Message, c.says) {
 						return

@@ -63,11 +63,27 @@ func growing() map[string]string {
 	}
 }
 
+// TestTerraformGrowth: modules that say much in few bytes are read in little time and memory.
+func TestTerraformGrowth(t *testing.T) {
+	for name, text := range growing() {
+		t.Run(name, func(t *testing.T) {
+			requireCheap(t, text, "%{ for x in a }${a}${templatefile(\"t\", {a = a})}%{ endfor }", "main.tf")
+		})
+	}
+}
+
 // FuzzTerraform: nothing panics, and what is read of some bytes takes little time and
 // memory. What is read of a module is JSON, or has a problem.
 func FuzzTerraform(f *testing.F) {
-	for _, text := range growing() {
-		f.Add(text, "%{ for x in a }${a}${templatefile(\"t\", {a = a})}%{ endfor }", false)
+	for _, form := range moduleForms {
+		template := ""
+		for name, text := range form.files {
+			if !strings.HasPrefix(name, "main.tf") {
+				template = text
+			}
+		}
+		f.Add(strings.ReplaceAll(form.files["main.tf"], "x.json", "t"), template, false)
+		f.Add(form.files["main.tf.json"], template, true)
 	}
 	f.Add(machineOf(`jsonencode({StartAt = "A", States = merge({A = {Type = "Succeed"}}, local.b)})`, "locals {\n b = {for k, v in {x = 1} : k => {Type = \"Pass\", End = !false, Result = v[*].a}}\n}\n"), "", false)
 	f.Add(`{"resource": {"aws_sfn_state_machine": {"m": {"definition": "${jsonencode({StartAt = \"\u00e4\", \"${var.a}\" = [1]})}"}}}}`, "", true)
@@ -78,21 +94,26 @@ func FuzzTerraform(f *testing.F) {
 		if asJSON {
 			name = "main.tf.json"
 		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		start := time.Now()
-		all, _ := source.Load(t.Context(), []string{"."}, source.Options{FS: fstest.MapFS{name: {Data: []byte(text)}, "t": {Data: []byte(template)}}})
-		took := time.Since(start)
-		runtime.ReadMemStats(&after)
-		require.Less(t, took, 10*time.Second)
-		require.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(1024), "MiB")
-		for _, d := range all {
-			if d.Text != nil && d.Form == source.FormTerraform && len(d.Validate(asl.Standard)) == 0 {
-				require.True(t, json.Valid(d.Text), "%s", d.Text)
-			}
-			if d.Text == nil {
-				require.NotEmpty(t, d.Problems)
-			}
-		}
+		requireCheap(t, text, template, name)
 	})
+}
+
+// requireCheap reads a module within bounds of time and memory.
+func requireCheap(t *testing.T, text, template, name string) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	all, _ := source.Load(t.Context(), []string{"."}, source.Options{FS: fstest.MapFS{name: {Data: []byte(text)}, "t": {Data: []byte(template)}}})
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	require.Less(t, took, 10*time.Second)
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(1024), "MiB")
+	for _, d := range all {
+		if d.Text == nil {
+			require.NotEmpty(t, d.Problems)
+		} else if len(d.Validate(asl.Standard)) == 0 {
+			require.True(t, json.Valid(d.Text), "%s", d.Text)
+		}
+	}
 }

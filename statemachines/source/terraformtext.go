@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,6 +50,8 @@ type moduleWriter struct {
 	d *Definition
 	// tokens are the names of holes, by their expressions.
 	tokens map[string]string
+	// bare is the first hole of a text of JSON outside of strings.
+	bare *terraform.Hole
 }
 
 // tellUnknown says that the definition is not known, and what to do.
@@ -104,6 +107,7 @@ func (w *moduleWriter) pieces(out *writer, t terraform.Text, json bool, note fun
 			token := w.token(p.Hole)
 			if json && !quotes.Inside {
 				token = `"` + token + `"`
+				w.bare = cmp.Or(w.bare, p.Hole)
 			}
 			out.stand(token, p.At.From, p.At.To)
 			note(at, p, token)
@@ -155,9 +159,9 @@ func (w *moduleWriter) definitionText(machine terraform.Machine) {
 		w.d.readYAML(t)
 	} else {
 		w.d.text, w.d.Text = t, t.bytes
-		if _, err := jsontree.Parse(t.bytes); err != nil && len(w.tokens) > 0 {
+		if _, err := jsontree.Parse(t.bytes); err != nil && w.bare != nil {
 			w.d.text, w.d.Text = nil, nil
-			w.tellUnknown(machine, slices.Sorted(maps.Keys(w.tokens))[0])
+			w.tellUnknown(machine, w.bare.Source)
 		}
 	}
 	w.d.writing.Template = true

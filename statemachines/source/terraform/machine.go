@@ -34,12 +34,23 @@ func (p *Project) Calls(folder string) ([]string, error) {
 	return folders, nil
 }
 
-// Problems are those of a module's files.
+// Problems are those of the files of a module, and of the modules that it calls.
 func (p *Project) Problems(folder string) []Problem {
-	if s := p.reader.folders[folder]; s != nil {
-		return s.problems
+	var all []Problem
+	open, seen := []string{folder}, map[string]bool{}
+	for len(open) > 0 {
+		next := open[0]
+		open = open[1:]
+		s := p.reader.folders[next]
+		if s == nil || seen[next] {
+			continue
+		}
+		seen[next] = true
+		all = append(all, s.problems...)
+		called, _ := p.Calls(next) // it has been read
+		open = append(open, called...)
 	}
-	return nil
+	return all
 }
 
 // Machines are the state machines that a root module makes, in the order of its files,

@@ -1,9 +1,9 @@
 // Package terraform finds state machine definitions in modules of Terraform and
 // OpenTofu, as their files say them: nothing is planned, and no provider is asked.
 //
-//	module := terraform.Open("infra", files)
-//	for _, m := range module.Machines() {
-//		// m.Text or m.Value is the definition, and each byte knows its place
+//	machines, err := terraform.New(files).Machines("infra")
+//	for _, m := range machines {
+//		// m.Text or m.Object is the definition, and each part knows its place
 //	}
 //
 // What only Terraform or AWS can say, such as the ARN of a function, is a hole in the
@@ -35,8 +35,7 @@ type Data struct {
 	Kind Kind
 	// Text is a string, or a literal of JSON.
 	Text string
-	// Origins are the bytes of the text that the characters of a string come from: of
-	// each byte of Text one, and one behind the last.
+	// Origins are the bytes of the text that those of a string come from.
 	Origins  []int
 	From, To int
 	Items    []*Data
