@@ -121,7 +121,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}}
 	switch {
 	case reason != "":
-		out.hint = unchanged + reason
+		out.hint = "fix does not change the file: " + reason
 	case name != kit.Stdin:
 		out.hint = "--write changes the file"
 	}
@@ -132,14 +132,14 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		}
 		out.Repairs = append(out.Repairs, one)
 	}
-	if err := out.addByHand(c, e.Definition, after, read, options); err != nil {
-		return kit.WithCode(kit.ExitFailed, err)
+	if reason == "" {
+		if err := out.addByHand(c, e.Definition, after, read, options); err != nil {
+			return kit.WithCode(kit.ExitFailed, err)
+		}
 	}
 	if o.write || len(o.accept) > 0 {
-		if e.Definition.IsOfModule() {
-			if err := o.checkSiblings(c, e, after, options); err != nil {
-				return err
-			}
+		if err := o.checkSiblings(c, e, after, options); err != nil {
+			return err
 		}
 		if out.Written, err = e.write(after); err != nil {
 			return err
@@ -163,9 +163,6 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	return nil
 }
 
-// unchanged is what the hint begins with where repairs are printed alone.
-const unchanged = "fix does not change the file: "
-
 // layOut is the text of a definition, a member a line.
 func layOut(d *source.Definition) ([]byte, error) {
 	var text bytes.Buffer
@@ -188,7 +185,7 @@ func readApart(c *cobra.Command, d *source.Definition) edit.Read {
 // addByHand adds the diffs of repairs that have no place in the files of a Terraform module:
 // of the text that Terraform makes.
 func (r *repaired) addByHand(c *cobra.Command, d *source.Definition, file []byte, read edit.Read, o fix.RepairOptions) error {
-	if d.Form != source.FormTerraform || r.hint == unchanged+computedReason || !slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Class == fix.Refused }) {
+	if d.Form != source.FormTerraform || !slices.ContainsFunc(r.Repairs, func(one repair) bool { return one.Class == fix.Refused }) {
 		return nil
 	}
 	left, err := read(file)

@@ -46,7 +46,7 @@ func (e *edited) siblings(c *cobra.Command, values map[string]string, after []by
 // a part of it: their own repairs are the same change.
 func (o *fixOptions) checkSiblings(c *cobra.Command, e *edited, after []byte, options fix.RepairOptions) error {
 	values, err := kit.Substitutions(o.substitutes).Values()
-	if err != nil {
+	if err != nil || !e.Definition.IsOfModule() {
 		return err
 	}
 	siblings, err := e.siblings(c, values, after)
