@@ -63,6 +63,15 @@ var moduleForms = []struct {
 	{"an expression in JSON syntax", map[string]string{"main.tf.json": `{"resource": {"aws_sfn_state_machine": {"m": {"definition": "${file(\"x.json\")}"}}}}`, "x.json": plainText}},
 	{"an override", map[string]string{"main.tf": moduleText(`"{}"`), "main_override.tf": moduleText(`file("x.json")`), "x.json": plainText}},
 	{"for_each", map[string]string{"main.tf": moduleText("templatefile(\"x.json\", {wait = each.value})\n  for_each = {a = 30}"), "x.json": strings.ReplaceAll(plainText, "30", "${wait}")}},
+	{"for_each over a variable", map[string]string{
+		"main.tf": moduleText("templatefile(each.value.file, {wait = each.value.wait})\n  for_each = var.all") +
+			"variable \"all\" {\n  type = map(object({file = string, wait = optional(number)}))\n  default = {a = {file = \"x.json\", wait = 30}}\n}\n",
+		"x.json": strings.ReplaceAll(plainText, "30", "${wait}"),
+	}},
+	{"a resource as a whole", map[string]string{
+		"main.tf": moduleText("jsonencode(merge(jsondecode(file(\"x.json\")), {Comment = local_file.a}))") + "resource \"local_file\" \"a\" {\n  content = \"b\"\n}\n",
+		"x.json":  plainText,
+	}},
 	{"count", map[string]string{"main.tf": moduleText("file(\"x${count.index}.json\")\n  count = 1"), "x0.json": plainText}},
 	{"a nested condition", map[string]string{"main.tf": moduleText(`jsonencode(true ? jsondecode(file("x.json")) : null)`), "x.json": plainText}},
 	{"try", map[string]string{"main.tf": moduleText(`try(local.x.none, file("x.json"))`) + "locals {\n  x = {}\n}\n", "x.json": plainText}},
@@ -189,7 +198,7 @@ func TestTerraformAddresses(t *testing.T) {
 	}
 	all := []string{
 		"infra/main.tf#aws_sfn_state_machine.m if var.fast", "infra/main.tf#aws_sfn_state_machine.m if not (var.fast)",
-		`infra/main.tf#aws_sfn_state_machine.each["b"] EXPRESS`, `infra/main.tf#aws_sfn_state_machine.each["a"] EXPRESS`,
+		`infra/main.tf#aws_sfn_state_machine.each["a"] EXPRESS`, `infra/main.tf#aws_sfn_state_machine.each["b"] EXPRESS`,
 		"infra/main.tf#module.m[0].aws_sfn_state_machine.m", "infra/main.tf#module.m[1].aws_sfn_state_machine.m",
 	}
 	require.Equal(t, all, names("infra/main.tf"))
@@ -198,7 +207,7 @@ func TestTerraformAddresses(t *testing.T) {
 	require.Equal(t, all[:2], names("infra/main.tf#aws_sfn_state_machine.m"))
 	require.Equal(t, all[1:2], names("infra#aws_sfn_state_machine.m if not (var.fast)"))
 	require.Equal(t, all[2:4], names("infra#aws_sfn_state_machine.each"))
-	require.Equal(t, all[3:4], names(`infra#aws_sfn_state_machine.each["a"]`))
+	require.Equal(t, all[3:4], names(`infra#aws_sfn_state_machine.each["b"]`))
 	require.Contains(t, names("infra#aws_sfn_state_machine.eech")[0], `has no state machine "aws_sfn_state_machine.eech"`)
 }
 

@@ -201,9 +201,12 @@ func (m *valueMaker) value(v *terraform.Value) *value {
 	out := m.placed(v.At)
 	m.made[v] = out
 	out.written = v.Written
+	if v.Hole != nil {
+		m.text(out, terraform.Text{{Hole: v.Hole, At: v.At}})
+		return out
+	}
 	switch v.Kind {
 	case terraform.Unknown:
-		m.text(out, terraform.Text{{Hole: v.Hole, At: v.At}})
 	case terraform.Null:
 		out.kind = jsontree.Null
 	case terraform.Bool:

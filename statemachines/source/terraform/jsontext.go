@@ -33,9 +33,12 @@ func (w *encoder) value(v *Value, depth int) {
 	if w.full = w.full || depth > jsontree.MaxDepth; w.full {
 		return
 	}
+	if v.Hole != nil {
+		w.add(Piece{Hole: v.Hole, At: v.At})
+		return
+	}
 	switch v.Kind {
 	case Unknown:
-		w.add(Piece{Hole: v.Hole, At: v.At})
 	case Null:
 		w.put("null", v.At)
 	case Bool, Number:

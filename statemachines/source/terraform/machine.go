@@ -176,11 +176,11 @@ func (m *Machine) take(v *Value) {
 	switch {
 	case encoded.decodes != nil:
 		m.Text, m.YAML = encoded.decodes.text, encoded.decodes.yaml
-	case encoded.Kind == Object:
+	case encoded.Kind == Object && encoded.Hole == nil:
 		m.Object = encoded
 	case v.Kind == String && v.encodes == nil:
 		m.Text = v.Text
-	case encoded.Kind == Unknown:
+	case encoded.Hole != nil:
 		m.Missing = encoded.Hole.Source
 		m.note(encoded.Hole)
 	default:

@@ -172,7 +172,10 @@ func (m *module) variable(e *evaluator, name string, at Place) *Value {
 			return unknownValue("var."+name, at)
 		}
 		v := *e.eval(x, named{m})
-		v.open = v.Kind == Object // its type may have optional members
+		if kind := b.attributes["type"]; kind != nil && v.Kind == Object { // it may have optional members
+			source := m.units.source(kind.Range())
+			v.open = strings.HasPrefix(source, "object(") && strings.Contains(source, "optional(")
+		}
 		return &v
 	})
 }
@@ -240,7 +243,7 @@ func (m *module) content(e *evaluator, key string, at Place) *Value {
 	if b == nil || len(b.labels) != 2 {
 		return unknownValue(source, at)
 	}
-	out := &Value{Kind: Object, At: at, open: true}
+	out := &Value{Kind: Object, At: at, open: true, Hole: &Hole{Source: source}}
 	add := func(name string, v *Value) {
 		out.Members = append(out.Members, Member{Name: textValue(name, at), Key: at, Value: v})
 	}

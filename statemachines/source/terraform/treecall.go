@@ -3,6 +3,7 @@ package terraform
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // treeCalls are functions whose result has values of their arguments, with their places.
@@ -12,7 +13,7 @@ var treeCalls = map[string]func(args []*Value, at Place) *Value{
 	"nonsensitive": first,
 	"tolist":       first,
 	"tomap":        first,
-	"toset":        distinct,
+	"toset":        set,
 	"distinct":     distinct,
 	"concat":       concat,
 	"merge":        merge,
@@ -29,7 +30,22 @@ var treeCalls = map[string]func(args []*Value, at Place) *Value{
 
 func first(args []*Value, _ Place) *Value { return args[0] }
 
-// distinct are the items of a list, each once; those of a set stand in an order.
+// set are the items of a list, each once, in the order in which Terraform goes through them.
+// That of other values than strings is unknown.
+func set(args []*Value, at Place) *Value {
+	out := distinct(args, at)
+	if out == nil || slices.ContainsFunc(out.Items, func(v *Value) bool { return v.Kind != String }) {
+		return nil
+	}
+	text := func(v *Value) string {
+		known, _ := v.Text.known()
+		return known
+	}
+	slices.SortFunc(out.Items, func(a, b *Value) int { return strings.Compare(text(a), text(b)) })
+	return out
+}
+
+// distinct are the items of a list, each once.
 func distinct(args []*Value, at Place) *Value {
 	if args[0].Kind != List {
 		return nil
@@ -70,6 +86,9 @@ func merge(args []*Value, at Place) *Value {
 			continue
 		case Object:
 		case Unknown, Bool, Number, String, List:
+			return nil
+		}
+		if object.Hole != nil { // others of its members are unknown
 			return nil
 		}
 		out.open = out.open || object.open

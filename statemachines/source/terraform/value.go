@@ -31,7 +31,7 @@ type Value struct {
 	Text    Text
 	Items   []*Value
 	Members []Member
-	// Hole is what an unknown value is.
+	// Hole is what an unknown value is, or an object of which some members are known.
 	Hole *Hole
 	// At is where the value stands. Written tells that it stands there as it is: no
 	// reference, function or condition gives it.
