@@ -161,6 +161,9 @@ func (d *document) plan(e Edit, plan changesOf) (planned, error) {
 		}
 		p.value = value
 		p.Value = value.Raw()
+		if err := d.checkPlaceholders(e.At, n, p.Value); err != nil {
+			return p, err
+		}
 	}
 	if p.name, p.text = e.Name, p.value; d.writing.Sub && p.value != nil {
 		text, err := jsontree.Parse(d.escapeSub(p.Value))

@@ -29,6 +29,23 @@ func (d *document) encodeTemplate(c change) (string, error) {
 	return "", d.refuse(c.at, nil, "Terraform computes the text there")
 }
 
+// checkPlaceholders makes sure that what a new text has of unknown values can be written:
+// the file has an expression for each.
+func (d *document) checkPlaceholders(at string, n *node, text []byte) error {
+	if !d.writing.Template && !d.writing.HCL {
+		return nil
+	}
+	sites := d.Sites()
+	for _, form := range placeholders().FindAll(text, -1) {
+		inString, known := sites[string(form)]
+		alone, bare := sites[`"`+string(form)+`"`]
+		if known && bare || known && inString == "" || bare && alone == "" {
+			return d.refuse(at, n, "the file has no expression for %s that can be used there", form)
+		}
+	}
+	return nil
+}
+
 // indentation is what a line of the file has in front of that of the text.
 func (d *document) indentation(at int) string {
 	start, _ := d.Span(at, at)
@@ -55,7 +72,13 @@ func (d *document) escapeTemplate(text string, spelling terraform.Spelling, esca
 		out.WriteString(escape(part))
 	}
 	for _, form := range placeholders().FindAllStringIndex(text, -1) {
-		if site, ok := sites[text[form[0]:form[1]]]; ok {
+		site, ok := sites[text[form[0]:form[1]]]
+		if from, to := form[0]-1, form[1]+1; !ok && from >= at && to <= len(text) { // it may stand outside of strings
+			if site, ok = sites[text[from:to]]; ok {
+				form = []int{from, to}
+			}
+		}
+		if ok {
 			if plain(form[0]); !strings.HasPrefix(site, "${") && d.writing.HCL { // an expression alone
 				site = "${" + site + "}"
 			}

@@ -44,6 +44,11 @@ func TestEditsInModules(t *testing.T) {
 			[]edit.Edit{behind("/States/A", "B", `{"Resource": "${aws_lambda_function.a.arn}:${var.b}:${var.c}"}`)},
 			"<<EOF\n{\"StartAt\": \"A\", \"States\": {\"A\": {\"Resource\": \"${ aws_lambda_function.a.arn }:${var.b}\"}, \"B\": {\"Resource\": \"${ aws_lambda_function.a.arn }:${var.b}:$${var.c}\"}}}\nEOF",
 		},
+		"an expression outside of strings stays one": {
+			"<<EOF\n{\"StartAt\": \"A\", \"States\": {\"A\": {\"Seconds\": ${var.n}, \"B\": 1}}}\nEOF",
+			[]edit.Edit{behind("/States/A", "B", `{"Seconds": "${var.n}"}`)},
+			"<<EOF\n{\"StartAt\": \"A\", \"States\": {\"A\": {\"Seconds\": ${var.n}, \"B\": 1}, \"B\": {\"Seconds\": ${var.n}}}}\nEOF",
+		},
 		"a string in quotes": {
 			`"{\n\t\"StartAt\": \"A\",\n\t\"States\": {}\n}"`,
 			[]edit.Edit{before("/States", "Comment", `"say \"${it}\"\\ \t"`)},
@@ -106,6 +111,7 @@ func TestEditsThatModulesCompute(t *testing.T) {
 		`jsonencode({ States = [for s in ["A"] : { Next = s }] })`:   {Op: edit.Behind, At: "/States/0", Value: raw(`{}`)},
 		`jsonencode({ States = { A = local.a, B = local.a } })`:      {Op: edit.Replace, At: "/States/A/Next", Value: raw(`"B"`)},
 		`"{\"States\": {\"A\": {\"Seconds\": ${var.n}}}}"`:           {Op: edit.Replace, At: "/States/A/Seconds", Value: raw(`1`)},
+		`"{\"A\": \"${var.m}\", \"B\": ${var.m}, \"C\": 1}"`:         {Op: edit.Replace, At: "/C", Value: raw(`"${var.m}"`)},
 		`"{\"States\": ${jsonencode(local.a)}}"`:                     {Op: edit.Append, At: "/States", Name: "B", Value: raw(`{}`)},
 	} {
 		text := "resource \"aws_sfn_state_machine\" \"m\" {\n  definition = " + definition + "\n}\n" +

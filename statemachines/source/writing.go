@@ -73,11 +73,13 @@ func (d *Definition) IsWritten(from, to int) bool {
 	return len(d.pieces) > 0
 }
 
-// Sites are what File says for placeholders of Text, such as "${var.queue}".
+// Sites are what File says for placeholders of a module's definition, such as "${var.queue}";
+// one that stands outside of strings has quotes around it. The site is empty if another file
+// has the expression.
 func (d *Definition) Sites() map[string]string {
 	sites := map[string]string{}
 	for _, p := range d.pieces {
-		if p.site != "" {
+		if p.placeholder != "" && sites[p.placeholder] == "" {
 			sites[p.placeholder] = p.site
 		}
 	}
