@@ -62,6 +62,13 @@ var waiterDifferences = []differing{
 		"SageMaker ImageDeleted: acceptors", "SageMaker ImageVersionDeleted: acceptors",
 	}},
 	{"botocore has three acceptors more: DELETING and DELETED are success, NotFoundException is failure", []string{"MediaLive ChannelStopped: acceptors"}},
+	{"botocore has one more acceptor: the creation or the deletion has failed", []string{
+		"RTBFabric InboundExternalLinkActive: acceptors", "RTBFabric InboundExternalLinkDeleted: acceptors", "RTBFabric LinkAccepted: acceptors",
+		"RTBFabric LinkActive: acceptors", "RTBFabric LinkDeleted: acceptors", "RTBFabric LinkRoutingRuleActive: acceptors",
+		"RTBFabric LinkRoutingRuleDeleted: acceptors", "RTBFabric OutboundExternalLinkActive: acceptors", "RTBFabric OutboundExternalLinkDeleted: acceptors",
+		"RTBFabric RequesterGatewayActive: acceptors", "RTBFabric RequesterGatewayDeleted: acceptors", "RTBFabric ResponderGatewayActive: acceptors",
+		"RTBFabric ResponderGatewayDeleted: acceptors",
+	}},
 	{"the newer model declares another error", []string{
 		"ACM CertificateValidated: errors", "ECS ServicesInactive: errors", "ECS ServicesStable: errors", "ECS TasksRunning: errors",
 		"ECS TasksStopped: errors", "Glacier VaultExists: errors", "Glacier VaultNotExists: errors",
