@@ -40,7 +40,7 @@ func TestStatusesThatPassByAreDecided(t *testing.T) {
 			for value, verdict := range verdictsOf(e) {
 				asks := passingName.MatchString(value)
 				if verdict == pollcore.Retry {
-					asks = endingName.MatchString(value) && !reachedName.MatchString(e.Name)
+					asks = endingName.MatchString(value) && !reachedName.MatchString(e.Waiter.Name)
 				}
 				asks = asks || filterName.MatchString(value)
 				means, reason := e.Passing(value)

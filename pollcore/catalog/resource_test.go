@@ -118,7 +118,7 @@ func TestLiteralArgumentsNameTheResourcesOfAllJobs(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 115, jobs)
+	require.Equal(t, 243, jobs)
 	require.Greater(t, named, 200)
 }
 

@@ -299,7 +299,7 @@ func TestEveryBatch(t *testing.T) {
 		_, err := b.JobIDs(map[string]any{})
 		require.ErrorContains(t, err, "the arguments have no id of a job at", name)
 	})
-	require.Equal(t, 15, count)
+	require.Equal(t, 18, count)
 	_, err := (&catalog.Batch{Argument: "["}).JobIDs(nil)
 	require.Error(t, err)
 	_, _, err = (&catalog.Batch{Elements: "["}).ReadElements(nil)

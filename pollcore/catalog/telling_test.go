@@ -19,7 +19,7 @@ var (
 	toldByFlag   = regexp.MustCompile(`(?i)(complete|completed|finished|ended|done|inprogress|isactive|running)$`)
 	toldByNumber = regexp.MustCompile(`(?i)(percentcomplete|percentprogress|progresspercent)$`)
 	// otherWork are members about a part of the job or about other work.
-	otherWork = regexp.MustCompile(`AdministrativeActions|ReplicationStats|ReplicationTaskStats|insights`)
+	otherWork = regexp.MustCompile(`AdministrativeActions|ReplicationStats|ReplicationTaskStats|insights|generatedPolicyResult|AbortableOperation|StorageOperation|^Jobs\[`)
 )
 
 // Each member that says by its name what the status says has a row in telling.json, with

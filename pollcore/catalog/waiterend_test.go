@@ -63,5 +63,5 @@ func TestWaitersArePublishedOnes(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 308, values)
+	require.Equal(t, 318, values)
 }

@@ -18,30 +18,30 @@ import (
 func TestAbsentMembersByName(t *testing.T) {
 	t.Parallel()
 	const (
-		importJob = "sesv2:getImportJob"
-		exchange  = "dataexchange:getJob"
+		importJob = "mailmanager:getAddressListImportJob"
+		dataset   = "bedrockagentcore:getDatasetGeneration"
 		fails     = ": then the state fails with States.Runtime, which nothing catches; "
 		select1   = "give it a default by States.JsonMerge, or select the object around it"
 	)
 	for name, c := range map[string]struct{ call, status, selects, fail, want string }{
 		"reason": {
-			importJob, "JobStatus", `"Why.$": "$.FailureInfo.ErrorMessage"`, `"Error": "E"`,
-			"Look: FailureInfo may be missing in the answer of sesv2:GetImportJob with JobStatus PROCESSING, as it tells of a failure by its name" + fails + select1,
+			importJob, "Status", `"Why.$": "$.Error"`, `"Error": "E"`,
+			"Look: Error may be missing in the answer of mailmanager:GetAddressListImportJob with Status PROCESSING, as it tells of a failure by its name" + fails + select1,
 		},
 		"time of the end": {
-			importJob, "JobStatus", `"At.$": "$.CompletedTimestamp"`, `"Error": "E"`,
-			"Look: CompletedTimestamp may be missing in the answer of sesv2:GetImportJob with JobStatus PROCESSING, as it is the time of an end by its name" +
+			importJob, "Status", `"At.$": "$.CompletedTimestamp"`, `"Error": "E"`,
+			"Look: CompletedTimestamp may be missing in the answer of mailmanager:GetAddressListImportJob with Status PROCESSING, as it is the time of an end by its name" +
 				fails + select1,
 		},
 		"item of a list": {
-			exchange, "State", `"Why.$": "$.Errors[0].Message"`, `"Error": "E"`,
-			"Look: Errors may be empty in the answer of dataexchange:GetJob with State WAITING or IN_PROGRESS, as it tells of a failure by its name" +
+			dataset, "Status", `"Why.$": "$.ErrorDetails[0].ErrorCode"`, `"Error": "E"`,
+			"Look: ErrorDetails may be empty in the answer of bedrock-agentcore:GetDatasetGeneration with Status IN_PROGRESS, as it tells of a failure by its name" +
 				fails + "select the whole list",
 		},
-		"whole list":          {exchange, "State", `"Why.$": "$.Errors"`, `"Error": "E"`, ""},
-		"beside what is read": {importJob, "JobStatus", `"Why.$": "$.JobId"`, `"Error": "FailureInfo"`, ""},
-		"after the failure":   {importJob, "JobStatus", `"All.$": "$"`, `"Error": "E", "CausePath": "$.run.All.FailureInfo.ErrorMessage"`, ""},
-		"as text":             {importJob, "JobStatus", `"All.$": "States.JsonToString($)"`, `"Error": "E"`, ""},
+		"whole list":          {dataset, "Status", `"Why.$": "$.ErrorDetails"`, `"Error": "E"`, ""},
+		"beside what is read": {importJob, "Status", `"Why.$": "$.JobId"`, `"Error": "Error"`, ""},
+		"after the failure":   {importJob, "Status", `"All.$": "$"`, `"Error": "E", "CausePath": "$.run.All.Error"`, ""},
+		"as text":             {importJob, "Status", `"All.$": "States.JsonToString($)"`, `"Error": "E"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -48,11 +48,36 @@ func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
 	}
 }
 
+// withoutOtherJobs leaves out jobs that no call of the machine starts, and that wait for other statuses than AWS's waiters
+// of the same answer: a loop that describes an instance waits until it is available, not until it has stopped.
+func withoutOtherJobs(judges []*judge) []*judge {
+	awaited := map[string]bool{}
+	for _, j := range judges {
+		if j.entry == nil || j.entry.Kind != catalog.AWSWaiter {
+			continue
+		}
+		for value, isSuccess := range j.taken {
+			awaited[value] = awaited[value] || isSuccess
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(judges), func(j *judge) bool {
+		if len(awaited) == 0 || j.entry == nil || j.entry.Job == nil {
+			return false
+		}
+		for value, isSuccess := range j.taken {
+			if isSuccess && awaited[value] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // waitsForMade tells whether a judge waits for a resource that a call has made, by its name: ChannelCreated. After
 // a call that makes none, such as StartChannel, nobody waits for that.
 func waitsForMade(j *judge) bool {
 	return slices.ContainsFunc([]string{"Created", "CreateComplete", "Restored", "Copied", "Imported", "Registered"}, func(end string) bool {
-		return strings.HasSuffix(j.entry.Name, end)
+		return strings.HasSuffix(j.entry.Waiter.Name, end)
 	})
 }
 

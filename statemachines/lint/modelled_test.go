@@ -17,17 +17,17 @@ import (
 // an end.
 func TestDefaultBehindAllEndsOfAModel(t *testing.T) {
 	t.Parallel()
-	const status = `{"Variable": "$.run.Statement.State", "`
+	const status = `{"Variable": "$.run.State", "`
 	for rules, want := range map[string]bool{
-		status + `StringMatches": "*LED", "Next": "Done"}, ` + status + `StringMatches": "E*R", "Next": "Done"}`: false,
-		`{"Or": [` + status + `StringEquals": "ERROR"}, ` + status + `StringEquals": "AVAILABLE"}, ` +
+		status + `StringMatches": "*LED", "Next": "Done"}, ` + status + `StringMatches": "C*D", "Next": "Done"}`: false,
+		`{"Or": [` + status + `StringEquals": "FAILED"}, ` + status + `StringEquals": "COMPLETED"}, ` +
 			status + `StringEquals": "CANCELLED"}], "Next": "Done"}`: false,
-		status + `StringEquals": "AVAILABLE", "Next": "Done"}`:                                                                       true,
-		`{"Not": ` + status + `StringMatches": "*L*E*"}, "Next": "Wait"}, ` + status + `StringEquals": "AVAILABLE", "Next": "Done"}`: true,
+		status + `StringEquals": "COMPLETED", "Next": "Done"}`:                                                                       true,
+		`{"Not": ` + status + `StringMatches": "*L*E*"}, "Next": "Wait"}, ` + status + `StringEquals": "COMPLETED", "Next": "Done"}`: true,
 	} {
 		m, err := asl.Parse([]byte(`{"StartAt": "Wait", "States": {
 			"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Poll"},
-			"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getStatement", "Parameters": {"SessionId.$": "$.session", "Id.$": "$.id"},
+			"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:workmail:describeMailboxExportJob", "Parameters": {"OrganizationId.$": "$.organization", "JobId.$": "$.id"},
 				"ResultPath": "$.run", "Next": "Choose"},
 			"Choose": {"Type": "Choice", "Choices": [` + rules + `], "Default": "Wait"},
 			"Done": {"Type": "Succeed"}}}`))
@@ -47,28 +47,28 @@ func TestDefaultBehindAllEndsOfAModel(t *testing.T) {
 func TestFailuresByName(t *testing.T) {
 	t.Parallel()
 	const (
-		bulk    = "iotsitewise:describeBulkImportJob"
+		bulk    = "iotsitewise:describeEnrichmentJob"
 		choose  = `"Choose": {"Type": "Choice", "Choices": [`
-		status  = `{"Variable": "$.run.JobStatus", "StringEquals": "`
+		status  = `{"Variable": "$.run.Status", "StringEquals": "`
 		gone    = "until it is gone"
 		endings = status + `COMPLETED", "Next": "Done"}, ` + status + `FAILED", "Next": "Lost"}`
 	)
 	for name, c := range map[string]struct{ call, choose, want string }{
 		"default": {
 			bulk, choose + endings + `], "Default": "Wait"}`,
-			`CANCELLED and COMPLETED_WITH_FAILURES of iotsitewise:DescribeBulkImportJob are ends by their names, but the loop goes on to "Wait" and polls again; ` +
+			`TIMED_OUT and CANCELLED of iotsitewise:DescribeEnrichmentJob are ends by their names, but the loop goes on to "Wait" and polls again; ` +
 				`lead to a state outside of the loop`,
 		},
 		"rule": {
 			bulk, choose + status + `RUNNING", "Next": "Wait"}, ` + status + `PENDING", "Next": "Wait"}, ` + status + `CANCELLED", "Next": "Wait"}, ` +
 				status + `COMPLETED", "Next": "Done"}], "Default": "Lost"}`,
-			`CANCELLED of iotsitewise:DescribeBulkImportJob is an end by its name, but the loop goes on to "Wait" and polls again; lead to a state outside of the loop`,
+			`CANCELLED of iotsitewise:DescribeEnrichmentJob is an end by its name, but the loop goes on to "Wait" and polls again; lead to a state outside of the loop`,
 		},
 		"table": {
 			bulk, `"Choose": {"Type": "Choice", "QueryLanguage": "JSONata", "Choices": [
-				{"Condition": "{% $lookup({'COMPLETED': 'good'}, $states.input.run.JobStatus) = 'good' %}", "Next": "Done"},
-				{"Condition": "{% $states.input.run.JobStatus in ['FAILED', 'CANCELLED'] %}", "Next": "Lost"}], "Default": "Wait"}`,
-			`COMPLETED_WITH_FAILURES of iotsitewise:DescribeBulkImportJob is an end by its name, but the loop goes on to "Wait" and polls again; ` +
+				{"Condition": "{% $lookup({'COMPLETED': 'good'}, $states.input.run.Status) = 'good' %}", "Next": "Done"},
+				{"Condition": "{% $states.input.run.Status in ['FAILED', 'CANCELLED'] %}", "Next": "Lost"}], "Default": "Wait"}`,
+			`TIMED_OUT of iotsitewise:DescribeEnrichmentJob is an end by its name, but the loop goes on to "Wait" and polls again; ` +
 				`lead to a state outside of the loop`,
 		},
 		"item of a list": {
@@ -81,13 +81,13 @@ func TestFailuresByName(t *testing.T) {
 			"drs:describeJobs", choose + `{"Variable": "$.run.Items[0].Status", "StringEquals": "COMPLETED", "Next": "Done"}], "Default": "Wait"}`, "",
 		},
 		"all are named": {
-			bulk, choose + endings + `, ` + status + `COMPLETED_WITH_FAILURES", "Next": "Lost"}, ` + status + `CANCELLED", "Next": "Lost"}], "Default": "Wait"}`, "",
+			bulk, choose + endings + `, ` + status + `TIMED_OUT", "Next": "Lost"}, ` + status + `CANCELLED", "Next": "Lost"}], "Default": "Wait"}`, "",
 		},
 		gone: {
 			"kafka:describeCluster", choose + `{"Variable": "$.run.ClusterInfo.State", "StringEquals": "ACTIVE", "Next": "Lost"}], "Default": "Wait"}`, "",
 		},
 		"all leave":     {bulk, choose + status + `RUNNING", "Next": "Wait"}, ` + status + `PENDING", "Next": "Wait"}], "Default": "Done"}`, ""},
-		"not looked at": {bulk, choose + `{"Variable": "$.run.JobName", "StringEquals": "x", "Next": "Done"}], "Default": "Wait"}`, ""},
+		"not looked at": {bulk, choose + `{"Variable": "$.run.JobId", "StringEquals": "x", "Next": "Done"}], "Default": "Wait"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -308,7 +308,7 @@ func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.S
 			judges = append(judges, j)
 		}
 	}
-	return c.chooseAimed(r, judges), nil
+	return c.chooseAimed(r, withoutOtherJobs(judges)), nil
 }
 
 // chooseFitting leaves, of several judges, the one that fits where the loop leads, and

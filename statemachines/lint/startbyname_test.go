@@ -17,34 +17,35 @@ import (
 func TestRepeatedStartsByName(t *testing.T) {
 	t.Parallel()
 	const (
-		lead     = `the retrier repeats a start call whose answer was lost, and a second job may start beside the one that "Look" polls`
-		transfer = `"transfer:startFileTransfer", "Parameters": {"ConnectorId": "c", "SendFilePaths": ["/a"]}`
-		results  = `"transfer:listFileTransferResults", "Parameters": {"ConnectorId": "c", "TransferId.$": "$.job.TransferId"}`
-		all      = "States.ALL"
-		noToken  = lead + `, as the call has no token; retry "Transfer.ThrottlingException" alone, by which throttled calls arrive: ` +
+		lead    = `the retrier repeats a start call whose answer was lost, and a second job may start beside the one that "Look" polls`
+		sums    = `"deadline:startSessionsStatisticsAggregation", "Parameters": {"FarmId": "f", "ResourceIds": {}, "GroupBy": [], "Statistics": []}`
+		results = `"deadline:getSessionsStatisticsAggregation", "Parameters": {"FarmId": "f", "AggregationId.$": "$.job.AggregationId"}`
+		all     = "States.ALL"
+		noToken = lead + `, as the call has no token; retry "Deadline.ThrottlingException" alone, by which throttled calls arrive: ` +
 			`after another error the job may have started`
-		bulk     = `"iotsitewise:describeBulkImportJob", "Parameters": {"JobId.$": "$.job.JobId"}`
-		reports  = `"backup:describeReportJob", "Parameters": {"ReportJobId.$": "$.job.ReportJobId"}`
+		deletion = `"personalize:describeDataDeletionJob", "Parameters": {"DataDeletionJobArn.$": "$.job.DataDeletionJobArn"}`
+		scan     = `"BackupVaultName": "v", "RecoveryPointArn": "r", "IamRoleArn": "i", "ScannerRoleArn": "s", "MalwareScanner": "GUARDDUTY", "ScanMode": "FULL_SCAN"`
+		scanned  = `"backup:describeScanJob", "Parameters": {"ScanJobId.$": "$.job.ScanJobId"}`
 		workflow = `"swf:startWorkflowExecution", "Parameters": {"Domain": "d", "WorkflowId.$": "$.id", "WorkflowType": {"Name": "n", "Version": "1"}}`
 		runs     = `"swf:describeWorkflowExecution", "Parameters": {"Domain": "d", "Execution": {"WorkflowId.$": "$.id", "RunId.$": "$.job.RunId"}}`
 	)
 	for name, c := range map[string]struct{ start, errors, poll, want string }{
-		"all errors":      {transfer, all, results, noToken},
-		"failed calls":    {transfer, "States.TaskFailed", results, noToken},
-		"time-outs":       {transfer, "States.Timeout", results, noToken},
-		"throttled calls": {transfer, "Transfer.ThrottlingException", results, ""},
-		"a job of before": {transfer, all, `"transfer:listFileTransferResults", "Parameters": {"ConnectorId": "c", "TransferId.$": "$.id"}`, ""},
+		"all errors":      {sums, all, results, noToken},
+		"failed calls":    {sums, "States.TaskFailed", results, noToken},
+		"time-outs":       {sums, "States.Timeout", results, noToken},
+		"throttled calls": {sums, "Deadline.ThrottlingException", results, ""},
+		"a job of before": {sums, all, `"deadline:getSessionsStatisticsAggregation", "Parameters": {"FarmId": "f", "AggregationId.$": "$.id"}`, ""},
 		"a name": {
-			`"iotsitewise:createBulkImportJob", "Parameters": {"JobName": "n", "JobRoleArn": "r", "Files": [], "ErrorReportLocation": {}, "JobConfiguration": {}}`,
-			all, bulk, "",
+			`"personalize:createDataDeletionJob", "Parameters": {"JobName": "n", "DatasetGroupArn": "g", "DataSource": {}, "RoleArn": "r"}`,
+			all, deletion, "",
 		},
 		"an error of a second job": {workflow, all, runs, ""},
 		"a token that is not given": {
-			`"backup:startReportJob", "Parameters": {"ReportPlanName": "p"}`, all, reports,
+			`"backup:startScanJob", "Parameters": {` + scan + `}`, all, scanned,
 			lead + `; give "IdempotencyToken" a value that is the same in each attempt, or retry only throttled calls`,
 		},
 		"a token": {
-			`"backup:startReportJob", "Parameters": {"ReportPlanName": "p", "IdempotencyToken.$": "$$.Execution.Name"}`, all, reports, "",
+			`"backup:startScanJob", "Parameters": {` + scan + `, "IdempotencyToken.$": "$$.Execution.Name"}`, all, scanned, "",
 		},
 		"a resource that the call names": {
 			`"sagemaker:startClusterHealthCheck", "Parameters": {"ClusterName": "c", "DeepHealthCheckConfigurations": []}`, all,

@@ -23,7 +23,7 @@ var seed = flag.Uint64("seed", 1, "the seed of the random calls of suite catalog
 const randomCalls = 20
 
 var catalogSuites = []suite{
-	{name: "catalog-verdicts", cases: 27934, run: runCatalogVerdicts, differences: map[string]string{
+	{name: "catalog-verdicts", cases: 34757, run: runCatalogVerdicts, differences: map[string]string{
 		"rds TenantDatabaseDeleted: error DBInstanceNotFound":                  bareCode,
 		"rds TenantDatabaseDeleted: error DBInstanceNotFound with a namespace": bareCode,
 		"rds TenantDatabaseDeleted: error DBInstanceNotFound with an address":  bareCode,

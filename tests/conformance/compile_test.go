@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "write testdata anew")
 
 var compileSuites = []suite{
-	{name: "compile", cases: 3168, run: runCompile},
+	{name: "compile", cases: 3966, run: runCompile},
 }
 
 var allStrategies = []compile.Strategy{

@@ -24,7 +24,7 @@ import (
 var sequences = flag.Int("sequences", 1, "the number of sequences for each entry and strategy in the suites equivalence and signals")
 
 var equivalenceSuites = []suite{
-	{name: "equivalence", cases: 2479, times: sequences, run: runEquivalence},
+	{name: "equivalence", cases: 3099, times: sequences, run: runEquivalence},
 }
 
 // schedules are the options with which entries are compiled, in turn.

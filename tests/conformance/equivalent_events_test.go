@@ -25,7 +25,7 @@ import (
 const (
 	// collectedJobs are the jobs that the strategy events takes, and collectedEach are
 	// the sequences of each.
-	collectedJobs, collectedEach = 115, 2
+	collectedJobs, collectedEach = 243, 2
 	// mostTransitions are those of a job whose service answers.
 	mostTransitions = 6
 	// lostFor is how long after the deadline a machine waits that nobody answers.

@@ -22,7 +22,7 @@ import (
 )
 
 var signalSuites = []suite{
-	{name: "signals", cases: 7*jobsEach + collectedJobs*collectedEach, times: sequences, run: runSignals},
+	{name: "signals", cases: 8*jobsEach + collectedJobs*collectedEach, times: sequences, run: runSignals},
 }
 
 // runSignals runs the machines that are told of the end of their jobs.

@@ -24,26 +24,30 @@ var needsNone = []struct {
 	members []string
 }{
 	{"the role of the request reads, writes and decrypts (dependent has its iam:PassRole)", []string{
-		"bedrock:Create*Job *[sS]3Uri", "bedrock:CreateEvaluationJob *.s3Location.uri", "bedrock:CreateModelCustomizationJob *.lambdaArn",
+		"bedrock-agent:CreateKnowledgeBase *", "bedrock:Create*Job *[sS]3Uri", "bedrock:CreateEvaluationJob *.s3Location.uri", "bedrock:CreateModelCustomizationJob *.lambdaArn",
 		"bedrock:CreateModelInvocationJob *.s3EncryptionKeyId", "comprehend:* *S3Uri", "comprehend:* *S3Prefix", "comprehend:* OutputDataConfig.KmsKeyId",
+		"braket:CreateJob *", "comprehendmedical:* *S3Bucket", "comprehendmedical:* KMSKey", "dms:StartReplicationTaskAssessmentRun Result*", "iot:* inputFileBucket",
+		"iotsitewise:CreateBulkImportJob *.bucket", "medical-imaging:* *S3Uri", "mwaa:UpdateEnvironment *", "transcribe:StartMedicalScribeJob *",
 		"datasync:StartTaskExecution *.S3BucketArn", "emr-serverless:StartJobRun *.encryptionKeyArn", "emr-serverless:StartJobRun *.logUri",
-		"forecast:* *.KMSKeyArn", "forecast:CreateDatasetImportJob *.Path", "glue:StartDataQualityRulesetEvaluationRun *.S3Location",
+		"forecast:* *.KMSKeyArn", "forecast:Create* *.Path", "glue:StartDataQualityRulesetEvaluationRun *.S3Location",
 		"healthlake:* *.KmsKeyId", "healthlake:* *.S3Uri", "mediaconvert:CreateJob *.KmsKeyArn", "mediaconvert:CreateJob *.SigningKmsKey",
 		"mediaconvert:CreateJob *Secret", "mediaconvert:CreateJob *SecretName", "neptune-graph:StartImportTask importOptions.neptune.s3Export*",
-		"omics:StartRun outputUri", "personalize:* *.kmsKeyArn", "personalize:* *.path", "personalize:* *.dataLocation", "rds:StartExportTask S3BucketName",
+		"omics:StartRun outputUri", "personalize:* *kmsKeyArn", "personalize:* *.path", "personalize:* *.dataLocation", "rds:StartExportTask S3BucketName",
 		"s3control:CreateJob *Arn", "s3control:CreateJob *Bucket", "s3control:CreateJob *KeyId", "s3control:CreateJob *.TargetResource",
 		"sagemaker:* *.S3Uri", "sagemaker:* *.S3OutputPath", "sagemaker:* *.S3OutputLocation", "sagemaker:Create[ACHLP]* *S3Uri", "sagemaker:* *.KmsKeyId",
-		"sagemaker:CreateLabelingJob *LambdaArn", "sagemaker:CreateTransformJob *.DestinationS3Uri", "translate:* *.S3Uri", "translate:* *.EncryptionKey.Id",
+		"sagemaker:CreateLabelingJob *LambdaArn", "sagemaker:CreateTransformJob *.DestinationS3Uri",
+		"sagemaker:CreateInferenceRecommendationsJob *S3OutputUri", "sagemaker:CreateInferenceRecommendationsJob *SamplePayloadUrl", "translate:* *.S3Uri", "translate:* *.EncryptionKey.Id",
 	}},
 	{"SageMaker's reference of permissions: the caller needs kms:CreateGrant where the job's role lacks it: the role has it", []string{"sagemaker:* *.VolumeKmsKeyId"}},
 	{"the role of the request passes it on, or Redshift has it already", []string{"sagemaker:* *.ExecutionRoleARN", "sagemaker:* *.ClusterRoleArn"}},
 	{"the role of the project or the build encrypts its artifacts", []string{"codebuild:* encryptionKeyOverride"}},
 	{"the service's own role does it (vmimport, the infrastructure role of ECS, a service-linked role)", []string{
-		"ec2:ImportImage DiskContainers.*", "ec2:ImportImage KmsKeyId", "ec2:ImportImage RoleName", "ecs:RunTask *.kmsKeyId",
+		"ec2:ImportImage DiskContainers.*", "ec2:ImportSnapshot DiskContainer.*", "ec2:Import* KmsKeyId", "ec2:Import* RoleName", "ec2:ExportImage *",
+		"config:PutConformancePack DeliveryS3Bucket", "ecs:RunTask *.kmsKeyId",
 		"quicksight:StartDashboardSnapshotJob *.BucketName",
 	}},
 	{"the bucket's policy, and the key's, let the service itself write", []string{
-		"cloudtrail:StartQuery DeliveryS3Uri", "inspector2:CreateFindingsReport s3Destination.*", "logs:CreateExportTask destination",
+		"cloudtrail:StartQuery DeliveryS3Uri", "compute-optimizer:* *.bucket", "inspector2:Create* s3Destination.*", "mailmanager:StartArchiveExport *.S3Location", "logs:CreateExportTask destination",
 	}},
 	{"the machines of the job do it with their own role", []string{
 		"codedeploy:CreateDeployment *.bucket", "emr:* *[lL]ogUri", "emr:RunJobFlow LogEncryptionKmsKeyId", "emr:* *.EncryptionKeyArn",
@@ -51,18 +55,25 @@ var needsNone = []struct {
 	}},
 	{"no role is passed: the machines assume it, and a condition key of the start call's action bounds it", []string{
 		"emr:AddJobFlowSteps ExecutionRoleArn", "emr:RunJobFlow StepExecutionRoleArn", "emr:StartNotebookExecution *.ExecutionRoleArn",
-		"emr-containers:StartJobRun executionRoleArn", "ssm:StartAutomationExecution *.ExecutionRoleName",
+		"emr-containers:StartJobRun executionRoleArn", "ssm:Start*Execution *.ExecutionRoleName", "cloudformation:UpdateStackSet ExecutionRoleName",
 	}},
 	{"the task definition has roles that no argument names, so that Resources must name all anyway", []string{"ecs:RunTask overrides.*RoleArn"}},
 	{"the call does not use it: its model says so", []string{"ec2:CreateImage *.KmsKeyId"}},
-	{"no source says which actions the caller needs on the key: Grants adds them", []string{
+	{"no source says which actions the caller needs on it: Grants adds them", []string{
+		"athena:StartSession MonitoringConfiguration.*", "bedrock:CreateModelCopyJob modelKmsKeyId", "bedrock:CreateModelImportJob importedModelKmsKeyId",
+		"cloudformation:UpdateStackSet StackSetOutputBucket", "ec2:CopySnapshot KmsKeyId", "efs:CreateFileSystem KmsKeyId", "fsx:CreateFileSystem *",
+		"kafka:CreateClusterV2 *", "keyspaces:RestoreTable *.kmsKeyIdentifier", "lexv2-models:StartImport *", "m2:StartBatchJob *", "opensearch:CreateDomain *.KmsKeyId",
+		"opensearchserverless:CreateCollection *.kmsKeyArn", "osis:CreatePipeline *.KmsKeyArn", "quicksight:StartAssetBundleImportJob *", "rds:* *K[mM][sS]KeyId",
+		"sagemaker-geospatial:* *", "sesv2:CreateImportJob *.S3Url", "snowball:CreateJob *", "supplychain:* s3uri", "synthetics:StartCanaryDryRun *",
+		"sagemaker:CreateModelPackage *", "translate:CreateParallelData EncryptionKey.Id",
 		"bedrock:CreateEvaluationJob customerEncryptionKeyId", "bedrock:CreateModelCustomizationJob customModelKmsKeyId",
 		"comprehend:* *ModelKmsKeyId", "comprehend:* VolumeKmsKeyId", "elasticache:CreateSnapshot KmsKeyId",
 	}},
 	{"only jobs of the type select have it, which Glacier takes from old customers alone", []string{"glacier:InitiateJob *"}},
 	{"an account, a region, an enum, a role to be made, or a URL elsewhere", []string{
 		"*:* *BucketOwner", "mediaconvert:CreateJob *.KmsKeyRegion", "mediaconvert:CreateJob *.Url", "emr:RunJobFlow *.InstanceRole",
-		"organizations:CreateAccount RoleName", "translate:* *.EncryptionKey.Type",
+		"organizations:Create* RoleName", "translate:* *EncryptionKey.Type", "transcribe:* *.ParticipantRole", "opensearch:CreateDomain *.MasterBackendRole",
+		"sesv2:CreateExportJob *.S3Url", "cloudformation:UpdateStackSet ExecutionRoleTemplateUrl",
 	}},
 }
 
@@ -126,7 +137,7 @@ func allJobs(t *testing.T) []*catalog.Entry {
 			}
 		}
 	}
-	require.Len(t, all, 115)
+	require.Len(t, all, 243)
 	return all
 }
 

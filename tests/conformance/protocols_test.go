@@ -25,7 +25,7 @@ import (
 
 // protocolSuites compare what awsjob reads with what the model says that a service
 // sends.
-var protocolSuites = []suite{{name: "protocols", cases: 643, run: runProtocols}}
+var protocolSuites = []suite{{name: "protocols", cases: 981, run: runProtocols}}
 
 // valuesOfOperation are how many random answers each operation gets in each
 // protocol of its service.

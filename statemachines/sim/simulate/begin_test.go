@@ -88,7 +88,7 @@ func TestAChangeBeginsWithItsCall(t *testing.T) {
 // A Task of a loop that no simulated job answers is told, and so is a time that counts for nothing.
 func TestTasksThatNoJobStandsBehind(t *testing.T) {
 	t.Parallel()
-	plan := planOf(t, "controltower:enableControl", "controltower:getControlOperation", nil)
+	plan := planOf(t, "workmail:startMailboxExportJob", "workmail:describeMailboxExportJob", nil)
 	require.Equal(t, []string{"Look"}, plan.Alike)
 	require.Empty(t, plan.Jobs)
 	plan = planOf(t, "rds:createDBInstance", "rds:describeDBInstances", nil)

@@ -190,7 +190,7 @@ func tell(s *catalog.Shape, names ...string) place {
 		}
 		for _, m := range at.shape.Members {
 			p := append(slices.Clone(at.place), m.Name)
-			if m.Shape.Type == catalog.String && slices.ContainsFunc(names, func(name string) bool {
+			if m.Shape.Type == catalog.String && m.Shape.Enum == nil && slices.ContainsFunc(names, func(name string) bool {
 				return strings.EqualFold(name, m.Name) || strings.EqualFold(name, at.around+m.Name)
 			}) {
 				return p

@@ -106,7 +106,7 @@ func TestEveryJobEndsInEachStatus(t *testing.T) {
 			})
 		}
 	}
-	require.Equal(t, 115, jobs)
+	require.Equal(t, 243, jobs)
 }
 
 func requireEnds(t *testing.T, e *catalog.Entry) {

@@ -19,8 +19,9 @@ import (
 func TestReasonsComeAfterFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ resource, reads, want string }{
-		{"sesv2:getImportJob", "$.JobStatus, $.FailureInfo, $.CompletedTimestamp", `{"JobStatus": "CREATED", "CompletedTimestamp": "2026-01-01T00:00:00Z"}`},
-		{"fis:getExperiment", "$.Experiment.State.Status, $.Experiment.State.Error, $.Experiment.EndTime", `{"Experiment": {"State": {"Status": "pending"}}}`},
+		{"accessanalyzer:getFindingRecommendation", "$.Status, $.Error, $.CompletedAt", `{"RecommendationType": "UnusedPermissionRecommendation",
+			"ResourceArn": "arn:aws:simulated:us-east-1:123456789012:resourcearn", "StartedAt": "2026-01-01T00:00:00Z", "CompletedAt": "2026-01-01T00:00:00Z", "Status": "SUCCEEDED"}`},
+		{"glue:getUnfilteredTableMetadata", "$.Table.Status.State, $.Table.Status.Error", `{"Table": {"Name": "Name", "Status": {"State": "QUEUED"}}}`},
 		{"fis:startExperiment", "$.Experiment.State.Status, $.Experiment.State.Error", `{"Experiment": {"State": {"Status": "pending"}}}`},
 		{"ecs:runTask", "$.Failures[0].Reason", `{"Failures": []}`},
 		{
