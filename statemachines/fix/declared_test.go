@@ -327,7 +327,7 @@ func TestReasonsOfFindings(t *testing.T) {
 	const unknown = `{"StartAt": "Nap", "States": {
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Parameters": {"ExportImageTaskIds.$": "States.Array($.id)"}, "ResultPath": "$.d", "Next": "Done?"},
-		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "completed", "Next": "Good"}]},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.told", "StringEquals": "completed", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`
 	rule := func(back string) string {
 		return strings.Replace(unknown, `"Default": "Nap", "Choices": [`, `"Default": "Good", "Choices": [`+back, 1)
@@ -336,7 +336,7 @@ func TestReasonsOfFindings(t *testing.T) {
 		"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Arguments": {"ExportImageTaskIds": "{% [$states.input.id] %}"},
-			"Assign": {"is": "{% $states.result.ExportImageTasks[0].Status %}", "n": "{% $n + 1 %}"}, "Next": "Done?"},
+			"Assign": {"is": "{% $states.input.told %}", "n": "{% $n + 1 %}"}, "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Zero", "Choices": [{"Condition": "{% $is = 'completed' %}", "Next": "Good"}, {"Condition": "{% $n > 50 %}", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`
 	const word = `{"StartAt": "Nap", "TimeoutSeconds": 7200, "States": {
@@ -364,14 +364,14 @@ func TestReasonsOfFindings(t *testing.T) {
 		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
 		"a word like several values":                  {word, typecheck.EnumValue, 0, `only you know which value is meant: $.now.Status is never "HALFWAY": its values are ERROR, `},
 		"a time in seconds":                           {early, lint.EarlyBound, 0, "only you know how long a job may run: times of JSONata are in milliseconds: if you mean 7200 seconds, write 7200000"},
-		"a job that nobody knows": {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: ` +
+		"a loop that looks at no answer": {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: ` +
 			`count the turns by Assign in "Nap", and leave the loop by a rule of "Done?" behind the others`},
 		"a rule that leads back": {
-			rule(`{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "active", "Next": "Nap"},`), lint.UnboundedLoop, 0,
+			rule(`{"Variable": "$.told", "StringEquals": "active", "Next": "Nap"},`), lint.UnboundedLoop, 0,
 			`count the turns by Assign in "Nap", and put a Choice in front of it that leaves the loop by the count`,
 		},
 		"a rule and the default that lead back": {
-			strings.Replace(unknown, `"Choices": [`, `"Choices": [{"Variable": "$.d.ExportImageTasks[0].Status", "StringEquals": "active", "Next": "Nap"},`, 1),
+			strings.Replace(unknown, `"Choices": [`, `"Choices": [{"Variable": "$.told", "StringEquals": "active", "Next": "Nap"},`, 1),
 			lint.UnboundedLoop, 0, `count the turns by Assign in "Nap", and put a Choice in front of it that leaves the loop by the count`,
 		},
 	} {

@@ -200,7 +200,7 @@ func CanReplace(ctx context.Context, file []byte, read func(file []byte) (*sourc
 // not compiled ones.
 func (o Options) pollLoops(m *asl.StateMachine) []lint.Loop {
 	return slices.DeleteFunc(lint.Loops(m, o.lint()), func(l lint.Loop) bool {
-		return l.Poll == nil || len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) || l.Retries || l.Operation == "" ||
+		return l.Poll == nil || l.ByName || len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) || l.Retries || l.Operation == "" ||
 			asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
 	})
 }

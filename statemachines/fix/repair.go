@@ -89,6 +89,8 @@ type RepairOptions struct {
 	// MaxWait is the bound of a loop that has none; 0 for as long as its history lasts.
 	MaxWait time.Duration
 	Express bool
+	// Said are the meanings that the user gives to statuses, as lint.Options have them.
+	Said map[string]lint.Meaning
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models typecheck.Models
 }
@@ -227,7 +229,7 @@ func (r *repairer) load(file []byte) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &checked{file: file, machine: m, root: document.Root, options: lint.Options{Express: r.options.Express, Types: types}}, nil
+	return &checked{file: file, machine: m, root: document.Root, options: lint.Options{Express: r.options.Express, Types: types, Said: r.options.Said}}, nil
 }
 
 // look lets lint look at the loops of some states, or at all if they are nil.

@@ -103,6 +103,9 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 	case row == nil:
 	case l.Together:
 		return fmt.Sprintf("the loop looks at several jobs together, and a rule for one status would lead the other jobs, too: by hand, %s", byHand(row, f))
+	case row.Meaning == lint.MeansUnclear && row.By == lint.ByName:
+		return fmt.Sprintf("only you know whether %s is a success or a failure: pass --status %s=failure, or lead it out of the loop in %q",
+			row.Values[0], row.Values[0], c.stateAt(f).Name)
 	case f.Rule == lint.StatusUnclear:
 		return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it, if it is there, in front of the rule for %s%s",
 			row.Member, row.Values[0], r.orReplace(ctx, c, l))

@@ -23,7 +23,7 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	if err != nil || c.writes(s, o) {
 		return nil
 	}
-	starts := op != nil && !op.Reads() && !c.pollsByRetry(s)
+	starts := op != nil && !op.Reads() && !c.polls(s)
 	twice := starts && lint.RepeatsWrite(s)
 	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, twice), func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
@@ -72,7 +72,7 @@ func (c *checked) caughtFaults(s *asl.State, o RepairOptions) []string {
 	if err != nil {
 		return nil
 	}
-	all := faultNames(s.Task.Resource, op, op != nil && !op.Reads() && !c.pollsByRetry(s) && lint.RepeatsWrite(s))
+	all := faultNames(s.Task.Resource, op, op != nil && !op.Reads() && !c.polls(s) && lint.RepeatsWrite(s))
 	isCaught := func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) })
 	}
@@ -83,10 +83,9 @@ func (c *checked) caughtFaults(s *asl.State, o RepairOptions) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return !isCaught(name) })
 }
 
-// pollsByRetry tells whether the retries of a Task are polls: its own Retry calls it again
-// and again.
-func (c *checked) pollsByRetry(s *asl.State) bool {
-	return slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Retries && l.Poll == s })
+// polls tells whether a loop, or its own Retry, calls a Task again and again: one call more does what the next poll does.
+func (c *checked) polls(s *asl.State) bool {
+	return slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Poll == s })
 }
 
 // writes tells whether a Task changes something, and neither starts a job that is polled nor

@@ -57,9 +57,9 @@ func jobOf(r *trial.Run) (job string, status trial.Kind) {
 	}
 }
 
-// judges tells whether lint judges the statuses of a poll.
+// judges tells whether lint judges the statuses of a poll by more than their names.
 func (c *checked) judges(poll string) bool {
 	return slices.ContainsFunc(c.loops, func(l lint.Loop) bool {
-		return l.Poll != nil && l.Poll.Name == poll && (l.Rows != nil || l.Entry != nil)
+		return l.Poll != nil && l.Poll.Name == poll && (l.Rows != nil && !l.ByName || l.Entry != nil)
 	})
 }

@@ -58,6 +58,8 @@ func untaken(m *asl.StateMachine, l *lint.Loop) string {
 			return fmt.Sprintf("%q asks a function, and the catalogue knows AWS's jobs alone", s.Name)
 		case r.Service == "http":
 			return fmt.Sprintf("%q asks over HTTP, and the catalogue knows AWS's jobs alone", s.Name)
+		case l.ByName && l.Poll == s:
+			return fmt.Sprintf("%q calls %s, and the catalogue has no job or waiter that polls it", s.Name, l.Operation)
 		}
 	}
 	return ""

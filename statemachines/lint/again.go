@@ -16,10 +16,10 @@ func (r *reading) sayStartsAgain(row *Row, to string) string {
 		return ""
 	case (row.Meaning == MeansRunning && r.isStated(row.Values[0]) || row.Meaning == MeansEnding) && r.startsSecond():
 		return fmt.Sprintf("the loop goes on to %q for %s of %s, in which the job has not ended yet: a second job starts beside the first; poll on",
-			to, names, r.Operation)
+			to, names, r.asked())
 	case row.Meaning == MeansFailure && slices.ContainsFunc(r.routes[row.Values[0]], r.startsFreely):
 		return fmt.Sprintf("after %s of %s the loop goes on to %q and starts the job again, and nothing bounds the starts: "+
-			"a job that always fails is started again and again; count the starts, and then lead to a Fail state", names, r.Operation, to)
+			"a job that always fails is started again and again; count the starts, and then lead to a Fail state", names, r.asked(), to)
 	}
 	return ""
 }

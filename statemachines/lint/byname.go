@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,44 +8,34 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// checkByName warns of failures for which a loop polls on, and of members that an answer may lack, of operations
-// without an entry in the catalogue: the service's model lists the statuses, and names alone say what they mean.
-func (c *checker) checkByName(l *loop, express bool) {
+// checkAbsentMembers warns of members that an answer may lack, of operations without an entry in the catalogue: the
+// service's model lists the statuses, and names alone say what they mean.
+func (c *checker) checkAbsentMembers(l *loop, express bool) {
 	for _, poll := range l.states {
-		p := c.listedBy(poll)
-		if p == nil {
-			continue
+		if p := c.listedBy(poll); p != nil {
+			if r := c.readAs(l, poll, p, express); r != nil {
+				c.checkAbsentByName(r, p, c.types.Operation(poll).Output)
+			}
 		}
-		r := c.readAs(l, poll, p, express)
-		if r == nil {
-			continue
-		}
-		if r.status != nil && !c.waitsUntilGone(r) {
-			r.fill()
-			c.reportByName(r)
-		}
-		c.checkAbsentByName(r, p, c.types.Operation(poll).Output)
 	}
 }
 
-// reportByName reports the failures for which a loop polls on.
-func (c *checker) reportByName(r *reading) {
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		if row.Meaning != MeansFailure || row.FailsAt != "" || row.Ends != PollsOn || r.worksOn(r.routes[row.Values[0]]) || c.isMisspelt(r, row) {
-			continue
-		}
-		is := "is an end by its name"
-		if len(row.Values) > 1 {
-			is = "are ends by their names"
-		}
-		s, field := r.decisionOf(r.wrong(row))
-		c.reportStatuses(row.Values, diag.Warning, StatusPollsOn, s, field, "%s", r.sayWrongEnd(fmt.Sprintf("%s of %s %s, but ", list(row.Values), r.Operation, is),
-			row.Meaning, row.Ends, first(r.targetsOf(r.wrong(row), r.trunk()))))
+// mayJudge tells whether what is known of a row's values is enough for a finding about where they lead. Names are: of a
+// failure, of a success that fails, and of an end that polls on. A machine that waits until something is gone, or keeps records of its own, may give
+// another meaning to them.
+func (c *checker) mayJudge(r *reading, row *Row) bool {
+	switch {
+	case !r.ByName || row.By == ByUser:
+		return true
+	case row.By == "" || row.FailsAt != "" || keepsRecords(r.inner) || c.waitsUntilGone(r):
+		return false
+	case row.Ends == PollsOn && slices.ContainsFunc(r.routes[row.Values[0]], func(way route) bool { return asksMoved(r.Poll, way.hops) }):
+		return false // the next poll may be about another job
+	default:
+		return row.Meaning == MeansFailure || row.Meaning == MeansSuccess && row.Ends == EndsFailure || row.Meaning == MeansUnclear && row.Ends == PollsOn
 	}
 }
 

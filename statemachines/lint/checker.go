@@ -33,6 +33,8 @@ type checker struct {
 	tagged     *typecheck.Checker               // see taggedTypes
 	askers     map[*asl.Flow]map[string][]asker // see askersOf
 	timed      map[int]*typecheck.Checker       // see startedIn
+	said       map[string]Meaning
+	demands    *typecheck.Demands // see askedBy
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {
@@ -44,7 +46,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 		}
 	}
 	return &checker{
-		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, started: map[asl.Resource]*catalog.Entry{},
+		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, said: o.Said, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
 		timers: map[*asl.Flow]*timer{}, timed: map[int]*typecheck.Checker{}, fates: map[*asl.Flow]*fate{},
 		leads: map[leadsKind]*leads{}, askers: map[*asl.Flow]map[string][]asker{}, successes: map[*asl.Flow]bool{},

@@ -46,7 +46,7 @@ func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, t
 	if row.Raises {
 		what, advice = fmt.Sprintf("an expression of %q raises an error for %s", row.FailsAt, it), "; let it give a value"
 	}
-	fails := fmt.Sprintf("%s of %s, but %s, and the state fails with %s", list(row.Values), r.Operation, what, row.Error)
+	fails := fmt.Sprintf("%s of %s, but %s, and the state fails with %s", list(row.Values), r.asked(), what, row.Error)
 	if row.Retried {
 		fails += " after its retries"
 	}

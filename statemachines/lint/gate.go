@@ -24,7 +24,7 @@ func (c *checker) checkGates(l *loop, r *reading) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		ends := row.Meaning == MeansSuccess || row.Meaning == MeansFailure
-		judged := row.Rule != "" || row.Meanwhile || row.OtherKind || row.FailsAt != ""
+		judged := row.Rule != "" || row.Meanwhile || row.OtherKind || row.FailsAt != "" || !c.mayJudge(r, row)
 		if judged || !ends || row.Ends != EndsUnknown || len(row.Values) == 0 || !mayPollOn(r.takenBy(row.Values[0])) {
 			continue
 		}
@@ -41,8 +41,8 @@ func (c *checker) checkGates(l *loop, r *reading) {
 		default:
 			continue
 		}
-		c.reportGate(r, row, severity, fmt.Sprintf("%s %s of %s, but the rule asks for something else, too, and %s: "+
-			"the loop goes on to %q and polls again; look at the status alone", list(row.Values), row.is(), r.Operation, when, to))
+		c.reportGate(r, row, severity, r.sayMeaning(row, list(row.Values))+fmt.Sprintf("the rule asks for something else, too, and %s: "+
+			"the loop goes on to %q and polls again; look at the status alone", when, to))
 	}
 }
 
@@ -56,7 +56,7 @@ func (c *checker) reportGate(r *reading, row *Row, severity diag.Severity, text 
 	if slices.Contains(c.off, StatusPollsOn) {
 		return
 	}
-	if (r.doubtful || row.Kind != "") && severity == diag.Danger {
+	if (r.doubtful || row.Kind != "" || row.By == ByName) && severity == diag.Danger {
 		severity = diag.Warning
 	}
 	row.Rule, row.Severity = StatusPollsOn, severity

@@ -19,7 +19,10 @@ type known struct {
 // what it has behind some steps.
 func (r *reading) narrowJob(answer typecheck.Value, s *status, of job, before []string) typecheck.Value {
 	for _, k := range of {
-		if steps, below := cutSteps(k.steps, before); below {
+		switch steps, below := cutSteps(k.steps, before); {
+		case below && s.literals != nil && slices.Equal(steps, s.steps):
+			answer = s.put(answer, k.text)
+		case below:
 			answer = typecheck.Narrow(answer, steps, k.text)
 		}
 	}

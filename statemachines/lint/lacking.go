@@ -34,7 +34,7 @@ func (r *reading) takenBy(value string) []route {
 // these, a member that it has with others.
 func (c *checker) addLacking(r *reading, follow func(answer typecheck.Value) []route) {
 	operation := operationNamed(r.Operation)
-	if operation == nil || r.Retries {
+	if operation == nil || r.Retries || r.ByName {
 		return
 	}
 	verdicts := map[Meaning]pollcore.Verdict{

@@ -116,9 +116,12 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 
 // Options are what is checked.
 type Options struct {
-	Off     []string // rules not to check
-	Only    []string // states: loops without any of them are not looked at; nil: all are
-	Express bool     // the machine runs as an Express workflow, whose history has no limit
+	Off  []string // rules not to check
+	Only []string // states: loops without any of them are not looked at; nil: all are
+	// Said are the meanings that the user gives to statuses of operations without an entry in the catalogue: by the status, for
+	// all Tasks, or by the Task and the status, "Look:done".
+	Said    map[string]Meaning
+	Express bool // the machine runs as an Express workflow, whose history has no limit
 	// Types are those of the machine, by the models of the services that it calls.
 	// Without them the rules about types find nothing.
 	Types *typecheck.Checker
@@ -199,7 +202,7 @@ func (c *checker) loop(l *loop, express bool) {
 	before := len(c.findings)
 	c.hot(l)
 	tables := c.readAll(l, express)
-	c.checkByName(l, express)
+	c.checkAbsentMembers(l, express)
 	polls := l.first(asl.TypeWait) != nil
 	if polls && !express && !slices.ContainsFunc(tables, func(r *reading) bool { return r.Bound.Error != "" }) {
 		c.bound(l, tables)
@@ -231,32 +234,21 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	var tables []*reading
 	for _, s := range l.states {
 		if r := c.read(l, s, express); r != nil {
-			r.fill()
-			r.Errors = c.caughtErrors(r)
-			r.findLaps()
-			c.tryLaps(l, r)
-			r.Hot = c.isHot(r.inner)
-			r.Rounds = c.findRounds(l, r)
-			r.Bound = c.boundOf(l, r)
-			r.Bound.Past = r.pastBound()
-			if reset := c.findReset(l); reset != nil && reset.inside[r.Poll.Name] && r.Bound.Kind == ByCount {
-				r.Bound.Anew = reset.resets.Name
-			}
-			c.checkEarly(l, r)
-			c.checkAllRounds(l, r)
-			c.checkLast(r)
-			c.checkStatuses(r)
-			c.checkGates(l, r)
-			c.checkChange(r)
-			c.checkSecond(r)
-			c.checkDefault(r)
-			c.checkRace(r)
-			c.checkNeed(r)
-			c.checkSize(r)
-			c.checkAbsent(r)
-			c.markLacking(r)
 			tables = append(tables, r)
 		}
+	}
+	judged := slices.ContainsFunc(tables, func(r *reading) bool { return r.status != nil })
+	named := c.readNamed(l, express, !judged)
+	if !judged && len(named) > 0 {
+		tables = named
+	} else {
+		for _, r := range named { // another Task of the loop tells the end
+			r.fill()
+			c.checkStatuses(r)
+		}
+	}
+	for _, r := range tables {
+		c.checkTable(l, r)
 	}
 	if wait := l.first(asl.TypeWait); len(tables) == 0 && wait != nil {
 		r := &reading{inner: l}
@@ -275,7 +267,38 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	return tables
 }
 
-// inTable tells whether a Choice is read in a table.
+// checkTable makes and checks the table of a loop.
+func (c *checker) checkTable(l *loop, r *reading) {
+	r.fill()
+	r.Errors = c.caughtErrors(r)
+	r.findLaps()
+	c.tryLaps(l, r)
+	r.Hot = c.isHot(r.inner)
+	r.Rounds = c.findRounds(l, r)
+	r.Bound = c.boundOf(l, r)
+	r.Bound.Past = r.pastBound()
+	if reset := c.findReset(l); reset != nil && reset.inside[r.Poll.Name] && r.Bound.Kind == ByCount {
+		r.Bound.Anew = reset.resets.Name
+	}
+	c.checkEarly(l, r)
+	c.checkAllRounds(l, r)
+	c.checkLast(r)
+	c.checkStatuses(r)
+	c.checkGates(l, r)
+	if r.ByName {
+		return
+	}
+	c.checkChange(r)
+	c.checkSecond(r)
+	c.checkDefault(r)
+	c.checkRace(r)
+	c.checkNeed(r)
+	c.checkSize(r)
+	c.checkAbsent(r)
+	c.markLacking(r)
+}
+
+// inTable tells whether a Choice is read in a table that has all statuses.
 func inTable(tables []*reading, s *asl.State) bool {
-	return slices.ContainsFunc(tables, func(r *reading) bool { return slices.Contains(r.Choices, s) })
+	return slices.ContainsFunc(tables, func(r *reading) bool { return !r.ByName && slices.Contains(r.Choices, s) })
 }

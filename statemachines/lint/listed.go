@@ -23,12 +23,12 @@ func (c *checker) listedBy(s *asl.State) *polled {
 	if _, sdk := r.SDK(); !sdk || r.Pattern != "" || operation == nil {
 		return nil
 	}
-	p := &polled{name: operation.Service.Key + ":" + operation.Name}
+	p := &polled{name: operation.Service.Key + ":" + operation.Name, byName: true}
 	listStatuses(operation.Output, "", func(path string, listed *catalog.Shape) {
 		if len(failuresIn(listed.Enum)) == 0 {
 			return
 		}
-		status := &status{path: path, values: slices.Clone(listed.Enum), listed: true, judges: []*judge{judgeByName(listed.Enum)}}
+		status := &status{path: path, values: slices.Clone(listed.Enum), listed: true, judges: []*judge{c.judgeAsked(s, listed.Enum)}}
 		status.steps, _ = spellSteps(operation.Output, path)
 		p.statuses = append(p.statuses, status)
 	})
@@ -67,23 +67,6 @@ func (c *checker) names(word string) bool {
 	return c.mentions(word) && regexp.MustCompile(`\b`+regexp.QuoteMeta(word)+`\b`).MatchString(c.text)
 }
 
-// judgeByName says what the names of statuses mean.
-func judgeByName(values []string) *judge {
-	j := &judge{meanings: map[string]Meaning{}, stated: map[string]bool{}, taken: map[string]bool{}, second: map[string]string{}}
-	failures := failuresIn(values)
-	for _, value := range values {
-		switch {
-		case slices.Contains(failures, value):
-			j.meanings[value] = MeansFailure
-		case isGoing(value):
-			j.meanings[value] = MeansRunning
-		default:
-			j.meanings[value] = MeansUnknown
-		}
-	}
-	return j
-}
-
 // listStatuses finds the members of an answer that are called a status and whose values the model lists, with
 // "[]" for the items of lists.
 func listStatuses(s *catalog.Shape, path string, add func(path string, listed *catalog.Shape)) {
@@ -109,25 +92,3 @@ func listStatuses(s *catalog.Shape, path string, add func(path string, listed *c
 
 // statusName matches the name of a member that is a status.
 var statusName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(status|state)$`) })
-
-// failuresIn are the values of a list that have the name of a failed job, and not of the way to one. Which of
-// several changes CREATE_FAILED and UPDATE_FAILED are about, nobody knows.
-func failuresIn(values []string) []string {
-	all := slices.DeleteFunc(slices.Clone(values), func(value string) bool {
-		return !failureName().MatchString(value) || isOnItsWay(value) || strings.Contains(strings.ToLower(value), "progress")
-	})
-	ofChange := func(value string) bool { return changeFailed().MatchString(value) }
-	if plain := slices.DeleteFunc(slices.Clone(all), ofChange); len(all)-len(plain) > 1 {
-		return plain
-	}
-	return all
-}
-
-var (
-	// failureName matches the name of a failure. Who waits for STOPPED or DELETED may wait for just that.
-	failureName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(fail(ed|ure)|error|cancell?ed|aborted|timed_?out|rejected)|(fail(ed|ures?)|errors?|cancell?ed|aborted|timed_?out|rejected)$`)
-	})
-	// changeFailed matches the name of a failure that tells what has failed.
-	changeFailed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i).failed$|^failed.`) })
-)

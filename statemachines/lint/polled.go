@@ -32,7 +32,9 @@ const (
 // polled is an operation that can be polled, and what its answers can say.
 type polled struct {
 	name     string // "athena:GetQueryExecution"
+	target   string // what is asked, such as a function; empty if the name says it all
 	statuses []*status
+	byName   bool // no entry of the catalogue polls it
 }
 
 // status is a member of an answer, and who judges it.
@@ -42,6 +44,9 @@ type status struct {
 	values []string // that the model or the catalogue knows
 	listed bool     // by the model, which a check of types reads, too
 	judges []*judge
+	// literals are the values that are no texts, by what people call them; complete tells that there are no other values.
+	literals map[string]any
+	complete bool
 }
 
 // operations finds what Tasks poll. It reads each resource once.

@@ -1,16 +1,16 @@
 package lint
 
-import "slices"
-
 // pollingValues are the statuses in which a job may stay while the loop polls on: of those that run; else of the ends
-// that a rule names; else of all ends. The empty text stands for any status where none is known.
+// that a rule names; else of all ends. Where names alone tell, and none is of a job that runs, they are those that mean
+// nothing, with any other. The empty text stands for any status where none is known, and for a flag or a number: who sets it
+// may count.
 func (r *reading) pollingValues() []string {
-	if r.status == nil {
+	if r.status == nil || r.status.complete {
 		return []string{""}
 	}
-	var stays, ends []string
+	var stays, ends, unknown []string
 	for _, value := range r.status.values {
-		if !slices.ContainsFunc(r.routes[value], func(way route) bool { return way.ends == PollsOn }) {
+		if !endsIn(r.routes[value], PollsOn) {
 			continue
 		}
 		switch means := r.status.meaning(r.judges, value); {
@@ -18,13 +18,17 @@ func (r *reading) pollingValues() []string {
 			stays = append(stays, value)
 		case means == MeansEnding:
 			ends = append(ends, value)
+		case r.ByName && means == MeansUnknown && endOf(r.routes[value]) == PollsOn:
+			unknown = append(unknown, value)
 		}
 	}
-	switch {
-	case len(stays) > 0:
-		return stays
-	case len(ends) > 0:
-		return ends
+	if r.ByName && endOf(r.routes[otherValue]) == PollsOn {
+		unknown = append(unknown, otherValue)
+	}
+	for _, values := range [][]string{stays, ends, unknown} {
+		if len(values) > 0 {
+			return values
+		}
 	}
 	return []string{""}
 }

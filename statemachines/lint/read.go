@@ -83,6 +83,7 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 	}
 	r := &reading{inner: inner}
 	r.Flow, r.Poll, r.Operation, r.Express = l.flow, poll, p.name, express
+	r.Target, r.ByName = p.target, p.byName
 	r.outside = c.outsideOf(l.flow)
 	r.Turn, r.States = inner.turn(poll), inner.states
 	for _, s := range inner.states {
@@ -92,7 +93,7 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 	}
 	statuses := c.startedFirst(r, p.statuses)
 	for _, how := range []manner{lookApart, lookAlike, lookTogether} {
-		if slices.ContainsFunc(statuses, func(s *status) bool { return c.readStatus(l, r, s, how) }) {
+		if how == lookTogether && p.byName || slices.ContainsFunc(statuses, func(s *status) bool { return c.readStatus(l, r, s, how) }) {
 			break
 		}
 	}
@@ -107,6 +108,24 @@ const (
 	lookAlike                  // all poll on the same way, and a Choice reads the status
 	lookTogether               // the values of several jobs in one answer lead several ways
 )
+
+// readNamed reads the loops around Tasks that ask for a status of which the catalogue knows nothing: by the model of the
+// operation or, if that is asked for too, by what the machine compares.
+func (c *checker) readNamed(l *loop, express, compared bool) []*reading {
+	var all []*reading
+	for _, s := range l.states {
+		for _, p := range []*polled{c.listedBy(s), c.comparedBy(l, s, compared)} {
+			if p == nil {
+				continue
+			}
+			if r := c.readAs(l, s, p, express); r != nil && r.status != nil && len(r.Waits) > 0 {
+				all = append(all, r)
+				break
+			}
+		}
+	}
+	return all
+}
 
 // readStatus reads the routes of the values of a status, and tells whether the loop
 // looks at it so.
@@ -145,7 +164,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	routes := r.routes
 	stays, leaves, differs := false, false, false
 	// A second member may say where all values lead, or a status of something else than the job.
-	tellsMore := r.startStates() || r.change.keeps(s) || slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 })
+	tellsMore := r.startStates() || r.ByName && how == lookAlike || r.change.keeps(s) || slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 })
 	for _, value := range s.values {
 		end := endOf(routes[value])
 		stays, leaves = stays || r.taken[value] != nil || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
@@ -157,7 +176,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	if !differs && (how != lookAlike || !r.allPollOn() || !follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {
 		return false
 	}
-	r.status, r.Status, r.Together = s, s.path, r.listing != nil && r.listing.most() > 1
+	r.status, r.Status, r.Literals, r.Together = s, s.path, s.literals, r.listing != nil && r.listing.most() > 1
 	r.nameChosen(s)
 	r.chooseFitting()
 	r.takeOwnEnd()
@@ -175,7 +194,10 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 // noteRoutesOfRunning notes the routes of the values of a status with which the job has not ended.
 func (r *reading) noteRoutesOfRunning(s *status, follows *router) {
 	r.onRunning, r.running = map[hop]bool{}, nil
-	r.noteRunning(r.followAll(otherValue))
+	other := r.followAll(otherValue)
+	if r.noteRunning(other); r.ByName { // it may be the status of a job that runs
+		follows.noteUsual(other)
+	}
 	for _, value := range s.values {
 		means := s.meaning(r.judges, value)
 		if means == MeansSuccess || means == MeansFailure || means == MeansUnclear {
@@ -186,7 +208,7 @@ func (r *reading) noteRoutesOfRunning(s *status, follows *router) {
 		if means == MeansRunning || means == MeansEnding {
 			r.running = append(r.running, routes...)
 		}
-		if means == MeansRunning && !r.Retries {
+		if (means == MeansRunning || r.ByName) && !r.Retries {
 			follows.noteUsual(routes)
 		}
 	}
@@ -282,7 +304,7 @@ func (c *checker) newRouter(r *reading) *router {
 	starts := func(s *asl.State) bool {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
 	}
-	return &router{usual: map[string]bool{}, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts}
+	return &router{usual: map[string]bool{}, byName: r.ByName, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts}
 }
 
 // judgesOf returns those who judge a status: the jobs that the machine starts, if

@@ -21,7 +21,7 @@ func (c *checker) retryLoops(f *asl.Flow, express bool) {
 				continue
 			}
 		}
-		if s.Task == nil || len(s.Retry) == 0 || !c.isLookedAt(s) || slices.ContainsFunc(c.tables, func(l Loop) bool { return l.Poll == s }) {
+		if s.Task == nil || len(s.Retry) == 0 || !c.isLookedAt(s) || slices.ContainsFunc(c.tables, func(l Loop) bool { return l.Poll == s && !l.ByName }) {
 			continue
 		}
 		if polling := c.pollingRetriers(s); len(polling) > 0 {

@@ -27,6 +27,8 @@ type router struct {
 	bounds *bounds // nil for a loop in a Retry
 	// usual are what the poll asks for after each lap of a job that runs: see asksOther.
 	usual map[string]bool
+	// byName tells that nobody knows what the poll asks for: what another call of the loop gives it may be about the same job.
+	byName bool
 	// seeks tells that somebody asks whether a Choice looks at a status; looked is the answer.
 	seeks, looked bool
 }
@@ -94,7 +96,13 @@ func (r *router) asksOther(hops []hop) bool {
 		return false
 	}
 	back, again := traceAsked(r.poll, hops)
-	return !again && !back.own && (back.moves || !r.usual[back.text])
+	return !again && !back.own && (back.moves && !r.byName || !r.usual[back.text])
+}
+
+// asksMoved tells whether the poll asks, behind some hops, for what another call gives it: it may be of another job.
+func asksMoved(poll *asl.State, hops []hop) bool {
+	back, _ := traceAsked(poll, hops)
+	return back.moves
 }
 
 // askOther ends a way at the poll that asks for another job behind some hops: the next one, or one that

@@ -14,7 +14,7 @@ func (r *reading) fill() {
 	}
 	trunk := r.trunk()
 	var rules []string // that each row breaks: a finding is about all values of its row
-	for _, value := range slices.Concat(r.status.values, r.compared, []string{anyOther}) {
+	for _, value := range r.allValues() {
 		taken := r.takenBy(value)
 		lacks := r.lacking[value]
 		if lacks {
@@ -76,9 +76,19 @@ func (r *reading) addMixed(row *Row, value string, trunk int) {
 	row.Forks = r.forksOf(row, ways, trunk)
 }
 
+// allValues are the values that may have a row: with any other, if there may be one.
+func (r *reading) allValues() []string {
+	all := slices.Concat(r.status.values, r.compared)
+	if r.status.complete {
+		return all
+	}
+	return append(all, anyOther)
+}
+
 // describe says what is known of a value that has a row.
 func (r *reading) describe(row *Row, value string) {
 	row.Values = []string{value}
+	row.By = r.tellerOf(value)
 	row.Either = r.status.meaningsOf(r.judges, value)
 	row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
 	row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
@@ -90,9 +100,21 @@ func (r *reading) describe(row *Row, value string) {
 	}
 }
 
+// tellerOf says who tells the meaning of a value that the catalogue does not have.
+func (r *reading) tellerOf(value string) Teller {
+	switch {
+	case !r.ByName || r.status.meaning(r.judges, value) == MeansUnknown:
+		return ""
+	case r.isStated(value):
+		return ByUser
+	default:
+		return ByName
+	}
+}
+
 // says tells whether a row says of its values what another says of its own.
 func (o *Row) says(row *Row) bool {
-	return o.Meaning == row.Meaning && o.Compared == row.Compared && o.Member == row.Member && o.Partial == row.Partial && o.Later == row.Later &&
+	return o.Meaning == row.Meaning && o.By == row.By && o.Compared == row.Compared && o.Member == row.Member && o.Partial == row.Partial && o.Later == row.Later &&
 		o.Change == row.Change && o.Held == row.Held && o.Mixed == row.Mixed && o.Kind == row.Kind && o.Split == row.Split && o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 		slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 }

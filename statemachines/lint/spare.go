@@ -106,7 +106,7 @@ func (c *checker) sortOf(s *asl.State, enum *catalog.Shape, value string) Meanin
 	switch {
 	case isGoing(value):
 		return MeansRunning
-	case endName().MatchString(value), failureName().MatchString(value):
+	case endName().MatchString(value), meaningOfName(value) == MeansFailure:
 		return MeansFailure
 	default:
 		return MeansSuccess

@@ -23,7 +23,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	}
 	names, to := list(row.Values), first(r.targetsOf(r.wrong(row), r.trunk()))
 	of := r.sayMeaning(row, names)
-	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
+	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess || row.Meaning == MeansUnclear && row.By == ByName
 	switch {
 	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(r.routes[row.Values[0]])):
 		if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
@@ -47,7 +47,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	case row.Ends == NextJob && row.Meaning == MeansFailure:
 		if r.joinsSuccess(row) && slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
 			return StatusMisread, diag.Warning, fmt.Sprintf("no rule names %s of %s, and the Choice leads to %q and to the next job, as after a success; "+
-				"name the failure in a rule: only you know whether the other jobs need this one", names, r.Operation, to)
+				"name the failure in a rule: only you know whether the other jobs need this one", names, r.asked(), to)
 		}
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row) && r.outside.ignored:
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success, and behind the Parallel nothing looks at the output "+
@@ -66,11 +66,13 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 func (r *reading) sayMeaning(row *Row, names string) string {
 	switch {
 	case row.Partial:
-		return fmt.Sprintf("%s of %s says that the job has ended with a part of its work done, but ", names, r.Operation)
+		return fmt.Sprintf("%s of %s says that the job has ended with a part of its work done, but ", names, r.asked())
 	case row.Kind != "":
-		return fmt.Sprintf("%s %s of %s with %s, but ", names, row.is(), r.Operation, row.Kind)
+		return fmt.Sprintf("%s %s of %s with %s, but ", names, row.is(), r.asked(), row.Kind)
+	case row.By == ByName:
+		return fmt.Sprintf("%s of %s %s, but ", names, r.asked(), row.isByName())
 	default:
-		return fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.Operation)
+		return fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.asked())
 	}
 }
 
@@ -80,6 +82,20 @@ func (row *Row) is() string {
 		return "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes"}[row.Meaning]
 	}
 	return "is a " + string(row.Meaning)
+}
+
+// isByName says how the values of a row end the job by their names alone. One that polls on is an end, whatever else it is.
+func (row *Row) isByName() string {
+	switch several := len(row.Values) > 1; {
+	case several && row.Ends == PollsOn:
+		return "are ends by their names"
+	case several:
+		return row.is() + " by their names"
+	case row.Ends == PollsOn:
+		return "is an end by its name"
+	default:
+		return row.is() + " by its name"
+	}
 }
 
 // isMeanwhile tells whether only somebody else's call leads to the values of a row, no rule spells them out, and
@@ -119,7 +135,7 @@ func (r *reading) judgeGoing(row *Row, names, to string) (rule string, severity 
 		return "", 0, ""
 	case row.Meaning == MeansRunning && row.Ends == EndsFailure && r.failsByRule(row):
 		return StatusMisread, diag.Danger, fmt.Sprintf("a rule leads %s of %s, in which the job still runs, to %q, "+
-			"and the execution fails; poll on", names, r.Operation, to)
+			"and the execution fails; poll on", names, r.asked(), to)
 	case unhandled && len(row.Routes) == 0:
 		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule takes %s, in which the job still runs: "+
 			"the execution fails with States.NoChoiceMatched; name the status and poll on", names)
@@ -163,7 +179,7 @@ func (c *checker) judgeUnclear(r *reading, row *Row) (rule string, severity diag
 		return "", 0, ""
 	}
 	return StatusUnclear, diag.Danger, fmt.Sprintf("%s of %s does not say whether the job succeeded: the Choice leads to %q either way; look at %s, too",
-		list(row.Values), r.Operation, first(row.Routes), javasdk.MemberPath(row.Member))
+		list(row.Values), r.asked(), first(row.Routes), javasdk.MemberPath(row.Member))
 }
 
 // beyond is the first member of a path that another does not go through, or what leads to it: LastCrawl of
@@ -269,7 +285,7 @@ func (r *reading) isOfSuccess(way route) bool {
 		return false
 	}
 	for value, routes := range r.routes {
-		if means := r.status.meaning(r.judges, value); means != MeansSuccess && means != MeansUnclear || r.meant[value] {
+		if means := r.status.meaning(r.judges, value); means != MeansSuccess && (means != MeansUnclear || r.ByName) || r.meant[value] {
 			continue
 		}
 		for _, success := range routes {

@@ -11,7 +11,7 @@ func (c *checker) checkStatuses(r *reading) {
 	r.meant = c.meantBy(r)
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if len(row.Values) == 0 {
+		if len(row.Values) == 0 || !c.mayJudge(r, row) {
 			continue
 		}
 		alike := r.rowOfAlike(row)
@@ -37,7 +37,7 @@ func (c *checker) checkStatuses(r *reading) {
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}
-		if (r.doubtful || row.Kind != "") && severity == diag.Danger {
+		if (r.doubtful || row.Kind != "" || row.By == ByName) && severity == diag.Danger {
 			severity = diag.Warning // the call before the loop and its ends do not agree, or the job may be of another kind
 		}
 		row.Rule, row.Severity = rule, severity

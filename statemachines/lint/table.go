@@ -29,6 +29,11 @@ type Loop struct {
 	// Operation is polled, such as "athena:GetQueryExecution", or the function
 	// "jobpoller-checkstatus"; empty if it is not known.
 	Operation string
+	// Target is what Poll asks where Operation does not say it: a function, an address, a state machine. It is empty where
+	// the definition does not say it.
+	Target string
+	// ByName tells that the catalogue does not know Operation: names alone say what statuses mean, or the user does.
+	ByName bool
 	// Entry is what the catalogue knows to wait for with the operation: the one whose
 	// job the machine starts, or else that fits the ends of the loop; nil if it is the
 	// function's, or none or several do.
@@ -42,6 +47,9 @@ type Loop struct {
 	// Together tells that the loop looks at several jobs of one answer: it counts those with a status, or asks whether
 	// all or any have it.
 	Together bool
+	// Literals are the values of Rows that are no texts, by what Rows call them: true, false, a number, or nil where the answer
+	// does not have the status.
+	Literals map[string]any
 	// Unjudged says why a loop that asks AWS for a status has no Rows; empty if it has, or asks
 	// for none.
 	Unjudged string
@@ -75,6 +83,8 @@ type Row struct {
 	// Values mean the same and lead the same way; empty is any other value.
 	Values  []string
 	Meaning Meaning
+	// By tells who says what the values mean; empty for the catalogue, or if nobody does.
+	By Teller
 	// Compared tells that the machine compares with the values, and that nobody else
 	// knows them.
 	Compared bool
@@ -134,6 +144,15 @@ type Row struct {
 	Rule     string
 	Severity diag.Severity
 }
+
+// Teller says what a status means.
+type Teller string
+
+// The tellers beside the catalogue.
+const (
+	ByName Teller = "name" // the name of the status alone
+	ByUser Teller = "user" // Options.Said
+)
 
 // Fork is one of several ways that values lead, and where that ends.
 type Fork struct {

@@ -16,7 +16,7 @@ import (
 func (l *Loop) String() string {
 	head := strings.Join(l.Turn.States, " -> ") + "   "
 	if l.Operation != "" {
-		head += "polls " + l.Operation
+		head += "polls " + l.asked()
 		if l.Chosen {
 			head += fmt.Sprintf(" as %s %s", l.Entry.Service.Key, l.Entry.Name)
 		}
@@ -37,6 +37,14 @@ func (l *Loop) String() string {
 		lines = append(lines, []string{row.Value(), of.target(), of.Describe(), ""})
 	}
 	return oneLine.Replace(head) + "\n" + alignTags(layOut(lines)) + alignTags(l.notes())
+}
+
+// asked names what the loop polls, for people.
+func (l *Loop) asked() string {
+	if l.Target == "" {
+		return l.Operation
+	}
+	return l.Operation + " " + l.Target
 }
 
 // Table lays rows of values, a target and what that means out as the table of a loop, with long lists in
@@ -276,6 +284,8 @@ func (r *Row) means() string {
 		return "failure in part"
 	case r.Held:
 		return "waits for a call"
+	case r.By == ByName:
+		return string(r.Meaning) + " by name"
 	default:
 		return string(r.Meaning)
 	}

@@ -153,7 +153,7 @@ func (r *reading) isOfEnd(steps []string) bool {
 		return true
 	}
 	operation := operationNamed(r.Operation)
-	if operation == nil {
+	if operation == nil || r.ByName {
 		return true
 	}
 	paths := slices.DeleteFunc(operation.Later(), func(path string) bool {

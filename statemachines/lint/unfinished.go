@@ -27,7 +27,7 @@ func (c *checker) judgeUnfinished(r *reading, row *Row) (rule string, severity d
 		is = "for which AWS's waiter polls on"
 	}
 	return StatusMisread, diag.Warning, fmt.Sprintf("a rule leads %s of %s, %s, to %q, as a success; poll on, unless you wait for that alone",
-		list(values), r.Operation, is, first(row.Routes))
+		list(values), r.asked(), is, first(row.Routes))
 }
 
 // isUnfinished tells whether a job with a value has not ended: the catalogue states it, or the waiter polls on and the

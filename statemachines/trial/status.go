@@ -32,6 +32,13 @@ func (p *pair) findStatuses(ctx context.Context, role string, input []byte) erro
 			return err
 		}
 	}
+	for _, part := range compared { // the model does not list its values
+		if m, _ := c.known.MemberAt(part.Path); len(part.Texts) > 0 && m.Has(c.known.Usual) {
+			if found, err := p.takeStatuses(ctx, role, c.modelStatuses(m, compared), nil, input); found || err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -55,6 +62,13 @@ func (p *pair) drawStatuses(role string) []answer {
 			}
 		}
 	}
+	for _, v := range pairsOf(p.compared(role)) {
+		drawn := addMembers(typecheck.Draw(v, demands[0], typecheck.DrawOptions{Name: role, Seed: 1}), other)
+		a := answer{kind: Kind{Task: role, Sort: Status, Value: strings.Join(slices.Compact(changes(other, drawn)), ", ")}, text: textOf(drawn)}
+		if !slices.ContainsFunc(all, func(b answer) bool { return a.text == b.text }) {
+			all = append(all, a)
+		}
+	}
 	return all
 }
 
@@ -72,6 +86,28 @@ func addMembers(to, from any) any {
 		members[name] = addMembers(members[name], value)
 	}
 	return members
+}
+
+// mostPairs are how many pairs of texts are tried for the answers of one Task.
+const mostPairs = 64
+
+// pairsOf are answers in which one member has a text that the machine compares it with, alone or with another member that
+// has one: a Choice may look at both.
+func pairsOf(compared []typecheck.Compared) []typecheck.Value {
+	var all []typecheck.Value
+	texts := slices.DeleteFunc(slices.Clone(compared), func(c typecheck.Compared) bool { return len(c.Texts) == 0 || slices.Contains(c.Steps, "0") })
+	for i, one := range texts {
+		for _, text := range one.Texts {
+			v := typecheck.Narrow(typecheck.Unknown(), one.Steps, text)
+			all = append(all, v)
+			for _, other := range texts[i+1:] {
+				for _, beside := range other.Texts {
+					all = append(all, typecheck.Narrow(v, other.Steps, beside))
+				}
+			}
+		}
+	}
+	return all[:min(len(all), mostPairs)]
 }
 
 // modelStatuses are answers with each value that the model has of a member, with the texts that the machine compares

@@ -1,6 +1,7 @@
 package typecheck_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,12 +32,16 @@ func TestCompared(t *testing.T) {
 	for _, c := range demands.Result(m.State("Look")).Compared() {
 		found[c.Path] = c
 	}
+	at := func(path string, c typecheck.Compared) typecheck.Compared {
+		c.Path, c.Steps = path, strings.Split(strings.ReplaceAll(path, "[0]", ".0"), ".")
+		return c
+	}
 	require.Equal(t, map[string]typecheck.Compared{
-		"Jobs[0].StatusReason":       {Path: "Jobs[0].StatusReason", Patterns: []string{"/^Host/"}},
-		"Jobs[0].Status":             {Path: "Jobs[0].Status", Texts: []string{"FAILED"}},
-		"Jobs[0].Container.ExitCode": {Path: "Jobs[0].Container.ExitCode", Numbers: []float64{2}},
-		"Jobs[0].Container.Reason":   {Path: "Jobs[0].Container.Reason", Patterns: []string{"*Memory*"}, Texts: []string{"Full*"}},
-		"Jobs[0].IsTerminated":       {Path: "Jobs[0].IsTerminated", Flag: true},
+		"Jobs[0].StatusReason":       at("Jobs[0].StatusReason", typecheck.Compared{Patterns: []string{"/^Host/"}, Asked: true}),
+		"Jobs[0].Status":             at("Jobs[0].Status", typecheck.Compared{Texts: []string{"FAILED"}}),
+		"Jobs[0].Container.ExitCode": at("Jobs[0].Container.ExitCode", typecheck.Compared{Numbers: []float64{2}}),
+		"Jobs[0].Container.Reason":   at("Jobs[0].Container.Reason", typecheck.Compared{Patterns: []string{"*Memory*"}, Texts: []string{"Full*"}}),
+		"Jobs[0].IsTerminated":       at("Jobs[0].IsTerminated", typecheck.Compared{Flag: true}),
 	}, found)
 }
 

@@ -190,7 +190,7 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 			value = Value{}
 		}
 	}
-	value.demandRead(true)
+	value.demandAsked()
 	yes, no = x.narrow(c.Variable, value.without(missing)), x.narrow(c.Variable, value.only(missing))
 	switch c.Value {
 	case true:

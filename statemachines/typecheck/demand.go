@@ -22,6 +22,7 @@ type Demand struct {
 
 	read     bool // somebody reads it
 	required bool // and fails without it
+	asked    bool // somebody asks whether it is there
 	kinds    kinds
 	time     bool           // the text is a time
 	json     bool           // the text is JSON
@@ -187,6 +188,12 @@ func (v Value) demandPicked() { v.demand(func(d *Demand) { d.picked = true }) }
 func (v Value) demandRead(excused bool) {
 	required := !excused && v.may(missing)
 	v.demand(func(d *Demand) { d.read, d.required = true, d.required || required })
+}
+
+// demandAsked notes a question whether the value is there.
+func (v Value) demandAsked() {
+	v.demandRead(true)
+	v.demand(func(d *Demand) { d.asked = true })
 }
 
 // demandKinds notes a use that takes values of some types.

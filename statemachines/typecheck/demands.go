@@ -67,6 +67,15 @@ func FindDemands(from *asl.State, m *asl.StateMachine, models Models) (*Demands,
 	return d, nil
 }
 
+// Demands finds what FindDemands finds from the start of the machine. It is nil where the models have an error.
+func (c *Checker) Demands() *Demands {
+	d, err := FindDemands(c.machine.State(c.machine.StartAt), c.machine, c.models)
+	if err != nil {
+		return nil
+	}
+	return d
+}
+
 // demandedResult is what stands for the result of a Task, or for what a Map reads.
 func (d *Demands) demandedResult(s *asl.State) Value {
 	if d.results[s] == nil {

@@ -47,6 +47,37 @@ func WithItems(v Value, path []string, count int, change func(i int, item Value)
 	})
 }
 
+// NarrowNumber is the value if the member at a path, as of Narrow, is the number, and nothing where it cannot be.
+func NarrowNumber(v Value, path []string, n float64) Value {
+	return update(v, namesOf(path), func(old Value) Value {
+		if !old.may(numbers) {
+			return Nothing()
+		}
+		return numberOf(n)
+	})
+}
+
+// NarrowPresent is the value if the member at a path, as of Narrow, is there.
+func NarrowPresent(v Value, path []string) Value {
+	return update(v, namesOf(path), func(old Value) Value { return old.without(missing) })
+}
+
+// NarrowAbsent is the value if the object at a path, but for its last name, is there and does not have the member of that
+// name; nothing where it always has.
+func NarrowAbsent(v Value, path []string) Value {
+	if len(path) == 0 {
+		return v.only(missing)
+	}
+	if v = v.only(objects); v.IsNothing() {
+		return v
+	}
+	member := NarrowAbsent(v.record().get(path[0]), path[1:])
+	if member.IsNothing() {
+		return member
+	}
+	return objectOf(v.record().with(path[0], member))
+}
+
 // pickWord is the value if it is the string, of which only is the value.
 func pickWord(v Value, word string, only Value) Value {
 	if !v.words().may(word) {

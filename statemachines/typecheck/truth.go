@@ -314,6 +314,7 @@ func (x *scene) testExists(p *jsonata.Part, context Value) (yes, no scope) {
 	if v.IsNothing() {
 		return deadScope(), deadScope()
 	}
+	v.demandAsked()
 	if !v.may(missing) {
 		no = deadScope()
 	}

@@ -41,6 +41,7 @@ type fixOptions struct {
 	simulate    time.Duration
 	express     bool
 	substitutes []string
+	statuses    []string // of which the user says what they mean
 	output      string
 	aws         kit.AwsFlags
 }
@@ -124,9 +125,10 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
 	kit.AddSubstitutes(f, &o.substitutes)
 	o.aws.AddForARN(c)
+	kit.AddStatuses(f, &o.statuses)
 	kit.AddOutput(c, &o.output)
 	kit.CompleteWords(c, "strategy", fixStrategies()...)
-	kit.CompleteNothing(c, "only", "accept", "max-wait", "max-delay", "simulate", "substitute")
+	kit.CompleteNothing(c, "only", "accept", "max-wait", "max-delay", "simulate", "substitute", "status")
 	return c
 }
 

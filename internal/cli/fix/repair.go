@@ -86,6 +86,10 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	if err := checkRepairFlags(c); err != nil {
 		return err
 	}
+	said, err := lint.ParseSaid(o.statuses...)
+	if err != nil {
+		return kit.Usage("--status: %w", err)
+	}
 	e, read, err := o.open(c, name)
 	if err != nil {
 		return err
@@ -107,7 +111,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		read = readApart(c, e.Definition)
 	}
 	options := fix.RepairOptions{
-		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express,
+		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express, Said: said,
 	}
 	after, all, err := fix.RepairFile(c.Context(), text, read, options)
 	if err != nil {

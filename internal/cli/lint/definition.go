@@ -56,7 +56,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	if err != nil {
 		return nil, "", err
 	}
-	options := lint.Options{Off: o.off, Express: as == asl.Express, Types: types}
+	options := lint.Options{Off: o.off, Express: as == asl.Express, Types: types, Said: o.said}
 	for _, f := range lint.Check(m, options) {
 		f.Problem = d.Locate(f.Problem)
 		report(f)

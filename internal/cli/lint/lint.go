@@ -61,6 +61,11 @@ name, a waiters-2.json, a Smithy model, or a request of the Lambda functions. Li
 checks paths, values and errors against the operation that the waiter polls. Where
 the file does not name the operation, pass --service and --operation.
 
+Of a loop that asks a Lambda function, an HTTP Task, a nested execution or an
+operation without a waiter or job, the table has the statuses that the machine
+compares. Their names alone say what they mean ("success by name"), and a finding is
+at most a WARNING. --status says it instead, and counts as what the catalogue says.
+
 --rules lists the rules, for --rule and --off.
 
 -o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
@@ -74,6 +79,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
   aws stepfunctions describe-state-machine --state-machine-arn ARN | jobpoller lint -
   jobpoller lint 'infra/main.tf#aws_sfn_state_machine.nightly' --substitute stage=prod
   jobpoller lint -o json statemachines/ cdk.out
+  jobpoller lint --status 'done=success,error=failure' poller.asl.json
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
   jobpoller lint waiters-2.json --service rds
@@ -117,6 +123,7 @@ func (o *options) addTo(c *cobra.Command) {
 	kit.AddSubstitutes(f, &o.substitutes)
 	f.StringArrayVar(&o.integrations, "integration", nil,
 		"`SERVICE:ACTION` of an integration that is newer than this program, such as dynamodb:query; repeatable")
+	kit.AddStatuses(f, &o.statuses)
 	f.StringVar(&o.service, "service", "", "`SERVICE` that the waiters poll, as the AWS CLI calls it")
 	f.StringVar(&o.operation, "operation", "", "`OPERATION` that the waiters poll, such as DescribeExport")
 	kit.Must(c.RegisterFlagCompletionFunc("service", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -124,7 +131,7 @@ func (o *options) addTo(c *cobra.Command) {
 	}))
 	kit.CompleteWords(c, "rule", ruleNames()...)
 	kit.CompleteWords(c, "off", ruleNames()...)
-	kit.CompleteNothing(c, "substitute", "integration", "operation", "region")
+	kit.CompleteNothing(c, "substitute", "integration", "operation", "region", "status")
 	kit.AddOutput(c, &o.output, lintFormats...)
 }
 

@@ -10,9 +10,11 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // pollLoop is a poll loop of a file. Its JSON members are a contract: see
@@ -25,6 +27,7 @@ type pollLoop struct {
 	States      []string   `json:"states"`
 	Pointer     string     `json:"pointer"`
 	Operation   string     `json:"operation,omitempty"`
+	Target      string     `json:"target,omitempty"`
 	Entry       string     `json:"entry,omitempty"`
 	Start       string     `json:"start,omitempty"`
 	StatusPath  string     `json:"statusPath,omitempty"`
@@ -48,6 +51,7 @@ type pollLoop struct {
 type loopRow struct {
 	Values        []string       `json:"values"` // empty: any other
 	Meaning       string         `json:"meaning"`
+	MeaningBy     lint.Teller    `json:"meaningBy,omitempty"`
 	Either        []lint.Meaning `json:"either,omitempty"`
 	Compared      bool           `json:"compared,omitempty"`
 	Change        bool           `json:"change,omitempty"`
@@ -138,7 +142,7 @@ func newLoopBound(b *lint.Bound) loopBound {
 
 func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	out := pollLoop{
-		File: d.File, Machine: d.ID, Weight: d.Weight, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
+		File: d.File, Machine: d.ID, Weight: d.Weight, States: l.Turn.States, Operation: l.Operation, Target: l.Target, StatusPath: l.Status,
 		Bound:    newLoopBound(&l.Bound),
 		Unjudged: l.Unjudged, Together: l.Together,
 		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
@@ -168,7 +172,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 
 func newLoopRow(r *lint.Row) loopRow {
 	row := loopRow{
-		Values: r.Values, Meaning: string(r.Meaning), Either: r.Either, Compared: r.Compared, Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Mixed: r.Mixed,
+		Values: r.Values, Meaning: string(r.Meaning), MeaningBy: r.By, Either: r.Either, Compared: r.Compared, Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Mixed: r.Mixed,
 		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
 		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),
@@ -198,7 +202,11 @@ func printLoops(c *cobra.Command, names []string, o options) error {
 	var tables loopTables
 	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes, &o.aws)
 	for _, m := range machines {
-		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.Definition.Type == asl.Express})
+		types, err := typecheck.New(m.StateMachine, typecheck.Options{Models: models.Load})
+		if err != nil {
+			return kit.WithCode(kit.ExitFailed, err)
+		}
+		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.Definition.Type == asl.Express, Types: types, Said: o.said})
 		for i := range loops {
 			found = append(found, newPollLoop(m.Definition, &loops[i]))
 		}

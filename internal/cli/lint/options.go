@@ -9,6 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
@@ -30,6 +31,8 @@ type options struct {
 	substitutes []string
 	// integrations are those that AWS added after this program was made.
 	integrations []string
+	statuses     []string // what the user says of them
+	said         map[string]lint.Meaning
 
 	service, operation string // that the waiters poll
 
@@ -50,6 +53,10 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 	if _, ok := severities[o.severity]; !ok {
 		names := severityNames()
 		problems = append(problems, fmt.Errorf("--severity must be %s, is %q%s", kit.OrList(names), o.severity, nearest.DidYouMean(o.severity, names)))
+	}
+	var err error
+	if o.said, err = lint.ParseSaid(o.statuses...); err != nil {
+		problems = append(problems, fmt.Errorf("--status: %w", err))
 	}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.service != "" {

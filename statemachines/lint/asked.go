@@ -1,0 +1,214 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// Values of a status that are no text of the service's or the function's own.
+const (
+	absentValue  = "absent"
+	presentValue = "present"
+)
+
+// wholePath is the path of a status that is the answer itself.
+const wholePath = "$"
+
+// comparedBy is askedBy, if that is asked for.
+func (c *checker) comparedBy(l *loop, s *asl.State, asked bool) *polled {
+	if !asked {
+		return nil
+	}
+	return c.askedBy(l, s)
+}
+
+// askedBy is what a Task asks that no entry of the catalogue polls: its statuses are the members of its answer that the
+// machine compares, those first that look most like a status. It is nil if the machine compares none.
+func (c *checker) askedBy(l *loop, s *asl.State) *polled {
+	if c.operations.of(s) != nil || !mayAsk(s) {
+		return nil
+	}
+	if c.demands == nil {
+		c.demands = c.types.Demands()
+	}
+	if c.demands == nil {
+		return nil
+	}
+	p := &polled{byName: true}
+	p.name, p.target = nameAsked(s)
+	demand := c.demands.Result(s)
+	compared := demand.Compared()
+	if whole, ok := demand.ComparedWhole(); ok {
+		compared = append(compared, whole)
+	}
+	slices.SortStableFunc(compared, func(a, b typecheck.Compared) int {
+		return cmp.Or(cmp.Compare(likenessOf(&b), likenessOf(&a)), cmp.Compare(len(b.Texts), len(a.Texts)))
+	})
+	for i := range compared {
+		if status := c.readAsked(l, s, &compared[i]); status != nil {
+			p.statuses = append(p.statuses, status)
+		}
+	}
+	if len(p.statuses) == 0 {
+		return nil
+	}
+	return p
+}
+
+// likenessOf says how much a member that a machine compares looks like a status.
+func likenessOf(part *typecheck.Compared) int {
+	switch texts := len(part.Texts)+len(part.Patterns) > 0; {
+	case texts && statusName().MatchString(lastName(part.Path)):
+		return 4
+	case texts:
+		return 3
+	case part.Flag:
+		return 2
+	case len(part.Numbers) > 0:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// readAsked reads a member of an answer that the machine compares, or asks for, as a status; nil if it tells nothing of a
+// job, as a count does.
+func (c *checker) readAsked(l *loop, poll *asl.State, part *typecheck.Compared) *status {
+	s := &status{path: cmp.Or(part.Path, wholePath), steps: part.Steps, literals: map[string]any{}}
+	switch {
+	case len(part.Texts)+len(part.Patterns) > 0:
+		s.values = slices.Clone(valueAt(c.types.Result(poll), part.Steps).Enum())
+		if s.listed = len(s.values) > 0; !s.listed {
+			s.addValues(part.Texts...)
+			s.addValues(c.saidOf(poll)...)
+		}
+	case part.Flag:
+		s.putTruths()
+	case len(part.Numbers) > 0 && !c.boundsOf(l).counters[lastName(part.Path)]:
+		s.putNumbers(part.Numbers)
+	case part.Asked:
+		s.putPresence()
+	default:
+		return nil
+	}
+	if part.Asked && !s.complete {
+		s.addLiteral(absentValue, nil)
+	}
+	s.judges = []*judge{c.judgeAsked(poll, s.values)}
+	return s
+}
+
+// addValues adds values that the status does not have.
+func (s *status) addValues(values ...string) {
+	for _, value := range values {
+		if !slices.Contains(s.values, value) {
+			s.values = append(s.values, value)
+		}
+	}
+}
+
+// addLiteral adds a value that is no text, by what people call it: true, false, a number, or nil for a member that is not
+// there.
+func (s *status) addLiteral(name string, literal any) {
+	s.addValues(name)
+	s.literals[name] = literal
+}
+
+// putTruths makes the status true or false.
+func (s *status) putTruths() {
+	s.complete = true
+	s.addLiteral("true", true)
+	s.addLiteral("false", false)
+}
+
+// putNumbers makes the status each of some numbers that are compared, and one between and beside them: another number
+// goes the way of the one in its range.
+func (s *status) putNumbers(compared []float64) {
+	numbers := slices.Sorted(slices.Values(compared))
+	first, last := numbers[0], numbers[len(numbers)-1]
+	s.complete = true
+	s.addLiteral(fmt.Sprintf("below %g", first), first-1)
+	for i, n := range numbers {
+		if i > 0 {
+			s.addLiteral(fmt.Sprintf("between %g and %g", numbers[i-1], n), (numbers[i-1]+n)/2) //nolint:mnd // the middle
+		}
+		s.addLiteral(fmt.Sprintf("%g", n), n)
+	}
+	s.addLiteral(fmt.Sprintf("above %g", last), last+1)
+}
+
+// putPresence makes the status whether the member is there, as any text is.
+func (s *status) putPresence() {
+	s.complete = true
+	s.addLiteral(presentValue, presentValue)
+	s.addLiteral(absentValue, nil)
+}
+
+// put is an answer with a value of the status. Where there are no others, the last value stands for the other one.
+func (s *status) put(answer typecheck.Value, value string) typecheck.Value {
+	if value == otherValue && s.complete {
+		value = s.values[len(s.values)-1]
+	}
+	literal, known := s.literals[value]
+	switch literal := literal.(type) {
+	case bool:
+		return typecheck.NarrowTruth(answer, s.steps, literal)
+	case float64:
+		return typecheck.NarrowNumber(answer, s.steps, literal)
+	case string:
+		return typecheck.NarrowPresent(answer, s.steps)
+	default:
+		if known {
+			return typecheck.NarrowAbsent(answer, s.steps)
+		}
+		return typecheck.Narrow(answer, s.steps, value)
+	}
+}
+
+// valueAt is the value at steps of an answer.
+func valueAt(v typecheck.Value, steps []string) typecheck.Value {
+	for _, step := range steps {
+		if i, err := strconv.Atoi(step); err == nil && v.IsArray() {
+			v = v.Item(i)
+		} else {
+			v = v.Member(step)
+		}
+	}
+	return v
+}
+
+// judgeAsked says what values of a status mean: what the user says, or else what their names do.
+func (c *checker) judgeAsked(poll *asl.State, values []string) *judge {
+	j := judgeByName(values)
+	for _, value := range values {
+		for _, key := range []string{poll.Name + ":" + value, value} {
+			if means, said := c.said[key]; said {
+				j.meanings[value], j.stated[value], j.taken[value] = means, true, means == MeansSuccess
+				break
+			}
+		}
+	}
+	return j
+}
+
+// saidOf are the statuses of which the user says what they mean, for a Task or for all.
+func (c *checker) saidOf(poll *asl.State) []string {
+	var all []string
+	for key := range c.said {
+		state, value, scoped := strings.Cut(key, ":")
+		switch {
+		case scoped && state == poll.Name:
+			all = append(all, value)
+		case !scoped:
+			all = append(all, key)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

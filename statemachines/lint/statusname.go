@@ -1,0 +1,112 @@
+package lint
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// What the words in the name of a status say. A word that is in no list says nothing: DONE and CLOSED end a job in any way.
+var (
+	successWords = []string{"success", "succeeded", "succeed", "successful", "successfully", "complete", "completed"}
+	failureWords = []string{"fail", "failed", "failure", "failures", "error", "errors", "cancelled", "canceled", "aborted", "timeout", "timedout", "rejected"}
+	endingWords  = []string{"stopping", "cancelling", "canceling", "aborting", "terminating", "deleting", "failing"}
+	goingWords   = []string{"pending", "progress", "progressing", "inprogress", "queued", "submitted", "requested", "scheduled", "started"}
+	// besideWords leave a success one: "completed_successfully", "FINISHED_WITH_SUCCESS".
+	besideWords = []string{"finished", "ended", "with", "job", "run", "task", "execution", "status", "state"}
+	// flawWords make a success one that is doubtful, and an end all the same: "completed_with_errors".
+	flawWords = []string{"error", "errors", "failure", "failures", "warning", "warnings", "exception", "exceptions", "issue", "issues", "with"}
+	// stillWords end in -ing, and nothing goes on.
+	stillWords = []string{"missing", "warning", "nothing", "string", "existing", "outstanding", "remaining"}
+	// doubtWords take back, or limit, what another word says: NOT_FAILED, FAILED_PARTIALLY, completed_with_errors.
+	doubtWords = []string{
+		"not", "no", "non", "never", "none", "un", "partial", "partially", "partly", "some", "few", "with", "without", "but",
+		"over", "retry", "retried", "retryable", "rollback", "rolled", "back", "undo", "undone", "revert", "reverted", "skipped", "ignored",
+	}
+)
+
+// meaningOfName is what the name of a status says of a job: nothing where that is not sure.
+func meaningOfName(status string) Meaning {
+	words := wordsOfName(status)
+	has := func(list []string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
+	}
+	isGoing := func(word string) bool {
+		const shortest = len("copying") - 1
+		return slices.Contains(goingWords, word) || strings.HasSuffix(word, "ing") && len(word) >= shortest && !slices.Contains(stillWords, word)
+	}
+	switch success, doubted := has(successWords), has(doubtWords); {
+	case len(words) == 0:
+		return MeansUnknown
+	case success && only(words, successWords, besideWords):
+		return MeansSuccess
+	case success && only(words, successWords, flawWords):
+		return MeansUnclear
+	case success || doubted:
+		return MeansUnknown
+	case has(endingWords):
+		return MeansEnding
+	case slices.ContainsFunc(words, isGoing):
+		if has(failureWords) {
+			return MeansUnknown // a part failed, or the failure is on its way
+		}
+		return MeansRunning
+	case slices.Contains(failureWords, words[0]) || slices.Contains(failureWords, words[len(words)-1]):
+		return MeansFailure
+	default:
+		return MeansUnknown
+	}
+}
+
+// only tells whether each word is in one of some lists.
+func only(words []string, lists ...[]string) bool {
+	all := slices.Concat(lists...)
+	return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(all, word) })
+}
+
+// wordsOfName are the words of a status, in small letters: those of "timed_out" and "TimedOut" are "timedout".
+func wordsOfName(status string) []string {
+	words := nameWord().FindAllString(status, -1)
+	for i, word := range words {
+		words[i] = strings.ToLower(word)
+	}
+	for i := 0; i+1 < len(words); i++ {
+		if words[i] == "timed" && words[i+1] == "out" {
+			words = slices.Replace(words, i, i+2, "timedout")
+		}
+	}
+	return words
+}
+
+// nameWord matches a word in a name: "Timed" and "Out" in TimedOut, "IN" and "PROGRESS" in IN_PROGRESS.
+var nameWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\p{Lu}?[\p{Ll}\d]+|[\p{Lu}\d]+|[^\s\p{Lu}\p{Ll}\d_.:/-]+`)
+})
+
+// judgeByName says what the names of statuses mean. Which of several changes CREATE_FAILED and UPDATE_FAILED are about,
+// nobody knows.
+func judgeByName(values []string) *judge {
+	j := &judge{meanings: map[string]Meaning{}, stated: map[string]bool{}, taken: map[string]bool{}, second: map[string]string{}}
+	failures := failuresIn(values)
+	for _, value := range values {
+		j.meanings[value] = meaningOfName(value)
+		if j.meanings[value] == MeansFailure && !slices.Contains(failures, value) {
+			j.meanings[value] = MeansUnknown
+		}
+	}
+	return j
+}
+
+// failuresIn are the values of a list that have the name of a failed job.
+func failuresIn(values []string) []string {
+	all := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return meaningOfName(value) != MeansFailure })
+	ofChange := func(value string) bool { return changeFailed().MatchString(value) }
+	if plain := slices.DeleteFunc(slices.Clone(all), ofChange); len(all)-len(plain) > 1 {
+		return plain
+	}
+	return all
+}
+
+// changeFailed matches the name of a failure that tells what has failed.
+var changeFailed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i).failed$|^failed.`) })
