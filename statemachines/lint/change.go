@@ -64,8 +64,8 @@ func withoutOtherJobs(judges []*judge) []*judge {
 		if len(awaited) == 0 || j.entry == nil || j.entry.Job == nil {
 			return false
 		}
-		for value, isSuccess := range j.taken {
-			if isSuccess && awaited[value] {
+		for value := range awaited {
+			if awaited[value] && (j.taken[value] || j.second[value] != "") { // another member tells whether it is a success
 				return false
 			}
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 var loopSuites = []suite{
-	{name: "loops", folder: "aws-samples", cases: 207, run: runLoops},
+	{name: "loops", folder: "aws-samples", cases: 212, run: runLoops},
 	{name: "loop-mistakes", folder: "aws-samples", cases: 869, run: runLoopMistakes, differences: mistakesNotFound},
 }
 
