@@ -3,7 +3,6 @@ package cdkapp
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
@@ -40,8 +40,10 @@ type bound struct {
 // has started. `jobpoller list` has the names.
 func JobFromCatalog(name *string) Job { return &catalogJob{text(name)} }
 
-// JobFromWaiter is a waiter of your own, over an operation that waiters or jobs
-// of the catalogue call, such as "dynamodb:DescribeExport".
+// JobFromWaiter is a waiter of your own, over an operation of any service, such as
+// "dynamodb:DescribeExport". If the catalogue has no waiter or job that calls the
+// operation, the role may call the IAM action of the operation's name, which a few
+// services name otherwise.
 func JobFromWaiter(operation *string, waiter *pollcore.Waiter) Job {
 	service, name, _ := strings.Cut(text(operation), ":")
 	return &ownJob{service, name, waiter}
@@ -88,19 +90,15 @@ type ownJob struct {
 }
 
 func (j *ownJob) bind() (*bound, error) {
-	service, err := catalog.AWS().Service(j.service)
+	operation, err := models.Operation(j.service, j.operation)
 	if err != nil {
 		return nil, err
 	}
-	operation := service.Operations[j.operation]
-	switch {
-	case operation == nil:
-		known := strings.Join(slices.Sorted(maps.Keys(service.Operations)), ", ")
-		return nil, fmt.Errorf("the catalogue has no operation %q of %s; it has %s", j.operation, service.Key, known)
-	case j.waiter == nil:
-		return nil, fmt.Errorf("the waiter for %s of %s is nil", j.operation, service.Key)
+	key := operation.Service.Key
+	if j.waiter == nil {
+		return nil, fmt.Errorf("the waiter for %s of %s is nil", j.operation, key)
 	}
-	return &bound{name: service.Key + ":" + j.operation, waiter: j.waiter, call: compile.Call{Operation: operation}}, nil
+	return &bound{name: key + ":" + j.operation, waiter: j.waiter, call: compile.Call{Operation: operation}}, nil
 }
 
 type definedJob struct {

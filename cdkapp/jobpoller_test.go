@@ -537,7 +537,10 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 		"no job":            {func(p *cdkapp.JobPollerProps) { p.Job = nil }, "Job", []string{"required", "JobFromCatalog"}},
 		"unknown service":   {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamo:ExportCompleted") }, "Job", []string{"dynamo", `"jobpoller list" has all names`}},
 		"unknown job":       {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamodb:ExportCompletd") }, "Job", []string{"ExportCompletd", "ExportCompleted"}},
-		"unknown operation": {func(p *cdkapp.JobPollerProps) { p.Job = cdkapp.JobFromWaiter(new("dynamodb:DescribeMe"), mine) }, "Job", []string{"DescribeMe", "DescribeExport"}},
+		"unknown operation": {func(p *cdkapp.JobPollerProps) { p.Job = cdkapp.JobFromWaiter(new("dynamodb:DescribeExprot"), mine) }, "Job", []string{"DescribeExprot", "DescribeExport"}},
+		"waiter that does not fit an operation without an entry": {func(p *cdkapp.JobPollerProps) {
+			p.Job = cdkapp.JobFromWaiter(new("cognito-idp:DescribeUserPool"), mine)
+		}, "Job", []string{`DescribeUserPoolResponse has no member "ExportDescription"`}},
 		"no waiter": {func(p *cdkapp.JobPollerProps) {
 			p.Job = cdkapp.JobFromWaiter(new("dynamodb:DescribeExport"), nil)
 		}, "Job", []string{"nil"}},

@@ -238,6 +238,20 @@ func (c *Catalog) Service(name string) (*Service, error) {
 	return l.service, l.err
 }
 
+// Operation returns an operation of a service, which may have any name that Find takes.
+// Its error is a *NotFoundError.
+func (c *Catalog) Operation(service, name string) (*Operation, error) {
+	s, err := c.Service(service)
+	if err != nil {
+		return nil, err
+	}
+	if o := s.Operations[name]; o != nil {
+		return o, nil
+	}
+	names := slices.Sorted(maps.Keys(s.Operations))
+	return nil, &NotFoundError{Service: s.Key, What: "operation", Name: name, Suggestion: nearest.Word(name, names)}
+}
+
 // Lookup returns a waiter or a job of a service. The service may have any name
 // that Find takes. The name is that of a waiter ("ExportCompleted"), of the
 // operation that starts a job ("ExportTableToPointInTime") or of the waiter

@@ -4,7 +4,6 @@ package compile
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
-	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -85,7 +84,10 @@ found a difference, 2 wrong usage.`,
 	f.BoolVar(&o.iam, "iam", false, "print the IAM policy that the machine's role needs")
 	kit.AddDuration(f, &o.jobFrom, "job-from", 0, "for --report: the shortest time that the job takes")
 	kit.AddDuration(f, &o.jobTo, "job-to", 0, "for --report: the longest time that the job takes")
-	kit.CompleteEntries(c, true)
+	kit.CompleteEntriesOr(c, func(args []string) ([]string, bool) {
+		behind := (&compileOptions{}).takeFile(args)
+		return behind, len(behind) < len(args)
+	})
 	kit.AddOutput(c, &o.output, "yaml")
 	kit.Must(c.MarkFlagFilename("check", "json", "yaml", "yml"))
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
@@ -181,7 +183,7 @@ func jobsThatPoll(e *catalog.Entry) string {
 	return "take " + kit.OrList(names)
 }
 
-// ownWaiter reads a waiter from a file, for an operation of the catalogue.
+// ownWaiter reads a waiter from a file, for an operation of any service.
 func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.Waiter, compile.Call, error) {
 	text, err := kit.ReadText(o.waiter, c.InOrStdin())
 	if err != nil {
@@ -194,26 +196,16 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.W
 	if err != nil {
 		return nil, compile.Call{}, kit.Usage("%s: %w", o.waiter, err)
 	}
-	service, err := catalog.AWS().Service(args[0])
+	operation, err := kit.FindOperation(args[0], args[1])
 	if err != nil {
-		return nil, compile.Call{}, kit.NotFound(err, args[0], "")
+		return nil, compile.Call{}, err
 	}
-	operation := service.Operations[args[1]]
-	if operation == nil {
-		return nil, compile.Call{}, noOperation(service, args[1])
+	if known, err := catalog.AWS().Service(operation.Service.Key); o.iam && (err != nil || known != operation.Service) {
+		terminal.Fprintf(c.ErrOrStderr(), "warning: the policy has the IAM action %s after the name of the operation, and a few services name it otherwise: "+
+			"look it up in the Service Authorization Reference\n", strings.Join(operation.Actions, ", "))
 	}
 	arguments, err := o.readArguments(operation, "")
 	return w, compile.Call{Operation: operation, Arguments: arguments}, err
-}
-
-// noOperation is the error of an operation that the catalogue does not have. It names
-// those that are there.
-func noOperation(s *catalog.Service, name string) error {
-	known := slices.Sorted(maps.Keys(s.Operations))
-	if hint := nearest.DidYouMean(name, known); hint != "" {
-		return kit.Usage("jobpoller does not know the operation %q of %s%s", name, s.Key, hint)
-	}
-	return kit.Usage("jobpoller does not know the operation %q of %s; it knows %s", name, s.Key, strings.Join(known, ", "))
 }
 
 // waiterName is the name of a waiter in a file, after the file if that has a

@@ -3,6 +3,7 @@ package kit
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 )
 
 // Lookup finds a waiter or a job by the arguments of a command.
@@ -23,6 +25,43 @@ func Lookup(args []string) (*catalog.Entry, error) {
 	return entry, nil
 }
 
+// FindOperation finds an operation of any service, for a waiter of the user's own.
+func FindOperation(service, name string) (*catalog.Operation, error) {
+	operation, err := models.Operation(service, name)
+	if err != nil {
+		return nil, notModeled(err)
+	}
+	return operation, nil
+}
+
+// CheckService reports a name that no service has.
+func CheckService(name string) error {
+	if _, err := models.Load(name); err != nil {
+		return notModeled(err)
+	}
+	return nil
+}
+
+// notModeled makes an error of wrong usage from one of package models.
+func notModeled(err error) error {
+	missing, ok := errors.AsType[*catalog.NotFoundError](err)
+	switch {
+	case !ok:
+		return Usage("%w", err)
+	case missing.What == "service":
+		return Usage("there is no service %q.%s List them: aws help", missing.Name, didYouMean(missing))
+	default:
+		return Usage("%s has no %s %q.%s List them: aws %s help", missing.Service, missing.What, missing.Name, didYouMean(missing), missing.Service)
+	}
+}
+
+func didYouMean(missing *catalog.NotFoundError) string {
+	if missing.Suggestion == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %s?", missing.Suggestion)
+}
+
 // NotFound makes an error of wrong usage from one of the catalogue. It suggests a similar
 // name and the next command.
 func NotFound(err error, service, name string) error {
@@ -30,11 +69,12 @@ func NotFound(err error, service, name string) error {
 	if !ok {
 		return Usage("%w", err)
 	}
-	hint := ""
-	if missing.Suggestion != "" {
-		hint = fmt.Sprintf(" Did you mean %s?", missing.Suggestion)
-	}
+	hint := didYouMean(missing)
 	if missing.What == "service" {
+		if s, err := models.Load(service); err == nil {
+			return Usage("jobpoller knows no waiter or job of %s. Poll an operation of it with a waiter of your own: "+
+				"jobpoller compile WAITER.json %s OPERATION --max-wait 1h", s.Key, s.Key)
+		}
 		if hint == "" {
 			hint = servicesWith(service)
 		}
@@ -99,7 +139,7 @@ func CompleteEntries(c *cobra.Command, names bool) {
 		var found []cobra.Completion
 		switch {
 		case len(args) == 0:
-			found = CompleteService(typed)
+			found = CompleteKnownService(typed)
 		case len(args) == 1 && names:
 			found = completeName(args[0], typed)
 		}
@@ -107,9 +147,45 @@ func CompleteEntries(c *cobra.Command, names bool) {
 	}
 }
 
-// CompleteService completes the key of a service.
-func CompleteService(typed string) []cobra.Completion {
-	list, err := catalog.AWS().List()
+// CompleteEntriesOr completes as CompleteEntries, and where the command has a waiter of the
+// user's own a service and its operation. own tells that, and the arguments beside the waiter.
+func CompleteEntriesOr(c *cobra.Command, own func(args []string) ([]string, bool)) {
+	CompleteEntries(c, true)
+	entries := c.ValidArgsFunction
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if beside, is := own(args); is {
+			return CompleteOperation(beside, typed), cobra.ShellCompDirectiveNoFileComp
+		}
+		return entries(c, args, typed)
+	}
+}
+
+// CompleteKnownService completes the key of a service that has waiters or jobs.
+func CompleteKnownService(typed string) []cobra.Completion {
+	return completeListing(typed, catalog.AWS().List)
+}
+
+// CompleteService completes the key of any service.
+func CompleteService(typed string) []cobra.Completion { return completeListing(typed, models.List) }
+
+// CompleteOperation completes a service and then the name of one of its operations.
+func CompleteOperation(args []string, typed string) []cobra.Completion {
+	switch len(args) {
+	case 0:
+		return CompleteService(typed)
+	case 1:
+		service, err := models.Load(args[0])
+		if err != nil {
+			return nil
+		}
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(service.Operations)), func(name string) bool { return !hasPrefixFold(name, typed) })
+	default:
+		return nil
+	}
+}
+
+func completeListing(typed string, services func() ([]catalog.Listing, error)) []cobra.Completion {
+	list, err := services()
 	if err != nil {
 		return nil
 	}

@@ -129,9 +129,12 @@ func (o *options) addTo(c *cobra.Command) {
 	kit.Must(c.RegisterFlagCompletionFunc("service", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return kit.CompleteService(typed), cobra.ShellCompDirectiveNoFileComp
 	}))
+	kit.Must(c.RegisterFlagCompletionFunc("operation", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return kit.CompleteOperation([]string{o.service}, typed), cobra.ShellCompDirectiveNoFileComp
+	}))
 	kit.CompleteWords(c, "rule", ruleNames()...)
 	kit.CompleteWords(c, "off", ruleNames()...)
-	kit.CompleteNothing(c, "substitute", "integration", "operation", "region", "status")
+	kit.CompleteNothing(c, "substitute", "integration", "region", "status")
 	kit.AddOutput(c, &o.output, lintFormats...)
 }
 

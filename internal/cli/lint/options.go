@@ -8,7 +8,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/nearest"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -60,9 +59,7 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 	}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.service != "" {
-		if _, err := catalog.AWS().Service(o.service); err != nil {
-			problems = append(problems, kit.NotFound(err, o.service, ""))
-		}
+		problems = append(problems, kit.CheckService(o.service))
 	}
 	if o.operation != "" && o.service == "" {
 		report("--operation %s needs --service", o.operation)

@@ -1,15 +1,16 @@
 package lint
 
 import (
-	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
-
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 )
 
 // lintWaiters returns the findings of the waiters of a file.
 func lintWaiters(name string, text []byte, o options) ([]Finding, error) {
 	findings, err := waiterlint.File(text, waiterlint.FileOptions{
-		Options: waiterlint.Options{Only: o.only, Off: o.off}, Service: o.service, Operation: o.operation,
+		Options: waiterlint.Options{Only: o.only, Off: o.off}, Operations: models.Operation,
+		Service: o.service, Operation: o.operation,
 	})
 	if err != nil {
 		return nil, kit.Usage("%s: %w", name, err)

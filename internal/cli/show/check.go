@@ -32,7 +32,7 @@ type checkOptions struct {
 func NewCheck() *cobra.Command {
 	var o checkOptions
 	c := &cobra.Command{
-		Use:   "check (SERVICE NAME | --waiter FILE) (--response FILE | --error CODE)",
+		Use:   "check (SERVICE NAME | --waiter FILE [SERVICE OPERATION]) (--response FILE | --error CODE)",
 		Short: "Check one response with a waiter, without calling AWS",
 		Long: `Check judges one response of a describe call. It prints the verdict, the acceptor
 that gave it, and the value that the acceptor saw. It calls nothing.
@@ -43,20 +43,23 @@ names an error instead of a response, by its code or by its shape. "-" reads
 standard input.
 
 --waiter reads a waiter of your own, in the Smithy form that "jobpoller show -o
-json" prints. It checks the response as you wrote it, without a model.
+json" prints. With a service and an operation of it the response is read by the
+model; without, it is checked as you wrote it.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 3 retry (a wait would go on), 4
 an error that the waiter does not expect (a wait would end).`,
 		Example: `  jobpoller check dynamodb ExportCompleted --response response.json
   aws ecs describe-services --services web | jobpoller check ecs ServicesStable --response -
   jobpoller check dynamodb TableExists --error ResourceNotFoundException
-  jobpoller check --waiter waiter.json --response response.json -o json`,
+  jobpoller check --waiter waiter.json --response response.json -o json
+  jobpoller check --waiter waiter.json appconfig GetDeployment --response response.json`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.waiter == "" {
 				return kit.RequireName(c, args)
 			}
-			if len(args) > 0 {
-				return kit.Usage("give SERVICE NAME or --waiter, not both")
+			if len(args) != 0 && len(args) != 2 {
+				return kit.Usage("expected --waiter alone, or with a service and the operation that it polls, such as dynamodb DescribeExport, found %s",
+					kit.Plural(len(args), "argument"))
 			}
 			return nil
 		},
@@ -67,7 +70,7 @@ an error that the waiter does not expect (a wait would end).`,
 	f.StringVar(&o.code, "error", "", "`CODE` of the error that the describe call returned")
 	f.StringVar(&o.input, "input", "", "`FILE` with the input of the describe call, for waiters that compare it (default {})")
 	f.StringVar(&o.waiter, "waiter", "", "`FILE` with a waiter of your own")
-	kit.CompleteEntries(c, true)
+	kit.CompleteEntriesOr(c, func(args []string) ([]string, bool) { return args, o.waiter != "" })
 	kit.CompleteNothing(c, "error")
 	kit.AddOutput(c, &o.output)
 	return c
@@ -148,8 +151,8 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 	return nil
 }
 
-// subject is the waiter, and if it is of the catalogue the operation that it polls and
-// the reader of its answers.
+// subject is the waiter, the operation that it polls if that is named, and of a waiter
+// of the catalogue the reader of its answers.
 func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pollcore.Waiter, *catalog.Operation, kit.JobReader, error) {
 	if o.waiter == "" {
 		entry, err := kit.Lookup(args)
@@ -171,7 +174,15 @@ func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pol
 	if err != nil {
 		return nil, nil, kit.JobReader{}, kit.Usage("%s: %w", o.waiter, err)
 	}
-	return waiter, nil, kit.JobReader{}, nil
+	if len(args) == 0 {
+		return waiter, nil, kit.JobReader{}, nil
+	}
+	operation, err := kit.FindOperation(args[0], args[1])
+	if err != nil {
+		return nil, nil, kit.JobReader{}, err
+	}
+	found.Service = operation.Service.Key
+	return waiter, operation, kit.JobReader{}, nil
 }
 
 // read reads the response or the input; without a file there is an empty object.

@@ -224,7 +224,7 @@ func completeJobs(c *cobra.Command) {
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
 		if len(args) == 0 {
-			found = kit.CompleteService(typed)
+			found = kit.CompleteKnownService(typed)
 		} else if listing, err := catalog.AWS().Find(args[0]); err == nil && len(args) == 1 {
 			for _, e := range listing.Entries {
 				if e.Kind == catalog.AWSJob && strings.HasPrefix(strings.ToLower(e.Name), strings.ToLower(typed)) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -24,6 +23,10 @@ type FileOptions struct {
 
 	// Catalog knows the services and their operations; nil is [catalog.AWS()].
 	Catalog *catalog.Catalog
+	// Operations finds an operation of a service, with the error of
+	// [catalog.Catalog.Operation]. Nil is that of Catalog, which has what the catalogue's
+	// waiters and jobs call. models.Operation of pollcore/catalog/models knows all.
+	Operations func(service, name string) (*catalog.Operation, error)
 	// Service and Operation say what the waiters poll, by the names that the
 	// catalogue takes. What a text says itself need not be given.
 	Service, Operation string
@@ -48,7 +51,7 @@ func IsWaiters(text []byte) bool {
 //     value of the waitable trait;
 //   - a waiter of botocore, an object of those by name, or a waiters-2.json;
 //   - a Smithy model, whose waiters are checked against the operations of the
-//     catalogue where it has the service;
+//     service where Operations has it;
 //   - an object with a member waiter: a request of the Lambda functions, whose
 //     job says what is polled, or one with the members service and operation.
 //
@@ -62,6 +65,9 @@ func File(text []byte, o FileOptions) ([]Finding, error) {
 		return formatFindings(problems), nil
 	}
 	o.Catalog = cmp.Or(o.Catalog, catalog.AWS())
+	if o.Operations == nil {
+		o.Operations = o.Catalog.Operation
+	}
 	f := &file{text: text, root: doc.Root, options: o}
 	switch formOf(doc.Root) {
 	case smithyModel:
@@ -168,16 +174,7 @@ func (f *file) operation(inText string) (*catalog.Operation, error) {
 	if service == "" || name == "" {
 		return nil, nil //nolint:nilnil // a waiter is checked without its operation, too
 	}
-	s, err := f.options.Catalog.Service(service)
-	if err != nil {
-		return nil, err
-	}
-	if op := s.Operations[name]; op != nil {
-		return op, nil
-	}
-	return nil, &catalog.NotFoundError{
-		Service: s.Key, What: "operation", Name: name, Suggestion: nearest.Word(name, sortNames(s.Operations)),
-	}
+	return f.options.Operations(service, name)
 }
 
 // smithy checks a waiter in the Smithy form.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/lint"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 )
 
-// The waiters of a model are checked against the catalogue where that has the
-// operation.
+// The waiters of a model are checked against the operation where that is known.
 func TestModelsOfOtherServices(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/model.json")
@@ -24,7 +24,7 @@ func TestModelsOfOtherServices(t *testing.T) {
 	findings, err := lint.File(text, lint.FileOptions{Options: only})
 	require.NoError(t, err)
 	require.Equal(t, []string{lint.Unchecked}, rulesOf(findings))
-	require.Contains(t, findings[0].Message, "the catalogue does not have the operation")
+	require.Contains(t, findings[0].Message, "jobpoller does not know the operation")
 
 	findings, err = lint.File(text, lint.FileOptions{Catalog: press(), Service: "press", Options: only})
 	require.NoError(t, err)
@@ -36,6 +36,40 @@ func TestModelsOfOtherServices(t *testing.T) {
 	findings, err = lint.File([]byte(refused), lint.FileOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{lint.Format}, rulesOf(findings))
+}
+
+// With the models of all services a waiter of any operation is checked, in each form that
+// names its operation.
+func TestOperationsOfAllModels(t *testing.T) {
+	t.Parallel()
+	const wrong = `{"acceptors": [{"state": "success", "matcher": {"output": {"path": "Stat", "expected": "COMPLETE", "comparator": "stringEquals"}}}]}`
+	for form, c := range map[string]struct{ text, service, operation string }{
+		"options":  {wrong, "acm-pca", "GetPolicy"},
+		"a wrap":   {`{"service": "cognito-idp", "operation": "DescribeUserPool", "waiter": ` + wrong + `}`, "", ""},
+		"a model":  {smithyModel("Elasticsearch Service", "DescribeElasticsearchDomain", wrong), "", ""},
+		"known":    {wrong, "dynamodb", "DescribeLimits"},
+		"botocore": {`{"version": 2, "waiters": {"RuleThere": {"operation": "DescribeRule", "delay": 5, "maxAttempts": 9, "acceptors": [{"matcher": "path", "argument": "Stat", "expected": "ENABLED", "state": "success"}]}}}`, "events", ""},
+	} {
+		o := lint.FileOptions{Operations: models.Operation, Service: c.service, Operation: c.operation, Options: lint.Options{Only: []string{lint.Path, lint.Unchecked}}}
+		findings, err := lint.File([]byte(c.text), o)
+		require.NoError(t, err, form)
+		require.Equal(t, []string{lint.Path}, rulesOf(findings), form)
+	}
+	for _, c := range []lint.FileOptions{
+		{Operations: models.Operation, Service: "cognito-idb", Operation: "DescribeUserPool"},
+		{Operations: models.Operation, Service: "cognito-idp", Operation: "DescribeUserPol"},
+		{Service: "cognito-idp", Operation: "DescribeUserPool"}, // the catalogue alone
+	} {
+		_, err := lint.File([]byte(wrong), c)
+		require.ErrorIs(t, err, catalog.ErrNotFound, c.Operation)
+	}
+}
+
+// smithyModel is the model of a service with one operation, which has a waiter.
+func smithyModel(sdkID, operation, waiter string) string {
+	return fmt.Sprintf(`{"smithy": "2.0", "shapes": {
+		"example#Service": {"type": "service", "version": "1", "operations": [{"target": "example#%[2]s"}], "traits": {"aws.api#service": {"sdkId": %[1]q}}},
+		"example#%[2]s": {"type": "operation", "traits": {"smithy.waiters#waitable": {"Done": %[3]s}}}}}`, sdkID, operation, waiter)
 }
 
 const misspelt = `{"state": "success", "matcher": {"output": {"path": "Job.Statsu", "expected": "DONE", "comparator": "stringEquals"}}}`

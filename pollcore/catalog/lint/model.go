@@ -12,8 +12,8 @@ import (
 
 const waitableTrait = "smithy.waiters#waitable"
 
-// model checks the waiters of a Smithy model, against the operations of the
-// catalogue where it has the service.
+// model checks the waiters of a Smithy model, against the operations of the service
+// where they are known.
 func (f *file) model() error {
 	refused := false
 	for _, p := range catalog.AnalyzeSmithy(f.text) {
@@ -25,19 +25,16 @@ func (f *file) model() error {
 	if refused {
 		return nil
 	}
-	service, err := f.modelService()
-	if err != nil {
-		return err
-	}
-	found := false
+	f.why = "jobpoller does not know the operation that the waiter polls, so its paths, values and errors are not checked"
+	service, found := f.modelService(), false
 	for _, shape := range f.root.Get("shapes").Members {
 		traits := shape.Value.Get("traits")
 		if traits == nil || traits.Get(waitableTrait) == nil {
 			continue
 		}
-		var op *catalog.Operation
-		if service != nil {
-			op = service.Operations[smithy.ShapeName(shape.Name)]
+		op, err := f.modelOperation(service, smithy.ShapeName(shape.Name))
+		if err != nil {
+			return err
 		}
 		for _, m := range traits.Get(waitableTrait).Members {
 			found = true
@@ -50,24 +47,31 @@ func (f *file) model() error {
 	return nil
 }
 
-// modelService finds the service of the model in the catalogue; nil if the
-// catalogue does not have it.
-func (f *file) modelService() (*catalog.Service, error) {
-	f.why = "the catalogue does not have the operation that the waiter polls, so its paths, values and errors are not checked"
-	name := f.options.Service
+// modelService is the name of the service of the model; empty for one of the user's own.
+func (f *file) modelService() string {
+	if f.options.Service != "" {
+		return f.options.Service
+	}
 	for _, shape := range f.root.Get("shapes").Members {
-		if name == "" && textOf(shape.Value, "type") == "service" {
+		if textOf(shape.Value, "type") == "service" {
 			if api := shape.Value.Get("traits").Get("aws.api#service"); api != nil {
-				name = textOf(api, "sdkId")
+				return textOf(api, "sdkId")
 			}
 		}
 	}
-	if name == "" {
-		return nil, nil //nolint:nilnil // a service of the user's own
+	return ""
+}
+
+// modelOperation finds an operation of the model; nil if it is not known. A service that
+// the options name has to be.
+func (f *file) modelOperation(service, name string) (*catalog.Operation, error) {
+	if service == "" {
+		return nil, nil //nolint:nilnil // a waiter is checked without its operation, too
 	}
-	s, err := f.options.Catalog.Service(name)
-	if errors.Is(err, catalog.ErrNotFound) && f.options.Service == "" {
+	op, err := f.options.Operations(service, name)
+	missing, ok := errors.AsType[*catalog.NotFoundError](err)
+	if ok && (missing.What == "operation" || f.options.Service == "") {
 		return nil, nil //nolint:nilnil // as above
 	}
-	return s, err
+	return op, err
 }

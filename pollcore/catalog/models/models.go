@@ -6,12 +6,13 @@
 //
 // The types are those of package catalog. Services have no waiters and jobs here, and
 // operations no IAM actions: what something is known to wait for has them in
-// catalog.AWS().
+// catalog.AWS(). [Operation] looks in both.
 package models
 
 import (
 	"compress/gzip"
 	"embed"
+	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -31,6 +32,32 @@ var services = catalog.Open(unpacked{})
 // hyphens do not matter. Its error is a *catalog.NotFoundError. What it returns
 // is shared and not to be changed. It is safe for concurrent use.
 func Load(service string) (*catalog.Service, error) { return services.Service(service) }
+
+// Operation returns an operation of a service, which may have any name that Load takes:
+// from catalog.AWS() if a waiter or a job there calls it, else from the models. Then its
+// one IAM action is the prefix of the service with the name of the operation, which a
+// few operations do not follow. Its error is a *catalog.NotFoundError.
+func Operation(service, name string) (*catalog.Operation, error) {
+	listing, err := services.Find(service)
+	if err != nil {
+		return nil, err
+	}
+	// The catalogue may know the key as another name of another service.
+	known, err := catalog.AWS().Operation(listing.Key, name)
+	if err == nil && known.Service.Key == listing.Key {
+		return known, nil
+	}
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return nil, err
+	}
+	modeled, err := services.Operation(listing.Key, name)
+	if err != nil {
+		return nil, err
+	}
+	o := *modeled
+	o.Actions = []string{o.Service.IAMPrefix + ":" + o.Name}
+	return &o, nil
+}
 
 // List returns the names of all services, sorted by key.
 func List() ([]catalog.Listing, error) { return services.List() }

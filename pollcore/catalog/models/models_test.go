@@ -115,6 +115,41 @@ func endpoint(o *catalog.Operation) catalog.Endpoint {
 	return o.Service.Endpoint
 }
 
+// An operation is the catalogue's, with all that is known of it, or that of the model.
+func TestOperation(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ service, operation, key, action string }{
+		{"dynamodb", "DescribeLimits", "dynamodb", "dynamodb:DescribeLimits"},
+		{"Cognito Identity Provider", "DescribeUserPool", "cognito-idp", "cognito-idp:DescribeUserPool"},
+		// The catalogue knows these keys as names of other services, too: of opensearch and eventbridgev2.
+		{"es", "DescribeElasticsearchDomain", "es", "es:DescribeElasticsearchDomain"},
+		{"events", "ListRules", "events", "events:ListRules"},
+	} {
+		o, err := models.Operation(c.service, c.operation)
+		require.NoError(t, err)
+		require.Equal(t, []string{c.key, c.operation, c.action}, []string{o.Service.Key, o.Name, o.Actions[0]})
+		model, err := models.Load(c.key)
+		require.NoError(t, err)
+		require.Same(t, model, o.Service)
+		require.Empty(t, model.Operations[c.operation].Actions, "the data is shared")
+	}
+	known, err := catalog.AWS().Operation("s3", "HeadObject")
+	require.NoError(t, err)
+	found, err := models.Operation("S3", "HeadObject")
+	require.NoError(t, err)
+	require.Same(t, known, found)
+
+	for _, c := range []struct{ service, operation, message string }{
+		{"cognito-idb", "DescribeUserPool", `the catalogue has no service "cognito-idb" (did you mean "cognito-idp"?)`},
+		{"cognito-idp", "DescribeUserPol", `cognito-idp has no operation "DescribeUserPol" (did you mean "DescribeUserPool"?)`},
+		{"es", "DescribeApplication", `es has no operation "DescribeApplication"`},
+	} {
+		_, err := models.Operation(c.service, c.operation)
+		require.ErrorIs(t, err, catalog.ErrNotFound)
+		require.ErrorContains(t, err, c.message)
+	}
+}
+
 // A clone and a program that imports the package stay small.
 func TestDataIsSmall(t *testing.T) {
 	t.Parallel()
