@@ -56,7 +56,7 @@ type result struct {
 
 // suites are all suites. A file of this package lists its own.
 
-var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, opinionSuites, sampleSuites, contextSuites, argumentSuites, typecheckSuites, seedMistakeSuites, catalogSuites, factSuites, compileSuites, equivalenceSuites, plannedSuites, spreadSuites, fixSuites, editSuites, simulateSuites, loopSuites, loopRouteSuites, protocolSuites, signalSuites, apiSuites, fieldSuites, trialPairSuites, repairSuites, sourceSuites)
+var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, opinionSuites, sampleSuites, contextSuites, argumentSuites, typecheckSuites, seedMistakeSuites, catalogSuites, factSuites, compileSuites, equivalenceSuites, plannedSuites, spreadSuites, fixSuites, editSuites, simulateSuites, loopSuites, loopRouteSuites, protocolSuites, signalSuites, apiSuites, fieldSuites, trialPairSuites, repairSuites, sourceSuites, catalogJobSuites)
 
 // What the suites make is much garbage in little memory.
 func TestMain(m *testing.M) {
