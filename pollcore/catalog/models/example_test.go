@@ -21,3 +21,13 @@ func ExampleLoad() {
 	// Qualifier string false
 	// the catalogue has no service "lamda" (did you mean "lambda"?)
 }
+
+func ExampleOperation() {
+	get, err := models.Operation("cognito-idp", "DescribeUserPool")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(get.Service.ARNName, get.Actions)
+	// Output:
+	// cognitoidentityprovider [cognito-idp:DescribeUserPool]
+}
