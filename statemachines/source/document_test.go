@@ -82,8 +82,9 @@ func TestDocuments(t *testing.T) {
 		{
 			"a state", "terraform.tfstate", `{"version": 4, "terraform_version": "1.11.4", "lineage": "x", "resources": [
 			{"module": "module.a[0]", "mode": "managed", "type": "aws_sfn_state_machine", "name": "m", "instances": [{"index_key": "k", "attributes": {"type": "EXPRESS", "definition": ` + flowString + `}}, {"index_key": 1, "attributes": {"definition": ` + flowString + `}}]},
-			{"mode": "data", "type": "aws_sfn_state_machine", "name": "d", "instances": [{"attributes": {"definition": ` + flowString + `}}]}]}`,
-			[]string{`terraform.tfstate#module.a[0].aws_sfn_state_machine.m["k"] EXPRESS`, "terraform.tfstate#module.a[0].aws_sfn_state_machine.m[1] ", "terraform.tfstate#data.aws_sfn_state_machine.d "}, true,
+			{"mode": "data", "type": "aws_sfn_state_machine", "name": "d", "instances": [{"attributes": {"definition": ` + flowString + `}}]},
+			{"mode": "managed", "type": "aws_sfn_state_machine", "name": "old", "instances": [{"attributes_flat": {"definition": ` + flowString + `}}]}]}`,
+			[]string{`terraform.tfstate#module.a[0].aws_sfn_state_machine.m["k"] EXPRESS`, "terraform.tfstate#module.a[0].aws_sfn_state_machine.m[1] ", "terraform.tfstate#data.aws_sfn_state_machine.d ", "terraform.tfstate#aws_sfn_state_machine.old "}, true,
 		},
 	}
 	for _, tt := range tests {
@@ -131,6 +132,14 @@ func TestDefinitionsThatNobodyKnows(t *testing.T) {
 			"a plan", "a.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m[0]", "type": "aws_sfn_state_machine", "values": {"name": "x"}}]}},
 			"configuration": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m", "expressions": {"definition": {"references": ["aws_lambda_function.f.arn", "aws_lambda_function.f"]}}}]}}}`,
 			"note: the definition of aws_sfn_state_machine.m[0] is known only when Terraform has made what it refers to (aws_lambda_function.f.arn), so it is not checked",
+		},
+		{
+			"a plan without values", "a.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m", "type": "aws_sfn_state_machine"}, {"address": "a.b"}, null]}}}`,
+			"note: the definition of aws_sfn_state_machine.m is known only when Terraform has made what it refers to, so it is not checked",
+		},
+		{
+			"a state without attributes", "a.json", `{"terraform_version": "1", "lineage": "l", "resources": [{"type": "aws_sfn_state_machine", "name": "m", "instances": [{}]}, {"type": "a", "instances": [null, {"attributes": null}]}, null]}`,
+			"note: the definition of aws_sfn_state_machine.m is known only when Terraform has made what it refers to, so it is not checked",
 		},
 		{
 			"a template of Ansible", "a.yml", "- stepfunctions_state_machine: {name: m, definition: \"{{ lookup('template', 'm.json.j2') }}\"}\n",

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,12 +84,15 @@ func (d *document) stored(v *value) {
 		default:
 			address += "[" + key.text + "]"
 		}
-		d.resource(v, instance.get("attributes"), address, nil)
+		d.resource(v, cmp.Or(instance.get("attributes"), instance.get("attributes_flat")), address, nil)
 	}
 }
 
-// resource reads the definition of a resource.
+// resource reads the definition of a resource. It has no values if nothing of it is known.
 func (d *document) resource(v, values *value, address string, awaited map[string]string) {
+	if values == nil {
+		values = &value{kind: jsontree.Object, in: v.in, start: v.start, after: v.end()}
+	}
 	d.address = address
 	d.path = append(d.path, step{in: values, name: "definition"})
 	defer func() { d.path, d.address = d.path[:len(d.path)-1], "" }()
