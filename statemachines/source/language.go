@@ -25,19 +25,28 @@ type language struct {
 
 // languages are the languages of templates, those first whose signs no other has.
 var languages = []language{
-	{"Terraform's template language", nil, `%\{~?\s*(?:if|for|else|endif|endfor)\b`, ""},
+	{"Terraform's template language", nil, terraformDirective, ""},
 	{"EJS", []string{".ejs"}, "", "npx ejs %s"},
 	{"ERB", []string{".erb"}, `<%[-=#]?`, "erb %s"},
 	{"Helm", nil, `\{\{-?\s*(?:\.[A-Z]\w*|include|template|toYaml|range|with|end|if \.)\b`, "helm template CHART"},
 	{"Handlebars", []string{".hbs", ".handlebars"}, "", "npx -p hbs-cli hbs --stdout --data values.json %s"},
 	{"Mustache", []string{".mustache"}, `\{\{(?:\{|[#/^>!&])`, "mustache values.json %s"},
-	{"Jinja", []string{".j2", ".jinja", ".jinja2"}, `\{%[-+]?\s*(?:if|for|set|include|block|extends|macro|endif|endfor|raw|else|elif|import|from)\b|\{#`, "jinja2 %s values.yml"},
+	{"Jinja", []string{".j2", ".jinja", ".jinja2"}, jinjaStatement + `|\{#`, "jinja2 %s values.yml"},
 	{"Jinja, Mustache or Handlebars", nil, `\{\{`, "jinja2 %s values.yml"},
 }
 
-// templateSign is where a text begins to be rendered; JSONata, which has "{%", too, stands in
-// quotes.
-var templateSign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{|\{%|\{#|<%|%\{`) })
+// jinjaStatement and terraformDirective begin with words of their languages: JSONata has "{%",
+// too.
+const (
+	jinjaStatement = `\{%[-+]?\s*(?:if|elif|else|endif|for|endfor|set|endset|include|import|from|block|endblock|extends|macro|endmacro|` +
+		`call|endcall|filter|endfilter|with|endwith|raw|endraw|do|autoescape|endautoescape)[\s%+-]`
+	terraformDirective = `%\{~?\s*(?:if|for|else|endif|endfor)\b`
+)
+
+// templateSign is where a text begins to be rendered.
+var templateSign = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{|` + jinjaStatement + `|\{#|<%|` + terraformDirective)
+})
 
 // isRendered tells whether a file has the name of a template of a language.
 func isRendered(name string) bool {
@@ -85,8 +94,11 @@ func firstSign(f *file, wrong int) int {
 			return at[0]
 		}
 	case !isYAML(f.name, f.bytes): // what stands before the first sign is JSON
+		if at := signAround(f.bytes, wrong); at >= 0 {
+			return at
+		}
 		from := max(0, wrong-1)
-		if at := templateSign().FindIndex(f.bytes[from:min(len(f.bytes), wrong+len("{{"))]); at != nil {
+		if at := templateSign().FindIndex(f.bytes[from:]); at != nil && from+at[0] <= wrong {
 			return from + at[0]
 		}
 	default: // the reader of YAML tells the line, or the one before
@@ -95,8 +107,8 @@ func firstSign(f *file, wrong int) int {
 		for range 3 {
 			end := bytes.IndexByte(lines, '\n') + 1
 			line := lines[:cmp.Or(end, len(lines))]
-			if at := templateSign().FindIndex(line); at != nil && !inQuotes(line[:at[0]]) {
-				return from + at[0]
+			if at := brokenSign(line); at >= 0 {
+				return from + at
 			}
 			lines, from = lines[len(line):], from+len(line)
 		}
@@ -104,9 +116,48 @@ func firstSign(f *file, wrong int) int {
 	return -1
 }
 
-// inQuotes tells whether a string is open behind a part of a line.
-func inQuotes(line []byte) bool {
-	return bytes.Count(line, []byte{'"'})%2 == 1 || bytes.Count(line, []byte{'\''})%2 == 1
+// signAround returns where a form of a template begins that ends behind a byte of its line; -1
+// if none does. Its quotes have ended a string of JSON.
+func signAround(text []byte, at int) int {
+	from := bytes.LastIndexByte(text[:at], '\n') + 1
+	for _, sign := range templateSign().FindAllIndex(text[from:at], -1) {
+		begin := from + sign[0]
+		if end := begin + len(shownSign(text[begin:])); at < end && bytes.IndexByte(text[begin:at], '"') >= 0 {
+			return begin
+		}
+	}
+	return -1
+}
+
+// brokenSign returns where a language of templates keeps a line from being YAML; -1 if none
+// does. A sign within a word, a comment or a string is text, unless the string ends in it.
+func brokenSign(line []byte) int {
+	for _, at := range templateSign().FindAllIndex(line, -1) {
+		before := bytes.TrimRight(line[:at[0]], " \t")
+		switch quote := openQuote(before); {
+		case quote != 0:
+			if strings.IndexByte(shownSign(line[at[0]:]), quote) >= 0 {
+				return at[0]
+			}
+		case len(before) == 0 || bytes.IndexByte([]byte(":-?,[{}"), before[len(before)-1]) >= 0:
+			return at[0]
+		}
+	}
+	return -1
+}
+
+// openQuote returns the quote of a string that is open behind a part of a line; 0 for none.
+func openQuote(line []byte) byte {
+	var open byte
+	for i, c := range line {
+		switch {
+		case c == open:
+			open = 0
+		case open == 0 && (c == '"' || c == '\'' && (i == 0 || bytes.IndexByte([]byte(" \t:-,[{"), line[i-1]) >= 0)):
+			open = c
+		}
+	}
+	return open
 }
 
 // languageOf tells the language whose first sign stands at a byte.
@@ -122,7 +173,7 @@ func languageOf(f *file, at int) language {
 			return l
 		}
 	}
-	return language{name: "a template language", render: "render %s"}
+	return languages[len(languages)-1]
 }
 
 func refuseTemplate(f *file, at int, l language) *Definition {

@@ -42,6 +42,9 @@ func TestFilesToRender(t *testing.T) {
 		{"a token of Windows", "a.json", waits("%SECONDS%", ""), `2:45: warning: %SECONDS% is no JSON`},
 		{"a token of Maven", "a.json", waits("@seconds@", ""), `2:45: warning: @seconds@ is no JSON`},
 		{"two of the kind", "a.json", waits("@@SECONDS@@", ""), `2:45: warning: @@SECONDS@@ is no JSON`},
+		{"quotes in braces in a string", "a.json", waits("5", `{{ m["x"] }}`), `2:60: warning: "{{ m[\"x\"] }}" is Jinja, Mustache or Handlebars`},
+		{"quotes in braces in a string of YAML", "a.asl.yaml", strings.Replace(yaml, "1", `"{{ m["x"] }}"`, 1), `3:29: warning: "{{ m[\"x\"] }}" is Jinja`},
+		{"braces as a name of YAML", "a.asl.yaml", strings.Replace(yaml, "A:", "{{ a }}:", 1), `3:3: warning: "{{ a }}" is Jinja`},
 		{"a name with a blank", "a b.json.j2", waits("{{ s }}", ""), "jinja2 'a b.json.j2' values.yml"},
 		{"a template of CloudFormation", "t.json", `{"Resources": {"M": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {{ p }}}}}`, `1:80: warning: "{{ p }}" is Jinja, Mustache or Handlebars`},
 	}
@@ -71,6 +74,11 @@ func TestFilesThatNothingRenders(t *testing.T) {
 		{"a slip behind braces in a text", "a.json", waits("5,", "{{ x }}"), "not valid JSON: invalid character ','"},
 		{"a slip in YAML with JSONata", "a.asl.yaml", "StartAt: A\nStates:\n  A: {Type: Wait, Seconds: \"{% $x %}\"\n", "not valid YAML"},
 		{"a slip in YAML with braces elsewhere", "a.asl.yaml", "Comment: |\n  {{ x }}\nStartAt: A\nStates:\n  A: {Type: Wait, Seconds: 1\n", "not valid YAML"},
+		{"JSONata without quotes in YAML", "a.asl.yaml", "QueryLanguage: JSONata\nStartAt: A\nStates:\n  A: {Type: Wait, Seconds: {% $x %}, End: true}\n", "not valid YAML"},
+		{"JSONata without quotes", "a.json", waits("{% $x %}", "{{ x }}"), "not valid JSON"},
+		{"JSONata with a word of Jinja, without quotes", "a.json", waits("{% filter.x %}", "{{ x }}"), "not valid JSON"},
+		{"a slip in YAML near braces in a comment", "a.asl.yaml", "StartAt: A\nStates:\n  A: # {{ x }}\n    {Type: Wait, Seconds: 1\n", "not valid YAML"},
+		{"a slip in YAML near braces in words", "a.asl.yaml", "StartAt: A\nStates:\n  A:\n    Type: Succeed\n    Comment: it's run {{ x }} first\n\tEnd: true\n", "not valid YAML"},
 		{"an extension alone", "a.json.j2", waits("5", ""), ""},
 		{"Terraform's template without directives", "a.tftpl", waits("${seconds}", "${jsonencode(x)}"), ""},
 	}
