@@ -153,11 +153,13 @@ func (d *document) expand(v *value) *value {
 	return newVariables(d.loader, d.file, nil).expand(v)
 }
 
-// checkEncrypted tells of an answer that has no definition.
+// checkEncrypted tells of an answer that has no definition. The input of an update may have
+// none, too, and has no dates.
 func (d *document) checkEncrypted(v *value) {
 	arn, known := v.textOf("stateMachineArn")
 	key, encrypted := v.get("encryptionConfiguration").textOf("kmsKeyId")
-	if definition := v.get("definition"); !known || !encrypted || definition != nil && definition.text != "" {
+	definition, answered := v.get("definition"), v.get("creationDate") != nil || v.get("updateDate") != nil
+	if !known || !encrypted || !answered || definition != nil && (definition.text != "" || definition.kind >= jsontree.Array) {
 		return
 	}
 	d.path = append(d.path, step{in: v, name: "definition"})

@@ -28,6 +28,11 @@ func TestDocuments(t *testing.T) {
 		copied           bool
 	}{
 		{"DescribeStateMachine", "a.json", `{"stateMachineArn": "arn", "name": "nightly", "type": "EXPRESS", "definition": ` + flowString + `}`, []string{"a.json#nightly EXPRESS"}, true},
+		{
+			"an encrypted one that may be read", "a.json", `{"stateMachineArn": "arn", "name": "m", "creationDate": 1.5, "definition": ` + flowString + `, "encryptionConfiguration": {"kmsKeyId": "k"}}`,
+			[]string{"a.json#m "}, true,
+		},
+		{"the input of an update, with an object", "a.json", `{"stateMachineArn": "arn", "definition": ` + flowObject + `, "encryptionConfiguration": {"kmsKeyId": "k"}}`, []string{"a.json "}, true},
 		{"a definition that is asked for alone", "a", flowString, []string{"a "}, true},
 		{"a definition that is asked for alone, as JSON", "a.json", flowString + "\n", []string{"a.json "}, true},
 		{"a template that is asked for alone", "a", quoted("Resources:\n  M: {Type: AWS::StepFunctions::StateMachine, Properties: {Definition: " + flowObject + "}}\n"), []string{"a#M "}, true},
@@ -121,7 +126,7 @@ func TestDefinitionsThatNobodyKnows(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, file, text, want string }{
 		{
-			"encrypted", "a.json", `{"stateMachineArn": "arn:m", "name": "m", "encryptionConfiguration": {"kmsKeyId": "arn:k", "type": "CUSTOMER_MANAGED_KMS_KEY"}}`,
+			"encrypted", "a.json", `{"stateMachineArn": "arn:m", "name": "m", "creationDate": 1.5, "encryptionConfiguration": {"kmsKeyId": "arn:k", "type": "CUSTOMER_MANAGED_KMS_KEY"}}`,
 			"warning: the definition is encrypted, so it is not in this answer: whoever asks needs kms:Decrypt on the key arn:k. Then run: aws stepfunctions describe-state-machine --state-machine-arn arn:m",
 		},
 		{
@@ -176,6 +181,7 @@ func TestDocumentsOfSomethingElse(t *testing.T) {
 		"described.yml":  "description: |\n  StartAt: A\n  States: {}\n",
 		"serverless.yml": "service: s\ncustom: {stepFunctions: x}\n",
 		"plain.json":     `{"stateMachineArn": "a", "kmsKeyId": "x"}`,
+		"update.json":    `{"stateMachineArn": "a", "roleArn": "r", "encryptionConfiguration": {"kmsKeyId": "x"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
