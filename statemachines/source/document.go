@@ -99,9 +99,12 @@ func (d *document) definition(v *value) bool {
 	switch {
 	case isFlow(v), function != "" && mentions(v, "StartAt"):
 		r := d.machine()
-		if isFlow(v) {
+		switch {
+		case isFlow(v):
 			r.object(d.expand(v), d.pointer())
-		} else {
+		case r.resolve(v).kind == jsontree.Object:
+			r.object(v, d.pointer())
+		default:
 			r.string(v, d.pointer())
 		}
 		d.add(r, v)

@@ -72,6 +72,7 @@ func TestDocuments(t *testing.T) {
 			"values of Ansible", "playbook.yml", "- module:\n    name: m\n    definition: |\n      {\"StartAt\": \"A\", \"States\": {\"A\": {\"Type\": \"Wait\", \"Seconds\": {{ seconds }}, \"Next\": \"B\"},\n        \"B\": {\"Type\": \"Task\", \"Resource\": \"{{ arn }}\", \"End\": true}}}\n",
 			[]string{"playbook.yml#m "}, false,
 		},
+		{"a function that gives an object", "a.yml", "m: {definition: !If [C, " + flowObject + ", {}]}\n", []string{"a.yml#m "}, false},
 		{"a function of CloudFormation", "a.yml", "m: {definition: !Sub '" + flowObject + "'}\n", []string{"a.yml#m "}, false},
 		{
 			"a plan", "plan.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m[\"a#b\"]", "type": "aws_sfn_state_machine", "values": {"name": "x", "type": "EXPRESS", "definition": ` + flowString + `}}],
@@ -145,6 +146,10 @@ func TestDefinitionsThatNobodyKnows(t *testing.T) {
 		{
 			"a state without attributes", "a.json", `{"terraform_version": "1", "lineage": "l", "resources": [{"type": "aws_sfn_state_machine", "name": "m", "instances": [{}]}, {"type": "a", "instances": [null, {"attributes": null}]}, null]}`,
 			"note: the definition of aws_sfn_state_machine.m is known only when Terraform has made what it refers to, so it is not checked",
+		},
+		{
+			"a function without a name", "machines.yml", "- {definition: !Foo {StartAt: A, States: {}}}\n",
+			"warning: the definition of machines is known at deployment only, so it is not checked",
 		},
 		{
 			"a template of Ansible", "a.yml", "- stepfunctions_state_machine: {name: m, definition: \"{{ lookup('template', 'm.json.j2') }}\"}\n",

@@ -83,10 +83,10 @@ func (m *machineReader) object(v *value, pointer string) {
 	made := m.resolve(v)
 	switch {
 	case made.open:
-		m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.ID)
+		m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.Title())
 		return
 	case made.kind != jsontree.Object:
-		m.report(diag.Error, v, pointer, "expected a definition, which is an object, found %s; a text goes to DefinitionString", made.kind)
+		m.report(diag.Error, v, pointer, "expected a definition, which is an object, found %s%s", made.kind, m.otherHome(made.kind))
 		return
 	}
 	t, problems := render(made)
@@ -113,23 +113,40 @@ func (m *machineReader) string(v *value, pointer string) {
 	made := m.resolve(v)
 	switch {
 	case made.open:
-		m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.ID)
+		m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.Title())
 		return
 	case made.kind != jsontree.String:
-		m.report(diag.Error, v, pointer, "expected the text of a definition, found %s; an object goes to Definition", made.kind)
+		m.report(diag.Error, v, pointer, "expected the text of a definition, found %s%s", made.kind, m.otherHome(made.kind))
 		return
 	}
 	chars := made.chars()
 	if text := strings.TrimSpace(made.text); asl.IsPlaceholderText(text) {
 		if _, ok := m.value(text[len("${") : len(text)-len("}")]); !ok {
-			m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.ID)
+			m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.Title())
 			return
 		}
 	}
-	if !startsAsJSON(chars.bytes) {
+	if m.isTemplate() && !startsAsJSON(chars.bytes) {
 		m.report(diag.Error, v, pointer, "AWS reads a DefinitionString as JSON, and this one is not: write it as an object under Definition")
 	}
 	m.text(v, chars, pointer)
+}
+
+// isTemplate tells whether the definition is a property of a resource of CloudFormation.
+func (m *machineReader) isTemplate() bool { return m.d.origin != nil }
+
+// otherHome says which property takes a definition of another kind; empty where none does.
+func (m *machineReader) otherHome(kind jsontree.Kind) string {
+	switch {
+	case !m.isTemplate():
+	case kind == jsontree.Object:
+		return "; an object goes to Definition"
+	case kind == jsontree.String && m.numbers: // SAM has no DefinitionString
+		return "; write it as an object"
+	case kind == jsontree.String:
+		return "; a text goes to DefinitionString"
+	}
+	return ""
 }
 
 // refuseMany refuses a definition that aliases and variables give to too many.
@@ -163,16 +180,16 @@ func (m *machineReader) location(v *value, pointer string) {
 			if !known {
 				key = "..."
 			}
-			m.warn(v, pointer, "the definition of %s is in S3 (s3://%s/%s), so it is not checked: check the file that is uploaded there", m.d.ID, bucket, key)
+			m.warn(v, pointer, "the definition of %s is in S3 (s3://%s/%s), so it is not checked: check the file that is uploaded there", m.d.Title(), bucket, key)
 			return
 		}
 	}
 	switch {
 	case !ok || made.open || strings.Contains(name, "${"):
-		m.warn(v, pointer, "where the definition of %s lies is known at deployment only, so it is not checked", m.d.ID)
+		m.warn(v, pointer, "where the definition of %s lies is known at deployment only, so it is not checked", m.d.Title())
 		return
 	case strings.Contains(name, "://"):
-		m.warn(v, pointer, "the definition of %s is at %s, so it is not checked: only local files are read", m.d.ID, name)
+		m.warn(v, pointer, "the definition of %s is at %s, so it is not checked: only local files are read", m.d.Title(), name)
 		return
 	}
 	m.located(v, pointer, name)

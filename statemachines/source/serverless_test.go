@@ -168,3 +168,17 @@ func requireProblems(t *testing.T, want []string, all []*source.Definition) {
 	}
 	require.Equal(t, want, got)
 }
+
+// A message advises nothing of CloudFormation, whose properties a serverless.yml has not.
+func TestServerlessHasNoDefinitionString(t *testing.T) {
+	t.Parallel()
+	for _, definition := range []string{"{Fn::Sub: '{}'}", "[]", "5"} {
+		d, err := source.LoadOne(t.Context(), "serverless.yml", source.Options{FS: filesOf(map[string]string{
+			"serverless.yml": "stepFunctions: {stateMachines: {m: {definition: " + definition + "}}}\n",
+		})})
+		require.NoError(t, err)
+		require.Len(t, d.Problems, 1)
+		require.Contains(t, d.Problems[0].Message, "expected a definition, which is an object")
+		require.NotContains(t, d.Problems[0].Message, "DefinitionString")
+	}
+}

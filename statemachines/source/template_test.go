@@ -243,6 +243,10 @@ func TestWhatTemplatesCannotGive(t *testing.T) {
 			"12:19: /Resources/M/Properties/Definition: expected a definition, which is an object, found a string; a text goes to DefinitionString",
 		},
 		{
+			"a text as an object of SAM", "Resources:\n  M:\n    Type: AWS::Serverless::StateMachine\n    Properties: {Definition: '{}'}\n",
+			"4:30: /Resources/M/Properties/Definition: expected a definition, which is an object, found a string; write it as an object",
+		},
+		{
 			"an object as a text", machine("DefinitionString: {StartAt: A}"),
 			"12:25: /Resources/M/Properties/DefinitionString: expected the text of a definition, found an object; an object goes to Definition",
 		},
