@@ -1,14 +1,34 @@
 package source
 
 import (
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // braced is a value that Ansible, Jinja or Helm puts in.
-var braced = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^{}\n]*\}\}`) })
+var braced = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^%\n][^\n]*?\}\}`) })
+
+// isBraced tells whether a program such as Ansible puts values into the document.
+func (d *document) isBraced() bool { return d.yaml && !d.copied }
+
+// refuseStatements refuses a text that is no definition before its statements, such as
+// "{% if x %}", are rendered.
+func (m *machineReader) refuseStatements(chars *text) {
+	at := templateSign().FindIndex(chars.bytes)
+	if at == nil || m.d.Problems == nil && json.Valid(m.d.Text) {
+		return
+	}
+	l := languageOf(&file{m.file.name, chars.bytes}, at[0])
+	p := chars.problem(at[0], "", fmt.Sprintf("%q is %s, so the definition of %s is not checked: lint it as it is rendered",
+		shownSign(chars.bytes[at[0]:]), l.name, m.d.Title()))
+	p.Severity = diag.Warning
+	m.d.Text, m.d.Problems = nil, diag.Problems{p}
+}
 
 // nameBraces gives "{{ x }}" the name of a placeholder: what it gives is not known.
 func nameBraces(t *text) *text {

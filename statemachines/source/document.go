@@ -116,10 +116,13 @@ func (d *document) definition(v *value) bool {
 		r := d.machine()
 		r.d.Form, r.d.writing = FormText, writingOf(v)
 		chars := v.chars()
-		if d.yaml && !d.copied { // of Ansible, or of Helm
+		if d.isBraced() {
 			chars = nameBraces(chars)
 		}
 		r.text(v, chars, d.pointer())
+		if d.isBraced() {
+			r.refuseStatements(chars)
+		}
 		d.add(r, v)
 	default:
 		return false
@@ -147,13 +150,17 @@ const (
 	pulumiUnknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 )
 
-// expand puts the variables of the Serverless Framework into a definition that stands in a
-// file of its own: serverless.yml, which has their values, is not known.
+// expand puts variables into a definition: those of the Serverless Framework, whose values
+// serverless.yml has, which is not known, and the braces of Ansible and Helm.
 func (d *document) expand(v *value) *value {
 	if d.copied || !d.renders(0) {
 		return v
 	}
-	return newVariables(d.loader, d.file, nil).expand(v)
+	if d.vars == nil {
+		d.vars = newVariables(d.loader, d.file, nil)
+		d.vars.braced = d.isBraced()
+	}
+	return d.vars.expand(v)
 }
 
 // checkEncrypted tells of an answer that has no definition. The input of an update may have

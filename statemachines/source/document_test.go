@@ -72,6 +72,14 @@ func TestDocuments(t *testing.T) {
 			"values of Ansible", "playbook.yml", "- module:\n    name: m\n    definition: |\n      {\"StartAt\": \"A\", \"States\": {\"A\": {\"Type\": \"Wait\", \"Seconds\": {{ seconds }}, \"Next\": \"B\"},\n        \"B\": {\"Type\": \"Task\", \"Resource\": \"{{ arn }}\", \"End\": true}}}\n",
 			[]string{"playbook.yml#m "}, false,
 		},
+		{
+			"quotes and braces in values of Ansible", "playbook.yml", "- module:\n    name: m\n    definition: |\n      {\"StartAt\": \"A\", \"States\": {\"A\": {\"Type\": \"Wait\", \"Seconds\": {{ {\"a\": 1}[\"a\"] }}, \"Next\": \"B\"},\n        \"B\": {\"Type\": \"Task\", \"Resource\": \"{{ arns[\"b\"] }}\", \"End\": true}}}\n",
+			[]string{"playbook.yml#m "}, false,
+		},
+		{
+			"values of Ansible in an object", "playbook.yml", "- module:\n    name: m\n    definition:\n      StartAt: \"{{ start }}\"\n      TimeoutSeconds: \"{{ t | int }}\"\n      States:\n        A: {Type: Wait, Seconds: \"{{ s }}\", Next: \"{{ next }}\"}\n        B: {Type: Task, Resource: \"arn:aws:lambda:{{ region }}:1:function:f\", Next: C}\n        C: {Type: Succeed}\n",
+			[]string{"playbook.yml#m "}, false,
+		},
 		{"a function that gives an object", "a.yml", "m: {definition: !If [C, " + flowObject + ", {}]}\n", []string{"a.yml#m "}, false},
 		{"a function of CloudFormation", "a.yml", "m: {definition: !Sub '" + flowObject + "'}\n", []string{"a.yml#m "}, false},
 		{
@@ -154,6 +162,14 @@ func TestDefinitionsThatNobodyKnows(t *testing.T) {
 		{
 			"a template of Ansible", "a.yml", "- stepfunctions_state_machine: {name: m, definition: \"{{ lookup('template', 'm.json.j2') }}\"}\n",
 			`warning: Ansible renders "m.json.j2", so the definition of m is not checked`,
+		},
+		{
+			"statements in a text of Ansible", "a.yml", "- m: {name: n, definition: '{\"StartAt\": \"A\", \"States\": {{% if x %}\"A\": {\"Type\": \"Succeed\"}{% endif %}}}'}\n",
+			`1:57: warning: "{% if x %}" is Jinja, so the definition of n is not checked: lint it as it is rendered`,
+		},
+		{
+			"statements in YAML in a text of Helm", "a.yml", "metadata: {name: n}\nspec:\n  definition: |\n    StartAt: A\n    States:\n      {{- if .Values.x }\n      A: {Type: Succeed}\n",
+			`6:7: warning: "{{- if .Values.x }" is Helm, so the definition of n is not checked: lint it as it is rendered`,
 		},
 		{
 			"a file of Ansible that is not there", "a.yml", "- stepfunctions_state_machine: {name: m, definition: \"{{ lookup('file', 'nowhere.json') }}\"}\n",

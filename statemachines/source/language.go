@@ -45,7 +45,7 @@ const (
 
 // templateSign is where a text begins to be rendered.
 var templateSign = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{\{|` + jinjaStatement + `|\{#|<%|` + terraformDirective)
+	return regexp.MustCompile(`\{\{[^%]|` + jinjaStatement + `|\{#|<%|` + terraformDirective)
 })
 
 // isRendered tells whether a file has the name of a template of a language.

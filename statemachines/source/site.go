@@ -24,6 +24,8 @@ type document struct {
 	address string
 	// number is that of the document in its file, from 0.
 	number int
+	// vars put variables into the definitions; nil until one has some.
+	vars *variables
 }
 
 func newDocument(l *loader, f *file) *document {

@@ -27,6 +27,8 @@ type variables struct {
 	bytes int // of all texts that were put together
 	asked int // expressions
 	depth int // of expressions whose values other expressions give
+	// braced tells that "{{ x }}" is a variable, too.
+	braced bool
 }
 
 // readFile is a file that a variable names.
@@ -110,6 +112,11 @@ func (r *variables) expandItems(v *value) *value {
 
 // expandText puts variables into a string. One that is the whole of it keeps its type.
 func (r *variables) expandText(v *value) *value {
+	if r.braced && strings.Contains(v.text, "{{") {
+		named := compose(v, nameBraces(v.chars()))
+		named.tag = v.tag
+		v = named
+	}
 	if form := strings.TrimSpace(v.text); isLone(form) {
 		expression := form[len("${") : len(form)-len("}")]
 		found := r.evaluate(expression, v)
