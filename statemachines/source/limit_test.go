@@ -3,6 +3,7 @@ package source_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strings"
 	"testing"
@@ -162,4 +163,31 @@ func TestLargeTemplates(t *testing.T) {
 	d, err = source.LoadOne(t.Context(), "-", source.Options{FS: fstest.MapFS{}, Stdin: bytes.NewReader([]byte(many[:len(many)-len(many)/8] + `"]}`))})
 	require.NoError(t, err)
 	require.Contains(t, d.Problems.Brief(), "values, and at most 1000000 are read: give the part with the state machines a file of its own")
+}
+
+// counted counts how often files are read.
+type counted struct {
+	fs.FS
+
+	opened map[string]int
+}
+
+func (c counted) Open(name string) (fs.File, error) {
+	c.opened[name]++
+	return c.FS.Open(name)
+}
+
+// The definitions of a document read a file of their variables once.
+func TestVariablesOfManyDefinitions(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&b, "m%d: {definition: {StartAt: A, States: {A: {Type: Wait, Seconds: \"${file(v.yml):s}\", End: true}}}}\n", i)
+	}
+	files := counted{filesOf(map[string]string{"a.yml": b.String(), "v.yml": "s: 5\n"}), map[string]int{}}
+	all, err := source.Load(t.Context(), []string{"a.yml"}, source.Options{FS: files})
+	require.NoError(t, err)
+	require.Len(t, all, 50)
+	require.Contains(t, string(all[49].Text), `"Seconds": 5`)
+	require.LessOrEqual(t, files.opened["v.yml"], 3) // Stat may open it
 }
