@@ -12,9 +12,20 @@ import (
 // definitionNames are the members that have definitions, in the documents of all tools.
 var definitionNames = []string{"definition", "Definition", "DefinitionString", "definitionString", "definition_string"}
 
-// isCopy tells whether a document is made by a program from what people wrote.
+// isAnswer tells whether an object is an answer that describes a state machine. The input of
+// an update has its ARN, too.
+func isAnswer(v *value) bool {
+	return v.get("stateMachineArn") != nil && slices.ContainsFunc([]string{"name", "type", "status", "creationDate", "updateDate"}, func(name string) bool {
+		return v.get(name) != nil
+	})
+}
+
+// isCopy tells whether an object is made by a program from what people wrote.
 func isCopy(root *value) bool {
-	for _, name := range []string{"stateMachineArn", "TemplateBody", "configurationItems", "configurationItem", "configurationStateId"} {
+	if isAnswer(root) {
+		return true
+	}
+	for _, name := range []string{"TemplateBody", "configurationItems", "configurationItem", "configurationStateId"} {
 		if root.get(name) != nil {
 			return true
 		}
@@ -32,6 +43,8 @@ func (d *document) walk(v *value) {
 		return
 	}
 	d.seen[v] = true
+	defer func(copied bool) { d.copied = copied }(d.copied)
+	d.copied = d.copied || isCopy(v)
 	for i, item := range v.items {
 		d.path = append(d.path, step{in: v, item: i})
 		d.walk(item)
@@ -39,7 +52,10 @@ func (d *document) walk(v *value) {
 	}
 	if isTemplate(v) {
 		t := &template{loader: d.loader, file: d.file, yaml: d.yaml, root: v, copied: d.copied}
-		d.found = append(d.found, t.machines(v.get("Resources"), d.pointer()+"/Resources")...)
+		for _, found := range t.machines(v.get("Resources"), d.pointer()+"/Resources") {
+			found.pointer = d.inFile(found.pointer)
+			d.found = append(d.found, found)
+		}
 		return
 	}
 	d.checkEncrypted(v)
@@ -86,8 +102,14 @@ func (d *document) embedded(v *value) {
 	}
 	copied := d.copied
 	d.copied = true // a text in a text is not edited
-	for _, root := range roots {
+	for i, root := range roots {
+		if len(roots) == 1 {
+			d.walk(root)
+			break
+		}
+		d.path = append(d.path, step{in: &value{kind: jsontree.Array}, item: i})
 		d.walk(root)
+		d.path = d.path[:len(d.path)-1]
 	}
 	d.copied = copied
 }
@@ -164,12 +186,12 @@ func (d *document) expand(v *value) *value {
 }
 
 // checkEncrypted tells of an answer that has no definition. The input of an update may have
-// none, too, and has no dates.
+// none, too.
 func (d *document) checkEncrypted(v *value) {
 	arn, known := v.textOf("stateMachineArn")
 	key, encrypted := v.get("encryptionConfiguration").textOf("kmsKeyId")
-	definition, answered := v.get("definition"), v.get("creationDate") != nil || v.get("updateDate") != nil
-	if !known || !encrypted || !answered || definition != nil && (definition.text != "" || definition.kind >= jsontree.Array) {
+	definition := v.get("definition")
+	if !known || !encrypted || !isAnswer(v) || definition != nil && (definition.text != "" || definition.kind >= jsontree.Array) {
 		return
 	}
 	d.path = append(d.path, step{in: v, name: "definition"})

@@ -19,6 +19,8 @@ const (
 	flowString = `"{\"StartAt\": \"A\", \"States\": {\"A\": {\"Type\": \"Succeed\"}}}"`
 )
 
+const flowTemplate = `{"Resources": {"M": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"Definition": ` + flowObject + `}}}}`
+
 // A state machine has the nearest name, and the type that its document says.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
@@ -32,7 +34,8 @@ func TestDocuments(t *testing.T) {
 			"an encrypted one that may be read", "a.json", `{"stateMachineArn": "arn", "name": "m", "creationDate": 1.5, "definition": ` + flowString + `, "encryptionConfiguration": {"kmsKeyId": "k"}}`,
 			[]string{"a.json#m "}, true,
 		},
-		{"the input of an update, with an object", "a.json", `{"stateMachineArn": "arn", "definition": ` + flowObject + `, "encryptionConfiguration": {"kmsKeyId": "k"}}`, []string{"a.json "}, true},
+		{"the input of an update, with an object", "a.json", `{"stateMachineArn": "arn", "definition": ` + flowObject + `, "encryptionConfiguration": {"kmsKeyId": "k"}}`, []string{"a.json "}, false},
+		{"two answers", "a.json", `{"machines": [{"stateMachineArn": "arn", "name": "m", "definition": ` + flowString + `}, {"stateMachineArn": "arn", "name": "n", "definition": ` + flowString + `}]}`, []string{"a.json#m ", "a.json#n "}, true},
 		{"a definition that is asked for alone", "a", flowString, []string{"a "}, true},
 		{"a definition that is asked for alone, as JSON", "a.json", flowString + "\n", []string{"a.json "}, true},
 		{"a template that is asked for alone", "a", quoted("Resources:\n  M: {Type: AWS::StepFunctions::StateMachine, Properties: {Definition: " + flowObject + "}}\n"), []string{"a#M "}, true},
@@ -50,6 +53,23 @@ func TestDocuments(t *testing.T) {
 			[]string{"a.yaml#m ", "a.yaml#n "}, false,
 		},
 		{"YAML in a text", "a.yaml", "metadata: {name: m}\nspec:\n  definition: |\n    StartAt: A\n    States:\n      A: {Type: Succeed}\n", []string{"a.yaml#m "}, false},
+		{
+			"two templates with one logical ID", "a.json", `[{"TemplateBody": ` + flowTemplate + `}, {"TemplateBody": ` + quoted(flowTemplate) + `}]`,
+			[]string{"a.json#/0/TemplateBody/Resources/M ", "a.json#/1/TemplateBody/Resources/M "}, true,
+		},
+		{
+			"two templates in a text", "a.json", `{"TemplateBody": ` + quoted("Resources: &r {M: {Type: AWS::StepFunctions::StateMachine, Properties: {Definition: "+flowObject+"}}}\n---\nResources: {M: {Type: AWS::StepFunctions::StateMachine, Properties: {Definition: "+flowObject+"}}}\n") + `}`,
+			[]string{"a.json#/TemplateBody/0/Resources/M ", "a.json#/TemplateBody/1/Resources/M "}, true,
+		},
+		{
+			"two stacks of a plan", "plan.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_cloudformation_stack.a", "type": "aws_cloudformation_stack", "values": {"template_body": ` + quoted(flowTemplate) + `}},
+			{"address": "aws_cloudformation_stack.b", "type": "aws_cloudformation_stack", "values": {"template_body": ` + quoted(flowTemplate) + `}}]}}}`,
+			[]string{"plan.json#/aws_cloudformation_stack.a/template_body/Resources/M ", "plan.json#/aws_cloudformation_stack.b/template_body/Resources/M "}, true,
+		},
+		{
+			"one ID in both sections of serverless.yml", "serverless.yml", "stepFunctions: {stateMachines: {M: {definition: " + flowObject + "}}}\nresources: " + flowTemplate,
+			[]string{"serverless.yml#/stepFunctions/stateMachines/M ", "serverless.yml#/resources/Resources/M "}, false,
+		},
 		{
 			"Pulumi's preview of an update", "a.json", `{"steps": [{"oldState": {"inputs": {"name": "m", "definition": ` + flowString + `}}, "newState": {"inputs": {"name": "m", "definition": ` + flowString + `}, "outputs": {"name": "m", "definition": ` + flowString + `}}}]}`,
 			[]string{"a.json#m "}, true,

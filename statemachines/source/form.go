@@ -73,7 +73,7 @@ func (l *loader) find(c *content) []*Definition {
 
 // read finds the state machines below the root of a document.
 func (d *document) read(root *value) {
-	d.copied = isCopy(root)
+	d.copied = false
 	switch {
 	case root.kind == jsontree.String: // of aws --query definition or --query TemplateBody
 		d.copied = true

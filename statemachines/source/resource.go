@@ -102,6 +102,7 @@ func (d *document) resource(v, values *value, address string, awaited map[string
 		}
 	}
 	if kind, _ := v.textOf("type"); kind != terraformMachine {
+		d.path[len(d.path)-1] = step{in: v, name: address} // which tells machines of several stacks apart
 		d.walk(values)
 		return
 	}

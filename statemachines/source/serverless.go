@@ -64,6 +64,7 @@ func (r *variables) machine(m member) *Definition {
 	d := &Definition{Name: r.file.name + "#" + m.name.text, ID: m.name.text, File: r.file.name, YAML: isYAML(r.file.name, r.file.bytes)}
 	reader := r.serverlessMachine(d, r.file)
 	pointer := "/stepFunctions/stateMachines/" + pointerEscapes.Replace(m.name.text)
+	d.pointer = pointer
 	definition, at := machine.get("definition"), machine.get("definition")
 	switch {
 	case machine == nil:

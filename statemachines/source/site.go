@@ -47,12 +47,9 @@ func (d *document) machine() *machineReader {
 	}
 	r := &resolver{root: &value{}, given: d.value, unresolved: d.Unresolved, made: map[*value]*value{}}
 	id := d.nearestName()
-	found := &Definition{Name: d.file.name, ID: id, pointer: d.pointer(), File: d.file.name, YAML: d.yaml, Copied: d.copied}
+	found := &Definition{Name: d.file.name, ID: id, pointer: d.inFile(d.pointer()), File: d.file.name, YAML: d.yaml, Copied: d.copied}
 	if id != "" {
 		found.Name += "#" + id
-	}
-	if d.number > 0 {
-		found.pointer = strconv.Itoa(d.number) + found.pointer
 	}
 	found.Type = executionType(r, siblings)
 	if d.address != "" {
@@ -72,6 +69,14 @@ func (d *document) unknown(at *value, format string) {
 	r := d.machine()
 	r.report(diag.Note, at, d.pointer(), format, r.d.Title())
 	d.found = append(d.found, r.d)
+}
+
+// inFile is a pointer into the document, as one into its file.
+func (d *document) inFile(pointer string) string {
+	if d.number > 0 {
+		return strconv.Itoa(d.number) + pointer
+	}
+	return pointer
 }
 
 // pointer is the JSON pointer of the value that is looked at.
