@@ -83,7 +83,8 @@ type loader struct {
 	Options
 
 	used  map[string]bool // values
-	named map[string]bool // files that templates name
+	named map[string]bool // files that templates name as definitions
+	taken map[spot]bool   // definitions in files of several, which templates name
 	// bytes is the size of the files, each once, and rendered that of the definitions in
 	// them.
 	bytes, rendered int
@@ -92,11 +93,22 @@ type loader struct {
 	terraform *modules
 }
 
+// spot is where a definition begins in a file.
+type spot struct {
+	file string
+	at   int
+}
+
+// isTaken tells whether a definition of a folder is read with the template that names it.
+func (l *loader) isTaken(d *Definition) bool {
+	return d.Template == "" && (d.pointer == "" && l.named[d.File] || l.taken[spot{d.File, d.at}])
+}
+
 func newLoader(o Options) *loader {
 	if o.FS == nil {
 		o.FS = disk{}
 	}
-	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}, sized: map[string]bool{}}
+	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}, taken: map[spot]bool{}, sized: map[string]bool{}}
 }
 
 // disk is the file system as the command line names it: with folders above, and

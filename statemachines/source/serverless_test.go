@@ -153,6 +153,51 @@ func TestServerlessMachines(t *testing.T) {
 	}
 }
 
+// A folder has the machines of a file of which a variable takes something else, and those
+// that it takes once.
+func TestMachinesOfSharedFiles(t *testing.T) {
+	t.Parallel()
+	machine := "{StartAt: A, States: {A: {Type: Succeed}}}"
+	tests := []struct {
+		name  string
+		texts map[string]string
+		want  []string
+	}{
+		{
+			"a value of another serverless.yml", map[string]string{
+				"a/serverless.yml": waitOf("\"${file(../b/serverless.yml):custom.seconds}\"", ""), "b/serverless.yml": waitOf("5", "custom: {seconds: 7}"),
+			}, []string{"a/serverless.yml#m", "b/serverless.yml#m"},
+		},
+		{
+			"a definition of two", map[string]string{
+				"serverless.yml": "stepFunctions: {stateMachines: {m: {definition: \"${file(both.yml):a.definition}\"}}}\n",
+				"both.yml":       "a: {definition: " + machine + "}\nb: {definition: " + machine + "}\n",
+			}, []string{"both.yml#b", "serverless.yml#m"},
+		},
+		{
+			"the whole of a file", map[string]string{
+				"serverless.yml": "stepFunctions: {stateMachines: {m: {definition: \"${file(m.yml)}\"}}}\n", "m.yml": machine,
+			}, []string{"serverless.yml#m"},
+		},
+		{
+			"a value of a definition", map[string]string{"x.json": `[{"name": "x", "definition": {"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": "${file(m.yml):States.A.Seconds}", "End": true}}}}]`, "m.yml": machine},
+			[]string{"m.yml", "x.json#x"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			all, err := source.Load(t.Context(), []string{"."}, source.Options{FS: filesOf(tt.texts)})
+			require.NoError(t, err)
+			var got []string
+			for _, d := range all {
+				got = append(got, d.Name)
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
 // requireProblems compares definitions: name, type, file and place of the first problem, and
 // its severity.
 func requireProblems(t *testing.T, want []string, all []*source.Definition) {

@@ -61,6 +61,7 @@ func (d *document) machine() *machineReader {
 // add adds what a reader found at a value.
 func (d *document) add(r *machineReader, at *value) {
 	r.checkFull(at, d.pointer())
+	r.d.at = at.origin()
 	d.found = append(d.found, r.d)
 }
 

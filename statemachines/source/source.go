@@ -109,6 +109,7 @@ type Definition struct {
 	pieces  []piece   // of a text that a module of Terraform puts together
 	origin  *template // nil without one
 	pointer string    // into a document that is no template
+	at      int       // byte of File where it begins, of one in a document
 	title   string    // the name at AWS of what ID is an address of; empty if it is not known
 	// functions are those of the template; nil until they are asked for.
 	functions map[string]Function

@@ -342,7 +342,6 @@ func (r *variables) readFile(name string) *readFile {
 	if bytes, read.err = r.readRegular(r.file.name, located); read.err != nil {
 		return read
 	}
-	r.named[located] = true
 	read.file = &file{located, bytes}
 	read.root, read.problems = readTree(read.file.whole(), isYAML(located, bytes))
 	return read

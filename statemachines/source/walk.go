@@ -18,8 +18,8 @@ const maxPassed = 10
 // skippedFolders hold no definition of the user's own.
 var skippedFolders = []string{"node_modules", ".git", ".aws-sam", ".serverless", ".terraform"}
 
-// walk reads the definitions and templates below a folder. A file that one of
-// them names is read with the values of its template, not once more by itself.
+// walk reads the definitions and templates below a folder. A definition that
+// one of them names is read with the values of its template, not once more by itself.
 func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 	var all []*Definition
 	var unread []error
@@ -78,7 +78,7 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 		found, err := l.terraformModules().walkModules(modules)
 		all, unread = append(all, found...), append(unread, err)
 	}
-	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.Template == "" && l.named[d.File] })
+	all = slices.DeleteFunc(all, l.isTaken)
 	if len(all) == 0 && errors.Join(unread...) == nil {
 		return nil, errors.Join(append([]error{errorf("%s has no state machine definition and no template with one", root)}, syntaxErrors(passed)...)...)
 	}
