@@ -408,5 +408,18 @@ func besides(template, name string) (string, bool) {
 		folder = path.Dir(template)
 	}
 	joined := path.Join(folder, name)
-	return joined, inside(folder, joined) || filepath.IsLocal(filepath.FromSlash(joined))
+	return joined, inside(folder, joined) || isInWorkingDirectory(joined)
+}
+
+// isInWorkingDirectory tells whether a path, which may be absolute, stays there.
+func isInWorkingDirectory(name string) bool {
+	if !path.IsAbs(name) {
+		return filepath.IsLocal(filepath.FromSlash(name))
+	}
+	working, err := os.Getwd()
+	if err != nil {
+		return false
+	}
+	relative, err := filepath.Rel(working, filepath.FromSlash(name))
+	return err == nil && filepath.IsLocal(relative)
 }

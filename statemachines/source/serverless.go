@@ -118,6 +118,8 @@ func (r *variables) explain(reader *machineReader, at *value, pointer string) {
 		return
 	}
 	switch read := r.readFile(form[1]); {
+	case read.outside:
+		reader.warn(at, pointer, "%s, so the definition of %s is not checked: run jobpoller in a folder that has both", read.err, reader.d.Title())
 	case read.err != nil:
 		reader.report(diag.Error, at, pointer, "the file of the definition cannot be read: %v; expected a path relative to %s", read.err, r.file.name)
 	case read.problems != nil:

@@ -2,6 +2,8 @@ package source_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -195,6 +197,30 @@ func TestMachinesOfSharedFiles(t *testing.T) {
 			}
 			require.Equal(t, tt.want, got)
 		})
+	}
+}
+
+// A file in the working directory is read, also where serverless.yml has an absolute name.
+func TestFilesOfTheWorkingDirectory(t *testing.T) { //nolint:paralleltest // it changes the working directory
+	top := t.TempDir()
+	for name, text := range map[string]string{
+		"work/svc/serverless.yml": "stepFunctions: {stateMachines: {m: {definition: \"${file(../m.yml)}\"}, n: {definition: \"${file(../../n.yml)}\"}}}\n",
+		"work/svc/t.yml":          "Resources: {M: {Type: AWS::Serverless::StateMachine, Properties: {DefinitionUri: ../m.yml}}}\n",
+		"work/m.yml":              "StartAt: A\nStates: {A: {Type: Succeed}}\n",
+		"n.yml":                   "StartAt: A\nStates: {A: {Type: Succeed}}\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(top, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(top, name), []byte(text), 0o600))
+	}
+	t.Chdir(filepath.Join(top, "work"))
+	for _, folder := range []string{"svc", filepath.Join(top, "work", "svc")} {
+		all, err := source.Load(t.Context(), []string{folder}, source.Options{})
+		require.NoError(t, err)
+		require.Len(t, all, 3)
+		require.Empty(t, all[0].Problems)
+		require.Contains(t, all[1].Problems.Brief(), "warning: ../../n.yml lies outside of the folder of serverless.yml and of the working directory, "+
+			"so the definition of n is not checked: run jobpoller in a folder that has both")
+		require.Empty(t, all[2].Problems)
 	}
 }
 

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,12 +73,7 @@ func (m *modules) Modules(folder string) ([]string, error) {
 // inProject tells whether a file or folder is in the root module's folder or in the
 // working directory.
 func (m *modules) inProject(name string) bool {
-	if working, err := os.Getwd(); err == nil && path.IsAbs(name) {
-		if relative, err := filepath.Rel(working, filepath.FromSlash(name)); err == nil && filepath.IsLocal(relative) {
-			return true
-		}
-	}
-	return name == m.root || inside(m.root, name) || filepath.IsLocal(filepath.FromSlash(name))
+	return name == m.root || inside(m.root, name) || isInWorkingDirectory(name)
 }
 
 // Read implements terraform.Files.

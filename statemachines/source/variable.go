@@ -37,6 +37,7 @@ type readFile struct {
 	root     *value
 	problems diag.Problems
 	err      error
+	outside  bool // it lies where nothing is read
 }
 
 func newVariables(l *loader, f *file, root *value) *variables {
@@ -335,6 +336,7 @@ func (r *variables) readFile(name string) *readFile {
 	}
 	located, ok := besides(r.file.name, name)
 	if !ok || path.IsAbs(name) || strings.ContainsAny(name, `\:`) {
+		read.outside = true
 		read.err = errorf("%s lies outside of the folder of serverless.yml and of the working directory", name)
 		return read
 	}
