@@ -32,14 +32,17 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	if o.express || d.Type == asl.Express {
 		as = asl.Express
 	}
+	problems := d.Validate(as, o.integrations...)
+	m, err := d.Parse(o.integrations...)
+	unchecked := err != nil && !slices.ContainsFunc(problems, func(p diag.Problem) bool { return p.Severity == diag.Error })
 	report := func(f lint.Finding) {
-		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
+		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || unchecked || slices.Contains(o.only, f.Rule) {
 			found = append(found, Finding{
-				file: cmp.Or(f.Problem.File, d.File), machine: d.ID, weight: d.Weight, Rule: f.Rule, Problem: f.Problem, body: f,
+				file: cmp.Or(f.Problem.File, d.File), machine: d.ID, weight: d.Weight, unchecked: unchecked, Rule: f.Rule, Problem: f.Problem, body: f,
 			})
 		}
 	}
-	for _, p := range d.Validate(as, o.integrations...) {
+	for _, p := range problems {
 		rule := definitionRule
 		if p.Severity != diag.Error {
 			rule = suspiciousRule
@@ -48,7 +51,6 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 			report(lint.Finding{Problem: p, Rule: rule})
 		}
 	}
-	m, err := d.Parse(o.integrations...)
 	if err != nil {
 		return found, kit.QuotesHint(d, err), nil
 	}

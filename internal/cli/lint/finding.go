@@ -23,7 +23,9 @@ type Finding struct {
 	weight  int    // of a version: its share of the alias, in percent
 	Rule    string
 	Problem diag.Problem
-	body    any // the finding with all its members
+	// unchecked tells that nothing of the definition was checked.
+	unchecked bool
+	body      any // the finding with all its members
 }
 
 // MarshalJSON writes the finding and where it is.

@@ -56,6 +56,8 @@ Findings:
   WARNING  it deploys and can go wrong
   NOTE     worth knowing
 
+A definition that lint cannot check has a finding for any --severity and --rule.
+
 A file with waiters has the Smithy form or botocore's: one waiter, several by
 name, a waiters-2.json, a Smithy model, or a request of the Lambda functions. Lint
 checks paths, values and errors against the operation that the waiter polls. Where

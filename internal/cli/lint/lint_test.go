@@ -3,6 +3,8 @@ package lint
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,4 +21,16 @@ func TestInterruptedLint(t *testing.T) {
 	require.Equal(t, kit.ExitInterrupted, runCommand(ctx, []string{"lint", "../../../docs/example"}, &out, &complaints))
 	require.Empty(t, out.String())
 	require.Equal(t, "jobpoller: interrupted\n", complaints.String())
+}
+
+// A definition that nobody has checked has a finding, whatever findings are asked for.
+func TestUncheckedDefinitions(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.json.j2")
+	require.NoError(t, os.WriteFile(file, []byte(`{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": {{ s }}, "End": true}}}`), 0o600))
+	for _, flags := range [][]string{nil, {"--severity", "danger"}, {"--severity", "error"}, {"--rule", "enum-value"}} {
+		var out, complaints bytes.Buffer
+		require.Equal(t, kit.ExitFailed, runCommand(t.Context(), append([]string{"lint", file}, flags...), &out, &complaints))
+		require.Contains(t, out.String(), "so this file is not checked")
+	}
 }

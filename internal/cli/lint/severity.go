@@ -23,9 +23,10 @@ func severityNames() []string {
 	return names
 }
 
-// atLeast returns the findings that are as severe as that, or more.
+// atLeast returns the findings that are as severe as that, or more, and those of definitions
+// that nobody has checked, which may have any.
 func atLeast(found []Finding, least diag.Severity) []Finding {
-	return slices.DeleteFunc(found, func(f Finding) bool { return f.Problem.Severity > least })
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Problem.Severity > least && !f.unchecked })
 }
 
 // summarize says in a line how many findings there are, and in how many things.
