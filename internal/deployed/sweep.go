@@ -6,6 +6,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
@@ -23,7 +24,7 @@ type Swept struct {
 	ARNs []string
 	// Deleted is how many were deleted between the list and the reading.
 	Deleted int
-	// Unread are the state machines whose definitions the caller may not read, or nobody can.
+	// Unread are the state machines whose definitions AWS refuses.
 	Unread []Unread
 }
 
@@ -88,10 +89,11 @@ func (s *Sweep) read(ctx context.Context, arn string) (*source.Deployed, error) 
 }
 
 // isOfOne tells whether an error says something of one state machine, and not of the
-// service: another one may be read.
+// service or of the caller: another one may be read.
 func isOfOne(err error) bool {
 	if _, ofKey := errors.AsType[*KeyError](err); ofKey {
 		return true
 	}
-	return awserror.IsPermissionCode(codeOf(err))
+	code := codeOf(err)
+	return code != "" && !awserror.IsCredentialsCode(code) && !goerror.Classify(err).Passes()
 }

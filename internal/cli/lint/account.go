@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (a *account) incomplete() error {
 	byAdvice := map[string][]deployed.Unread{}
 	var advices []string
 	for _, u := range a.unread {
-		advice := kit.AdviseDeployed(u.Err)
+		advice := cmp.Or(kit.AdviseDeployed(u.Err), kit.NewCallError(u.Err).Code)
 		if byAdvice[advice] == nil {
 			advices = append(advices, advice)
 		}

@@ -217,7 +217,7 @@ func TestAccountWithoutPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, folder := newDeployment(t), t.TempDir()
 		loop := fmt.Sprintf(pollLoops[1], 60)
-		for _, name := range []string{"denied", "denied2", "gone", "open"} {
+		for _, name := range []string{"broken", "denied", "denied2", "gone", "open"} {
 			d.create("eu-west-1", name, loop, nil)
 		}
 		const key = "arn:aws:kms:eu-west-1:123456789012:key/k"
@@ -232,6 +232,8 @@ func TestAccountWithoutPermissions(t *testing.T) {
 				return nil
 			case strings.HasPrefix(name, "denied"):
 				return refusal("AccessDeniedException", "User: arn:aws:iam::123456789012:user/u is not authorized to perform: states:DescribeStateMachine on resource: "+arn)
+			case name == "broken":
+				return refusal("ValidationException", "bad")
 			case name == "gone":
 				return refusal("StateMachineDoesNotExist", "State Machine Does Not Exist: '"+arn+"'")
 			case name == "locked":
@@ -248,6 +250,8 @@ func TestAccountWithoutPermissions(t *testing.T) {
 		require.Contains(t, stdout, "stateMachine:open, line 5, column ")
 		require.Contains(t, stderr, "in 2 state machines")
 		require.Contains(t, stderr, "; passed over 1 state machine, deleted meanwhile\n")
+		require.Contains(t, stderr, "not read: arn:aws:states:eu-west-1:123456789012:stateMachine:broken: ")
+		require.Contains(t, stderr, "ValidationException: bad")
 		require.Contains(t, stderr, "not read: 2 state machines, such as arn:aws:states:eu-west-1:123456789012:stateMachine:denied: "+
 			"access denied: grant states:DescribeStateMachine (AccessDeniedException: ")
 		require.Contains(t, stderr, "not read: arn:aws:states:eu-west-1:123456789012:stateMachine:locked: access denied: grant kms:Decrypt on the key "+key)
