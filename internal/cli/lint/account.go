@@ -51,7 +51,7 @@ func sweepAccount(c *cobra.Command, o *options, found func(*source.Definition) e
 			return a, err
 		}
 	}
-	if len(a.problems) == 0 && a.kept != nil {
+	if a.kept != nil { // a region that refuses its list does so again
 		return a, a.keepProblem(a.kept.Finish())
 	}
 	return a, nil

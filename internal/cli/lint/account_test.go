@@ -293,6 +293,14 @@ func TestAccountOfSeveralRegions(t *testing.T) {
 		require.Contains(t, stdout, "1 poll loop, the most dangerous first")
 		require.Contains(t, stderr, "jobpoller: eu-west-1: access denied: a service control policy denies states:ListStateMachines")
 
+		kept := filepath.Join(t.TempDir(), "kept.jsonl")
+		for range 2 { // what is read once is read again by a later command
+			lists, d.calls["DescribeStateMachine"] = 0, nil
+			code, _, _ = d.lint(t.Context(), "--account", "--region", "eu-west-1", "--region", "us-east-1", "--keep", kept)
+			require.Equal(t, kit.ExitUnknown, code)
+			require.Len(t, d.calls["DescribeStateMachine"], 1)
+		}
+
 		d.refuse = func(string, string) *http.Response { return refusal("ThrottlingException", "Rate exceeded") }
 		code, _, stderr = d.lint(t.Context(), "--account", "--region", "eu-west-1")
 		require.Equal(t, kit.ExitUnknown, code)
