@@ -2,8 +2,10 @@ package source
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -27,7 +29,24 @@ func (d *Deployed) Definition() *Definition {
 func (d *Deployed) definition(value func(name string) (string, bool)) *Definition {
 	out := &Definition{Name: d.ARN, File: d.ARN, Type: d.Type, Form: FormDeployed, Weight: d.Weight}
 	out.readJSON((&file{d.ARN, d.Text}).whole(), value)
+	out.warnOfPlaceholders()
 	return out
+}
+
+// warnOfPlaceholders tells of each placeholder that AWS has: there it is a text like others,
+// which no deployment fills in any more.
+func (d *Definition) warnOfPlaceholders() {
+	d.literal = true
+	told := map[string]bool{}
+	for _, form := range asl.FindPlaceholders(d.Text) {
+		if told[form.Name] || len(told) >= diag.MaxShown {
+			continue
+		}
+		told[form.Name] = true
+		p := d.text.problem(form.Start, "", fmt.Sprintf("AWS has the text \"${%s}\" as it stands: if a deployment should put a value in for it, it has not", form.Name))
+		p.Severity = diag.Warning
+		d.Problems = append(d.Problems, p)
+	}
 }
 
 // IsARN tells whether a name is that of something at AWS, not of a file.

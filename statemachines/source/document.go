@@ -142,8 +142,11 @@ func (d *document) definition(v *value) bool {
 			chars = nameBraces(chars)
 		}
 		r.text(v, chars, d.pointer())
-		if d.isBraced() {
+		switch {
+		case d.isBraced():
 			r.refuseStatements(chars)
+		case len(d.path) > 0 && isAnswer(d.path[len(d.path)-1].in):
+			r.d.warnOfPlaceholders()
 		}
 		d.add(r, v)
 	default:

@@ -249,3 +249,20 @@ func TestSlipInATextOfADocument(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, d.Validate(asl.Standard)[0].Message, "not valid JSON")
 }
+
+// What AWS has holds no placeholders, so a text that looks like one is told.
+func TestPlaceholdersAtAWS(t *testing.T) {
+	t.Parallel()
+	const told = "AWS has the text \"${Done}\" as it stands"
+	text := `{"StartAt": "A", "States": {"A": {"Type": "Choice", "Choices": [{"Variable": "$.x", "StringEquals": "${Done}", "Next": "B"}], "Default": "B"}, "B": {"Type": "Succeed", "Comment": "${Done}"}}}`
+	deployed := source.Deployed{ARN: "arn:aws:states:us-east-1:123456789012:stateMachine:m", Text: []byte(text)}
+	described, err := source.LoadOne(t.Context(), "a.json", source.Options{FS: filesOf(map[string]string{"a.json": `{"stateMachineArn": "arn", "name": "m", "definition": ` + quoted(text) + `}`})})
+	require.NoError(t, err)
+	for _, d := range []*source.Definition{deployed.Definition(), described} {
+		require.Len(t, d.Problems, 1)
+		require.Contains(t, d.Problems[0].String(), told)
+		m, err := d.Parse()
+		require.NoError(t, err)
+		require.Empty(t, m.Placeholders)
+	}
+}

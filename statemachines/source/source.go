@@ -105,6 +105,7 @@ type Definition struct {
 	root    *value         // of a definition whose Text was rendered
 	tree    *jsontree.Node // of Text; nil until it is asked for
 	quoted  []quotedValue
+	literal bool // AWS has Text: what looks like a placeholder is none
 	writing Writing
 	pieces  []piece   // of a text that a module of Terraform puts together
 	origin  *template // nil without one
@@ -157,6 +158,9 @@ func (d *Definition) Parse(newer ...string) (*asl.StateMachine, error) {
 		return nil, d.Problems
 	}
 	m, err := asl.Parse(d.Text, newer...)
+	if m != nil && d.literal {
+		m.Placeholders = nil
+	}
 	return m, d.LocateError(err)
 }
 
