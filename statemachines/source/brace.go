@@ -25,7 +25,7 @@ func (m *machineReader) refuseStatements(chars *text) {
 	}
 	l := languageOf(&file{m.file.name, chars.bytes}, at[0])
 	p := chars.problem(at[0], "", fmt.Sprintf("%q is %s, so the definition of %s is not checked: lint it as it is rendered",
-		shownSign(chars.bytes[at[0]:]), l.name, m.d.Title()))
+		shownSign(chars.bytes[at[0]:min(len(chars.bytes), at[0]+maxShownSign)]), l.name, m.d.Title()))
 	p.Severity = diag.Warning
 	m.d.Text, m.d.Problems = nil, diag.Problems{p}
 }

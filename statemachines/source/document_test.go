@@ -164,7 +164,7 @@ func TestDefinitionsThatNobodyKnows(t *testing.T) {
 		},
 		{
 			"a plan", "a.json", `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m[0]", "type": "aws_sfn_state_machine", "values": {"name": "x"}}]}},
-			"configuration": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m", "expressions": {"definition": {"references": ["aws_lambda_function.f.arn", "aws_lambda_function.f"]}}}]}}}`,
+			"configuration": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m", "type": "aws_sfn_state_machine", "expressions": {"definition": {"references": ["aws_lambda_function.f.arn", "aws_lambda_function.f"]}}}]}}}`,
 			"note: the definition of aws_sfn_state_machine.m[0] is known only when Terraform has made what it refers to (aws_lambda_function.f.arn), so it is not checked",
 		},
 		{

@@ -120,9 +120,9 @@ func firstSign(f *file, wrong int) int {
 // if none does. Its quotes have ended a string of JSON.
 func signAround(text []byte, at int) int {
 	from := bytes.LastIndexByte(text[:at], '\n') + 1
-	for _, sign := range templateSign().FindAllIndex(text[from:at], -1) {
+	for _, sign := range templateSign().FindAllIndex(text[from:at], maxSigns) {
 		begin := from + sign[0]
-		if end := begin + len(shownSign(text[begin:])); at < end && bytes.IndexByte(text[begin:at], '"') >= 0 {
+		if end := begin + len(shownSign(text[begin:min(len(text), begin+maxExpression)])); at < end && bytes.IndexByte(text[begin:at], '"') >= 0 {
 			return begin
 		}
 	}
@@ -132,11 +132,11 @@ func signAround(text []byte, at int) int {
 // brokenSign returns where a language of templates keeps a line from being YAML; -1 if none
 // does. A sign within a word, a comment or a string is text, unless the string ends in it.
 func brokenSign(line []byte) int {
-	for _, at := range templateSign().FindAllIndex(line, -1) {
+	for _, at := range templateSign().FindAllIndex(line, maxSigns) {
 		before := bytes.TrimRight(line[:at[0]], " \t")
 		switch quote := openQuote(before); {
 		case quote != 0:
-			if strings.IndexByte(shownSign(line[at[0]:]), quote) >= 0 {
+			if strings.IndexByte(shownSign(line[at[0]:min(len(line), at[0]+maxExpression)]), quote) >= 0 {
 				return at[0]
 			}
 		case len(before) == 0 || bytes.IndexByte([]byte(":-?,[{}"), before[len(before)-1]) >= 0:
@@ -189,7 +189,11 @@ func refuseTemplate(f *file, at int, l language) *Definition {
 	return refuse(f, at, fmt.Sprintf("%q is %s, so this file is not checked. Render it first: %s | jobpoller lint -", shown, l.name, command))
 }
 
-const maxShownSign = 60
+const (
+	maxShownSign = 60
+	// maxSigns bounds the signs of a line that are looked at.
+	maxSigns = 50
+)
 
 // shownSign is what a template has at a sign, up to its end.
 func shownSign(text []byte) string {

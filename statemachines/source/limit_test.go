@@ -82,11 +82,20 @@ func multipliers() map[string]string {
 		"brackets of YAML":       "definition: " + strings.Repeat("[", 9000) + "StartAt, States" + strings.Repeat("]", 9000),
 		"documents":              strings.Repeat("--- {definition: {StartAt: A, States: {}}}\n", 1400),
 		"expressions":            `{"StartAt": "States", "x": ` + strings.Repeat("${", mostBytes/3),
+		"braces in strings":      "StartAt: States\nx: [\"" + strings.Repeat("{{ ", mostBytes/4),
+		"braces in a word":       `{"StartAt": "States", "x": "` + strings.Repeat("{{ ", mostBytes/4) + `"x"`,
+		"references of a plan":   planWith(mostBytes / 3),
 		"braces":                 "StartAt: States\nx: [" + strings.Repeat("{{", mostBytes/3),
 		"texts in texts":         nested(`{"definition": "StartAt States"}`),
 		"problems":               "StartAt: A\nStates: {" + strings.Repeat("A: x, ", 10_000) + "}\n",
 		"problems of a document": "definition: {StartAt: A, States: {" + strings.Repeat("A: x, ", 10_000) + "}}\n",
 	}
+}
+
+// planWith is a plan with a machine whose definition refers to many names.
+func planWith(references int) string {
+	return `{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "aws_sfn_state_machine.m", "type": "aws_sfn_state_machine"}]}}, "configuration": {"root_module": {"resources": [` +
+		`{"address": "aws_sfn_state_machine.m", "type": "aws_sfn_state_machine", "expressions": {"definition": {"references": ["x"` + strings.Repeat(",1", references/2) + `]}}}]}}}`
 }
 
 func manyMerges() string {

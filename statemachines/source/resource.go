@@ -145,6 +145,9 @@ func awaited(plan *value) map[string]string {
 		}
 		if resources := module.get("resources"); resources != nil {
 			for _, resource := range resources.items {
+				if kind, _ := resource.textOf("type"); kind != terraformMachine {
+					continue
+				}
 				address, _ := resource.textOf("address")
 				found[prefix+address] = references(resource.get("expressions").get("definition"))
 			}
@@ -166,9 +169,15 @@ func references(expression *value) string {
 	if all == nil {
 		return ""
 	}
+	sorted := make([]string, 0, len(all.items))
+	for _, name := range all.items {
+		sorted = append(sorted, name.text)
+	}
+	slices.Sort(sorted)
 	var names []string
 	for _, name := range all.items {
-		if !slices.ContainsFunc(all.items, func(longer *value) bool { return strings.HasPrefix(longer.text, name.text+".") }) {
+		part := name.text + "."
+		if at, _ := slices.BinarySearch(sorted, part); at == len(sorted) || !strings.HasPrefix(sorted[at], part) {
 			names = append(names, name.text)
 		}
 	}
