@@ -2,6 +2,7 @@ package source
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -26,18 +27,17 @@ func (l *loader) serverless(f *file, root *value) []*Definition {
 		machines = vars.lone(all)
 	}
 	if machines == nil {
-		d := &Definition{Name: f.name, File: f.name}
-		r := l.serverlessMachine(d, f)
-		r.warn(root.get("stepFunctions"), "/stepFunctions", "the state machines are known to the Serverless Framework alone, so they are not checked: %s", packageFirst)
-		return []*Definition{d}
+		return []*Definition{l.unknownMachines(f, root.get("stepFunctions"), "/stepFunctions")}
 	}
 	lists := []*value{machines}
 	if machines.kind == jsontree.Array { // objects that are merged
 		lists = machines.items
 	}
 	var found []*Definition
-	for _, list := range lists {
-		if list = vars.lone(list); list == nil {
+	for i, entry := range lists {
+		list := vars.lone(entry)
+		if list == nil {
+			found = append(found, l.unknownMachines(f, entry, "/stepFunctions/stateMachines/"+strconv.Itoa(i)))
 			continue
 		}
 		for _, m := range list.members {
@@ -47,6 +47,13 @@ func (l *loader) serverless(f *file, root *value) []*Definition {
 		}
 	}
 	return found
+}
+
+// unknownMachines are those of which nothing is known: a value of serverless.yml has them.
+func (l *loader) unknownMachines(f *file, at *value, pointer string) *Definition {
+	d := &Definition{Name: f.name, File: f.name, pointer: pointer}
+	l.serverlessMachine(d, f).warn(at, pointer, "the state machines are known to the Serverless Framework alone, so they are not checked: %s", packageFirst)
+	return d
 }
 
 // packageFirst says how the Serverless Framework tells what it knows.

@@ -31,7 +31,7 @@ func waitOf(seconds, sections string) string {
 // A variable has the value and the type that the files say, and else any.
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	const service = "service: s\nprovider:\n  stage: ${opt:stage, 'dev'}\ncustom:\n  n: 20\n  text: '20'\n  dev: {n: 7}\n  prod: {n: 9}\n  list: [3, 4]\n  a: \"${self:custom.b}\"\n  b: ${self:custom.a}\n  loop: ${self:custom.loop.x}\n  again: \"${self:custom.again2.x, self:custom.again2.y}\"\n  again2: \"${self:custom.again.x, self:custom.again.y}\"\n  n2: ${self:custom.n}\n  whole: ${file(values.yml)}\n"
+	const service = "service: s\nprovider:\n  stage: ${opt:stage, 'dev'}\ncustom:\n  n: 20\n  text: '20'\n  dev: {n: 7}\n  prod: {n: 9}\n  list: [3, 4]\n  'null': null\n  a: \"${self:custom.b}\"\n  b: ${self:custom.a}\n  loop: ${self:custom.loop.x}\n  again: \"${self:custom.again2.x, self:custom.again2.y}\"\n  again2: \"${self:custom.again.x, self:custom.again.y}\"\n  n2: ${self:custom.n}\n  whole: ${file(values.yml)}\n"
 	tests := []struct{ name, seconds, want string }{
 		{"a number", `"${self:custom.n}"`, "20"},
 		{"a text", `"${self:custom.text}"`, `"20"`},
@@ -40,6 +40,7 @@ func TestVariables(t *testing.T) {
 		{"an index", `"${self:custom.list.1}"`, "4"},
 		{"a chain", `"${self:custom.n2}"`, "20"},
 		{"another alternative", `"${self:custom.nothing, self:custom.n}"`, "20"},
+		{"an alternative that is null", `"${self:custom.null, self:custom.n}"`, "20"},
 		{"a literal", `"${self:custom.nothing, 5}"`, "5"},
 		{"an option", `"${opt:seconds, 6}"`, "6"},
 		{"an option without a default", `"${opt:seconds}"`, `"${opt:seconds}"`},
@@ -133,6 +134,10 @@ func TestServerlessMachines(t *testing.T) {
 		{
 			"resources beside", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition:" + in(8) + "\nresources:\n  Resources:\n    N: {Type: 'AWS::StepFunctions::StateMachine', Properties: {Definition: {StartAt: A, States: {A: {Type: Pass, End: true, Wrong: 1}}}}}\n"},
 			[]string{"serverless.yml#m  serverless.yml:7:38 error", "serverless.yml#N  serverless.yml:11:125 error"},
+		},
+		{
+			"lists of which two are not known", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    - ${file(a.js)}\n    - n:\n        definition:" + in(10) + "\n    - ${ssm:/m}\n"},
+			[]string{"serverless.yml#/stepFunctions/stateMachines/0  serverless.yml:3:7 warning", "serverless.yml#n  serverless.yml:8:40 error", "serverless.yml#/stepFunctions/stateMachines/2  serverless.yml:10:7 warning"},
 		},
 		{"a text", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: '{\"StartAt\": \"A\", \"States\": {\"A\": {\"Type\": \"Succeed\"}}}'\n"}, []string{"serverless.yml#m  serverless.yml:4:19 error"}},
 		{"no definition", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m: {name: x}\n"}, []string{"serverless.yml#m  serverless.yml:3:5 error"}},

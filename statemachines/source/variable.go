@@ -244,7 +244,7 @@ func (r *variables) evaluate(expression string, at *value) *value {
 	}
 	for _, one := range alternatives(expression) {
 		found, known := r.alternative(one, at)
-		if !known || found != nil {
+		if !known || found != nil && found.kind != jsontree.Null {
 			return found
 		}
 	}
