@@ -42,11 +42,12 @@ func (c *content) parse() {
 		return
 	}
 	c.roots, c.problems = readDocuments(t)
-	for _, quote := range []func(*text) *text{quoteYAML, quoteBare} {
+	quoteNamed := func(t *text) *text { return quoteYAML(nameValues(t)) }
+	for _, change := range []func(*text) *text{nameValues, quoteNamed, quoteBare} {
 		if c.problems == nil {
 			break
 		}
-		if again, problems := readDocuments(quote(t)); problems == nil {
+		if again, problems := readDocuments(change(t)); problems == nil {
 			c.roots, c.problems = again, nil
 		}
 	}

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"path"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -22,15 +24,11 @@ func nameExpressions(t *text) *text {
 		case c == '\\' && quoted:
 			i++
 		case c == '$' && i+1 < len(t.bytes) && t.bytes[i+1] == '{':
-			end := endOfExpression(t.bytes, i+len("${"))
+			end := endOfExpression(t.bytes, i+len("${"), !quoted)
 			if end == 0 {
 				continue
 			}
-			if form := string(t.bytes[i:end]); !asl.IsPlaceholderText(form) {
-				w.copy(t, from, i)
-				w.replace(t, asl.PlaceholderForm{Start: i, End: end}, "${"+placeholderName(form)+"}")
-				from = end
-			}
+			from = w.name(t, from, i, end)
 			i = end - 1
 		}
 	}
@@ -41,13 +39,51 @@ func nameExpressions(t *text) *text {
 	return w.text(t.file)
 }
 
+// nameValues gives expressions that are the whole of a value of YAML, without quotes, the
+// names of placeholders.
+func nameValues(t *text) *text {
+	var w writer
+	from := 0
+	for i := 0; i < len(t.bytes); i++ {
+		if t.bytes[i] != '$' || i+1 == len(t.bytes) || t.bytes[i+1] != '{' {
+			continue
+		}
+		before := bytes.TrimRight(t.bytes[from:i], " ")
+		end := endOfExpression(t.bytes, i+len("${"), false)
+		if end == 0 || len(before) == 0 || strings.IndexByte(":-,[", before[len(before)-1]) < 0 {
+			continue
+		}
+		if after := bytes.TrimLeft(t.bytes[end:min(len(t.bytes), end+maxExpression)], " "); len(after) == 0 || strings.IndexByte(",]}#\r\n", after[0]) >= 0 {
+			from = w.name(t, from, i, end)
+			i = end - 1
+		}
+	}
+	if from == 0 {
+		return t
+	}
+	w.copy(t, from, len(t.bytes))
+	return w.text(t.file)
+}
+
+// name writes a text up to an expression, and a placeholder for it if it is none. It returns
+// the byte from which the text is not written.
+func (w *writer) name(t *text, from, start, end int) int {
+	form := string(t.bytes[start:end])
+	if asl.IsPlaceholderText(form) {
+		return from
+	}
+	w.copy(t, from, start)
+	w.replace(t, asl.PlaceholderForm{Start: start, End: end}, "${"+placeholderName(form)+"}")
+	return end
+}
+
 // endOfExpression returns the byte after the bracket that closes an expression; 0 if none
-// does on its line.
-func endOfExpression(text []byte, at int) int {
+// does, or none on its line.
+func endOfExpression(text []byte, at int, lines bool) int {
 	depth, quoted := 1, false
 	for i := at; i < min(len(text), at+maxExpression); i++ {
 		switch c := text[i]; {
-		case c == '\n':
+		case c == '\n' && (quoted || !lines):
 			return 0
 		case c == '\\' && quoted:
 			i++

@@ -101,7 +101,7 @@ func (l *loader) alone(f *file) *Definition {
 func (d *Definition) readFile(f *file, value func(string) (string, bool)) {
 	d.Form, d.YAML = FormFile, isYAML(f.name, f.bytes)
 	if d.YAML {
-		d.readYAML(substituteYAML(f.whole(), value))
+		d.readYAML(substituteYAML(nameValues(f.whole()), value))
 		return
 	}
 	d.readJSON(f.withNames(), value)

@@ -82,7 +82,34 @@ func mustRender(c *content) *Definition {
 	if token := tokenForm().Find(f.bytes[wrong:]); token != nil && !isYAML(f.name, f.bytes) {
 		return refuseToken(f, wrong, string(token))
 	}
+	if at, end := expressionBefore(f.bytes, wrong); end > 0 && !isYAML(f.name, f.bytes) {
+		return refuse(f, at, fmt.Sprintf("%q stands in the place of members or items, so a program puts a text in for it, and this file is not checked: "+
+			"lint it as it is rendered", shownSign(f.bytes[at:min(end, at+maxShownSign)])))
+	}
 	return nil
+}
+
+// expressionBefore returns where a "${...}" stands that is no value, at which or behind which
+// the reader of JSON stops; 0 for the end if none does.
+func expressionBefore(text []byte, wrong int) (at, end int) {
+	if bytes.HasPrefix(text[wrong:], []byte("${")) {
+		return wrong, endOfExpression(text, wrong+len("${"), true)
+	}
+	begin := max(0, wrong-maxExpression)
+	for before := text[begin:wrong]; ; before = before[:at-begin] {
+		found := bytes.LastIndex(before, []byte("${"))
+		if found < 0 {
+			return 0, 0
+		}
+		at = begin + found
+		if end = endOfExpression(text, at+len("${"), true); end > 0 && end <= wrong && len(bytes.TrimSpace(text[end:wrong])) == 0 {
+			break
+		}
+	}
+	if left := bytes.TrimSpace(text[begin:at]); len(left) > 0 && left[len(left)-1] == ':' {
+		return 0, 0 // a value, behind which something is missing
+	}
+	return at, end
 }
 
 // firstSign returns where the language of a template keeps a text from being JSON or YAML,

@@ -45,6 +45,10 @@ func TestFilesToRender(t *testing.T) {
 		{"quotes in braces in a string", "a.json", waits("5", `{{ m["x"] }}`), `2:60: warning: "{{ m[\"x\"] }}" is Jinja, Mustache or Handlebars`},
 		{"quotes in braces in a string of YAML", "a.asl.yaml", strings.Replace(yaml, "1", `"{{ m["x"] }}"`, 1), `3:29: warning: "{{ m[\"x\"] }}" is Jinja`},
 		{"braces as a name of YAML", "a.asl.yaml", strings.Replace(yaml, "A:", "{{ a }}:", 1), `3:3: warning: "{{ a }}" is Jinja`},
+		{"members of Terraform", "a.json", strings.Replace(waits("5", ""), `"Seconds"`, `${retry} "Seconds"`, 1), `2:34: warning: "${retry}" stands in the place of members or items, so a program puts a text in for it`},
+		{"members before a comma", "a.json", strings.Replace(waits("5", ""), `"Seconds"`, `${jsonencode(r)}, "Seconds"`, 1), `2:34: warning: "${jsonencode(r)}" stands`},
+		{"members behind a member", "a.json", strings.Replace(waits("5", ""), `, "End"`, ` ${more}, "End"`, 1), `"${more}" stands`},
+		{"members alone", "a.json", strings.Replace(waits("5", ""), `"Type": "Wait", "Seconds": 5, "Comment": "", "End": true`, `${state}`, 1), `"${state}" stands`},
 		{"a name with a blank", "a b.json.j2", waits("{{ s }}", ""), "jinja2 'a b.json.j2' values.yml"},
 		{"a template of CloudFormation", "t.json", `{"Resources": {"M": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {{ p }}}}}`, `1:80: warning: "{{ p }}" is Jinja, Mustache or Handlebars`},
 	}
@@ -79,6 +83,7 @@ func TestFilesThatNothingRenders(t *testing.T) {
 		{"JSONata with a word of Jinja, without quotes", "a.json", waits("{% filter.x %}", "{{ x }}"), "not valid JSON"},
 		{"a slip in YAML near braces in a comment", "a.asl.yaml", "StartAt: A\nStates:\n  A: # {{ x }}\n    {Type: Wait, Seconds: 1\n", "not valid YAML"},
 		{"a slip in YAML near braces in words", "a.asl.yaml", "StartAt: A\nStates:\n  A:\n    Type: Succeed\n    Comment: it's run {{ x }} first\n\tEnd: true\n", "not valid YAML"},
+		{"a value with a comma missing", "a.json", strings.Replace(waits("${s}", ""), `${s},`, `${s}`, 1), "not valid JSON"},
 		{"an extension alone", "a.json.j2", waits("5", ""), ""},
 		{"Terraform's template without directives", "a.tftpl", waits("${seconds}", "${jsonencode(x)}"), ""},
 	}
@@ -135,6 +140,7 @@ func TestBareExpressions(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
 		{"a function", "a.json", waits("${max(5, n)}", ""), `"Seconds": "${max-5-n}"`},
 		{"a string in an expression", "a.json", waits(`${lookup(m, "a{\"b")}`, ""), `"Seconds": "${lookup-m-a-b}"`},
+		{"lines", "a.json", waits("${max({\n  a = 5})}", ""), `"Seconds": "${max-a-5}"`},
 		{"an expression in a string", "a.tftpl", waits("5", "${upper(x)}"), `"Comment": "${upper-x}"`},
 		{"a string in an expression in a string", "a.json", waits("5", `x-${join("-", list)}-y`), `"Comment": "x-${join---list}-y"`},
 		{"both", "a.json.tpl", waits("${ seconds }", "${a} ${b.c[0]}"), `"Seconds": "${seconds}", "Comment": "${a} ${b.c-0}"`},
@@ -157,4 +163,18 @@ func TestBareExpressions(t *testing.T) {
 	d, err := source.LoadOne(t.Context(), "a.json", source.Options{FS: filesOf(map[string]string{"a.json": waits("${f(x)}", "") + "x"})})
 	require.NoError(t, err)
 	require.Contains(t, d.Validate(asl.Standard)[0].String(), "2:83: not valid JSON: invalid character 'x' after top-level value")
+}
+
+// An expression that is the whole of a value of YAML is a value that nobody knows.
+func TestExpressionsInYAML(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"a.asl.yaml", "a.yaml.tftpl"} {
+		text := "StartAt: A\nStates:\n  A: {Type: Wait, Seconds: ${max(5, n)}, Next: B}\n  B:\n    Type: Wait\n    Seconds: ${jsonencode(w)}\n    Next: ${x ? \"C\" : \"D\"}\n" +
+			"  C:\n    Type: Pass\n    Comment: it is ${upper(x)}\n    End: true\n  D:\n    Type: Pass\n    Next: ${y[\"a\"]} # there\n"
+		d, err := source.LoadOne(t.Context(), file, source.Options{FS: filesOf(map[string]string{file: text})})
+		require.NoError(t, err)
+		require.Empty(t, d.Validate(asl.Standard))
+		require.Contains(t, string(d.Text), `"Next": "${x-C-:-D}"`)
+		require.Contains(t, string(d.Text), "it is ${upper(x)}")
+	}
 }

@@ -73,7 +73,7 @@ func (r *variables) lone(v *value) *value {
 
 // isLone tells whether a text is one variable and nothing else.
 func isLone(text string) bool {
-	return strings.HasPrefix(text, "${") && endOfExpression([]byte(text), len("${")) == len(text)
+	return strings.HasPrefix(text, "${") && endOfExpression([]byte(text), len("${"), false) == len(text)
 }
 
 // expand returns the value with its variables put in. Values share what they share in the
