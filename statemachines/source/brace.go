@@ -19,13 +19,13 @@ func (d *document) isBraced() bool { return d.yaml && !d.copied }
 // refuseStatements refuses a text that is no definition before its statements, such as
 // "{% if x %}", are rendered.
 func (m *machineReader) refuseStatements(chars *text) {
-	at := templateSign().FindIndex(chars.bytes)
-	if at == nil || m.d.Problems == nil && json.Valid(m.d.Text) {
+	at := firstOf(chars.bytes)
+	if at < 0 || m.d.Problems == nil && json.Valid(m.d.Text) {
 		return
 	}
-	l := languageOf(&file{m.file.name, chars.bytes}, at[0])
-	p := chars.problem(at[0], "", fmt.Sprintf("%q is %s, so the definition of %s is not checked: lint it as it is rendered",
-		shownSign(chars.bytes[at[0]:min(len(chars.bytes), at[0]+maxShownSign)]), l.name, m.d.Title()))
+	l := languageOf(&file{m.file.name, chars.bytes}, at)
+	p := chars.problem(at, "", fmt.Sprintf("%q is %s, so the definition of %s is not checked: lint it as it is rendered",
+		shownSign(chars.bytes[at:min(len(chars.bytes), at+maxShownSign)]), l.name, m.d.Title()))
 	p.Severity = diag.Warning
 	m.d.Text, m.d.Problems = nil, diag.Problems{p}
 }

@@ -48,6 +48,26 @@ var templateSign = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{[^%]|` + jinjaStatement + `|\{#|<%|` + terraformDirective)
 })
 
+// signs returns where signs of templates stand in a text, at most so many of them. References
+// of CloudFormation are none.
+func signs(text []byte, most int) []int {
+	var found []int
+	for _, at := range templateSign().FindAllIndex(text, most) {
+		if !bytes.HasPrefix(text[at[0]:], []byte("{{resolve:")) {
+			found = append(found, at[0])
+		}
+	}
+	return found
+}
+
+// firstOf returns where the first sign of a template stands in a text; -1 if none does.
+func firstOf(text []byte) int {
+	if found := signs(text, maxSigns); len(found) > 0 {
+		return found[0]
+	}
+	return -1
+}
+
 // isRendered tells whether a file has the name of a template of a language.
 func isRendered(name string) bool {
 	extension := path.Ext(name)
@@ -60,11 +80,11 @@ func rendersByName(c *content) *Definition {
 	if !isRendered(c.file.name) || isTerraformTemplate(c.file.name) {
 		return nil
 	}
-	at := templateSign().FindIndex(c.file.bytes)
-	if at == nil {
+	at := firstOf(c.file.bytes)
+	if at < 0 {
 		return nil
 	}
-	return refuseTemplate(c.file, at[0], languageOf(c.file, at[0]))
+	return refuseTemplate(c.file, at, languageOf(c.file, at))
 }
 
 // mustRender says what to do with a file that is JSON or YAML only when it is rendered; nil
@@ -117,16 +137,14 @@ func expressionBefore(text []byte, wrong int) (at, end int) {
 func firstSign(f *file, wrong int) int {
 	switch {
 	case isRendered(f.name) && !isTerraformTemplate(f.name):
-		if at := templateSign().FindIndex(f.bytes); at != nil {
-			return at[0]
-		}
+		return firstOf(f.bytes)
 	case !isYAML(f.name, f.bytes): // what stands before the first sign is JSON
 		if at := signAround(f.bytes, wrong); at >= 0 {
 			return at
 		}
 		from := max(0, wrong-1)
-		if at := templateSign().FindIndex(f.bytes[from:]); at != nil && from+at[0] <= wrong {
-			return from + at[0]
+		if at := firstOf(f.bytes[from:]); at >= 0 && from+at <= wrong {
+			return from + at
 		}
 	default: // the reader of YAML tells the line, or the one before
 		from := bytes.LastIndexByte(f.bytes[:max(0, bytes.LastIndexByte(f.bytes[:wrong], '\n'))], '\n') + 1
@@ -147,8 +165,8 @@ func firstSign(f *file, wrong int) int {
 // if none does. Its quotes have ended a string of JSON.
 func signAround(text []byte, at int) int {
 	from := bytes.LastIndexByte(text[:at], '\n') + 1
-	for _, sign := range templateSign().FindAllIndex(text[from:at], maxSigns) {
-		begin := from + sign[0]
+	for _, sign := range signs(text[from:at], maxSigns) {
+		begin := from + sign
 		if end := begin + len(shownSign(text[begin:min(len(text), begin+maxExpression)])); at < end && bytes.IndexByte(text[begin:at], '"') >= 0 {
 			return begin
 		}
@@ -159,15 +177,15 @@ func signAround(text []byte, at int) int {
 // brokenSign returns where a language of templates keeps a line from being YAML; -1 if none
 // does. A sign within a word, a comment or a string is text, unless the string ends in it.
 func brokenSign(line []byte) int {
-	for _, at := range templateSign().FindAllIndex(line, maxSigns) {
-		before := bytes.TrimRight(line[:at[0]], " \t")
+	for _, at := range signs(line, maxSigns) {
+		before := bytes.TrimRight(line[:at], " \t")
 		switch quote := openQuote(before); {
 		case quote != 0:
-			if strings.IndexByte(shownSign(line[at[0]:min(len(line), at[0]+maxExpression)]), quote) >= 0 {
-				return at[0]
+			if strings.IndexByte(shownSign(line[at:min(len(line), at+maxExpression)]), quote) >= 0 {
+				return at
 			}
 		case len(before) == 0 || bytes.IndexByte([]byte(":-?,[{}"), before[len(before)-1]) >= 0:
-			return at[0]
+			return at
 		}
 	}
 	return -1

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -89,7 +90,31 @@ func syntaxProblem(t *text, err error) diag.Problem {
 			}
 		}
 	}
-	return t.problem(at, "", "not valid YAML: "+message)
+	return t.problem(at, "", "not valid YAML: "+message+adviseQuotes(t.bytes[at:]))
+}
+
+// adviseQuotes is that of the line of a node, of the first problems alone.
+func (r *yamlReader) adviseQuotes(n *yaml.Node) string {
+	if len(r.problems) >= diag.MaxShown {
+		return ""
+	}
+	return adviseQuotes(r.text.bytes[bytes.LastIndexByte(r.text.bytes[:r.starts[n]], '\n')+1:])
+}
+
+// unquoted is an expression of JSONata, or a reference of CloudFormation, that begins a value
+// of YAML.
+var unquoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^"'#\n]*[:\-,\[]\s+(\{%|\{\{resolve:)`) })
+
+// adviseQuotes says what to do about a value that needs quotes where the reader of YAML stops,
+// which is in its line or in the one before; empty where none is.
+func adviseQuotes(text []byte) string {
+	for range 2 {
+		if found := unquoted().FindSubmatch(text); found != nil {
+			return fmt.Sprintf("; put the value that begins with %q in quotes", found[1])
+		}
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return ""
 }
 
 // cursor turns the lines and columns of nodes into bytes. Nodes are asked for in
@@ -192,7 +217,7 @@ func (r *yamlReader) members(v *value, n *yaml.Node, pointer string) {
 		}
 		name := r.value(key, pointer)
 		if name.kind >= jsontree.Array || name.kind == jsontree.Null {
-			r.report(key, pointer, "expected a name, which is a string, found %s", name.kind)
+			r.report(key, pointer, "expected a name, which is a string, found %s%s", name.kind, r.adviseQuotes(key))
 			continue
 		}
 		v.members = append(v.members, member{r.spellName(name, key), r.value(inner, pointer+"/"+pointerEscapes.Replace(name.text))})
