@@ -3,6 +3,8 @@ package source
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -38,6 +40,8 @@ func (c *content) parse() {
 		}
 		if c.problems == nil {
 			c.roots = []*value{root}
+		} else if all := readValues(t); len(all) > 1 {
+			c.roots, c.problems = all, nil
 		}
 		return
 	}
@@ -50,6 +54,32 @@ func (c *content) parse() {
 		if again, problems := readDocuments(change(t)); problems == nil {
 			c.roots, c.problems = again, nil
 		}
+	}
+}
+
+// readValues reads values of JSON that stand one behind the other, such as several answers of
+// AWS; none if one of them cannot be read.
+func readValues(t *text) []*value {
+	if checkSize(t, false) != nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(t.bytes))
+	var all []*value
+	for from := 0; ; {
+		var raw json.RawMessage
+		if err := decoder.Decode(&raw); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			return nil
+		}
+		end := int(decoder.InputOffset())
+		var w writer
+		w.copy(t, from, end)
+		root, problems := readJSON(w.text(t.file))
+		if problems != nil {
+			return nil
+		}
+		all, from = append(all, root), end
 	}
 }
 

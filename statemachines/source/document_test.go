@@ -35,6 +35,11 @@ func TestDocuments(t *testing.T) {
 			[]string{"a.json#m "}, true,
 		},
 		{"the input of an update, with an object", "a.json", `{"stateMachineArn": "arn", "definition": ` + flowObject + `, "encryptionConfiguration": {"kmsKeyId": "k"}}`, []string{"a.json "}, false},
+		{"answers in a row", "a.jsonl", `{"stateMachineArn": "arn", "name": "m", "definition": ` + flowString + "}\n" + `{"stateMachineArn": "arn", "name": "n", "definition": ` + flowString + "}\n", []string{"a.jsonl#m ", "a.jsonl#n "}, true},
+		{
+			"what --keep has written", "kept.jsonl", "{\"began\": \"2026-11-30T10:00:00Z\"}\n" + `{"stateMachineArn": "arn", "type": "EXPRESS", "definition": ` + flowString + "}\n" + `{"stateMachineArn": "arn2", "type": "EXPRESS", "definition": ` + flowString + "}\n{\"done\": true}\n",
+			[]string{"kept.jsonl#1/definition EXPRESS", "kept.jsonl#2/definition EXPRESS"}, true,
+		},
 		{"two answers", "a.json", `{"machines": [{"stateMachineArn": "arn", "name": "m", "definition": ` + flowString + `}, {"stateMachineArn": "arn", "name": "n", "definition": ` + flowString + `}]}`, []string{"a.json#m ", "a.json#n "}, true},
 		{"a definition that is asked for alone", "a", flowString, []string{"a "}, true},
 		{"a definition that is asked for alone, as JSON", "a.json", flowString + "\n", []string{"a.json "}, true},
@@ -244,6 +249,10 @@ func TestSlipInATextOfADocument(t *testing.T) {
 	at := slices.IndexFunc(problems, func(p diag.Problem) bool { return p.Pointer == "/States/A/Wrong" })
 	require.GreaterOrEqual(t, at, 0)
 	require.Equal(t, strings.Index(text, `\"Wrong\"`)+1, problems[at].Column)
+	second, err := source.LoadOne(t.Context(), "a.json#m", source.Options{FS: filesOf(map[string]string{"a.json": "{}\n" + text})})
+	require.NoError(t, err)
+	problems = second.Validate(asl.Standard)
+	require.Equal(t, [2]int{2, strings.Index(text, `\"Wrong\"`) + 1}, [2]int{problems[at].Line, problems[at].Column})
 	text = strings.Replace(text, `\"Succeed\",`, `\"Succeed,`, 1)
 	d, err = source.LoadOne(t.Context(), "a.json", source.Options{FS: filesOf(map[string]string{"a.json": text})})
 	require.NoError(t, err)
