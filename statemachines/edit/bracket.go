@@ -15,7 +15,7 @@ func (d *document) change(p planned) ([]change, error) {
 	case Before, Behind, Remove, Rename:
 		own = n.parent
 		if !n.isPlaced() {
-			return nil, d.refuse(p.At, n.parent, "%s gives the value", d.elsewhere())
+			return nil, d.refuse(p.At, n.parent, "%s gives the value", d.elsewhere(n))
 		}
 	case Replace, Append:
 	}
@@ -48,7 +48,7 @@ func (d *document) change(p planned) ([]change, error) {
 		}
 		p.node, p.Op = n.children[len(n.children)-1], Behind
 		if !p.node.isPlaced() {
-			return nil, d.refuse(p.At, n, "%s gives the last value", d.elsewhere())
+			return nil, d.refuse(p.At, n, "%s gives the last value", d.elsewhere(n))
 		}
 		changes, err = d.insert(p)
 	case Before, Behind:
@@ -183,7 +183,7 @@ func (d *document) removeInBrackets(p planned) ([]change, error) {
 		c.from, c.to = before.to, n.to
 	}
 	if c.from > n.start() || c.to < n.to {
-		return nil, d.refuse(p.At, n, "%s stands beside it", d.elsewhere())
+		return nil, d.refuse(p.At, n, "%s stands beside it", d.elsewhere(n))
 	}
 	around := string(d.text[c.from:n.start()]) + string(d.text[n.to:c.to])
 	if strings.Trim(around, " \t\r\n,") != "" {

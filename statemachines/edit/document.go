@@ -166,7 +166,7 @@ func (d *document) node(parent *node, data *jsontree.Node, m jsontree.Member, pl
 // check tells whether the text of a node is its own: no anchor gives it to others, and no
 // function or alias gives it to the node.
 func (d *document) check(at string, n *node) error {
-	for ; n != nil; n = n.parent {
+	for first := n; n != nil; n = n.parent {
 		switch {
 		case d.writing.HCL && n.literal: // a reference may give what is around it
 			return nil
@@ -175,16 +175,21 @@ func (d *document) check(at string, n *node) error {
 		case !n.literal:
 			return d.refuse(at, n, "a function or placeholder gives the value")
 		case !n.isPlaced():
-			return d.refuse(at, n, "%s gives the value", d.elsewhere())
+			return d.refuse(at, first, "%s gives the value", d.elsewhere(n))
 		}
 	}
 	return nil
 }
 
-// elsewhere is what gives values that stand at another place.
-func (d *document) elsewhere() string {
+// elsewhere is what gives a value that stands at another place than what it is in.
+func (d *document) elsewhere(n *node) string {
 	if d.writing.HCL {
 		return "an expression"
+	}
+	for n = n.parent; n != nil; n = n.parent {
+		if !n.literal {
+			return "a function or variable"
+		}
 	}
 	return "an alias (*) or a merge key (<<)"
 }

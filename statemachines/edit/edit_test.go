@@ -163,3 +163,19 @@ func FuzzApply(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
+
+// What a variable of serverless.yml gives is told as that, at the value.
+func TestValuesOfVariables(t *testing.T) {
+	t.Parallel()
+	const text = "custom:\n  done: {Type: Choice, Choices: [{Variable: $.x, StringEquals: A, Next: B}]}\n" +
+		"stepFunctions:\n  stateMachines:\n    m: {definition: {StartAt: A, States: {A: \"${self:custom.done}\", B: {Type: Succeed}}}}\n"
+	for _, e := range []edit.Edit{
+		{Op: edit.Replace, At: "/States/A/Choices/0/StringEquals", Value: raw(`"C"`)},
+		{Op: edit.Remove, At: "/States/A/Choices/0"},
+		{Op: edit.Before, At: "/States/A/Choices", Name: "Default", Value: raw(`"B"`)},
+	} {
+		_, err := edit.Apply([]byte(text), read, e)
+		require.ErrorContains(t, err, "a function or")
+		require.NotContains(t, err.Error(), "alias", e.At)
+	}
+}
