@@ -30,7 +30,7 @@ func Parse(arn string) (*stepfunctions.Origin, error) {
 }
 
 // Read reads the definitions of what an ARN names: one, or those of the versions that an
-// alias leads to. Its error is a *stepfunctions.CallError.
+// alias leads to. Its error is a *stepfunctions.CallError, beside the versions before it.
 func Read(ctx context.Context, client *stepfunctions.Client, of *stepfunctions.Origin) ([]source.Deployed, error) {
 	if !of.IsAlias() {
 		m, err := client.Definition(ctx, of)
@@ -47,7 +47,7 @@ func Read(ctx context.Context, client *stepfunctions.Client, of *stepfunctions.O
 	for _, route := range routes {
 		m, err := client.Describe(ctx, route.ARN)
 		if err != nil {
-			return nil, nameKey(ctx, client, route.ARN, err)
+			return all, nameKey(ctx, client, route.ARN, err)
 		}
 		d := newDeployed(m)
 		d.Weight = route.Weight

@@ -52,15 +52,13 @@ func (d *Definition) warnOfPlaceholders() {
 // IsARN tells whether a name is that of something at AWS, not of a file.
 func IsARN(name string) bool { return strings.HasPrefix(name, "arn:") }
 
-// fetch reads the definitions that an ARN names.
+// fetch reads the definitions that an ARN names. What could be read is returned beside an
+// error.
 func (l *loader) fetch(ctx context.Context, arn string) ([]*Definition, error) {
 	deployed, err := l.Fetch(ctx, arn)
-	if err != nil {
-		return nil, err
-	}
 	all := make([]*Definition, len(deployed))
 	for i := range deployed {
 		all[i] = deployed[i].definition(l.value)
 	}
-	return all, nil
+	return all, err
 }

@@ -74,7 +74,7 @@ func (a *AwsFlags) Fetch(ctx context.Context, arn string) ([]source.Deployed, er
 	}
 	all, err := deployed.Read(ctx, client.Client, of)
 	if err != nil {
-		return nil, DeployedError(ctx, arn, err)
+		return all, DeployedError(ctx, arn, err)
 	}
 	return all, nil
 }

@@ -343,6 +343,17 @@ func TestARNs(t *testing.T) {
 
 	_, stdout, _ := d.lint(t.Context(), arn+":live")
 	require.Contains(t, stdout, arn+":1 (90 % of the alias)\n")
+
+	d.refuse = func(_, asked string) *http.Response {
+		if asked == arn+":2" {
+			return refusal("AccessDeniedException", "not authorized")
+		}
+		return nil
+	}
+	code, stdout, stderr := d.lint(t.Context(), arn+":live")
+	require.Equal(t, kit.ExitUnknown, code)
+	require.Contains(t, stdout, arn+":1, line 6, column 104: danger status-unclear", "what could be read is checked")
+	require.Contains(t, stderr, "access denied")
 }
 
 // What has no definition is refused before a call, and what is not there is named.
