@@ -60,8 +60,10 @@ func TestEveryJobHasAListOrAReason(t *testing.T) {
 		require.NotNil(t, op.Input.Member(l.Token), "%s: every list has pages", name)
 	})
 	require.Empty(t, without, "jobs that have a list, or that are not there")
-	require.Equal(t, []string{"batch:SubmitJob: long", "drs:StartRecovery: string", "glacier:InitiateJob: string", "logs:CreateExportTask: long", "mgn:StartCutover: string",
-		"mgn:StartTest: string"}, undated)
+	require.Equal(t, []string{
+		"batch:SubmitJob: long", "drs:StartRecovery: string", "glacier:InitiateJob: string", "logs:CreateExportTask: long", "mgn:StartCutover: string",
+		"mgn:StartTest: string",
+	}, undated)
 	require.Equal(t, 91, own)
 	require.Equal(t, 12, described)
 }

@@ -70,11 +70,11 @@ func (r *Repair) Name() string {
 	return r.place() + ":" + r.Of
 }
 
-// place is the rule and the state of a repair.
-func (r *Repair) place() string { return r.Rule + "@" + r.State }
-
 // Mends tells whether a repair mends a finding, by its name.
 func (r *Repair) Mends(name string) bool { return r.isNamed(name) || slices.Contains(r.Also, name) }
+
+// place is the rule and the state of a repair.
+func (r *Repair) place() string { return r.Rule + "@" + r.State }
 
 // isNamed tells whether a name is of the repair alone, or of all those with its rule and state.
 func (r *Repair) isNamed(name string) bool {
@@ -115,7 +115,7 @@ func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOption
 		}
 		file = next
 	}
-	all := append(r.made, r.open...)
+	all := slices.Concat(r.made, r.open)
 	nameSubjects(all)
 	return file, all, nil
 }

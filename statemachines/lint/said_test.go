@@ -45,11 +45,13 @@ func TestSaid(t *testing.T) {
 	}{
 		"nothing": {nil, diag.Warning, map[string]string{"done": "unknown ", "FAILED": "failure name"}},
 		"a failure": {
-			map[string]lint.Meaning{"done": lint.MeansSuccess, "FAILED": lint.MeansFailure}, diag.Danger,
+			map[string]lint.Meaning{"done": lint.MeansSuccess, "FAILED": lint.MeansFailure},
+			diag.Danger,
 			map[string]string{"done": "success user", "FAILED": "failure user"},
 		},
 		"a status that the machine does not name": {
-			map[string]lint.Meaning{"Look:LOST": lint.MeansFailure, "FAILED": lint.MeansRunning}, diag.Danger,
+			map[string]lint.Meaning{"Look:LOST": lint.MeansFailure, "FAILED": lint.MeansRunning},
+			diag.Danger,
 			map[string]string{"done": "unknown ", "FAILED": "running user", "LOST": "failure user"},
 		},
 		"another Task": {map[string]lint.Meaning{"Other:FAILED": lint.MeansRunning}, diag.Warning, map[string]string{"done": "unknown ", "FAILED": "failure name"}},

@@ -44,8 +44,10 @@ func TestStatusesThatMachinesCompare(t *testing.T) {
 		"a new rule of another member": {asked, []string{`"Choices": [`, `"Choices": [{"Variable": "$.r.why", "StringEquals": "LOST", "Next": "Bad"}, `, `"now.$": "$.Payload.now"`, `"now.$": "$.Payload.now", "why.$": "$.Payload.why"`}},
 		"another word":                 {asked, []string{"DONE", "FINISHED"}},
 		"a Default that polls on":      {strings.Replace(caught, failFast, `"Default": "Bad"`, 1), []string{`"Default": "Bad"`, failFast}},
-		"a rule that polls on": {strings.NewReplacer(failFast, `"Default": "Bad"`, `"Choices": [`, strings.Replace(running, "Pause", "Bad", 1)).Replace(caught),
-			[]string{`"RUNNING", "Next": "Bad"`, `"RUNNING", "Next": "Pause"`}},
+		"a rule that polls on": {
+			strings.NewReplacer(failFast, `"Default": "Bad"`, `"Choices": [`, strings.Replace(running, "Pause", "Bad", 1)).Replace(caught),
+			[]string{`"RUNNING", "Next": "Bad"`, `"RUNNING", "Next": "Pause"`},
+		},
 		"a Default that fails": {fast, []string{`"DONE"`, `"FINISHED"`}},
 		"no status succeeds":   {strings.Replace(asked, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Fail", "Error": "Gone"}`, 1), []string{"Broken", "Failed"}},
 		"a bound that succeeds": {strings.NewReplacer(`"StartAt": "Look"`, `"StartAt": "Zero"`, `"States": {`, `"States": {"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Look"},`,

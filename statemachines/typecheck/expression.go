@@ -232,27 +232,33 @@ func mapItems(v Value, step func(Value) Value) Value {
 		out = step(rest)
 	}
 	if d := v.demandOf(); v.may(arrays) && (d == nil || d.isList()) {
-		element := v.list().element()
-		if each, ok := mapEach(v.only(arrays), step); ok {
-			out = join(out, each)
-			if v.may(missing) {
-				out = join(out, absent)
-			}
-			return out
-		}
-		if element.may(arrays) && element.demandOf() == nil { // arrays in arrays: each level is gone through
+		inside, known := mapArray(v, step)
+		if !known {
 			return Value{}
 		}
-		if !element.IsNothing() {
-			out = join(out, sequence(step(element)))
-		} else {
-			out = join(out, absent)
-		}
+		out = join(out, inside)
 	}
 	if v.may(missing) {
 		out = join(out, absent)
 	}
 	return out
+}
+
+// mapArray is what a step gives on the elements of an array; not known of arrays in arrays, of which each level is gone
+// through.
+func mapArray(v Value, step func(Value) Value) (out Value, known bool) {
+	if each, ok := mapEach(v.only(arrays), step); ok {
+		return each, true
+	}
+	element := v.list().element()
+	switch {
+	case element.may(arrays) && element.demandOf() == nil:
+		return Value{}, false
+	case element.IsNothing():
+		return absent, true
+	default:
+		return sequence(step(element)), true
+	}
 }
 
 // mapEach is what a step gives on the elements of an array, one by one; not ok if it is not known how many values

@@ -2,6 +2,7 @@ package typecheck_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,9 +16,7 @@ import (
 func severalJobs(t *testing.T, language, choice string, task map[string]any) []string {
 	t.Helper()
 	look := map[string]any{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:describeJobs", "Next": "Ask"}
-	for name, value := range task {
-		look[name] = value
-	}
+	maps.Copy(look, task)
 	text, err := json.Marshal(map[string]any{"QueryLanguage": language, "StartAt": "Look", "States": map[string]any{
 		"Look": look, "Ask": map[string]any{"Type": "Choice", "Choices": []any{json.RawMessage(choice)}, "Default": "No"},
 		"Yes": map[string]any{"Type": "Succeed"}, "No": map[string]any{"Type": "Succeed"},

@@ -94,26 +94,14 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	if err != nil {
 		return err
 	}
-	reason := o.staysInFile(e.Definition)
-	_, unplaced := edit.Apply(e.text, read)
-	if unplaced != nil && e.Definition.Form == source.FormTerraform {
-		reason = computedReason
-	}
-	if reason != "" && (o.write || len(o.accept) > 0) {
-		return kit.Usage("--write: fix does not change %s: %s. Without --write it prints the repairs", name, reason)
-	}
-	file, text := e.Definition.File, e.text
-	if unplaced != nil || isSynthesized(e.Definition) || e.Definition.Copied {
-		file = e.Definition.Name // as it is read out of there
-		if text, err = layOut(e.Definition); err != nil {
-			return kit.Usage("%s: %w", name, err)
-		}
-		read = readApart(c, e.Definition)
+	at, err := o.placeOf(c, name, e, read)
+	if err != nil {
+		return err
 	}
 	options := fix.RepairOptions{
 		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express, Said: said,
 	}
-	after, all, err := fix.RepairFile(c.Context(), text, read, options)
+	after, all, err := fix.RepairFile(c.Context(), at.text, at.read, options)
 	if err != nil {
 		return kit.Usage("%s: %w", name, err)
 	}
@@ -124,20 +112,20 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	}
 	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}}
 	switch {
-	case reason != "":
-		out.hint = "fix does not change the file: " + reason
+	case at.reason != "":
+		out.hint = "fix does not change the file: " + at.reason
 	case name != kit.Stdin:
 		out.hint = "--write changes the file"
 	}
 	for _, r := range all {
 		one := repair{Repair: r}
 		if r.After != nil {
-			one.Diff = fix.Diff(file, file, r.Before, r.After)
+			one.Diff = fix.Diff(at.file, at.file, r.Before, r.After)
 		}
 		out.Repairs = append(out.Repairs, one)
 	}
-	if reason == "" {
-		if err := out.addByHand(c, e.Definition, after, read, options); err != nil {
+	if at.reason == "" {
+		if err := out.addByHand(c, e.Definition, after, at.read, options); err != nil {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
 	}
@@ -151,11 +139,11 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	}
 	if o.output != "json" && len(all) == 0 {
 		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express}
-		if out.canReplace, err = fix.CanReplace(c.Context(), text, read, replace); err != nil {
+		if out.canReplace, err = fix.CanReplace(c.Context(), at.text, at.read, replace); err != nil {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
 	}
-	if out.Unjudged, err = findUnjudged(after, read, options.Express); err != nil {
+	if out.Unjudged, err = findUnjudged(after, at.read, options.Express); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
 	if err := out.write(c, o.output); err != nil {
@@ -165,6 +153,35 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		return &kit.ExitError{Code: kit.ExitFailed}
 	}
 	return nil
+}
+
+// repairPlace is where repairs are made: in the file, or in the text of the definition alone where they are printed.
+type repairPlace struct {
+	file   string // as the diff names it
+	text   []byte
+	read   edit.Read
+	reason string // why the file stays as it is; empty if it can be changed
+}
+
+// placeOf is where repairs of a definition are made.
+func (o *fixOptions) placeOf(c *cobra.Command, name string, e *edited, read edit.Read) (*repairPlace, error) {
+	at := &repairPlace{file: e.Definition.File, text: e.text, read: read, reason: o.staysInFile(e.Definition)}
+	_, unplaced := edit.Apply(e.text, read)
+	if unplaced != nil && e.Definition.Form == source.FormTerraform {
+		at.reason = computedReason
+	}
+	if at.reason != "" && (o.write || len(o.accept) > 0) {
+		return nil, kit.Usage("--write: fix does not change %s: %s. Without --write it prints the repairs", name, at.reason)
+	}
+	if unplaced == nil && !isSynthesized(e.Definition) && !e.Definition.Copied {
+		return at, nil
+	}
+	text, err := layOut(e.Definition)
+	if err != nil {
+		return nil, kit.Usage("%s: %w", name, err)
+	}
+	at.file, at.text, at.read = e.Definition.Name, text, readApart(c, e.Definition) // as it is read out of there
+	return at, nil
 }
 
 // layOut is the text of a definition, a member a line.

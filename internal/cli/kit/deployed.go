@@ -41,7 +41,7 @@ func (a *AwsFlags) StepFunctions(ctx context.Context, region string) (*StepFunct
 	if err != nil {
 		return nil, ConfigurationError(err)
 	}
-	url, err := awssettings.BaseOf(&cfg, "SFN")
+	url, err := awssettings.BaseOf(&cfg, "SFN") //nolint:contextcheck // it reads settings that are there
 	if err != nil {
 		return nil, Usage("%w", err)
 	}

@@ -135,7 +135,8 @@ func (o *planOptions) describeLoop(c *cobra.Command) (*planSubject, error) {
 	if deployed.Type == asl.Express {
 		return nil, o.refuseExpress()
 	}
-	s, err := o.findLoop(c, o.origin().String(), &source.Machine{StateMachine: m, Definition: &source.Definition{File: o.origin().String(), Text: []byte(deployed.Definition), Type: deployed.Type}})
+	d := &source.Definition{File: o.origin().String(), Text: []byte(deployed.Definition), Type: deployed.Type}
+	s, err := o.findLoop(c, o.origin().String(), &source.Machine{StateMachine: m, Definition: d})
 	if none, ok := errors.AsType[*noLoopError](err); ok {
 		return unknown("the state machine " + none.Error()), nil
 	}

@@ -63,7 +63,8 @@ func (o *planOptions) sourceProblems(args []string) (problems []error) {
 		problems = append(problems, errors.New("--most needs --from-executions or --from-service: nothing else has a list"))
 	}
 	if !lists && deployedRegion(args) == "" && (o.aws.Profile != "" || o.aws.Endpoint != "") {
-		problems = append(problems, errors.New("--profile and --endpoint-url need --from-executions, --from-service or the ARN of a state machine: nothing else calls AWS"))
+		problems = append(problems, errors.New("--profile and --endpoint-url need --from-executions, --from-service or the ARN of a state machine: "+
+			"nothing else calls AWS"))
 	}
 	if most := o.executions.most; most < 1 || most > mostExecutions {
 		problems = append(problems, fmt.Errorf("--most must be from 1 to %d, is %d", mostExecutions, most))

@@ -150,7 +150,8 @@ func (e *evaluator) callStandard(name string, f function.Function, args []*Value
 			return unknownValue(source, at)
 		}
 		product *= 1 + len(v.Items)
-		if size := v.Text.size(); name == "formatlist" && (product > maxProduct || strings.Contains(joinText(v.Text).whole, "%") && hasWidth(v.Text)) || !e.budget.take(size) {
+		isWide := name == "formatlist" && (product > maxProduct || strings.Contains(joinText(v.Text).whole, "%") && hasWidth(v.Text))
+		if size := v.Text.size(); isWide || !e.budget.take(size) {
 			return unknownValue(source, at)
 		}
 		if v.Kind == List && (name == "contains" || name == "sort" || name == "compact" || name == "coalescelist") {

@@ -3,6 +3,7 @@ package terraform
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -116,14 +117,19 @@ func (e *evaluator) eval(x hclsyntax.Expression, s scope) *Value {
 		return stepInto(e.eval(x.Collection, s), e.eval(x.Key, s), source, at)
 	case *hclsyntax.SplatExpr:
 		return e.splat(x, s, at, source)
-	case *hclsyntax.AnonSymbolExpr:
-		v, _ := s.root(e, hcl.Traversal{hcl.TraverseRoot{Name: anonymous}})
-		if v == nil {
-			return unknownValue(source, at)
-		}
-		return v
 	case *hclsyntax.BinaryOpExpr:
 		return e.operate(x.Op, source, at, e.eval(x.LHS, s), e.eval(x.RHS, s))
+	}
+	return e.evalRare(x, s, at, source)
+}
+
+// evalRare is the value of an expression of the kinds that few definitions have.
+func (e *evaluator) evalRare(x hclsyntax.Expression, s scope, at Place, source string) *Value {
+	switch x := x.(type) {
+	case *hclsyntax.AnonSymbolExpr:
+		if v, _ := s.root(e, hcl.Traversal{hcl.TraverseRoot{Name: anonymous}}); v != nil {
+			return v
+		}
 	case *hclsyntax.UnaryOpExpr:
 		v := e.operate(x.Op, source, at, e.eval(x.Val, s))
 		if _, ok := x.Val.(*hclsyntax.LiteralValueExpr); ok && v.Kind == Number && json.Valid([]byte(source)) {
@@ -294,12 +300,9 @@ func (e *evaluator) decide(x hclsyntax.Expression) bool {
 	if is, ok := e.chosen[c.at]; ok {
 		return is
 	}
-	for _, other := range e.met {
-		if other == c {
-			return true
-		}
+	if !slices.Contains(e.met, c) {
+		e.met = append(e.met, c)
 	}
-	e.met = append(e.met, c)
 	return true
 }
 

@@ -137,8 +137,10 @@ func (r *reader) problems(u *unit, diagnostics hcl.Diagnostics) []Problem {
 		at := min(d.Subject.Start.Byte, len(u.bytes))
 		p := Problem{u.place(at, min(d.Subject.End.Byte, len(u.bytes))), "Terraform cannot read this: " + sentence(d.Summary, d.Detail), true}
 		if from := directive(u.bytes, at); from >= 0 {
-			p = Problem{u.place(from, from+len("{%{")),
-				`"%{" starts a directive of Terraform's templates: write "{%%{", or "{% {", for JSONata that begins with an object`, true}
+			p = Problem{
+				u.place(from, from+len("{%{")),
+				`"%{" starts a directive of Terraform's templates: write "{%%{", or "{% {", for JSONata that begins with an object`, true,
+			}
 		}
 		if len(out) == 0 || out[len(out)-1] != p {
 			out = append(out, p)
@@ -174,7 +176,7 @@ func sentence(summary, detail string) string {
 }
 
 // templateFile reads a file that templatefile names.
-func (r *reader) templateFile(name string) (hclsyntax.Expression, error) {
+func (r *reader) templateFile(name string) (hclsyntax.Expression, error) { //nolint:ireturn // one of hcl's kinds
 	if read, ok := r.templates[name]; ok {
 		return read, nil
 	}
@@ -186,7 +188,7 @@ func (r *reader) templateFile(name string) (hclsyntax.Expression, error) {
 }
 
 // parseTemplate reads a text as a template. The name keeps it; empty for none.
-func (r *reader) parseTemplate(u *unit, name string) (hclsyntax.Expression, error) {
+func (r *reader) parseTemplate(u *unit, name string) (hclsyntax.Expression, error) { //nolint:ireturn // one of hcl's kinds
 	key := r.units.add(u)
 	tokens, _ := hclsyntax.LexTemplate(u.bytes, key, hcl.InitialPos)
 	if at, message := refuse(tokens); message != "" {

@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -52,8 +53,8 @@ func offsetOf(text []byte, line, column int) int {
 		}
 	}
 	for ; column > 1 && at < len(text); column-- {
-		for at++; at < len(text) && text[at]&0xC0 == 0x80; at++ {
-		}
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
 	}
 	return at
 }
@@ -79,7 +80,7 @@ func (j *jsonReader) blocks(kind string, m jsontree.Member, missing int, labels 
 	j.out.blocks = append(j.out.blocks, b)
 }
 
-func (j *jsonReader) expression(n *jsontree.Node) hclsyntax.Expression {
+func (j *jsonReader) expression(n *jsontree.Node) hclsyntax.Expression { //nolint:ireturn // one of hcl's kinds
 	at := hcl.Range{Filename: j.key, Start: hcl.Pos{Byte: n.Offset}, End: hcl.Pos{Byte: n.End}}
 	switch n.Kind {
 	case jsontree.Null:

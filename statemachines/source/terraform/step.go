@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
@@ -77,10 +78,8 @@ const maxExponent = 2048
 // callStandard calls a function with values that are known. What it refuses is unknown, and
 // failed.
 func callStandard(f function.Function, args []cty.Value, source string, at Place, b *budget) (out *Value) {
-	for _, arg := range args {
-		if hasHugeNumber(arg) {
-			return unknownValue(source, at)
-		}
+	if slices.ContainsFunc(args, hasHugeNumber) {
+		return unknownValue(source, at)
 	}
 	defer func() {
 		if recover() != nil { // cty panics about types that a plan would have refused

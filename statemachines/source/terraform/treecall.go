@@ -189,7 +189,7 @@ func flatten(args []*Value, at Place) *Value {
 }
 
 func length(args []*Value, at Place) *Value {
-	n := 0
+	var n int
 	switch v := args[0]; {
 	case v.Kind == List:
 		n = len(v.Items)

@@ -103,9 +103,9 @@ const (
 )
 
 func (v *Value) get(name string) *Value {
-	for i := len(v.Members) - 1; i >= 0; i-- {
-		if text, ok := v.Members[i].Name.Text.known(); ok && text == name {
-			return v.Members[i].Value
+	for _, m := range slices.Backward(v.Members) {
+		if text, ok := m.Name.Text.known(); ok && text == name {
+			return m.Value
 		}
 	}
 	return nil
