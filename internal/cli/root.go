@@ -28,7 +28,7 @@ func newRootCommand() *cobra.Command {
 		wait.NewStart(), records.New(), report.New(), plan.New(), newVersionCommand(),
 	}, records.NewMoved(), []*cobra.Command{run.NewMocks(), report.NewWatch()})...)
 	root.Short = "Check, test and build Step Functions poll loops"
-	root.Long = `jobpoller checks, tests and builds Step Functions poll loops. It knows when 528 AWS
+	root.Long = `jobpoller checks, tests and builds Step Functions poll loops. It knows when 661 AWS
 jobs and resources are done.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 4 could not reach

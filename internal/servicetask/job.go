@@ -124,6 +124,9 @@ func (j *job) poll(ctx context.Context, input any) (any, error) {
 // stop stops the job, whose end is not known. Its error tells why the job may run on.
 func (j *job) stop(ctx context.Context) error {
 	s := j.task.sync
+	if s.stop == nil {
+		return fmt.Errorf("no call stops what %s starts", s.entry.FullName())
+	}
 	input, err := inputOf(s.stopWith, j.input, j.started)
 	if err != nil {
 		return err

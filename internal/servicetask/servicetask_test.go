@@ -248,7 +248,7 @@ func TestTaskThatEndsWithItsAnswer(t *testing.T) {
 	require.Len(t, o.requests, 1, "Step Functions repeats no call")
 }
 
-// Every job that Step Functions waits for can be waited for here, and stopped.
+// Every job that Step Functions waits for can be waited for here.
 func TestEveryJobOfAnIntegration(t *testing.T) {
 	t.Parallel()
 	caller := servicetask.New(aws.Config{Region: "eu-west-1", Credentials: aws.AnonymousCredentials{}}, servicetask.Hooks{})
@@ -258,11 +258,10 @@ func TestEveryJobOfAnIntegration(t *testing.T) {
 	for _, s := range list {
 		service, err := catalog.AWS().Service(s.Key)
 		require.NoError(t, err)
-		for name, job := range service.Jobs {
+		for _, job := range service.Jobs {
 			if job.Sync == "" {
 				continue
 			}
-			require.NotNil(t, job.Stop, name)
 			_, err = caller.Handler("arn:aws:states:::" + job.Sync)
 			if job.Sync == "elasticmapreduce:addStep.sync" { // which is no operation of the service
 				require.ErrorIs(t, err, servicetask.ErrNotCallable)
@@ -291,6 +290,16 @@ func TestLongJobAndAnOutage(t *testing.T) {
 	o = runTask(t, querySync, `{"QueryString": "SELECT 1"}`, 0, slices.Concat(silent, []string{running}, silent[1:], []string{succeeded})...)
 	require.NoError(t, o.err)
 	require.Greater(t, o.took, 28*time.Minute)
+}
+
+// A job that no call stops is left, and told of.
+func TestGivenUpJobThatNothingStops(t *testing.T) {
+	t.Parallel()
+	o := runTask(t, "arn:aws:states:::emr-serverless:startApplication.sync", `{"ApplicationId": "a"}`, 2*time.Second,
+		"200 {}", `200 {"application": {"state": "STARTING"}}`, "silent")
+	require.ErrorContains(t, o.err, "context canceled")
+	require.Contains(t, o.left, "no call stops what emr-serverless:StartApplication starts")
+	require.Len(t, o.requests, 3)
 }
 
 // A poll that was cut off has no answer, and is none.

@@ -15,7 +15,7 @@ type sync struct {
 	entry     *catalog.Entry
 	check     *pollcore.Check[any, any]
 	arguments map[string]*jmespath.Program
-	stop      *catalog.Operation
+	stop      *catalog.Operation // nil if no call stops the job
 	stopWith  map[string]*jmespath.Program
 }
 
@@ -35,7 +35,10 @@ func newSync(r asl.Resource, start *catalog.Operation) (*sync, error) {
 	if s.arguments, err = compileAll(entry.Job.Arguments); err != nil {
 		return nil, err
 	}
-	s.stop = entry.Service.Operations[entry.Job.Stop.Operation] // every such job has one
+	if entry.Job.Stop == nil {
+		return s, nil
+	}
+	s.stop = entry.Service.Operations[entry.Job.Stop.Operation]
 	s.stopWith, err = compileAll(entry.Job.Stop.Arguments)
 	return s, err
 }

@@ -58,8 +58,8 @@ func New() *cobra.Command {
 		Long: `Fix makes the smallest edit that mends what lint finds in a poll loop: in JSON, YAML,
 templates and modules of Terraform, in place. It runs the machine before and after on
 the same answers: every status, each error of the service, jobs that end late or
-never. An edit that changes anything besides the finding is not made. Each repair says
-in one line which runs end otherwise, and how, and shows its diff.
+never. An edit that changes anything besides the finding is not made. Each repair
+says in one line which runs end otherwise, and how, and shows its diff.
 
 --write makes the repairs that are sure. Others depend on what you meant: fix offers
 them, and --accept RULE@STATE makes one, with the sure ones. A finding that fix

@@ -45,8 +45,8 @@ begins anew, and so does one 24 hours later. The file is yours alone to read (mo
 states:ListStateMachines and states:DescribeStateMachine, and kms:Decrypt for such
 keys.
 
-A module of Terraform is read as it is written, with the modules that it calls: name a
-.tf file, a folder, or one machine: main.tf#aws_sfn_state_machine.nightly. Findings
+A module of Terraform is read as it is written, with the modules that it calls: name
+a .tf file, a folder, or one machine: main.tf#aws_sfn_state_machine.nightly. Findings
 stand in the heredoc, the jsonencode or the file that has the text. Variables have
 their defaults, or --substitute NAME=VALUE.
 

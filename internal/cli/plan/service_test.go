@@ -236,7 +236,7 @@ func TestEveryListOfPastJobs(t *testing.T) {
 			})
 		}
 	}
-	require.Equal(t, 62, count)
+	require.Equal(t, 103, count)
 }
 
 // inTurn is a service that gives one answer after the other, and the last for good: each
