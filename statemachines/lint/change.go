@@ -18,11 +18,14 @@ const maxBefore = 40
 // last call before the poll that changes what it describes, such as DeleteDBInstance
 // before DescribeDBInstances. If there is none, or nobody waits for that, all are left.
 func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
-	if len(judges) < 2 {
-		return judges
-	}
 	verb := c.lastChange(r)
 	if verb == nil {
+		return judges
+	}
+	judges = slices.DeleteFunc(slices.Clone(judges), func(j *judge) bool { // the machine starts another job
+		return j.entry != nil && j.entry.Job != nil && !strings.HasPrefix(j.entry.Name, verb.Name)
+	})
+	if len(judges) < 2 {
 		return judges
 	}
 	var left, named []*judge

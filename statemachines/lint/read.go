@@ -346,12 +346,31 @@ func (r *reading) chooseFitting() {
 		r.judges, r.doubtful = unclear, true
 	case len(both) == 1 && len(r.judges) > 1:
 		r.judges = both
-	case len(both) == 0 && len(r.judges) == 1 && len(fitting) > 0 && r.Start == nil:
+	case len(both) == 0 && len(r.judges) == 1 && r.Start == nil && (len(fitting) > 0 || r.waitsForOther(r.judges[0])):
 		r.doubtful = true
 	case len(fitting) == 0 && len(named) > 0:
 		r.judges = named
 	}
 	r.nameEntry(r.status)
+}
+
+// waitsForOther tells whether the loop takes statuses for a success that are none to a job which the machine does not
+// start, and none that is one.
+func (r *reading) waitsForOther(j *judge) bool {
+	if j.entry == nil || j.entry.Job == nil {
+		return false
+	}
+	other := false
+	for value, means := range j.meanings {
+		if !j.stated[value] || endOf(r.routes[value]) != EndsSuccess {
+			continue
+		}
+		if means == MeansSuccess || means == MeansUnclear {
+			return false
+		}
+		other = true
+	}
+	return other
 }
 
 // asksMore tells whether a second member tells a judge how a job ended that others, of which there are some, take for a
