@@ -326,7 +326,7 @@ func TestReasonsOfFindings(t *testing.T) {
 		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
 	const unknown = `{"StartAt": "Nap", "States": {
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
-		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Parameters": {"ExportImageTaskIds.$": "States.Array($.id)"}, "ResultPath": "$.d", "Next": "Done?"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:workmail:describeMailboxExportJob", "Parameters": {"OrganizationId": "o", "JobId.$": "$.id"}, "ResultPath": "$.d", "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.told", "StringEquals": "completed", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`
 	rule := func(back string) string {
@@ -335,7 +335,7 @@ func TestReasonsOfFindings(t *testing.T) {
 	const counted = `{"QueryLanguage": "JSONata", "StartAt": "Zero", "States": {
 		"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
-		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:ec2:describeExportImageTasks", "Arguments": {"ExportImageTaskIds": "{% [$states.input.id] %}"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:workmail:describeMailboxExportJob", "Arguments": {"OrganizationId": "o", "JobId": "{% $states.input.id %}"},
 			"Assign": {"is": "{% $states.input.told %}", "n": "{% $n + 1 %}"}, "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Zero", "Choices": [{"Condition": "{% $is = 'completed' %}", "Next": "Good"}, {"Condition": "{% $n > 50 %}", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`

@@ -64,7 +64,7 @@ func TestWaysToReadAnAnswer(t *testing.T) {
 		"two members of a crawler in JSONata": {loopOf(crawler, "Name", "", condition("$states.input.Crawler.State = 'READY' and $states.input.Crawler.LastCrawl.Status = 'SUCCEEDED'", "Good")+","+condition("$states.input.Crawler.State = 'READY'", "Bad")), "", "Bad"},
 		"a status that the waiter does not know": {
 			loopOf("redshift:describeClusters", "ClusterIdentifier", `, "ResultPath": "$.d"`, strings.NewReplacer("DbInstances", "Clusters", "DbInstanceStatus", "ClusterStatus").Replace(available+","+failed)),
-			`nothing leads to "Bad" any more: the old loop leads no failure of redshift:ClusterAvailable there, and polls on with hardware-failure, `, "",
+			`nothing leads to "Bad" any more: the old loop leads no failure of redshift:ResumeCluster there, and polls on with final-snapshot, hardware-failure, `, "",
 		},
 		"a status of a new image and of a changed one": {
 			loopOf("sagemaker:describeImage", "ImageName", `, "ResultPath": "$.d"`,

@@ -134,10 +134,10 @@ func TestCallThatFailsAsBefore(t *testing.T) {
 	t.Parallel()
 	const text = `{"StartAt": "Pause", "States": {
 		"Pause": {"Type": "Wait", "Seconds": 30, "Next": "Look"},
-		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sagemaker:describeEndpoint", "Parameters": {"EndpointName.$": "$.name"}, "ResultPath": "$.e",
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sagemaker:describeImageVersion", "Parameters": {"ImageName.$": "$.name"}, "ResultPath": "$.e",
 			"Retry": [{"ErrorEquals": ["SageMaker.SageMakerException"], "MaxAttempts": 3}], "Next": "Which"},
-		"Which": {"Type": "Choice", "Choices": [{"Variable": "$.e.EndpointStatus", "StringEquals": "InService", "Next": "Done"},
-			{"Variable": "$.e.EndpointStatus", "StringEquals": "Failed", "Next": "Broken"}], "Default": "Pause"},
+		"Which": {"Type": "Choice", "Choices": [{"Variable": "$.e.ImageVersionStatus", "StringEquals": "CREATED", "Next": "Done"},
+			{"Variable": "$.e.ImageVersionStatus", "StringEquals": "CREATE_FAILED", "Next": "Broken"}], "Default": "Pause"},
 		"Done": {"Type": "Succeed"}, "Broken": {"Type": "Fail", "Error": "Broken"}}}`
 	for _, c := range race.OneIn(3, []struct {
 		strategy compile.Strategy

@@ -353,18 +353,18 @@ func TestReasons(t *testing.T) {
 		},
 		"no Choice": {`{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 5, "Next": "Get"}, "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution",
 			"Parameters": {"QueryExecutionId.$": "$.id"}, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Wait"}], "End": true}}}`, fix.Options{}, "no Choice of the loop looks at the status"},
-		"no waiter": {strings.Replace(database(plain), `"available"`, `"gone"`, 1), fix.Options{}, "in a trial, no success of rds:DescribeDBInstances leaves the loop (DBInstanceAvailable, DBInstanceDeleted)"},
+		"no waiter": {strings.Replace(database(plain), `"available"`, `"gone"`, 1), fix.Options{}, "in a trial, no success of rds:DescribeDBInstances leaves the loop (DBInstanceAvailable, DBInstanceDeleted, StopDBInstance)"},
 		"a success that fails": {
 			strings.NewReplacer(`"available", "Next": "Report"`, `"available", "Next": "Failed"`, `"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(plain)),
 			fix.Options{},
-			"the loop takes other statuses for a success than the waiters of rds:DescribeDBInstances in the catalogue (DBInstanceAvailable, DBInstanceDeleted)",
+			"the loop takes other statuses for a success than the waiters of rds:DescribeDBInstances in the catalogue (DBInstanceAvailable, DBInstanceDeleted, StopDBInstance)",
 		},
 		"a success that may poll on": {
 			strings.NewReplacer(`{"Variable": "$.q.DbInstances[0].DbInstanceStatus", "StringEquals": "available", "Next"`,
 				`{"And": [{"Variable": "$.q.DbInstances[0].DbInstanceStatus", "StringEquals": "available"}, {"Variable": "$.q.DbInstances[0].MultiAz", "BooleanEquals": true}], "Next"`,
 				`"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(addRule(plain, `{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "gone", "Next": "Failed"}`))),
 			fix.Options{},
-			"in a trial, no success of rds:DescribeDBInstances leaves the loop (DBInstanceAvailable, DBInstanceDeleted): jobpoller lint shows",
+			"in a trial, no success of rds:DescribeDBInstances leaves the loop (DBInstanceAvailable, DBInstanceDeleted, StopDBInstance): jobpoller lint shows",
 		},
 		"an expression of arguments": {
 			edit(queryInJSONata("", "", ""), `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`, `"Arguments": "{% {'QueryExecutionId': $states.context.Execution.Input.id} %}"`),
