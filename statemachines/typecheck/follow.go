@@ -23,16 +23,19 @@ func (c *Checker) stepsOf(path *jsonpath.Path) []jsonpath.Step {
 }
 
 // follow is what a path of JSONPath selects from a value: what it gives where it
-// does not fail. If it always fails, stopped tells where.
+// does not fail. If it always fails, or its list is always empty, stopped tells where.
 func (c *Checker) follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) {
 	steps := c.stepsOf(path)
 	if !path.Definite() {
 		value, stopped := followMany(v, steps)
 		value.list().element().demandRead(true)
-		if items, ok := followEach([]Value{v}, steps); ok && stopped == nil {
+		if stopped != nil {
+			return arrayOf(newTuple(nil)), stopped
+		}
+		if items, ok := followEach([]Value{v}, steps); ok {
 			return arrayOf(newTuple(items)), nil
 		}
-		return value, stopped
+		return value, nil
 	}
 	for i, step := range steps {
 		next := follow1(v, step)

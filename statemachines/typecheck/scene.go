@@ -202,6 +202,9 @@ func (x *scene) read(path *jsonpath.Path, at string) Value {
 	if stopped == nil {
 		return value
 	}
+	if !path.Definite() && x.seeksLack() {
+		return value // an empty list, by which no state fails
+	}
 	x.noteLack(at)
 	x.reportStop(path, stopped, at)
 	return Value{}
