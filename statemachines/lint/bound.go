@@ -16,6 +16,7 @@ type bounds struct {
 	loop *loop
 	// counters are what the loop counts; flags hold the result of comparing a count.
 	counters, flags counters
+	mixed           counters // those of flags that hold it only beside a text: see findMixed
 	lists           counters // those of counters that are the length of a list
 	used            counters // those of lists that a slice of JSONPath makes shorter
 	foreign         bool     // code or a table in the loop may count
@@ -46,6 +47,7 @@ func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *b
 	b.unsure, b.stays = map[*asl.State]map[asl.Transition]bool{}, map[*asl.State]map[asl.Transition]bool{}
 	b.counters, b.flags = findCounters(l.states)
 	b.lists, b.used = findLists(l.states), findUsedUp(l.states)
+	b.mixed = b.findMixed(l.states)
 	for _, s := range l.states {
 		b.foreign = b.foreign || isForeign(s)
 		if s.Task != nil && isCheckStatus(s) { // which says TIMED_OUT

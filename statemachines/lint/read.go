@@ -142,7 +142,14 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	}
 	follows := c.newRouter(r)
 	answer := r.keepStays(c.types.Result(r.Poll), s)
-	follow := func(of job) [][]route { return [][]route{follows.follow(r.narrowJob(answer, s, of, nil))} }
+	follow := func(of job) [][]route {
+		narrow := r.narrowJob(answer, s, of, nil)
+		found := follows.follow(narrow)
+		if means := s.meaning(r.judges, of[0].text); r.bounds != nil && (means == MeansRunning || means == MeansEnding || means == MeansUnknown) {
+			follows.noteLate(found, narrow, c.firstEnvs(l, r.Poll))
+		}
+		return [][]route{found}
+	}
 	if how == lookTogether {
 		if r.listing = c.listJobs(l, r, s); r.listing == nil {
 			return false

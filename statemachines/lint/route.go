@@ -45,6 +45,7 @@ type route struct {
 	outputs []typecheck.Env
 	late    bool  // taken only when a bound of the loop is reached
 	lateBy  []hop // the Choices that look at the bound, unless the poll itself does
+	mixed   bool  // a Choice on it mixes a bound with the status: see mixes
 	pages   bool  // asks for the next page of an answer
 
 	fails   bool       // a field of a state on it selects nothing: then the state fails
@@ -185,9 +186,10 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
-			if w.isLate(s, ways, n) {
+			if w.isLate(s, env, ways, n) {
 				next.late, next.lateBy = true, append(slices.Clip(at.lateBy), hop{s, way.Transition})
 			}
+			next.mixed = at.mixed || w.bounds != nil && w.bounds.mixes(s, env, ways)
 			next.pages = at.pages || turnsPage(s, way.Transition)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
@@ -205,7 +207,7 @@ func (w *walk) splitTexts(s *asl.State, env typecheck.Env, ways []typecheck.Way)
 	}
 	late := false
 	for n := range ways {
-		late = late || w.isLate(s, ways, n)
+		late = late || w.isLate(s, env, ways, n)
 	}
 	if !late {
 		return nil
@@ -232,8 +234,8 @@ func (w *walk) splitTexts(s *asl.State, env typecheck.Env, ways []typecheck.Way)
 }
 
 // isLate tells whether a Choice takes the way of that number only when the bound of the loop is reached.
-func (w *walk) isLate(s *asl.State, ways []typecheck.Way, n int) bool {
-	return w.bounds != nil && (w.bounds.isLate(s, ways, n) || w.isOpenToBound(s, ways))
+func (w *walk) isLate(s *asl.State, env typecheck.Env, ways []typecheck.Way, n int) bool {
+	return w.bounds != nil && (w.bounds.isLate(s, ways, n) && !w.bounds.mixes(s, env, ways) || w.isOpenToBound(s, ways))
 }
 
 // isOpenToBound tells whether a Choice without Default has rules of the bound alone for an answer: until the

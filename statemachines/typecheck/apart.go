@@ -41,3 +41,35 @@ func apart(a, b Value, depth int) bool {
 		return false
 	}
 }
+
+// same tells whether it is known that two values are equal: that each is one value, and the same.
+func same(a, b Value, depth int) bool {
+	if a.set == nil || b.set == nil || depth == 0 || a.set.kinds != b.set.kinds {
+		return false
+	}
+	switch a.set.kinds {
+	case missing, null:
+		return true
+	case arrays:
+		x, y := a.list(), b.list()
+		if x == nil || y == nil || x.others().kinds() != missing || y.others().kinds() != missing {
+			return false
+		}
+		return slices.EqualFunc(x.items, y.items, func(a, b Value) bool { return same(a, b, depth-1) })
+	case objects:
+		x, y := a.record(), b.record()
+		if !x.isClosed() || !y.isClosed() {
+			return false
+		}
+		return !slices.ContainsFunc(unite(x.fieldNames(), y.fieldNames()), func(name string) bool { return !same(x.get(name), y.get(name), depth-1) })
+	default:
+		one, ok := a.Constant()
+		other, known := b.Constant()
+		return ok && known && one == other
+	}
+}
+
+// isClosed tells whether an object has no members but its fields.
+func (r *record) isClosed() bool {
+	return r != nil && r.demand == nil && !r.isStructure() && r.others().kinds() == missing
+}

@@ -142,11 +142,11 @@ func (v Value) constants() ([]any, bool) {
 		}
 	}
 	if s.kinds&arrays != 0 {
-		items, ok := s.array.constant()
+		all, ok := s.array.constants()
 		if !ok {
 			return nil, false
 		}
-		out = append(out, items)
+		out = append(out, all...)
 	}
 	return out, s.kinds&objects == 0
 }
@@ -160,18 +160,28 @@ func (v Value) Constant() (any, bool) {
 	return all[0], true
 }
 
-// constant is the array, if each element is one value.
-func (l *list) constant() ([]any, bool) {
+// constants are the arrays that the list may be; not ok if they are not known one by one, or are too many.
+func (l *list) constants() ([]any, bool) {
 	if l == nil || l.others().kinds() != missing {
 		return nil, false
 	}
-	items := make([]any, len(l.items))
-	for i, item := range l.items {
+	all := [][]any{{}}
+	for _, item := range l.items {
 		set, ok := item.constants()
-		if !ok || len(set) != 1 || set[0] == jsonata.Undefined {
+		if !ok || slices.Contains(set, jsonata.Undefined) || len(all)*len(set) > maxFolded {
 			return nil, false
 		}
-		items[i] = set[0]
+		var longer [][]any
+		for _, items := range all {
+			for _, last := range set {
+				longer = append(longer, append(slices.Clip(items), last))
+			}
+		}
+		all = longer
 	}
-	return items, true
+	out := make([]any, len(all))
+	for i, items := range all {
+		out[i] = items
+	}
+	return out, true
 }

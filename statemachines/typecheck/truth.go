@@ -115,11 +115,12 @@ func (x *scene) equality(p *jsonata.Part, left, right Value) Value {
 			x.checkWritten(side.value, side.literal)
 		}
 	}
-	same := left.kinds() & right.kinds() &^ missing
-	if same != 0 && !isDisjoint(left, right, same) {
-		return anyBoolean
-	}
+	common := left.kinds() & right.kinds() &^ missing
 	switch {
+	case common != 0 && same(left, right, maxDepth):
+		return truthOf(p.Text == "=")
+	case common != 0 && !isDisjoint(left, right, common):
+		return anyBoolean
 	case p.Text == "=" || left.kinds() == missing || right.kinds() == missing:
 		return truthOf(false)
 	case left.may(missing) || right.may(missing):
@@ -135,6 +136,8 @@ func isDisjoint(a, b Value, k kinds) bool {
 	case booleans:
 		return !a.IsUnknown() && !b.IsUnknown() && a.set.truth&b.set.truth == 0
 	case texts:
+	case numbers, arrays, objects: // these part by part
+		return Apart(a.only(k), b.only(k))
 	default:
 		return false
 	}
