@@ -78,6 +78,12 @@ func (c *checker) hidesValue(s *asl.State, f typecheck.Finding) bool {
 		return nearest.Word(f.Word, []string{value}) != "" || nearest.Synonym(f.Word, []string{value}) != ""
 	}
 	sure := slices.ContainsFunc(f.Enum.Enum, func(value string) bool { return named[value] && isMeant(value) })
+	sameSort := func(value string) bool { return c.sortOf(s, f.Enum, value) == c.sortOf(s, f.Enum, f.Word) }
+	if named[f.Suggestion] && sameSort(f.Suggestion) && !slices.ContainsFunc(alternativesIn(s), func(words []string) bool {
+		return slices.Contains(words, f.Word) && slices.Contains(words, f.Suggestion)
+	}) {
+		return true // it leads another way than the value that it stands for
+	}
 	others := map[string]bool{} // that other wrong words of the state are meant for
 	for _, other := range c.types.Findings() {
 		if other.Rule == typecheck.EnumValue && other.Word != f.Word && isBelow(other.Pointer, s.Position.Pointer) {
@@ -88,7 +94,7 @@ func (c *checker) hidesValue(s *asl.State, f typecheck.Finding) bool {
 		if named[value] {
 			return false
 		}
-		return isMeant(value) || !sure && !others[value] && c.sortOf(s, f.Enum, value) == c.sortOf(s, f.Enum, f.Word)
+		return isMeant(value) || !sure && !others[value] && sameSort(value)
 	})
 }
 

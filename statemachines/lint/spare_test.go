@@ -31,6 +31,14 @@ func TestSpareWords(t *testing.T) {
 		"pattern":    {`{"Condition": "{% $contains(` + state + `, /^(SUCCEEDED|COMPLETED)$/) %}` + done, []diag.Severity{diag.Note}},
 		"rules":      {`{"Condition": "{% ` + state + ` = 'SUCCEEDED' %}", "Next": "Done"}, {"Condition": "{% ` + state + ` = 'COMPLETED' %}` + done, []diag.Severity{diag.Note}},
 		"other ways": {`{"Condition": "{% ` + state + ` = 'SUCCEEDED' %}", "Next": "Wait"}, {"Condition": "{% ` + state + ` = 'COMPLETED' %}` + done, []diag.Severity{diag.Danger}},
+		"value of another rule": {
+			`{"Condition": "{% ` + state + ` = 'SUCCEEDED' %}", "Next": "Wait"}, {"Condition": "{% ` + state + ` in ['COMPLETED', 'STOPPED'] %}` + done,
+			[]diag.Severity{diag.Danger},
+		},
+		"value of another sort in another rule": {
+			`{"Condition": "{% ` + state + ` = 'STARTING' %}", "Next": "Wait"}, {"Condition": "{% ` + state + ` in ['SUCCEEDED', 'SUCCESS'] %}` + done,
+			[]diag.Severity{diag.Note},
+		},
 		"table": {
 			`{"Condition": "{% $lookup({'SUCCEEDED': 'ok', 'COMPLETED': 'ok', 'FAILED': 'bad'}, ` + state + `) = 'ok' %}` + done,
 			[]diag.Severity{diag.Note},
