@@ -338,7 +338,7 @@ func (c *checker) routeOf(l *loop, r *reading, kind BoundKind) (string, End) {
 	switch {
 	case kind == ByCount && b.tried != nil:
 		exits = b.tried.exits
-		if byCount := b.exits(); r.pollingValues()[0] == "" { // the others are those of some status that nobody knows
+		if byCount := b.exits(); r.Together || r.pollingValues()[0] == "" { // the others are those of other jobs, or of some status that nobody knows
 			exits = slices.DeleteFunc(slices.Clone(exits), func(name string) bool { return !slices.Contains(byCount, name) })
 		}
 	case kind == ByTime || kind == ByOther:
