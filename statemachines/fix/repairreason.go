@@ -101,6 +101,9 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 		return fmt.Sprintf("the catalogue has no entry for the operation, so fix cannot try a rule: if the status ends your job, lead it out of the loop in %q",
 			c.stateAt(f).Name)
 	case row == nil:
+	case l.Together && c.failureBehind(f, row) != "":
+		return fmt.Sprintf("fix does not change the order of rules: if the rule of %q for %q takes jobs with %s, put it first", c.stateAt(f).Name, c.failureBehind(f, row),
+			strings.Join(row.Values, ", "))
 	case l.Together:
 		return fmt.Sprintf("the loop looks at several jobs together, and a rule for one status would lead the other jobs, too: by hand, %s", byHand(row, f))
 	case row.Meaning == lint.MeansUnclear && row.By == lint.ByName:
@@ -136,6 +139,24 @@ func byHand(row *lint.Row, f lint.Finding) string {
 	default:
 		return "take " + names + " for a job that has failed"
 	}
+}
+
+// failureBehind is where a rule leads, behind the rule of a finding, to which a failure of some jobs goes as it should;
+// empty if there is none.
+func (c *checked) failureBehind(f lint.Finding, row *lint.Row) string {
+	s := c.stateAt(f)
+	if s.Choice == nil || row.Meaning != lint.MeansFailure {
+		return ""
+	}
+	behind := false
+	for i := range s.Choice.Rules {
+		rule := &s.Choice.Rules[i]
+		if behind && slices.Contains(row.Forks, lint.Fork{Route: rule.Next, Ends: lint.EndsFailure}) {
+			return rule.Next
+		}
+		behind = behind || strings.HasPrefix(f.Pointer, fmt.Sprintf("%s/Choices/%d/", s.Position.Pointer, i))
+	}
+	return ""
 }
 
 // leadsAs says where a rule leads that fix could copy for the statuses of a row.
