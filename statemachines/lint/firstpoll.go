@@ -33,8 +33,12 @@ func (c *checker) firstEnvs(l *loop, poll *asl.State) []typecheck.Env {
 
 // noteLate notes which ways of an answer of a job that has not ended are taken only when a bound is reached, if a Choice
 // mixes the bound with the status: the job polls on at the first poll.
-func (r *router) noteLate(routes []route, answer typecheck.Value, first []typecheck.Env) {
-	if !slices.ContainsFunc(routes, func(way route) bool { return way.mixed }) || len(first) == 0 {
+func (r *router) noteLate(routes []route, answer typecheck.Value, firstEnvs func() []typecheck.Env) {
+	if !slices.ContainsFunc(routes, func(way route) bool { return way.mixed }) {
+		return
+	}
+	first := firstEnvs()
+	if len(first) == 0 {
 		return
 	}
 	for _, env := range first {

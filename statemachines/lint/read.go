@@ -146,7 +146,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 		narrow := r.narrowJob(answer, s, of, nil)
 		found := follows.follow(narrow)
 		if means := s.meaning(r.judges, of[0].text); r.bounds != nil && (means == MeansRunning || means == MeansEnding || means == MeansUnknown) {
-			follows.noteLate(found, narrow, c.firstEnvs(l, r.Poll))
+			follows.noteLate(found, narrow, func() []typecheck.Env { return c.firstEnvs(l, r.Poll) })
 		}
 		return [][]route{found}
 	}

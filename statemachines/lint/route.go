@@ -175,6 +175,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		at.raises, at.failing = first.Raises, first.Failing
 		w.fail(s, catchers, at)
 	}
+	mixed := w.bounds != nil && s.Choice != nil && w.bounds.mixes(s, env, ways)
 	for n, way := range ways {
 		at := at
 		at.fails = at.fails || fails && way.Fails
@@ -186,10 +187,10 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
-			if w.isLate(s, env, ways, n) {
+			if w.isLate(s, ways, n, mixed) {
 				next.late, next.lateBy = true, append(slices.Clip(at.lateBy), hop{s, way.Transition})
 			}
-			next.mixed = at.mixed || w.bounds != nil && w.bounds.mixes(s, env, ways)
+			next.mixed = at.mixed || mixed
 			next.pages = at.pages || turnsPage(s, way.Transition)
 		}
 		next.path = append(slices.Clip(at.path), way.To)
@@ -205,9 +206,9 @@ func (w *walk) splitTexts(s *asl.State, env typecheck.Env, ways []typecheck.Way)
 	if s.Choice == nil {
 		return nil
 	}
-	late := false
+	late, mixed := false, w.bounds != nil && w.bounds.mixes(s, env, ways)
 	for n := range ways {
-		late = late || w.isLate(s, env, ways, n)
+		late = late || w.isLate(s, ways, n, mixed)
 	}
 	if !late {
 		return nil
@@ -234,8 +235,8 @@ func (w *walk) splitTexts(s *asl.State, env typecheck.Env, ways []typecheck.Way)
 }
 
 // isLate tells whether a Choice takes the way of that number only when the bound of the loop is reached.
-func (w *walk) isLate(s *asl.State, env typecheck.Env, ways []typecheck.Way, n int) bool {
-	return w.bounds != nil && (w.bounds.isLate(s, ways, n) && !w.bounds.mixes(s, env, ways) || w.isOpenToBound(s, ways))
+func (w *walk) isLate(s *asl.State, ways []typecheck.Way, n int, mixed bool) bool {
+	return w.bounds != nil && (!mixed && w.bounds.isLate(s, ways, n) || w.isOpenToBound(s, ways))
 }
 
 // isOpenToBound tells whether a Choice without Default has rules of the bound alone for an answer: until the
