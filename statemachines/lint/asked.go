@@ -34,15 +34,12 @@ func (c *checker) askedBy(l *loop, s *asl.State) *polled {
 	if c.operations.of(s) != nil || !mayAsk(s) {
 		return nil
 	}
-	if c.demands == nil {
-		c.demands = c.types.Demands()
-	}
-	if c.demands == nil {
+	demand := c.demandOf(s)
+	if demand == nil {
 		return nil
 	}
 	p := &polled{byName: true}
 	p.name, p.target = nameAsked(s)
-	demand := c.demands.Result(s)
 	compared := demand.Compared()
 	if whole, ok := demand.ComparedWhole(); ok {
 		compared = append(compared, whole)

@@ -20,6 +20,7 @@ type bounds struct {
 	lists           counters // those of counters that are the length of a list
 	used            counters // those of lists that a slice of JSONPath makes shorter
 	foreign         bool     // code or a table in the loop may count
+	answered        func(s *asl.State, rule int) counters
 	clock           bool     // something in the machine reads the clock
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
@@ -41,9 +42,10 @@ type bounds struct {
 	resetKnown bool
 }
 
-// newBounds finds the bounds of a loop, by the trends of its rules.
-func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend) *bounds {
-	b := &bounds{loop: l, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
+// newBounds finds the bounds of a loop, by the trends of its rules, and by the names that a rule compares and that the
+// answer of a poll gives.
+func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend, answered func(s *asl.State, rule int) counters) *bounds {
+	b := &bounds{loop: l, answered: answered, passes: map[*asl.State]map[asl.Transition]bool{}, limits: map[*asl.State]map[asl.Transition]bool{}}
 	b.unsure, b.stays = map[*asl.State]map[asl.Transition]bool{}, map[*asl.State]map[asl.Transition]bool{}
 	b.counters, b.flags = findCounters(l.states)
 	b.lists, b.used = findLists(l.states), findUsedUp(l.states)
@@ -89,7 +91,7 @@ func (b *bounds) choice(s *asl.State, trendOf func(s *asl.State, rule int) typec
 			if trend == typecheck.Falls && !inside && len(partsOf(&s.Choice.Rules[way.Rule])) == 1 {
 				b.reversed = s
 			}
-			unsure[way] = b.find(rule, inside) || timed && b.foreign && trend == typecheck.NoTrend
+			unsure[way] = b.find(rule, inside, func() counters { return b.answered(s, way.Rule) }) || timed && b.foreign && trend == typecheck.NoTrend
 			limits[way], stays[way] = timed || unsure[way], trend == typecheck.Stays
 			left = left || limits[way] && !inside
 			passes[way] = inside && (limits[way] || left)
@@ -138,12 +140,13 @@ func isTimed(trend typecheck.Trend, inside bool) bool {
 }
 
 // find tells whether a count in a condition bounds the loop. One that stays in the loop if
-// either part holds needs a bound in both.
-func (b *bounds) find(t *test, inside bool) bool {
+// either part holds needs a bound in both. A number of those names that a poll answers is the progress of
+// the job, but for a name that says that it counts.
+func (b *bounds) find(t *test, inside bool, answered func() counters) bool {
 	if len(t.any) > 0 || len(t.all) > 0 {
 		found, missing := false, false
 		for _, part := range append(append([]*test{}, t.any...), t.all...) {
-			if b.find(part, inside) {
+			if b.find(part, inside, answered) {
 				found = true
 			} else {
 				missing = true
@@ -158,7 +161,8 @@ func (b *bounds) find(t *test, inside bool) bool {
 	if t.presence && b.lists.has(t.names) || (t.number || t.equal || t.exists) && b.counters.has(counts) || b.flags.has(t.names) {
 		return true
 	}
-	return b.foreign && !t.time && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))
+	named := (t.number || t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " "))
+	return b.foreign && !t.time && (named || t.number && !answered().has(t.names))
 }
 
 // open returns what turns for ever: the loops along transitions that no bound

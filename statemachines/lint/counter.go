@@ -115,8 +115,9 @@ func forCalls(called string, t *asl.Template, do func(called string, call *intri
 }
 
 // holdsItself tells whether an expression gives a value to a name that it reads, and not as a member of an item that
-// it selects, such as $table[id = $id].name.
+// it selects, such as $table[id = $id].name. A text of that name is no value.
 func holdsItself(called, text string) bool {
+	text = quoted().ReplaceAllString(text, "''")
 	return slices.ContainsFunc(name().FindAllStringIndex(text, -1), func(at []int) bool {
 		of, isMember := strings.CutSuffix(text[:at[0]], ".")
 		return text[at[0]:at[1]] == called && (!isMember || !strings.HasSuffix(of, "]"))

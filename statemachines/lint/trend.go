@@ -27,7 +27,7 @@ func (c *checker) boundsOf(l *loop) *bounds {
 			trend := c.types.Trend(s, rule, trends[inner][s])
 			renewed = renewed || trend == typecheck.Grows || trend == typecheck.Falls || trend == typecheck.Moves
 			return trend
-		})
+		}, func(s *asl.State, rule int) counters { return c.answeredIn(l, s, rule) })
 		l.bounds.renewed = renewed
 		l.bounds.clock = clock
 	}
