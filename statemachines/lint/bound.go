@@ -21,7 +21,7 @@ type bounds struct {
 	used            counters // those of lists that a slice of JSONPath makes shorter
 	foreign         bool     // code or a table in the loop may count
 	answered        func(s *asl.State, rule int) counters
-	clock           bool     // something in the machine reads the clock
+	clock           bool // something in the machine reads the clock
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
 	// limits are the rules that look at a bound; unsure are the limits that no trial lap decides.
