@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
@@ -191,10 +192,58 @@ func (g *listing) list(v typecheck.Value, before, steps []string, list int, jobs
 	if list == 0 {
 		each = slices.Collect(slices.Chunk(jobs, 1))
 	}
+	named := namesOfItem(g.itemAt(before))
 	return typecheck.WithItems(v, steps[:i], len(each), func(n int, item typecheck.Value) typecheck.Value {
+		for _, name := range named {
+			item = typecheck.NarrowPresent(item, []string{name})
+		}
 		return g.list(item, before, steps[i+1:], list-1, each[n])
 	})
 }
+
+// itemAt is the shape of the items of a list that the answer has at some steps; nil if the model does not know it.
+func (g *listing) itemAt(steps []string) *catalog.Shape {
+	operation := g.types.Operation(g.Poll)
+	if operation == nil {
+		return nil
+	}
+	shape := operation.Output
+	for _, step := range steps {
+		switch {
+		case shape == nil:
+			return nil
+		case step == anItem && shape.Element != nil:
+			shape = shape.Element.Shape
+		default:
+			i := slices.IndexFunc(shape.Members, func(m catalog.Member) bool { return javasdk.MemberName(m.Name) == step })
+			if i < 0 {
+				return nil
+			}
+			shape = shape.Members[i].Shape
+		}
+	}
+	return shape
+}
+
+// namesOfItem are the members that tell an item of a list from the others, such as JobId of a JobDetail: a service
+// always answers them, though few models say so.
+func namesOfItem(item *catalog.Shape) []string {
+	if item == nil {
+		return nil
+	}
+	var names []string
+	for i := range item.Members {
+		name := item.Members[i].Name
+		of := nameOfItem().FindStringSubmatch(name)
+		if of != nil && strings.HasPrefix(strings.ToLower(item.Name), strings.ToLower(of[1])) {
+			names = append(names, javasdk.MemberName(name))
+		}
+	}
+	return names
+}
+
+// nameOfItem matches the name of a member that names something, and what.
+var nameOfItem = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*?)(?i:id|arn|name|identifier)$`) })
 
 // lists is how many lists the path of the status goes through.
 func (g *listing) lists() int {
