@@ -71,7 +71,7 @@ func (r *reading) addMixed(row *Row, value string, trunk int) {
 	if r.listing == nil || end == row.Ends && slices.Equal(routes, row.Routes) {
 		return
 	}
-	row.Mixed, row.Split = true, false
+	row.Mixed, row.Split, row.FailsAlike = true, false, row.FailsAt != "" && len(row.Routes) == 0
 	row.Routes, row.Ends = routes, end
 	row.Forks = r.forksOf(row, ways, trunk)
 }

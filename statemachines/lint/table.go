@@ -134,6 +134,9 @@ type Row struct {
 	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
 	// those of its Catch, or there are none.
 	FailsAt, Error string
+	// FailsAlike tells that FailsAt fails if all jobs of an answer have the values: then no Catch takes its error, and
+	// Routes are those of a job beside others.
+	FailsAlike bool
 	// Raises tells that an expression of FailsAt raises the error, and Retried that the Retry of the
 	// state takes it for a minute or more: the status may be another by then.
 	Raises, Retried bool

@@ -294,6 +294,8 @@ func (r *Row) means() string {
 // does says where the row leads.
 func (r *Row) does() string {
 	switch {
+	case r.FailsAlike:
+		return r.sayFailingAlike()
 	case r.FailsAt != "":
 		return r.sayFailing()
 	case r.forks():
@@ -317,6 +319,15 @@ func (r *Row) sayFailing() string {
 		return "fails with " + r.Error + map[bool]string{true: " after its retries"}[r.Retried]
 	}
 	return doesOf[r.Ends] + " by a Catch of " + r.Error
+}
+
+// sayFailingAlike says what happens where a state fails if all jobs have the values.
+func (r *Row) sayFailingAlike() string {
+	text := fmt.Sprintf("%q fails with %s if all jobs have the status", r.FailsAt, r.Error)
+	if r.forks() {
+		text += ", or else " + r.sayForks()
+	}
+	return text
 }
 
 // forks tells whether the row says where each of its ways ends; a finding says it instead, but for jobs that the loop

@@ -72,6 +72,7 @@ type loopRow struct {
 	Split         bool           `json:"split,omitempty"`
 	Last          string         `json:"last,omitempty"`
 	FailsAt       string         `json:"failsAt,omitempty"`
+	FailsAlike    bool           `json:"failsAlike,omitempty"`
 	Error         string         `json:"error,omitempty"`
 	Lacks         bool           `json:"lacks,omitempty"`
 	Raises        bool           `json:"raises,omitempty"`
@@ -176,7 +177,7 @@ func newLoopRow(r *lint.Row) loopRow {
 		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
 		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),
-		FailsAt: r.FailsAt, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
+		FailsAt: r.FailsAt, FailsAlike: r.FailsAlike, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
 	}
 	for _, f := range r.Forks {
 		row.Forks = append(row.Forks, loopFork{f.Route, string(f.Ends)})
