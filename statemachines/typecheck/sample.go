@@ -15,6 +15,8 @@ type Sample struct {
 	Wants func(member string) bool
 	// Has are members that are wanted where they stand.
 	Has Members
+	// Empty are lists of the outermost structure that are there, and have no items.
+	Empty []string
 }
 
 // Members are members of a shape in the model's spelling, each with those below it. An index of a list
@@ -39,11 +41,27 @@ func (o Sample) Of(s *catalog.Shape) any {
 	if s == nil {
 		return map[string]any{}
 	}
+	if s.Type == catalog.Structure {
+		return o.structure(s, o.addEmpty(map[string]any{}, s), o.Has, deepest)
+	}
 	return o.value(s, s.Name, o.Has, deepest)
+}
+
+// addEmpty adds the empty lists that the structure lacks.
+func (o Sample) addEmpty(to map[string]any, s *catalog.Shape) map[string]any {
+	for _, name := range o.Empty {
+		if _, there := to[name]; !there && s.Member(name) != nil {
+			to[name] = []any{}
+		}
+	}
+	return to
 }
 
 // Complete adds to a value of the shape what it lacks.
 func (o Sample) Complete(value any, s *catalog.Shape) any {
+	if object, is := value.(map[string]any); is && s != nil && s.Type == catalog.Structure {
+		o.addEmpty(object, s)
+	}
 	return o.complete(value, s, o.Has, deepest)
 }
 

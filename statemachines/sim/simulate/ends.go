@@ -57,7 +57,7 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation, polled
 		if s.raises {
 			continue
 		}
-		bare, told := typecheck.Sample{}.Complete(clone(s.answer), model.Output), clone(s.answer)
+		bare, told := typecheck.Sample{Empty: a.Empty}.Complete(clone(s.answer), model.Output), clone(s.answer)
 		s.answer = a.Complete(s.answer, model.Output)
 		fits := func(answer any) bool { return err == nil && check.Check(nil, answer, nil).Verdict == s.verdict }
 		for _, p := range b.texts {

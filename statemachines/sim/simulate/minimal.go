@@ -68,12 +68,17 @@ func (r *Reading) has(word string) bool {
 	return strings.Contains(r.text, `"`+word+`"`) || strings.Contains(r.text, `'`+word+`'`)
 }
 
-// with are the answers of an operation: they have what the service always sends, too.
+// with are the answers of an operation: they have what the service always sends, too,
+// and no item of what was not found.
 func (a *answers) with(op *catalog.Operation) *answers {
-	if op == nil || len(op.Always()) == 0 {
+	if op == nil {
 		return a
 	}
 	own := *a
+	own.Empty = op.Unanswered()
+	if len(op.Always()) == 0 {
+		return &own
+	}
 	own.Has = typecheck.Members{}
 	for _, path := range op.Always() {
 		var names []string

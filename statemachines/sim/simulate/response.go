@@ -307,8 +307,9 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 // response is the answer of a call of a Task that is about no status. finish completes it.
 func (a *answers) response(bare *answers, t *task, finish func(answer any) any) *Response {
 	spell := func(a *answers) any { return spellAnswer(finish(a.ofCall(t.operation, t.result())), t.result()) }
-	whole := spellAnswer(finish(a.with(t.operation).Of(t.result())), t.result())
-	return &Response{Usual: spell(a), Bare: spell(bare), Whole: whole}
+	every := *a.with(t.operation)
+	every.Empty = nil
+	return &Response{Usual: spell(a), Bare: spell(bare), Whole: spellAnswer(finish(every.Of(t.result())), t.result())}
 }
 
 // respond adds the answers of the Tasks of a job. least is its behaviour with no more than
