@@ -32,6 +32,7 @@ type checker struct {
 	texts      map[string]bool                  // between quotes in text; see mentionsMisspelt
 	tagged     *typecheck.Checker               // see taggedTypes
 	askers     map[*asl.Flow]map[string][]asker // see askersOf
+	ahead      ahead                            // of the last poll; see statesBefore
 	timed      map[int]*typecheck.Checker       // see startedIn
 	said       map[string]Meaning
 	demands    *typecheck.Demands // see askedBy

@@ -23,11 +23,12 @@ func (c *checker) startOf(r *reading, j *judge) (start *asl.State, byID bool) {
 	if len(tasks) > 1 {
 		types = c.taggedTypes()
 	}
+	ahead, asked := c.statesBefore(r.Flow, r.Poll), types.Arguments(r.Poll)
 	for _, s := range tasks {
-		if r.Flow.State(s.Name) == s && !c.leadsTo(r.Flow, s, r.Poll) {
+		if r.Flow.State(s.Name) == s && !ahead[s] {
 			continue // it comes behind the loop
 		}
-		switch linkOf(types, r.Poll, s, j) {
+		switch linkOf(types, asked, s, j) {
 		case linkSame:
 			return s, true
 		case linkOpen:
@@ -41,14 +42,14 @@ func (c *checker) startOf(r *reading, j *judge) (start *asl.State, byID bool) {
 	return c.nearest(r, open), false
 }
 
-// leadsTo tells whether a state of a flow comes before another, or is it.
-func (c *checker) leadsTo(f *asl.Flow, s, to *asl.State) bool {
+// statesBefore are the states of a flow that come before another, and that one.
+func (c *checker) statesBefore(f *asl.Flow, to *asl.State) map[*asl.State]bool {
+	if c.ahead.of == to {
+		return c.ahead.states
+	}
 	before := c.waysOf(f).before
 	seen := map[*asl.State]bool{to: true}
 	for queue := []*asl.State{to}; len(queue) > 0; queue = queue[1:] {
-		if queue[0] == s {
-			return true
-		}
 		for _, from := range before[queue[0].Name] {
 			if !seen[from] {
 				seen[from] = true
@@ -56,7 +57,14 @@ func (c *checker) leadsTo(f *asl.Flow, s, to *asl.State) bool {
 			}
 		}
 	}
-	return false
+	c.ahead = ahead{to, seen}
+	return seen
+}
+
+// ahead are the states that come before one.
+type ahead struct {
+	of     *asl.State
+	states map[*asl.State]bool
 }
 
 // link is whether a poll asks for what a start call has started.
@@ -69,8 +77,7 @@ const (
 )
 
 // linkOf compares what a poll asks for with what a Task starts.
-func linkOf(types *typecheck.Checker, poll, start *asl.State, j *judge) link {
-	asked, given := types.Arguments(poll), types.Arguments(start)
+func linkOf(types *typecheck.Checker, asked typecheck.Value, start *asl.State, j *judge) link {
 	found := linkOpen
 	for member, expression := range j.entry.Job.Arguments {
 		value := asked.Member(javasdk.MemberName(member))
@@ -83,7 +90,7 @@ func linkOf(types *typecheck.Checker, poll, start *asl.State, j *judge) link {
 			continue
 		}
 		if name, ok := strings.CutPrefix(expression, "input."); ok {
-			other, known := given.Member(javasdk.MemberName(name)).Literals()
+			other, known := types.Arguments(start).Member(javasdk.MemberName(name)).Literals()
 			switch {
 			case known && len(other) == 1 && other[0] != words[0]:
 				return linkOther

@@ -21,7 +21,7 @@ import (
 
 // loopRouteSuites run each loop of AWS's samples on a known operation once for each
 // value of its table. A case is a value: it passes if the run goes where the table says.
-var loopRouteSuites = []suite{{name: "loop-routes", folder: "aws-samples", cases: 281, run: runLoopRoutes, differences: map[string]string{
+var loopRouteSuites = []suite{{name: "loop-routes", folder: "aws-samples", cases: 334, run: runLoopRoutes, differences: map[string]string{
 	transcription + "COMPLETED":           variableBefore,
 	transcription + "FAILED":              variableBefore,
 	transcription + "IN_PROGRESS":         variableBefore,
