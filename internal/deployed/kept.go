@@ -71,6 +71,28 @@ func OpenKept(name, endpoint string) (*Kept, error) {
 	return k, nil
 }
 
+func nameEndpoint(url string) string {
+	if url == "" {
+		return "AWS"
+	}
+	return url
+}
+
+// notKept is the error of a line that --keep has not written.
+func notKept(line int, why error) error {
+	text := ""
+	if why != nil {
+		text = " (" + why.Error() + ")"
+	}
+	return fmt.Errorf("line %d: it is not a line that --keep writes%s: pass another file", line, text)
+}
+
+// Finish says that the sweep is done: the next one begins anew.
+func (k *Kept) Finish() error { return k.write(&keptLine{Done: true}) }
+
+// Close closes the file.
+func (k *Kept) Close() error { return k.file.Close() }
+
 // open reads the lines. A last one that was cut off is taken away.
 func (k *Kept) open(endpoint string) error {
 	done, err := k.read(endpoint)
@@ -121,22 +143,6 @@ func (k *Kept) read(endpoint string) (done bool, err error) {
 	}
 }
 
-func nameEndpoint(url string) string {
-	if url == "" {
-		return "AWS"
-	}
-	return url
-}
-
-// notKept is the error of a line that --keep has not written.
-func notKept(line int, why error) error {
-	text := ""
-	if why != nil {
-		text = " (" + why.Error() + ")"
-	}
-	return fmt.Errorf("line %d: it is not a line that --keep writes%s: pass another file", line, text)
-}
-
 // find returns the definition that is kept of a state machine; nil if none is.
 func (k *Kept) find(arn string) (*source.Deployed, error) {
 	if k == nil {
@@ -165,9 +171,6 @@ func (k *Kept) add(d *source.Deployed) error {
 	return k.write(&keptLine{ARN: d.ARN, Type: d.Type, Definition: string(d.Text)})
 }
 
-// Finish says that the sweep is done: the next one begins anew.
-func (k *Kept) Finish() error { return k.write(&keptLine{Done: true}) }
-
 func (k *Kept) write(line *keptLine) error {
 	text, err := json.Marshal(line)
 	if err == nil {
@@ -180,6 +183,3 @@ func (k *Kept) write(line *keptLine) error {
 	k.end += int64(len(text))
 	return nil
 }
-
-// Close closes the file.
-func (k *Kept) Close() error { return k.file.Close() }

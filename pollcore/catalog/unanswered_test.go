@@ -8,6 +8,7 @@ import (
 )
 
 func TestUnanswered(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		service, operation string
 		want               []string

@@ -102,7 +102,8 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 			c.stateAt(f).Name)
 	case row == nil:
 	case l.Together && c.failureBehind(f, row) != "":
-		return fmt.Sprintf("fix does not change the order of rules: if the rule of %q for %q takes jobs with %s, put it first", c.stateAt(f).Name, c.failureBehind(f, row),
+		return fmt.Sprintf("fix does not change the order of rules: if the rule of %q for %q takes jobs with %s, put it first",
+			c.stateAt(f).Name, c.failureBehind(f, row),
 			strings.Join(row.Values, ", "))
 	case l.Together:
 		return fmt.Sprintf("the loop looks at several jobs together, and a rule for one status would lead the other jobs, too: by hand, %s", byHand(row, f))

@@ -145,7 +145,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	follow := func(of job) [][]route {
 		narrow := r.narrowJob(answer, s, of, nil)
 		found := follows.follow(narrow)
-		if means := s.meaning(r.judges, of[0].text); r.bounds != nil && (means == MeansRunning || means == MeansEnding || means == MeansUnknown) {
+		if r.bounds != nil && r.mayStillRun(s, of[0].text) {
 			follows.noteLate(found, narrow, func() []typecheck.Env { return c.firstEnvs(l, r.Poll) })
 		}
 		return [][]route{found}
@@ -171,7 +171,8 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	routes := r.routes
 	stays, leaves, differs := false, false, false
 	// A second member may say where all values lead, or a status of something else than the job.
-	tellsMore := r.startStates() || r.ByName && how == lookAlike || r.change.keeps(s) || slices.ContainsFunc(r.judges, func(j *judge) bool { return len(j.second) > 0 })
+	asksSecond := func(j *judge) bool { return len(j.second) > 0 }
+	tellsMore := r.startStates() || r.ByName && how == lookAlike || r.change.keeps(s) || slices.ContainsFunc(r.judges, asksSecond)
 	for _, value := range s.values {
 		end := endOf(routes[value])
 		stays, leaves = stays || r.taken[value] != nil || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
@@ -252,6 +253,11 @@ func (r *reading) nameChosen(s *status) {
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
 }
 
+// mayStillRun tells whether a status is that of a job that runs, ends or nobody knows.
+func (r *reading) mayStillRun(s *status, value string) bool {
+	return slices.Contains([]Meaning{MeansRunning, MeansEnding, MeansUnknown}, s.meaning(r.judges, value))
+}
+
 // startedFirst are some statuses, those first by which a job is judged that the machine starts: the
 // State of a function says nothing of an update, unlike its LastUpdateStatus.
 func (c *checker) startedFirst(r *reading, all []*status) []*status {
@@ -311,7 +317,9 @@ func (c *checker) newRouter(r *reading) *router {
 	starts := func(s *asl.State) bool {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
 	}
-	return &router{usual: map[string]bool{}, byName: r.ByName, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts}
+	return &router{
+		usual: map[string]bool{}, byName: r.ByName, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts,
+	}
 }
 
 // judgesOf returns those who judge a status: the jobs that the machine starts, if

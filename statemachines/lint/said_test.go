@@ -18,7 +18,7 @@ func TestParseSaid(t *testing.T) {
 	for text, want := range map[string]string{
 		"done":                      `"done" must be STATUS=MEANING, such as done=success`,
 		"=success":                  `"=success" must be STATUS=MEANING, such as done=success`,
-		"done=sucess":               `"sucess" of status "done" must be success, failure or running (did you mean "success"?)`,
+		"done=succes":               `"succes" of status "done" must be success, failure or running (did you mean "success"?)`,
 		"done=success,done=failure": `status "done" is success and failure: say one of them`,
 	} {
 		_, err := lint.ParseSaid(text)

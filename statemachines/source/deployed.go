@@ -43,7 +43,8 @@ func (d *Definition) warnOfPlaceholders() {
 			continue
 		}
 		told[form.Name] = true
-		p := d.text.problem(form.Start, "", fmt.Sprintf("AWS has the text \"${%s}\" as it stands: if a deployment should put a value in for it, it has not", form.Name))
+		p := d.text.problem(form.Start, "", fmt.Sprintf("AWS has the text \"${%s}\" as it stands: "+
+			"if a deployment should put a value in for it, it has not", form.Name))
 		p.Severity = diag.Warning
 		d.Problems = append(d.Problems, p)
 	}

@@ -184,7 +184,7 @@ func brokenSign(line []byte) int {
 			if strings.IndexByte(shownSign(line[at:min(len(line), at+maxExpression)]), quote) >= 0 {
 				return at
 			}
-		case len(before) == 0 || bytes.IndexByte([]byte(":-?,[{}"), before[len(before)-1]) >= 0:
+		case len(before) == 0 || strings.IndexByte(":-?,[{}", before[len(before)-1]) >= 0:
 			return at
 		}
 	}
@@ -198,7 +198,7 @@ func openQuote(line []byte) byte {
 		switch {
 		case c == open:
 			open = 0
-		case open == 0 && (c == '"' || c == '\'' && (i == 0 || bytes.IndexByte([]byte(" \t:-,[{"), line[i-1]) >= 0)):
+		case open == 0 && (c == '"' || c == '\'' && (i == 0 || strings.IndexByte(" \t:-,[{", line[i-1]) >= 0)):
 			open = c
 		}
 	}
@@ -267,8 +267,8 @@ var tokenForm = sync.OnceValue(func() *regexp.Regexp {
 
 func refuseToken(f *file, at int, token string) *Definition {
 	command := "sed 's/" + token + "/VALUE/' " + nameInCommand(f)
-	if strings.HasPrefix(token, "$") {
-		command = strings.TrimPrefix(token, "$") + "=VALUE envsubst < " + nameInCommand(f)
+	if name, ok := strings.CutPrefix(token, "$"); ok {
+		command = name + "=VALUE envsubst < " + nameInCommand(f)
 	}
 	return refuse(f, at, fmt.Sprintf("%s is no JSON: a program puts a value in for it, so this file is not checked. Put the value in first: %s | jobpoller lint -",
 		token, command))

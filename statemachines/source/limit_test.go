@@ -137,10 +137,10 @@ func readWithin(t *testing.T, name string, text []byte) {
 
 // Little text does not stand for much work or memory.
 func TestMultipliers(t *testing.T) { //nolint:paralleltest // it measures the process
-	for name, text := range multipliers() {
+	for name, text := range multipliers() { //nolint:paralleltest // it measures the process
 		require.LessOrEqual(t, len(text), mostBytes, name)
 		for _, file := range []string{"a.yml", "a.json"} {
-			t.Run(name+" "+file, func(t *testing.T) { //nolint:paralleltest // it measures the process
+			t.Run(name+" "+file, func(t *testing.T) {
 				readWithin(t, file, []byte(text))
 			})
 		}

@@ -22,8 +22,7 @@ func (d *document) nearestName() string {
 	if d.address != "" {
 		return d.address
 	}
-	for i := len(d.path) - 1; i >= 0; i-- {
-		s := d.path[i]
+	for i, s := range slices.Backward(d.path) {
 		for _, name := range nameMembers {
 			if text := s.in.get(name); isName(text) {
 				return text.text

@@ -19,7 +19,8 @@ var tools = []tool{
 	{[]string{"aws-cdk-lib", "aws_cdk", "awscdk", "@aws-cdk/", "software.amazon.awscdk"}, "an app of the CDK", "Run cdk synth, then jobpoller lint cdk.out"},
 	{[]string{"@pulumi/", "pulumi_aws", "pulumi/pulumi"}, "a program of Pulumi", "Run pulumi preview --json > preview.json, then jobpoller lint preview.json"},
 	{
-		[]string{"@serverless/typescript", "frameworkVersion", serverlessPlugin}, "a configuration of the Serverless Framework",
+		[]string{"@serverless/typescript", "frameworkVersion", serverlessPlugin},
+		"a configuration of the Serverless Framework",
 		"Run serverless package, then jobpoller lint .serverless/cloudformation-template-update-stack.json",
 	},
 	{[]string{"sst.config", "$config("}, "a program of SST", "Deploy it, then pass the answer of aws stepfunctions describe-state-machine"},

@@ -93,12 +93,12 @@ func (r *variables) machine(m member) *Definition {
 		r.explain(reader, at, pointer)
 		return d
 	}
-	r.readDefinition(reader, definition, at, pointer)
+	r.readDefinition(reader, definition, pointer)
 	return d
 }
 
 // readDefinition reads a definition, which may stand in a file of its own.
-func (r *variables) readDefinition(reader *machineReader, definition, at *value, pointer string) {
+func (r *variables) readDefinition(reader *machineReader, definition *value, pointer string) {
 	d, f := reader.d, definition.in.file
 	if f != r.file {
 		d.File, d.Template, d.YAML = f.name, r.file.name, isYAML(f.name, f.bytes)
@@ -106,7 +106,8 @@ func (r *variables) readDefinition(reader *machineReader, definition, at *value,
 	}
 	if definition.kind == jsontree.String {
 		d.Form, d.writing = FormText, writingOf(definition)
-		reader.report(diag.Error, definition, pointer, "%s makes JSON of the definition, so AWS gets a string here: write the definition as an object", serverlessPlugin)
+		reader.report(diag.Error, definition, pointer, "%s makes JSON of the definition, so AWS gets a string here: "+
+			"write the definition as an object", serverlessPlugin)
 		reader.text(definition, definition.chars(), pointer)
 		return
 	}

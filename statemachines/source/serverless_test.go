@@ -111,19 +111,23 @@ func TestServerlessMachines(t *testing.T) {
 		{"below stepFunctions", map[string]string{"serverless.yml": "stepFunctions:\n  m:\n    definition:" + in(6)}, []string{"serverless.yml#m  serverless.yml:6:36 error"}},
 		{"a file", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(a/m.yml)}\n", "a/m.yml": flow}, []string{"serverless.yml#m  a/m.yml:3:30 error"}},
 		{
-			"JSON of a file", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(m.json)}\n", "m.json": `{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true, "Wrong": 1}}}`},
+			"JSON of a file",
+			map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: ${file(m.json)}\n", "m.json": `{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true, "Wrong": 1}}}`},
 			[]string{"serverless.yml#m  m.json:1:64 error"},
 		},
 		{
-			"all machines in a file", map[string]string{"serverless.yml": "stepFunctions: ${file(all.yml):a.b}\n", "all.yml": "a:\n  b:\n    stateMachines:\n      m: {definition: {StartAt: A, States: {A: {Type: Pass, End: true, Wrong: 1}}}}\n"},
+			"all machines in a file",
+			map[string]string{"serverless.yml": "stepFunctions: ${file(all.yml):a.b}\n", "all.yml": "a:\n  b:\n    stateMachines:\n      m: {definition: {StartAt: A, States: {A: {Type: Pass, End: true, Wrong: 1}}}}\n"},
 			[]string{"serverless.yml#m  all.yml:4:72 error"},
 		},
 		{
-			"a machine in a file", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m: ${file(m.yml)}\n", "m.yml": "name: x\ntype: STANDARD\ndefinition:" + in(2)},
+			"a machine in a file",
+			map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m: ${file(m.yml)}\n", "m.yml": "name: x\ntype: STANDARD\ndefinition:" + in(2)},
 			[]string{"serverless.yml#m STANDARD m.yml:6:32 error"},
 		},
 		{
-			"lists", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    - ${file(a.yml)}\n    - n:\n        definition:" + in(10), "a.yml": "m:\n  definition:" + in(4)},
+			"lists",
+			map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    - ${file(a.yml)}\n    - n:\n        definition:" + in(10), "a.yml": "m:\n  definition:" + in(4)},
 			[]string{"serverless.yml#m  a.yml:5:34 error", "serverless.yml#n  serverless.yml:8:40 error"},
 		},
 		{
@@ -132,11 +136,13 @@ func TestServerlessMachines(t *testing.T) {
 			}, []string{"serverless.yml#m  serverless.yml:6:17 error"},
 		},
 		{
-			"resources beside", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition:" + in(8) + "\nresources:\n  Resources:\n    N: {Type: 'AWS::StepFunctions::StateMachine', Properties: {Definition: {StartAt: A, States: {A: {Type: Pass, End: true, Wrong: 1}}}}}\n"},
+			"resources beside",
+			map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition:" + in(8) + "\nresources:\n  Resources:\n    N: {Type: 'AWS::StepFunctions::StateMachine', Properties: {Definition: {StartAt: A, States: {A: {Type: Pass, End: true, Wrong: 1}}}}}\n"},
 			[]string{"serverless.yml#m  serverless.yml:7:38 error", "serverless.yml#N  serverless.yml:11:125 error"},
 		},
 		{
-			"lists of which two are not known", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    - ${file(a.js)}\n    - n:\n        definition:" + in(10) + "\n    - ${ssm:/m}\n"},
+			"lists of which two are not known",
+			map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    - ${file(a.js)}\n    - n:\n        definition:" + in(10) + "\n    - ${ssm:/m}\n"},
 			[]string{"serverless.yml#/stepFunctions/stateMachines/0  serverless.yml:3:7 warning", "serverless.yml#n  serverless.yml:8:40 error", "serverless.yml#/stepFunctions/stateMachines/2  serverless.yml:10:7 warning"},
 		},
 		{"a text", map[string]string{"serverless.yml": "stepFunctions:\n  stateMachines:\n    m:\n      definition: '{\"StartAt\": \"A\", \"States\": {\"A\": {\"Type\": \"Succeed\"}}}'\n"}, []string{"serverless.yml#m  serverless.yml:4:19 error"}},
@@ -187,7 +193,8 @@ func TestMachinesOfSharedFiles(t *testing.T) {
 			}, []string{"serverless.yml#m"},
 		},
 		{
-			"a value of a definition", map[string]string{"x.json": `[{"name": "x", "definition": {"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": "${file(m.yml):States.A.Seconds}", "End": true}}}}]`, "m.yml": machine},
+			"a value of a definition",
+			map[string]string{"x.json": `[{"name": "x", "definition": {"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": "${file(m.yml):States.A.Seconds}", "End": true}}}}]`, "m.yml": machine},
 			[]string{"m.yml", "x.json#x"},
 		},
 	}
@@ -206,7 +213,7 @@ func TestMachinesOfSharedFiles(t *testing.T) {
 }
 
 // A file in the working directory is read, also where serverless.yml has an absolute name.
-func TestFilesOfTheWorkingDirectory(t *testing.T) { //nolint:paralleltest // it changes the working directory
+func TestFilesOfTheWorkingDirectory(t *testing.T) {
 	top := t.TempDir()
 	for name, text := range map[string]string{
 		"work/svc/serverless.yml": "stepFunctions: {stateMachines: {m: {definition: \"${file(../m.yml)}\"}, n: {definition: \"${file(../../n.yml)}\"}}}\n",

@@ -39,7 +39,9 @@ func (t *template) machines(resources *value, pointer string) []*Definition {
 
 // machine reads the definition of a resource.
 func (t *template) machine(resource member, pointer string) *Definition {
-	d := &Definition{Name: t.file.name + "#" + resource.name.text, ID: resource.name.text, File: t.file.name, YAML: t.yaml, Copied: t.copied, origin: t, pointer: pointer}
+	d := &Definition{
+		Name: t.file.name + "#" + resource.name.text, ID: resource.name.text, File: t.file.name, YAML: t.yaml, Copied: t.copied, origin: t, pointer: pointer,
+	}
 	properties := resource.value.get("Properties")
 	pointer += "/Properties"
 	r := &resolver{root: t.root, given: t.value, unresolved: t.Unresolved, made: map[*value]*value{}}

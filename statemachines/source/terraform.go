@@ -70,12 +70,6 @@ func (m *modules) Modules(folder string) ([]string, error) {
 	return names, nil
 }
 
-// inProject tells whether a file or folder is in the root module's folder or in the
-// working directory.
-func (m *modules) inProject(name string) bool {
-	return name == m.root || inside(m.root, name) || isInWorkingDirectory(name)
-}
-
 // Read implements terraform.Files.
 func (m *modules) Read(name string) ([]byte, error) {
 	if f := m.texts[name]; f != nil && f.bytes != nil {
@@ -99,14 +93,6 @@ func (m *modules) Read(name string) ([]byte, error) {
 	return text, nil
 }
 
-// fileOf is a file that was read.
-func (m *modules) fileOf(name string) *file {
-	if m.texts[name] == nil {
-		m.texts[name] = &file{name: name}
-	}
-	return m.texts[name]
-}
-
 // Variable implements terraform.Files.
 func (m *modules) Variable(name string) (string, bool) { return m.value(name) }
 
@@ -117,6 +103,20 @@ func (m *modules) Decode(text []byte, yaml bool) (*terraform.Data, error) {
 		return nil, problems
 	}
 	return (&dataMaker{made: map[*value]*terraform.Data{}}).data(root), nil
+}
+
+// inProject tells whether a file or folder is in the root module's folder or in the
+// working directory.
+func (m *modules) inProject(name string) bool {
+	return name == m.root || inside(m.root, name) || isInWorkingDirectory(name)
+}
+
+// fileOf is a file that was read.
+func (m *modules) fileOf(name string) *file {
+	if m.texts[name] == nil {
+		m.texts[name] = &file{name: name}
+	}
+	return m.texts[name]
 }
 
 // dataMaker makes values of Terraform's of those of JSON and YAML. They share what those

@@ -248,7 +248,8 @@ func TestTerraformMessages(t *testing.T) {
 		"a directive":       {map[string]string{"main.tf": moduleText("<<EOF\n{\"StartAt\": \"{%{'a': 1}%}\"}\nEOF")}, diag.Error, "main.tf:3:14", `"{%%{"`},
 		"a broken template": {map[string]string{"main.tf": moduleText(`templatefile("t", {})`), "t": "{\n\"a\": \"${\"\n}"}, diag.Error, "t:2:", "Terraform cannot read this"},
 		"a directive in a file": {map[string]string{
-			"main.tf": moduleText(`templatefile("t", {})`), "t": "{\n\"a\": \"{%{'a': 1}%}\"\n}"}, diag.Error, "t:2:7", `"{%%{"`},
+			"main.tf": moduleText(`templatefile("t", {})`), "t": "{\n\"a\": \"{%{'a': 1}%}\"\n}",
+		}, diag.Error, "t:2:7", `"{%%{"`},
 		"no such file":       {map[string]string{"main.tf": moduleText(`file("none.json")`)}, diag.Warning, "main.tf:2:16", "none.json"},
 		"a file elsewhere":   {map[string]string{"main.tf": moduleText(`file("../../none.json")`)}, diag.Warning, "main.tf:2:16", "lies outside"},
 		"broken JSON syntax": {map[string]string{"main.tf.json": "{\"resource\": {\"aws_sfn_state_machine\": }}"}, diag.Error, "main.tf.json:1:40", "Terraform cannot read this"},

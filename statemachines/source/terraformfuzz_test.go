@@ -64,8 +64,8 @@ func growing() map[string]string {
 }
 
 // TestTerraformGrowth: modules that say much in few bytes are read in little time and memory.
-func TestTerraformGrowth(t *testing.T) {
-	for name, text := range growing() {
+func TestTerraformGrowth(t *testing.T) { //nolint:paralleltest // it measures the process
+	for name, text := range growing() { //nolint:paralleltest // it measures the process
 		t.Run(name, func(t *testing.T) {
 			requireCheap(t, text, "%{ for x in a }${a}${templatefile(\"t\", {a = a})}%{ endfor }", "main.tf")
 		})

@@ -60,7 +60,8 @@ func (w *moduleWriter) tellUnknown(machine terraform.Machine, source string) {
 		return // which says why
 	}
 	p := w.fileOf(machine.At.File).problem(machine.At.From, "", fmt.Sprintf("the definition of %s is not checked: only Terraform knows %s. "+
-		"Check its plan (terraform show -json PLAN >plan.json; jobpoller lint plan.json), or the state machine that is deployed, by its ARN", machine.Address, source))
+		"Check its plan (terraform show -json PLAN >plan.json; jobpoller lint plan.json), "+
+		"or the state machine that is deployed, by its ARN", machine.Address, source))
 	p.Severity = diag.Note
 	w.d.Problems = append(w.d.Problems, p)
 }

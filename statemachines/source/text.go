@@ -181,7 +181,8 @@ func (w *writer) put(s string, origin int) {
 	if s == "" {
 		return
 	}
-	if last := len(w.out.spans) - 1; last < 0 || w.out.spans[last].exact || w.out.spans[last].origin != origin || w.out.spans[last].end > 0 || w.out.spans[last].file != w.from {
+	last := len(w.out.spans) - 1
+	if last < 0 || w.out.spans[last].exact || w.out.spans[last].origin != origin || w.out.spans[last].end > 0 || w.out.spans[last].file != w.from {
 		w.out.spans = append(w.out.spans, span{at: len(w.out.bytes), origin: origin, file: w.from})
 	}
 	w.out.bytes = append(w.out.bytes, s...)

@@ -275,7 +275,7 @@ func (r *variables) alternative(text string, at *value) (found *value, known boo
 	kind, name, _ := strings.Cut(text, ":")
 	switch {
 	case strings.HasPrefix(text, "file("):
-		return r.fromFile(text, at)
+		return r.fromFile(text)
 	case kind == "self" && r.root != nil:
 		return r.follow(r.root, name), true
 	case kind == "opt":
@@ -311,7 +311,7 @@ func (r *variables) follow(v *value, at string) *value {
 var fileForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^file\(\s*([^()]*?)\s*\)(?::(.*))?$`) })
 
 // fromFile returns the value of a variable that names a file.
-func (r *variables) fromFile(text string, at *value) (found *value, known bool) {
+func (r *variables) fromFile(text string) (found *value, known bool) {
 	form := fileForm().FindStringSubmatch(text)
 	if form == nil {
 		return nil, false

@@ -47,6 +47,14 @@ func (o Sample) Of(s *catalog.Shape) any {
 	return o.value(s, s.Name, o.Has, deepest)
 }
 
+// Complete adds to a value of the shape what it lacks.
+func (o Sample) Complete(value any, s *catalog.Shape) any {
+	if object, is := value.(map[string]any); is && s != nil && s.Type == catalog.Structure {
+		o.addEmpty(object, s)
+	}
+	return o.complete(value, s, o.Has, deepest)
+}
+
 // addEmpty adds the empty lists that the structure lacks.
 func (o Sample) addEmpty(to map[string]any, s *catalog.Shape) map[string]any {
 	for _, name := range o.Empty {
@@ -55,14 +63,6 @@ func (o Sample) addEmpty(to map[string]any, s *catalog.Shape) map[string]any {
 		}
 	}
 	return to
-}
-
-// Complete adds to a value of the shape what it lacks.
-func (o Sample) Complete(value any, s *catalog.Shape) any {
-	if object, is := value.(map[string]any); is && s != nil && s.Type == catalog.Structure {
-		o.addEmpty(object, s)
-	}
-	return o.complete(value, s, o.Has, deepest)
 }
 
 // Arguments are arguments of an operation that have what its model requires, in the

@@ -26,22 +26,32 @@ var catalogJobSuites = []suite{
 
 // rowOfJobs is what the suite reads of a job in sources/jobs.json.
 type rowOfJobs struct {
-	Service, Start, Describe  string
-	Arguments                 map[string]string
-	Status                    string
-	Success, Failure, Running []string
-	Documented                bool
-	Acceptors                 []struct {
+	Service    string            `json:"service"`
+	Start      string            `json:"start"`
+	Describe   string            `json:"describe"`
+	Arguments  map[string]string `json:"arguments"`
+	Status     string            `json:"status"`
+	Success    []string          `json:"success"`
+	Failure    []string          `json:"failure"`
+	Running    []string          `json:"running"`
+	Documented bool              `json:"documented"`
+	Acceptors  []struct {
 		Matcher struct {
-			Output struct{ Path, Expected, Comparator string }
-		}
-	}
+			Output struct {
+				Path       string `json:"path"`
+				Expected   string `json:"expected"`
+				Comparator string `json:"comparator"`
+			} `json:"output"`
+		} `json:"matcher"`
+	} `json:"acceptors"`
 	Stop *struct {
-		Operation string
-		Arguments map[string]string
-		Statuses  []string
-	}
-	StartTime, EndTime, TimesSource string
+		Operation string            `json:"operation"`
+		Arguments map[string]string `json:"arguments"`
+		Statuses  []string          `json:"statuses"`
+	} `json:"stop"`
+	StartTime   string `json:"startTime"`
+	EndTime     string `json:"endTime"`
+	TimesSource string `json:"timesSource"`
 }
 
 // jobChecks are the cases of each job. The operations are nil if the model lacks them.

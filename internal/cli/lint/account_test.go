@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -40,6 +41,34 @@ func newDeployment(t *testing.T) *deployment {
 	return d
 }
 
+// Do answers the requests of the command.
+func (d *deployment) Do(r *http.Request) (*http.Response, error) {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	d.calls[operation] = append(d.calls[operation], time.Now())
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var input struct {
+		StateMachineArn string `json:"stateMachineArn"`
+	}
+	if err := json.Unmarshal(text, &input); err != nil {
+		return nil, err
+	}
+	if r.Context().Err() != nil {
+		return nil, r.Context().Err()
+	}
+	if d.refuse != nil {
+		if answer := d.refuse(operation, input.StateMachineArn); answer != nil {
+			return answer, nil
+		}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
 // ask sends a request to the server in a region.
 func (d *deployment) ask(region, operation string, input map[string]any) map[string]any {
 	d.t.Helper()
@@ -60,36 +89,8 @@ func (d *deployment) ask(region, operation string, input map[string]any) map[str
 func (d *deployment) create(region, name, definition string, more map[string]any) string {
 	d.t.Helper()
 	input := map[string]any{"name": name, "definition": definition, "roleArn": "arn:aws:iam::123456789012:role/r"}
-	for key, value := range more {
-		input[key] = value
-	}
+	maps.Copy(input, more)
 	return d.ask(region, "CreateStateMachine", input)["stateMachineArn"].(string)
-}
-
-// Do answers the requests of the command.
-func (d *deployment) Do(r *http.Request) (*http.Response, error) {
-	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	d.calls[operation] = append(d.calls[operation], time.Now())
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	var input struct{ StateMachineArn string }
-	if err := json.Unmarshal(text, &input); err != nil {
-		return nil, err
-	}
-	if r.Context().Err() != nil {
-		return nil, r.Context().Err()
-	}
-	if d.refuse != nil {
-		if answer := d.refuse(operation, input.StateMachineArn); answer != nil {
-			return answer, nil
-		}
-	}
-	r.Body = io.NopCloser(bytes.NewReader(text))
-	w := httptest.NewRecorder()
-	d.handler.ServeHTTP(w, r)
-	return w.Result(), nil
 }
 
 // refusal is an error of the service.

@@ -275,12 +275,21 @@ func TestRowsThatAWSTestsOtherwise(t *testing.T) {
 		change        map[string]any
 		want          string
 	}{
-		{"CANCELLED", "Done?", map[string]any{"nextState": "Keep"},
-			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests status CANCELLED otherwise: here it leads to "Keep"; by the table of the loop it leads to "Wait"`},
-		{"SUCCEEDED", "Done?", map[string]any{"nextState": "Query"},
-			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests status SUCCEEDED otherwise: here it leads to "Query"; by the table of the loop it leads to "Keep"`},
-		{trial.UnknownValue, "Done?", map[string]any{"nextState": nil, "status": "FAILED", "error": "States.Runtime", "cause": "so"},
-			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests any other status otherwise: here it FAILED with States.Runtime (so); by the table of the loop it leads to "Wait"`},
+		{
+			"CANCELLED", "Done?",
+			map[string]any{"nextState": "Keep"},
+			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests status CANCELLED otherwise: here it leads to "Keep"; by the table of the loop it leads to "Wait"`,
+		},
+		{
+			"SUCCEEDED", "Done?",
+			map[string]any{"nextState": "Query"},
+			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests status SUCCEEDED otherwise: here it leads to "Query"; by the table of the loop it leads to "Keep"`,
+		},
+		{
+			trial.UnknownValue, "Done?",
+			map[string]any{"nextState": nil, "status": "FAILED", "error": "States.Runtime", "cause": "so"},
+			`10:4: /States/Each/ItemProcessor/States/Done?: AWS tests any other status otherwise: here it FAILED with States.Runtime (so); by the table of the loop it leads to "Wait"`,
+		},
 	} {
 		service := &testStateService{t: t, m: m, tested: map[string]bool{}, change: func(state, input string, answer map[string]any) {
 			if state == c.state && strings.Contains(input, `"`+c.status+`"`) {

@@ -38,7 +38,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	report := func(f lint.Finding) {
 		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || unchecked || slices.Contains(o.only, f.Rule) {
 			found = append(found, Finding{
-				file: cmp.Or(f.Problem.File, d.File), machine: d.ID, weight: d.Weight, unchecked: unchecked, Rule: f.Rule, Problem: f.Problem, body: f,
+				file: cmp.Or(f.File, d.File), machine: d.ID, weight: d.Weight, unchecked: unchecked, Rule: f.Rule, Problem: f.Problem, body: f,
 			})
 		}
 	}

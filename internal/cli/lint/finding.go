@@ -59,15 +59,15 @@ func (f Finding) Place() string {
 	return f.file
 }
 
-// isFile tells whether the finding is in a file.
-func (f Finding) isFile() bool { return f.file != source.Stdin && !source.IsARN(f.file) }
-
 // Message is what the finding says, without its place and severity.
 func (f Finding) Message() string {
 	p := f.Problem
 	p.Line, p.Severity, p.Pointer = 0, diag.Error, ""
 	return p.String()
 }
+
+// isFile tells whether the finding is in a file.
+func (f Finding) isFile() bool { return f.file != source.Stdin && !source.IsARN(f.file) }
 
 // pointer is where the finding is in the definition, behind the state machine of a
 // template that it is of.

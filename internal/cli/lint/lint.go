@@ -89,16 +89,19 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
   jobpoller lint --baseline lint.json --update-baseline statemachines/*.asl.json
   jobpoller lint arn:aws:states:us-east-1:123456789012:stateMachine:nightly
   jobpoller lint --account --region us-east-1 --region eu-west-1 --keep account.jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && !o.rules && !o.account {
-				return kit.Usage("lint needs a file, the ARN of a state machine, \"-\" for standard input, or --account")
-			}
-			return nil
-		},
+		Args: func(_ *cobra.Command, args []string) error { return o.needName(args) },
 		RunE: func(c *cobra.Command, args []string) error { return runLint(c, args, o) },
 	}
 	o.addTo(c)
 	return c
+}
+
+// needName refuses a command that names nothing to check.
+func (o *options) needName(args []string) error {
+	if len(args) == 0 && !o.rules && !o.account {
+		return kit.Usage("lint needs a file, the ARN of a state machine, \"-\" for standard input, or --account")
+	}
+	return nil
 }
 
 // addTo gives the command its flags.
@@ -112,7 +115,8 @@ func (o *options) addTo(c *cobra.Command) {
 	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
 	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
 	kit.SetOwn(c, "aws")
-	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run, and each row of the loops' tables, with TestState; Tasks call nothing (with --aws)")
+	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run, and each row of the loops' tables, "+
+		"with TestState; Tasks call nothing (with --aws)")
 	f.StringVar(&o.inputFile, "input", "", "`INPUT` of the simulated run, instead of one that is drawn: JSON, a file, or - (with --test-states)")
 	f.BoolVar(&o.account, "account", false, "lint all state machines of the AWS account: this CALLS AWS, and changes nothing there")
 	f.StringArrayVar(&o.regions, "region", nil, "`REGION` of AWS, instead of the configured one; repeatable with --account")
@@ -227,11 +231,11 @@ func (l *linted) tellPassed() string {
 }
 
 // lintAll lints the account, or what the names give.
-func (o options) lintAll(c *cobra.Command, names []string) (*linted, error) {
+func (o *options) lintAll(c *cobra.Command, names []string) (*linted, error) {
 	if o.account {
-		return lintAccount(c, o)
+		return lintAccount(c, *o)
 	}
-	return lintFiles(c, names, o)
+	return lintFiles(c, names, *o)
 }
 
 // lintFiles reads the files that the names match.

@@ -173,7 +173,8 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 
 func newLoopRow(r *lint.Row) loopRow {
 	row := loopRow{
-		Values: r.Values, Meaning: string(r.Meaning), MeaningBy: r.By, Either: r.Either, Compared: r.Compared, Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Mixed: r.Mixed,
+		Values: r.Values, Meaning: string(r.Meaning), MeaningBy: r.By, Either: r.Either, Compared: r.Compared,
+		Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Mixed: r.Mixed,
 		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
 		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),
@@ -227,7 +228,7 @@ func printRankedLoops(c *cobra.Command, o options) error {
 		m, err := kit.ParseMachine(d)
 		if err != nil {
 			problems = append(problems, err)
-			return nil //nolint:nilerr // the others are read, and the command ends with it
+			return nil
 		}
 		r.add(d, m.StateMachine, lint.Options{Express: d.Type == asl.Express})
 		return nil

@@ -30,30 +30,11 @@ type rankedLoop struct {
 // noFinding is behind all severities.
 const noFinding = diag.Note + 1
 
-// add adds the loops of a definition. A nil ranking takes none.
-func (r *ranking) add(d *source.Definition, m *asl.StateMachine, o lint.Options) {
-	if r == nil {
-		return
-	}
-	for _, l := range lint.Loops(m, o) {
-		one := rankedLoop{name: d.Name, loop: l, out: newPollLoop(d, &l), worst: worstOf(&l)}
-		one.rules = append(one.rules, one.out.Rules...)
-		for _, row := range l.Rows {
-			if row.Rule != "" {
-				one.rules = append(one.rules, row.Rule)
-			}
-		}
-		slices.Sort(one.rules)
-		one.rules = slices.Compact(one.rules)
-		r.loops = append(r.loops, one)
-	}
-}
-
 // worstOf is the severity of the worst that was found in a loop.
 func worstOf(l *lint.Loop) diag.Severity {
 	worst := noFinding
 	for _, f := range l.Findings {
-		worst = min(worst, f.Problem.Severity)
+		worst = min(worst, f.Severity)
 	}
 	for _, row := range l.Rows {
 		if row.Rule != "" {
@@ -61,13 +42,6 @@ func worstOf(l *lint.Loop) diag.Severity {
 		}
 	}
 	return worst
-}
-
-// sort puts the loops into their order.
-func (r *ranking) sort() {
-	slices.SortStableFunc(r.loops, func(a, b rankedLoop) int {
-		return cmp.Or(cmp.Compare(a.worst, b.worst), cmp.Compare(b.out.USDPerDay, a.out.USDPerDay), cmp.Compare(a.name, b.name))
-	})
 }
 
 // String is a line for each loop.
@@ -94,6 +68,32 @@ func (r *ranking) String() string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// add adds the loops of a definition. A nil ranking takes none.
+func (r *ranking) add(d *source.Definition, m *asl.StateMachine, o lint.Options) {
+	if r == nil {
+		return
+	}
+	for _, l := range lint.Loops(m, o) {
+		one := rankedLoop{name: d.Name, loop: l, out: newPollLoop(d, &l), worst: worstOf(&l)}
+		one.rules = append(one.rules, one.out.Rules...)
+		for _, row := range l.Rows {
+			if row.Rule != "" {
+				one.rules = append(one.rules, row.Rule)
+			}
+		}
+		slices.Sort(one.rules)
+		one.rules = slices.Compact(one.rules)
+		r.loops = append(r.loops, one)
+	}
+}
+
+// sort puts the loops into their order.
+func (r *ranking) sort() {
+	slices.SortStableFunc(r.loops, func(a, b rankedLoop) int {
+		return cmp.Or(cmp.Compare(a.worst, b.worst), cmp.Compare(b.out.USDPerDay, a.out.USDPerDay), cmp.Compare(a.name, b.name))
+	})
 }
 
 // cost is that of a day of polling; nothing where it is not known.

@@ -11,6 +11,7 @@ import (
 
 // Where all is found, the list of what was not is there, and empty: with what the model requires alone, too.
 func TestListsOfWhatWasNotFoundAreEmpty(t *testing.T) {
+	t.Parallel()
 	for resource, want := range map[string]string{
 		"ecs:describeTasks":        `"Failures": []`,
 		"codebuild:batchGetBuilds": `"BuildsNotFound": []`,
