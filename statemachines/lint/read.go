@@ -169,15 +169,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 		}
 	}
 	routes := r.routes
-	stays, leaves, differs := false, false, false
-	// A second member may say where all values lead, or a status of something else than the job.
-	asksSecond := func(j *judge) bool { return len(j.second) > 0 }
-	tellsMore := r.startStates() || r.ByName && how == lookAlike || r.change.keeps(s) || slices.ContainsFunc(r.judges, asksSecond)
-	for _, value := range s.values {
-		end := endOf(routes[value])
-		stays, leaves = stays || r.taken[value] != nil || end == PollsOn || end == NextJob || tellsMore && mayPollOn(routes[value]), leaves || end != PollsOn
-		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
-	}
+	stays, leaves, differs := r.compareRoutes(s, how)
 	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !leaves && !stays {
 		return false
 	}
@@ -251,6 +243,21 @@ func (r *reading) nameChosen(s *status) {
 	r.spelled = maps.Clone(r.named)
 	nameByPattern(expressions, s.values, r.named)
 	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
+}
+
+// compareRoutes tells whether a value of a status may stay in the loop, whether one may leave it, and whether one leads
+// elsewhere than a value that nobody knows.
+func (r *reading) compareRoutes(s *status, how manner) (stays, leaves, differs bool) {
+	// A second member may say where all values lead, or a status of something else than the job.
+	asksSecond := func(j *judge) bool { return len(j.second) > 0 }
+	tellsMore := r.startStates() || r.ByName && how == lookAlike || r.change.keeps(s) || slices.ContainsFunc(r.judges, asksSecond)
+	for _, value := range s.values {
+		end := endOf(r.routes[value])
+		stays = stays || r.taken[value] != nil || end == PollsOn || end == NextJob || tellsMore && mayPollOn(r.routes[value])
+		leaves = leaves || end != PollsOn
+		differs = differs || pathsOf(r.routes[value]) != pathsOf(r.routes[otherValue])
+	}
+	return stays, leaves, differs
 }
 
 // mayStillRun tells whether a status is that of a job that runs, ends or nobody knows.

@@ -46,7 +46,7 @@ func nameAsked(s *asl.State) (operation, target string) {
 	case r.Service == "http" || r.Service == "apigateway":
 		return r.Service + ":Invoke", strings.TrimSpace(literal("Method") + " " + literal("ApiEndpoint") + literal("Path"))
 	case r.Service == "states":
-		return "states:StartExecution", lastPart(literal("StateMachineArn"))
+		return r.Service + ":StartExecution", lastPart(literal("StateMachineArn"))
 	default:
 		return r.ServiceName() + ":" + javasdk.Capitalize(r.Action), ""
 	}
