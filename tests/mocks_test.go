@@ -24,12 +24,13 @@ const (
 // copyExamples copies the definitions, mocks and requests of docs/example.
 func copyExamples(t *testing.T, to string) {
 	t.Helper()
-	for _, folder := range []string{"", "athena", "sam"} {
-		files, err := filepath.Glob(filepath.Join(examples, folder, "*.json"))
-		require.NoError(t, err)
-		templates, err := filepath.Glob(filepath.Join(examples, folder, "*.yaml"))
-		require.NoError(t, err)
-		files = append(files, templates...)
+	for _, folder := range []string{"", "athena", "batch", "sam", "terraform"} {
+		var files []string
+		for _, end := range []string{".json", ".yaml", ".tf", ".tftpl"} {
+			found, err := filepath.Glob(filepath.Join(examples, folder, "*"+end))
+			require.NoError(t, err)
+			files = append(files, found...)
+		}
 		require.NotEmpty(t, files)
 		require.NoError(t, os.MkdirAll(filepath.Join(to, folder), 0o755))
 		for _, file := range files {
