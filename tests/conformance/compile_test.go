@@ -23,7 +23,9 @@ import (
 var update = flag.Bool("update", false, "write testdata anew")
 
 var compileSuites = []suite{
-	{name: "compile", cases: 3966, run: runCompile},
+	{name: "compile", cases: 3966, run: runCompile, differences: map[string]string{
+		"ecs TasksStopped as variables": "AWS's waiter does not look at exit codes, and lint says so of each loop that does not",
+	}},
 }
 
 var allStrategies = []compile.Strategy{

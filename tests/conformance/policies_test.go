@@ -17,10 +17,19 @@ import (
 // openActions are actions on all resources that know some: the reference marks all of
 // them optional, and which of them a call touches depends on its settings.
 var openActions = []string{
-	"cloudformation:DescribeStacks", "ec2:CancelImportTask", "mediaconvert:CreateJob", "polly:StartSpeechSynthesisTask",
-	"rds:DescribeDBClusterSnapshots", "rds:DescribeDBSnapshots", "rds:DescribeExportTasks", "rds:StartExportTask",
-	"redshift:DescribeClusterSnapshots", "rekognition:StartMediaAnalysisJob", "translate:StartTextTranslationJob",
-	"deadline:BatchGetJob", "glue:BatchGetDataQualityRulesetEvaluationRun", // which the reference does not have yet
+	"account:EnableRegion", "account:GetRegionOptStatus", "cassandra:Create", "cloudformation:DescribeStacks",
+	"controltower:EnableControl", "dms:DescribeReplicationTaskAssessmentRuns", "ec2:CancelExportTask",
+	"ec2:CancelImportTask", "elasticbeanstalk:DescribeEnvironments", "elasticfilesystem:DescribeFileSystems",
+	"es:CreateDomain", "iotsitewise:CreateBulkImportJob", "iotsitewise:DescribeBulkImportJob",
+	"lambda:GetProvisionedConcurrencyConfig", "lambda:PutProvisionedConcurrencyConfig", "lex:DescribeImport",
+	"lex:StartImport", "mediaconvert:CreateJob", "polly:StartSpeechSynthesisTask", "rds:DescribeBlueGreenDeployments",
+	"rds:DescribeDBClusterSnapshots", "rds:DescribeDBClusters", "rds:DescribeDBInstances", "rds:DescribeDBSnapshots",
+	"rds:DescribeExportTasks", "rds:StartExportTask", "redshift:DescribeClusterSnapshots", "redshift:DescribeClusters",
+	"rekognition:StartMediaAnalysisJob", "sagemaker:CreateModelPackage", "translate:CreateParallelData",
+	"translate:GetParallelData", "translate:StartTextTranslationJob",
+	"cassandra:Restore", "cassandra:Select", // on the restored table and the one that it is restored from
+	"deadline:BatchGetJob", "glue:BatchGetDataQualityRulesetEvaluationRun", "mediaconvert:GetJobsQueryResults",
+	"mediaconvert:StartJobsQuery", // which the reference does not have yet
 }
 
 // critical matches ARNs of resources that a policy must name in full, but for the objects
