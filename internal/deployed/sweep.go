@@ -19,7 +19,7 @@ type Sweep struct {
 	Progress func(read, of int)
 }
 
-// Swept is what a sweep has listed.
+// Swept counts the state machines that a sweep has listed.
 type Swept struct {
 	ARNs []string
 	// Deleted is how many were deleted between the list and the reading.

@@ -32,7 +32,7 @@ var (
 const asked = `{"a": {"b": [{"c": 1, "d": "x", "n": {"c": 9}}, {"c": 2, "d": "y"}, {"c": 3}], "c": 8, "e": []},
 	"b": [1, 2, [3, 4]], "a-b": 5, "x y": 6, "s": "t", "z": null, "0": "zero", "it's": 7, "é:1": {"b": [{"c": 4}]}}`
 
-// answer is what Jayway's library makes of a path.
+// answer is the result of a path by Jayway's library.
 type answer struct {
 	Refused  string `json:"refused"`
 	Failed   string `json:"failed"`

@@ -60,7 +60,7 @@ func (e *ExpressError) Error() string {
 	return fmt.Sprintf("%q is an Express execution: Step Functions keeps no history of it. Pass the file of its log: --durations FILE", e.ARN)
 }
 
-// The kinds of what ARNs name.
+// The kinds of things that ARNs name.
 const (
 	machineKind   = "stateMachine"
 	executionKind = "execution"

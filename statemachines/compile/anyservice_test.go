@@ -45,7 +45,7 @@ func compiledTask(t *testing.T, w *pollcore.Waiter, op *catalog.Operation, s com
 	return string(text)
 }
 
-// A waiter polls an operation of a service of which the catalogue knows no waiter or job.
+// A waiter polls a service for which the catalogue has no waiter or job.
 // The names are those of the Step Functions developer guide, and the actions those of the
 // Service Authorization Reference.
 func TestOperationsOutsideTheCatalogue(t *testing.T) {

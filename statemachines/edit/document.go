@@ -181,7 +181,7 @@ func (d *document) check(at string, n *node) error {
 	return nil
 }
 
-// elsewhere is what gives a value that stands at another place than what it is in.
+// elsewhere is a function or a variable that gives a value from another place of the file.
 func (d *document) elsewhere(n *node) string {
 	if d.writing.HCL {
 		return "an expression"

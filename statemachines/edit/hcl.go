@@ -112,7 +112,7 @@ func (p *pen) member(name, value string) string {
 	return key + colon + value
 }
 
-// separator is what stands behind a member or an item that another follows on a line of its
+// separator stands behind a member or an item that another follows on a line of its
 // own.
 func (p *pen) separator(kind jsontree.Kind, alone bool) string {
 	if !p.writing.HCL || kind != jsontree.Object || !alone {

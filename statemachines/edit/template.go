@@ -46,7 +46,7 @@ func (d *document) checkPlaceholders(at string, n *node, text []byte) error {
 	return nil
 }
 
-// indentation is what a line of the file has in front of that of the text.
+// indentation are the blanks that each line of the file has before the text's own.
 func (d *document) indentation(at int) string {
 	start, _ := d.Span(at, at)
 	line := d.file[bytes.LastIndexByte(d.file[:start], '\n')+1:]

@@ -194,7 +194,7 @@ func (c *checker) judgeAsked(poll *asl.State, values []string) *judge {
 	return j
 }
 
-// saidOf are the statuses of which the user says what they mean, for a Task or for all.
+// saidOf are the statuses whose meaning the user gives, for a Task or for all.
 func (c *checker) saidOf(poll *asl.State) []string {
 	var all []string
 	for key := range c.said {

@@ -152,7 +152,7 @@ func appendNumbers(all []int, c *asl.Condition) []int {
 	return all
 }
 
-// alike are several jobs of which the same is known.
+// alike are several jobs with the same known members.
 func alike(one job, count int) []job { return slices.Repeat([]job{one}, count) }
 
 // narrow is an answer with a value of a status, and with what its flags say then. Where it lists several jobs, all

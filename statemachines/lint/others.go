@@ -67,7 +67,7 @@ func appendComputed(all []string, s *asl.State) []string {
 	return all
 }
 
-// appendTexts appends the texts of what a template computes.
+// appendTexts appends the texts that a template computes.
 func appendTexts(all []string, t *asl.Template) []string {
 	switch {
 	case t.Expression != nil:

@@ -7,7 +7,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// demandOf is what the machine reads of the result of a state; nil where that is not known.
+// demandOf tells which parts of a state's result the machine reads; nil where that is not known.
 func (c *checker) demandOf(s *asl.State) *typecheck.Demand {
 	if c.demands == nil {
 		if c.demands = c.types.Demands(); c.demands == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
-// content is what a file says: its documents, or why it cannot be read.
+// content is a file's documents, or the reason why it cannot be read.
 type content struct {
 	file     *file
 	mayHold  bool // else it has no word of a state machine, and is not read

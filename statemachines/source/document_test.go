@@ -173,7 +173,7 @@ func quoted(text string) string {
 	return string(b)
 }
 
-// A machine of which only a deployment knows the definition has one message.
+// A machine whose definition only a deployment knows has one message.
 func TestDefinitionsThatNobodyKnows(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, file, text, want string }{

@@ -49,7 +49,7 @@ func (l *loader) serverless(f *file, root *value) []*Definition {
 	return found
 }
 
-// unknownMachines are those of which nothing is known: a value of serverless.yml has them.
+// unknownMachines stand for the machines of a value of serverless.yml that nobody knows.
 func (l *loader) unknownMachines(f *file, at *value, pointer string) *Definition {
 	d := &Definition{Name: f.name, File: f.name, pointer: pointer}
 	l.serverlessMachine(d, f).warn(at, pointer, "the state machines are known to the Serverless Framework alone, so they are not checked: %s", packageFirst)

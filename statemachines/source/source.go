@@ -62,9 +62,9 @@ const (
 	FormText Form = "text"
 	// FormComposed is a text that Fn::Sub or Fn::Join makes.
 	FormComposed Form = "composed"
-	// FormDeployed is what AWS has: there is no file.
+	// FormDeployed is a definition that AWS has, without a file.
 	FormDeployed Form = "deployed"
-	// FormTerraform is what an expression of Terraform's makes.
+	// FormTerraform is a definition that an expression of Terraform makes.
 	FormTerraform Form = "terraform"
 )
 

@@ -43,7 +43,7 @@ func (m *modules) definition(machine terraform.Machine) *Definition {
 	return d
 }
 
-// moduleWriter makes a definition out of what a module says.
+// moduleWriter makes a definition out of a module's values.
 type moduleWriter struct {
 	*modules
 

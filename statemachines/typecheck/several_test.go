@@ -12,7 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// severalJobs is a loop on two jobs, of which the statuses are known and nothing else.
+// severalJobs is a loop on two jobs whose statuses alone are known.
 func severalJobs(t *testing.T, language, choice string, task map[string]any) []string {
 	t.Helper()
 	look := map[string]any{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:describeJobs", "Next": "Ask"}

@@ -24,7 +24,7 @@ var catalogJobSuites = []suite{
 	{name: "catalog-jobs", cases: 243 * len(jobChecks), run: runCatalogJobs},
 }
 
-// rowOfJobs is what the suite reads of a job in sources/jobs.json.
+// rowOfJobs has the members of a job in sources/jobs.json that the suite reads.
 type rowOfJobs struct {
 	Service    string            `json:"service"`
 	Start      string            `json:"start"`

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// deployedFinding is what lint says of a definition, in a file or at AWS.
+// deployedFinding is a finding in a file or in a definition that AWS has.
 type deployedFinding struct{ File, Rule, Pointer, Message string }
 
 // lintAll are the findings of a command line, with names of state machines for files.

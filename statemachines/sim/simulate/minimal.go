@@ -69,7 +69,7 @@ func (r *Reading) has(word string) bool {
 }
 
 // with are the answers of an operation: they have what the service always sends, too,
-// and no item of what was not found.
+// and no item that says what was not found.
 func (a *answers) with(op *catalog.Operation) *answers {
 	if op == nil {
 		return a

@@ -15,7 +15,7 @@ const (
 	maxMachines = 2000
 )
 
-// budget is what may still be spent.
+// budget is the work that a module may still take.
 type budget struct {
 	steps, bytes int
 	whole        *budget // that of the module; nil if this is it

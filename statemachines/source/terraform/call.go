@@ -236,7 +236,7 @@ func (e *evaluator) read(name string, args []*Value, s scope, at Place, source s
 	return nil
 }
 
-// decode is what a text of JSON or YAML says.
+// decode reads a text of JSON or YAML.
 func (e *evaluator) decode(v *Value, yaml bool, at Place, source string) *Value {
 	text, ok := v.text()
 	switch {

@@ -19,7 +19,7 @@ type block struct {
 	at         Place // of what names it
 }
 
-// source is what is read of the files of a module.
+// source keeps the files of a module that were read.
 type source struct {
 	blocks   []*block
 	problems []Problem
@@ -166,7 +166,7 @@ func directive(text []byte, at int) int {
 	return begin + i
 }
 
-// sentence is what a diagnostic says, on one line.
+// sentence is the text of a diagnostic, on one line.
 func sentence(summary, detail string) string {
 	detail = strings.Join(strings.Fields(detail), " ")
 	if detail == "" {

@@ -20,7 +20,7 @@ type guard struct {
 	templates             []templateSize
 }
 
-// templateSize is what the parser has to join.
+// templateSize is the number of bytes that the parser has to join.
 type templateSize struct{ lines, bytes int }
 
 // refuse returns the first token that the parser must not be given, and why.

@@ -145,7 +145,7 @@ func (q *Quotes) Read(text string) {
 	}
 }
 
-// decoder makes values of what was read of a text.
+// decoder makes values of the data in a text.
 type decoder struct {
 	parts  *joined
 	made   map[*Data]*Value

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Project is what is read of modules, each file once.
+// Project reads modules, each file once.
 type Project struct{ reader *reader }
 
 // New reads with the files.

@@ -30,7 +30,7 @@ type module struct {
 	children map[string][]instance
 }
 
-// instance is what a block makes for one key of its for_each, or one number of its count.
+// instance is one key of a block's for_each, or one number of its count.
 type instance struct {
 	suffix string // of the address
 	scope  scope
@@ -70,7 +70,7 @@ func (m *module) index() {
 
 func (m *module) rootFolder() string { return m.root }
 
-// prefix is what stands before the addresses of what it makes.
+// prefix stands before the addresses of all that the module makes.
 func (m *module) prefix() string {
 	if m.address == "" {
 		return ""
@@ -236,7 +236,7 @@ func (m *module) outputObject(e *evaluator, at Place) *Value {
 	})
 }
 
-// content is what is known of a resource or a data source: the text of files.
+// content is the text of the files that a resource or a data source reads.
 func (m *module) content(e *evaluator, key string, at Place) *Value {
 	b := m.blocks[key]
 	source := strings.TrimPrefix(key, "resource.")

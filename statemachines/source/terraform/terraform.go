@@ -68,7 +68,7 @@ type Machine struct {
 	Problems []Problem
 }
 
-// Problem is what keeps a file from being read.
+// Problem says why a file cannot be read.
 type Problem struct {
 	Place
 

@@ -7,7 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Kind is what a value is.
+// Kind says whether a value is a text, a number or another.
 type Kind uint8
 
 // The kinds.
