@@ -32,7 +32,11 @@ func TestNoExecutionReachesItsLimit(t *testing.T) {
 	require.NoError(t, err)
 	runs := map[compile.Strategy]int{}
 	entries, taken := 0, 0
-	for _, s := range race.OneIn(4, list) {
+	sample := race.OneIn(4, list)
+	if race.Enabled { // a sample may have none of the few services whose jobs a .sync Task runs
+		sample = append(sample, slices.DeleteFunc(slices.Clone(list), func(l catalog.Listing) bool { return l.Key != "sagemaker" })...)
+	}
+	for _, s := range sample {
 		for _, l := range s.Entries {
 			e, err := catalog.Lookup(s.Key, l.Name)
 			require.NoError(t, err)

@@ -53,6 +53,9 @@ func (m *machineReader) checkPseudoItems(v *value, pointer string) bool {
 }
 
 func (m *machineReader) checkPseudoText(v *value, text, pointer string) bool {
+	if !strings.Contains(text, "${AWS::") {
+		return false
+	}
 	for _, arn := range arnText().FindAllString(text, -1) {
 		found := pseudoParameter().FindStringSubmatch(arn)
 		if found == nil || m.substitutions.get(found[1]) != nil {
