@@ -17,7 +17,7 @@ import (
 // openActions are actions on all resources that know some: the reference marks all of
 // them optional, and which of them a call touches depends on its settings.
 var openActions = []string{
-	"account:EnableRegion", "account:GetRegionOptStatus", "cassandra:Create", "cloudformation:DescribeStacks",
+	"account:EnableRegion", "account:GetRegionOptStatus", "braket:CreateJob", "cassandra:Create", "cloudformation:DescribeStacks",
 	"controltower:EnableControl", "dms:DescribeReplicationTaskAssessmentRuns", "ec2:CancelExportTask",
 	"ec2:CancelImportTask", "elasticbeanstalk:DescribeEnvironments", "elasticfilesystem:DescribeFileSystems",
 	"es:CreateDomain", "iotsitewise:CreateBulkImportJob", "iotsitewise:DescribeBulkImportJob",
