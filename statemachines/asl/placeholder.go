@@ -23,7 +23,7 @@ var placeholderForm = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_.:-]*\}`)
 
 // placeholder tells whether placeholders stand in a string, and keeps them.
 func (p *parser) placeholder(n *jsontree.Node, needed bool) bool {
-	if n.Kind != jsontree.String {
+	if n.Kind != jsontree.String || !strings.Contains(n.Text, "${") {
 		return false
 	}
 	found := placeholderForm.FindAllString(n.Text, -1)

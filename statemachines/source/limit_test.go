@@ -15,7 +15,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/tests/processortest"
-	"github.com/jobpoller/jobpoller/tests/race"
 )
 
 // What 80 KB of a file may cost, whatever is in them: memory in all, of which little is
@@ -133,11 +132,7 @@ func readWithin(t *testing.T, name string, text []byte) {
 	}
 	require.Less(t, processortest.Time(t)-began, mostTime)
 	runtime.ReadMemStats(&after)
-	most := uint64(mostAllocated)
-	if race.Enabled {
-		most *= 2 // the race detector empties pools, such as those of regular expressions
-	}
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, most)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(mostAllocated))
 }
 
 // Little text does not stand for much work or memory.

@@ -35,8 +35,8 @@ func (s Substitutions) Values() (map[string]string, error) {
 	return out, nil
 }
 
-// ReadMachine reads a definition, with its placeholders replaced: of a file, or of what the
-// user's AWS has.
+// ReadMachine reads the definition in a file, or the one that AWS has under an ARN, and puts
+// in the user's values.
 func ReadMachine(ctx context.Context, name string, in io.Reader, s Substitutions, a *AwsFlags) (*source.Machine, error) {
 	values, err := s.Values()
 	if err != nil {

@@ -107,7 +107,7 @@ func (a *account) keepProblem(err error) error {
 	return kit.WithCode(kit.ExitFailed, terminal.Errorf("--keep %s: %w", a.options.keep, err))
 }
 
-// incomplete is the error of what was not read, with what to do; nil if all was.
+// incomplete says which machines were not read, and what to do; nil if all were.
 func (a *account) incomplete() error {
 	problems := slices.Clone(a.problems)
 	byAdvice := map[string][]deployed.Unread{}
