@@ -45,47 +45,40 @@ func (d Difference) String() string {
 }
 
 // Compare returns what has to change in a folder so that it is the catalogue,
-// by the names of files. The folder must be a catalogue, empty or missing;
+// by the names of files. It compares what is in packed files: versions of Go pack
+// differently. The folder must be a catalogue, empty or missing;
 // else its error is ErrNotCatalogue.
 func (c *Catalogue) Compare(folder string) ([]Difference, error) {
-	return content{c.Files(), false}.compare(folder)
+	return content(c.Files()).compare(folder)
 }
 
-// content is what a folder must have: texts by name; those of
-// services may be packed with gzip.
-type content struct {
-	files  map[string][]byte
-	packed bool
-}
-
-// packedSuffix is how the names of packed files end.
-const packedSuffix = ".gz"
+// content is what a folder must have: texts by name. Those of services are packed there.
+type content map[string][]byte
 
 // fileName is the name of a file in the folder.
-func (c content) fileName(name string) string {
-	if c.packed && name != catalog.IndexFile {
-		return name + packedSuffix
+func fileName(name string) string {
+	if name == catalog.IndexFile || strings.HasPrefix(name, unfinished) {
+		return name
 	}
-	return name
+	return name + catalog.PackedSuffix
 }
 
 func (c content) compare(folder string) ([]Difference, error) {
-	there, err := c.readFolder(folder)
+	there, err := readFolder(folder)
 	if err != nil {
 		return nil, err
 	}
 	var found []Difference
-	files := c.files
-	for _, name := range namesOf(files) {
+	for _, name := range namesOf(c) {
 		switch old, ok := there[name]; {
 		case !ok:
 			found = append(found, Difference{File: name, Kind: Add})
-		case !bytes.Equal(old, files[name]):
-			found = append(found, Difference{File: name, Kind: Change, Line: firstLine(old, files[name])})
+		case !bytes.Equal(old, c[name]):
+			found = append(found, Difference{File: name, Kind: Change, Line: firstLine(old, c[name])})
 		}
 	}
 	for _, name := range namesOf(there) {
-		if files[name] == nil {
+		if c[name] == nil {
 			found = append(found, Difference{File: name, Kind: Remove})
 		}
 	}
@@ -114,7 +107,7 @@ func firstLine(a, b []byte) int {
 // nothing in a folder that holds something else than a catalogue: its error
 // then is ErrNotCatalogue.
 func (c *Catalogue) Write(folder string) ([]Difference, error) {
-	return content{c.Files(), false}.write(folder)
+	return content(c.Files()).write(folder)
 }
 
 func (c content) write(folder string) ([]Difference, error) {
@@ -137,11 +130,11 @@ func (c content) write(folder string) ([]Difference, error) {
 	}
 	inOrder := slices.SortedStableFunc(slices.Values(differences), func(a, b Difference) int { return rank(a) - rank(b) })
 	for _, d := range inOrder {
-		name := filepath.Join(folder, c.fileName(d.File))
+		name := filepath.Join(folder, fileName(d.File))
 		if d.Kind == Remove {
 			err = os.Remove(name)
 		} else {
-			err = c.replace(name, c.files[d.File])
+			err = replace(name, c[d.File])
 		}
 		if err != nil {
 			return nil, err
@@ -154,8 +147,8 @@ func (c content) write(folder string) ([]Difference, error) {
 const unfinished = ".catalogue-"
 
 // replace writes a file in one step.
-func (c content) replace(name string, text []byte) (err error) {
-	if strings.HasSuffix(name, packedSuffix) {
+func replace(name string, text []byte) (err error) {
+	if strings.HasSuffix(name, catalog.PackedSuffix) {
 		if text, err = pack(text); err != nil {
 			return err
 		}
@@ -193,7 +186,7 @@ func pack(text []byte) ([]byte, error) {
 
 // readFolder returns the texts of a catalogue's files by name; none if the
 // folder is empty or missing.
-func (c content) readFolder(folder string) (map[string][]byte, error) {
+func readFolder(folder string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil, nil //nolint:nilnil // there are no files
@@ -225,13 +218,13 @@ func (c content) readFolder(folder string) (map[string][]byte, error) {
 			continue
 		}
 		as := e.Name()
-		if rest, ok := strings.CutSuffix(as, packedSuffix); ok && c.packed {
+		if rest, ok := strings.CutSuffix(as, catalog.PackedSuffix); ok {
 			if text, err = unpack(bytes.NewReader(text)); err != nil {
 				return nil, fmt.Errorf("%w: %s: %w", ErrNotCatalogue, name, err)
 			}
 			as = rest
 		}
-		if as != catalog.IndexFile && (c.fileName(as) != e.Name() || !ofService(as, text)) {
+		if as != catalog.IndexFile && (fileName(as) != e.Name() || !ofService(as, text)) {
 			return nil, fmt.Errorf("%w: %s is not a service of a catalogue", ErrNotCatalogue, name)
 		}
 		files[as] = text

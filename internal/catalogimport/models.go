@@ -85,15 +85,12 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 // service, in the form of [Catalogue.Files].
 func (m *Models) Files() map[string][]byte { return catalogueFiles(m.Services) }
 
-// Compare is [Catalogue.Compare] with a folder in which the files of services
-// are packed with gzip. It compares what is in them: versions of Go pack
-// differently.
+// Compare is [Catalogue.Compare].
 func (m *Models) Compare(folder string) ([]Difference, error) {
-	return content{m.Files(), true}.compare(folder)
+	return content(m.Files()).compare(folder)
 }
 
-// Write is [Catalogue.Write] of a folder in which the files of services are
-// packed.
+// Write is [Catalogue.Write].
 func (m *Models) Write(folder string) ([]Difference, error) {
-	return content{m.Files(), true}.write(folder)
+	return content(m.Files()).write(folder)
 }

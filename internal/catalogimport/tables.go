@@ -244,7 +244,14 @@ func (t *tables) readServices(file *table, root *jsontree.Node) {
 			"resources": func(n *jsontree.Node) {
 				file.object(n, "lists of ARNs by operation", func(operation string, n *jsontree.Node) {
 					a := &tableActions{node: n}
-					file.words(&a.actions)(n)
+					file.List(func(n *jsontree.Node) {
+						var arn string
+						file.Text(&arn)(n)
+						if strings.ContainsAny(arn, ", ") {
+							file.Report(n.Problem("expected one ARN, found %q", arn))
+						}
+						a.actions = append(a.actions, arn)
+					})(n)
 					s.resources[operation] = a
 				})
 			},

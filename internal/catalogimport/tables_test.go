@@ -80,6 +80,7 @@ func TestTables(t *testing.T) {
 		{"unused actions", []change{{services, `"GetLoaf"`, `"ListLoaves"`}}, `/baker/iamActions/ListLoaves: no waiter and no job of baker calls the operation ListLoaves`},
 		{"actions without source", []change{{services, `"iamSource": "made up"`, `"source": "made up"`}}, `services.json: `},
 		{"action", []change{{services, `"bakery:ReadOven"`, `"ReadOven:"`}}, `/baker/iamActions/GetLoaf/1: expected an IAM action such as s3:PutObject, found "ReadOven:"`},
+		{"two ARNs in one", []change{{services, `"iamSource": "made up"`, `"resources": {"GetLoaf": ["arn:a, arn:b"]}, "resourcesSource": "made up", "iamSource": "made up"`}}, `/baker/resources/GetLoaf/0: expected one ARN, found "arn:a, arn:b"`},
 		{"unused status", []change{{statuses, `"403"`, `"500"`}}, `oven/2021-06-01/waiters-2.json: `},
 		{"status of the model", []change{{statuses, `{"403": "ShelfForbidden",`, `{"403": "ShelfForbidden", "500": "ShelfBroken",`}}, `/oven/DescribeShelf/500: no acceptor of a waiter of oven.DescribeShelf has the status 500`},
 		{"no status", []change{{statuses, `"403"`, `"ok"`}}, `/oven/DescribeShelf/ok: expected an HTTP status from 300 to 599, found "ok"`},

@@ -9,7 +9,8 @@ import (
 
 // Files returns the files of the catalogue by name: an index and one for each
 // service. What belongs together stands on one line and lines are sorted, so a
-// difference between two catalogues is readable.
+// difference between two catalogues is readable. In a folder, the files of services are
+// packed with gzip: see [Catalogue.Write].
 func (c *Catalogue) Files() map[string][]byte { return catalogueFiles(c.Services) }
 
 func catalogueFiles(services []*catalog.Service) map[string][]byte {

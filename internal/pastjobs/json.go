@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
@@ -221,7 +222,7 @@ func (r *jsonJobs) cells(object map[string]any) (cells map[column]string, found 
 			}
 		}
 	}
-	if taken := slices.IndexFunc(names, takenEarlier.MatchString); taken >= 0 && start != "" && !own && r.job == "" {
+	if taken := slices.IndexFunc(names, takenEarlier().MatchString); taken >= 0 && start != "" && !own && r.job == "" {
 		r.Hint = fmt.Sprintf("the start is %s, though there is %s: name the service and the job, so that the time counts from where the service took it",
 			start, names[taken])
 	}
@@ -229,7 +230,9 @@ func (r *jsonJobs) cells(object map[string]any) (cells map[column]string, found 
 }
 
 // takenEarlier are members that say when a service took a job which then waited.
-var takenEarlier = regexp.MustCompile(`(?i)^(created?(at|on|time|date)|creation(time|date|datetime)|queued(at|on|time)?)$`)
+var takenEarlier = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(created?(at|on|time|date)|creation(time|date|datetime)|queued(at|on|time)?)$`)
+})
 
 // addCells takes in an object with times or a duration.
 func (r *jsonJobs) addCells(cells map[column]string) error {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -102,7 +103,7 @@ func (p *Jobs) readLines(text []byte) error {
 const notEnded = "without an end"
 
 // clockForm is how spreadsheets write a duration: hours, minutes and seconds.
-var clockForm = regexp.MustCompile(`^(\d{1,5}):([0-5]\d):([0-5]\d(?:\.\d+)?)$`)
+var clockForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,5}):([0-5]\d):([0-5]\d(?:\.\d+)?)$`) })
 
 // parseTaken reads a duration: 15m3s, 0:15:03, or a number of seconds.
 func parseTaken(text string) (time.Duration, error) {
@@ -116,7 +117,7 @@ func parseTaken(text string) (time.Duration, error) {
 		}
 		return time.Duration(math.Round(seconds * float64(time.Second))), nil
 	}
-	if clock := clockForm.FindStringSubmatch(text); clock != nil {
+	if clock := clockForm().FindStringSubmatch(text); clock != nil {
 		text = clock[1] + "h" + clock[2] + "m" + clock[3] + "s"
 	}
 	d, err := timespan.Parse(text)

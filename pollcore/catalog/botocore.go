@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -268,11 +269,11 @@ func pathMatcher(matcher, path string, expected *jsontree.Node) *pollcore.PathMa
 	return &pollcore.PathMatcher{Path: path, Expected: strconv.FormatBool(true), Comparator: pollcore.BooleanEquals}
 }
 
-var dottedPath = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+var dottedPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`) })
 
 // operand is the expression as the left side of an operator.
 func operand(path string) string {
-	if dottedPath.MatchString(path) {
+	if dottedPath().MatchString(path) {
 		return path
 	}
 	return "(" + path + ")"

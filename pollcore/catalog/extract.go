@@ -3,7 +3,6 @@ package catalog
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ func (c *Catalog) Extract(name string) (*Named, error) {
 	if key == "" || path.Base(key) != key || key+".json" == IndexFile {
 		return c.Resolve(name)
 	}
-	text, err := fs.ReadFile(c.files, key+".json")
+	text, err := c.text(key + ".json")
 	if err != nil {
 		return c.Resolve(name)
 	}

@@ -58,7 +58,7 @@ func TestExtractReadsOneFile(t *testing.T) {
 	c := catalog.Open(files)
 	_, err := c.Extract("athena:StartQueryExecution")
 	require.NoError(t, err)
-	require.Equal(t, []string{"athena.json"}, files.opened)
+	require.Equal(t, []string{"athena.json.gz"}, files.opened)
 
 	for _, name := range []string{"athena:QueryExecutionSucceeded", "states:StartExecution"} {
 		want, err := catalog.AWS().Resolve(name)

@@ -2,10 +2,12 @@ package catalog
 
 import (
 	"cmp"
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -24,9 +26,12 @@ import (
 //go:embed data
 var embedded embed.FS
 
-// IndexFile names the index of a catalogue. The other files are those of
-// services, <key>.json.
-const IndexFile = "index.json"
+// The names of the files of a catalogue. Those of services are <key>.json.gz, packed with
+// gzip, or <key>.json.
+const (
+	IndexFile    = "index.json"
+	PackedSuffix = ".gz"
+)
 
 // Catalog finds waiters and jobs. A service's file is read when something of
 // it is asked for first, so a program that uses one waiter reads no others. It
@@ -322,7 +327,7 @@ func (c *Catalog) readService(key string) (*Service, error) {
 }
 
 func (c *Catalog) read(name string, into any) error {
-	text, err := fs.ReadFile(c.files, name)
+	text, err := c.text(name)
 	if err != nil {
 		return fmt.Errorf("catalogue: %w", err)
 	}
@@ -330,6 +335,26 @@ func (c *Catalog) read(name string, into any) error {
 		return fmt.Errorf("catalogue: %s: %w", name, err)
 	}
 	return nil
+}
+
+// text reads a file, which is packed unless it is the index or somebody unpacked it.
+func (c *Catalog) text(name string) ([]byte, error) {
+	if name == IndexFile {
+		return fs.ReadFile(c.files, name)
+	}
+	file, err := c.files.Open(name + PackedSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fs.ReadFile(c.files, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // what was only read is not lost
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name+PackedSuffix, err)
+	}
+	return io.ReadAll(unpacked)
 }
 
 // entry reads one waiter or job.

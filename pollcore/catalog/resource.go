@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Naming says which members of the start call's input name a resource, by their
@@ -183,7 +184,9 @@ func isAlias(arn string) bool {
 
 // ofS3 are the hosts of S3, behind the name of a bucket or not
 // (https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html).
-var ofS3 = regexp.MustCompile(`^(?:(.+)\.)?s3[.-](?:dualstack\.)?(?:[a-z0-9-]+\.)?amazonaws\.com(?:\.cn)?$`)
+var ofS3 = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(.+)\.)?s3[.-](?:dualstack\.)?(?:[a-z0-9-]+\.)?amazonaws\.com(?:\.cn)?$`)
+})
 
 // bucketOf returns the bucket of a URL; empty if it is not known.
 func bucketOf(text string) string {
@@ -193,7 +196,7 @@ func bucketOf(text string) string {
 	}
 	rest, isURL := strings.CutPrefix(text, "https://")
 	host, path, _ := strings.Cut(rest, "/")
-	at := ofS3.FindStringSubmatch(host)
+	at := ofS3().FindStringSubmatch(host)
 	switch {
 	case !isURL || at == nil:
 		return ""

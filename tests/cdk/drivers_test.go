@@ -244,7 +244,7 @@ func TestE2ERoleOfTheCollectorAllowsWhatDriversNeed(t *testing.T) {
 			needed(driver, describes, access.ForDescribe, access.ForStop)
 		}
 	}
-	require.Len(t, all, 15)
+	require.Len(t, all, 18)
 	found := synth(t, func(stack awscdk.Stack) {
 		functions(stack, cdkapp.NewRecordTable(stack, jsii.String("Records"), nil), "Functions", all)
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,15 +38,22 @@ func TestRun(t *testing.T) {
 	require.Regexp(t, `(?m)^\d+ services with \d+ waiters and \d+ jobs compared with pollcore/catalog/data: 0 files differed$`, out.String())
 	require.Regexp(t, `(?m)^\d+ services with \d+ operations compared with pollcore/catalog/models/data: 0 files differed$`, out.String())
 
-	shop := filepath.Join(dir, "pollcore/catalog/data/shop.json")
-	text, err := os.ReadFile(shop)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(shop, append(text, '\n'), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pollcore/catalog/data/shop.json.gz"), packed(t, `{"key": "shop", "operations": {}}`), 0o600))
 	out.Reset()
 	require.ErrorIs(t, run(&out, botocore, dir, true), errDifferent)
 	require.Regexp(t, `(?m)^change shop.json \(line \d+\)$`, out.String())
 	require.NoError(t, run(&out, botocore, dir, false))
 	require.NoError(t, run(&out, botocore, dir, true))
+}
+
+func packed(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
 }
 
 // Wrong models, tables and folders are told apart, and nothing is written.

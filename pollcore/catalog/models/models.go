@@ -10,21 +10,25 @@
 package models
 
 import (
-	"compress/gzip"
 	"embed"
 	"errors"
-	"io"
 	"io/fs"
-	"path"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 //go:embed data
-var packed embed.FS
+var embedded embed.FS
 
-// services reads the data. Its index is text, the other files are packed.
-var services = catalog.Open(unpacked{})
+var services = catalog.Open(data())
+
+func data() fs.FS {
+	folder, err := fs.Sub(embedded, "data")
+	if err != nil {
+		panic(err) // the name is a valid one
+	}
+	return folder
+}
 
 // Load returns all of a service. The name may be any that it has: the one in
 // the ARNs of Step Functions' SDK integrations ("sfn", "cloudwatchlogs"), that
@@ -61,26 +65,3 @@ func Operation(service, name string) (*catalog.Operation, error) {
 
 // List returns the names of all services, sorted by key.
 func List() ([]catalog.Listing, error) { return services.List() }
-
-// unpacked is the data with the files of services unpacked.
-type unpacked struct{}
-
-// Open implements fs.FS. The index alone is a file of its own.
-func (unpacked) Open(name string) (fs.File, error) { return packed.Open(path.Join("data", name)) }
-
-// ReadFile implements fs.ReadFileFS.
-func (unpacked) ReadFile(name string) ([]byte, error) {
-	if name == catalog.IndexFile {
-		return packed.ReadFile(path.Join("data", name))
-	}
-	file, err := packed.Open(path.Join("data", name+".gz"))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // what was only read is not lost
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(text)
-}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -18,39 +19,41 @@ import (
 )
 
 // standard are functions that are called with values that are known.
-var standard = map[string]function.Function{
-	"abs": stdlib.AbsoluteFunc, "ceil": stdlib.CeilFunc, "chunklist": stdlib.ChunklistFunc, "coalescelist": stdlib.CoalesceListFunc,
-	"compact": stdlib.CompactFunc, "contains": stdlib.ContainsFunc, "csvdecode": stdlib.CSVDecodeFunc, "floor": stdlib.FloorFunc,
-	"formatdate": stdlib.FormatDateFunc, "formatlist": stdlib.FormatListFunc, "log": stdlib.LogFunc, "lower": stdlib.LowerFunc,
-	"max": stdlib.MaxFunc, "min": stdlib.MinFunc, "parseint": stdlib.ParseIntFunc, "pow": stdlib.PowFunc, "range": stdlib.RangeFunc,
-	"regex": stdlib.RegexFunc, "regexall": stdlib.RegexAllFunc, "setintersection": stdlib.SetIntersectionFunc,
-	"setproduct": stdlib.SetProductFunc, "setsubtract": stdlib.SetSubtractFunc, "setunion": stdlib.SetUnionFunc, "signum": stdlib.SignumFunc,
-	"slice": stdlib.SliceFunc, "sort": stdlib.SortFunc, "split": stdlib.SplitFunc, "strrev": stdlib.ReverseFunc, "substr": stdlib.SubstrFunc,
-	"timeadd": stdlib.TimeAddFunc, "title": stdlib.TitleFunc, "upper": stdlib.UpperFunc, "zipmap": stdlib.ZipmapFunc,
-	"base64encode": ofText(func(s string) (string, bool) { return base64.StdEncoding.EncodeToString([]byte(s)), true }),
-	"base64decode": ofText(func(s string) (string, bool) {
-		b, err := base64.StdEncoding.DecodeString(s)
-		return string(b), err == nil
-	}),
-	"urlencode": ofText(func(s string) (string, bool) { return url.QueryEscape(s), true }),
-	"basename":  ofText(func(s string) (string, bool) { return path.Base(s), true }),
-	"dirname":   ofText(func(s string) (string, bool) { return path.Dir(s), true }),
-	"md5": ofText(func(s string) (string, bool) {
-		sum := md5.Sum([]byte(s)) //nolint:gosec // a function of Terraform's
-		return hex.EncodeToString(sum[:]), true
-	}),
-	"sha1": ofText(func(s string) (string, bool) {
-		sum := sha1.Sum([]byte(s)) //nolint:gosec // a function of Terraform's
-		return hex.EncodeToString(sum[:]), true
-	}),
-	"sha256": ofText(func(s string) (string, bool) {
-		sum := sha256.Sum256([]byte(s))
-		return hex.EncodeToString(sum[:]), true
-	}),
-	"startswith": ofTexts(strings.HasPrefix), "endswith": ofTexts(strings.HasSuffix), "strcontains": ofTexts(strings.Contains),
-	"tonumber": stdlib.MakeToFunc(cty.Number), "tobool": stdlib.MakeToFunc(cty.Bool),
-	"alltrue": ofBooleans(true), "anytrue": ofBooleans(false), "sum": sumFunc,
-}
+var standard = sync.OnceValue(func() map[string]function.Function {
+	return map[string]function.Function{
+		"abs": stdlib.AbsoluteFunc, "ceil": stdlib.CeilFunc, "chunklist": stdlib.ChunklistFunc, "coalescelist": stdlib.CoalesceListFunc,
+		"compact": stdlib.CompactFunc, "contains": stdlib.ContainsFunc, "csvdecode": stdlib.CSVDecodeFunc, "floor": stdlib.FloorFunc,
+		"formatdate": stdlib.FormatDateFunc, "formatlist": stdlib.FormatListFunc, "log": stdlib.LogFunc, "lower": stdlib.LowerFunc,
+		"max": stdlib.MaxFunc, "min": stdlib.MinFunc, "parseint": stdlib.ParseIntFunc, "pow": stdlib.PowFunc, "range": stdlib.RangeFunc,
+		"regex": stdlib.RegexFunc, "regexall": stdlib.RegexAllFunc, "setintersection": stdlib.SetIntersectionFunc,
+		"setproduct": stdlib.SetProductFunc, "setsubtract": stdlib.SetSubtractFunc, "setunion": stdlib.SetUnionFunc, "signum": stdlib.SignumFunc,
+		"slice": stdlib.SliceFunc, "sort": stdlib.SortFunc, "split": stdlib.SplitFunc, "strrev": stdlib.ReverseFunc, "substr": stdlib.SubstrFunc,
+		"timeadd": stdlib.TimeAddFunc, "title": stdlib.TitleFunc, "upper": stdlib.UpperFunc, "zipmap": stdlib.ZipmapFunc,
+		"base64encode": ofText(func(s string) (string, bool) { return base64.StdEncoding.EncodeToString([]byte(s)), true }),
+		"base64decode": ofText(func(s string) (string, bool) {
+			b, err := base64.StdEncoding.DecodeString(s)
+			return string(b), err == nil
+		}),
+		"urlencode": ofText(func(s string) (string, bool) { return url.QueryEscape(s), true }),
+		"basename":  ofText(func(s string) (string, bool) { return path.Base(s), true }),
+		"dirname":   ofText(func(s string) (string, bool) { return path.Dir(s), true }),
+		"md5": ofText(func(s string) (string, bool) {
+			sum := md5.Sum([]byte(s)) //nolint:gosec // a function of Terraform's
+			return hex.EncodeToString(sum[:]), true
+		}),
+		"sha1": ofText(func(s string) (string, bool) {
+			sum := sha1.Sum([]byte(s)) //nolint:gosec // a function of Terraform's
+			return hex.EncodeToString(sum[:]), true
+		}),
+		"sha256": ofText(func(s string) (string, bool) {
+			sum := sha256.Sum256([]byte(s))
+			return hex.EncodeToString(sum[:]), true
+		}),
+		"startswith": ofTexts(strings.HasPrefix), "endswith": ofTexts(strings.HasSuffix), "strcontains": ofTexts(strings.Contains),
+		"tonumber": stdlib.MakeToFunc(cty.Number), "tobool": stdlib.MakeToFunc(cty.Bool),
+		"alltrue": ofBooleans(true), "anytrue": ofBooleans(false), "sum": sumFunc(),
+	}
+})
 
 func ofText(f func(string) (string, bool)) function.Function {
 	return function.New(&function.Spec{
@@ -90,19 +93,21 @@ func ofBooleans(all bool) function.Function {
 	})
 }
 
-var sumFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Number)}}, Type: function.StaticReturnType(cty.Number),
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		sum := cty.Zero
-		for _, item := range args[0].AsValueSlice() {
-			if item.IsNull() {
-				return cty.NilVal, function.NewArgErrorf(0, "not a number")
+func sumFunc() function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Number)}}, Type: function.StaticReturnType(cty.Number),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			sum := cty.Zero
+			for _, item := range args[0].AsValueSlice() {
+				if item.IsNull() {
+					return cty.NilVal, function.NewArgErrorf(0, "not a number")
+				}
+				sum = sum.Add(item)
 			}
-			sum = sum.Add(item)
-		}
-		return sum, nil
-	},
-})
+			return sum, nil
+		},
+	})
+}
 
 // call is the value of a function's call.
 func (e *evaluator) call(x *hclsyntax.FunctionCallExpr, s scope, at Place, source string) *Value {
@@ -133,7 +138,7 @@ func (e *evaluator) call(x *hclsyntax.FunctionCallExpr, s scope, at Place, sourc
 	if v := e.read(name, args, s, at, source); v != nil {
 		return v
 	}
-	f, known := standard[name]
+	f, known := standard()[name]
 	if !known {
 		return unknownValue(source, at)
 	}

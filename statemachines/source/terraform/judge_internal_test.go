@@ -51,7 +51,7 @@ func judges() map[string]function.Function {
 		"reverse": stdlib.ReverseListFunc, "distinct": stdlib.DistinctFunc, "trimspace": stdlib.TrimSpaceFunc, "chomp": stdlib.ChompFunc, "trim": stdlib.TrimFunc,
 		"trimprefix": stdlib.TrimPrefixFunc, "trimsuffix": stdlib.TrimSuffixFunc, "indent": stdlib.IndentFunc,
 	}
-	maps.Copy(all, standard)
+	maps.Copy(all, standard())
 	return all
 }
 

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
@@ -105,7 +106,9 @@ func literalMatches(text, search string) [][]int {
 }
 
 // verb is a verb of format: an index, flags, a width, a letter.
-var verb = regexp.MustCompile(`%(?:\[(\d{1,3})\])?([-+# 0]*\d{0,3}(?:\.\d{0,3})?)([a-zA-Z%])`)
+var verb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%(?:\[(\d{1,3})\])?([-+# 0]*\d{0,3}(?:\.\d{0,3})?)([a-zA-Z%])`)
+})
 
 // format puts values into a text.
 func format(args []*Value, b *budget) (Text, bool) {
@@ -116,7 +119,7 @@ func format(args []*Value, b *budget) (Text, bool) {
 	j := joinText(spec)
 	var out Text
 	at, next := 0, 1
-	for _, m := range verb.FindAllStringSubmatchIndex(j.whole, -1) {
+	for _, m := range verb().FindAllStringSubmatchIndex(j.whole, -1) {
 		out = append(out, j.slice(at, m[0])...)
 		at = m[1]
 		place := j.place(m[0], m[1])
