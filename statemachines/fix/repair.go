@@ -101,7 +101,7 @@ const mostRounds = 10
 // RepairFile repairs the definition in a file, in place. It returns the new text of the
 // file, and for each finding the repair that is made, offered or refused.
 func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOptions) ([]byte, []Repair, error) {
-	r := &repairer{options: o, read: read}
+	r := &repairer{options: o, read: remembered(read)}
 	for n := range mostRounds + 1 {
 		if n == mostRounds { // what is left is told of the last text
 			r.options.Sure, r.options.Accept = false, nil

@@ -286,7 +286,7 @@ func (l *loader) loadModule(name, address string, info fs.FileInfo) ([]*Definiti
 
 // readText returns the definitions of a file, or the one of that ID.
 func (l *loader) readText(name, id string, text []byte) ([]*Definition, error) {
-	if name == Stdin && hclBlock().Match(text) {
+	if name == Stdin && isHCL(text) {
 		m := l.terraformModules()
 		m.stdin = text
 		return m.readModule(".", "", id)

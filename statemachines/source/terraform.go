@@ -49,6 +49,11 @@ var hclBlock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:resource|module|data|variable)[ \t]+"[\w-]+"(?:[ \t]+"[\w-]+")?[ \t]*\{|^(?:locals|terraform)[ \t]*\{`)
 })
 
+// isHCL tells whether a text has a block of Terraform's: JSON, which is read most, has none.
+func isHCL(text []byte) bool {
+	return !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) && hclBlock().Match(text)
+}
+
 // Modules implements terraform.Files.
 func (m *modules) Modules(folder string) ([]string, error) {
 	if m.stdin != nil {
