@@ -62,6 +62,9 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	return after, nil
 }
 
+// ofCalls are the rules about a call that the new loop makes as the old one does.
+var ofCalls = []string{lint.RepeatedStart, lint.LargeAnswer}
+
 // checkFindings refuses a loop in which lint finds something, and one with which it finds
 // elsewhere what cannot work, and did before.
 func (f *fragment) checkFindings(before, after *document, o Options) error {
@@ -79,7 +82,7 @@ func (f *fragment) checkFindings(before, after *document, o Options) error {
 		return err
 	}
 	for _, l := range all {
-		if f.states[l.state] == nil || l.ofTypes || l.Severity == diag.Note || l.Rule == lint.RepeatedStart && inside[l.Rule] { // as the old loop does
+		if f.states[l.state] == nil || l.ofTypes || l.Severity == diag.Note || inside[l.Rule] && slices.Contains(ofCalls, l.Rule) {
 			continue
 		}
 		where := "in the new loop"

@@ -37,6 +37,13 @@ func isCopy(root *value) bool {
 	return steps != nil && slices.ContainsFunc(steps.items, func(s *value) bool { return s.get("newState") != nil || s.get("oldState") != nil })
 }
 
+// isConstructTree tells whether a document is the CDK's list of constructs (tree.json), which
+// repeats the templates beside it.
+func isConstructTree(root *value) bool {
+	version := root.get("version")
+	return version != nil && strings.HasPrefix(version.text, "tree-") && root.get("tree") != nil
+}
+
 // walk looks at a value and what stands in it.
 func (d *document) walk(v *value) {
 	if v == nil || v.kind < jsontree.Array || d.seen[v] {

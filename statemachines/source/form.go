@@ -62,6 +62,9 @@ func (l *loader) find(c *content) []*Definition {
 	if len(c.roots) > 1 && slices.ContainsFunc(c.roots, isTemplate) {
 		return []*Definition{l.alone(f)} // with the problem of the second document
 	}
+	if len(c.roots) == 1 && isConstructTree(c.roots[0]) {
+		return nil
+	}
 	d := newDocument(l, f)
 	for i, root := range c.roots {
 		d.number = i

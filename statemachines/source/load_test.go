@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -40,6 +41,7 @@ func project() fstest.MapFS {
 		"node_modules/x.asl.json": good, ".git/x.asl.json": good, ".serverless/x.asl.json": good, ".aws-sam/build/template.yaml": goodYAML,
 		"cdk.out/App.template.json": strings.ReplaceAll(two, "sub/m.asl.json", "asset.m.asl.json"), "cdk.out/asset.m.asl.json": good,
 		"cdk.out/AppNested1.nested.template.json": two, "cdk.out/manifest.json": "{}", "cdk.out/asset.1/x.asl.json": good,
+		"cdk.out/tree.json": `{"version": "tree-0.1", "tree": {"attributes": {"aws:cdk:cloudformation:props": {"definitionString": ` + strconv.Quote(good) + `}}}}`,
 		"od#d/[x].asl.json": good,
 	} {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
@@ -162,7 +164,7 @@ func TestPassed(t *testing.T) {
 	all, err := source.Load(t.Context(), []string{"other/*", "cdk.out"}, o)
 	require.NoError(t, err)
 	require.Len(t, all, 10)
-	require.Equal(t, []string{"other/broken.json", "other/package.json", "other/readme.md", "cdk.out/manifest.json"}, passed)
+	require.Equal(t, []string{"other/broken.json", "other/package.json", "other/readme.md", "cdk.out/manifest.json", "cdk.out/tree.json"}, passed)
 	passed = nil
 	d, err := source.LoadOne(t.Context(), "other/package.json", o)
 	require.NoError(t, err)
