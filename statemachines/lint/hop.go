@@ -139,6 +139,9 @@ type trace struct {
 	// moves tells that each round gives another value: it counts on from the round before, or is
 	// the result of a call.
 	moves bool
+	// another tells that each round gives another thing, as far as anybody can tell: the result of a call, or another item of a
+	// list. A count is of the same thing.
+	another bool
 	// own tells that it is what the poll asked for before, which its answer repeats.
 	own bool
 	// start is the Task that started the job whose id it is; nil if the catalogue knows of none.
@@ -163,8 +166,9 @@ func traceBack(hops []hop, o operand) trace {
 		for _, part := range f.operands {
 			before := traceBack(hops[:i], part)
 			t.text, t.from, t.moves = t.text+" "+before.text, append(t.from, before.from...), t.moves || before.moves
-			t.start = cmp.Or(t.start, before.start)
+			t.start, t.another = cmp.Or(t.start, before.start), t.another || before.another
 		}
+		t.another = t.another || f.call || f.picks && t.moves
 		t.moves = t.moves || f.counts && slices.ContainsFunc(t.from, o.overlaps)
 		return t
 	}
@@ -190,10 +194,13 @@ func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
 			f = f.with(here.template(m.Value, nil))
 		}
 	}
+	back.another = len(f.operands) > 0
 	for _, o := range f.operands {
 		one := traceBack(hops, o)
+		back.another = back.another && one.another
 		back.text, back.moves, before = back.text+" "+one.text, back.moves || one.moves, before+" "+o.String()
 		back.own, back.start = back.own && (one.own || one.text == o.String()), cmp.Or(back.start, one.start)
 	}
+	back.another = back.another || f.picks && back.moves
 	return back, back.text == before
 }
