@@ -84,9 +84,18 @@ var (
 	widened = regexp.MustCompile(`(\w+) has all of|\$\.(\w+)\S* becomes`)
 )
 
+// saidOf is what the user of a machine says of statuses.
+func saidOf(d *fixtruth.Drawn) map[string]lint.Meaning {
+	said := map[string]lint.Meaning{}
+	for status, means := range d.Said() {
+		said[status] = lint.Meaning(means)
+	}
+	return said
+}
+
 // repair makes all repairs, also those that are offered: it accepts whatever may be.
 func repair(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
-	o := fix.RepairOptions{Sure: true, MaxWait: maxWait, Express: d.Express, Models: models.Load}
+	o := fix.RepairOptions{Sure: true, MaxWait: maxWait, Express: d.Express, Said: saidOf(d), Models: models.Load}
 	definition, err := reader(ctx)(d.Text)
 	if err != nil {
 		return nil, fixtruth.Declared{}, err
