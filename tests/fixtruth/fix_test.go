@@ -160,7 +160,7 @@ const (
 )
 
 // TestReport says form by form what lint says of drawn machines and what fix makes of them.
-// It fails where a table is not true, where a change makes an undeclared difference, where
+// It fails where a table or the reason of a refusal is not true, where a change makes an undeclared difference, where
 // too few of the machines with a fault are repaired, and where one does not do then what its
 // intact twin does.
 func TestReport(t *testing.T) {
@@ -192,6 +192,7 @@ type outcome struct {
 	*fixtruth.Judgement
 
 	declared fixtruth.Declared
+	untrue   []string // of the reasons of refusals
 }
 
 // judge changes a machine, and judges what became of it.
@@ -201,7 +202,7 @@ func judge(t *testing.T, d *fixtruth.Drawn, change changer) outcome {
 	require.NoError(t, err, "seed %d", d.Seed)
 	j, err := d.Judge(t.Context(), after, declared)
 	require.NoError(t, err, "seed %d: %v, %v", d.Seed, d.Forms, d.Faults)
-	return outcome{j, declared}
+	return outcome{j, declared, untrueReasons(t, d, after, declared.Refused)}
 }
 
 // has tells whether names has all of a list with commas.

@@ -112,6 +112,37 @@ func (d *Drawn) Ends(ctx context.Context, task, status string) (job, service boo
 	return ends[answer{status: status}], ends[answer{err: d.plan.op.throttled()}], nil
 }
 
+// Errors are the errors by which runs of a machine end, empty for none, by the status that their job begins with.
+func (d *Drawn) Errors(ctx context.Context, text []byte) (map[string]string, error) {
+	m, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	op, ends := d.plan.op, map[string]string{}
+	for _, status := range slices.Concat(op.success, op.failure, d.plan.waits()) {
+		a := answer{status: status}
+		o, err := d.plan.run(ctx, m, d.Input, d.plan.scenarioOf(poll, a, a, answer{status: op.success[0]}), usual)
+		if err != nil {
+			return nil, err
+		}
+		ends[status] = o.err
+	}
+	return ends, nil
+}
+
+// EndOf tells whether a machine ends by itself where the job of a Task stays in a status, and with which error.
+func (d *Drawn) EndOf(ctx context.Context, text []byte, task, status string) (failure string, ended bool, err error) {
+	m, err := parse(text)
+	if err != nil {
+		return "", false, err
+	}
+	o, err := d.plan.run(ctx, m, d.Input, d.plan.scenarioOf(task, answer{status: status}), usual)
+	if err != nil {
+		return "", false, err
+	}
+	return o.err, !o.endless && o.status != history.StatusTimedOut, nil
+}
+
 // Means is what a status says of the job: success, failure, running or ending, or what the user says.
 // It is nothing for a status that the service does not have, that is debated, or may be either.
 func (d *Drawn) Means(status string) string {
