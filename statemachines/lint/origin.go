@@ -63,7 +63,7 @@ type formula struct {
 	copies   bool // it is its one operand
 	call     bool // it is the result of a call, or a part of it
 	counts   bool // it adds to a number, or takes a part of a list: of itself, it is another each time
-	picks    bool // it takes an item of a list
+	picks    bool // it takes a part of a list
 	// results are the parts of the state's result that it reads, selects tells that it is one of them,
 	// and opaque that it may read more.
 	results [][]string
@@ -156,7 +156,7 @@ func (c scope) path(p *jsonpath.Path) formula {
 		f = copyOf(operand{steps: slices.Concat(c.doc, steps)})
 	}
 	if !whole || p.Function() != "" {
-		f.text, f.copies, f.counts = p.String(), false, true
+		f.text, f.copies, f.counts, f.picks = p.String(), false, true, true
 	}
 	return f
 }

@@ -24,7 +24,7 @@ func (c *checker) pollsAgain(l *loop) bool {
 		cycles, all := l.cycles(poll)
 		return !all || slices.ContainsFunc(cycles, func(hops []hop) bool {
 			back, again := traceAsked(poll, hops)
-			return again || len(known) > 0 && !back.moves || len(known) == 0 && !back.another
+			return again || len(known) > 0 && !back.moves || len(known) == 0 && !back.certain
 		})
 	})
 }

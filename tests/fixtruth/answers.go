@@ -176,6 +176,9 @@ func (s *service) describe(data object) (sim.Reply, error) {
 	} else {
 		maps.Copy(body, items[0].(object))
 	}
+	if s.result == "text" {
+		body = object{"statusCode": 200, "body": show(body)}
+	}
 	return sim.Reply{Output: s.op.answered(body)}, nil
 }
 

@@ -62,6 +62,7 @@ var slots = []slot{
 	}},
 	{60, []form{
 		{"the answer takes the place of the data", ownJob, func(b *blueprint) { b.result, b.idVariable = "output path", true }},
+		{"a function answers JSON text", func(b *blueprint) bool { return b.op.via == lambdaInvoke }, func(b *blueprint) { b.result = "text" }},
 		{"a function gives the data back", takesData, func(b *blueprint) { b.result = "input" }},
 	}},
 	{35, []form{

@@ -416,6 +416,8 @@ func (w *writer) selectResult(s object) {
 	switch w.result {
 	case "output":
 		picked = "{'status': $states.result." + status + "}"
+	case "text":
+		picked = "{'body': $parse(" + w.inBody("$states.result") + ".body)}"
 	case "counts":
 		picked = w.countsExpression()
 	}
@@ -436,6 +438,8 @@ func (w *writer) selectResult(s object) {
 	case w.jsonata:
 		s["Output"] = "{% $merge([$states.input, {'r': " + picked + "}]) %}"
 		return
+	case w.result == "text":
+		s["ResultSelector"] = object{"body.$": "States.StringToJson(" + w.inBody("$") + ".body)"}
 	case w.result == "counts":
 		s["ResultSelector"] = w.counts()
 	case w.result == "selector":

@@ -75,8 +75,9 @@ func untrueBound(t *testing.T, d *fixtruth.Drawn, l lint.Loop, ways map[string]f
 		}
 		job, service, err := d.Ends(t.Context(), l.Poll.Name, status)
 		require.NoError(t, err, "seed %d", d.Seed)
-		if bounded := l.Bound.Kind != lint.Unbounded; bounded && !job || !bounded && job && service {
-			return []string{fmt.Sprintf("a loop whose job stays %s ends by itself: %t, and not: %s", status, job, l.Bound.Kind)}
+		past := slices.Contains(l.Bound.Past, status)
+		if bounded := l.Bound.Kind != lint.Unbounded; bounded && job == past || !bounded && job && service {
+			return []string{fmt.Sprintf("a loop whose job stays %s ends by itself: %t, and not: %s %s", status, job, l.Bound.Kind, l.Bound.DescribePast())}
 		}
 		return nil // it is so for each
 	}

@@ -72,6 +72,8 @@ func (w *writer) member(path []string) term {
 		return in(w.inItem(path))
 	case w.result == "output path":
 		return in(w.inAnswer(path))
+	case w.result == "text":
+		return in("r.body." + w.inItem(path))
 	}
 	return in("r." + w.inAnswer(path))
 }
