@@ -65,6 +65,14 @@ var throttleNames = map[string]string{
 // Functions; empty where that is not known.
 func (r Resource) ThrottleName() string { return throttleNames[r.Service] }
 
+// HTTPTooMany is the error of an HTTP Task that made too many requests: the request was not carried out.
+const HTTPTooMany = "States.Http.StatusCode.429"
+
+// HTTPPassing are the errors of an HTTP Task that pass by themselves, as AWS's page on HTTP Tasks retries them.
+func HTTPPassing() []string {
+	return []string{HTTPTooMany, "States.Http.StatusCode.502", "States.Http.StatusCode.503", "States.Http.StatusCode.504"}
+}
+
 // ServiceName is the service that a Task calls, with or without an AWS SDK integration: "sns" of
 // "sns" and of "aws-sdk:sns".
 func (r Resource) ServiceName() string {

@@ -23,8 +23,8 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	if err != nil || c.writes(s, o) {
 		return nil
 	}
-	starts := op != nil && !op.Reads() && !c.polls(s)
-	twice := starts && lint.RepeatsWrite(s)
+	starts := (op != nil && !op.Reads() || c.sends(s)) && !c.polls(s)
+	twice := starts && (c.sends(s) || lint.RepeatsWrite(s))
 	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, twice), func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
 			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) }) // the first that names it counts
@@ -98,12 +98,36 @@ func (c *checked) writes(s *asl.State, o RepairOptions) bool {
 	return !slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Start == s || l.Poll == s })
 }
 
+// sends tells whether a Task is an HTTP Task that may change something.
+func (c *checked) sends(s *asl.State) bool {
+	if asl.ParseResource(s.Task.Resource).Service != "http" {
+		return false
+	}
+	node := nodeAt(c.root, s.Position.Pointer)
+	for _, field := range []string{"Parameters", "Arguments"} {
+		arguments := node.Get(field)
+		if arguments == nil {
+			continue
+		}
+		if method := arguments.Get("Method"); method != nil {
+			return !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method.Text)
+		}
+	}
+	return true
+}
+
 // faultNames are the errors of a call that may be made again, as Step Functions spells them: of
 // one that would do something twice, those by which nothing but throttled calls arrive.
 func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 	r := asl.ParseResource(resource)
 	if r.IsFunction() || r.Service == "lambda" {
 		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
+	}
+	if r.Service == "http" {
+		if twice {
+			return []string{asl.HTTPTooMany}
+		}
+		return asl.HTTPPassing()
 	}
 	if op == nil {
 		return nil

@@ -200,7 +200,7 @@ func isGoing(m lint.Meaning) bool { return m == lint.MeansRunning || m == lint.M
 func siblings(l *lint.Loop, meaning lint.Meaning, ends lint.End) []lint.Row {
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r lint.Row) bool {
 		same := r.Meaning == meaning || meaning == lint.MeansFailure && mayFail(&r) || isGoing(meaning) && isGoing(r.Meaning)
-		again := meaning == lint.MeansFailure && (r.Ends == lint.GoesOn || r.Ends == lint.StartsAgain)
+		again := meaning == lint.MeansFailure && (r.Ends == lint.GoesOn || r.Ends == lint.StartsAgain || r.Ends == lint.NextJob && r.Last == lint.EndsFailure)
 		return !same || r.Ends != ends && !again || (r.Rule != "" || r.FailsAt != "") && !r.Lacks || len(r.Values) == 0
 	})
 	slices.SortStableFunc(rows, func(a, b lint.Row) int { return cmp.Compare(len(b.Values), len(a.Values)) })

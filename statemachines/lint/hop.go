@@ -139,6 +139,10 @@ type trace struct {
 	// moves tells that each round gives another value: it counts on from the round before, or is
 	// the result of a call.
 	moves bool
+	// counted tells that it is the number before, and some more: it is about the same thing.
+	counted bool
+	// called tells that a call gives it: it may be the job, or a token to ask with.
+	called bool
 	// own tells that it is what the poll asked for before, which its answer repeats.
 	own bool
 	// start is the Task that started the job whose id it is; nil if the catalogue knows of none.
@@ -163,20 +167,32 @@ func traceBack(hops []hop, o operand) trace {
 		for _, part := range f.operands {
 			before := traceBack(hops[:i], part)
 			t.text, t.from, t.moves = t.text+" "+before.text, append(t.from, before.from...), t.moves || before.moves
-			t.start = cmp.Or(t.start, before.start)
+			t.start, t.counted = cmp.Or(t.start, before.start), t.counted || before.counted
+			t.called = t.called || before.called
 		}
+		t.called = t.called || f.call
+		t.counted = (t.counted || f.counts) && !f.picks && !f.call
 		t.moves = t.moves || f.counts && slices.ContainsFunc(t.from, o.overlaps)
 		return t
 	}
 	return trace{text: o.String(), from: []operand{o}}
 }
 
+// asked is what a poll asks for when some hops have led from it back to it.
+type asked struct {
+	trace
+
+	// another tells that a part of it is another one than before, other than a count. certain tells that it is about another
+	// job: each part is another one, or one that no call gives.
+	another, certain bool
+}
+
 // traceAsked says which job a poll asks for when some hops have led from it back to it, by the
 // operands of its last call. Arguments for the pages of an answer name no job.
-func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
+func traceAsked(poll *asl.State, hops []hop) (back asked, asksAgain bool) {
 	t := argumentsOf(poll)
 	if t == nil {
-		return trace{}, true
+		return asked{}, true
 	}
 	f, before := formula{}, ""
 	back.own = true
@@ -190,10 +206,16 @@ func traceAsked(poll *asl.State, hops []hop) (back trace, asksAgain bool) {
 			f = f.with(here.template(m.Value, nil))
 		}
 	}
+	each, some := len(f.operands) > 0, false
 	for _, o := range f.operands {
 		one := traceBack(hops, o)
+		another := one.text != o.String() && !one.counted
+		each, some = each && another, some || another && !one.called
+		back.another = back.another || another
 		back.text, back.moves, before = back.text+" "+one.text, back.moves || one.moves, before+" "+o.String()
 		back.own, back.start = back.own && (one.own || one.text == o.String()), cmp.Or(back.start, one.start)
 	}
+	picked := f.picks && back.moves
+	back.another, back.certain = back.another || picked, each || some || picked
 	return back, back.text == before
 }

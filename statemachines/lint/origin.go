@@ -63,6 +63,7 @@ type formula struct {
 	copies   bool // it is its one operand
 	call     bool // it is the result of a call, or a part of it
 	counts   bool // it adds to a number, or takes a part of a list: of itself, it is another each time
+	picks    bool // it takes a part of a list
 	// results are the parts of the state's result that it reads, selects tells that it is one of them,
 	// and opaque that it may read more.
 	results [][]string
@@ -96,7 +97,7 @@ func (f formula) part(steps []string) formula {
 func (f formula) with(o formula) formula {
 	return formula{
 		text: f.text + "(" + o.text + ")", operands: append(slices.Clip(f.operands), o.operands...), copies: f.copies,
-		call: f.call || o.call, counts: f.counts || o.counts, results: slices.Concat(f.results, o.results), opaque: f.opaque || o.opaque,
+		call: f.call || o.call, counts: f.counts || o.counts, picks: f.picks || o.picks, results: slices.Concat(f.results, o.results), opaque: f.opaque || o.opaque,
 	}
 }
 
@@ -118,7 +119,8 @@ func (c scope) template(t *asl.Template, steps []string) formula {
 		part := t.Expression.Part()
 		return c.expression(&part, steps)
 	case t.Intrinsic != nil:
-		f := formula{text: t.Intrinsic.String(), counts: strings.Contains(t.Intrinsic.String(), "States.MathAdd(")}
+		f := formula{text: t.Intrinsic.String(), counts: strings.Contains(t.Intrinsic.String(), "States.MathAdd("),
+			picks: strings.Contains(t.Intrinsic.String(), "States.ArrayGetItem(")}
 		for _, path := range t.Intrinsic.Paths() {
 			f = f.with(c.path(path))
 		}
@@ -154,7 +156,7 @@ func (c scope) path(p *jsonpath.Path) formula {
 		f = copyOf(operand{steps: slices.Concat(c.doc, steps)})
 	}
 	if !whole || p.Function() != "" {
-		f.text, f.copies, f.counts = p.String(), false, true
+		f.text, f.copies, f.counts, f.picks = p.String(), false, true, true
 	}
 	return f
 }
@@ -185,7 +187,7 @@ func (c scope) expression(p *jsonata.Part, steps []string) formula {
 			return f
 		}
 	}
-	f := formula{text: fmt.Sprintf("%d %s %v", p.Kind, p.Text, p.Value), counts: counts(p)}
+	f := formula{text: fmt.Sprintf("%d %s %v", p.Kind, p.Text, p.Value), counts: counts(p), picks: len(p.Filters) > 0}
 	parts := p.Parts
 	if first, plain := c.plain(&jsonata.Part{Kind: p.Kind, Parts: p.Parts, Text: p.Text}); plain { // but for its filters
 		parts = nil

@@ -7,7 +7,8 @@ import (
 
 // takeOwnEnd takes the meanings from the machine where it waits for a later end than all judges do: each success
 // of theirs polls on, and a rule leads out another status that no entry of the catalogue names. A booked contact is
-// a success of groundstation:ContactScheduled, and still to come for a machine that waits for COMPLETED.
+// a success of groundstation:ContactScheduled, and still to come for a machine that waits for COMPLETED. Who says himself what
+// is a success waits for that.
 func (r *reading) takeOwnEnd() {
 	own := r.ownEnds()
 	if len(own) == 0 {
@@ -36,17 +37,19 @@ func (r *reading) takeOwnEnd() {
 func (r *reading) ownEnds() []string {
 	var own []string
 	waits := false
+	isStated := func(value string) bool {
+		return slices.ContainsFunc(r.status.judges, func(j *judge) bool { return j.stated[value] })
+	}
 	for _, value := range r.status.values {
 		end := endOf(r.routes[value])
 		if means := r.status.meaning(r.judges, value); means == MeansSuccess || means == MeansUnclear {
-			if end != PollsOn {
+			if end != PollsOn || r.ByName && isStated(value) {
 				return nil
 			}
 			waits = true
 			continue
 		}
-		stated := slices.ContainsFunc(r.status.judges, func(j *judge) bool { return j.stated[value] })
-		if (end == EndsSuccess || end == GoesOn || end == NextJob) && r.named[value] && !stated && !endName().MatchString(value) && !isGoing(value) {
+		if (end == EndsSuccess || end == GoesOn || end == NextJob) && r.named[value] && !isStated(value) && !endName().MatchString(value) && !isGoing(value) {
 			own = append(own, value)
 		}
 	}

@@ -194,9 +194,10 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 // noteRoutesOfRunning notes the routes of the values of a status with which the job has not ended.
 func (r *reading) noteRoutesOfRunning(s *status, follows *router) {
 	r.onRunning, r.running = map[hop]bool{}, nil
+	var laps []route
 	other := r.followAll(otherValue)
 	if r.noteRunning(other); r.ByName { // it may be the status of a job that runs
-		follows.noteUsual(other)
+		laps = append(laps, other...)
 	}
 	for _, value := range s.values {
 		means := s.meaning(r.judges, value)
@@ -209,9 +210,10 @@ func (r *reading) noteRoutesOfRunning(s *status, follows *router) {
 			r.running = append(r.running, routes...)
 		}
 		if (means == MeansRunning || r.ByName) && !r.Retries {
-			follows.noteUsual(routes)
+			laps = append(laps, routes...)
 		}
 	}
+	follows.noteUsual(laps)
 }
 
 // nameChosen finds the Choices on the routes, and the values that they name, and where the loop looks at several jobs

@@ -97,7 +97,14 @@ func (r *router) asksOther(hops []hop) bool {
 		return false
 	}
 	back, again := traceAsked(r.poll, hops)
-	return !again && !back.own && (back.moves && !r.byName || !r.usual[back.text])
+	switch {
+	case again || back.own:
+		return false
+	case r.byName:
+		return back.another && !r.usual[back.text]
+	default:
+		return back.moves || !r.usual[back.text]
+	}
 }
 
 // asksMoved tells whether the poll asks, behind some hops, for what another call gives it: it may be of another job.
@@ -115,13 +122,20 @@ func (way *route) askOther(poll *asl.State, hops []hop) {
 	}
 }
 
-// noteUsual notes what the poll asks for after a lap of a job that runs.
+// noteUsual notes what the poll asks for after the laps of a job that runs. Where nobody knows which job runs, but some laps
+// ask for the same one again, the others may be of a job that has ended, or go on at a bound.
 func (r *router) noteUsual(routes []route) {
+	laps := map[string]bool{}
+	same := false
 	for _, way := range routes {
 		if way.ends == PollsOn || way.ends == NextJob {
-			back, _ := traceAsked(r.poll, way.hops)
-			r.usual[back.text] = true
+			back, again := traceAsked(r.poll, way.hops)
+			laps[back.text] = laps[back.text] || again
+			same = same || again
 		}
+	}
+	for text, again := range laps {
+		r.usual[text] = r.usual[text] || again || !same || !r.byName
 	}
 }
 

@@ -12,7 +12,11 @@ const mostHops = 1000
 // pollsAgain tells whether a loop leads a Task to ask again for what it has asked for. One in which
 // each Task that polls asks for another job goes through jobs that have ended, and needs no Wait.
 func (c *checker) pollsAgain(l *loop) bool {
-	polls := slices.DeleteFunc(slices.Clone(l.states), func(s *asl.State) bool { return c.operations.of(s) == nil })
+	known := slices.DeleteFunc(slices.Clone(l.states), func(s *asl.State) bool { return c.operations.of(s) == nil })
+	polls := known
+	if len(polls) == 0 {
+		polls = slices.DeleteFunc(slices.Clone(l.states), func(s *asl.State) bool { return c.askedBy(l, s) == nil })
+	}
 	if len(polls) == 0 {
 		return true
 	}
@@ -20,7 +24,7 @@ func (c *checker) pollsAgain(l *loop) bool {
 		cycles, all := l.cycles(poll)
 		return !all || slices.ContainsFunc(cycles, func(hops []hop) bool {
 			back, again := traceAsked(poll, hops)
-			return again || !back.moves
+			return again || len(known) > 0 && !back.moves || len(known) == 0 && !back.certain
 		})
 	})
 }

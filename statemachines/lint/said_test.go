@@ -54,6 +54,11 @@ func TestSaid(t *testing.T) {
 			diag.Danger,
 			map[string]string{"done": "unknown ", "FAILED": "running user", "LOST": "failure user"},
 		},
+		"a success that polls on, where a rule leads out another status": {
+			map[string]lint.Meaning{"finished": lint.MeansSuccess, "FAILED": lint.MeansRunning},
+			diag.Danger,
+			map[string]string{"done": "unknown ", "FAILED": "running user", "finished": "success user"},
+		},
 		"another Task": {map[string]lint.Meaning{"Other:FAILED": lint.MeansRunning}, diag.Warning, map[string]string{"done": "unknown ", "FAILED": "failure name"}},
 		"no failure":   {map[string]lint.Meaning{"FAILED": lint.MeansRunning}, 0, map[string]string{"done": "unknown ", "FAILED": "running user"}},
 	} {

@@ -269,6 +269,11 @@ func (c *callee) addErrors(op *catalog.Operation, named []string) {
 			add(&sim.TaskError{Name: name, Cause: "tried"})
 		}
 	}
+	if asl.ParseResource(resource).Service == "http" {
+		for _, name := range asl.HTTPPassing() {
+			add(&sim.TaskError{Name: name, Cause: "tried"})
+		}
+	}
 	add(&sim.TaskError{Name: asl.ErrorTimeout, Cause: ""})
 	for _, name := range named {
 		if !strings.HasPrefix(name, "States.") {

@@ -3,6 +3,7 @@ package fixtruth
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -129,14 +130,14 @@ func newService(b *blueprint, s scenario) *service {
 }
 
 func (s *service) handle(_ context.Context, c sim.Call) (sim.Reply, error) {
-	switch c.Resource {
-	case s.op.resource(s.op.start):
+	switch nameOf(c.Resource, c.Arguments) {
+	case s.op.call(s.op.start):
 		s.started++
 		o := object{}
 		put(o, s.op.started, fmt.Sprintf("job-%d", s.started))
 		return sim.Reply{Output: o}, nil
-	case s.op.resource(s.op.describe):
-		return s.describe(c.Arguments.(map[string]any))
+	case s.op.call(s.op.describe):
+		return s.describe(s.op.asked(c.Arguments))
 	}
 	s.calls[c.Resource]++
 	n := s.calls[c.Resource]
@@ -149,10 +150,14 @@ func (s *service) handle(_ context.Context, c sim.Call) (sim.Reply, error) {
 	return sim.Reply{Output: object{"Answer": fmt.Sprintf("value %d", n)}}, nil
 }
 
-func (s *service) describe(arguments map[string]any) (sim.Reply, error) {
-	ids, several := arguments[s.op.id].([]any)
-	if !several {
-		ids = []any{arguments[s.op.id]}
+// describe answers a poll by its data. A function that gets all of the machine's data gives it back.
+func (s *service) describe(data object) (sim.Reply, error) {
+	ids, several := data[s.op.id].([]any)
+	switch {
+	case s.result == "input":
+		ids = []any{data["id"]}
+	case !several:
+		ids = []any{data[s.op.id]}
 	}
 	var items []any
 	for _, id := range ids {
@@ -162,10 +167,19 @@ func (s *service) describe(arguments map[string]any) (sim.Reply, error) {
 		}
 		items = append(items, s.item(id, a))
 	}
-	if s.op.list != "" {
-		return sim.Reply{Output: object{s.op.list: items}}, nil
+	body := object{}
+	if s.result == "input" {
+		maps.Copy(body, data)
 	}
-	return sim.Reply{Output: items[0]}, nil
+	if s.op.list != "" {
+		body[s.op.list] = items
+	} else {
+		maps.Copy(body, items[0].(object))
+	}
+	if s.result == "text" {
+		body = object{"statusCode": 200, "body": show(body)}
+	}
+	return sim.Reply{Output: s.op.answered(body)}, nil
 }
 
 // item is what a service tells of a job: its reason only after a failure, unless each answer has it.

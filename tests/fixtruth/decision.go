@@ -165,10 +165,65 @@ func (w *writer) condition(statuses []string, success bool) object {
 	return rule
 }
 
+// counted are the statuses that a poll of several jobs counts, by the members that have the numbers.
+func (w *writer) counted() map[string][]string {
+	return map[string][]string{"succeeded": w.success, "failed": w.failure, "going": w.running}
+}
+
+// counts selects the numbers of jobs with each outcome from the answer.
+func (w *writer) counts() object {
+	selected := object{}
+	for name, statuses := range w.counted() {
+		var each []string
+		for _, s := range statuses {
+			each = append(each, fmt.Sprintf("@.%s == '%s'", strings.Join(w.op.status, "."), s))
+		}
+		selected[name+".$"] = fmt.Sprintf("States.ArrayLength(%s[?(%s)])", w.items("$"), strings.Join(each, " || "))
+	}
+	return selected
+}
+
+// countsExpression is the same in JSONata.
+func (w *writer) countsExpression() string {
+	var each []string
+	for name, statuses := range w.counted() {
+		each = append(each, fmt.Sprintf("'%s': %s", name, w.countOf("$states.result", statuses)))
+	}
+	slices.Sort(each)
+	return "{" + strings.Join(each, ", ") + "}"
+}
+
+// countOf is how many jobs of an answer have one of the statuses, in JSONata.
+func (w *writer) countOf(answer string, statuses []string) string {
+	return fmt.Sprintf("$count(%s[%s in ['%s']])", w.items(answer), strings.Join(w.op.status, "."), strings.Join(statuses, "', '"))
+}
+
+// numberCondition asks for the number of jobs with an outcome that the poll has counted.
+func (w *writer) numberCondition(statuses []string, all bool) object {
+	var number term
+	for name, counted := range w.counted() {
+		if slices.Equal(counted, statuses) {
+			number = in("r." + name)
+		}
+	}
+	switch {
+	case w.inJSONata() && all:
+		return object{"Condition": "{% " + number.jsonata + " = $count($states.input.ids) %}"}
+	case w.inJSONata():
+		return object{"Condition": "{% " + number.jsonata + " > 0 %}"}
+	case all:
+		return object{"Variable": number.path, "NumericEquals": w.jobs}
+	}
+	return object{"Variable": number.path, "NumericGreaterThan": 0}
+}
+
 // countCondition asks whether all of the jobs, or any, have one of the statuses.
 func (w *writer) countCondition(statuses []string, all bool) object {
+	if w.result == "counts" {
+		return w.numberCondition(statuses, all)
+	}
 	if w.inJSONata() {
-		text := fmt.Sprintf("$count($states.input.r.%s[%s in ['%s']])", w.op.list, strings.Join(w.op.status, "."), strings.Join(statuses, "', '"))
+		text := w.countOf("$states.input.r", statuses)
 		if all {
 			return object{"Condition": "{% " + text + " = $count($states.input.ids) %}"}
 		}
@@ -176,7 +231,7 @@ func (w *writer) countCondition(statuses []string, all bool) object {
 	}
 	var each []any
 	for i := range w.jobs {
-		each = append(each, anyOf(fmt.Sprintf("$.r.%s[%d].%s", w.op.list, i, strings.Join(w.op.status, ".")), statuses))
+		each = append(each, anyOf(fmt.Sprintf("%s[%d].%s", w.items("$.r"), i, strings.Join(w.op.status, ".")), statuses))
 	}
 	if all {
 		return object{"And": each}

@@ -84,9 +84,18 @@ var (
 	widened = regexp.MustCompile(`(\w+) has all of|\$\.(\w+)\S* becomes`)
 )
 
+// saidOf is what the user of a machine says of statuses.
+func saidOf(d *fixtruth.Drawn) map[string]lint.Meaning {
+	said := map[string]lint.Meaning{}
+	for status, means := range d.Said() {
+		said[status] = lint.Meaning(means)
+	}
+	return said
+}
+
 // repair makes all repairs, also those that are offered: it accepts whatever may be.
 func repair(ctx context.Context, d *fixtruth.Drawn) ([]byte, fixtruth.Declared, error) {
-	o := fix.RepairOptions{Sure: true, MaxWait: maxWait, Express: d.Express, Models: models.Load}
+	o := fix.RepairOptions{Sure: true, MaxWait: maxWait, Express: d.Express, Said: saidOf(d), Models: models.Load}
 	definition, err := reader(ctx)(d.Text)
 	if err != nil {
 		return nil, fixtruth.Declared{}, err
@@ -151,7 +160,7 @@ const (
 )
 
 // TestReport says form by form what lint says of drawn machines and what fix makes of them.
-// It fails where a table is not true, where a change makes an undeclared difference, where
+// It fails where a table or the reason of a refusal is not true, where a change makes an undeclared difference, where
 // too few of the machines with a fault are repaired, and where one does not do then what its
 // intact twin does.
 func TestReport(t *testing.T) {
@@ -183,6 +192,7 @@ type outcome struct {
 	*fixtruth.Judgement
 
 	declared fixtruth.Declared
+	untrue   []string // of the reasons of refusals
 }
 
 // judge changes a machine, and judges what became of it.
@@ -192,7 +202,7 @@ func judge(t *testing.T, d *fixtruth.Drawn, change changer) outcome {
 	require.NoError(t, err, "seed %d", d.Seed)
 	j, err := d.Judge(t.Context(), after, declared)
 	require.NoError(t, err, "seed %d: %v, %v", d.Seed, d.Forms, d.Faults)
-	return outcome{j, declared}
+	return outcome{j, declared, untrueReasons(t, d, after, declared.Refused)}
 }
 
 // has tells whether names has all of a list with commas.

@@ -1,6 +1,9 @@
 package fixtruth
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // form is a way to write a part of a machine.
 type form struct {
@@ -18,11 +21,24 @@ type slot struct {
 func inPath(b *blueprint) bool   { return !b.jsonata }
 func inData(b *blueprint) bool   { return b.result != "output path" } // data flows around the poll
 func oneJob(b *blueprint) bool   { return b.jobs == 1 }
-func manyJobs(b *blueprint) bool { return b.op.list != "" && b.result == "" }
+func whole(b *blueprint) bool    { return b.result == "" } // nothing is selected from the answer
+func manyJobs(b *blueprint) bool { return b.op.list != "" && whole(b) }
+func ownJob(b *blueprint) bool   { return b.op.via != "" }
+
+// takesData tells whether a function that polls can get all of the machine's data, and give it back with the status.
+func takesData(b *blueprint) bool {
+	return (b.op.via == lambdaInvoke || b.op.via == functionARN) && b.op.list == "" && !b.starts
+}
 
 // startsAnew tells whether the machine can start one job after another.
 func startsAnew(b *blueprint) bool {
 	return b.starts && oneJob(b) && inData(b) && b.op.name == "" && b.counter != "input" && b.catch != "failure" && b.around == "" && !b.express
+}
+
+// polls is the form of a poll that is made so.
+func polls(by via) form {
+	name := cmp.Or(string(by), "operation of a service")
+	return form{name + " polls", func(b *blueprint) bool { return b.op.via == by }, func(*blueprint) {}}
 }
 
 // slots has a row a form: add one, and the generator draws it.
@@ -32,17 +48,31 @@ var slots = []slot{
 		{"JSONata", nil, func(b *blueprint) { b.jsonata = true }},
 		{"mixed languages", nil, func(b *blueprint) { b.mixed = true }},
 	}},
-	{8, []form{{"Express", nil, func(b *blueprint) { b.express, b.limit = true, 6 }}}},
+	{100, []form{
+		polls(""), polls(lambdaInvoke), polls(functionARN), polls(httpTask), polls(nestedMachine),
+	}},
+	{100, []form{
+		{"names alone say what statuses mean", ownJob, func(*blueprint) {}},
+		{"the user says what statuses mean", ownJob, func(b *blueprint) { b.said = true }},
+	}},
+	{8, []form{{"Express", func(b *blueprint) bool { return b.op.via != nestedMachine }, func(b *blueprint) { b.express, b.limit = true, 6 }}}},
 	{70, []form{
 		{"started here", nil, func(b *blueprint) { b.starts = true }},
 		{"started here, id in a variable", nil, func(b *blueprint) { b.starts, b.idVariable = true, true }},
 	}},
+	{60, []form{
+		{"the answer takes the place of the data", ownJob, func(b *blueprint) { b.result, b.idVariable = "output path", true }},
+		{"a function answers JSON text", func(b *blueprint) bool { return b.op.via == lambdaInvoke }, func(b *blueprint) { b.result = "text" }},
+		{"a function gives the data back", takesData, func(b *blueprint) { b.result = "input" }},
+	}},
 	{35, []form{
-		{"ResultSelector", inPath, func(b *blueprint) { b.result = "selector" }},
-		{"OutputPath", inPath, func(b *blueprint) { b.result, b.idVariable = "output path", true }},
-		{"Output of members", func(b *blueprint) bool { return b.jsonata }, func(b *blueprint) { b.result = "output" }},
+		{"ResultSelector", func(b *blueprint) bool { return inPath(b) && whole(b) }, func(b *blueprint) { b.result = "selector" }},
+		{"OutputPath", func(b *blueprint) bool { return inPath(b) && whole(b) && !ownJob(b) }, func(b *blueprint) { b.result, b.idVariable = "output path", true }},
+		{"Output of members", func(b *blueprint) bool { return b.jsonata && whole(b) }, func(b *blueprint) { b.result = "output" }},
 	}},
 	{80, []form{
+		{"count of all jobs", manyJobs, func(b *blueprint) { b.jobs, b.result, b.starts, b.idVariable = 2, "counts", false, false }},
+		{"count of any job", manyJobs, func(b *blueprint) { b.jobs, b.any, b.result, b.starts, b.idVariable = 2, true, "counts", false, false }},
 		{"all of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.starts, b.idVariable = 2, false, false }},
 		{"any of several jobs", manyJobs, func(b *blueprint) { b.jobs, b.any, b.starts, b.idVariable = 2, true, false, false }},
 	}},
@@ -98,7 +128,7 @@ var slots = []slot{
 			return b.starts && inData(b) && b.counter != "input" && b.catch != "failure" && !b.express
 		}, func(b *blueprint) { b.around = "outer" }},
 		{"one job after another", func(b *blueprint) bool {
-			return !b.starts && oneJob(b) && inData(b) && b.counter != "input" && b.first != "choice" && !b.express
+			return !b.starts && oneJob(b) && inData(b) && b.result != "input" && b.counter != "input" && b.first != "choice" && !b.express
 		}, func(b *blueprint) { b.around, b.idVariable = "index", false }},
 	}},
 	{40, []form{

@@ -39,7 +39,7 @@ func (b *blueprint) intend(s scenario, item int) intent {
 	service := newService(b, s)
 	call := func(name string) { in.calls = append(in.calls, name) }
 	if b.before != "" {
-		call(b.before + ":invoke")
+		call(asideCall(b.before, "prepare"))
 	}
 	if b.first == "choice" && b.progress { // it comes to the Wait as behind a poll
 		call("dynamodb:updateItem")
@@ -47,7 +47,7 @@ func (b *blueprint) intend(s scenario, item int) intent {
 	for start := 1; ; start++ {
 		if b.starts {
 			service.started = start + item
-			call("aws-sdk:" + b.op.service + ":" + b.op.start)
+			call(b.op.call(b.op.start))
 		}
 		if b.around == "index" && !b.starts {
 			item = start - 1
@@ -71,13 +71,21 @@ func (b *blueprint) intend(s scenario, item int) intent {
 	return in
 }
 
+// asideCall is the name of a call before or behind the loop.
+func asideCall(service, name string) string {
+	if service == "http" {
+		name = "https://example.com/" + name
+	}
+	return service + ":invoke " + name
+}
+
 // callsBehind are the calls behind an end of the loop.
 func (b *blueprint) callsBehind(end string) (calls []string) {
 	switch {
 	case end == toSuccess && b.after != "":
-		calls = append(calls, b.after+":invoke")
+		calls = append(calls, asideCall(b.after, "report-done"))
 	case end == toFailure && b.clean:
-		calls = append(calls, "aws-sdk:"+b.op.service+":"+b.op.stop)
+		calls = append(calls, b.op.call(b.op.stop))
 	}
 	if end == toFailure && b.message {
 		calls = append(calls, "sns:publish")
@@ -118,7 +126,7 @@ func (b *blueprint) wait(s *service, item int, begins bool) (end, err string, la
 				continue
 			}
 			retried = 0
-			caught := slices.Contains(b.caughtErrors(), failure) || b.catch == "failure" && failure != "States.Timeout"
+			caught := slices.Contains(b.caughtErrors(), failure) || slices.Contains(b.caughtErrors(), "States.TaskFailed") && failure != "States.Timeout"
 			switch {
 			case !caught:
 				return toError, failure, laps

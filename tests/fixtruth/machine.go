@@ -65,7 +65,7 @@ func single(name string, state object) object {
 // exits writes the states behind the loop.
 func (w *writer) exits() {
 	if w.after != "" {
-		w.states[tellDone] = w.aside(w.after, "done", object{"job": w.jobID()}, report)
+		w.states[tellDone] = w.aside(w.after, "report-done", object{"job": w.jobID()}, report)
 	}
 	made := object{"id": w.jobID()}
 	switch {
@@ -81,7 +81,7 @@ func (w *writer) exits() {
 		delete(w.states, gaveUp)
 	}
 	if w.clean {
-		w.states[cleanUp] = w.task(w.op.resource(w.op.stop), object{w.op.stopID: w.jobID()}, w.behindCleanUp())
+		w.states[cleanUp] = w.call(w.op.stop, object{w.op.stopID: w.jobID()}, w.behindCleanUp())
 	}
 	if w.message {
 		topic := "arn:aws:sns:us-east-1:123456789012:ops"
@@ -319,10 +319,10 @@ func (w *writer) startState(next string) object {
 	maps.Copy(arguments, w.op.given)
 	if w.op.name != "" {
 		arguments[w.op.name] = in("id")
-		return w.task(w.op.resource(w.op.start), arguments, next)
+		return w.call(w.op.start, arguments, next)
 	}
 	id := strings.Join(w.op.started, ".")
-	s := w.task(w.op.resource(w.op.start), arguments, next)
+	s := w.call(w.op.start, arguments, next)
 	switch {
 	case w.idVariable && w.jsonata:
 		s["Assign"] = object{"jobId": "{% $states.result." + id + " %}"}
@@ -395,7 +395,10 @@ func (w *writer) pollState() object {
 	default:
 		arguments[w.op.id] = id
 	}
-	s := w.task(w.op.resource(w.op.describe), arguments, done)
+	s := w.call(w.op.describe, arguments, done)
+	if w.result == "input" {
+		s = w.task(w.op.resource(w.op.describe), w.op.arguments(w.op.describe, term{"$", "$states.input"}), done)
+	}
 	w.selectResult(s)
 	if w.retried {
 		s["Retry"] = []any{object{"ErrorEquals": w.retriedErrors(), "IntervalSeconds": 2, "MaxAttempts": 4}}
@@ -410,8 +413,13 @@ func (w *writer) pollState() object {
 func (w *writer) selectResult(s object) {
 	status, reason := w.inAnswer(w.op.status), w.inAnswer(w.op.reason)
 	picked, selected := "$states.result", object{"status.$": "$." + status}
-	if w.result == "output" {
+	switch w.result {
+	case "output":
 		picked = "{'status': $states.result." + status + "}"
+	case "text":
+		picked = "{'body': $parse(" + w.inBody("$states.result") + ".body)}"
+	case "counts":
+		picked = w.countsExpression()
 	}
 	switch {
 	case w.jsonata && w.readsReason:
@@ -420,9 +428,20 @@ func (w *writer) selectResult(s object) {
 		selected["reason.$"] = "$." + reason
 	}
 	switch {
+	case w.takesBody() && w.jsonata:
+		s["Output"] = "{% " + w.inBody("$states.result") + " %}"
+		return
+	case w.takesBody():
+		s["OutputPath"] = w.inBody("$")
+		delete(s, "ResultPath")
+		return
 	case w.jsonata:
 		s["Output"] = "{% $merge([$states.input, {'r': " + picked + "}]) %}"
 		return
+	case w.result == "text":
+		s["ResultSelector"] = object{"body.$": "States.StringToJson(" + w.inBody("$") + ".body)"}
+	case w.result == "counts":
+		s["ResultSelector"] = w.counts()
 	case w.result == "selector":
 		s["ResultSelector"] = selected
 	case w.result == "output path":

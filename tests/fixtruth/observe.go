@@ -99,7 +99,7 @@ func (b *blueprint) read(e *history.Execution) (*observed, error) {
 			return nil, err
 		}
 	}
-	action := "aws-sdk:" + b.op.service + ":" + b.op.describe
+	poll := b.op.call(b.op.describe)
 	visits := e.FindVisits()
 	for _, v := range visits.All {
 		f := o.flows[v.Place()]
@@ -113,13 +113,20 @@ func (b *blueprint) read(e *history.Execution) (*observed, error) {
 			if err := json.Unmarshal([]byte(a.Parameters), &arguments); err != nil {
 				return nil, fmt.Errorf("%s: the arguments: %w", v.State, err)
 			}
-			name := a.Service + ":" + a.Action
-			if name != action {
+			resource := a.Action // of a function's ARN
+			if a.Service != "" {
+				resource = states + a.Service + ":" + a.Action
+			}
+			name := nameOf(resource, arguments)
+			if name != poll {
 				f.calls = append(f.calls, call{name, arguments})
 				continue
 			}
 			o.polls++
 			f.polls[v.State]++
+			if b.result == "input" {
+				arguments = b.op.asked(arguments)["id"] // beside what changes from poll to poll
+			}
 			f.poll(arguments, a.Start, e.Start, len(v.Attempts) == 1)
 		}
 	}

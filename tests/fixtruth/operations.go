@@ -6,8 +6,10 @@ import "strings"
 // AWS's API references: they are written down here, so that an error of the catalogue
 // shows.
 type operation struct {
-	// service is as in a resource, and start, describe and stop are actions of it.
+	// service is as in a resource, and start, describe and stop are actions of it. Where via is set, they
+	// are functions, places or machines of the user's own.
 	service, start, describe, stop string
+	via                            via
 	// given are the arguments of the start call besides the name, and also those of
 	// the describe call besides the id.
 	given, also map[string]any
@@ -16,7 +18,7 @@ type operation struct {
 	name    string
 	started []string
 	// id is the argument of the describe call that names the job, and list the member
-	// of its answer that has the jobs, for a call that takes several ids.
+	// of its answer that has the jobs, for a call that takes several ids: of its body, via something.
 	id, list string
 	// stopID is the argument of the stop call.
 	stopID string
@@ -45,17 +47,28 @@ func members(path string) []string { return strings.Split(path, ".") }
 
 func values(text string) []string { return strings.Fields(text) }
 
-func (o *operation) resource(action string) string {
-	return "arn:aws:states:::aws-sdk:" + o.service + ":" + action
-}
-
 // throttled is the error that Step Functions makes of a code that the model lacks, such
 // as that of throttling.
 func (o *operation) throttled() string {
+	if o.via != "" {
+		return o.via.carrier().throttled
+	}
 	return o.errors + strings.TrimSuffix(o.errors, ".") + "Exception"
 }
-func (o *operation) denied() string { return o.errors + "AccessDeniedException" }
-func (o *operation) fault() string  { return o.errors + "SdkClientException" }
+
+func (o *operation) denied() string {
+	if o.via != "" {
+		return o.via.carrier().denied
+	}
+	return o.errors + "AccessDeniedException"
+}
+
+func (o *operation) fault() string {
+	if o.via != "" {
+		return o.via.carrier().fault
+	}
+	return o.errors + "SdkClientException"
+}
 
 var operations = []*operation{
 	{
@@ -177,5 +190,49 @@ var operations = []*operation{
 		running: values("Pending InProgress Delayed"), ending: values("Cancelling"),
 		second: members("ResponseCode"), expected: 0, unexpected: 1,
 		errors: "Ssm.", gone: "Ssm.InvocationDoesNotExistException",
+	},
+	{
+		service: "sfn", start: "startExecution", describe: "describeExecution", stop: "stopExecution",
+		given:   map[string]any{"StateMachineArn": "arn:aws:states:us-east-1:123456789012:stateMachine:nightly"},
+		started: members("ExecutionArn"), id: "ExecutionArn", stopID: "ExecutionArn",
+		status: members("Status"), reason: members("Cause"),
+		success: values("SUCCEEDED"), failure: values("FAILED TIMED_OUT ABORTED"), running: values("RUNNING PENDING_REDRIVE"),
+		errors: "Sfn.", gone: "Sfn.ExecutionDoesNotExistException",
+	},
+	{
+		start: "start-job", describe: "get-job", stop: "stop-job", via: lambdaInvoke, given: map[string]any{"table": "orders"},
+		started: members("Payload.jobId"), id: "id", stopID: "id", status: members("status"), reason: members("reason"),
+		success: values("SUCCEEDED"), failure: values("FAILED CANCELLED"), running: values("QUEUED RUNNING"), ending: values("CANCELLING"),
+		gone: "JobNotFound",
+	},
+	{
+		start: "submit-batch", describe: "look-at-batch", stop: "drop-batch", via: lambdaInvoke, given: map[string]any{"table": "orders"},
+		started: members("Payload.batch.id"), id: "ids", list: "batches", stopID: "id", status: members("state"), reason: members("message"),
+		success: values("COMPLETED"), failure: values("FAILED ABORTED"), running: values("PENDING IN_PROGRESS"),
+		gone: "BatchNotFound",
+	},
+	{
+		start: "make-report", describe: "look-at-report", stop: "drop-report", via: functionARN, given: map[string]any{"kind": "daily"},
+		started: members("reportId"), id: "reportId", stopID: "reportId", status: members("state"), reason: members("error.message"),
+		success: values("done"), failure: values("error rejected"), running: values("pending working"),
+		gone: "ReportNotFound",
+	},
+	{
+		start: "exports", describe: "export", stop: "export-stop", via: httpTask, given: map[string]any{"format": "csv"},
+		started: members("ResponseBody.export.id"), id: "id", stopID: "id", status: members("export.status"), reason: members("export.reason"),
+		success: values("completed"), failure: values("failed expired cancelled"), running: values("queued running"), ending: values("cancelling"),
+		gone: "States.Http.StatusCode.404",
+	},
+	{
+		start: "imports", describe: "import-states", stop: "import-stop", via: httpTask, given: map[string]any{"format": "csv"},
+		started: members("ResponseBody.id"), id: "ids", list: "imports", stopID: "id", status: members("status"), reason: members("detail"),
+		success: values("Ready"), failure: values("Failed Timed-Out"), running: values("Waiting Loading"),
+		gone: "States.Http.StatusCode.404",
+	},
+	{
+		start: "order-copy", describe: "copy-status", stop: "stop-copy", via: nestedMachine, given: map[string]any{"from": "orders"},
+		started: members("Output.copyId"), id: "copyId", stopID: "copyId", status: members("status"), reason: members("cause"),
+		success: values("Succeeded"), failure: values("Failed Aborted"), running: values("Requested Copying"),
+		gone: "States.TaskFailed",
 	},
 }

@@ -45,7 +45,7 @@ var mutants = []mutant{
 		return retarget(s, "Done?", func(next string) bool { return next == "Report" }, "Job failed")
 	}},
 	{"an argument changed", []fixtruth.Kind{fixtruth.Arguments}, func(s object) bool { return change(s, "Tell failed", "TopicArn", "arn:other") }},
-	{"an argument of a function changed", []fixtruth.Kind{fixtruth.Arguments}, func(s object) bool { return change(s, "Tell done", "FunctionName", "other") }},
+	{"another function called", []fixtruth.Kind{fixtruth.Lost}, func(s object) bool { return change(s, "Tell done", "FunctionName", "other") }},
 	{"another error of the Fail", []fixtruth.Kind{fixtruth.Error}, func(s object) bool {
 		if s["Job failed"] == nil {
 			return false

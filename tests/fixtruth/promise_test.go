@@ -39,7 +39,7 @@ func polls(t *testing.T, row string) int {
 }
 
 // outerLoop is the seed of a machine with an outer loop, for which fix is sure of a bound.
-const outerLoop = 1071
+const outerLoop = 752
 
 // A bound that fix is sure of leaves each job what its row says: each that the machine starts
 // again, and each of several.

@@ -183,6 +183,9 @@ func (r *report) addChange(w way, o outcome) {
 	for _, reason := range o.declared.Refused {
 		r.reasons[w].add(reason, r.drawn, "")
 	}
+	if len(o.untrue) > 0 {
+		r.fail("a reason that is not true", strings.Join(o.untrue, "; "))
+	}
 	if w == repaired && o.Shown > o.Framed {
 		r.count(func(to *row) { to.left++ })
 	}

@@ -25,7 +25,7 @@ func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
 	require.NoError(t, err, "seed %d", d.Seed)
 	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
 	require.NoError(t, err, "seed %d", d.Seed)
-	findings, loops := lint.CheckLoops(m, lint.Options{Express: d.Express, Types: types})
+	findings, loops := lint.CheckLoops(m, lint.Options{Express: d.Express, Said: saidOf(d), Types: types})
 	for _, l := range loops {
 		if l.Poll == nil || l.Poll.Task.Resource != d.Poll || len(l.Rows) == 0 {
 			continue
@@ -75,8 +75,9 @@ func untrueBound(t *testing.T, d *fixtruth.Drawn, l lint.Loop, ways map[string]f
 		}
 		job, service, err := d.Ends(t.Context(), l.Poll.Name, status)
 		require.NoError(t, err, "seed %d", d.Seed)
-		if bounded := l.Bound.Kind != lint.Unbounded; bounded && !job || !bounded && job && service {
-			return []string{fmt.Sprintf("a loop whose job stays %s ends by itself: %t, and not: %s", status, job, l.Bound.Kind)}
+		past := slices.Contains(l.Bound.Past, status)
+		if bounded := l.Bound.Kind != lint.Unbounded; bounded && job == past || !bounded && job && service {
+			return []string{fmt.Sprintf("a loop whose job stays %s ends by itself: %t, and not: %s %s", status, job, l.Bound.Kind, l.Bound.DescribePast())}
 		}
 		return nil // it is so for each
 	}
@@ -101,8 +102,8 @@ func leads(d *fixtruth.Drawn, r lint.Row, way fixtruth.Way, findings []lint.Find
 	switch {
 	case r.Ends == lint.EndsUnknown:
 		return true
-	case r.Ends == "next-job": // and behind the last one
-		return way == fixtruth.Succeeds || way == fixtruth.PollsOn
+	case r.Ends == lint.NextJob: // and behind the last one
+		return way == fixtruth.PollsOn || way == fixtruth.Succeeds && r.Last != lint.EndsFailure || way == fixtruth.Fails && r.Last == lint.EndsFailure
 	case way == fixtruth.Breaks:
 		return r.Ends == lint.EndsFailure || slices.ContainsFunc(findings, func(f lint.Finding) bool {
 			return f.Severity == diag.Error || f.Severity == diag.Danger || f.Rule == typecheck.AbsentMember

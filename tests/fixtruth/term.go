@@ -32,8 +32,24 @@ func (w *writer) jobID() term {
 	return in("id")
 }
 
-// inAnswer is the path of a member in the answer to a poll.
-func (b *blueprint) inAnswer(path []string) string {
+// takesBody tells whether the body of the answer takes the place of the data behind the poll.
+func (b *blueprint) takesBody() bool {
+	return b.result == "input" || b.result == "output path" && b.op.via != ""
+}
+
+// inBody is a path in the body of the answer to a poll.
+func (b *blueprint) inBody(path string) string {
+	if body := b.op.via.carrier().body; body != "" {
+		return path + "." + body
+	}
+	return path
+}
+
+// items is the path of the jobs in the answer to a poll that asks for several.
+func (b *blueprint) items(answer string) string { return b.inBody(answer) + "." + b.op.list }
+
+// inItem is the path of a member of the first job in the body of an answer.
+func (b *blueprint) inItem(path []string) string {
 	text := strings.Join(path, ".")
 	if b.op.list != "" {
 		text = b.op.list + "[0]." + text
@@ -41,10 +57,23 @@ func (b *blueprint) inAnswer(path []string) string {
 	return text
 }
 
+// inAnswer is the path of a member in the answer to a poll.
+func (b *blueprint) inAnswer(path []string) string {
+	if body := b.op.via.carrier().body; body != "" {
+		return body + "." + b.inItem(path)
+	}
+	return b.inItem(path)
+}
+
 // member is a member of the answer, behind the poll.
 func (w *writer) member(path []string) term {
-	if w.result == "output path" {
+	switch {
+	case w.takesBody():
+		return in(w.inItem(path))
+	case w.result == "output path":
 		return in(w.inAnswer(path))
+	case w.result == "text":
+		return in("r.body." + w.inItem(path))
 	}
 	return in("r." + w.inAnswer(path))
 }
@@ -60,17 +89,28 @@ func (w *writer) statusTerm() term {
 	return w.member(path)
 }
 
-// task is a Task that leaves the data alone.
-func (w *writer) task(resource string, arguments object, next string) object {
+// call is a Task that calls an action with data, and leaves the machine's data alone.
+func (w *writer) call(action string, data object, next string) object {
+	return w.task(w.op.resource(action), w.op.arguments(action, data), next)
+}
+
+// task is a Task that leaves the data alone. Its arguments are an object, or a term for all of the input.
+func (w *writer) task(resource string, arguments any, next string) object {
 	s := object{"Type": "Task", "Resource": resource, "Next": next}
 	if next == "" {
 		delete(s, "Next")
 		s["End"] = true
 	}
-	if w.jsonata {
-		s["Arguments"], s["Output"] = w.encode(arguments), "{% $states.input %}"
-	} else {
-		s["Parameters"], s["ResultPath"] = w.encode(arguments), nil
+	given, known := arguments.(object)
+	switch {
+	case w.jsonata && known:
+		s["Arguments"], s["Output"] = w.encode(given), "{% $states.input %}"
+	case w.jsonata:
+		s["Arguments"], s["Output"] = "{% "+arguments.(term).jsonata+" %}", "{% $states.input %}"
+	case known:
+		s["Parameters"], s["ResultPath"] = w.encode(given), nil
+	default:
+		s["InputPath"], s["ResultPath"] = arguments.(term).path, nil
 	}
 	return s
 }

@@ -112,9 +112,43 @@ func (d *Drawn) Ends(ctx context.Context, task, status string) (job, service boo
 	return ends[answer{status: status}], ends[answer{err: d.plan.op.throttled()}], nil
 }
 
-// Means is what a status says of the job: success, failure, running or ending. It is nothing
-// for a status that the service does not have, that is debated, or may be either.
+// Errors are the errors by which runs of a machine end, empty for none, by the status that their job begins with.
+func (d *Drawn) Errors(ctx context.Context, text []byte) (map[string]string, error) {
+	m, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	op, ends := d.plan.op, map[string]string{}
+	for _, status := range slices.Concat(op.success, op.failure, d.plan.waits()) {
+		a := answer{status: status}
+		o, err := d.plan.run(ctx, m, d.Input, d.plan.scenarioOf(poll, a, a, answer{status: op.success[0]}), usual)
+		if err != nil {
+			return nil, err
+		}
+		ends[status] = o.err
+	}
+	return ends, nil
+}
+
+// EndOf tells whether a machine ends by itself where the job of a Task stays in a status, and with which error.
+func (d *Drawn) EndOf(ctx context.Context, text []byte, task, status string) (failure string, ended bool, err error) {
+	m, err := parse(text)
+	if err != nil {
+		return "", false, err
+	}
+	o, err := d.plan.run(ctx, m, d.Input, d.plan.scenarioOf(task, answer{status: status}), usual)
+	if err != nil {
+		return "", false, err
+	}
+	return o.err, !o.endless && o.status != history.StatusTimedOut, nil
+}
+
+// Means is what a status says of the job: success, failure, running or ending, or what the user says.
+// It is nothing for a status that the service does not have, that is debated, or may be either.
 func (d *Drawn) Means(status string) string {
+	if said := d.Said()[status]; said != "" {
+		return said
+	}
 	op := d.plan.op
 	for name, all := range map[string][]string{"success": op.success, "failure": op.failure, "running": op.running, "ending": op.ending} {
 		if slices.Contains(all, status) && !slices.Contains(op.debated, status) && !slices.Contains(op.either, status) {
@@ -122,6 +156,20 @@ func (d *Drawn) Means(status string) string {
 		}
 	}
 	return ""
+}
+
+// Said is what the user says of statuses: the meaning of each, or nothing.
+func (d *Drawn) Said() map[string]string {
+	said := map[string]string{}
+	if d.plan.said {
+		op := d.plan.op
+		for means, all := range map[string][]string{"success": op.success, "failure": op.failure, "running": d.plan.waits()} {
+			for _, status := range all {
+				said[status] = means
+			}
+		}
+	}
+	return said
 }
 
 // StatusMember is the name of the member that says the status.
@@ -161,6 +209,8 @@ func (d *Drawn) behaves(o, twin *observed, bound time.Duration) bool {
 }
 
 // lacks tells whether the machine has no Task that makes a call.
-func (d *Drawn) lacks(call string) bool { return !strings.Contains(string(d.Text), ":::"+call+`"`) }
+func (d *Drawn) lacks(call string) bool {
+	return !strings.Contains(string(d.Text), call[strings.LastIndex(call, " ")+1:]+`"`)
+}
 
 func (f *flow) isCut() bool { return f != nil && f.cut }
