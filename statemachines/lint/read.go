@@ -177,6 +177,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 		return false
 	}
 	r.status, r.Status, r.Literals, r.Together = s, s.path, s.literals, r.listing != nil && r.listing.most() > 1
+	r.Derived = s.derived
 	r.nameChosen(s)
 	r.chooseFitting()
 	r.takeOwnEnd()
