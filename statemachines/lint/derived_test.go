@@ -17,9 +17,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// reverse is a machine that makes a call and takes the failures of what it polls for successes, and the success for a
+// reverse is a machine that makes calls and takes the failures of what it polls for successes, and the success for a
 // failure.
-func reverse(t *testing.T, call string, e *catalog.Entry) (*asl.StateMachine, lint.Options) {
+func reverse(t *testing.T, e *catalog.Entry, calls ...string) (*asl.StateMachine, lint.Options) {
 	t.Helper()
 	var rules []string
 	for next, values := range map[string][]string{"Good": e.Job.Failure, "Bad": e.Job.Success} {
@@ -31,8 +31,15 @@ func reverse(t *testing.T, call string, e *catalog.Entry) (*asl.StateMachine, li
 		return `"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:` + e.Service.ARNName + ":" + javasdk.Uncapitalize(operation) +
 			`", "Parameters": {}, "ResultPath": "$.run", "Retry": [{"ErrorEquals": ["States.TaskFailed"], "MaxAttempts": 3}], `
 	}
-	m, err := asl.Parse([]byte(`{"StartAt": "Begin", "TimeoutSeconds": 3600, "States": {
-		"Begin": {` + task(call) + `"Next": "Wait"},
+	begin := ""
+	for i, call := range calls {
+		next := "Wait"
+		if i+1 < len(calls) {
+			next = fmt.Sprint("Begin", i+1)
+		}
+		begin += fmt.Sprintf(`"Begin%d": {%s"Next": %q}, `, i, task(call), next)
+	}
+	m, err := asl.Parse([]byte(`{"StartAt": "Begin0", "TimeoutSeconds": 3600, "States": {` + begin + `
 		"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Poll"},
 		"Poll": {` + task(e.Operation.Name) + `"Next": "Choose"},
 		"Choose": {"Type": "Choice", "Choices": [` + strings.Join(rules, ", ") + `], "Default": "Wait"},
@@ -53,7 +60,7 @@ func TestDerived(t *testing.T) {
 		service, err := models.Load(l.Key)
 		require.NoError(t, err)
 		for _, e := range derived.Entries(service) {
-			m, o := reverse(t, e.Name, e)
+			m, o := reverse(t, e, e.Name)
 			loops := lint.Loops(m, o)
 			require.Len(t, loops, 1)
 			require.NotNil(t, loops[0].Derived, e.FullName())
@@ -87,9 +94,11 @@ func TestDerivedOnlyForItsStart(t *testing.T) {
 	require.NoError(t, err)
 	e, err := derived.Lookup(kendra, "CreateIndex")
 	require.NoError(t, err)
-	m, o := reverse(t, "UpdateIndex", e)
+	m, o := reverse(t, e, "UpdateIndex")
 	require.Nil(t, lint.Loops(m, o)[0].Derived)
-	m, o = reverse(t, "CreateIndex", e)
+	m, o = reverse(t, e, "CreateIndex", "DeleteIndex")
+	require.Nil(t, lint.Loops(m, o)[0].Derived)
+	m, o = reverse(t, e, "CreateIndex")
 	o.Said = map[string]lint.Meaning{"ACTIVE": lint.MeansSuccess}
 	for _, row := range lint.Loops(m, o)[0].Rows {
 		if row.Meaning == lint.MeansSuccess {

@@ -14,9 +14,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// listedBy is the operation that a Task calls with the statuses that its model lists; nil if an entry of the
+// listedBy is the operation that a Task of a loop calls with the statuses that its model lists; nil if an entry of the
 // catalogue polls it, or if no status has the name of a failure. That of a derived entry comes first.
-func (c *checker) listedBy(s *asl.State) *polled {
+func (c *checker) listedBy(l *loop, s *asl.State) *polled {
 	if s.Task == nil || c.operations.of(s) != nil || changes(s) {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (c *checker) listedBy(s *asl.State) *polled {
 		return nil
 	}
 	p := &polled{name: operation.Service.Key + ":" + operation.Name, byName: true}
-	entry := c.derivedOf(s)
+	entry := c.derivedOf(l, s)
 	listStatuses(operation.Output, "", func(path string, listed *catalog.Shape) {
 		isDerived := entry != nil && entry.Job.Status == path
 		if !isDerived && len(statusname.FailuresIn(listed.Enum)) == 0 {

@@ -44,9 +44,9 @@ func (c *checker) judgeDerived(poll *asl.State, e *catalog.Entry, values []strin
 	return j
 }
 
-// derivedOf is the derived entry of the operation that a Task calls, if the machine makes the call that starts its job;
-// nil if there is none.
-func (c *checker) derivedOf(poll *asl.State) *catalog.Entry {
+// derivedOf is the derived entry of the operation that a Task of a loop calls, if the machine makes the call that starts its
+// job, and none before the poll that stops or deletes something of the service; nil if there is none.
+func (c *checker) derivedOf(l *loop, poll *asl.State) *catalog.Entry {
 	operation := c.types.Operation(poll)
 	if operation == nil {
 		return nil
@@ -55,15 +55,24 @@ func (c *checker) derivedOf(poll *asl.State) *catalog.Entry {
 	if e == nil {
 		return nil
 	}
+	ahead, starts := c.statesBefore(l.flow, poll), false
 	for s := range c.machine.All {
 		if s.Task == nil {
 			continue
 		}
-		if call := c.types.Operation(s); call != nil && call.Name == e.Name && call.Service.Key == e.Service.Key {
-			return e
+		call := c.types.Operation(s)
+		if call == nil || call.Service.Key != e.Service.Key {
+			continue
 		}
+		if verb := catalog.VerbOf(call.Name); verb != nil && verb.Aim != catalog.AimReady && ahead[s] {
+			return nil
+		}
+		starts = starts || call.Name == e.Name
 	}
-	return nil
+	if !starts {
+		return nil
+	}
+	return e
 }
 
 // judgeAsked says what values of a status mean: what the user says, or else what their names do.

@@ -114,7 +114,7 @@ const (
 func (c *checker) readNamed(l *loop, express, compared bool) []*reading {
 	var all []*reading
 	for _, s := range l.states {
-		for _, p := range []*polled{c.listedBy(s), c.comparedBy(l, s, compared)} {
+		for _, p := range []*polled{c.listedBy(l, s), c.comparedBy(l, s, compared)} {
 			if p == nil {
 				continue
 			}

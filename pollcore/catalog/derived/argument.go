@@ -19,13 +19,11 @@ func findArguments(start, describe *catalog.Operation, about string) map[string]
 		}
 		isID := namesIt(m.Name, about)
 		expression, fresh := argument(start, m.Name, about)
-		switch {
-		case expression == "":
+		if expression == "" {
 			return nil
-		default:
-			found[m.Name] = expression
-			selects = selects || fresh || isID && makes(start)
 		}
+		found[m.Name] = expression
+		selects = selects || fresh || isID && makes(start)
 	}
 	if !selects {
 		return nil

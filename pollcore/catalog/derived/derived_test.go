@@ -55,20 +55,19 @@ func TestJudged(t *testing.T) {
 func TestNotDerived(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ service, describe, reason string }{
-		"action":           {"sagemaker", "DescribeAction", "CreateAction sets the status: it is the caller's word"},
-		"ops item":         {"ssm", "GetOpsItem", "UpdateOpsItem sets the status: people work on it"},
-		"probe":            {"networkmonitor", "GetProbe", "UpdateProbe sets the state"},
-		"budget action":    {"budgets", "DescribeBudgetAction", "an action goes through executions, reversals and resets, long after it is made"},
-		"session":          {"databrew", "DescribeProject", "SessionStatus is of the session of a project, not of its creation"},
-		"delegation":       {"iam", "GetDelegationRequest", "PermissionCheckStatus is of a part of the request"},
-		"network":          {"medialive", "DescribeNetwork", "ACTIVE and IDLE may both be what the creation leads to"},
-		"rule":             {"route53resolver", "GetResolverRule", "no status says that the creation goes on"},
-		"deployment":       {"launch-wizard", "GetDeployment", "COMPLETED and UPDATE_COMPLETED are of two changes"},
-		"made and started": {"neptune-graph", "GetImportTask", "an import is made by two calls, or a person has reviewed it"},
-		"left out":         {"lookoutequipment", "DescribeDataIngestionJob", "left-out.json says why"},
-		"reviewed":         {"athena", "GetQueryExecution", "the catalogue has it"},
-		"no job":           {"s3", "GetBucketVersioning", "it has no status of a job"},
-		"a list":           {"ec2", "DescribeInstances", "it is about several things"},
+		"action":        {"sagemaker", "DescribeAction", "CreateAction sets the status: it is the caller's word"},
+		"ops item":      {"ssm", "GetOpsItem", "UpdateOpsItem sets the status: people work on it"},
+		"probe":         {"networkmonitor", "GetProbe", "UpdateProbe sets the state"},
+		"budget action": {"budgets", "DescribeBudgetAction", "an action goes through executions, reversals and resets, long after it is made"},
+		"session":       {"databrew", "DescribeProject", "SessionStatus is of the session of a project, not of its creation"},
+		"delegation":    {"iam", "GetDelegationRequest", "PermissionCheckStatus is of a part of the request"},
+		"network":       {"medialive", "DescribeNetwork", "ACTIVE and IDLE may both be what the creation leads to"},
+		"rule":          {"route53resolver", "GetResolverRule", "no status says that the creation goes on"},
+		"deployment":    {"launch-wizard", "GetDeployment", "COMPLETED and UPDATE_COMPLETED are of two changes"},
+		"left out":      {"lookoutequipment", "DescribeDataIngestionJob", "left-out.json says why"},
+		"reviewed":      {"athena", "GetQueryExecution", "the catalogue has it"},
+		"no job":        {"s3", "GetBucketVersioning", "it has no status of a job"},
+		"a list":        {"ec2", "DescribeInstances", "it is about several things"},
 	} {
 		o := load(t, c.service).Operations[c.describe]
 		require.NotNil(t, o, name)
