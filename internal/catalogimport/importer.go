@@ -315,6 +315,7 @@ func (b *builder) finish() (*catalog.Service, error) {
 	b.addPresenceRows()
 	b.spreadPresence()
 	b.addWaiterEnds()
+	b.checkPolledOn()
 	return b.service, errors.Join(b.errs...)
 }
 

@@ -24,6 +24,7 @@ const (
 	leftOutTable    = "left-out.json"
 	presenceTable   = "presence.json"
 	waiterEndsTable = "waiter-ends.json"
+	polledOnTable   = "polled-on.json"
 )
 
 // tables are the facts that are kept by hand. The zero value has none.
@@ -39,7 +40,10 @@ type tables struct {
 	left       []leftOut
 	presence   []*tablePresence
 	waiterEnds []*tableWaiterEnd
-	models     []File
+	polledOn   map[pathOf]*tablePolledOn
+	// polledOnRoot is nil without that table.
+	polledOnRoot *jsontree.Node
+	models       []File
 }
 
 // table is a file that is read strictly. What does not fit the models is
@@ -81,7 +85,7 @@ type leftOut struct{ service, name string }
 // readTables reads the tables of a folder. Each may be missing but the one of
 // services.
 func readTables(files fs.FS) *tables {
-	t := &tables{named: map[string]*tableService{}, signals: map[string]*tableSignals{}, lists: map[string]*tableList{}}
+	t := &tables{named: map[string]*tableService{}, signals: map[string]*tableSignals{}, lists: map[string]*tableList{}, polledOn: map[pathOf]*tablePolledOn{}}
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
 		t.errs = append(t.errs, &FileError{".", ErrTable, err})
@@ -115,6 +119,7 @@ func (t *tables) read(name string, text []byte) {
 	readers := map[string]func(*table, *jsontree.Node){
 		jobsTable: t.readJobs, signalsTable: t.readSignals, listsTable: t.readLists, servicesTable: t.readServices,
 		statusesTable: t.readStatuses, leftOutTable: t.readLeftOut, presenceTable: t.readPresence, waiterEndsTable: t.readWaiterEnds,
+		polledOnTable: t.readPolledOn,
 	}
 	read, isTable := readers[name]
 	if !isTable {
@@ -167,6 +172,11 @@ func (t *tables) checkUse() {
 	for _, e := range t.waiterEnds {
 		if !e.used {
 			t.file(waiterEndsTable).Report(e.node.Problem("%s has no waiter %s of AWS's; remove it", e.service, e.waiter))
+		}
+	}
+	for at, row := range t.polledOn {
+		if !row.used {
+			t.file(polledOnTable).Report(row.node.Problem("%s has no waiter %s of AWS's with a status at %s; remove it", at.service, at.waiter, at.path))
 		}
 	}
 	for _, key := range namesOf(t.named) {

@@ -20,7 +20,7 @@ type change struct{ file, old, with string }
 func TestTables(t *testing.T) {
 	t.Parallel()
 	const services, jobs, signals, statuses, left, presence = "services.json", "jobs.json", "signals.json", "statuses.json", "left-out.json", "presence.json"
-	const ends = "waiter-ends.json"
+	const ends, polledOn = "waiter-ends.json", "polled-on.json"
 	tests := []struct {
 		name    string
 		changes []change
@@ -131,6 +131,10 @@ func TestTables(t *testing.T) {
 		{"no source of a presence", []change{{presence, `"success", "source": "made up"`, `"success"`}}, `/baker/GetLoaf/loaf.slices: `},
 		{"order of presences", []change{{presence, `"loaf.bakedAt"`, `"loaf.weight"`}}, `the table is sorted, and "loaf.slices" comes before "loaf.weight"`},
 		{"presence of no job", []change{{presence, `"GetLoaf"`, `"StopLoaf"`}}, `/baker/StopLoaf/loaf.bakedAt: baker has no operation StopLoaf that reads; remove the row`},
+		{"value that nobody has seen", []change{{polledOn, `"RISING", "BAKING"`, `"RISING"`}}, `/baker/LoafBaked/loaf.status: loaf.status of baker LoafBaked can be "BAKING", which no acceptor tells: if it is an end, write it into waiter-ends.json, else into this table`},
+		{"waiter that nobody has seen", []change{{polledOn, `"LoafBaked"`, `"LoafBakd"`}}, `/baker: loaf.status of baker LoafBaked can be "RISING"`},
+		{"value that polls on no more", []change{{polledOn, `"RISING", "BAKING"`, `"RISING", "BAKING", "BURNT"`}}, `/baker/LoafBaked/loaf.status: LoafBaked judges the value "BURNT", or its model does not have it; remove it`},
+		{"polled on by no waiter", []change{{polledOn, `"LoafSliced": {`, `"LoafCut": {"loaf.status": []}, "LoafSliced": {`}}, `/baker/LoafCut/loaf.status: baker has no waiter LoafCut of AWS's with a status at loaf.status; remove it`},
 		{"end that the waiter knows", []change{{ends, `"STOPPED"`, `"BURNT"`}}, `/baker/LoafBaked/0: LoafBaked judges the value "BURNT" already; remove it`},
 		{"end that stands twice", []change{{ends, `"made up"}`, `"made up"}, {"path": "loaf.status", "values": ["STOPPED"], "source": "x"}`}}, `/baker/LoafBaked/1: LoafBaked judges the value "STOPPED" already; remove it`},
 		{"end that the model does not have", []change{{ends, `"STOPPED"`, `"STOPED"`}}, `/baker/LoafBaked/0: loaf.status never is "STOPED" (did you mean "STOPPED"?)`},
@@ -138,8 +142,8 @@ func TestTables(t *testing.T) {
 		{"end of another member", []change{{ends, `"loaf.status"`, `"loaf.state"`}}, `/baker/LoafBaked/0: no acceptor of LoafBaked reads loaf.state`},
 		{"end without a source", []change{{ends, `, "source": "made up"`, ``}}, `/baker/LoafBaked/0: `},
 		{"end without a value", []change{{ends, `["STOPPED"]`, `[]`}}, `/baker/LoafBaked/0: a row needs at least one value`},
-		{"end of no waiter", []change{{ends, `"LoafBaked"`, `"LoafBakd"`}}, `/baker/LoafBakd/0: baker has no waiter LoafBakd of AWS's; remove it`},
-		{"end of a job", []change{{ends, `"LoafSliced"`, `"LoafSucceeded"`}}, `/baker/LoafSucceeded/0: baker has no waiter LoafSucceeded of AWS's; remove it`},
+		{"end of no waiter", []change{{ends, `"LoafBaked"`, `"LoafBakd"`}, {polledOn, `"loaf.status": [`, `"loaf.status": ["STOPPED", `}}, `/baker/LoafBakd/0: baker has no waiter LoafBakd of AWS's; remove it`},
+		{"end of a job", []change{{ends, `"LoafSliced"`, `"LoafSucceeded"`}, {polledOn, `[].status": [`, `[].status": ["STOPPED", `}}, `/baker/LoafSucceeded/0: baker has no waiter LoafSucceeded of AWS's; remove it`},
 		{"order of ends", []change{{ends, `"LoafBaked"`, `"LoafZ"`}}, `the table is sorted, and "LoafSliced" comes before "LoafZ"`},
 		{"service without anything", []change{{left, `[{`, `[{"service": "shop", "name": "ShelfFull", "reason": "x"}, {`}}, `/shop: the service "shop" has no waiter and no job; remove it`},
 	}

@@ -33,6 +33,8 @@ const (
 	// PassingHeld is of a job that waits for somebody's call, such as an approval: nothing follows by
 	// itself, and the job has not ended.
 	PassingHeld Passing = "held"
+	// PassingUsable is of a job that goes on, though what it makes can be used: who needs no more may go on, too.
+	PassingUsable Passing = "usable"
 	// PassingKind is an end of one kind of job alone: see [Entry.KindOf].
 	PassingKind Passing = "kind"
 )

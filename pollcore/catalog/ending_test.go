@@ -64,7 +64,7 @@ func TestStatusesThatPassByAreDecided(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &rows))
 	count := 0
 	for _, row := range rows {
-		require.Contains(t, []catalog.Passing{catalog.PassingEnding, catalog.PassingChange, catalog.PassingEnd, catalog.PassingFilter, catalog.PassingLater, catalog.PassingMeanwhile, catalog.PassingHeld, catalog.PassingKind}, row.Means)
+		require.Contains(t, []catalog.Passing{catalog.PassingEnding, catalog.PassingChange, catalog.PassingEnd, catalog.PassingFilter, catalog.PassingLater, catalog.PassingMeanwhile, catalog.PassingHeld, catalog.PassingUsable, catalog.PassingKind}, row.Means)
 		for _, entry := range row.Entries {
 			for _, value := range row.Values {
 				requireKind(t, row.Service, entry, value)

@@ -108,7 +108,9 @@ func (c *checker) reportAbsentByName(r *reading, p diag.Problem, m laterMember, 
 			advice = "select the whole list"
 		}
 	}
-	p.Severity = diag.Warning
+	if p.Severity = diag.Warning; r.Derived != nil {
+		p.Severity = diag.Note
+	}
 	p.Message = fmt.Sprintf("%s may be %s in the answer of %s with %s, as it %s by its name: then the state fails with %s; %s",
 		javasdk.MemberPath(m.path), lacks, r.Operation, with, tells, fails, advice)
 	c.findings = append(c.findings, Finding{Problem: p, Rule: typecheck.AbsentMember, Subjects: []string{javasdk.MemberPath(m.path)}})

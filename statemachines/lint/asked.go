@@ -180,20 +180,6 @@ func valueAt(v typecheck.Value, steps []string) typecheck.Value {
 	return v
 }
 
-// judgeAsked says what values of a status mean: what the user says, or else what their names do.
-func (c *checker) judgeAsked(poll *asl.State, values []string) *judge {
-	j := judgeByName(values)
-	for _, value := range values {
-		for _, key := range []string{poll.Name + ":" + value, value} {
-			if means, said := c.said[key]; said {
-				j.meanings[value], j.stated[value], j.taken[value] = means, true, means == MeansSuccess
-				break
-			}
-		}
-	}
-	return j
-}
-
 // saidOf are the statuses whose meaning the user gives, for a Task or for all.
 func (c *checker) saidOf(poll *asl.State) []string {
 	var all []string

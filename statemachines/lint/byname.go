@@ -15,7 +15,7 @@ import (
 // service's model lists the statuses, and names alone say what they mean.
 func (c *checker) checkAbsentMembers(l *loop, express bool) {
 	for _, poll := range l.states {
-		if p := c.listedBy(poll); p != nil {
+		if p := c.listedBy(l, poll); p != nil {
 			if r := c.readAs(l, poll, p, express); r != nil {
 				c.checkAbsentByName(r, p, c.types.Operation(poll).Output)
 			}

@@ -56,9 +56,7 @@ func (c *checker) reportGate(r *reading, row *Row, severity diag.Severity, text 
 	if slices.Contains(c.off, StatusPollsOn) {
 		return
 	}
-	if (r.doubtful || row.Kind != "" || row.By == ByName) && severity == diag.Danger {
-		severity = diag.Warning
-	}
+	severity = r.limit(row, severity)
 	row.Rule, row.Severity = StatusPollsOn, severity
 	s, field := r.decisionOf(r.polling(row.Values[0]))
 	c.reportStatuses(row.Values, severity, StatusPollsOn, s, field, "%s", text)

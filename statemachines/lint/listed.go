@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -9,12 +10,13 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/statusname"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// listedBy is the operation that a Task calls with the statuses that its model lists; nil if an entry of the
-// catalogue polls it, or if no status has the name of a failure.
-func (c *checker) listedBy(s *asl.State) *polled {
+// listedBy is the operation that a Task of a loop calls with the statuses that its model lists; nil if an entry of the
+// catalogue polls it, or if no status has the name of a failure. That of a derived entry comes first.
+func (c *checker) listedBy(l *loop, s *asl.State) *polled {
 	if s.Task == nil || c.operations.of(s) != nil || changes(s) {
 		return nil
 	}
@@ -24,18 +26,32 @@ func (c *checker) listedBy(s *asl.State) *polled {
 		return nil
 	}
 	p := &polled{name: operation.Service.Key + ":" + operation.Name, byName: true}
+	entry := c.derivedOf(l, s)
 	listStatuses(operation.Output, "", func(path string, listed *catalog.Shape) {
-		if len(failuresIn(listed.Enum)) == 0 {
+		isDerived := entry != nil && entry.Job.Status == path
+		if !isDerived && len(statusname.FailuresIn(listed.Enum)) == 0 {
 			return
 		}
-		status := &status{path: path, values: slices.Clone(listed.Enum), listed: true, judges: []*judge{c.judgeAsked(s, listed.Enum)}}
+		status := &status{path: path, values: slices.Clone(listed.Enum), listed: true}
 		status.steps, _ = spellSteps(operation.Output, path)
+		if status.judges = []*judge{c.judgeAsked(s, listed.Enum)}; isDerived {
+			status.derived, status.judges = entry, []*judge{c.judgeDerived(s, entry, listed.Enum)}
+		}
 		p.statuses = append(p.statuses, status)
 	})
 	if len(p.statuses) == 0 {
 		return nil
 	}
+	slices.SortStableFunc(p.statuses, func(a, b *status) int { return cmp.Compare(rankOf(a), rankOf(b)) })
 	return p
+}
+
+// rankOf puts the status of a derived entry before others.
+func rankOf(s *status) int {
+	if s.derived != nil {
+		return 0
+	}
+	return 1
 }
 
 // listedValues are the values that the model of a call lists for the status that the definition names, in

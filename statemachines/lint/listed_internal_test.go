@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/statusname"
 )
 
 // No entry of the catalogue says of a status with the name of a failure that its job still runs, and nearly all say
@@ -24,7 +25,7 @@ func TestFailuresAreEnds(t *testing.T) {
 			}
 			for _, path := range statusPaths(e) {
 				s := readStatus(path, []*catalog.Entry{e})
-				for _, value := range failuresIn(s.values) {
+				for _, value := range statusname.FailuresIn(s.values) {
 					known++
 					switch s.judges[0].meanings[value] {
 					case MeansFailure, MeansSuccess:

@@ -44,6 +44,8 @@ type status struct {
 	values []string // that the model or the catalogue knows
 	listed bool     // by the model, which a check of types reads, too
 	judges []*judge
+	// derived is the entry that follows from the model alone by which the status is judged; nil if none is.
+	derived *catalog.Entry
 	// literals are the values that are no texts, by what people call them; complete tells that there are no other values.
 	literals map[string]any
 	complete bool

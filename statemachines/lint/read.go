@@ -114,7 +114,7 @@ const (
 func (c *checker) readNamed(l *loop, express, compared bool) []*reading {
 	var all []*reading
 	for _, s := range l.states {
-		for _, p := range []*polled{c.listedBy(s), c.comparedBy(l, s, compared)} {
+		for _, p := range []*polled{c.listedBy(l, s), c.comparedBy(l, s, compared)} {
 			if p == nil {
 				continue
 			}
@@ -177,6 +177,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 		return false
 	}
 	r.status, r.Status, r.Literals, r.Together = s, s.path, s.literals, r.listing != nil && r.listing.most() > 1
+	r.Derived = s.derived
 	r.nameChosen(s)
 	r.chooseFitting()
 	r.takeOwnEnd()
@@ -370,29 +371,36 @@ func (r *reading) chooseFitting() {
 		r.judges, r.doubtful = unclear, true
 	case len(both) == 1 && len(r.judges) > 1:
 		r.judges = both
-	case len(both) == 0 && len(r.judges) == 1 && r.Start == nil && (len(fitting) > 0 || r.waitsForOther(r.judges[0])):
-		r.doubtful = true
+	case len(both) == 0 && len(r.judges) == 1 && r.Start == nil:
+		other := r.waitsForOther(r.judges[0])
+		if r.doubtful = len(fitting) > 0 || len(other) > 0; len(fitting) == 0 && slices.ContainsFunc(other, saysNothing) {
+			r.judges, r.Entry, r.Chosen, r.doubtful = nil, nil, false, false
+		}
 	case len(fitting) == 0 && len(named) > 0:
 		r.judges = named
 	}
 	r.nameEntry(r.status)
 }
 
-// waitsForOther tells whether the loop takes statuses for a success that are none to a job which the machine does not
-// start, and none that is one.
-func (r *reading) waitsForOther(j *judge) bool {
+// saysNothing tells whether the name of a status says nothing of a job. Who takes DISABLED for a success where a job has
+// other ones waits for something else; who takes FAILED for one has made a mistake.
+func saysNothing(status string) bool { return meaningOfName(status) == MeansUnknown }
+
+// waitsForOther are the statuses that the loop takes for a success and that are none to a job which the machine does not
+// start; nil if it takes one that is.
+func (r *reading) waitsForOther(j *judge) []string {
 	if j.entry == nil || j.entry.Job == nil {
-		return false
+		return nil
 	}
-	other := false
+	var other []string
 	for value, means := range j.meanings {
 		if !j.stated[value] || endOf(r.routes[value]) != EndsSuccess {
 			continue
 		}
 		if means == MeansSuccess || means == MeansUnclear {
-			return false
+			return nil
 		}
-		other = true
+		other = append(other, value)
 	}
 	return other
 }
@@ -420,14 +428,18 @@ func (r *reading) nameEntry(s *status) {
 }
 
 // fits tells whether the loop goes on after what is a success to a judge, and neither
-// after its failures nor after what runs.
+// after its failures nor after what runs, or is there before the change that the judge waits for.
 func (r *reading) fits(j *judge) bool {
 	goesOn := false
 	for value, means := range j.meanings {
+		end := endOf(r.routes[value])
+		if passing, _ := j.entry.Passing(value); passing == catalog.PassingChange && end == EndsSuccess {
+			return false
+		}
 		if !j.stated[value] {
 			continue
 		}
-		switch end := endOf(r.routes[value]); means {
+		switch means {
 		case MeansSuccess:
 			if end == PollsOn || end == EndsFailure {
 				return false

@@ -93,6 +93,7 @@ func (r *reading) describe(row *Row, value string) {
 	row.Partial = row.Meaning == MeansFailure && slices.ContainsFunc(r.judges, func(j *judge) bool { return j.isPartial(value) })
 	row.Later = row.Meaning == MeansUnknown && r.comesLater(value) || row.Meaning == MeansEnding && r.isTaken(value)
 	row.Held = (row.Meaning == MeansRunning || row.Meaning == MeansFailure) && r.passes(value, catalog.PassingHeld)
+	row.Usable = r.passes(value, catalog.PassingUsable)
 	row.Change = row.Meaning == MeansEnding && r.passes(value, catalog.PassingChange)
 	row.Kind, row.OtherKind = r.kindOf(value)
 	if row.Meaning == MeansUnclear {
@@ -107,6 +108,8 @@ func (r *reading) tellerOf(value string) Teller {
 		return ""
 	case r.isStated(value):
 		return ByUser
+	case r.Derived != nil:
+		return ByModel
 	default:
 		return ByName
 	}
@@ -116,7 +119,7 @@ func (r *reading) tellerOf(value string) Teller {
 func (o *Row) says(row *Row) bool {
 	return o.Meaning == row.Meaning && o.By == row.By && o.Compared == row.Compared && o.Member == row.Member &&
 		o.Partial == row.Partial && o.Later == row.Later &&
-		o.Change == row.Change && o.Held == row.Held && o.Mixed == row.Mixed && o.Kind == row.Kind && o.Split == row.Split &&
+		o.Change == row.Change && o.Held == row.Held && o.Usable == row.Usable && o.Mixed == row.Mixed && o.Kind == row.Kind && o.Split == row.Split &&
 		o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 		slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 }

@@ -23,7 +23,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	}
 	names, to := list(row.Values), first(r.targetsOf(r.wrong(row), r.trunk()))
 	of := r.sayMeaning(row, names)
-	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess || row.Meaning == MeansUnclear && row.By == ByName
+	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess || row.Meaning == MeansUnclear && (row.By == ByName || row.By == ByModel)
 	switch {
 	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(r.routes[row.Values[0]])):
 		if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
@@ -71,6 +71,8 @@ func (r *reading) sayMeaning(row *Row, names string) string {
 		return fmt.Sprintf("%s %s of %s with %s, but ", names, row.is(), r.asked(), row.Kind)
 	case row.By == ByName:
 		return fmt.Sprintf("%s of %s %s, but ", names, r.asked(), row.isByName())
+	case row.By == ByModel:
+		return fmt.Sprintf("%s of %s %s as its model has it, which nobody has reviewed, but ", names, r.asked(), row.isAsDerived())
 	default:
 		return fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.asked())
 	}
@@ -95,6 +97,18 @@ func (row *Row) isByName() string {
 		return "is an end by its name"
 	default:
 		return row.is() + " by its name"
+	}
+}
+
+// isAsDerived says how the values of a row end the job that a derived entry is about.
+func (row *Row) isAsDerived() string {
+	switch {
+	case row.Meaning != MeansUnclear:
+		return row.is()
+	case len(row.Values) > 1:
+		return "are ends"
+	default:
+		return "is an end"
 	}
 }
 

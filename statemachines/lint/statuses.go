@@ -37,14 +37,25 @@ func (c *checker) checkStatuses(r *reading) {
 		if rule == "" || slices.Contains(c.off, rule) {
 			continue
 		}
-		if (r.doubtful || row.Kind != "" || row.By == ByName) && severity == diag.Danger {
-			severity = diag.Warning // the call before the loop and its ends do not agree, or the job may be of another kind
-		}
+		severity = r.limit(row, severity)
 		row.Rule, row.Severity = rule, severity
 		s, field := r.decisionOf(routes)
 		if row.FailsAt != "" && !row.Lacks {
 			s, field = r.failingField(row)
 		}
 		c.reportStatuses(row.Values, severity, rule, s, field, "%s", text)
+	}
+}
+
+// limit is the severity of a finding about a row: a NOTE of what nobody has reviewed, and at most a WARNING where the call
+// before the loop and its ends do not agree, the job may be of another kind, or names alone tell.
+func (r *reading) limit(row *Row, severity diag.Severity) diag.Severity {
+	switch {
+	case row.By == ByModel:
+		return diag.Note
+	case (r.doubtful || row.Kind != "" || row.By == ByName) && severity == diag.Danger:
+		return diag.Warning
+	default:
+		return severity
 	}
 }

@@ -38,6 +38,9 @@ type Loop struct {
 	// job the machine starts, or else that fits the ends of the loop; nil if it is the
 	// function's, or none or several do.
 	Entry *catalog.Entry
+	// Derived is the entry that follows from the model of a service alone, reviewed by nobody, by which the loop is judged
+	// ByName; nil if there is none.
+	Derived *catalog.Entry
 	// Chosen tells that Entry is one of several of the operation.
 	Chosen bool
 	// Status is the path of the status in the answer, as the model spells it; empty
@@ -102,6 +105,8 @@ type Row struct {
 	// Held tells that the job waits for somebody's call, such as an approval, and has not ended. Of MeansFailure a
 	// waiter gives such a job up, and a loop may as well poll on.
 	Held bool
+	// Usable tells of a job that goes on that what it makes can be used: to leave the loop is then no surprise.
+	Usable bool
 	// Mixed tells of a row of a loop that looks at jobs Together that the other jobs decide, too, where the values lead:
 	// Routes, Ends and Forks are those beside any others. Rule is about jobs that are all alike, or beside successes.
 	Mixed bool
@@ -153,8 +158,9 @@ type Teller string
 
 // The tellers beside the catalogue.
 const (
-	ByName Teller = "name" // the name of the status alone
-	ByUser Teller = "user" // Options.Said
+	ByName  Teller = "name"    // the name of the status alone
+	ByModel Teller = "derived" // a derived entry
+	ByUser  Teller = "user"    // Options.Said
 )
 
 // Fork is one of several ways that values lead, and where that ends.

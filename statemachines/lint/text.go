@@ -20,6 +20,9 @@ func (l *Loop) String() string {
 		if l.Chosen {
 			head += fmt.Sprintf(" as %s %s", l.Entry.Service.Key, l.Entry.Name)
 		}
+		if l.Derived != nil {
+			head += fmt.Sprintf(" as %s %s (derived)", l.Derived.Service.Key, l.Derived.Name)
+		}
 	} else {
 		head += "turns"
 	}
@@ -30,7 +33,7 @@ func (l *Loop) String() string {
 		if row.Rule != "" {
 			tag = fmt.Sprintf("%-7s %s", row.Severity, row.Rule)
 		}
-		lines = append(lines, []string{row.value(), row.target(), row.Describe(), tag})
+		lines = append(lines, []string{l.valueOf(&row), row.target(), row.Describe(), tag})
 	}
 	for _, row := range l.Errors {
 		of := Row{Meaning: row.Meaning, Routes: row.Routes, Ends: row.Ends}
@@ -77,8 +80,8 @@ func measureCells(lines [][]string) (widths, least []int) {
 				least[i] = max(least[i], utf8.RuneCountInString(cells[i]))
 				continue
 			}
-			for word := range strings.SplitSeq(cells[i], ", ") {
-				least[i] = max(least[i], utf8.RuneCountInString(word)+1)
+			for _, word := range splitList(cells[i]) {
+				least[i] = max(least[i], utf8.RuneCountInString(strings.TrimSuffix(word, ", "))+1)
 			}
 		}
 	}
@@ -132,7 +135,7 @@ func at(list []string, i int) string {
 // wrap breaks a list behind its commas into lines of a width, as far as its words allow.
 func wrap(list string, width int) []string {
 	lines := []string{""}
-	for i, word := range strings.SplitAfter(list, ", ") {
+	for i, word := range splitList(list) {
 		last := &lines[len(lines)-1]
 		if i > 0 && utf8.RuneCountInString(*last+strings.TrimRight(word, " ")) > width {
 			*last = strings.TrimRight(*last, " ")
@@ -142,6 +145,21 @@ func wrap(list string, width int) []string {
 		*last += word
 	}
 	return lines
+}
+
+// splitList splits a list behind its commas, but for those in quotes.
+func splitList(list string) []string {
+	var words []string
+	from, quoted := 0, false
+	for i := range len(list) {
+		switch {
+		case list[i] == '"' && (i == 0 || list[i-1] != '\\'):
+			quoted = !quoted
+		case !quoted && strings.HasSuffix(list[from:i+1], ", "):
+			words, from = append(words, list[from:i+1]), i+1
+		}
+	}
+	return append(words, list[from:])
 }
 
 // alignTags writes lines with their tags below each other. The long lines of what
@@ -175,11 +193,18 @@ func (r *ErrorRow) Value() string {
 	return "error " + strings.Join(r.Names, ", ")
 }
 
-func (r *Row) value() string {
+// valueOf lists the values of a row, in quotes where a comma or a space in a status would make two of it.
+func (l *Loop) valueOf(r *Row) string {
 	if len(r.Values) == 0 {
 		return AnyOther
 	}
-	return strings.Join(r.Values, ", ")
+	shown := slices.Clone(r.Values)
+	for i, value := range shown {
+		if _, isLiteral := l.Literals[value]; !isLiteral && strings.ContainsAny(value, ", ") {
+			shown[i] = strconv.Quote(value)
+		}
+	}
+	return strings.Join(shown, ", ")
 }
 
 func (r *Row) target() string {
@@ -218,7 +243,7 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does
 	case r.Lacks && r.Meaning != MeansUnknown:
 		return r.means() + ", but " + does
-	case r.Held && r.Rule == "", len(r.Either) > 0, r.Compared, r.Meanwhile, r.OtherKind, r.Later && r.Meaning == MeansUnknown:
+	case (r.Held || r.Usable) && r.Rule == "", len(r.Either) > 0, r.Compared, r.Meanwhile, r.OtherKind, r.Later && r.Meaning == MeansUnknown:
 		return r.means() + ", " + does
 	case r.Later:
 		return r.means() + map[bool]string{false: ", " + does}[r.Ends == PollsOn]
@@ -284,8 +309,12 @@ func (r *Row) means() string {
 		return "failure in part"
 	case r.Held:
 		return "waits for a call"
+	case r.Usable:
+		return string(r.Meaning) + ", usable"
 	case r.By == ByName:
 		return string(r.Meaning) + " by name"
+	case r.By == ByModel:
+		return string(r.Meaning) + " (derived)"
 	default:
 		return string(r.Meaning)
 	}

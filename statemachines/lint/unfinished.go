@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
@@ -33,7 +34,7 @@ func (c *checker) judgeUnfinished(r *reading, row *Row) (rule string, severity d
 // isUnfinished tells whether a job with a value has not ended: the catalogue states it, or the waiter polls on and the
 // name says that something goes on. No waiter of the operation takes the value for a success.
 func (r *reading) isUnfinished(value string) bool {
-	if slices.ContainsFunc(r.status.judges, func(j *judge) bool { return j.taken[value] }) {
+	if slices.ContainsFunc(r.status.judges, func(j *judge) bool { return j.taken[value] }) || r.passes(value, catalog.PassingUsable) {
 		return false
 	}
 	switch r.status.meaning(r.judges, value) {

@@ -144,9 +144,12 @@ func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter
 	if o.waiter != "" {
 		return o.ownWaiter(c, args)
 	}
-	entry, err := kit.Lookup(args)
+	entry, err := kit.LookupAny(args, c.ErrOrStderr())
 	if err != nil {
 		return nil, compile.Call{}, err
+	}
+	if entry.Kind == catalog.Derived && o.throughLambda() {
+		return nil, compile.Call{}, kit.Usage("the Lambda functions know no derived jobs: take another --strategy than %s", o.strategy)
 	}
 	call := compile.CallOf(entry)
 	starts := call.Start != nil && (o.start || o.throughLambda()) // the functions always start a job

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,8 +71,15 @@ func NotFound(err error, service, name string) error {
 		return Usage("%w", err)
 	}
 	hint := didYouMean(missing)
+	if e := findDerived(service, name); e != nil {
+		return Usage("%s %s is derived from the model of the service, and nobody has reviewed it: only show, check, wait and compile take it",
+			e.Service.Key, e.Name)
+	}
 	if missing.What == "service" {
 		if s, err := models.Load(service); err == nil {
+			if l, err := DerivedOf(s.Key); err == nil && len(l.Entries) > 0 {
+				return Usage("jobpoller knows no reviewed waiter or job of %s. List what follows from its model: jobpoller list %[1]s --derived", s.Key)
+			}
 			return Usage("jobpoller knows no waiter or job of %s. Poll an operation of it with a waiter of your own: "+
 				"jobpoller compile WAITER.json %s OPERATION --max-wait 1h", s.Key, s.Key)
 		}
@@ -84,7 +92,7 @@ func NotFound(err error, service, name string) error {
 	if s, err := catalog.AWS().Service(service); err == nil {
 		list = s.Key
 		if hint == "" {
-			hint = entriesWith(s.Key, name)
+			hint = cmp.Or(entriesWith(s.Key, name), suggestDerived(s.Key, name))
 		}
 	}
 	return Usage("%s has no waiter or job %q.%s List them: jobpoller list %s", list, missing.Name, hint, list)

@@ -29,6 +29,7 @@ type pollLoop struct {
 	Operation   string     `json:"operation,omitempty"`
 	Target      string     `json:"target,omitempty"`
 	Entry       string     `json:"entry,omitempty"`
+	Derived     string     `json:"derived,omitempty"`
 	Start       string     `json:"start,omitempty"`
 	StatusPath  string     `json:"statusPath,omitempty"`
 	Together    bool       `json:"together,omitempty"`
@@ -58,6 +59,7 @@ type loopRow struct {
 	Later         bool           `json:"later,omitempty"`
 	Meanwhile     bool           `json:"meanwhile,omitempty"`
 	Held          bool           `json:"held,omitempty"`
+	Usable        bool           `json:"usable,omitempty"`
 	Mixed         bool           `json:"mixed,omitempty"`
 	Kind          string         `json:"kind,omitempty"`
 	OtherKind     bool           `json:"otherKind,omitempty"`
@@ -153,6 +155,9 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	if l.Entry != nil {
 		out.Entry = l.Entry.FullName()
 	}
+	if l.Derived != nil {
+		out.Derived = l.Derived.FullName()
+	}
 	if l.Start != nil {
 		out.Start = l.Start.Name
 	}
@@ -174,7 +179,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 func newLoopRow(r *lint.Row) loopRow {
 	row := loopRow{
 		Values: r.Values, Meaning: string(r.Meaning), MeaningBy: r.By, Either: r.Either, Compared: r.Compared,
-		Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Mixed: r.Mixed,
+		Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Usable: r.Usable, Mixed: r.Mixed,
 		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
 		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),

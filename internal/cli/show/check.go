@@ -108,7 +108,7 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 		return kit.Usage("%w", err)
 	}
 	found := judged{Warnings: diag.Problems{}}
-	waiter, operation, reader, err := o.subject(args, c.InOrStdin(), &found)
+	waiter, operation, reader, err := o.subject(args, c.InOrStdin(), c.ErrOrStderr(), &found)
 	if err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 
 // subject is the waiter, the operation that it polls if that is named, and of a waiter
 // of the catalogue the reader of its answers.
-func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pollcore.Waiter, *catalog.Operation, kit.JobReader, error) {
+func (o *checkOptions) subject(args []string, in io.Reader, notes io.Writer, found *judged) (*pollcore.Waiter, *catalog.Operation, kit.JobReader, error) {
 	if o.waiter == "" {
-		entry, err := kit.Lookup(args)
+		entry, err := kit.LookupAny(args, notes)
 		if err != nil {
 			return nil, nil, kit.JobReader{}, err
 		}

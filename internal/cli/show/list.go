@@ -12,13 +12,15 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 )
 
 // listOptions are the flags of "jobpoller list".
 type listOptions struct {
-	jobs   bool
-	search string
-	output string
+	jobs    bool
+	derived bool
+	search  string
+	output  string
 }
 
 // NewList is "jobpoller list".
@@ -31,6 +33,10 @@ func NewList() *cobra.Command {
 For the jobs AWS has no waiter; jobpoller has its own. A job has the name of the
 operation that starts it.
 
+With --derived it also prints the jobs that follow from the models of services alone:
+what starts one, what describes it, and what its statuses mean by their names. Nobody
+has reviewed these, and every command that shows one says so.
+
 SERVICE is the name in the AWS CLI, the SDKs, Step Functions or IAM.
 
 Exit codes: 0 found something, 1 found nothing, 2 wrong usage, such as an unknown
@@ -38,6 +44,7 @@ service.`,
 		Example: `  jobpoller list dynamodb
   jobpoller list --jobs
   jobpoller list --search export
+  jobpoller list kendra --derived
   jobpoller list -o json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -49,6 +56,7 @@ service.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.jobs, "jobs", false, "list only jobs, which AWS has no waiter for")
+	f.BoolVar(&o.derived, "derived", false, "list also jobs that follow from the models alone, which nobody has reviewed")
 	f.StringVar(&o.search, "search", "", "`WORD` in a name of the entries to list: service, waiter, job or operation")
 	kit.CompleteEntries(c, false)
 	kit.CompleteNothing(c, "search")
@@ -104,23 +112,63 @@ func runList(c *cobra.Command, args []string, o listOptions) error {
 
 // find returns what the arguments and flags ask for.
 func (o *listOptions) find(args []string) ([]catalog.Listing, error) {
-	services, err := catalog.AWS().Search(o.search)
+	services, err := catalog.AWS().List()
 	if err != nil {
 		return nil, kit.Usage("%w", err)
 	}
+	key := ""
 	if len(args) == 1 {
-		one, err := catalog.AWS().Find(args[0])
-		if err != nil {
-			return nil, kit.NotFound(err, args[0], "")
+		if key, err = o.keyOf(args[0]); err != nil {
+			return nil, err
 		}
-		services = slices.DeleteFunc(services, func(s catalog.Listing) bool { return s.Key != one.Key })
+		services = slices.DeleteFunc(services, func(s catalog.Listing) bool { return s.Key != key })
 	}
+	if o.derived {
+		if services, err = addDerived(services, key); err != nil {
+			return nil, kit.WithCode(kit.ExitFailed, err)
+		}
+	}
+	services = catalog.Search(services, o.search)
 	for i := range services {
 		services[i].Entries = slices.DeleteFunc(services[i].Entries, func(e catalog.Listed) bool {
-			return o.jobs && e.Kind != catalog.AWSJob
+			return o.jobs && e.Kind == catalog.AWSWaiter
 		})
 	}
 	return slices.DeleteFunc(services, func(s catalog.Listing) bool { return len(s.Entries) == 0 }), nil
+}
+
+// addDerived adds the derived entries behind the others: of the service with a key, or of all.
+func addDerived(known []catalog.Listing, key string) ([]catalog.Listing, error) {
+	all, err := models.List()
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		all = slices.DeleteFunc(all, func(l catalog.Listing) bool { return l.Key != key })
+	}
+	for i := range all {
+		if all[i], err = kit.DerivedOf(all[i].Key); err != nil {
+			return nil, err
+		}
+		if at := slices.IndexFunc(known, func(l catalog.Listing) bool { return l.Key == all[i].Key }); at >= 0 {
+			all[i].Entries = slices.Concat(known[at].Entries, all[i].Entries)
+		}
+	}
+	return all, nil
+}
+
+// keyOf is the key of the service that has a name.
+func (o *listOptions) keyOf(name string) (string, error) {
+	one, err := catalog.AWS().Find(name)
+	if err == nil {
+		return one.Key, nil
+	}
+	if o.derived {
+		if s, err := models.Load(name); err == nil {
+			return s.Key, nil
+		}
+	}
+	return "", kit.NotFound(err, name, "")
 }
 
 // nothing says that there is nothing of what the arguments and flags ask for.
@@ -170,13 +218,12 @@ func addSignals(entries []listEntry) error {
 // wide as the list needs them.
 func printList(out io.Writer, services []catalog.Listing) error {
 	entries := flat(services)
-	nameWidth, operationWidth, jobs := 0, 0, 0
+	nameWidth, kindWidth, operationWidth := 0, len(catalog.AWSWaiter), 0
+	count := map[catalog.Kind]int{}
 	for _, e := range entries {
 		nameWidth = max(nameWidth, len(e.Name))
-		operationWidth = max(operationWidth, len(e.Operation))
-		if e.Kind == catalog.AWSJob {
-			jobs++
-		}
+		kindWidth, operationWidth = max(kindWidth, len(e.Kind)), max(operationWidth, len(e.Operation))
+		count[e.Kind]++
 	}
 	var b strings.Builder
 	service := ""
@@ -185,14 +232,18 @@ func printList(out io.Writer, services []catalog.Listing) error {
 			service = e.Service
 			terminal.Fprintf(&b, "%s (%s)\n", e.Service, e.ServiceName)
 		}
-		line := fmt.Sprintf("  %-*s  %-6s  %-*s", nameWidth, e.Name, e.Kind, operationWidth, e.Operation)
-		if e.Kind == catalog.AWSJob {
+		line := fmt.Sprintf("  %-*s  %-*s  %-*s", nameWidth, e.Name, kindWidth, e.Kind, operationWidth, e.Operation)
+		if e.Kind != catalog.AWSWaiter {
 			line += "  " + e.Waiter
 		}
 		b.WriteString(terminal.Quote(strings.TrimRight(line, " ")) + "\n")
 	}
 	if len(services) > 0 {
-		terminal.Fprintf(&b, "%s and %s of %s\n", kit.Plural(len(entries)-jobs, "waiter"), kit.Plural(jobs, "job"), kit.Plural(len(services), "service"))
+		jobs := kit.Plural(count[catalog.AWSJob], "job")
+		if n := count[catalog.Derived]; n > 0 {
+			jobs += fmt.Sprintf(" (and %d derived, reviewed by nobody)", n)
+		}
+		terminal.Fprintf(&b, "%s and %s of %s\n", kit.Plural(count[catalog.AWSWaiter], "waiter"), jobs, kit.Plural(len(services), "service"))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

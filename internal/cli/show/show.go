@@ -33,7 +33,8 @@ func New() *cobra.Command {
 		Short: "Show what a waiter or a job waits for and how to use it",
 		Long: `Show prints a waiter or a job: which operation it polls, which responses mean
 success or failure, the delays, and where you can use it. Of a job it also prints
-how to start, find and stop it.
+how to start, find and stop it. A derived job follows from the model of its service
+alone, and nobody has reviewed it: "jobpoller list --derived" lists them.
 
 NAME is the name of a waiter, or the operation that starts a job. SERVICE:NAME
 means the same, in every command. Without NAME, show lists the waiters and jobs of
@@ -45,6 +46,7 @@ it: "jobpoller check --waiter" and "jobpoller compile" read it.
 Exit codes: 0 succeeded, 2 wrong usage, such as an unknown name.`,
 		Example: `  jobpoller show athena
   jobpoller show dynamodb ExportCompleted
+  jobpoller show kendra CreateIndex
   jobpoller show ecs ServicesStable -o json >services-stable.json`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch len(args) {
@@ -72,7 +74,7 @@ func runShow(c *cobra.Command, args []string, o showOptions) error {
 	if err := kit.CheckOutput(o.output); err != nil {
 		return kit.Usage("%w", err)
 	}
-	entry, err := kit.Lookup(args)
+	entry, err := kit.LookupAny(args, io.Discard) // the sheet says what is derived
 	if err != nil {
 		return err
 	}
@@ -98,10 +100,16 @@ type sheet struct {
 func newSheet(e *catalog.Entry) *sheet {
 	s := &sheet{entry: e}
 	title := "a waiter of " + e.Service.Name
-	if e.Job != nil {
+	switch {
+	case e.Kind == catalog.Derived:
+		title = fmt.Sprintf("a derived job of %s, whose waiter is %s", e.Service.Name, e.Waiter.Name)
+	case e.Job != nil:
 		title = fmt.Sprintf("a job of %s, whose waiter is %s", e.Service.Name, e.Waiter.Name)
 	}
 	terminal.Fprintf(s, "%s %s: %s\n", e.Service.Key, e.Name, title)
+	if e.Kind == catalog.Derived {
+		s.row("derived", "from the names in the service's model alone: nobody has reviewed it")
+	}
 	s.row("polls", e.Operation.Name)
 	s.row("", actions(e.Operation))
 	s.row("input", kit.InputOf(e.Operation))
@@ -168,18 +176,28 @@ func (s *sheet) job(j *catalog.Job) {
 	}
 	switch j.Protection() {
 	case catalog.ByToken:
+		if s.entry.Kind == catalog.Derived {
+			s.row("token", j.Token+", as the model marks it")
+			break
+		}
 		s.row("token", fmt.Sprintf("%s makes the start call idempotent for %s", j.Token, kit.ShortDuration(j.Window())))
 	case catalog.ByNaturalKey:
 		s.row("name", fmt.Sprintf("the Lambda functions choose %s, and find the job by it", j.NaturalKey.Member))
 	case catalog.Unprotected:
+		if s.entry.Kind == catalog.Derived {
+			s.row("token", "none that the model marks")
+			break
+		}
 		s.row("token", "none: the Lambda functions do not repeat a start call that may have started the job")
 	}
 	for _, member := range slices.Sorted(maps.Keys(j.Arguments)) {
 		s.row("describe", fmt.Sprintf("%s = %s", member, j.Arguments[member]))
 	}
-	if j.Stop == nil {
+	switch {
+	case s.entry.Kind == catalog.Derived: // nobody has looked for a stop call
+	case j.Stop == nil:
 		s.row("stop", "AWS has no stop call")
-	} else {
+	default:
 		s.row("stop", j.Stop.Operation)
 		s.row("", actions(operations[j.Stop.Operation]))
 		for _, member := range slices.Sorted(maps.Keys(j.Stop.Arguments)) {
@@ -268,7 +286,7 @@ func (s *sheet) added() {
 func (s *sheet) running() {
 	e := s.entry
 	name := "running"
-	if e.Job == nil {
+	if e.Job == nil || e.Kind == catalog.Derived {
 		name = "polls on"
 	}
 	ends := map[string][]string{} // by path

@@ -23,6 +23,9 @@ func asStateMachine(e *catalog.Entry) string {
 	var taken, withoutStop, withCauses, failing, withArguments []string
 	var why error
 	for _, s := range compile.Strategies() {
+		if e.Kind == catalog.Derived && s.UsesFunctions() {
+			continue // which have the reviewed entries alone
+		}
 		// What a strategy takes does not depend on the max wait.
 		o := compile.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true}
 		_, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
@@ -75,6 +78,9 @@ func compilesFailing(e *catalog.Entry, o compile.Options) bool {
 // asJob says how requests of the Lambda functions name the entry.
 func asJob(e *catalog.Entry) []string {
 	var all []string
+	if e.Kind == catalog.Derived {
+		return nil
+	}
 	if e.Job != nil {
 		all = append(all, asRequest(e.FullName(), "starts and polls it"))
 	}

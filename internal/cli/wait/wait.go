@@ -85,7 +85,7 @@ func requireWaitName(c *cobra.Command, args []string) error {
 
 func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	name, ids := kit.SplitIDs(args)
-	entry, err := kit.Lookup(name)
+	entry, err := kit.LookupAny(name, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,25 @@
-package lint
+// Package statusname says what the name of a status tells of a job. It is for operations that the catalogue has no
+// entry for: where a name can be read in two ways, it tells nothing.
+package statusname
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+)
+
+// Meaning is what a name tells.
+type Meaning string
+
+// The meanings, as lint has them.
+const (
+	Success Meaning = "success"
+	Failure Meaning = "failure"
+	Running Meaning = "running"
+	Ending  Meaning = "ending"  // on the way to an end: "STOPPING"
+	Unclear Meaning = "unclear" // an end, of which the name does not tell whether it is a success
+	Unknown Meaning = "unknown"
 )
 
 // What the words in the name of a status say. A word that is in no list says nothing: DONE and CLOSED end a job in any way.
@@ -26,9 +41,9 @@ var (
 	}
 )
 
-// meaningOfName is what the name of a status says of a job: nothing where that is not sure.
-func meaningOfName(status string) Meaning {
-	words := wordsOfName(status)
+// Of is what the name of a status says of a job: nothing where that is not sure.
+func Of(status string) Meaning {
+	words := Words(status)
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
 	}
@@ -38,25 +53,30 @@ func meaningOfName(status string) Meaning {
 	}
 	switch success, doubted := has(successWords), has(doubtWords); {
 	case len(words) == 0:
-		return MeansUnknown
+		return Unknown
 	case success && only(words, successWords, besideWords):
-		return MeansSuccess
+		return Success
 	case success && only(words, successWords, flawWords):
-		return MeansUnclear
+		return Unclear
 	case success || doubted:
-		return MeansUnknown
+		return Unknown
 	case has(endingWords):
-		return MeansEnding
+		return Ending
 	case slices.ContainsFunc(words, isGoing):
 		if has(failureWords) {
-			return MeansUnknown // a part failed, or the failure is on its way
+			return Unknown // a part failed, or the failure is on its way
 		}
-		return MeansRunning
+		return Running
 	case slices.Contains(failureWords, words[0]) || slices.Contains(failureWords, words[len(words)-1]):
-		return MeansFailure
+		return Failure
 	default:
-		return MeansUnknown
+		return Unknown
 	}
+}
+
+// NamesSuccess tells whether a word in the name of a status is of a success, whatever the others make of it.
+func NamesSuccess(status string) bool {
+	return slices.ContainsFunc(Words(status), func(word string) bool { return slices.Contains(successWords, word) })
 }
 
 // only tells whether each word is in one of some lists.
@@ -65,8 +85,8 @@ func only(words []string, lists ...[]string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(all, word) })
 }
 
-// wordsOfName are the words of a status, in small letters: those of "timed_out" and "TimedOut" are "timedout".
-func wordsOfName(status string) []string {
+// Words are the words of a status, in small letters: those of "timed_out" and "TimedOut" are "timedout".
+func Words(status string) []string {
 	words := nameWord().FindAllString(status, -1)
 	for i, word := range words {
 		words[i] = strings.ToLower(word)
@@ -84,23 +104,9 @@ var nameWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\p{Lu}?[\p{Ll}\d]+|[\p{Lu}\d]+|[^\s\p{Lu}\p{Ll}\d_.:/-]+`)
 })
 
-// judgeByName says what the names of statuses mean. Which of several changes CREATE_FAILED and UPDATE_FAILED are about,
-// nobody knows.
-func judgeByName(values []string) *judge {
-	j := &judge{meanings: map[string]Meaning{}, stated: map[string]bool{}, taken: map[string]bool{}, second: map[string]string{}}
-	failures := failuresIn(values)
-	for _, value := range values {
-		j.meanings[value] = meaningOfName(value)
-		if j.meanings[value] == MeansFailure && !slices.Contains(failures, value) {
-			j.meanings[value] = MeansUnknown
-		}
-	}
-	return j
-}
-
-// failuresIn are the values of a list that have the name of a failed job.
-func failuresIn(values []string) []string {
-	all := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return meaningOfName(value) != MeansFailure })
+// FailuresIn are the values of a list that have the name of a failed job.
+func FailuresIn(values []string) []string {
+	all := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return Of(value) != Failure })
 	ofChange := func(value string) bool { return changeFailed().MatchString(value) }
 	if plain := slices.DeleteFunc(slices.Clone(all), ofChange); len(all)-len(plain) > 1 {
 		return plain

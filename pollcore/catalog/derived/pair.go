@@ -1,0 +1,66 @@
+package derived
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+var (
+	describeVerbs = []string{"Describe", "Get"}
+	// startVerbs begin a job, and makeVerbs make a resource.
+	startVerbs = []string{"Start", "Submit", "Run", "Begin"}
+	makeVerbs  = []string{"Create"}
+	// tails of the name of a describe call say what it tells, not what it is about.
+	tails = []string{"Status", "State", "Result", "Results", "Details", "Progress"}
+)
+
+// nounOf is what an operation is about, by its name without one of some verbs; empty if it has none of them.
+func nounOf(operation string, verbs []string) string {
+	for _, verb := range verbs {
+		rest, found := strings.CutPrefix(operation, verb)
+		if first, _ := utf8.DecodeRuneInString(rest); found && unicode.IsUpper(first) {
+			return rest
+		}
+	}
+	return ""
+}
+
+// startOf is the one operation that starts or makes what a describe call is about, and what that is without a tail; nil
+// if there is none, or several: what is made first and started then has statuses of both.
+func startOf(s *catalog.Service, about string) (start *catalog.Operation, noun string) {
+	nouns := []string{about}
+	for _, tail := range tails {
+		if noun, found := strings.CutSuffix(about, tail); found && noun != "" {
+			nouns = append(nouns, noun)
+		}
+	}
+	for _, o := range s.Operations {
+		of := nounOf(o.Name, slices.Concat(startVerbs, makeVerbs))
+		if of == "" || !slices.Contains(nouns, of) {
+			continue
+		}
+		if start != nil {
+			return nil, ""
+		}
+		start, noun = o, of
+	}
+	return start, noun
+}
+
+// isSet tells whether callers set the status of what a call is about: then it is a word of theirs, and tells of no job.
+func isSet(s *catalog.Service, about string, listed *catalog.Shape) bool {
+	for _, verb := range []string{"Create", "Update", "Put", "Modify"} {
+		o := s.Operations[verb+about]
+		if o != nil && o.Input != nil && slices.ContainsFunc(o.Input.Members, func(m catalog.Member) bool { return m.Shape == listed }) {
+			return true
+		}
+	}
+	return false
+}
+
+// makes tells whether an operation makes a resource.
+func makes(start *catalog.Operation) bool { return nounOf(start.Name, makeVerbs) != "" }

@@ -1,0 +1,24 @@
+// Package sources has those of the tables kept by hand that programs read: the others only make the catalogue.
+package sources
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+)
+
+//go:embed left-out.json
+var leftOut []byte
+
+// LeftOut are the waiters and jobs that the catalogue leaves out, as "service:name", each with the reason.
+var LeftOut = sync.OnceValue(func() map[string]string {
+	var rows []struct{ Service, Name, Reason string }
+	if err := json.Unmarshal(leftOut, &rows); err != nil {
+		panic("sources: left-out.json: " + err.Error()) // which is embedded
+	}
+	reasons := map[string]string{}
+	for _, row := range rows {
+		reasons[row.Service+":"+row.Name] = row.Reason
+	}
+	return reasons
+})
