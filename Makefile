@@ -116,8 +116,7 @@ TRANSLATION := GOGC=1000 go test -count=1 -v -timeout 2h -run '^TestTranslationO
 translation: ## Compare N random JMESPath expressions and values (1000000 unless set) with their JSONata
 	$(TRANSLATION) -pairs $(N) -seed $(FRESH_SEED)
 
-# With CI=true it is a failure that there is no Node.js or Python, else a line. The
-# first run builds OpenTofu.
+# With CI=true it is a failure that there is no Node.js or Python, else a line.
 .PHONY: check-external
 check-external: ## Check what is generated, the CDK app and the SAM samples with programs of other makers
 	go test -tags e2e -count=1 -v -timeout 30m -run '^TestE2EReference' ./internal/jmespath/tojsonata -pairs 25000 -seed $(SEED)
@@ -129,7 +128,7 @@ check-clients: ## Drive jobpoller serve with the SDK for Go, boto3, the aws comm
 	cd tests/clients && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 20m -skip '^TestLoad$$' . -seed $(SEED)
 
 .PHONY: check-terraform
-check-terraform: ## Check the Terraform samples with OpenTofu; the first run builds it, which takes minutes
+check-terraform: ## Check the Terraform samples, and what is read of modules, with OpenTofu; the first run builds it, which takes minutes
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -skip ^TestSAM .
 
 .PHONY: soak

@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/filelock"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/source"
@@ -21,6 +22,9 @@ const KeptFor = 24 * time.Hour
 // Kept is a file that keeps the definitions of a sweep, so that one which was killed goes
 // on. A sweep that is done begins anew.
 type Kept struct {
+	// Began is when the sweep began that wrote the first definition.
+	Began time.Time
+
 	file *os.File
 	at   map[string]span // of the lines, by ARN
 	end  int64
@@ -51,7 +55,7 @@ func (e *KeepError) Error() string { return e.Err.Error() }
 func (e *KeepError) Unwrap() error { return e.Err }
 
 // OpenKept opens the file of a sweep at an endpoint, or creates it, and goes on with what
-// it has. Nobody but its owner can read it.
+// it has. Nobody but its owner can read it, and one process at a time can have it open.
 func OpenKept(name, endpoint string) (*Kept, error) {
 	const mode = 0o600
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
@@ -95,6 +99,12 @@ func (k *Kept) Close() error { return k.file.Close() }
 
 // open reads the lines. A last one that was cut off is taken away.
 func (k *Kept) open(endpoint string) error {
+	switch taken, err := filelock.Take(k.file); {
+	case err != nil:
+		return err
+	case !taken:
+		return errors.New("another command keeps what it reads there: wait until it ends, or pass another file")
+	}
 	done, err := k.read(endpoint)
 	if err != nil {
 		return err
@@ -105,8 +115,8 @@ func (k *Kept) open(endpoint string) error {
 	if err := k.file.Truncate(k.end); err != nil || k.end > 0 {
 		return err
 	}
-	now := time.Now().UTC()
-	return k.write(&keptLine{Began: &now, Endpoint: endpoint})
+	k.Began = time.Now().UTC()
+	return k.write(&keptLine{Began: &k.Began, Endpoint: endpoint})
 }
 
 // read notes where each line is, and tells whether they are of no use any more.
@@ -133,7 +143,8 @@ func (k *Kept) read(endpoint string) (done bool, err error) {
 		case n == 1 && line.Endpoint != endpoint:
 			return false, fmt.Errorf("it keeps the state machines of another endpoint (%s): pass another file", nameEndpoint(line.Endpoint))
 		case n == 1:
-			done = time.Since(*line.Began) > KeptFor
+			k.Began = *line.Began
+			done = time.Since(k.Began) > KeptFor
 		case line.Done:
 			done = true
 		default:

@@ -22,6 +22,8 @@ type Sweep struct {
 // Swept counts the state machines that a sweep has listed.
 type Swept struct {
 	ARNs []string
+	// Kept is how many definitions are those of the file.
+	Kept int
 	// Deleted is how many were deleted between the list and the reading.
 	Deleted int
 	// Unread are the state machines whose definitions AWS refuses.
@@ -46,12 +48,15 @@ func (s *Sweep) Run(ctx context.Context, found func(*source.Deployed) error) (*S
 		if s.Progress != nil {
 			s.Progress(i, len(arns))
 		}
-		d, err := s.read(ctx, arn)
+		d, kept, err := s.read(ctx, arn)
 		switch {
 		case err == nil && d == nil:
 			out.Deleted++
 			continue
 		case err == nil:
+			if kept {
+				out.Kept++
+			}
 			err = found(d)
 		case isOfOne(err):
 			out.Unread = append(out.Unread, Unread{arn, err})
@@ -66,10 +71,16 @@ func (s *Sweep) Run(ctx context.Context, found func(*source.Deployed) error) (*S
 
 // read reads the definition of a state machine: the one that is kept, else that at AWS.
 // Nil is one that is deleted.
-func (s *Sweep) read(ctx context.Context, arn string) (*source.Deployed, error) {
+func (s *Sweep) read(ctx context.Context, arn string) (d *source.Deployed, kept bool, err error) {
 	if d, err := s.Kept.find(arn); d != nil || err != nil {
-		return d, err
+		return d, d != nil, err
 	}
+	d, err = s.describe(ctx, arn)
+	return d, false, err
+}
+
+// describe reads the definition at AWS, and keeps it.
+func (s *Sweep) describe(ctx context.Context, arn string) (*source.Deployed, error) {
 	m, err := s.Client.Describe(ctx, arn)
 	switch {
 	case codeOf(err) == "StateMachineDoesNotExist":

@@ -23,6 +23,19 @@ func Parse(text []byte, newer ...string) (*StateMachine, error) {
 	return m, nil
 }
 
+// ParseDeployed reads a definition that AWS has, as Parse does: what looks like a placeholder
+// is a text there, which no deployment fills in any more.
+func ParseDeployed(text []byte, newer ...string) (*StateMachine, error) {
+	p := newParser(newer, false)
+	p.deployed = true
+	m, problems := p.read(text)
+	if err := onlyErrors(problems).Err(); err != nil {
+		return nil, err
+	}
+	m.Deployed = true
+	return m, nil
+}
+
 // LoneState is the name of the state that ParseState reads.
 const LoneState = "StateName"
 
@@ -56,7 +69,17 @@ func onlyErrors(problems diag.Problems) diag.Problems {
 // of severity Error is one that Parse takes. As an Express workflow, the definition
 // may not wait for jobs, tokens or activities. For newer see Parse.
 func Validate(text []byte, as ExecutionType, newer ...string) diag.Problems {
+	return newParser(newer, false).validate(text, as)
+}
+
+// ValidateDeployed returns that of a definition that AWS has: see ParseDeployed.
+func ValidateDeployed(text []byte, as ExecutionType, newer ...string) diag.Problems {
 	p := newParser(newer, false)
+	p.deployed = true
+	return p.validate(text, as)
+}
+
+func (p *parser) validate(text []byte, as ExecutionType) diag.Problems {
 	m, problems := p.read(text)
 	if as == Express && m != nil && p.hollow == nil {
 		problems = append(problems, ExpressProblems(m)...)

@@ -39,6 +39,8 @@ type parser struct {
 	newer []string
 	// readFlow reads StartAt and States, of the machine or inside of a state.
 	readFlow func(o *object, f *Flow)
+	// deployed is set for a definition that AWS has: it has no placeholders.
+	deployed bool
 	// alone is set for one state, whose targets are not there.
 	alone bool
 	// counted is the byte up to which line and column are counted, from 0.

@@ -23,7 +23,7 @@ var placeholderForm = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_.:-]*\}`)
 
 // placeholder tells whether placeholders stand in a string, and keeps them.
 func (p *parser) placeholder(n *jsontree.Node, needed bool) bool {
-	if n.Kind != jsontree.String || !strings.Contains(n.Text, "${") {
+	if p.deployed || n.Kind != jsontree.String || !strings.Contains(n.Text, "${") {
 		return false
 	}
 	found := placeholderForm.FindAllString(n.Text, -1)
@@ -66,6 +66,9 @@ func IsPlaceholderText(text string) bool {
 func HasPlaceholder(text string) bool {
 	return strings.Contains(text, "${") && placeholderForm.MatchString(text)
 }
+
+// HasPlaceholder tells whether a placeholder stands in a string of the machine.
+func (m *StateMachine) HasPlaceholder(text string) bool { return !m.Deployed && HasPlaceholder(text) }
 
 // PlaceholderForm is a "${Name}" in a text.
 type PlaceholderForm struct {

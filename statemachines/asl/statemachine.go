@@ -39,6 +39,8 @@ type StateMachine struct {
 	// values in for, in the order of the text. A definition that has any can be
 	// checked and drawn but not run: see Substitute.
 	Placeholders []Placeholder
+	// Deployed is set if AWS has the definition: a "${Name}" in it is a text like others.
+	Deployed bool
 
 	root   *jsontree.Node
 	text   []byte

@@ -36,7 +36,7 @@ func (d *Deployed) definition(value func(name string) (string, bool)) *Definitio
 // warnOfPlaceholders tells of each placeholder that AWS has: there it is a text like others,
 // which no deployment fills in any more.
 func (d *Definition) warnOfPlaceholders() {
-	d.literal = true
+	d.Literal = true
 	told := map[string]bool{}
 	for _, form := range asl.FindPlaceholders(d.Text) {
 		if told[form.Name] || len(told) >= diag.MaxShown {

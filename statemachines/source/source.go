@@ -91,6 +91,8 @@ type Definition struct {
 	// Copied tells that a program wrote File from what people keep elsewhere: it is an
 	// answer of AWS, or a plan or state of a tool.
 	Copied bool
+	// Literal tells that AWS has the Text: what looks like a placeholder in it is a text.
+	Literal bool
 	// Text is the definition as asl.Parse reads it, with values put in. Nil if it
 	// could not be read: then Problems say why.
 	Text []byte
@@ -105,7 +107,6 @@ type Definition struct {
 	root    *value         // of a definition whose Text was rendered
 	tree    *jsontree.Node // of Text; nil until it is asked for
 	quoted  []quotedValue
-	literal bool // AWS has Text: what looks like a placeholder is none
 	writing Writing
 	pieces  []piece   // of a text that a module of Terraform puts together
 	origin  *template // nil without one
@@ -157,10 +158,11 @@ func (d *Definition) Parse(newer ...string) (*asl.StateMachine, error) {
 	if d.Text == nil {
 		return nil, d.Problems
 	}
-	m, err := asl.Parse(d.Text, newer...)
-	if m != nil && d.literal {
-		m.Placeholders = nil
+	parse := asl.Parse
+	if d.Literal {
+		parse = asl.ParseDeployed
 	}
+	m, err := parse(d.Text, newer...)
 	return m, d.LocateError(err)
 }
 
@@ -171,7 +173,11 @@ func (d *Definition) Validate(as asl.ExecutionType, newer ...string) diag.Proble
 	if d.Text == nil {
 		return problems
 	}
-	for _, p := range asl.Validate(d.Text, as, newer...) {
+	validate := asl.Validate
+	if d.Literal {
+		validate = asl.ValidateDeployed
+	}
+	for _, p := range validate(d.Text, as, newer...) {
 		problems = append(problems, d.Locate(p))
 	}
 	return problems

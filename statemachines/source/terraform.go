@@ -75,6 +75,28 @@ func (m *modules) Modules(folder string) ([]string, error) {
 	return names, nil
 }
 
+// Values implements terraform.Files.
+func (m *modules) Values(folder string) ([]string, error) {
+	if m.stdin != nil {
+		return nil, nil
+	}
+	entries, err := fs.ReadDir(m.FS, folder)
+	if err != nil {
+		return nil, err
+	}
+	var names, automatic []string
+	for _, entry := range entries { // terraform.tfvars.json is behind terraform.tfvars
+		switch name := entry.Name(); {
+		case entry.IsDir():
+		case name == "terraform.tfvars", name == "terraform.tfvars.json":
+			names = append(names, path.Join(folder, name))
+		case strings.HasSuffix(name, ".auto.tfvars"), strings.HasSuffix(name, ".auto.tfvars.json"):
+			automatic = append(automatic, path.Join(folder, name))
+		}
+	}
+	return append(names, automatic...), nil
+}
+
 // Read implements terraform.Files.
 func (m *modules) Read(name string) ([]byte, error) {
 	if f := m.texts[name]; f != nil && f.bytes != nil {

@@ -285,3 +285,41 @@ func TestTerraformStdin(t *testing.T) {
 	require.Equal(t, "-#aws_sfn_state_machine.m", d.Name)
 	require.Empty(t, d.Validate(asl.Standard))
 }
+
+// The root's variables have the values of its files, as Terraform reads them; those of a module
+// that it calls have none. Where such a file is broken nobody knows them.
+func TestFilesOfValues(t *testing.T) {
+	t.Parallel()
+	const root = "variable \"wait\" {\n  default = 1\n}\n"
+	machine := moduleText(`"{\"StartAt\": \"W\", \"States\": {\"W\": {\"Type\": \"Wait\", \"Seconds\": ${var.wait}, \"End\": true}}}"`)
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"no file", map[string]string{"prod.tfvars": "wait = 2"}, "1"},
+		{"terraform.tfvars", map[string]string{"terraform.tfvars": "wait = 2"}, "2"},
+		{"JSON", map[string]string{"terraform.tfvars": "wait = 2", "terraform.tfvars.json": `{"wait": 3}`}, "3"},
+		{"automatic ones in their order", map[string]string{"a.auto.tfvars": "wait = 4", "b.auto.tfvars.json": `{"wait": 5}`, "terraform.tfvars": "wait = 2"}, "5"},
+		{"other variables", map[string]string{"terraform.tfvars": "other = 2"}, "1"},
+		{"a broken file", map[string]string{"terraform.tfvars": "wait = = 2"}, `"${var.wait}"`},
+		{"broken JSON", map[string]string{"a.auto.tfvars.json": `{"wait": }`}, `"${var.wait}"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"main.tf": root + machine}
+			called := map[string]string{"main.tf": "module \"m\" {\n  source = \"./m\"\n}\n", "m/main.tf": root + machine}
+			for name, text := range c.files {
+				files[name], called["m/"+name] = text, text
+			}
+			read := func(files map[string]string) string {
+				all, err := source.Load(t.Context(), []string{"main.tf"}, source.Options{FS: filesOf(files)})
+				require.NoError(t, err)
+				require.Len(t, all, 1)
+				return string(all[0].Text)
+			}
+			require.Contains(t, read(files), `"Seconds": `+c.want+`,`)
+			require.Contains(t, read(called), `"Seconds": 1,`)
+		})
+	}
+}

@@ -141,7 +141,7 @@ func (c *Checker) operand(condition *asl.Condition) Value {
 	return c.once(condition, func() Value {
 		switch condition.Value.(type) {
 		case string, bool, json.Number:
-			return Literal(condition.Value)
+			return c.constant(condition.Value)
 		default:
 			return anyText
 		}
@@ -249,7 +249,7 @@ func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
 		return
 	}
 	switch word, ok := c.Value.(string); {
-	case !ok || asl.HasPlaceholder(word):
+	case !ok || x.c.machine.HasPlaceholder(word):
 	case c.Operator == asl.StringEquals:
 		x.checkWord(what, value, word, at)
 	case c.Operator == asl.StringMatches && !value.words().any:

@@ -24,7 +24,7 @@ func (c *Checker) part(e *jsonata.Expression) *jsonata.Part {
 
 // literalPart is the value of a literal in an expression.
 func (c *Checker) literalPart(p *jsonata.Part) Value {
-	return c.once(p, func() Value { return Literal(p.Value) })
+	return c.once(p, func() Value { return c.constant(p.Value) })
 }
 
 // expression is what a JSONata expression gives where it gives a value.

@@ -124,7 +124,7 @@ func (x *scene) inCondition(c *asl.Condition, at string) []alternative {
 		all = append(all, x.inCondition(part, x.below(at, "Or", strconv.Itoa(i)))...)
 	}
 	text, isText := c.Value.(string)
-	if !isText || c.Operator != asl.StringEquals && c.Operator != asl.StringMatches || asl.HasPlaceholder(text) {
+	if !isText || c.Operator != asl.StringEquals && c.Operator != asl.StringMatches || x.c.machine.HasPlaceholder(text) {
 		return all
 	}
 	return append(all, alternative{

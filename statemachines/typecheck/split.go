@@ -40,8 +40,8 @@ func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
 			return pickWord(value, words[0], expected), dropWord(value, words[0])
 		}
 	case asl.StringMatches:
-		if pattern, ok := c.Value.(string); ok && !asl.HasPlaceholder(pattern) {
-			return splitWords(value, func(word string) bool { return asl.MatchString(word, pattern) })
+		if patterns, ok := expected.Literals(); ok && len(patterns) == 1 {
+			return splitWords(value, func(word string) bool { return asl.MatchString(word, patterns[0]) })
 		}
 	case asl.StringLessThan, asl.StringGreaterThan, asl.StringLessThanEquals, asl.StringGreaterThanEquals:
 		if words, ok := expected.Literals(); ok && len(words) == 1 {

@@ -301,7 +301,7 @@ func (x *scene) pass() []Way {
 
 // passResult is the Result of a Pass.
 func (c *Checker) passResult(s *asl.State) Value {
-	return c.once(s, func() Value { return Literal(s.Pass.Result) })
+	return c.once(s, func() Value { return c.constant(s.Pass.Result) })
 }
 
 // work is the ways out of a state that succeeds with a result.

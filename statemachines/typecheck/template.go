@@ -49,7 +49,7 @@ func (x *scene) template(t *asl.Template, at string) Value {
 
 // literal is the value of a template in which nothing is computed.
 func (c *Checker) literal(t *asl.Template) Value {
-	return c.once(t, func() Value { return Literal(t.Literal) })
+	return c.once(t, func() Value { return c.constant(t.Literal) })
 }
 
 // templateOr is what a template gives, or the value if there is none.
@@ -140,6 +140,6 @@ func (x *scene) argument(a intrinsic.Argument, at string) Value {
 	case a.Call != nil:
 		return x.intrinsic(a.Call, at)
 	default:
-		return Literal(a.Literal)
+		return x.c.constant(a.Literal)
 	}
 }

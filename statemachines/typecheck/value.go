@@ -271,7 +271,10 @@ func arrayOf(l *list) Value { return pack(set{kinds: arrays, array: l}) }
 
 // Literal is what is known of a JSON value, with numbers as json.Number: all of
 // it, but for placeholders.
-func Literal(value any) Value { return literal(value, 0) }
+func Literal(value any) Value { return literal(value, 0, false) }
+
+// constant is what is known of a JSON value in the definition.
+func (c *Checker) constant(value any) Value { return literal(value, 0, c.machine.Deployed) }
 
 // literalKinds are the types of Literal, without a look at the parts of the value.
 func literalKinds(value any) kinds {
@@ -288,7 +291,8 @@ func literalKinds(value any) kinds {
 	return Literal(value).kinds()
 }
 
-func literal(value any, depth int) Value {
+// literal is what is known of a value, whose texts are as they stand if it is deployed.
+func literal(value any, depth int, deployed bool) Value {
 	if depth > maxDepth {
 		return Value{}
 	}
@@ -299,6 +303,7 @@ func literal(value any, depth int) Value {
 		return truthOf(v)
 	case string:
 		switch {
+		case deployed:
 		case asl.IsPlaceholderText(v):
 			return Value{}.without(missing)
 		case asl.HasPlaceholder(v):
@@ -316,13 +321,13 @@ func literal(value any, depth int) Value {
 	case []any:
 		items := make([]Value, len(v))
 		for i, item := range v {
-			items[i] = literal(item, depth+1)
+			items[i] = literal(item, depth+1, deployed)
 		}
 		return arrayOf(newTuple(items))
 	case map[string]any:
 		fields := make([]field, 0, len(v))
 		for name, member := range v {
-			fields = append(fields, field{name, literal(member, depth+1)})
+			fields = append(fields, field{name, literal(member, depth+1, deployed)})
 		}
 		return objectOf(newObject(fields))
 	default:

@@ -41,6 +41,22 @@ var (
 // build, and changes it.
 func newTofu(t *testing.T, sample string, change ...string) *tofu {
 	t.Helper()
+	module := map[string][]byte{}
+	for _, function := range []string{"runjob", "checkstatus"} {
+		module["dist/"+function+"-arm64.zip"] = []byte("what make lambdas makes")
+	}
+	files, err := os.ReadDir(filepath.Join(examples, sample))
+	require.NoError(t, err)
+	for _, f := range files {
+		module[f.Name()] = []byte(readSample(t, sample, f.Name()))
+	}
+	module["main.tf"] = []byte(readSample(t, sample, "main.tf", change...))
+	return tofuOf(t, module)
+}
+
+// tofuOf writes the files of a module into a folder of its own.
+func tofuOf(t *testing.T, module map[string][]byte) *tofu {
+	t.Helper()
 	file, err := buildTofu()
 	require.NoError(t, err)
 	schemaOnce.Do(func() {
@@ -59,17 +75,8 @@ func newTofu(t *testing.T, sample string, change ...string) *tofu {
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(root, "provider"), 0o750))
 	require.NoError(t, os.Symlink(self, filepath.Join(root, "provider", providerFile)))
-	for _, function := range []string{"runjob", "checkstatus"} {
-		write("sample/dist/"+function+"-arm64.zip", []byte("what make lambdas makes"))
-	}
-	files, err := os.ReadDir(filepath.Join(examples, sample))
-	require.NoError(t, err)
-	for _, f := range files {
-		if f.Name() == "main.tf" {
-			write("sample/main.tf", []byte(readSample(t, sample, "main.tf", change...)))
-			continue
-		}
-		write("sample/"+f.Name(), []byte(readSample(t, sample, f.Name())))
+	for name, text := range module {
+		write("sample/"+name, text)
 	}
 	configuration := `provider_installation {
   dev_overrides {

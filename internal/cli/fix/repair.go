@@ -195,6 +195,10 @@ func layOut(d *source.Definition) ([]byte, error) {
 // definition alone.
 func readApart(c *cobra.Command, d *source.Definition) edit.Read {
 	return func(text []byte) (*source.Definition, error) {
+		if d.Literal {
+			again := source.Deployed{ARN: d.Name, Text: text, Type: d.Type}
+			return again.Definition(), nil
+		}
 		again, err := source.LoadOne(c.Context(), kit.Stdin, source.Options{Stdin: bytes.NewReader(text)})
 		if err == nil {
 			again.Type = d.Type

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/deployed"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
@@ -25,6 +27,7 @@ type account struct {
 	show    *kit.Reading
 
 	deleted  int
+	old      int // of the file that keeps
 	unread   []deployed.Unread
 	problems []error // of regions that were not read to their end
 	listed   map[string]bool
@@ -39,6 +42,7 @@ func sweepAccount(c *cobra.Command, o *options, found func(*source.Definition) e
 	defer func() {
 		if a.kept != nil {
 			err = errors.Join(err, a.kept.Close())
+			a.tellAge()
 		}
 	}()
 	regions := slices.Clone(o.regions)
@@ -57,6 +61,16 @@ func sweepAccount(c *cobra.Command, o *options, found func(*source.Definition) e
 	return a, nil
 }
 
+// tellAge says how old the definitions are that the file has kept.
+func (a *account) tellAge() {
+	if a.old == 0 {
+		return
+	}
+	age := max(time.Since(a.kept.Began).Round(time.Minute), time.Minute)
+	terminal.Fprintf(a.command.ErrOrStderr(), "lint took %s from %s, as AWS had them up to %s ago: a command before read them\n",
+		kit.Plural(a.old, "definition"), terminal.Quote(a.options.keep), kit.ShortDuration(age))
+}
+
 // sweep reads the state machines of a region. Where its list is refused the next region is
 // read; every other error ends the command.
 func (a *account) sweep(ctx context.Context, region string, found func(*source.Definition) error) error {
@@ -73,9 +87,14 @@ func (a *account) sweep(ctx context.Context, region string, found func(*source.D
 	s := deployed.Sweep{Client: client.Client, Region: client.Region, Kept: a.kept, Progress: func(read, of int) {
 		a.show.Count(read, of, "state machine", client.PaceOf("DescribeStateMachine", of-read, client.Region))
 	}}
-	swept, err := s.Run(ctx, func(d *source.Deployed) error { return found(d.Definition()) })
+	var unchecked error
+	swept, err := s.Run(ctx, func(d *source.Deployed) error {
+		unchecked = found(d.Definition())
+		return unchecked
+	})
 	if swept != nil {
 		a.deleted += swept.Deleted
+		a.old += swept.Kept
 		a.unread = append(a.unread, swept.Unread...)
 		for _, arn := range swept.ARNs {
 			a.listed[arn] = true
@@ -86,6 +105,8 @@ func (a *account) sweep(ctx context.Context, region string, found func(*source.D
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case unchecked != nil:
+		return unchecked
 	case awserror.IsPermissionCode(kit.NewCallError(err).Code):
 		a.problems = append(a.problems, fmt.Errorf("%s: %s", client.Region, kit.DeployedReason(err)))
 		return nil
@@ -93,10 +114,21 @@ func (a *account) sweep(ctx context.Context, region string, found func(*source.D
 	if _, unkept := errors.AsType[*deployed.KeepError](err); unkept {
 		return a.keepProblem(err)
 	}
-	if a.kept != nil {
-		return kit.WithCode(kit.ExitUnknown, fmt.Errorf("%s: %s. The same command goes on from here", client.Region, kit.DeployedReason(err)))
+	return kit.WithCode(kit.ExitUnknown, fmt.Errorf("%s: %s%s", client.Region, kit.DeployedReason(err), a.adviseKeep(err)))
+}
+
+// adviseKeep says how a later command goes on behind an error; empty where it would meet the
+// same one, such as that of a region that there is not.
+func (a *account) adviseKeep(err error) string {
+	code := kit.NewCallError(err).Code
+	switch {
+	case code == "" && len(a.listed) == 0, !goerror.Passes(err) && !awserror.IsCredentialsCode(code):
+		return ""
+	case a.kept != nil:
+		return ". The same command goes on from here"
+	default:
+		return ". With --keep FILE the next command goes on from there"
 	}
-	return kit.WithCode(kit.ExitUnknown, fmt.Errorf("%s: %s. With --keep FILE the next command goes on from there", client.Region, kit.DeployedReason(err)))
 }
 
 // keepProblem is the error of a file that cannot keep more; nil of none.

@@ -21,6 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/awssettings"
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/deployed"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 )
 
@@ -198,6 +199,7 @@ func TestAccountOf300Machines(t *testing.T) {
 		code, stdout, stderr = d.lint(t.Context(), account...)
 		require.Equal(t, kit.ExitFailed, code, stderr)
 		require.ElementsMatch(t, want, foundIn(t, stdout, files))
+		require.Regexp(t, "lint took 14[0-9] definitions from .*/kept.jsonl, as AWS had them up to 1m ago: a command before read them\n", stderr)
 		require.Positive(t, throttled)
 		require.Equal(t, machines+throttled, len(d.calls["DescribeStateMachine"]), "each is described once") //nolint:testifylint // Len prints them all
 		times := d.calls["DescribeStateMachine"]
@@ -205,8 +207,9 @@ func TestAccountOf300Machines(t *testing.T) {
 			require.Greater(t, times[i].Sub(times[i-11]), time.Second-time.Microsecond)
 		}
 
-		code, _, _ = d.lint(t.Context(), account...)
+		code, _, stderr = d.lint(t.Context(), account...)
 		require.Equal(t, kit.ExitFailed, code)
+		require.NotContains(t, stderr, "lint took")
 		require.Greater(t, len(d.calls["DescribeStateMachine"]), 2*machines, "a command after one that was done begins anew")
 	})
 }
@@ -306,6 +309,11 @@ func TestAccountOfSeveralRegions(t *testing.T) {
 		code, _, stderr = d.lint(t.Context(), "--account", "--region", "eu-west-1")
 		require.Equal(t, kit.ExitUnknown, code)
 		require.Contains(t, stderr, "the service does not answer now: try again later (ThrottlingException: Rate exceeded). With --keep FILE the next command goes on from there")
+
+		d.refuse = func(string, string) *http.Response { return refusal("ValidationException", "no") }
+		code, _, stderr = d.lint(t.Context(), "--account", "--region", "eu-west-1")
+		require.Equal(t, kit.ExitUnknown, code)
+		require.NotContains(t, stderr, "goes on", "the next command meets the same error")
 	})
 }
 
@@ -417,6 +425,38 @@ func TestBaselineByARN(t *testing.T) {
 		require.Contains(t, known(), a)
 		require.NotContains(t, known(), b)
 	})
+}
+
+// What is no region is refused before a call.
+func TestWrongRegions(t *testing.T) {
+	t.Parallel()
+	d := newDeployment(t)
+	for region, want := range map[string]string{
+		"eu-west-1,us-east-1": "--region: \"eu-west-1,us-east-1\" is not the name of a region such as us-east-1: pass --region once for each",
+		"eu-west":             "--region: \"eu-west\" is not the name of a region such as us-east-1",
+		"":                    "--region: no region",
+	} {
+		code, _, stderr := d.lint(t.Context(), "--account", "--region", "eu-central-1", "--region", region)
+		require.Equal(t, kit.ExitUsage, code, region)
+		require.Contains(t, stderr, want)
+	}
+	require.Empty(t, d.calls)
+}
+
+// A file that another command keeps definitions in is left to it.
+func TestKeptByAnotherCommand(t *testing.T) {
+	t.Parallel()
+	d, file := newDeployment(t), filepath.Join(t.TempDir(), "kept.jsonl")
+	kept, err := deployed.OpenKept(file, "")
+	require.NoError(t, err)
+	account := []string{"--account", "--region", "eu-west-1", "--keep", file}
+	code, _, stderr := d.lint(t.Context(), account...)
+	require.Equal(t, kit.ExitUsage, code)
+	require.Contains(t, stderr, "another command keeps what it reads there: wait until it ends, or pass another file")
+	require.Empty(t, d.calls)
+	require.NoError(t, kept.Close())
+	code, _, stderr = d.lint(t.Context(), account...)
+	require.Equal(t, kit.ExitSucceeded, code, stderr)
 }
 
 // A file that --keep has not written is refused, and stays as it is.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -67,6 +68,11 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 	for _, name := range o.integrations {
 		if service, action, _ := strings.Cut(name, ":"); service == "" || service == "arn" || action == "" {
 			report("--integration must be SERVICE:ACTION, the end of a Resource such as arn:aws:states:::dynamodb:query, is %q", name)
+		}
+	}
+	for _, region := range o.regions {
+		if err := awscall.CheckRegion(region); err != nil {
+			report("--region: %w%s", err, map[bool]string{true: ": pass --region once for each"}[o.account && strings.Contains(region, ",")])
 		}
 	}
 	callsAWS := o.askAWS || o.account || slices.ContainsFunc(names, source.IsARN)

@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/filelock"
 )
 
 const (
@@ -78,6 +80,22 @@ func Open(folder, program string) (*Journal, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
+}
+
+// lockFolder lets no other process open the journal of the folder.
+func lockFolder(folder string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the folder is the user's choice
+	if err != nil {
+		return nil, err
+	}
+	taken, err := filelock.Take(file)
+	if err == nil && !taken {
+		err = fmt.Errorf("%w %s: stop it, or give another folder", ErrInUse, folder)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // Records calls yield with each record but the header, in their order, and with the

@@ -33,6 +33,8 @@ type reader struct {
 	folders map[string]*source
 	// templates are the files that templatefile names.
 	templates map[string]hclsyntax.Expression
+	// assigned are the values of variables, by the folders of root modules.
+	assigned map[string]map[string]hclsyntax.Expression
 }
 
 // folder reads the files of a folder, once.

@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
@@ -23,6 +24,8 @@ type jsonReader struct {
 	out  *source
 	file *unit
 	key  string
+	// literal is set for a file whose strings are texts.
+	literal bool
 }
 
 func (r *reader) readJSON(out *source, name string, text []byte) {
@@ -80,6 +83,11 @@ func (j *jsonReader) blocks(kind string, m jsontree.Member, missing int, labels 
 	j.out.blocks = append(j.out.blocks, b)
 }
 
+// isText tells whether a string that looks like a template is a text.
+func (j *jsonReader) isText(text string) bool {
+	return j.literal && (strings.Contains(text, "${") || strings.Contains(text, "%{"))
+}
+
 func (j *jsonReader) expression(n *jsontree.Node) hclsyntax.Expression { //nolint:ireturn // one of hcl's kinds
 	at := hcl.Range{Filename: j.key, Start: hcl.Pos{Byte: n.Offset}, End: hcl.Pos{Byte: n.End}}
 	switch n.Kind {
@@ -92,6 +100,9 @@ func (j *jsonReader) expression(n *jsontree.Node) hclsyntax.Expression { //nolin
 			return &hclsyntax.LiteralValueExpr{Val: number, SrcRange: at}
 		}
 	case jsontree.String:
+		if j.isText(n.Text) {
+			return &hclsyntax.LiteralValueExpr{Val: cty.StringVal(n.Text), SrcRange: at}
+		}
 		parsed, err := j.parseTemplate(decodeJSON(j.file.file, j.file.bytes, n.Offset), "")
 		if err == nil {
 			return parsed
@@ -110,7 +121,10 @@ func (j *jsonReader) expression(n *jsontree.Node) hclsyntax.Expression { //nolin
 		for _, m := range n.Members {
 			name := decodeJSON(j.file.file, j.file.bytes, m.Offset)
 			key, err := j.parseTemplate(name, "")
-			if err != nil {
+			switch {
+			case j.isText(m.Name):
+				key = &hclsyntax.LiteralValueExpr{Val: cty.StringVal(m.Name), SrcRange: at}
+			case err != nil:
 				continue
 			}
 			object.Items = append(object.Items, hclsyntax.ObjectConsItem{KeyExpr: key, ValueExpr: j.expression(m.Value)})

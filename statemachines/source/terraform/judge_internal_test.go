@@ -20,6 +20,7 @@ import (
 type oneFile string
 
 func (f oneFile) Modules(string) ([]string, error)   { return []string{"main.tf"}, nil }
+func (f oneFile) Values(string) ([]string, error)    { return nil, nil }
 func (f oneFile) Read(string) ([]byte, error)        { return []byte(f), nil }
 func (f oneFile) Variable(string) (string, bool)     { return "", false }
 func (f oneFile) Decode([]byte, bool) (*Data, error) { return nil, errors.New("no data") }

@@ -14,7 +14,10 @@ type Project struct{ reader *reader }
 
 // New reads with the files.
 func New(files Files) *Project {
-	return &Project{&reader{Files: files, units: units{}, folders: map[string]*source{}, templates: map[string]hclsyntax.Expression{}}}
+	return &Project{&reader{
+		Files: files, units: units{}, folders: map[string]*source{}, templates: map[string]hclsyntax.Expression{},
+		assigned: map[string]map[string]hclsyntax.Expression{},
+	}}
 }
 
 // Calls are the folders of the modules that a module's blocks name.

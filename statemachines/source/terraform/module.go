@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -151,7 +152,8 @@ func (m *module) local(e *evaluator, name string, at Place) *Value {
 	return m.memo(e, "local."+name, at, func() *Value { return e.eval(b.attributes[name], named{m}) })
 }
 
-// variable is what the caller gives, else the user, else the default.
+// variable is what the caller gives, else the user, else the root module's files of values,
+// else the default.
 func (m *module) variable(e *evaluator, name string, at Place) *Value {
 	b := m.blocks["variable."+name]
 	if b == nil {
@@ -168,6 +170,13 @@ func (m *module) variable(e *evaluator, name string, at Place) *Value {
 			return v
 		}
 		x := b.attributes["default"]
+		if m.call == nil {
+			values := m.values(m.folder)
+			if values == nil {
+				return unknownValue("var."+name, at)
+			}
+			x = cmp.Or(values[name], x)
+		}
 		if x == nil {
 			return unknownValue("var."+name, at)
 		}

@@ -21,6 +21,9 @@ type Files interface {
 	// Modules are the names of the .tf and .tf.json files of a folder, in their order.
 	// It fails for a folder that must not be read.
 	Modules(folder string) ([]string, error)
+	// Values are the names of the files of a folder that say values of a root module's
+	// variables, the strongest last.
+	Values(folder string) ([]string, error)
 	// Read returns the text of a file. It fails for one that must not be read.
 	Read(name string) ([]byte, error)
 	// Decode reads a text of JSON or YAML.

@@ -1,0 +1,2 @@
+stage = "test"
+wait  = 2
