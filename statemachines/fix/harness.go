@@ -35,6 +35,14 @@ type seen struct {
 	visits   map[string]int
 }
 
+// name names the status.
+func (s *seen) name() string {
+	if s.status == simulate.OtherStatus {
+		return "any other"
+	}
+	return s.status
+}
+
 // route is where the status leads; empty if the loop polls on.
 func (s *seen) route() string {
 	if s.ended > 1 { // the exit is that of its bound
@@ -203,7 +211,7 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 		return nil, err
 	}
 	if len(statuses) == 0 {
-		return nil, refuse("no answers can be made up for %s, so nothing shows that a new loop is right", l.entry.FullName())
+		return nil, refuse("no answers can be made up for %s, so nothing shows that a new loop is right", l.about())
 	}
 	tried, err := l.harness(states, entry, o)
 	if err != nil {
@@ -276,7 +284,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	first := object{"Type": asl.TypePass, "QueryLanguage": asl.JSONata, "Output": input, "Assign": variables, "Next": entry}
 	all := map[string]any{begin: first}
 	for name, text := range states {
-		all[name] = text
+		all[name] = l.withoutChild(text)
 	}
 	var exits []string
 	for _, text := range states {

@@ -31,6 +31,9 @@ type loop struct {
 	states    []*asl.State // all, in the order of the definition
 	inside    map[string]bool
 	entry     *catalog.Entry
+	own       bool              // the user's own Task polls on, as no model has what it returns
+	faults    []string          // errors of that Task that pass by themselves
+	byName    []lint.Row        // rows whose meaning comes from names, and not from where they lead
 	starter   *syncStart        // nil if the start of the job stays
 	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
 	apart     map[string]bool   // statuses that may leave as a success does: a state behind the loop tells them apart, or they are failures for some jobs alone

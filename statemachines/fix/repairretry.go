@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -103,7 +104,7 @@ func (c *checked) writes(s *asl.State, o RepairOptions) bool {
 func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 	r := asl.ParseResource(resource)
 	if r.IsFunction() || r.Service == "lambda" {
-		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
+		return compile.PassingErrors(resource)
 	}
 	if op == nil {
 		return nil

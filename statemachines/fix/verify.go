@@ -145,7 +145,7 @@ func (f *fragment) checkLeftOver() error {
 		return nil
 	}
 	const repair = "repair the loop first, without --replace"
-	failures, job := f.observed.exitsOf(pollcore.Failure), f.entry.FullName()
+	failures, job := f.observed.exitsOf(pollcore.Failure), f.about()
 	if i := slices.IndexFunc(left, func(name string) bool { return slices.Contains(failures, name) }); i >= 0 {
 		status := f.statusesOf(func(s seen) bool { return s.exit == left[i] })
 		return refuse("nothing leads to %q any more: %s takes %s for the same failure as another status, and a new loop leads both to one state. "+
