@@ -306,7 +306,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		out.Notes = f.warnings
 	}
 	out.Uncounted = f.countedMembers()
-	for _, note := range []string{l.noteByName(), f.noteRetried(), f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
+	for _, note := range []string{l.noteByName(), f.noteRetried(), f.noteAside(), f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}

@@ -63,6 +63,9 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err := l.checkTime(o); err != nil {
 		return nil, err
 	}
+	if len(l.aside) > 0 && o.strategy() != compile.Variables {
+		return nil, refuse("%q runs after each poll, and the strategy %s has no states there: take %s", l.aside[0].Name, o.strategy(), compile.Variables)
+	}
 	options := compile.Options{
 		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
 		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
@@ -72,7 +75,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	}
 	if !o.strategy().Waits() {
 		f.share = l.findShare(o)
-		options.Events = f.share.events
+		options.Events = l.leaveRoom(f.share.events)
 		if f.share.events < 0 {
 			return nil, refuse("the history has no room for the loop: %s", f.share.why)
 		}
@@ -313,7 +316,7 @@ func (f *fragment) onlyFails(exit string) bool {
 		switch {
 		case s == nil || seen[s.Name]:
 			continue
-		case f.inside[s.Name], s.End, s.Type == asl.TypeSucceed:
+		case f.staysIn(s.Name), s.End, s.Type == asl.TypeSucceed:
 			return false
 		}
 		seen[s.Name] = true

@@ -108,6 +108,7 @@ func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 	for _, s := range l.states {
 		states[s.Name] = nodeAt(l.plain, s.Position.Pointer).Raw()
 	}
+	l.addAside(states, l.machine, l.plain)
 	before, err := l.try(ctx, states, l.begins().Name, o)
 	if err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (l *loop) tellBehind(ctx context.Context, before *observed, o Options) erro
 func (l *loop) wayBehind(s *seen) string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(s.visits)) {
-		if s.visits[name] > 0 && !l.inside[name] {
+		if s.visits[name] > 0 && !l.staysIn(name) {
 			names = append(names, name)
 		}
 	}
@@ -310,7 +311,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	t := &bench{machine: m, input: mustJSON(draw("execution", demands.Execution)), exits: exits}
 	if poll := m.State(l.poll.Name); poll != nil && poll.Task != nil {
 		for _, s := range m.States {
-			if s.Task != nil && s.Task.Resource == poll.Task.Resource {
+			if s.Task != nil && s.Task.Resource == poll.Task.Resource && !l.isAside(s.Name) {
 				t.polls = append(t.polls, s.Name)
 			}
 		}

@@ -57,6 +57,11 @@ func (f *fragment) adaptState(name string, document any) error {
 		if err := f.leave(rule.(object), "Next", document); err != nil {
 			return err
 		}
+		if name == f.choice.Name {
+			if err := f.goThrough(rule.(object), "Next", document); err != nil {
+				return err
+			}
+		}
 	}
 	if name == f.choice.Name {
 		if err := f.leave(s, "Default", document); err != nil {

@@ -27,7 +27,7 @@ func (f *fragment) checkMembers() error {
 			rule := &s.Choice.Rules[i]
 			to := f.flow.State(rule.Next)
 			fails := to.Type == asl.TypeFail || slices.Contains(failures, rule.Next) && !slices.Contains(successes, rule.Next)
-			if f.inside[rule.Next] || fails {
+			if f.staysIn(rule.Next) || fails {
 				continue
 			}
 			if name := f.otherMember(rule); name != "" {

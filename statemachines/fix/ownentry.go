@@ -102,7 +102,7 @@ var plainStatus = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 // leaves tells whether a row leads out of the loop.
 func (l *loop) leaves(row *lint.Row) bool {
-	return slices.ContainsFunc(row.Routes, func(name string) bool { return !l.inside[name] })
+	return slices.ContainsFunc(row.Routes, func(name string) bool { return !l.staysIn(name) })
 }
 
 // matcherOf is how a new loop finds a value of the status; nil if it need not.

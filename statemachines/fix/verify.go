@@ -50,6 +50,7 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	for name := range f.states {
 		states[name] = nodeAt(document.Root, stateOf(m, name).Position.Pointer).Raw()
 	}
+	f.addAside(states, m, document.Root)
 	after, err := f.try(ctx, states, f.start, o)
 	if err != nil {
 		return nil, err
