@@ -9,8 +9,16 @@ import (
 // Call is what a state machine calls: the operation that it polls and, before
 // and after, those that start and stop the job.
 type Call struct {
-	// Operation is polled.
+	// Operation is polled. With a Task it may be nil.
 	Operation *catalog.Operation
+	// Task polls instead of a Task that Compile makes of Operation, by the strategy Variables: the
+	// fields of a Task of ASL in JSONata, Resource, Arguments, Credentials, TimeoutSeconds,
+	// HeartbeatSeconds, Retry, Catch and Comment. It may call a function, an HTTP API or another
+	// state machine. Its arguments are computed once, before the first poll. The waiter reads the
+	// result as the call returns it, or by the model of the Operation if there is one, and names
+	// errors as ASL does. Errors that pass by themselves are retried, too. A Catch needs
+	// Options.Exits, and leads to states of the machine around.
+	Task map[string]any
 	// Arguments are those of the operation, with members as SDK integrations spell
 	// them: in PascalCase, and DbInstanceIdentifier for DBInstanceIdentifier. Values may be expressions of the query language
 	// of the strategy. Nil means the input of the poller, or what Start says.

@@ -27,6 +27,9 @@ func (c catch) looks() bool { return c.any || c.cause != nil }
 func (p *plan) acceptError(number int, a pollcore.Acceptor, reason string) {
 	c := catch{state: a.State, reason: reason}
 	if a.Matcher.ErrorType == nil {
+		if p.own != nil {
+			p.refuseAcceptor(number, "acceptor %d: %s takes any error of a Task: name the errors, as ASL does", number, a.Matcher)
+		}
 		c.any = true
 	} else {
 		s, err := p.findError(*a.Matcher.ErrorType, a.State)

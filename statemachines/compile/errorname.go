@@ -40,6 +40,9 @@ var translations = []translation{
 // code is not.
 func (p *plan) findError(errorType string, v pollcore.Verdict) (*shown, error) {
 	op := p.call.Operation
+	if p.own != nil {
+		return p.findOwnError(errorType)
+	}
 	code := codeOf(errorType)
 	var s shown
 	for _, e := range op.Errors {

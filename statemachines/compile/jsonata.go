@@ -57,6 +57,8 @@ func (j *jsonata) begin(first string) states {
 		first = all[0].name
 	case j.call.Arguments != nil:
 		assign[j.variable("arguments")] = j.call.Arguments
+	case j.own != nil && j.own.arguments != nil:
+		assign[j.variable("arguments")] = j.own.arguments
 	default:
 		assign[j.variable("arguments")] = expression(machineInput)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // catchers are those of the Task that polls, in JSONata, in the order of the
@@ -30,6 +31,14 @@ func (j *jsonata) catchers(again string) []object {
 		all = append(all, catcher(names, unnamed, j.name("CheckError")))
 	} else if j.unseen != nil {
 		all = append(all, catcher([]string{j.call.Operation.Service.UnmodeledErrorName()}, unnamed, j.exit(pollcore.Failed)))
+	}
+	if j.own != nil {
+		for _, c := range j.own.catch {
+			all = append(all, object(c.(map[string]any)))
+		}
+		if isNamed(j.own.catch, asl.ErrorAll) {
+			return all
+		}
 	}
 	return append(all, catcher([]string{"States.ALL"}, catch{state: pollcore.Failure}, j.exit(pollcore.Failed)))
 }

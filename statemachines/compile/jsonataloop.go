@@ -23,13 +23,9 @@ func (j *jsonata) pollLoop() states {
 	late := j.late()
 	describe, check, wait := j.name(j.call.Operation.Name), j.name("Check"), j.name("Wait")
 	again := j.name("BeforeDeadline")
-	task := object{
-		"Type": "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
-		"TimeoutSeconds": callTimeout,
-		"Assign":         j.countCall(),
-		"Next":           check,
-	}
-	task["Retry"] = j.faults(j.call.Operation)
+	task := j.pollTask(object{
+		"Type": "Task", "Arguments": expression("$" + j.variable("arguments")), "Assign": j.countCall(), "Next": check,
+	})
 	goesOn := j.ambiguous() != nil || j.retriesErrors()
 	task["Catch"] = j.catchers(again)
 	all := append(j.begin(describe), state{describe, task})

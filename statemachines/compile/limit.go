@@ -28,17 +28,21 @@ func (p *plan) limit(all states) int {
 			times = p.calls() // it counts, and has no clock
 		}
 		retriers, _ := s.fields["Retry"].([]retrier)
-		seconds += times * lasts(retriers)
+		call := callTimeout
+		if p.own != nil && s.fields["Resource"] == p.own.resource() {
+			retriers, call = retriersOf(p.ownFaults()), callLasts(s.fields)
+		}
+		seconds += times * lasts(retriers, call)
 	}
 	return min((seconds+hour-1)/hour*hour, int(asl.MaxStandardTime/time.Second))
 }
 
-// lasts is how long a call can take with its retries, in seconds.
-func lasts(retriers []retrier) int {
-	seconds := callTimeout
+// lasts is how long a call that may take so many seconds can take with its retries, in seconds.
+func lasts(retriers []retrier, call int) int {
+	seconds := call
 	for _, r := range retriers {
 		if !r.clocked {
-			seconds += r.MaxAttempts*callTimeout + r.lasts()
+			seconds += r.MaxAttempts*call + r.lasts()
 		}
 	}
 	return seconds

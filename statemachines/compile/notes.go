@@ -15,6 +15,8 @@ func (p *plan) comment() string {
 	op, lambdas := p.call.Operation, p.functions
 	var b strings.Builder
 	switch {
+	case p.own != nil:
+		fmt.Fprintf(&b, "Polls by %s", p.own.resource())
 	case p.collected:
 		fmt.Fprintf(&b, "Runs the job %s with Lambda functions, of which one polls %s of %s and answers a Task,", p.call.Job, op.Name, op.Service.Name)
 	case lambdas:
@@ -47,7 +49,7 @@ func (p *plan) comment() string {
 func (p *plan) tellInput(b *strings.Builder) {
 	first, given, token := p.first()
 	switch {
-	case given != nil: // the definition has it
+	case given != nil, p.own != nil: // the definition has it
 	case p.optional() != nil:
 		passed := slices.DeleteFunc(p.inputMembers(), func(name string) bool { return token != "" && name == javasdk.MemberName(token) })
 		fmt.Fprintf(b, "The input is that of %s; the machine passes on %s. ", first.Name, strings.Join(passed, ", "))
@@ -76,6 +78,9 @@ func (p *plan) warnings() []string {
 		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the required members of its input, %s: "+
 			"name others in the arguments, some of %s",
 			op.Name, strings.Join(p.inputMembers(), ", "), strings.Join(optional, ", ")))
+	}
+	if p.own != nil {
+		return warnings
 	}
 	called := []*catalog.Operation{p.call.Operation}
 	if p.call.Start != nil {

@@ -156,11 +156,14 @@ func check(w *pollcore.Waiter, call Call, o Options) error {
 		c.wrong("Waiter", "is missing: give the waiter to compile")
 	}
 	c.strategy(o)
-	if call.Operation == nil {
+	if call.Operation == nil && call.Task == nil {
 		c.wrong("Operation", "is missing: give the operation that the waiter polls")
 	}
 	if c.found != nil {
 		return c.err()
+	}
+	if call.Task != nil {
+		c.task(call, o)
 	}
 	c.call(call, o.Strategy)
 	c.options(o)
@@ -198,6 +201,7 @@ func list[S ~string](names []S) string {
 // call finds what is wrong with a call.
 func (c *checks) call(call Call, s Strategy) {
 	functions, paths := s.UsesFunctions(), s.Language() == asl.JSONPath
+	call.Operation = call.operation()
 	if call.Start != nil && call.Start.Operation == nil && !functions {
 		c.wrong("Start", "must have the operation that starts the job")
 	}
@@ -217,6 +221,30 @@ func (c *checks) call(call Call, s Strategy) {
 		c.wrong("SelfFeeding", "is for strategies in JSONPath: %s keeps the arguments in a variable", s)
 	case call.Start != nil || call.Arguments == nil:
 		c.wrong("SelfFeeding", "needs Arguments and no Start")
+	}
+}
+
+// task finds what is wrong with the caller's own Task.
+func (c *checks) task(call Call, o Options) {
+	resource, _ := call.Task["Resource"].(string)
+	r := asl.ParseResource(resource)
+	for _, name := range slices.Sorted(maps.Keys(call.Task)) {
+		if !slices.Contains(mayHave, name) {
+			c.wrong("Task", "has the field %s: it may have %s. It is in JSONata, and the waiter reads the result as the call returns it",
+				name, strings.Join(mayHave[1:], ", "))
+		}
+	}
+	switch {
+	case resource == "":
+		c.wrong("Task", "must have a Resource")
+	case !o.Strategy.traits().ownTask:
+		c.wrong("Task", "is not for the strategy %s: take %s", o.Strategy, defaultStrategy)
+	case call.Start != nil || call.Stop != nil || call.Arguments != nil:
+		c.wrong("Task", "must be without Start, Stop and Arguments of the call: it has arguments of its own")
+	case r.Pattern != "" && call.Task["TimeoutSeconds"] == nil, r.Service == "activity" && call.Task["TimeoutSeconds"] == nil:
+		c.wrong("Task", "must have TimeoutSeconds: %s may take any time", resource)
+	case o.Exits == nil && len(listOf(call.Task["Catch"])) > 0:
+		c.wrong("Task", "has a Catch, which leads to states of another machine: set Exits")
 	}
 }
 

@@ -25,6 +25,7 @@ type plan struct {
 	waiter   *pollcore.Waiter // with members as SDK integrations spell them
 	shapes   *jsontype.Type   // of input and output, spelled so too
 	call     Call
+	own      *ownTask // nil if a Task of the operation polls
 	options  Options
 	choice   string // what the history made of the delays
 	leaves   bool   // the Lambda functions are not to stop the job, which they could
@@ -55,12 +56,14 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 	if err := check(w, call, o); err != nil {
 		return nil, err
 	}
-	in, out := call.Operation.Input.Describe(), call.Operation.Output.Describe()
+	in, out := call.describe(w, o.Output)
+	spell := call.spell
+	call.Operation = call.operation()
 	problems := slices.DeleteFunc(pollcore.AnalyzeTypes(w, in, out), func(p diag.Problem) bool { return p.Severity == diag.Warning })
 	if err := problems.Err(); err != nil {
 		return nil, OptionErrors{{"Waiter", fmt.Sprintf("%s does not fit %s: %v", w.Name, call.Operation.Name, err), err}}
 	}
-	renamed, err := pollcore.RenameMembers(w, in, out, javasdk.MemberName)
+	renamed, err := pollcore.RenameMembers(w, in, out, spell)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +74,11 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 		timing: newTiming(schedule(w, o)), traits: o.Strategy.traits(), strategy: o.Strategy.find(),
 		waiter: renamed, call: call, options: o,
 		shapes: &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
-			"input": in.Respell(javasdk.MemberName), "output": out.Respell(javasdk.MemberName),
+			"input": in.Respell(spell), "output": out.Respell(spell),
 		}},
+	}
+	if call.Task != nil {
+		p.own = readTask(call.Task)
 	}
 	if err := p.readOutput(out); err != nil {
 		return nil, err
@@ -160,7 +166,7 @@ func (p *plan) readOutput(out *jsontype.Type) error {
 			return c.err()
 		}
 	}
-	if p.selection, err = e.Rename(out, func(_ *jsontype.Type, name string) string { return javasdk.MemberName(name) }); err != nil {
+	if p.selection, err = e.Rename(out, func(_ *jsontype.Type, name string) string { return p.call.spell(name) }); err != nil {
 		c.wrong("Output", "cannot be spelled as SDK integrations do: %w", err)
 	}
 	return c.err()

@@ -45,6 +45,12 @@ func (p *plan) policy() (policy Policy, unnamed map[string][]string) {
 		}
 		return needed.policy(), nil
 	}
+	if p.own != nil && p.call.Operation.Actions == nil {
+		if function := p.own.function(); function != "" {
+			needed.add("lambda:InvokeFunction", functionARN(function), nil)
+		}
+		return needed.policy(), nil
+	}
 	unnamed = map[string][]string{}
 	var job *catalog.Job
 	var arguments map[string]any

@@ -58,6 +58,8 @@ type traits struct {
 	delays delays
 	// untried: no recording shows that AWS runs its form so.
 	untried bool
+	// ownTask: a Task of the caller's own may poll.
+	ownTask bool
 	// told: Step Functions waits for the end of the job.
 	told bool
 	// collected: the Lambda function collector polls, and answers one Task.

@@ -10,7 +10,7 @@ const Variables Strategy = "variables"
 type variables struct{}
 
 func (variables) traits() traits {
-	return traits{summary: "Task, Choice and Wait in JSONata. Takes most waiters; delays grow and vary.", language: asl.JSONata, delays: drawn}
+	return traits{summary: "Task, Choice and Wait in JSONata. Takes most waiters; delays grow and vary.", language: asl.JSONata, delays: drawn, ownTask: true}
 }
 
 func (variables) take(d *draft) { newPollLoop(d).judge() }

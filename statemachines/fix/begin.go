@@ -136,7 +136,7 @@ func (l *loop) leadsHere(from *asl.State, target *jsontree.Node) bool {
 
 // isBefore tells whether a state leads to the loop, from its flow or from one around it.
 func (l *loop) isBefore(s *asl.State) bool {
-	if l.inside[s.Name] {
+	if l.staysIn(s.Name) {
 		return false
 	}
 	for _, f := range l.findFlows() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // keepCallTime lets each poll take as long as the old one, where that says how long.
@@ -25,7 +26,8 @@ func (f *fragment) keepCallTime() {
 // noteCallTime says how long a poll may take now, where the old one did not say that; empty elsewhere.
 func (f *fragment) noteCallTime() string {
 	seconds, isNew := f.states[f.poll.Name]["TimeoutSeconds"].(float64)
-	if f.starter != nil || !isNew {
+	endsItself := f.own && compile.PassingErrors(f.poll.Task.Resource) != nil // AWS lets no function and no HTTP call last longer
+	if f.starter != nil || !isNew || endsItself {
 		return ""
 	}
 	const format = "a call of %q that takes longer than %s fails with States.Timeout%s: it has TimeoutSeconds now"

@@ -150,7 +150,7 @@ func (d *document) targets(f *fragment) ([]source.Place, error) {
 		}
 	}
 	for _, s := range f.flow.States {
-		if !f.inside[s.Name] {
+		if !f.staysIn(s.Name) {
 			if err := add(f.targetNodes(nodeAt(d.root, s.Position.Pointer))...); err != nil {
 				return nil, err
 			}

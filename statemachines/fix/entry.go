@@ -17,6 +17,9 @@ func (l *loop) chooseEntry(ctx context.Context, table lint.Loop, o Options) erro
 	if l.entry = table.Entry; l.entry != nil {
 		return nil
 	}
+	if table.ByName {
+		return l.makeEntry(&table, o)
+	}
 	known, err := entriesOf(table.Operation)
 	if err != nil {
 		return err

@@ -46,6 +46,8 @@ type Options struct {
 	JobRuns time.Duration
 	// Express tells that the machine runs as an Express workflow.
 	Express bool
+	// Said are the meanings that the user gives to statuses, as lint.Options has them.
+	Said map[string]lint.Meaning
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models typecheck.Models
 }
@@ -58,8 +60,8 @@ type Loop struct {
 	Operation string `json:"operation"`
 	// Refused says why the loop stays as it is; empty if it was replaced.
 	Refused string `json:"refused,omitempty"`
-	// Entry is the entry of the catalogue that the new loop is compiled from, and
-	// MaxWait how long it waits.
+	// Entry is the entry of the catalogue that the new loop is compiled from, empty if the
+	// statuses that the machine compares are, and MaxWait how long it waits.
 	Entry   string        `json:"entry,omitempty"`
 	MaxWait time.Duration `json:"-"`
 	// Strategy is how the new states wait for the job, and Notes what to know of them.
@@ -196,19 +198,19 @@ func CanReplace(ctx context.Context, file []byte, read func(file []byte) (*sourc
 	return false, nil
 }
 
-// pollLoops are the loops to replace: those that poll an operation of the catalogue and are
-// not compiled ones.
+// pollLoops are the loops to replace: those whose statuses lint knows, by the catalogue or by what the machine
+// compares, and that are not compiled ones.
 func (o Options) pollLoops(m *asl.StateMachine) []lint.Loop {
 	return slices.DeleteFunc(lint.Loops(m, o.lint()), func(l lint.Loop) bool {
-		return l.Poll == nil || l.ByName || len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) || l.Retries || l.Operation == "" ||
-			asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
+		return l.Poll == nil || len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) || l.Retries || l.Operation == "" || isCompiled(m, l.Poll) ||
+			!l.ByName && asl.ParseResource(l.Poll.Task.Resource).Service == "lambda"
 	})
 }
 
 // lint are the rules that a new loop is checked with. What a read of an absent member does is
 // tried.
 func (o Options) lint() lint.Options {
-	return lint.Options{Express: o.Express, Off: []string{typecheck.AbsentMember}}
+	return lint.Options{Express: o.Express, Off: []string{typecheck.AbsentMember}, Said: o.Said}
 }
 
 // refusal is why a loop is not replaced.
@@ -286,10 +288,15 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err != nil {
 		return nil, out, err
 	}
+	if err := l.checkArguments(before); err != nil {
+		return nil, out, err
+	}
 	if err := l.tellBehind(ctx, before, o); err != nil {
 		return nil, out, err
 	}
-	out.Entry = l.entry.FullName()
+	if l.isListed() {
+		out.Entry = l.entry.FullName()
+	}
 	f, err := l.compile(before, o)
 	if err != nil {
 		return nil, out, err
@@ -299,7 +306,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		out.Notes = f.warnings
 	}
 	out.Uncounted = f.countedMembers()
-	for _, note := range []string{f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
+	for _, note := range []string{l.noteByName(), f.noteRetried(), f.noteAside(), f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}
@@ -316,7 +323,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		return nil, out, f.explain(err)
 	}
 	for i, b := range before.seen {
-		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.route(), After: after.seen[i].route(), Meaning: l.meaningOf(&b)})
+		out.Routes = append(out.Routes, Route{Status: b.name(), Before: b.route(), After: after.seen[i].route(), Meaning: l.meaningOf(&b)})
 	}
 	changes, report, err := f.tryChange(ctx, d, changed, o)
 	if err != nil {

@@ -63,6 +63,9 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err := l.checkTime(o); err != nil {
 		return nil, err
 	}
+	if len(l.aside) > 0 && o.strategy() != compile.Variables {
+		return nil, refuse("%q runs after each poll, and the strategy %s has no states there: take %s", l.aside[0].Name, o.strategy(), compile.Variables)
+	}
 	options := compile.Options{
 		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
 		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
@@ -72,12 +75,12 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	}
 	if !o.strategy().Waits() {
 		f.share = l.findShare(o)
-		options.Events = f.share.events
+		options.Events = l.leaveRoom(f.share.events)
 		if f.share.events < 0 {
 			return nil, refuse("the history has no room for the loop: %s", f.share.why)
 		}
 	}
-	call := compile.Call{Operation: l.entry.Operation}
+	call := l.call()
 	adapt, err := f.prepare(&call, &options)
 	if err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		if refused.Events > 0 {
 			reason = f.share.describe(reason)
 		}
-		return nil, refuse("the strategy %s cannot wait for %s: %s", refused.Strategy, l.entry.FullName(), reason)
+		return nil, refuse("the strategy %s cannot wait for %s: %s", refused.Strategy, l.about(), reason)
 	} else if err != nil {
 		return nil, refuse("it cannot be compiled: %s", err)
 	}
@@ -112,7 +115,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 // prepare completes the call and the options of a strategy, and returns what leads
 // its states into the machine.
 func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt func() error, err error) {
-	if options.Strategy.Language() == asl.JSONPath {
+	if options.Strategy.Language() == asl.JSONPath && !f.own {
 		return f.prepareJSONPath(call, options)
 	}
 	options.Exits = exitNames
@@ -122,7 +125,7 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 		}
 		call.Start = &compile.Start{Operation: f.starter.operation, Describe: f.entry.Job.Arguments}
 		call.Start.Arguments, err = f.argumentsOf(f.starter.State, "$states.input")
-	} else {
+	} else if err = f.completeTask(call); call.Task == nil && err == nil {
 		call.Arguments, err = f.pollArguments()
 	}
 	return func() error {
@@ -269,22 +272,22 @@ func (f *fragment) chooseExits() error {
 		var statuses []string
 		for _, s := range f.observed.seen {
 			if s.verdict == pollcore.Success && s.err != "" {
-				return refuse("no success of %s leaves the loop: with %s it fails with %s", f.entry.FullName(), s.status, s.err)
+				return refuse("no success of %s leaves the loop: with %s it fails with %s", f.about(), s.status, s.err)
 			}
 			if s.verdict == pollcore.Success {
 				statuses = append(statuses, s.status)
 			}
 		}
 		return refuse("no success of %s leaves the loop: with %s it polls on. Compare the statuses that its Choice names: jobpoller lint",
-			f.entry.FullName(), strings.Join(statuses, ", "))
+			f.about(), strings.Join(statuses, ", "))
 	}
 	f.success = successes[0]
 	if f.flow.State(f.success).Type == asl.TypeFail {
-		return refuse("the success %s of %s leads to the Fail state %q", f.succeedsBy(f.success), f.entry.FullName(), f.success)
+		return refuse("the success %s of %s leads to the Fail state %q", f.succeedsBy(f.success), f.about(), f.success)
 	}
 	if f.onlyFails(f.success) {
 		return refuse("the success %s of %s leads to %q, from where the execution can only fail: repair the loop first, without --replace",
-			f.succeedsBy(f.success), f.entry.FullName(), f.success)
+			f.succeedsBy(f.success), f.about(), f.success)
 	}
 	if err := f.checkMembers(); err != nil {
 		return err
@@ -313,7 +316,7 @@ func (f *fragment) onlyFails(exit string) bool {
 		switch {
 		case s == nil || seen[s.Name]:
 			continue
-		case f.inside[s.Name], s.End, s.Type == asl.TypeSucceed:
+		case f.staysIn(s.Name), s.End, s.Type == asl.TypeSucceed:
 			return false
 		}
 		seen[s.Name] = true

@@ -35,6 +35,14 @@ type seen struct {
 	visits   map[string]int
 }
 
+// name names the status.
+func (s *seen) name() string {
+	if s.status == simulate.OtherStatus {
+		return "any other"
+	}
+	return s.status
+}
+
 // route is where the status leads; empty if the loop polls on.
 func (s *seen) route() string {
 	if s.ended > 1 { // the exit is that of its bound
@@ -100,6 +108,7 @@ func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 	for _, s := range l.states {
 		states[s.Name] = nodeAt(l.plain, s.Position.Pointer).Raw()
 	}
+	l.addAside(states, l.machine, l.plain)
 	before, err := l.try(ctx, states, l.begins().Name, o)
 	if err != nil {
 		return nil, err
@@ -159,7 +168,7 @@ func (l *loop) tellBehind(ctx context.Context, before *observed, o Options) erro
 func (l *loop) wayBehind(s *seen) string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(s.visits)) {
-		if s.visits[name] > 0 && !l.inside[name] {
+		if s.visits[name] > 0 && !l.staysIn(name) {
 			names = append(names, name)
 		}
 	}
@@ -203,7 +212,7 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 		return nil, err
 	}
 	if len(statuses) == 0 {
-		return nil, refuse("no answers can be made up for %s, so nothing shows that a new loop is right", l.entry.FullName())
+		return nil, refuse("no answers can be made up for %s, so nothing shows that a new loop is right", l.about())
 	}
 	tried, err := l.harness(states, entry, o)
 	if err != nil {
@@ -276,7 +285,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	first := object{"Type": asl.TypePass, "QueryLanguage": asl.JSONata, "Output": input, "Assign": variables, "Next": entry}
 	all := map[string]any{begin: first}
 	for name, text := range states {
-		all[name] = text
+		all[name] = l.withoutChild(text)
 	}
 	var exits []string
 	for _, text := range states {
@@ -302,7 +311,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	t := &bench{machine: m, input: mustJSON(draw("execution", demands.Execution)), exits: exits}
 	if poll := m.State(l.poll.Name); poll != nil && poll.Task != nil {
 		for _, s := range m.States {
-			if s.Task != nil && s.Task.Resource == poll.Task.Resource {
+			if s.Task != nil && s.Task.Resource == poll.Task.Resource && !l.isAside(s.Name) {
 				t.polls = append(t.polls, s.Name)
 			}
 		}

@@ -57,6 +57,11 @@ func (f *fragment) adaptState(name string, document any) error {
 		if err := f.leave(rule.(object), "Next", document); err != nil {
 			return err
 		}
+		if name == f.choice.Name {
+			if err := f.goThrough(rule.(object), "Next", document); err != nil {
+				return err
+			}
+		}
 	}
 	if name == f.choice.Name {
 		if err := f.leave(s, "Default", document); err != nil {
@@ -131,7 +136,7 @@ func (f *fragment) fail(at object) error {
 	for _, field := range []string{"Next", "Default"} {
 		switch at[field] {
 		case exitNames[pollcore.Succeeded]:
-			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
+			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.about())
 		case exitNames[pollcore.Failed]:
 			f.leadToFail(at, field, pollcore.Failed)
 		case exitNames[pollcore.TimedOut]:

@@ -19,6 +19,28 @@ func (l *loop) pollArguments() (map[string]any, error) {
 	return l.argumentsOf(l.poll, document)
 }
 
+// taskArguments are those of the user's own Task, in JSONata over the input of the loop: that input, if it has none.
+func (l *loop) taskArguments() (any, error) {
+	document, err := l.findEntered("$states.input")
+	if err != nil {
+		return nil, err
+	}
+	if l.poll.QueryLanguage == asl.JSONata {
+		arguments := l.node(l.poll).Get("Arguments")
+		if arguments == nil {
+			return expression(document), nil
+		}
+		return replaceNames(arguments.Raw(), map[string]func() (string, error){"$states.input": func() (string, error) { return document, nil }})
+	}
+	if document, err = translatePath(l.poll.InputPath, document); err != nil {
+		return nil, err
+	}
+	if l.poll.Parameters == nil {
+		return expression(document), nil
+	}
+	return translateFields(l.poll.Parameters, document)
+}
+
 // argumentsOf are those of a call, in JSONata over the input of its Task.
 func (l *loop) argumentsOf(s *asl.State, document string) (map[string]any, error) {
 	var arguments map[string]any

@@ -251,7 +251,7 @@ func (f *fragment) catchInJSONPath(poll object) error {
 			continue
 		}
 		if f.states[nameIn(c["Next"])]["End"] == true {
-			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.entry.FullName())
+			return refuse("%s succeeds by an error, which gives the states after the loop no data", f.about())
 		}
 		c["ResultPath"] = nil
 		c["Assign"].(object)[f.prefix+"Failure.$"] = "$" //nolint:forcetypeassert // it counts the polls

@@ -110,7 +110,7 @@ const keptResource = keptName + "resource}"
 // keepResource writes the Resource of the poll as it was, if a compiled loop can poll
 // with it: it may be in another partition, or have parts that the template gives.
 func (f *fragment) keepResource() {
-	if !strings.Contains(f.poll.Task.Resource, ":aws-sdk:") {
+	if !f.own && !strings.Contains(f.poll.Task.Resource, ":aws-sdk:") {
 		return
 	}
 	resource := f.poll.Task.Resource

@@ -30,7 +30,11 @@ type loop struct {
 	wait      *asl.State   // the first
 	states    []*asl.State // all, in the order of the definition
 	inside    map[string]bool
+	aside     []*asl.State // of the loop, between its Choice and its Wait, that stay
 	entry     *catalog.Entry
+	own       bool              // the user's own Task polls on, as no model has what it returns
+	faults    []string          // errors of that Task that pass by themselves
+	byName    []lint.Row        // rows whose meaning comes from names, and not from where they lead
 	starter   *syncStart        // nil if the start of the job stays
 	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
 	apart     map[string]bool   // statuses that may leave as a success does: a state behind the loop tells them apart, or they are failures for some jobs alone
@@ -140,14 +144,20 @@ func (l *loop) read(table lint.Loop) error {
 		case s.Type == asl.TypeWait:
 			l.wait = cmp.Or(l.wait, s)
 		case l.onlyCounts(s) || l.countsInData(s):
+		case s.Task != nil && l.turnsBack(s):
+			l.aside = append(l.aside, s)
 		case s.Type == asl.TypePass && (s.Assign != nil || l.changesData(s)):
 			return l.refusePass(s)
 		default:
 			return refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
 		}
 	}
+	l.states = slices.DeleteFunc(l.states, func(s *asl.State) bool { return l.isAside(s.Name) })
 	if l.choice == nil {
 		return refuse("no Choice of the loop looks at the status")
+	}
+	if err := l.takeAside(); err != nil {
+		return err
 	}
 	if err := l.readEntries(); err != nil {
 		return err
@@ -257,7 +267,7 @@ func (l *loop) readEntries() error {
 	}
 	for _, s := range l.flow.States {
 		for _, way := range s.Transitions() {
-			if to := l.flow.State(way.To); !l.inside[s.Name] && l.inside[way.To] && !slices.Contains(l.entries, to) {
+			if to := l.flow.State(way.To); !l.staysIn(s.Name) && l.inside[way.To] && !slices.Contains(l.entries, to) {
 				l.entries = append(l.entries, to)
 			}
 		}

@@ -27,11 +27,11 @@ func (f *fragment) checkMembers() error {
 			rule := &s.Choice.Rules[i]
 			to := f.flow.State(rule.Next)
 			fails := to.Type == asl.TypeFail || slices.Contains(failures, rule.Next) && !slices.Contains(successes, rule.Next)
-			if f.inside[rule.Next] || fails {
+			if f.staysIn(rule.Next) || fails {
 				continue
 			}
 			if name := f.otherMember(rule); name != "" {
-				return refuse("a rule of %q leads to %q by %s, which a loop of %s does not look at", s.Name, rule.Next, name, f.entry.FullName())
+				return refuse("a rule of %q leads to %q by %s, which a loop of %s does not look at", s.Name, rule.Next, name, f.about())
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (l *loop) otherMember(rule *asl.ChoiceRule) string {
 		}
 	}
 	for _, name := range names {
-		if !read[name] && hasMember(l.entry.Operation.Output, name, map[*catalog.Shape]bool{}) {
+		if !read[name] && !l.own && hasMember(l.entry.Operation.Output, name, map[*catalog.Shape]bool{}) {
 			return name
 		}
 	}

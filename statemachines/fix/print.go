@@ -13,6 +13,9 @@ func (f *fragment) print() (map[string]string, error) {
 	for name, s := range f.states {
 		all[name] = s
 	}
+	for _, s := range f.aside {
+		all[s.Name] = object{"Type": "Pass", "Next": s.Next}
+	}
 	for _, s := range f.states {
 		text, err := json.Marshal(s)
 		if err != nil {
@@ -60,7 +63,7 @@ func (f *fragment) export() (*Fragment, error) {
 		out.Replaces = append(out.Replaces, s.Name)
 	}
 	for _, s := range f.flow.States {
-		if !f.inside[s.Name] && len(f.targetNodes(f.node(s))) > 0 {
+		if !f.staysIn(s.Name) && len(f.targetNodes(f.node(s))) > 0 {
 			out.Leads = append(out.Leads, s.Name)
 		}
 	}
@@ -101,8 +104,10 @@ func (f *fragment) merge(d *document) ([]byte, error) {
 		}
 		n := nodeAt(d.root, s.Position.Pointer)
 		var own []change
-		for _, target := range f.targetNodes(n) {
-			own = append(own, change{target.Offset, target.End, quote(f.start)})
+		if !f.isAside(s.Name) {
+			for _, target := range f.targetNodes(n) {
+				own = append(own, change{target.Offset, target.End, quote(f.start)})
+			}
 		}
 		add(s.Name, string(apply(n.Raw(), n.Offset, own)))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -121,7 +122,7 @@ func (c *checked) sends(s *asl.State) bool {
 func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 	r := asl.ParseResource(resource)
 	if r.IsFunction() || r.Service == "lambda" {
-		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
+		return compile.PassingErrors(resource)
 	}
 	if r.Service == "http" {
 		if twice {

@@ -21,7 +21,7 @@ func (l *loop) checkRows() error {
 	if l.isBounded() && l.bound.Route != "" {
 		l.late = append(l.late, l.bound.Route)
 	}
-	if others := otherFailures(l.flow, l.rows); len(others) == 1 && !l.inside[others[0]] {
+	if others := otherFailures(l.flow, l.rows); len(others) == 1 && !l.staysIn(others[0]) {
 		l.otherwise = others[0]
 	}
 	for _, row := range l.rows {
@@ -29,7 +29,7 @@ func (l *loop) checkRows() error {
 			continue
 		}
 		for _, name := range row.Routes {
-			if !l.inside[name] && !slices.Contains(l.late, name) {
+			if !l.staysIn(name) && !slices.Contains(l.late, name) {
 				l.late = append(l.late, name)
 			}
 		}
@@ -41,10 +41,10 @@ func (l *loop) checkRows() error {
 		for i := range s.Choice.Rules {
 			rule := &s.Choice.Rules[i]
 			raw := l.node(s).Get("Choices").Items[i].Raw()
-			if !l.inside[rule.Next] && !slices.Contains(l.late, rule.Next) && l.readsCount(raw) {
+			if !l.staysIn(rule.Next) && !slices.Contains(l.late, rule.Next) && l.readsCount(raw) {
 				l.late = append(l.late, rule.Next)
 			}
-			if l.inside[rule.Next] || l.isBounded() && slices.Contains(l.late, rule.Next) {
+			if l.staysIn(rule.Next) || l.isBounded() && slices.Contains(l.late, rule.Next) {
 				continue
 			}
 			if other := l.readsOther(rule); other != "" {
@@ -100,7 +100,7 @@ func (l *loop) exits() []string {
 	var all []string
 	for _, s := range l.states {
 		for _, way := range s.Transitions() {
-			if !l.inside[way.To] && !slices.Contains(all, way.To) {
+			if !l.staysIn(way.To) && !slices.Contains(all, way.To) {
 				all = append(all, way.To)
 			}
 		}

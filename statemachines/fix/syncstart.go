@@ -55,7 +55,7 @@ func startOf(s *asl.State, table lint.Loop, models typecheck.Models) (*catalog.O
 func (l *loop) addStart(table lint.Loop, o Options) error {
 	job := l.entry.Job
 	if job == nil || job.Sync == "" {
-		return refuse("Step Functions has no .sync Task for %s", l.entry.FullName())
+		return refuse("Step Functions has no .sync Task for %s", l.about())
 	}
 	for _, s := range l.flow.States {
 		op, err := startOf(s, table, o.Models)

@@ -50,6 +50,7 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	for name := range f.states {
 		states[name] = nodeAt(document.Root, stateOf(m, name).Position.Pointer).Raw()
 	}
+	f.addAside(states, m, document.Root)
 	after, err := f.try(ctx, states, f.start, o)
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func (f *fragment) checkLeftOver() error {
 		return nil
 	}
 	const repair = "repair the loop first, without --replace"
-	failures, job := f.observed.exitsOf(pollcore.Failure), f.entry.FullName()
+	failures, job := f.observed.exitsOf(pollcore.Failure), f.about()
 	if i := slices.IndexFunc(left, func(name string) bool { return slices.Contains(failures, name) }); i >= 0 {
 		status := f.statusesOf(func(s seen) bool { return s.exit == left[i] })
 		return refuse("nothing leads to %q any more: %s takes %s for the same failure as another status, and a new loop leads both to one state. "+

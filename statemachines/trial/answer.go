@@ -53,9 +53,8 @@ type several struct {
 	kinds []Kind // the kind Items, and the status of each item
 }
 
-// UnknownValue is a status that no machine knows, for all that AWS may add. It has no ending or word that
-// machines look for in a status, such as "ING".
-const UnknownValue = "UNHEARD_OF"
+// UnknownValue is a status that no machine knows.
+const UnknownValue = simulate.OtherStatus
 
 // newCallee makes the answers of a Task that does not vary.
 func newCallee(s *asl.State, r *simulate.Response, models typecheck.Models) *callee {

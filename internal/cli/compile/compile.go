@@ -25,7 +25,7 @@ func New() *cobra.Command {
 	var o compileOptions
 	names := kit.StrategyNames(compile.Strategies())
 	c := &cobra.Command{
-		Use:   "compile (SERVICE NAME | WAITER.json SERVICE OPERATION) --max-wait DURATION",
+		Use:   "compile (SERVICE NAME | WAITER.json (SERVICE OPERATION | --task TASK.json)) --max-wait DURATION",
 		Short: "Turn a waiter into a state machine",
 		Long: `Compile prints a state machine that polls until the waiter says success or
 failure, or until --max-wait is over. With --start the machine starts the job
@@ -35,6 +35,8 @@ Strategies:
 ` + kit.StrategyHelp(compile.Strategies()) + `
 The machine's input is the input of its first call, unless you pass --arguments.
 With --exits compile prints a fragment: states to merge into your own machine.
+With --task a Task of yours polls, in JSONata: it may call a Lambda function, an HTTP
+API or another state machine. The paths of WAITER.json lead into what it returns.
 --report prints what the machine costs, --iam the policy that its role needs.
 
 Where the wait could fill the history of an execution, compile takes a longer delay,
@@ -47,10 +49,18 @@ found a difference, 2 wrong usage.`,
   jobpoller compile athena StartQueryExecution --start --max-wait 30m --report -o json
   jobpoller compile dynamodb ExportTableToPointInTime --start --max-wait 2h --iam
   jobpoller compile mine.json dynamodb DescribeExport --max-wait 1h
+  jobpoller compile mine.json --task ask-function.json --max-wait 1h
   jobpoller compile dynamodb ExportCompleted --max-wait 2h --check export.asl.json`,
 		Args: func(c *cobra.Command, args []string) error {
 			args = o.takeFile(args)
-			if o.waiter != "" && len(args) != 2 {
+			switch {
+			case o.task != "" && o.waiter == "":
+				return kit.Usage("--task needs WAITER.json, which says when the job has ended: compile waiter.json --task %s", o.task)
+			case o.task != "" && len(args) > 0:
+				return kit.Usage("--task polls: leave %s out", strings.Join(args, " "))
+			case o.task != "":
+				return nil
+			case o.waiter != "" && len(args) != 2:
 				return kit.Usage("expected WAITER.json, a service and the operation to poll, such as waiter.json dynamodb DescribeExport, found %s",
 					kit.Plural(len(args)+1, "argument"))
 			}
@@ -68,6 +78,7 @@ found a difference, 2 wrong usage.`,
 	f.BoolVar(&o.start, "start", false, "start the job first; the machine's input is that of the start call")
 	f.BoolVar(&o.noStop, "no-stop", false, "do not stop the job when --max-wait is over")
 	f.StringVar(&o.arguments, "arguments", "", "`JSON` of the first call's arguments, instead of the machine's input")
+	f.StringVar(&o.task, "task", "", "`FILE` with a Task of ASL in JSONata that polls, for WAITER.json")
 	f.StringVar(&o.prefix, "prefix", "", "`PREFIX` of the names of states and variables")
 	kit.SetOwn(c, "prefix")
 	f.StringVar(&o.selected, "select", "", "`EXPRESSION` of JMESPath that selects the output from the response")
@@ -90,6 +101,7 @@ found a difference, 2 wrong usage.`,
 	})
 	kit.AddOutput(c, &o.output, "yaml")
 	kit.Must(c.MarkFlagFilename("check", "json", "yaml", "yml"))
+	kit.Must(c.MarkFlagFilename("task", "json"))
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
 	kit.CompleteWords(c, "unmodeled", "refuse", "fail")
 	kit.CompleteWords(c, "strategy", names...)
@@ -198,6 +210,10 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.W
 	}
 	if err != nil {
 		return nil, compile.Call{}, kit.Usage("%s: %w", o.waiter, err)
+	}
+	if o.task != "" {
+		call, err := o.ownTask(c)
+		return w, call, err
 	}
 	operation, err := kit.FindOperation(args[0], args[1])
 	if err != nil {

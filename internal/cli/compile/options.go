@@ -37,6 +37,7 @@ type compileOptions struct {
 	runJob, checkStatus, scope string
 	check, output              string
 	waiter                     string // a file with a waiter of the user's own
+	task                       string // a file with a Task that polls
 	events                     int
 }
 

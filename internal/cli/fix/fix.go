@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,6 +75,8 @@ A loop without a bound gets one: --max-wait, or as many polls as its history hol
 waits up to a deadline, and retries throttled calls. The states around it stay, with
 the data that they read. It prints both loops as tables, what each costs and how
 late it is on jobs of many lengths or of --simulate, what changes, and a diff.
+A Task that asks a function, an HTTP API or another machine polls on, with the
+statuses that the machine compares. --status says what they mean.
 
 A compiled loop waits as long as the old one did, unless --max-wait says otherwise:
 24h at most where only a full history ended it, and less than the machine's
@@ -303,9 +306,13 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 		return nil, err
 	}
 	d := e.Definition
+	said, err := lint.ParseSaid(o.statuses...)
+	if err != nil {
+		return nil, kit.Usage("--status: %w", err)
+	}
 	options := fix.Options{
 		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.Schedule,
-		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express,
+		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express, Said: said,
 	}
 	for _, task := range o.only {
 		if !slices.ContainsFunc(lint.Loops(e.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
@@ -414,7 +421,7 @@ func (e *edited) print(c *cobra.Command, diff string) error {
 			continue
 		}
 		terminal.Fprintf(&b.text, "%sbecomes the loop of %s, for %s at most:\n%s", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
-			l.Entry, kit.ShortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)))
+			cmp.Or(l.Entry, strconv.Quote(l.Poll)), kit.ShortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)))
 		for _, note := range l.Notes {
 			b.wrap("note: %s", note)
 		}

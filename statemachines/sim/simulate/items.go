@@ -34,7 +34,7 @@ func (l List) Has(answer any) bool {
 }
 
 // String spells the place of the list: "Tasks".
-func (l List) String() string { return l.at[len(l.at)-1].spell() }
+func (l List) String() string { return l.at[len(l.at)-1].String() }
 
 // Name names the items of two statuses: "Tasks[0] RUNNING and [1] STOPPED".
 func (l List) Name(one, two string) string {

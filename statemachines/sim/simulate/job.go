@@ -34,6 +34,7 @@ type job struct {
 	echoes    []echo
 	askers    []*task                // the Tasks of the machine that answers are for, if it is another
 	words     func(word string) bool // of the machine, where nobody knows what a Task polls
+	drawn     *Unknown               // the poll of an entry of the caller's own, as a Task that has to be told
 }
 
 // specTasks are the Tasks that a Spec names it by.
@@ -61,7 +62,7 @@ func (j *job) title() string { return j.entry.Service.Key + " " + j.entry.Name }
 
 // findJobs groups the Tasks of a machine by the jobs and resources that they are
 // about.
-func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, error) {
+func findJobs(m *asl.StateMachine, tasks []*task, o *Options, words func(word string) bool) ([]*job, error) {
 	var jobs []*job
 	groups := map[string]*job{}
 	group := func(e *catalog.Entry) *job {
@@ -75,11 +76,21 @@ func findJobs(tasks []*task, o *Options, words func(word string) bool) ([]*job, 
 	}
 	taken := map[*task]bool{}
 	for _, t := range tasks {
+		if e := o.Polls[t.name()]; e != nil && isOwn(e) {
+			taken[t] = true
+			j := group(e)
+			j.describes, j.polledOn = append(j.describes, t), append(j.polledOn, o.Running[t.name()]...)
+			if err := j.drawOwn(m, t, o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, t := range tasks {
 		e, err := jobOfStart(t)
 		switch {
 		case err != nil:
 			return nil, err
-		case e == nil:
+		case e == nil || taken[t]:
 		case strings.HasPrefix(t.parsed.Pattern, ".sync") && isDescribed(e, t, tasks):
 			taken[t] = true
 			j := group(e)
@@ -305,6 +316,10 @@ func (j *job) isThere() bool {
 
 // prepare makes the answers of the job. Its error says why there are none.
 func (j *job) prepare(a *answers, models func(service string) (*catalog.Service, error)) error {
+	if isOwn(j.entry) {
+		j.behaviour = j.ownBehaviour(a)
+		return nil
+	}
 	service, err := models(j.entry.Service.Key)
 	if err != nil {
 		return err

@@ -34,7 +34,12 @@ func parsePlace(path string) place {
 }
 
 // spell writes a place in the spelling of SDK integrations: "Jobs[0].Status".
-func (p place) spell() string {
+func (p place) spell() string { return p.write(javasdk.MemberName) }
+
+// String writes a place as it is, in the spelling of its answer.
+func (p place) String() string { return p.write(func(name string) string { return name }) }
+
+func (p place) write(member func(name string) string) string {
 	var b strings.Builder
 	for i, part := range p {
 		switch part := part.(type) {
@@ -42,7 +47,7 @@ func (p place) spell() string {
 			if i > 0 {
 				b.WriteByte('.')
 			}
-			b.WriteString(javasdk.MemberName(part))
+			b.WriteString(member(part))
 		case int:
 			b.WriteString("[" + strconv.Itoa(part) + "]")
 		}

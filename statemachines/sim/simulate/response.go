@@ -147,7 +147,7 @@ func (r *Response) Modelled(output *catalog.Shape) []Member {
 	return all
 }
 
-func (m Member) String() string { return m.at.spell() }
+func (m Member) String() string { return m.at.String() }
 
 // findMembers finds the texts by which the answers differ, but for those that follow the status.
 func (r *Response) findMembers(output *catalog.Shape, following []place) {
@@ -268,7 +268,7 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 		return nil, nil, err
 	}
 	own := o.reading(m)
-	jobs, err := findJobs(tasks, &o, own.has)
+	jobs, err := findJobs(m, tasks, &o, own.has)
 	if err != nil {
 		return nil, nil, err
 	}

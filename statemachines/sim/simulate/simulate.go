@@ -26,7 +26,9 @@ type Options struct {
 	// Answered are the states and resources that have answers.
 	Answered []string
 	// Polls are what Tasks poll, by state, where the caller knows, and Running
-	// the statuses for which the machine asks again: lint.Polled finds both.
+	// the statuses for which the machine asks again: lint.Polled finds both. An entry
+	// of a service without a Key is the caller's own, for a Task whose result no model has:
+	// its waiter reads that as the call returns it.
 	Polls   map[string]*catalog.Entry
 	Running map[string][]string
 	// Times lets answers have the times at which their job started and ended. Two
@@ -83,7 +85,7 @@ func prepare(m *asl.StateMachine, o Options) (*Cast, error) {
 		return slices.Contains(o.Answered, t.name()) || slices.Contains(o.Answered, t.resource)
 	})
 	own := o.reading(m)
-	jobs, err := findJobs(tasks, &o, own.has)
+	jobs, err := findJobs(m, tasks, &o, own.has)
 	if err != nil {
 		return nil, err
 	}

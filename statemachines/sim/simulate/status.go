@@ -41,7 +41,7 @@ func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := findJobs(tasks, &o, o.reading(m).has)
+	jobs, err := findJobs(m, tasks, &o, o.reading(m).has)
 	if err != nil {
 		return nil, err
 	}

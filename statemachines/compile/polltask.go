@@ -1,0 +1,111 @@
+package compile
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// pollTask completes the Task that polls.
+func (p *plan) pollTask(task object) object {
+	if p.own == nil {
+		task["Resource"], task["TimeoutSeconds"], task["Retry"] = resource(p.call.Operation), callTimeout, p.faults(p.call.Operation)
+		return task
+	}
+	task["TimeoutSeconds"] = p.own.timeout()
+	maps.Copy(task, p.own.fields)
+	if faults := p.ownFaults(); len(faults) > 0 {
+		task["Retry"] = faults
+	}
+	return task
+}
+
+// ownFaults are the retriers of the caller's own Task: its own, and then those of errors that pass by
+// themselves and that it does not name.
+func (p *plan) ownFaults() []any {
+	taken := func(name string) bool {
+		return isNamed(p.own.retry, name) || isNamed(p.own.catch, name) ||
+			slices.ContainsFunc(p.catches, func(c catch) bool { return slices.Contains(c.names, name) })
+	}
+	names := slices.DeleteFunc(p.passingErrors(), taken)
+	if all := isNamed(p.own.retry, asl.ErrorAll) || isNamed(p.own.retry, asl.ErrorTaskFailed); all || len(names) == 0 {
+		return p.own.retry
+	}
+	return append(slices.Clip(p.own.retry), retryFaults(names))
+}
+
+// isNamed tells whether a retrier or a catcher names an error.
+func isNamed(list []any, name string) bool {
+	return slices.ContainsFunc(list, func(item any) bool {
+		members, _ := item.(map[string]any)
+		names, _ := members["ErrorEquals"].([]any)
+		return slices.Contains(names, any(name))
+	})
+}
+
+// PassingErrors are the errors of a resource that no model describes, a Lambda function or an HTTP API, which say nothing of a
+// job and pass by themselves; nil for any other.
+func PassingErrors(resource string) []string {
+	switch asl.ParseResource(resource).Service {
+	case "lambda":
+		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
+	case "http":
+		return []string{
+			"States.Http.Socket", "States.Http.StatusCode.429", "States.Http.StatusCode.500", "States.Http.StatusCode.502",
+			"States.Http.StatusCode.503", "States.Http.StatusCode.504",
+		}
+	default:
+		return nil
+	}
+}
+
+// passingErrors are errors of the caller's own Task that say nothing of the job, and pass by themselves.
+func (p *plan) passingErrors() []string {
+	names := PassingErrors(p.own.resource())
+	switch {
+	case names != nil:
+		return names
+	case p.call.Operation.Errors != nil:
+		for _, e := range p.call.Operation.Errors {
+			if e.Shape != "" && classOf(e).Passes() {
+				names = append(names, p.call.Operation.Service.ErrorName(e.Shape))
+			}
+		}
+		return append(names, p.call.Operation.Service.ErrorPrefix+".SdkClientException")
+	default:
+		return nil
+	}
+}
+
+// retriersOf are the retriers of a Retry, with what ASL takes where they leave it out.
+func retriersOf(list []any) []retrier {
+	all := make([]retrier, 0, len(list))
+	for _, item := range list {
+		usual := asl.DefaultRetrier()
+		r := retrier{IntervalSeconds: int(usual.IntervalSeconds), MaxAttempts: int(usual.MaxAttempts), BackoffRate: usual.BackoffRate}
+		if text, err := json.Marshal(item); err == nil && json.Unmarshal(text, &r) == nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// callLasts is how long a call of a Task may take, in seconds.
+func callLasts(task object) int {
+	switch seconds := task["TimeoutSeconds"].(type) {
+	case int:
+		return seconds
+	case float64:
+		return int(seconds)
+	case json.Number:
+		n, _ := seconds.Int64()
+		return int(n)
+	case string: // an expression
+		return int(asl.MaxStandardTime / time.Second)
+	default:
+		return callTimeout
+	}
+}

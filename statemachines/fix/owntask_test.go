@@ -1,0 +1,165 @@
+package fix_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// asks is a Task that asks what no model describes, in both query languages. %s is what it says of the job's id.
+type asks struct {
+	resource, arguments, parameters string
+	around                          string // what the status is in
+}
+
+var allAsks = []asks{
+	{
+		"arn:aws:states:::lambda:invoke", `{"FunctionName": "ask", "Payload": {"id": "{% $id %}"}}`,
+		`{"FunctionName": "ask", "Payload": {"id.$": "$.id"}}`, "Payload",
+	},
+	{"arn:aws:lambda:us-east-1:123456789012:function:ask", `{"id": "{% $id %}"}`, `{"id.$": "$.id"}`, ""},
+	{
+		"arn:aws:states:::http:invoke",
+		`{"ApiEndpoint": "{% 'https://example.com/jobs/' & $id %}", "Method": "GET", "Authentication": {"ConnectionArn": "arn:aws:events:us-east-1:123456789012:connection/c/1"}}`,
+		`{"ApiEndpoint.$": "States.Format('https://example.com/jobs/{}', $.id)", "Method": "GET",
+			"Authentication": {"ConnectionArn": "arn:aws:events:us-east-1:123456789012:connection/c/1"}}`, "ResponseBody",
+	},
+	{
+		"arn:aws:states:::states:startExecution.sync:2",
+		`{"StateMachineArn": "arn:aws:states:us-east-1:123456789012:stateMachine:ask", "Input": {"id": "{% $id %}"}}`,
+		`{"StateMachineArn": "arn:aws:states:us-east-1:123456789012:stateMachine:ask", "Input": {"id.$": "$.id"}}`, "Output",
+	},
+}
+
+// machine is a loop of the Task. failFast tells that it fails with each status that it does not name.
+func (a asks) machine(language asl.QueryLanguage, failFast bool) string {
+	status := strings.TrimPrefix(a.around+".job.state", ".")
+	other, wait := `"Default": "Pause"`, ""
+	if failFast {
+		other = `"Default": "Broken"`
+	}
+	if language == asl.JSONata {
+		if failFast {
+			wait = `{"Condition": "{% $state in ['queued', 'going'] %}", "Next": "Pause"},`
+		}
+		return fmt.Sprintf(`{"QueryLanguage": "JSONata", "StartAt": "Keep", "States": {
+			"Keep": {"Type": "Pass", "Assign": {"id": "{%% $states.input.id %%}"}, "Next": "Ask"},
+			"Ask": {"Type": "Task", "Catch": [{"ErrorEquals": ["Refused"], "Next": "Broken"}], "Resource": %q, "Arguments": %s, "Assign": {"state": "{%% $states.result.%s %%}"}, "Output": {"seen": "{%% $states.result.%s %%}"}, "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [%s {"Condition": "{%% $state = 'done' %%}", "Next": "Ok"},
+				{"Condition": "{%% $state = 'failed' %%}", "Next": "Broken"}], %s},
+			"Pause": {"Type": "Wait", "Seconds": 15, "Next": "Ask"},
+			"Ok": {"Type": "Pass", "Output": {"was": "{%% $states.input.seen %%}", "state": "{%% $state %%}"}, "End": true},
+			"Broken": {"Type": "Fail", "Error": "Broken", "Cause": "{%% 'it ended' %%}"}}}`, a.resource, a.arguments, status, status, wait, other)
+	}
+	path := "$.r." + status
+	if failFast {
+		wait = fmt.Sprintf(`{"Or": [{"Variable": %q, "StringEquals": "queued"}, {"Variable": %q, "StringEquals": "going"}], "Next": "Pause"},`, path, path)
+	}
+	return fmt.Sprintf(`{"StartAt": "Pause", "States": {
+		"Ask": {"Type": "Task", "Resource": %q, "Parameters": %s, "ResultPath": "$.r", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [%s {"Variable": %q, "StringEquals": "done", "Next": "Ok"}, {"Variable": %q, "StringEquals": "failed", "Next": "Broken"}], %s},
+		"Pause": {"Type": "Wait", "Seconds": 15, "Next": "Ask"},
+		"Ok": {"Type": "Pass", "Parameters": {"was.$": %q, "id.$": "$.id"}, "End": true},
+		"Broken": {"Type": "Fail", "Error": "Broken", "CausePath": %q}}}`, a.resource, a.parameters, wait, path, path, other, path, path)
+}
+
+// answer is what the Task returns of a job in a state.
+func (a asks) answer(state string) map[string]any {
+	body := map[string]any{"job": map[string]any{"state": state}}
+	if a.around == "" {
+		return body
+	}
+	return map[string]any{a.around: body}
+}
+
+// end is how a machine ends whose Task answers with states, the last one for ever.
+func (a asks) end(t *testing.T, text []byte, states ...string) string {
+	t.Helper()
+	m, err := asl.Parse(text)
+	require.NoError(t, err)
+	calls := 0
+	r, err := sim.Run(t.Context(), m, []byte(`{"id": "i-1"}`), sim.Options{
+		Clock: sim.NewVirtualClock(sim.DefaultStart()), Models: models.Load, MaxEvents: 2000,
+		StateHandlers: map[string]sim.Handler{"Ask": func(context.Context, sim.Call) (sim.Reply, error) {
+			calls++
+			return sim.Reply{Output: a.answer(states[min(calls, len(states))-1]), Submitted: map[string]any{}}, nil
+		}},
+	})
+	require.NoError(t, err)
+	if strings.Contains(r.Cause, "maximum number of history events") || r.Error == "JobPoller.TimedOut" {
+		return "polls on"
+	}
+	return fmt.Sprintf("%s %s %s %s after %d calls", r.Status, r.Error, r.Cause, r.Output, calls)
+}
+
+// A loop on a Task that no model describes is replaced, and keeps the Task. Both machines end alike with each status.
+func TestOwnTasksPollOn(t *testing.T) {
+	t.Parallel()
+	for _, a := range allAsks {
+		for _, language := range []asl.QueryLanguage{asl.JSONata, asl.JSONPath} {
+			for _, failFast := range []bool{false, true} {
+				name := fmt.Sprintf("%s %s %t", a.resource, language, failFast)
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					before := []byte(a.machine(language, failFast))
+					after, loops, err := fix.Apply(t.Context(), before, fix.Options{Models: models.Load})
+					require.NoError(t, err)
+					require.Len(t, loops, 1)
+					require.Empty(t, loops[0].Refused)
+					m, err := asl.Parse(after)
+					require.NoError(t, err)
+					require.Equal(t, a.resource, m.State("Ask").Task.Resource)
+					require.Equal(t, lint.ByTime, lint.Loops(m, lint.Options{})[0].Bound.Kind)
+					for _, states := range [][]string{{"done"}, {"failed"}, {"queued", "going", "done"}, {"going", "failed"}, {"new", "done"}, {"new"}, {"going"}} {
+						require.Equal(t, a.end(t, before, states...), a.end(t, after, states...), states)
+					}
+				})
+			}
+		}
+	}
+}
+
+// What a name alone says is said with the new loop, and the user has the last word.
+func TestFailureByName(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Replace(allAsks[0].machine(asl.JSONata, false), `'failed' %}", "Next": "Broken"`, `'failed' %}", "Next": "Pause"`, 1))
+	_, loops, err := fix.Apply(t.Context(), text, fix.Options{Models: models.Load})
+	require.NoError(t, err)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, strings.Join(loops[0].Notes, "\n"), `failed of "Ask": a failure by name`)
+	after, loops, err := fix.Apply(t.Context(), text, fix.Options{Models: models.Load, Said: map[string]lint.Meaning{"failed": lint.MeansRunning}})
+	require.NoError(t, err)
+	require.Empty(t, loops[0].Refused)
+	require.NotContains(t, strings.Join(loops[0].Notes, "\n"), "by name")
+	require.Contains(t, allAsks[0].end(t, after, "failed", "failed", "done"), "SUCCEEDED")
+}
+
+// A Task that is another for each poll stays.
+func TestOwnTaskOfEachTurn(t *testing.T) {
+	t.Parallel()
+	for from, of := range map[string]struct{ to, reason string }{
+		`"id": "{% $id %}"`: {`"id": "{% $uuid() %}"`, "computes $uuid() anew for each poll"},
+		`"Assign": {"state": "{% $states.result.Payload.job.state %}"}`: {
+			`"Assign": {"state": "{% $states.result.Payload.job.state %}", "id": "{% $states.result.Payload.next %}"}`, "",
+		},
+	} {
+		text := strings.Replace(allAsks[0].machine(asl.JSONata, false), from, of.to, 1)
+		require.Contains(t, text, of.to)
+		after, loops, err := fix.Apply(t.Context(), []byte(text), fix.Options{Models: models.Load})
+		require.NoError(t, err)
+		require.Contains(t, loops[0].Refused, of.reason)
+		require.NotEmpty(t, loops[0].Refused)
+		require.JSONEq(t, text, string(after))
+		require.True(t, json.Valid(after))
+	}
+}
