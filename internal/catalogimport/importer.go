@@ -306,6 +306,7 @@ func (b *builder) finish() (*catalog.Service, error) {
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}
+	b.service.Throttled = b.closure.model.throttled()
 	if err := b.closure.model.setEndpoints(b.service); err != nil {
 		return nil, err
 	}

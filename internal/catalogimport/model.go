@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -44,6 +45,21 @@ func (m *model) declares(name string) (*catalog.Operation, error) {
 		return nil, m.wrong(fmt.Errorf("operation %s: %w", name, err))
 	}
 	return o, nil
+}
+
+// throttled finds the exception of the code by which AWS denies calls that are too frequent; nil if no operation
+// declares it. An operation that cannot be read declares nothing here: it is reported if it is needed.
+func (m *model) throttled() *catalog.Error {
+	for _, name := range m.operations {
+		o, err := m.operation(name)
+		if err != nil {
+			continue
+		}
+		if i := slices.IndexFunc(o.Errors, func(e catalog.Error) bool { return awserror.IsCommonThrottling(e.Shape) }); i >= 0 {
+			return &o.Errors[i]
+		}
+	}
+	return nil
 }
 
 // rawShape is a shape of a model.

@@ -72,6 +72,7 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 		}
 		s.Operations[name] = o
 	}
+	s.Throttled = m.throttled()
 	if err := m.setEndpoints(&s); err != nil {
 		return nil, err
 	}

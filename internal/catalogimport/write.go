@@ -135,6 +135,9 @@ func serviceText(s *catalog.Service) []byte {
 		l.value("namespace", s.Namespace)
 	}
 	l.value("endpoint", s.Endpoint)
+	if s.Throttled != nil {
+		l.value("throttled", s.Throttled)
+	}
 	object(&l, "operations", s.Operations)
 	object(&l, "shapes", s.Shapes)
 	object(&l, "waiters", s.Waiters)

@@ -43,6 +43,9 @@ type Service struct {
 	// [RESTXML].
 	Namespace string   `json:"namespace,omitempty"`
 	Endpoint  Endpoint `json:"endpoint"`
+	// Throttled is the service's own exception of the code by which AWS denies calls that are too
+	// frequent, if one of its operations declares it. See [Operation.Throttling].
+	Throttled *Error `json:"throttled,omitempty"`
 
 	// Operations are the ones that waiters and jobs of the catalogue call, by
 	// name.

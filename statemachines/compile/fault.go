@@ -11,11 +11,22 @@ import (
 // classOf returns what an error that a model declares means.
 func classOf(e catalog.Error) awserror.Class { return awserror.ClassifyAnswer(e.Status, e.Shape) }
 
+// namedErrors are the errors of a call that arrive by names of their own.
+func namedErrors(op *catalog.Operation) []catalog.Error {
+	named := slices.DeleteFunc(slices.Clone(op.Errors), func(e catalog.Error) bool { return e.Shape == "" })
+	for _, e := range op.Throttling() {
+		if !slices.ContainsFunc(named, func(known catalog.Error) bool { return known.Shape == e.Shape }) {
+			named = append(named, e)
+		}
+	}
+	return named
+}
+
 // faults are the retriers for faults of a call that may be made again: those
 // say nothing of the job. Errors that an acceptor names are not among them.
 //
-// A fault or a throttled call that the model does not declare arrives as the
-// service's own exception, as a refusal does. It is tried again a few times: a
+// A fault or a throttled call of which the service's model has no exception arrives
+// as the service's own one, as a refusal does. It is tried again a few times: a
 // refused call costs three more, and a throttled one is saved. Where an acceptor
 // needs that exception, the state CheckError looks at it instead.
 func (p *plan) faults(op *catalog.Operation) []retrier { return p.faultsIn(op, allPolls) }
@@ -27,8 +38,8 @@ func (p *plan) faultsIn(op *catalog.Operation, part share) []retrier {
 		return op == p.call.Operation && slices.ContainsFunc(p.catches, func(c catch) bool { return slices.Contains(c.names, name) })
 	}
 	var names []string
-	for _, e := range op.Errors {
-		if e.Shape == "" || !classOf(e).Passes() {
+	for _, e := range namedErrors(op) {
+		if !classOf(e).Passes() {
 			continue
 		}
 		if name := op.Service.ErrorName(e.Shape); !taken(name) && !slices.Contains(names, name) {
@@ -81,8 +92,8 @@ func (p *plan) startFaults() []retrier {
 		return p.faults(s.Operation)
 	}
 	var names []string
-	for _, e := range s.Operation.Errors {
-		if e.Shape != "" && classOf(e) == awserror.Throttled {
+	for _, e := range namedErrors(s.Operation) {
+		if classOf(e) == awserror.Throttled {
 			names = append(names, s.Operation.Service.ErrorName(e.Shape))
 		}
 	}

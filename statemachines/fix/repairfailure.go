@@ -2,8 +2,6 @@ package fix
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,29 +15,78 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// leadToFail are the edits that lead the values to a Fail state of their own; nil if no rule
-// shows how to compare them.
-func (e *statusEdit) leadToFail() []edit.Edit {
+// leadToFail leads the values to a Fail state of their own: by the rules that are for them alone, or by new ones
+// in front of a rule that shows how to compare them.
+func (e *statusEdit) leadToFail() {
+	if len(e.loop.Waits) == 0 || e.isMisspelt() {
+		return
+	}
+	name := e.newName(e.loop.Poll.Name + " failed")
+	add := func(language asl.QueryLanguage, operand string, edits []edit.Edit) {
+		fail := e.newFail(e.loop, language, operand)
+		e.add(append(edits, edit.Edit{Op: edit.Before, At: e.loop.Waits[0].Position.Pointer, Name: name, Value: fail})...)
+	}
+	if edits, s, operand := e.retargetAll(name); edits != nil {
+		add(s.QueryLanguage, operand, edits)
+	}
 	for _, s := range e.loop.Choices {
 		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
-		if rules == nil || len(e.loop.Waits) == 0 {
+		if rules == nil {
 			continue
 		}
 		for i, rule := range rules.Items {
-			name := e.newName(e.loop.Poll.Name + " failed")
-			operand, added := e.rulesFor(s.QueryLanguage, rule, name)
-			if added == nil {
-				continue
+			if operand := e.statusIn(s.QueryLanguage, rule); operand != "" {
+				add(s.QueryLanguage, operand, e.rulesBefore(s, i, operand, name))
+				return
 			}
-			var edits []edit.Edit
-			for _, one := range added {
-				edits = append(edits, edit.Edit{Op: edit.Before, At: fmt.Sprintf("%s/Choices/%d", s.Position.Pointer, i), Value: one})
-			}
-			fail := e.newFail(e.loop, s.QueryLanguage, operand)
-			return append(edits, edit.Edit{Op: edit.Before, At: e.loop.Waits[0].Position.Pointer, Name: name, Value: fail})
 		}
 	}
-	return nil
+	for _, s := range e.loop.Choices { // no rule names a status: by a pattern, it may be
+		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+		if rules == nil {
+			continue
+		}
+		for _, operand := range statusOperands(rules) {
+			add(s.QueryLanguage, operand, e.rulesBefore(s, firstReader(rules, operand), operand, name))
+		}
+	}
+}
+
+// retargetAll leads the rules that are for some of the values alone to a state, and the other values by rules in front of
+// the first of them. It says in which Choice that is, and what that compares; it has no edits if there is no such rule.
+func (e *statusEdit) retargetAll(next string) (edits []edit.Edit, s *asl.State, operand string) {
+	var named []string
+	at := 0
+	for _, choice := range e.loop.Choices {
+		rules := nodeAt(e.root, choice.Position.Pointer).Get("Choices")
+		if rules == nil {
+			continue
+		}
+		for i, rule := range rules.Items {
+			words := wordsIn(rule)
+			if len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(e.values, word) }) {
+				continue
+			}
+			to := rule.Get("Next")
+			read := operandsOf(rule)
+			if to == nil || len(read) != 1 {
+				return nil, nil, "" // nothing shows how to compare them
+			}
+			if s == nil {
+				s, at, operand = choice, i, read[0]
+			}
+			named = append(named, words...)
+			if to.Text != next {
+				edits = append(edits, edit.Edit{Op: edit.Replace, At: to.Pointer(), Value: jsontree.Quote(next)})
+			}
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(e.values), func(v string) bool { return slices.Contains(named, v) })
+	if edits == nil || len(others) == 0 {
+		return edits, s, operand
+	}
+	added := (&statusEdit{checked: e.checked, loop: e.loop, values: others}).rulesBefore(s, at, operand, next)
+	return append(added, edits...), s, operand
 }
 
 // isMisspelt tells whether a rule names one of the values by a wrong word: once that is right, the rule shows where failures go.
@@ -49,30 +96,24 @@ func (e *statusEdit) isMisspelt() bool {
 	})
 }
 
-// rulesFor are rules that take the values as another one takes a status, and how that one
-// reads it; nil if it takes none.
-func (e *statusEdit) rulesFor(language asl.QueryLanguage, rule *jsontree.Node, next string) (operand string, rules []json.RawMessage) {
+// statusIn is what a rule compares with a status; empty if it compares none.
+func (e *statusEdit) statusIn(language asl.QueryLanguage, rule *jsontree.Node) string {
 	if language == asl.JSONPath {
-		variable := rule.Get("Variable")
-		if variable == nil || rule.Get("StringEquals") == nil {
-			return "", nil
+		if variable := rule.Get("Variable"); variable != nil && rule.Get("StringEquals") != nil {
+			return variable.Text
 		}
-		for _, v := range e.values {
-			rules = append(rules, value("Variable", variable.Text, "StringEquals", v, "Next", next))
-		}
-		return variable.Text, rules
+		return ""
 	}
 	condition := rule.Get("Condition")
 	if condition == nil || condition.Kind != jsontree.String {
-		return "", nil
+		return ""
 	}
 	for _, m := range comparedOperand().FindAllStringSubmatch(condition.Text, -1) {
-		if !slices.ContainsFunc(e.loop.Rows, func(r lint.Row) bool { return !r.Compared && slices.Contains(r.Values, m[3]) }) {
-			continue
+		if slices.ContainsFunc(e.loop.Rows, func(r lint.Row) bool { return !r.Compared && slices.Contains(r.Values, m[3]) }) {
+			return m[1]
 		}
-		return m[1], []json.RawMessage{value("Condition", "{% "+conditionFor(m[1], m[2], e.values)+" %}", "Next", next)}
 	}
-	return "", nil
+	return ""
 }
 
 // comparedOperand is what is compared with a text, or with the first of a list.

@@ -15,6 +15,20 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
+// retargetLike leads the rules for the values where the rules for like statuses lead.
+func (e *statusEdit) retargetLike(rows []lint.Row) {
+	var tried []string
+	for _, r := range rows {
+		if len(r.Routes) != 1 || slices.Contains(tried, r.Routes[0]) {
+			continue
+		}
+		tried = append(tried, r.Routes[0])
+		if edits, _, _ := e.retargetAll(r.Routes[0]); edits != nil {
+			e.add(edits...)
+		}
+	}
+}
+
 // leadLike tries, for the values, the targets of rules in other Choices that name a like status: an
 // earlier Choice may take the values, and one that starts the job again is no end.
 func (e *statusEdit) leadLike(rows []lint.Row) {
@@ -61,6 +75,26 @@ func (e *statusEdit) leadWithFailures() {
 	for _, next := range failureRoutes(e.loop) {
 		for _, s := range e.loop.Choices {
 			e.leadTo(s, next)
+		}
+	}
+}
+
+// leadBack leads the values of a row where other statuses of a job that runs go, by rules of their own.
+func (e *statusEdit) leadBack(row *lint.Row, running []lint.Row) {
+	var tried []string
+	made := len(e.all)
+	for _, r := range running {
+		if len(r.Routes) != 1 || slices.Contains(tried, r.Routes[0]) {
+			continue
+		}
+		tried = append(tried, r.Routes[0])
+		for _, s := range e.loop.Choices {
+			e.leadTo(s, r.Routes[0])
+		}
+	}
+	for i := range e.all[made:] {
+		if row.Rule != lint.StatusMisread && row.Ends != lint.EndsFailure { // of a misread one, all edits say so
+			e.all[made+i].also = waitsForOne
 		}
 	}
 }
@@ -172,10 +206,12 @@ func firstReader(rules *jsontree.Node, operand string) int {
 // Where the Choice looks whether the operand is there, they do so, too.
 func (e *statusEdit) rulesBefore(s *asl.State, i int, operand, next string) []edit.Edit {
 	at := fmt.Sprintf("%s/Choices/%d", s.Position.Pointer, i)
+	rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
 	if s.QueryLanguage == asl.JSONata {
-		return []edit.Edit{{Op: edit.Before, At: at, Value: value("Condition", "{% "+conditionFor(operand, "'", e.values)+" %}", "Next", next)}}
+		condition := conditionFor(operand, quoteIn(rules.Items[i]), e.values)
+		return []edit.Edit{{Op: edit.Before, At: at, Value: value("Condition", "{% "+condition+" %}", "Next", next)}}
 	}
-	guarded := looksForMember(nodeAt(e.root, s.Position.Pointer).Get("Choices"), operand)
+	guarded := looksForMember(rules, operand)
 	var edits []edit.Edit
 	for _, v := range e.values {
 		rule := value("Variable", operand, "StringEquals", v, "Next", next)
@@ -186,6 +222,14 @@ func (e *statusEdit) rulesBefore(s *asl.State, i int, operand, next string) []ed
 		edits = append(edits, edit.Edit{Op: edit.Before, At: at, Value: rule})
 	}
 	return edits
+}
+
+// quoteIn is the quote that an expression has around its texts.
+func quoteIn(rule *jsontree.Node) string {
+	if condition := rule.Get("Condition"); condition != nil && strings.Contains(condition.Text, `"`) && !strings.Contains(condition.Text, "'") {
+		return `"`
+	}
+	return "'"
 }
 
 // looksForMember tells whether some rule looks whether an operand, or an object that has it, is there.

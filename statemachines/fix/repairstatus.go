@@ -34,7 +34,7 @@ func (c *checked) mendsRow(row *lint.Row, f lint.Finding, l *lint.Loop) (base ca
 	case lint.MeansRunning, lint.MeansEnding:
 		ends, base.mended, base.goesOn = lint.PollsOn, goesOn, true
 		if f.Rule == lint.StatusMisread && row.Ends != lint.EndsFailure {
-			base.class, base.also = Offered, "only you know whether the machine waits for that status alone"
+			base.class, base.also = Offered, waitsForOne
 		}
 	default:
 		return base, ""
@@ -50,6 +50,9 @@ func (c *checked) mendsRow(row *lint.Row, f lint.Finding, l *lint.Loop) (base ca
 	}
 	return base, ends
 }
+
+// waitsForOne is of a status of a running job with which the execution goes on.
+const waitsForOne = "only you know whether the machine waits for that status alone"
 
 // isGated tells whether a rule takes an end of the job only while something else holds, too.
 func isGated(row *lint.Row) bool {
@@ -83,14 +86,16 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 			e.copyRules(sibling)
 		}
 	}
+	e.retargetLike(like)
+	if isGoing(row.Meaning) {
+		e.leadBack(row, like)
+	}
 	if row.Meaning == lint.MeansFailure {
 		e.leadLike(like)
 		e.leadToJudge()
 		e.leadWithFailures()
 		e.leadWithUnwanted()
-		if edits := e.leadToFail(); edits != nil && !e.isMisspelt() {
-			e.add(edits...)
-		}
+		e.leadToFail()
 	}
 	all := make([]candidate, len(e.all))
 	for i, change := range e.all {

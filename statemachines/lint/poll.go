@@ -453,26 +453,10 @@ func ThrottlingErrors(resource string, op *catalog.Operation) []string {
 		return throttled
 	}
 	prefix, _, _ := strings.Cut(cmp.Or(name, op.Service.UnmodeledErrorName()), ".")
-	for _, e := range slices.Concat(op.Errors, ownThrottling(op.Service)) {
-		if e.Shape == "" || awserror.IsOfAnother(e.Shape) || awserror.IsLimit(e.Shape) || awserror.ClassifyAnswer(e.Status, e.Shape) != awserror.Throttled {
-			continue
-		}
+	for _, e := range op.Throttling() {
 		if name := prefix + "." + javasdk.ExceptionName(op.Service.Name, e.Shape); !slices.Contains(throttled, name) {
 			throttled = append(throttled, name)
 		}
 	}
 	return throttled
-}
-
-// ownThrottling is the service's own exception of the code by which AWS denies calls that are too
-// frequent, where one of its operations declares it. The AWS SDK for Java, which Step Functions
-// uses, knows each exception of a service in the answers of all its operations
-// (registerModeledExceptions of its generated clients).
-func ownThrottling(service *catalog.Service) []catalog.Error {
-	for _, op := range service.Operations {
-		if i := slices.IndexFunc(op.Errors, func(e catalog.Error) bool { return awserror.IsCommonThrottling(e.Shape) }); i >= 0 {
-			return op.Errors[i : i+1]
-		}
-	}
-	return nil
 }

@@ -40,6 +40,8 @@ type repair struct {
 	fix.Repair
 
 	Diff string `json:"diff,omitempty"`
+	// Blocked is why --accept cannot make an offered repair.
+	Blocked string `json:"blocked,omitempty"`
 }
 
 // unjudged is a loop whose statuses lint does not judge.
@@ -130,12 +132,14 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		}
 	}
 	if o.write || len(o.accept) > 0 {
-		if err := o.checkSiblings(c, e, after, options); err != nil {
+		if err := o.checkSiblings(c, e, after, all, options); err != nil {
 			return err
 		}
 		if out.Written, err = e.write(after); err != nil {
 			return err
 		}
+	} else if err := o.blockOffers(c, e, at, &out, after, all, options); err != nil {
+		return err
 	}
 	if o.output != "json" && len(all) == 0 {
 		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express}
@@ -260,6 +264,8 @@ func (r *repaired) print(c *cobra.Command) error {
 			continue
 		case one.Made:
 			terminal.Fprintf(&b.text, "%s\n", names)
+		case one.Blocked != "":
+			b.wrap("%s, offered, but --accept cannot make it: %s", names, one.Blocked)
 		default:
 			terminal.Fprintf(&b.text, "%s, offered: --accept %s makes it\n", names, shell.Quote(one.Name()))
 		}
