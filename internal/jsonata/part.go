@@ -7,7 +7,7 @@ type PartKind uint8
 
 // The kinds of parts.
 const (
-	PartOther     PartKind = iota // anything else, such as a sort
+	PartOther     PartKind = iota // anything else, such as a wildcard
 	PartLiteral                   // Value: a string, a float64, a bool or nil
 	PartVariable                  // Text: the name without $; "" is the context
 	PartName                      // Text: a member of what stands before it
@@ -22,6 +22,11 @@ const (
 	PartRegex                     // a pattern
 	PartLambda                    // a function that the expression makes: Lambda
 	PartRange                     // an item of an array that stands for whole numbers: Parts are the first and the last
+	PartApply                     // a function that is no variable, Parts[0], called for the other Parts
+	PartTransform                 // the function |Parts[0]|Parts[1], Parts[2]|; Parts[2] may lack
+	PartSort                      // a step that puts items in another order: Parts are its terms
+	PartTerm                      // what a sort compares, Parts[0]: Text is "<", or ">" for descending
+	PartGroup                     // Parts[0], whose items are grouped by names: the other Parts are names and values in turn
 )
 
 // Part is a part of an expression, for those who follow it through types and not
@@ -50,7 +55,13 @@ func (e *Expression) Part() Part { return partOf(e.root) }
 
 func partOf(n *node) Part {
 	p := Part{Kind: PartOther, Offset: n.offset, Text: n.text, node: n}
-	if n.group != nil || n.focus != "" || n.index != "" || n.tuple || n.ancestor != nil {
+	if n.focus != "" || n.index != "" || n.tuple || n.ancestor != nil {
+		return p
+	}
+	if n.group != nil {
+		whole := *n
+		whole.group = nil
+		p.Kind, p.Parts = PartGroup, append([]Part{partOf(&whole)}, partsOfPairs(n.group.pairs)...)
 		return p
 	}
 	for _, s := range n.stages {
@@ -75,10 +86,7 @@ func partOf(n *node) Part {
 	case nodeArray:
 		p.Kind, p.Parts = PartArray, partsOf(n.items)
 	case nodeObject:
-		p.Kind = PartObject
-		for _, m := range n.pairs {
-			p.Parts = append(p.Parts, partOf(m.key), partOf(m.value))
-		}
+		p.Kind, p.Parts = PartObject, partsOfPairs(n.pairs)
 	case nodeBlock:
 		p.Kind, p.Parts = PartBlock, partsOf(n.items)
 	case nodeCondition:
@@ -86,15 +94,23 @@ func partOf(n *node) Part {
 	case nodeBind:
 		p.Kind, p.Parts = PartBind, partsOf([]*node{n.right})
 	case nodeCall:
-		if n.left.kind == nodeVariable && len(n.left.stages) == 0 {
-			p.Kind, p.Text, p.Parts = PartCall, n.left.text, partsOf(n.items)
-		}
+		p.call(n.left, n.items)
 	case nodeApply:
-		switch f := n.right; {
-		case f.kind == nodeVariable && len(f.stages) == 0:
-			p.Kind, p.Text, p.Parts = PartCall, f.text, partsOf([]*node{n.left})
-		case f.kind == nodeCall && f.left.kind == nodeVariable && len(f.left.stages) == 0 && len(f.stages) == 0:
-			p.Kind, p.Text, p.Parts = PartCall, f.left.text, partsOf(append([]*node{n.left}, f.items...))
+		if f := n.right; f.kind == nodeCall && len(f.stages) == 0 {
+			p.call(f.left, append([]*node{n.left}, f.items...))
+		} else {
+			p.call(f, []*node{n.left})
+		}
+	case nodeTransform:
+		p.Kind, p.Parts = PartTransform, partsOf(append([]*node{n.left, n.right}, n.items...))
+	case nodeSort:
+		p.Kind = PartSort
+		for _, t := range n.terms {
+			by := Part{Kind: PartTerm, Text: "<", Parts: []Part{partOf(t.by)}}
+			if t.descending {
+				by.Text = ">"
+			}
+			p.Parts = append(p.Parts, by)
 		}
 	case nodeRegex:
 		p.Kind = PartRegex
@@ -107,13 +123,22 @@ func partOf(n *node) Part {
 	return p
 }
 
+// call makes the part a call of a function.
+func (p *Part) call(function *node, arguments []*node) {
+	if function.kind == nodeVariable && len(function.stages) == 0 {
+		p.Kind, p.Text, p.Parts = PartCall, function.text, partsOf(arguments)
+		return
+	}
+	p.Kind, p.Parts = PartApply, partsOf(append([]*node{function}, arguments...))
+}
+
 // Undefined is an operand of Apply that has no value.
 var Undefined = undefined
 
-// Apply evaluates a PartBinary, or a PartCall of a function of the language, on a
-// context and with values in the place of its Parts: JSON values, or Undefined. A
-// PartRegex stands for itself. Its errors are those of [Expression.Eval].
-func (p *Part) Apply(on any, operands []any) (any, error) {
+// Apply evaluates a PartBinary, or a PartCall of a function of the language, with
+// values in the place of its Parts: JSON values, or Undefined. A PartRegex stands for
+// itself. Its errors are those of [Expression.Eval].
+func (p *Part) Apply(operands []any) (any, error) {
 	nodes := make([]*node, len(operands))
 	for i, operand := range operands {
 		switch {
@@ -129,11 +154,16 @@ func (p *Part) Apply(on any, operands []any) (any, error) {
 	if p.Kind == PartBinary {
 		n = &node{kind: nodeBinary, text: p.Text, left: nodes[0], right: nodes[1]}
 	}
-	if on == Undefined {
-		on = nil
-	}
 	e := &Expression{text: p.Text, root: n}
-	return e.Eval(context.Background(), Environment{Input: on})
+	return e.Eval(context.Background(), Environment{})
+}
+
+func partsOfPairs(pairs []pair) []Part {
+	var out []Part
+	for _, m := range pairs {
+		out = append(out, partOf(m.key), partOf(m.value))
+	}
+	return out
 }
 
 func partsOf(nodes []*node) []Part {

@@ -41,7 +41,18 @@ func followsPart(p *jsonata.Part, called bool) bool {
 	if p.Kind == jsonata.PartLambda {
 		return called && followsPart(&p.Lambda.Body, false)
 	}
-	calls := p.Kind == jsonata.PartBind || p.Kind == jsonata.PartCall && typecheck.AppliesToItems(p.Text)
+	if p.Kind == jsonata.PartApply && !makesFunction(&p.Parts[0]) {
+		return false
+	}
+	calls := p.Kind == jsonata.PartBind || p.Kind == jsonata.PartApply || p.Kind == jsonata.PartCall && typecheck.AppliesToItems(p.Text)
 	return !slices.ContainsFunc(p.Parts, func(part jsonata.Part) bool { return !followsPart(&part, calls) }) &&
 		!slices.ContainsFunc(p.Filters, func(part jsonata.Part) bool { return !followsPart(&part, false) })
+}
+
+// makesFunction tells whether a part of an expression is a function that the expression makes there.
+func makesFunction(p *jsonata.Part) bool {
+	for p.Kind == jsonata.PartBlock && len(p.Parts) == 1 && len(p.Filters) == 0 {
+		p = &p.Parts[0]
+	}
+	return p.Kind == jsonata.PartLambda || p.Kind == jsonata.PartTransform
 }

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,4 +33,22 @@ func ParseSaid(texts ...string) (map[string]Meaning, error) {
 		}
 	}
 	return said, nil
+}
+
+// UnusedSaid returns what a user says of statuses and that no table of some loops takes: of a loop without a table, or of
+// one whose statuses the catalogue knows.
+func UnusedSaid(said map[string]Meaning, loops []Loop) map[string]Meaning {
+	unused := maps.Clone(said)
+	for i := range loops {
+		for _, row := range loops[i].Rows {
+			if row.By != ByUser {
+				continue
+			}
+			for _, value := range row.Values {
+				delete(unused, value)
+				delete(unused, loops[i].Poll.Name+":"+value)
+			}
+		}
+	}
+	return unused
 }

@@ -40,6 +40,7 @@ type Checker struct {
 	queue     queue
 	made      map[any]Value // see once
 	parts     map[*jsonata.Expression]*expression
+	implied   map[*jsonata.Part]*jsonata.Part // see withContext
 	steps     map[*jsonpath.Path][]jsonpath.Step
 
 	errorOutput Value
@@ -96,7 +97,7 @@ func newChecker(m *asl.StateMachine, o Options) *Checker {
 	c := &Checker{
 		machine: m, models: o.Models, start: o.Input.without(missing), results: o.Results,
 		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
-		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
+		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, implied: map[*jsonata.Part]*jsonata.Part{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
 		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
 	}
 	if !o.started.IsZero() {

@@ -137,6 +137,10 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 		return v
 	case jsonata.PartCall:
 		return x.function(p, context)
+	case jsonata.PartApply:
+		return x.applied(p, context)
+	case jsonata.PartGroup:
+		return x.group(p, context)
 	default:
 		return Value{}
 	}
@@ -189,6 +193,11 @@ func (x *scene) path(p *jsonata.Part, context Value) Value {
 			v = x.eval(step, v)
 		case step.Kind == jsonata.PartName:
 			v = x.members(v, step)
+			for j := range step.Filters {
+				v = x.filter(v, &step.Filters[j])
+			}
+		case step.Kind == jsonata.PartSort:
+			v = x.sortByTerms(v, step)
 			for j := range step.Filters {
 				v = x.filter(v, &step.Filters[j])
 			}

@@ -18,16 +18,13 @@ var impure = map[string]bool{"random": true, "shuffle": true, "now": true, "mill
 
 // fold evaluates an operator or a function of JSONata where its operands are known, so
 // that types need not say what each function makes of them.
-func fold(p *jsonata.Part, context Value, operands ...Value) (Value, bool) {
+func fold(p *jsonata.Part, operands ...Value) (Value, bool) {
 	if p.Kind == jsonata.PartCall && (impure[p.Text] || len(operands) == 0) {
 		return Value{}, false
 	}
-	if context.IsUnknown() || p.Kind == jsonata.PartBinary { // outside of all paths there is none
-		context = absent
-	}
-	sets := [][]any{}
-	for i, v := range append([]Value{context}, operands...) {
-		if i > 0 && p.Parts[i-1].Kind == jsonata.PartRegex {
+	var sets [][]any
+	for i, v := range operands {
+		if p.Parts[i].Kind == jsonata.PartRegex {
 			sets = append(sets, []any{jsonata.Undefined})
 			continue
 		}
@@ -38,7 +35,7 @@ func fold(p *jsonata.Part, context Value, operands ...Value) (Value, bool) {
 		sets = append(sets, set)
 	}
 	return evaluateAll(sets, func(values []any) (any, error) {
-		out, err := p.Apply(values[0], values[1:])
+		out, err := p.Apply(values)
 		if err == jsonata.ErrUndefined { //nolint:errorlint // as Eval documents it
 			return jsonata.Undefined, nil
 		}

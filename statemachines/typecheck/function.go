@@ -49,6 +49,9 @@ var always = map[string]bool{"count": true, "millis": true, "random": true, "now
 // function is what a call gives.
 func (x *scene) function(p *jsonata.Part, context Value) Value {
 	_, bound := x.local(p.Text)
+	if !bound && !x.c.assigned[p.Text] {
+		p = x.c.withContext(p)
+	}
 	if p.Text == "merge" && !bound && !x.c.assigned[p.Text] && len(p.Parts) == 1 && p.Parts[0].Kind == jsonata.PartArray && len(p.Parts[0].Filters) == 0 {
 		return x.mergeItems(p.Parts[0].Parts, context)
 	}
@@ -64,6 +67,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	}
 	if f := x.localFunction(p.Text); f != nil {
 		return x.apply(f, values...)
+	}
+	if p.Text == "sort" && !bound && !x.c.assigned[p.Text] && len(values) > 0 {
+		return x.sortBy(p, values[0], context)
 	}
 	if p.Text == "lookup" && !bound && !x.c.assigned[p.Text] {
 		x.checkKeys(p, values)
@@ -103,7 +109,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if known, ok := x.c.clock.read(p.Text, len(values)); ok {
 		return x.noteTrend(known, t)
 	}
-	if known, ok := fold(p, context, values...); ok {
+	if known, ok := fold(p, values...); ok {
 		return x.noteTrend(known, t)
 	}
 	if made, ok := combine(p.Text, values); ok {
@@ -132,7 +138,14 @@ func patternIn(call *jsonata.Part) string {
 
 // combine is the result of a function that puts together the parts of its arguments; not ok for any other.
 func combine(function string, values []Value) (Value, bool) {
+	if len(values) == 0 {
+		return Value{}, false
+	}
 	switch function {
+	case "distinct":
+		return distinctItems(values[0]), true
+	case "reverse":
+		return reversed(values[0]), true
 	case "lookup":
 		return lookUp(values), true
 	case "append":

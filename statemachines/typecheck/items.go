@@ -108,6 +108,34 @@ func appendItems(values []Value) Value {
 	return out
 }
 
+// distinctItems are the items of a list without those that stand there twice; not known of several that are known one by
+// one, as fold compares those that it can.
+func distinctItems(v Value) Value {
+	items, exact := itemsOf(v)
+	switch {
+	case v.kinds() == missing || !v.may(arrays) || exact && len(items) <= 1:
+		return v
+	case exact || v.IsUnknown() || v.demandOf() != nil:
+		return Value{}
+	default:
+		return join(v.without(arrays), join(arrayOf(newList(items[0])), items[0])) // one item may stand for itself
+	}
+}
+
+// reversed is a list with its items in the opposite order.
+func reversed(v Value) Value {
+	items, exact := itemsOf(v)
+	switch {
+	case v.kinds() == missing:
+		return v
+	case !exact:
+		return Value{}
+	}
+	items = slices.Clone(items)
+	slices.Reverse(items)
+	return arrayOf(newTuple(items))
+}
+
 // anyItem is any item of a value as a list: one that is no array is its own item.
 func anyItem(v Value) Value {
 	item := v.without(arrays | missing)

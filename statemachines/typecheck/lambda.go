@@ -18,9 +18,10 @@ type local struct {
 
 // closure is a function that an expression makes, with what is known where it stands.
 type closure struct {
-	lambda  *jsonata.Lambda
-	locals  []local
-	context Value
+	lambda    *jsonata.Lambda // nil for a transform
+	transform *jsonata.Part
+	locals    []local
+	context   Value
 }
 
 // maxApplied is for how many items of a list a function is read one by one.
@@ -35,7 +36,11 @@ func (x *scene) closureOf(p *jsonata.Part, context Value) *closure {
 	case len(p.Filters) > 0:
 		return nil
 	case p.Kind == jsonata.PartLambda:
-		return &closure{p.Lambda, x.locals, context}
+		return &closure{lambda: p.Lambda, locals: x.locals, context: context}
+	case p.Kind == jsonata.PartTransform:
+		return &closure{transform: p, locals: x.locals, context: context}
+	case p.Kind == jsonata.PartBlock && len(p.Parts) == 1:
+		return x.closureOf(&p.Parts[0], context)
 	case p.Kind == jsonata.PartVariable:
 		return x.localFunction(p.Text)
 	default:
@@ -60,6 +65,9 @@ func (x *scene) apply(f *closure, arguments ...Value) Value {
 		return Value{}
 	}
 	here.locals = slices.Clip(f.locals)
+	if f.lambda == nil {
+		return here.transform(f.transform, slices.Concat(arguments, []Value{absent})[0])
+	}
 	for i, name := range f.lambda.Params {
 		value := absent
 		if i < len(arguments) {
@@ -70,9 +78,24 @@ func (x *scene) apply(f *closure, arguments ...Value) Value {
 	return here.eval(&f.lambda.Body, f.context)
 }
 
+// applied is what a function gives that is no variable, called with the other parts of the call.
+func (x *scene) applied(p *jsonata.Part, context Value) Value {
+	f := x.closureOf(&p.Parts[0], context)
+	values := make([]Value, len(p.Parts)-1)
+	for i := range values {
+		if values[i] = x.eval(&p.Parts[i+1], context); values[i].IsNothing() {
+			return values[i]
+		}
+	}
+	if f == nil {
+		return Value{}
+	}
+	return x.apply(f, values...)
+}
+
 // AppliesToItems tells whether the types follow a function of the language that calls another for the
-// items of a list.
-func AppliesToItems(function string) bool { return applierOf(function) != nil }
+// items of a list, or for the members of an object.
+func AppliesToItems(function string) bool { return function == "sort" || applierOf(function) != nil }
 
 // applierOf returns what such a function gives for its arguments and the function that it calls; nil for others.
 func applierOf(function string) func(x *scene, values []Value, f *closure) Value {
@@ -85,6 +108,10 @@ func applierOf(function string) func(x *scene, values []Value, f *closure) Value
 		return func(x *scene, values []Value, f *closure) Value { return x.mapBy(values[0], f) }
 	case "reduce":
 		return func(x *scene, values []Value, f *closure) Value { return x.reduceBy(values[0], f, values[2:]) }
+	case "sift":
+		return func(x *scene, values []Value, f *closure) Value { return x.siftBy(values[0], f) }
+	case "each":
+		return func(x *scene, values []Value, f *closure) Value { return x.eachBy(values[0], f) }
 	default:
 		return nil
 	}

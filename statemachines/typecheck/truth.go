@@ -34,7 +34,7 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 		return Nothing()
 	}
 	out := x.operation(p, left, right)
-	if known, ok := fold(p, context, left, right); ok {
+	if known, ok := fold(p, left, right); ok {
 		out = known
 	}
 	trend := x.trendOf(p, left, right)

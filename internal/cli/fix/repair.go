@@ -50,27 +50,28 @@ type unjudged struct {
 	Reason string   `json:"reason"`
 }
 
-// findUnjudged finds the loops of the definition in a text whose statuses lint does not judge.
-func findUnjudged(text []byte, read edit.Read, express bool) ([]unjudged, error) {
+// findUnjudged finds the loops of the definition in a text whose statuses lint does not judge, and what the options say of
+// statuses and no loop uses.
+func findUnjudged(text []byte, read edit.Read, o *fix.RepairOptions) (all []unjudged, unused map[string]lint.Meaning, err error) {
 	d, err := read(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, err := d.Parse()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []unjudged
-	for _, l := range lint.Loops(m, lint.Options{Express: express, Types: types}) {
+	loops := lint.Loops(m, lint.Options{Express: o.Express, Types: types, Said: o.Said})
+	for _, l := range loops {
 		if l.Unjudged != "" {
 			all = append(all, unjudged{l.Turn.States, l.Unjudged})
 		}
 	}
-	return all, nil
+	return all, lint.UnusedSaid(o.Said, loops), nil
 }
 
 // checkRepairFlags refuses flags that only a replaced loop has.
@@ -147,9 +148,11 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
 	}
-	if out.Unjudged, err = findUnjudged(after, at.read, options.Express); err != nil {
+	var unused map[string]lint.Meaning
+	if out.Unjudged, unused, err = findUnjudged(after, at.read, &options); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
+	kit.WarnUnusedStatuses(c, unused)
 	if err := out.write(c, o.output); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}

@@ -1,10 +1,28 @@
 package kit
 
-import "github.com/spf13/pflag"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
 
 // AddStatuses adds the flag that says what statuses mean which the catalogue does not know.
 func AddStatuses(f *pflag.FlagSet, statuses *[]string) {
 	f.StringArrayVar(statuses, "status", nil,
 		"`STATUS=MEANING` of loops whose statuses the catalogue does not know: success, failure or running, separated by commas; "+
 			"Look:done=success is for the Task Look alone")
+}
+
+// WarnUnusedStatuses warns of statuses of --status that no loop uses.
+func WarnUnusedStatuses(c *cobra.Command, unused map[string]lint.Meaning) {
+	if len(unused) > 0 {
+		terminal.Fprintf(c.ErrOrStderr(), "warning: --status: no loop uses %s: it is for loops with a table of statuses that the catalogue does not know\n",
+			strings.Join(slices.Sorted(maps.Keys(unused)), ", "))
+	}
 }

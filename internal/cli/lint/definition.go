@@ -59,10 +59,12 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 		return nil, "", err
 	}
 	options := lint.Options{Off: o.off, Express: as == asl.Express, Types: types, Said: o.said}
-	for _, f := range lint.Check(m, options) {
+	findings, loops := lint.CheckLoops(m, options)
+	for _, f := range findings {
 		f.Problem = d.Locate(f.Problem)
 		report(f)
 	}
+	o.noteSaid(loops)
 	o.tables.add(headingOf(d), m, options)
 	o.ranking.add(d, m, options)
 	if o.opinion == nil {

@@ -173,6 +173,7 @@ func runLint(c *cobra.Command, names []string, o options) error {
 	if unread != nil && o.update {
 		return unread // a baseline of some files would lose the findings of the others
 	}
+	kit.WarnUnusedStatuses(c, o.unused)
 	found, known, err := baselineFile{o.baseline, o.update, read.isGone}.apply(read.files, read.found, o.checks)
 	if err != nil {
 		return err

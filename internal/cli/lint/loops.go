@@ -218,7 +218,9 @@ func printLoops(c *cobra.Command, names []string, o options) error {
 			found = append(found, newPollLoop(m.Definition, &loops[i]))
 		}
 		tables.addLoops(headingOf(m.Definition), loops)
+		o.noteSaid(loops)
 	}
+	kit.WarnUnusedStatuses(c, o.unused)
 	if err := writeLoops(c, o.output, found, &tables); err != nil {
 		return err
 	}

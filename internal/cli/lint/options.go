@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,6 +34,7 @@ type options struct {
 	integrations []string
 	statuses     []string // what the user says of them
 	said         map[string]lint.Meaning
+	unused       map[string]lint.Meaning // of said, by no loop so far
 
 	service, operation string // that the waiters poll
 
@@ -58,6 +60,7 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 	if o.said, err = lint.ParseSaid(o.statuses...); err != nil {
 		problems = append(problems, fmt.Errorf("--status: %w", err))
 	}
+	o.unused = maps.Clone(o.said)
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.service != "" {
 		problems = append(problems, kit.CheckService(o.service))
@@ -130,4 +133,10 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 // checks tells whether lint checks a rule.
 func (o *options) checks(rule string) bool {
 	return (len(o.only) == 0 || slices.Contains(o.only, rule)) && !slices.Contains(o.off, rule)
+}
+
+// noteSaid notes which statuses of --status loops use.
+func (o *options) noteSaid(loops []lint.Loop) {
+	left := lint.UnusedSaid(o.unused, loops)
+	maps.DeleteFunc(o.unused, func(status string, _ lint.Meaning) bool { _, unused := left[status]; return !unused })
 }
