@@ -33,3 +33,14 @@ func ParseSaid(texts ...string) (map[string]Meaning, error) {
 	}
 	return said, nil
 }
+
+// MeaningOf is what a word says of the job that the Task of a state asks for: by the user, or else by its name; MeansUnknown
+// where that is not sure.
+func (o Options) MeaningOf(state, status string) Meaning {
+	for _, name := range []string{state + ":" + status, status} {
+		if said, known := o.Said[name]; known {
+			return said
+		}
+	}
+	return meaningOfName(status)
+}
