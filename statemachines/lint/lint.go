@@ -222,6 +222,9 @@ func (c *checker) loop(l *loop, express bool) {
 			c.defaultOf(l, s, express)
 		}
 	}
+	for _, s := range l.states {
+		c.checkCodes(l, s)
+	}
 	for _, r := range tables {
 		r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
 		c.tables = append(c.tables, r.Loop)
