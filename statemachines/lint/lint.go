@@ -241,7 +241,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		}
 	}
 	judged := slices.ContainsFunc(tables, func(r *reading) bool { return r.status != nil })
-	named := c.readNamed(l, express, !judged)
+	named, over := c.readNamed(l, express, !judged)
 	if !judged && len(named) > 0 {
 		tables = named
 	} else {
@@ -257,6 +257,9 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		r := &reading{inner: l}
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
 		r.States, r.Unjudged = l.states, c.sayNotInCatalogue(l)
+		if over {
+			r.Unjudged = tooMuch
+		}
 		c.tryLaps(l, r)
 		if reset := c.findReset(l); reset != nil {
 			c.boundsOf(l).opened, r.Turn = []*loop{reset}, reset.turn(reset.first(asl.TypeWait))
