@@ -266,6 +266,8 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does
 	case r.Seconds != nil && r.isGoing():
 		return r.means() + ", but may fail"
+	case r.By == ByName && r.Rule == "" && r.endsOtherwise(): // a name may be another's
+		return r.means() + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Seconds != nil, r.Meaning == MeansRunning && r.Ends != PollsOn && r.Ends != NextJob, r.endsOtherwise():
 		return r.means() + ", but " + does
 	case r.Split, r.Ends == StartsAgain, r.Ends == NextJob:
