@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,7 +87,7 @@ func (c *checker) readAsked(l *loop, poll *asl.State, part *typecheck.Compared) 
 	case part.Flag:
 		s.putTruths()
 	case len(part.Numbers) > 0 && !c.boundsOf(l).counters[lastName(part.Path)]:
-		s.putNumbers(part.Numbers)
+		s.putNumbers(part.Numbers, limitsOf(poll, part.Steps))
 	case part.Asked:
 		s.putPresence()
 	default:
@@ -122,22 +121,6 @@ func (s *status) putTruths() {
 	s.complete = true
 	s.addLiteral("true", true)
 	s.addLiteral("false", false)
-}
-
-// putNumbers makes the status each of some numbers that are compared, and one between and beside them: another number
-// goes the way of the one in its range.
-func (s *status) putNumbers(compared []float64) {
-	numbers := slices.Sorted(slices.Values(compared))
-	first, last := numbers[0], numbers[len(numbers)-1]
-	s.complete = true
-	s.addLiteral(fmt.Sprintf("below %g", first), first-1)
-	for i, n := range numbers {
-		if i > 0 {
-			s.addLiteral(fmt.Sprintf("between %g and %g", numbers[i-1], n), (numbers[i-1]+n)/2) //nolint:mnd // the middle
-		}
-		s.addLiteral(fmt.Sprintf("%g", n), n)
-	}
-	s.addLiteral(fmt.Sprintf("above %g", last), last+1)
 }
 
 // putPresence makes the status whether the member is there, as any text is.

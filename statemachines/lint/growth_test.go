@@ -111,3 +111,23 @@ func TestLongFlowIsChecked(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, lint.Check(m, lint.Options{}))
 }
+
+// Rules that count several jobs again and again are not followed for minutes: the table says so.
+func TestManyCountsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	var rules strings.Builder
+	for n := range 60 {
+		fmt.Fprintf(&rules, `{"Condition": "{%% $count($jobs[Status='FAILED']) > %d and $count($jobs[Status='SUCCEEDED']) > %[1]d %%}", "Next": "Bad"},`, n)
+	}
+	m, err := asl.Parse([]byte(`{"QueryLanguage": "JSONata", "StartAt": "Get", "TimeoutSeconds": 3600, "States": {
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:describeJobs", "Arguments": {"Jobs": "{% $states.input.ids %}"},
+			"Assign": {"jobs": "{% $states.result.Jobs %}"}, "Output": "{% $states.input %}", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Wait", "Choices": [` + rules.String() + `
+			{"Condition": "{% $count($jobs[Status='SUCCEEDED']) = $count($jobs) %}", "Next": "Good"}]},
+		"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"}, "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}}}`))
+	require.NoError(t, err)
+	loops := lint.Loops(m, lint.Options{})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Rows)
+	require.Contains(t, loops[0].Unjudged, "compares so many values")
+}

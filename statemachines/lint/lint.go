@@ -53,7 +53,7 @@ func Rules() []Rule {
 		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
 		{EarlyBound, "a bound before the second poll, such as seconds where JSONata counts milliseconds, or a count that one job leaves to the next"},
-		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost"},
+		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost, or a job that has ended is polled on"},
 		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
 		{RepeatedStart, "a start call that runs again: after any error without a token, beside a job that runs, or after each failure without a bound"},
@@ -222,6 +222,9 @@ func (c *checker) loop(l *loop, express bool) {
 			c.defaultOf(l, s, express)
 		}
 	}
+	for _, s := range l.states {
+		c.checkCodes(l, s)
+	}
 	for _, r := range tables {
 		r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
 		c.tables = append(c.tables, r.Loop)
@@ -238,7 +241,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		}
 	}
 	judged := slices.ContainsFunc(tables, func(r *reading) bool { return r.status != nil })
-	named := c.readNamed(l, express, !judged)
+	named, over := c.readNamed(l, express, !judged)
 	if !judged && len(named) > 0 {
 		tables = named
 	} else {
@@ -254,6 +257,9 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		r := &reading{inner: l}
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
 		r.States, r.Unjudged = l.states, c.sayNotInCatalogue(l)
+		if over {
+			r.Unjudged = tooMuch
+		}
 		c.tryLaps(l, r)
 		if reset := c.findReset(l); reset != nil {
 			c.boundsOf(l).opened, r.Turn = []*loop{reset}, reset.turn(reset.first(asl.TypeWait))
@@ -283,6 +289,7 @@ func (c *checker) checkTable(l *loop, r *reading) {
 	c.checkEarly(l, r)
 	c.checkAllRounds(l, r)
 	c.checkLast(r)
+	c.checkPolledOn(r)
 	c.checkStatuses(r)
 	c.checkGates(l, r)
 	if r.ByName {

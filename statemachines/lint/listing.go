@@ -94,7 +94,7 @@ func (c *checker) likelyCounts(l *loop) []int {
 	counts := []int{1, 2, 3}
 	for _, n := range numbersCompared(l.states, c.boundsOf(l).counters) {
 		if n > 1 && n < mostListed {
-			counts = append(counts, n, n+1)
+			counts = append(counts, n, n+1, n+2) // n, and more than n, beside one that has another status
 		}
 	}
 	slices.Sort(counts)
@@ -260,6 +260,9 @@ func (g *listing) most() int { return g.counts[len(g.counts)-1] }
 func (g *listing) together(follows *router, answer typecheck.Value, jobs []job) []route {
 	var all []route
 	for list := range g.lists() {
+		if !follows.work.spend(len(jobs) - 1) {
+			return nil
+		}
 		found := follows.followFrom(g.enter(g.types.Input(g.Poll), len(jobs)), g.answer(answer, list, jobs))
 		if len(found) == 0 {
 			return nil
@@ -300,51 +303,95 @@ func (g *listing) addMixed(follows *router, answer typecheck.Value) bool {
 	if g.most() == 1 {
 		return true
 	}
-	beside := g.beside()
+	beside, named := g.beside(), g.namedValues()
 	for _, value := range slices.Concat(g.status.values, g.compared, []string{otherValue}) {
 		for _, other := range beside {
 			if other == value {
 				continue
 			}
-			routes := g.followBeside(follows, answer, job{{g.status.steps, value}}, job{{g.status.steps, other}})
-			if routes == nil {
+			one := g.followBeside(follows, answer, value, other)
+			several := g.followBeside(follows, answer, other, value)
+			if one == nil || several == nil {
 				return false
 			}
-			g.mixed[value] = append(g.mixed[value], mix{g.status.meaning(g.judges, other), routes})
+			g.mixed[value] = append(g.mixed[value], mix{g.status.meaning(g.judges, other), one}, mix{MeansUnknown, several})
 		}
+		all := g.followAmong(follows, answer, value, named)
+		if all == nil {
+			return false
+		}
+		g.mixed[value] = append(g.mixed[value], mix{MeansUnknown, all})
 	}
 	return true
 }
 
-// followBeside follows a job that is the first or the last of several, of which the others are alike; nil if a way is
-// not known.
-func (g *listing) followBeside(follows *router, answer typecheck.Value, one, other job) []route {
+// jobWith is a job with a value of the status.
+func (g *listing) jobWith(value string) job { return job{{g.status.steps, value}} }
+
+// followBeside follows a job with a value that is the first or the last of several, where all others have another value;
+// nil if a way is not known.
+func (g *listing) followBeside(follows *router, answer typecheck.Value, value, other string) []route {
 	var all []route
+	one := []job{g.jobWith(value)}
 	for i, count := range g.counts {
 		if count == 1 {
 			continue
 		}
-		others := alike(other, count-1)
-		answers := [][]job{slices.Concat([]job{one}, others), slices.Concat(others, []job{one})}
+		others := alike(g.jobWith(other), count-1)
+		answers := [][]job{slices.Concat(one, others), slices.Concat(others, one)}
 		if len(g.counts) > 1 { // one after the other, as the place counts where single items are read alone
 			answers = answers[i%2 : i%2+1]
 		}
 		for _, jobs := range answers {
-			routes := g.written([][]route{g.together(follows, answer, jobs)})
-			if len(routes) == 0 {
+			if all = g.addAnswer(all, follows, answer, jobs); all == nil {
 				return nil
 			}
-			all = addRoutes(all, routes)
 		}
 	}
 	return all
 }
 
-// beside are values of other jobs: one of each meaning and way on.
+// followAmong follows a job with a value beside jobs with each of some values: one of each, and as many as the loop compares
+// a count with; nil if a way is not known.
+func (g *listing) followAmong(follows *router, answer typecheck.Value, value string, values []string) []route {
+	each := []job{g.jobWith(value)}
+	for _, other := range values {
+		if other != value {
+			each = append(each, g.jobWith(other))
+		}
+	}
+	var all []route
+	for _, times := range []int{1, g.most()} {
+		jobs := slices.Repeat(each, times)
+		if n := len(g.counts); n == 1 { // as many as the poll asks for
+			jobs = slices.Repeat(each, g.most())[:g.most()]
+		}
+		if all = g.addAnswer(all, follows, answer, jobs[:min(len(jobs), mostListed)]); all == nil {
+			return nil
+		}
+	}
+	return all
+}
+
+// addAnswer adds the ways of some jobs of one answer; nil if they are not known.
+func (g *listing) addAnswer(all []route, follows *router, answer typecheck.Value, jobs []job) []route {
+	routes := g.written([][]route{g.together(follows, answer, jobs)})
+	if len(routes) == 0 {
+		return nil
+	}
+	return addRoutes(all, routes)
+}
+
+// namedValues are the values of the status that the loop names.
+func (g *listing) namedValues() []string {
+	return slices.DeleteFunc(slices.Concat(g.status.values, g.compared), func(value string) bool { return !g.named[value] })
+}
+
+// beside are values of other jobs: one of each meaning and way on, and those that the loop names.
 func (g *listing) beside() []string {
 	var all []string
 	for _, value := range slices.Concat(g.status.values, g.compared) {
-		if !slices.ContainsFunc(all, func(other string) bool {
+		if g.named[value] || !slices.ContainsFunc(all, func(other string) bool {
 			return g.status.meaning(g.judges, other) == g.status.meaning(g.judges, value) && pathsOf(g.routes[other]) == pathsOf(g.routes[value])
 		}) {
 			all = append(all, value)

@@ -44,6 +44,7 @@ type reading struct {
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
 	bounds     *bounds // of the whole loop
+	work       *work   // until the table is made
 	// boundGoesOn tells that the bound leads to the next round of an outer loop.
 	boundGoesOn bool
 	outside     outside // of the flow
@@ -70,7 +71,9 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 	}
 	r := c.readAs(l, poll, p, express)
 	if r != nil && r.status == nil {
-		r.Unjudged = c.sayUnjudged(r.inner, p)
+		if r.Unjudged = c.sayUnjudged(r.inner, p); r.work.isOver() {
+			r.Unjudged = tooMuch
+		}
 	}
 	return r
 }
@@ -81,7 +84,7 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 	if !slices.ContainsFunc(inner.states, passesTime) {
 		return nil
 	}
-	r := &reading{inner: inner}
+	r := &reading{inner: inner, work: workOn(inner)}
 	r.Flow, r.Poll, r.Operation, r.Express = l.flow, poll, p.name, express
 	r.Target, r.ByName = p.target, p.byName
 	r.outside = c.outsideOf(l.flow)
@@ -110,21 +113,22 @@ const (
 )
 
 // readNamed reads the loops around Tasks that ask for a status of which the catalogue knows nothing: by the model of the
-// operation or, if that is asked for too, by what the machine compares.
-func (c *checker) readNamed(l *loop, express, compared bool) []*reading {
-	var all []*reading
+// operation or, if that is asked for too, by what the machine compares. It tells whether one is too much to follow.
+func (c *checker) readNamed(l *loop, express, compared bool) (all []*reading, over bool) {
 	for _, s := range l.states {
 		for _, p := range []*polled{c.listedBy(l, s), c.comparedBy(l, s, compared)} {
 			if p == nil {
 				continue
 			}
-			if r := c.readAs(l, s, p, express); r != nil && r.status != nil && len(r.Waits) > 0 {
+			r := c.readAs(l, s, p, express)
+			if r != nil && r.status != nil && len(r.Waits) > 0 {
 				all = append(all, r)
 				break
 			}
+			over = over || r != nil && r.work.isOver()
 		}
 	}
-	return all
+	return all, over
 }
 
 // readStatus reads the routes of the values of a status, and tells whether the loop
@@ -141,6 +145,8 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 		r.bounds = c.boundsOf(l)
 	}
 	follows := c.newRouter(r)
+	follows.work = r.work
+	defer func() { follows.work = nil }() // what a table asks later is little
 	answer := r.keepStays(c.types.Result(r.Poll), s)
 	follow := func(of job) [][]route {
 		narrow := r.narrowJob(answer, s, of, nil)
@@ -182,11 +188,12 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	r.chooseFitting()
 	r.takeOwnEnd()
 	r.addOthers(func(value string) []route { return r.written(follow(one(value))) })
+	if r.listing != nil && !r.listing.addMixed(follows, answer) || r.work.isOver() {
+		r.status, r.Status, r.Together, r.Choices = nil, "", false, nil
+		return false
+	}
 	if r.listing != nil {
-		if !r.listing.addMixed(follows, answer) {
-			r.status, r.Status, r.Together, r.Choices = nil, "", false, nil
-		}
-		return r.status != nil
+		return true
 	}
 	c.addLacking(r, follows.follow)
 	return true

@@ -71,7 +71,7 @@ func retriesEvaluation(s *asl.State) bool {
 func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, express bool) {
 	before := len(c.findings)
 	own := &loop{flow: f, states: []*asl.State{s}, inside: map[string]bool{s.Name: true}, taken: every}
-	r := &reading{inner: own}
+	r := &reading{inner: own, work: workOn(own)}
 	r.Flow, r.Poll, r.Retries, r.Express = f, s, true, express
 	r.outside = c.outsideOf(f)
 	r.Turn = retriedTurn(s, polling)

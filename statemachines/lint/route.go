@@ -29,6 +29,7 @@ type router struct {
 	usual map[string]bool
 	// byName tells that nobody knows what the poll asks for: what another call of the loop gives it may be about the same job.
 	byName bool
+	work   *work // that is left; nil where all is followed
 	// seeks tells that somebody asks whether a Choice looks at a status; looked is the answer.
 	seeks, looked bool
 }
@@ -69,6 +70,9 @@ func (r *router) follow(answer typecheck.Value) []route {
 
 // followFrom returns the ways that an answer may take to a poll in an environment; nil if there are too many.
 func (r *router) followFrom(env typecheck.Env, answer typecheck.Value) []route {
+	if !r.work.spend(1) {
+		return nil
+	}
 	w := &walk{router: r, on: map[string]bool{}}
 	w.step(r.poll, env, answer, route{})
 	if w.steps > maxSteps {

@@ -193,14 +193,19 @@ func (r *ErrorRow) Value() string {
 	return "error " + strings.Join(r.Names, ", ")
 }
 
-// valueOf lists the values of a row, in quotes where a comma or a space in a status would make two of it.
+// valueOf lists the values of a row, in quotes where a comma or a space in a status would make two of it. In front of those
+// that are no texts stands the member that has them.
 func (l *Loop) valueOf(r *Row) string {
-	if len(r.Values) == 0 {
+	isText := func(value string) bool { _, isLiteral := l.Literals[value]; return !isLiteral }
+	switch {
+	case len(r.Values) == 0:
 		return AnyOther
+	case l.Status != wholePath && !slices.ContainsFunc(r.Values, isText):
+		return lastName(l.Status) + " " + strings.Join(l.joinRanges(r.Values), ", ")
 	}
 	shown := slices.Clone(r.Values)
 	for i, value := range shown {
-		if _, isLiteral := l.Literals[value]; !isLiteral && strings.ContainsAny(value, ", ") {
+		if isText(value) && strings.ContainsAny(value, ", ") {
 			shown[i] = strconv.Quote(value)
 		}
 	}
@@ -261,6 +266,8 @@ func (r *Row) Describe() string {
 		return r.means() + ", " + does
 	case r.Seconds != nil && r.isGoing():
 		return r.means() + ", but may fail"
+	case r.By == ByName && r.Rule == "" && r.endsOtherwise(): // a name may be another's
+		return r.means() + ", " + does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Seconds != nil, r.Meaning == MeansRunning && r.Ends != PollsOn && r.Ends != NextJob, r.endsOtherwise():
 		return r.means() + ", but " + does
 	case r.Split, r.Ends == StartsAgain, r.Ends == NextJob:

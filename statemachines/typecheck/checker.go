@@ -146,6 +146,9 @@ func (c *Checker) Result(s *asl.State) Value {
 	case s.Task != nil && c.demands != nil:
 		return c.demands.demandedResult(s)
 	case s.Task != nil:
+		if CallsHTTP(s) {
+			return resultOfHTTP
+		}
 		if api := c.apis[s.Task.Resource]; api != nil {
 			return api.result()
 		}

@@ -30,6 +30,12 @@ func TestFindingsOfOnePlace(t *testing.T) {
 	call := func(resource, arguments string) string {
 		return `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::` + resource + `", "Parameters": {` + arguments + `}, "End": true}}}`
 	}
+	fetch := func(resource, condition string) string {
+		return `{"StartAt": "Get", "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::` + resource + `", "Parameters": {"ApiEndpoint": "e", "Method": "GET"}, "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{` + condition + `, "Next": "Done"}], "Default": "Done"},
+			"Done": {"Type": "Succeed"}}}`
+	}
 	inside := func(kind, state string) string {
 		const get = `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "a"}, "End": true}}}`
 		return `{"StartAt": "All", "States": {"All": {"Type": "` + kind + `", ` + strings.ReplaceAll(state, "GET", get) + `, "Next": "Wait"},
@@ -39,6 +45,16 @@ func TestFindingsOfOnePlace(t *testing.T) {
 		name, definition string
 		want             []string // in each finding
 	}{
+		{
+			"the code of an HTTP Task is compared with a text", fetch("http:invoke", `"Variable": "$.StatusCode", "StringEquals": "200"`),
+			[]string{`$.StatusCode is a number: StringEquals never holds`},
+		},
+		{
+			"a code of API Gateway is compared with a text", fetch("apigateway:invoke", `"Variable": "$.StatusCode", "StringEquals": "200"`),
+			[]string{`$.StatusCode is a number: StringEquals never holds`},
+		},
+		{"a code is compared with a number", fetch("http:invoke", `"Variable": "$.StatusCode", "NumericEquals": 200`), nil},
+		{"a member of the body is compared with a text", fetch("http:invoke", `"Variable": "$.ResponseBody.code", "StringEquals": "200"`), nil},
 		{"a text without an enum is compared", jsonpath(`"Variable": "$.got.QueryExecution.Query", "StringEquals": "SELECT 1"`), nil},
 		{
 			"a member that is never there is asked for", jsonpath(`"Variable": "$.got.QueryExecution.Statuss.State", "IsPresent": true`),
