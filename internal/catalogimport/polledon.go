@@ -18,7 +18,9 @@ type tablePolledOn struct {
 // pathOf is where a status of a waiter stands in the table.
 type pathOf struct{ service, waiter, path string }
 
-func (p pathOf) pointer() string { return "/" + strings.Join([]string{p.service, p.waiter, p.path}, "/") }
+func (p pathOf) pointer() string {
+	return "/" + strings.Join([]string{p.service, p.waiter, p.path}, "/")
+}
 
 func (t *tables) readPolledOn(file *table, root *jsontree.Node) {
 	t.polledOnRoot = root
