@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/shell"
 )
 
 // lookedUp is a lookup of Ansible.
@@ -23,20 +25,25 @@ func (d *document) lookup(v *value) bool {
 	r := d.machine()
 	plugin, name := found[1], found[2]
 	if plugin == "template" {
+		source, _ := besides(d.file.name, d.searched(name, "templates/"))
+		if strings.Contains(source, " ") {
+			source = `"` + source + `"`
+		}
 		r.warn(v, d.pointer(), "Ansible renders %q, so the definition of %s is not checked. Render it first: "+
-			"ansible localhost -m template -a 'src=%[1]s dest=rendered.json', then jobpoller lint rendered.json", name, r.d.Title())
+			"ansible localhost -m template -a %s -e @vars.yml, where vars.yml has the variables of the play. Then run: jobpoller lint rendered.json",
+			name, r.d.Title(), shell.Quote("src="+source+" dest=rendered.json"))
 	} else {
 		r.d.Form = FormFile
-		r.located(v, d.pointer(), d.searched(name))
+		r.located(v, d.pointer(), d.searched(name, "files/"))
 	}
 	d.found = append(d.found, r.d)
 	return true
 }
 
 // searched returns where a file lies that a playbook or a role names: beside it, or in
-// its folder of files.
-func (d *document) searched(name string) string {
-	for _, folder := range []string{"", "files/", "../files/"} {
+// its folder of such files.
+func (d *document) searched(name, folder string) string {
+	for _, folder := range []string{"", folder, "../" + folder} {
 		if located, ok := besides(d.file.name, folder+name); ok {
 			if _, err := d.readRegular(d.file.name, located); err == nil {
 				return folder + name

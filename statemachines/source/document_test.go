@@ -293,3 +293,23 @@ func TestPlaceholdersAtAWS(t *testing.T) {
 		require.Empty(t, m.Placeholders)
 	}
 }
+
+// The command that renders a template of Ansible names the file where Ansible finds it.
+func TestTemplatesOfAnsible(t *testing.T) {
+	t.Parallel()
+	const task = "- stepfunctions_state_machine: {name: m, definition: \"{{ lookup('template', 'm.j2') }}\"}\n"
+	for _, c := range []struct{ book, template, want string }{
+		{"book.yml", "m.j2", `'src=m.j2 dest=rendered.json'`},
+		{"book.yml", "templates/m.j2", `'src=templates/m.j2 dest=rendered.json'`},
+		{"roles/r/tasks/main.yml", "roles/r/templates/m.j2", `'src=roles/r/templates/m.j2 dest=rendered.json'`},
+		{"a b/book.yml", "a b/templates/m.j2", `'src="a b/templates/m.j2" dest=rendered.json'`},
+		{"book.yml", "elsewhere/m.j2", `'src=m.j2 dest=rendered.json'`},
+	} {
+		t.Run(c.template, func(t *testing.T) {
+			t.Parallel()
+			d, err := source.LoadOne(t.Context(), c.book, source.Options{FS: filesOf(map[string]string{c.book: task, c.template: "{{ x }}"})})
+			require.NoError(t, err)
+			require.Contains(t, d.Problems[0].Message, "Render it first: ansible localhost -m template -a "+c.want+" -e @vars.yml, where vars.yml has the variables of the play")
+		})
+	}
+}

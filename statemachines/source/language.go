@@ -231,8 +231,15 @@ func refuseTemplate(f *file, at int, l language) *Definition {
 	if strings.Contains(command, "%s") {
 		command = fmt.Sprintf(command, nameInCommand(f))
 	}
-	return refuse(f, at, fmt.Sprintf("%q is %s, so this file is not checked. Render it first: %s | jobpoller lint -", shown, l.name, command))
+	where := ""
+	if file := valuesFile().FindString(command); file != "" {
+		where = ", where " + file + " has the values that it puts in"
+	}
+	return refuse(f, at, fmt.Sprintf("%q is %s, so this file is not checked. Render it first: %s | jobpoller lint -%s", shown, l.name, command, where))
 }
+
+// valuesFile is the file of a command that renders a template which the user writes.
+var valuesFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bvalues\.(?:yml|json)\b`) })
 
 const (
 	maxShownSign = 60

@@ -22,7 +22,7 @@ func TestFilesToRender(t *testing.T) {
 	t.Parallel()
 	const yaml = "StartAt: A\nStates:\n  A: {Type: Wait, Seconds: 1, End: true}\n"
 	tests := []struct{ name, file, text, want string }{
-		{"Jinja", "a.asl.json.j2", waits("{{ seconds }}", ""), `2:45: warning: "{{ seconds }}" is Jinja, so this file is not checked. Render it first: jinja2 a.asl.json.j2 values.yml | jobpoller lint -`},
+		{"Jinja", "a.asl.json.j2", waits("{{ seconds }}", ""), `2:45: warning: "{{ seconds }}" is Jinja, so this file is not checked. Render it first: jinja2 a.asl.json.j2 values.yml | jobpoller lint -, where values.yml has the values that it puts in`},
 		{"Jinja by its keywords", "a.json", strings.Replace(waits("5", ""), `"States"`, `{% if x %}"States"`, 1), `2:1: warning: "{% if x %}" is Jinja`},
 		{"Jinja in strings alone", "a.json.jinja", waits("5", "{{ x }}"), `"{{ x }}" is Jinja`},
 		{"a comment of Jinja", "a.json", "{# x #}" + waits("5", ""), `1:1: warning: "{# x #}" is Jinja`},

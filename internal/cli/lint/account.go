@@ -37,14 +37,14 @@ type account struct {
 // error.
 func sweepAccount(c *cobra.Command, o *options, found func(*source.Definition) error) (a *account, err error) {
 	a = &account{options: o, command: c, listed: map[string]bool{}}
-	a.show = kit.StartReading(c.ErrOrStderr(), "the list of state machines")
-	defer a.show.Close()
-	defer func() {
+	defer func() { // behind the live line
 		if a.kept != nil {
 			err = errors.Join(err, a.kept.Close())
 			a.tellAge()
 		}
 	}()
+	a.show = kit.StartReading(c.ErrOrStderr(), "the list of state machines")
+	defer a.show.Close()
 	regions := slices.Clone(o.regions)
 	if len(regions) == 0 {
 		regions = []string{""} // the configured one
