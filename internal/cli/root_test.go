@@ -63,7 +63,7 @@ func TestFlagsDoNotCompleteToFiles(t *testing.T) {
 	files := map[string]bool{
 		"input": true, "mocks": true, "write-mocks": true, "html": true, "history": true, "data": true, "check": true, "waiter": true, "response": true,
 		"baseline": true, "definition": true, "mock-config": true, "watch": true, "durations": true, "schedule": true, "earlier": true,
-		"keep": true,
+		"keep": true, "task": true,
 	}
 	walk(newRootCommand(), func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {

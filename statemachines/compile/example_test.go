@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
@@ -55,4 +56,31 @@ func ExampleOptionError() {
 	// true MaxWait
 	// MaxWait is missing: say how long to wait at most, such as 2h
 	// Events must be from 1 to the 25000 events of an execution, is -1
+}
+
+// A Task of the user's own polls: it asks a Lambda function.
+func ExampleCall_task() {
+	w, err := pollcore.ParseWaiter("Approved", []byte(`{"acceptors": [
+		{"state": "success", "matcher": {"output": {"path": "Payload.status", "expected": "approved", "comparator": "stringEquals"}}},
+		{"state": "failure", "matcher": {"output": {"path": "Payload.status", "expected": "denied", "comparator": "stringEquals"}}}
+	]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	call := compile.Call{Task: map[string]any{
+		"Resource":  "arn:aws:states:::lambda:invoke",
+		"Arguments": map[string]any{"FunctionName": "ask", "Payload": "{% $states.input %}"},
+	}}
+	m, err := compile.Compile(w, call, compile.Options{MaxWait: 2 * time.Hour})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	poll := m.Machine.State(compile.TaskName)
+	fmt.Println(poll.Task.Resource, poll.Retry[0].ErrorEquals)
+	fmt.Println(m.Policy.Statement[0].Action, m.Policy.Statement[0].Resource)
+	// Output:
+	// arn:aws:states:::lambda:invoke [Lambda.AWSLambdaException Lambda.SdkClientException Lambda.ServiceException Lambda.TooManyRequestsException]
+	// [lambda:InvokeFunction] [arn:*:lambda:*:*:function:ask]
 }

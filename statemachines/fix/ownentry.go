@@ -73,6 +73,9 @@ func (l *loop) makeWaiter(table *lint.Loop) (*pollcore.Waiter, error) {
 	var rest *lint.Row // what leads any other value
 	for i := range table.Rows {
 		row := &table.Rows[i]
+		if err := l.checkRoutes(row); err != nil {
+			return nil, err
+		}
 		if len(row.Values) == 0 {
 			rest = row
 			continue
@@ -99,6 +102,19 @@ func (l *loop) makeWaiter(table *lint.Loop) (*pollcore.Waiter, error) {
 
 // plainStatus is a path that leads to one value, through members and first items.
 var plainStatus = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*(\[0\])*(\.[A-Za-z_]\w*(\[0\])*)*$`) })
+
+// checkRoutes refuses a row of which more than the status says where it leads, but for the bound of the loop.
+func (l *loop) checkRoutes(row *lint.Row) error {
+	routes := slices.DeleteFunc(slices.Clone(row.Routes), func(name string) bool { return l.isBounded() && name == l.bound.Route })
+	if len(routes) < 2 || !slices.ContainsFunc(routes, func(name string) bool { return !l.staysIn(name) }) {
+		return nil
+	}
+	value := "any other status"
+	if len(row.Values) > 0 {
+		value = row.Values[0]
+	}
+	return refuse("%s leads to %s by more than the status, which is all that a new loop looks at", value, list(routes))
+}
 
 // leaves tells whether a row leads out of the loop.
 func (l *loop) leaves(row *lint.Row) bool {

@@ -2,7 +2,6 @@ package fix_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -144,22 +143,33 @@ func TestFailureByName(t *testing.T) {
 	require.Contains(t, allAsks[0].end(t, after, "failed", "failed", "done"), "SUCCEEDED")
 }
 
-// A Task that is another for each poll stays.
-func TestOwnTaskOfEachTurn(t *testing.T) {
+// A Task that is another for each poll stays, and so does a status that does not say alone where it leads.
+func TestOwnTaskStays(t *testing.T) {
 	t.Parallel()
-	for from, of := range map[string]struct{ to, reason string }{
-		`"id": "{% $id %}"`: {`"id": "{% $uuid() %}"`, "computes $uuid() anew for each poll"},
-		`"Assign": {"state": "{% $states.result.Payload.job.state %}"}`: {
-			`"Assign": {"state": "{% $states.result.Payload.job.state %}", "id": "{% $states.result.Payload.next %}"}`, "",
+	const assign = `"Assign": {"state": "{% $states.result.Payload.job.state %}"`
+	for name, c := range map[string]struct {
+		pairs  []string
+		reason string
+	}{
+		"a new id":        {[]string{`"id": "{% $id %}"`, `"id": "{% $uuid() %}"`}, "computes $uuid() anew for each poll"},
+		"its last answer": {[]string{assign, assign + `, "id": "{% $states.result.Payload.next %}"`}, ""},
+		"another member": {
+			[]string{
+				assign, assign + `, "code": "{% $states.result.Payload.code %}"`, `$state = 'done' %}", "Next": "Ok"}`,
+				`$state = 'done' and $code = 0 %}", "Next": "Ok"}, {"Condition": "{% $state = 'done' %}", "Next": "Broken"}`,
+			},
+			"by more than the status",
 		},
 	} {
-		text := strings.Replace(allAsks[0].machine(asl.JSONata, false), from, of.to, 1)
-		require.Contains(t, text, of.to)
-		after, loops, err := fix.Apply(t.Context(), []byte(text), fix.Options{Models: models.Load})
-		require.NoError(t, err)
-		require.Contains(t, loops[0].Refused, of.reason)
-		require.NotEmpty(t, loops[0].Refused)
-		require.JSONEq(t, text, string(after))
-		require.True(t, json.Valid(after))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.NewReplacer(c.pairs...).Replace(allAsks[0].machine(asl.JSONata, false))
+			require.Contains(t, text, c.pairs[1])
+			after, loops, err := fix.Apply(t.Context(), []byte(text), fix.Options{Models: models.Load})
+			require.NoError(t, err)
+			require.NotEmpty(t, loops[0].Refused)
+			require.Contains(t, loops[0].Refused, c.reason)
+			require.JSONEq(t, text, string(after))
+		})
 	}
 }

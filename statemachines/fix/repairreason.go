@@ -262,7 +262,7 @@ func (r *repairer) orReplace(ctx context.Context, c *checked, l *lint.Loop) stri
 	can, known := r.replaceable[l.Poll.Name]
 	if !known && len(r.replaceable) < mostTried {
 		var err error
-		o := Options{Only: []string{l.Poll.Name}, MaxWait: r.options.MaxWait, Express: r.options.Express, Models: r.options.Models}
+		o := Options{Only: []string{l.Poll.Name}, MaxWait: r.options.MaxWait, Express: r.options.Express, Models: r.options.Models, Said: r.options.Said}
 		can, err = CanReplace(ctx, c.file, r.read, o)
 		if r.replaceable == nil {
 			r.replaceable = map[string]bool{}

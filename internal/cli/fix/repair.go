@@ -143,7 +143,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		return err
 	}
 	if o.output != "json" && len(all) == 0 {
-		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express}
+		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express, Said: said}
 		if out.canReplace, err = fix.CanReplace(c.Context(), at.text, at.read, replace); err != nil {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
