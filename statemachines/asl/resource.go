@@ -115,3 +115,17 @@ func ParseResource(arn string) Resource {
 	}
 	return r
 }
+
+// PassingErrors are the errors of an HTTP Task that pass by themselves, and after which a request may be made again;
+// of any other resource they are nil. A request that changes something may be made again only after a throttled one.
+// Source: the retries of an HTTP Task in the Step Functions Developer Guide.
+func (r Resource) PassingErrors(changes bool) []string {
+	switch {
+	case r.Service != "http":
+		return nil
+	case changes:
+		return []string{"States.Http.StatusCode.429"}
+	default:
+		return []string{"States.Http.StatusCode.429", "States.Http.StatusCode.502", "States.Http.StatusCode.503", "States.Http.StatusCode.504", "States.Http.Socket"}
+	}
+}

@@ -200,9 +200,9 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 			require.Empty(t, loops[0].Refused)
 			require.InDelta(t, 10*time.Minute, loops[0].MaxWait, float64(time.Minute))
 			require.NotContains(t, after, `"Count"`)
-			counts, uncounted := "$.turns: no state behind it reads it, and an output has the value", []string{"turns"}
+			counts, uncounted := "$.turns: no state behind it reads it, and an output that has it keeps its value", []string{"turns"}
 			if strings.Contains(c.text, "$.sum") {
-				counts, uncounted = "$.sum and $.turns: no state behind it reads them, and an output has the values", []string{"sum", "turns"}
+				counts, uncounted = "$.sum and $.turns: no state behind it reads them, and an output that has them keeps the values", []string{"sum", "turns"}
 			}
 			require.Contains(t, strings.Join(loops[0].Notes, "\n"), "the new loop does not count in "+counts+" from before the loop")
 			require.Equal(t, uncounted, loops[0].Uncounted)

@@ -206,11 +206,11 @@ func (l *loop) noteCounts() string {
 	if len(paths) == 0 {
 		return ""
 	}
-	that, values := "it", "value"
+	that, values := "it", "its value"
 	if len(paths) > 1 {
-		that, values = "them", "values"
+		that, values = "them", "the values"
 	}
-	return fmt.Sprintf("the new loop does not count in $.%s: no state behind it reads %s, and an output has the %s from before the loop",
+	return fmt.Sprintf("the new loop does not count in $.%s: no state behind it reads %[2]s, and an output that has %[2]s keeps %[3]s from before the loop",
 		strings.Join(paths, " and $."), that, values)
 }
 

@@ -353,6 +353,15 @@ func TestReasonsOfFindings(t *testing.T) {
 		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $is = 'SUCCEEDED' %}", "Next": "Good"},
 			{"Condition": "{% $is in ['FAILED', 'CANCELLED'] or $millis() - $t0 > 7200 %}", "Next": "Bad"}]},
 		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
+	const child = `{"StartAt": "Ask", "TimeoutSeconds": 3600, "States": {
+		"Ask": {"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync", "Parameters": {"StateMachineArn": "arn:aws:states:us-east-1:123456789012:stateMachine:look"},
+			"Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "ResultPath": "$.r", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.r.Output.state", "StringEquals": "done", "Next": "Good"}]},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Ask"}, "Good": {"Type": "Succeed"}}}`
+	const api = `{"StartAt": "Ask", "TimeoutSeconds": 3600, "States": {
+		"Ask": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {"ApiEndpoint": "https://a.example/job", "Method": "GET"}, "ResultPath": "$.r", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.r.ResponseBody.state", "StringEquals": "done", "Next": "Good"}]},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Ask"}, "Good": {"Type": "Succeed"}}}`
 	for name, c := range map[string]struct {
 		text, rule string
 		maxWait    time.Duration
@@ -361,11 +370,15 @@ func TestReasonsOfFindings(t *testing.T) {
 		"a count that each turn sets anew":            {counted, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: "Look" adds to a number in the loop: let no other state of the loop set that anew`},
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
-		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" for "Good" names WAITING, and another rule takes it first`},
+		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" that leads to "Good" names WAITING, but another rule takes it first`},
 		"a word like several values":                  {word, typecheck.EnumValue, 0, `only you know which value is meant: $.now.Status is never "HALFWAY": its values are ERROR, `},
 		"a time in seconds":                           {early, lint.EarlyBound, 0, "only you know how long a job may run: times of JSONata are in milliseconds: if you mean 7200 seconds, write 7200000"},
 		"a loop that looks at no answer": {unknown, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: ` +
 			`count the turns by Assign in "Nap", and leave the loop by a rule of "Done?" behind the others`},
+		"a member of a text": {child, typecheck.UnknownMember, 0, "a text has no members: parse it first, by States.StringToJson in JSONPath or $parse in JSONata. " +
+			`If it is the Output of "Ask", end its Resource in .sync:2, which gives an object`},
+		"a request of an API": {api, lint.UnretriedTask, 0, "only you know which answers of the API pass by themselves: if a request may be made again, " +
+			"add a Retry of States.Http.StatusCode.429, States.Http.StatusCode.502, States.Http.StatusCode.503, States.Http.StatusCode.504, States.Http.Socket"},
 		"a rule that leads back": {
 			rule(`{"Variable": "$.told", "StringEquals": "active", "Next": "Nap"},`), lint.UnboundedLoop, 0,
 			`count the turns by Assign in "Nap", and put a Choice in front of it that leaves the loop by the count`,

@@ -183,7 +183,10 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 // another that has none of its own.
 func (r *repairer) addOpen(repair Repair) {
 	if repair.Class == Refused {
-		if slices.ContainsFunc(r.open, func(known Repair) bool { return slices.Contains(known.Also, repair.place()) }) {
+		if slices.ContainsFunc(r.open, func(known Repair) bool {
+			again := known.place() == repair.place() && known.subject == repair.subject && known.Reason == repair.Reason
+			return again || slices.Contains(known.Also, repair.place())
+		}) {
 			return
 		}
 	} else {
@@ -358,13 +361,16 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, *checked, error) {
 	out := Repair{Rule: f.Rule, State: c.stateAt(f).Name, Class: Refused, Before: c.file, subject: strings.Join(f.Subjects, ",")}
 	var smallest error // why the first candidate is not right
+	var first []edit.Edit
 	for _, tried := range r.candidates(c, f) {
 		after, report, about, err := r.try(ctx, c, f, tried)
 		if ctx.Err() != nil {
 			return Repair{}, nil, ctx.Err()
 		}
 		if err != nil {
-			smallest = cmp.Or(smallest, err)
+			if smallest == nil {
+				smallest, first = err, tried.edits
+			}
 			continue
 		}
 		if tried.asks && slices.ContainsFunc(report.Runs, func(run trial.Run) bool { return succeedsWithout(&run) }) {
@@ -385,7 +391,7 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		}
 		return out, after, nil
 	}
-	out.Reason = r.reason(ctx, c, f, smallest)
+	out.Reason = nameEdit(r.reason(ctx, c, f, smallest), first)
 	return out, nil, ctx.Err()
 }
 

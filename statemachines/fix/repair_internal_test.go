@@ -278,7 +278,8 @@ func TestReasonOfWhatNoRunShows(t *testing.T) {
 	loop, unknown := lint.Loop{Poll: stateOf(m, "Look"), Flow: &m.Flow}, lint.Loop{Choices: []*asl.State{stateOf(m, "Done?")}, Flow: &m.Flow}
 	unbounded, word := at(lint.UnboundedLoop, "Done?", diag.Warning), at(typecheck.EnumValue, "Done?", diag.Danger)
 	late, broken := run(trial.Never, "Look", "FAILED", "Late"), run(trial.Status, "Look", "FAILED", "States.Runtime")
-	const unseen = "no trial run shows that the smallest edit mends anything"
+	const same = "no trial run of fix ends otherwise with the smallest edit"
+	const unseen = same + ", so nothing shows that it is right: make it by hand, and test it by jobpoller run --mocks"
 	for name, c := range map[string]struct {
 		of     lint.Finding
 		loops  []lint.Loop
@@ -298,7 +299,7 @@ func TestReasonOfWhatNoRunShows(t *testing.T) {
 		"they break in two ways":            {word, nil, []trial.Run{broken, run(trial.Status, "Look", "FAILED", "States.QueryEvaluationError")}, nil, unseen},
 		"one does not break":                {word, nil, []trial.Run{run(trial.Status, "Look", "SUCCEEDED", "")}, nil, unseen},
 		"no run":                            {word, nil, nil, nil, unseen},
-		"no run, beside another finding":    {word, nil, nil, []lint.Finding{at(typecheck.AbsentMember, "Look", diag.Danger)}, unseen + ": mend absent-member@Look first"},
+		"no run, beside another finding":    {word, nil, nil, []lint.Finding{at(typecheck.AbsentMember, "Look", diag.Danger)}, same + ": mend absent-member@Look first"},
 		"no run, beside a weak finding":     {word, nil, nil, []lint.Finding{at(typecheck.AbsentMember, "Look", diag.Warning)}, unseen},
 		"no run, beside more of the same":   {word, nil, nil, []lint.Finding{at(typecheck.EnumValue, "Look", diag.Danger)}, unseen},
 		"no run, beside one of the machine": {word, nil, nil, []lint.Finding{at(typecheck.AbsentMember, "", diag.Danger)}, unseen},

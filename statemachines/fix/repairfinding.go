@@ -38,6 +38,41 @@ func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
 // errStillFound is of an edit that does not mend.
 var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
 
+// nameEdit says in a reason that is about the smallest edit which edit that is.
+func nameEdit(reason string, edits []edit.Edit) string {
+	if len(edits) == 0 || !strings.Contains(reason, "the smallest edit") {
+		return reason
+	}
+	e, more := edits[0], ""
+	if len(edits) > 1 {
+		more = fmt.Sprintf(" and %d more", len(edits)-1)
+	}
+	value := clip(string(e.Value))
+	var what string
+	switch e.Op {
+	case edit.Replace:
+		what = fmt.Sprintf("%s in the place of %s", value, e.At)
+	case edit.Rename:
+		what = fmt.Sprintf("the name %q for %s", e.Name, e.At)
+	case edit.Remove:
+		what = "without " + e.At
+	case edit.Before, edit.Behind:
+		what = fmt.Sprintf("%s %s %s", value, map[edit.Op]string{edit.Before: "in front of", edit.Behind: "behind"}[e.Op], e.At)
+	case edit.Append:
+		what = fmt.Sprintf("%s at the end of %s", value, e.At)
+	}
+	return fmt.Sprintf("%s (the edit: %s%s)", reason, what, more)
+}
+
+// clip shortens a text for a line.
+func clip(text string) string {
+	const most = 100
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return text
+}
+
 // editError is of an edit that cannot be made, or whose text cannot be read or run.
 type editError struct {
 	what string

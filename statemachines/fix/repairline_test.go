@@ -57,16 +57,17 @@ func TestReasonOfARejectedEdit(t *testing.T) {
 	for _, pattern := range []string{"*ED", "*E*", "S*"} {
 		r := repairOf(t, judge("Pause", `"Error": "E"`, failed, cancelled, "StringMatches "+pattern+" Bad", "StringEquals SUCCEEDED Good"), lint.StatusMisread, 0)
 		require.Equal(t, fix.Refused, r.Class, pattern)
-		require.Equal(t, "mend unreachable-rule@Done? first: the status may be taken as it should then", r.Reason, pattern)
+		require.Equal(t, "repair unreachable-rule@Done? first: that may mend this, too", r.Reason, pattern)
 	}
 }
 
-// Rules compare the status, but none of them is one to copy.
-func TestReasonOfPatternsThatLeadBack(t *testing.T) {
+// A status that a pattern does not take goes where the statuses go that it takes.
+func TestRuleBesideAPatternThatLeadsBack(t *testing.T) {
 	t.Parallel()
 	r := repairOf(t, judge("Bad", `"Error": "E"`, "StringEquals SUCCEEDED Good", "StringMatches *ING Pause"), lint.StatusUnhandled, 0)
-	require.Equal(t, fix.Refused, r.Class)
-	require.Contains(t, r.Reason, "fix finds no rule to copy, one that names a status and leads back to the poll: add a rule by hand")
+	require.Equal(t, fix.Sure, r.Class, r.Reason)
+	require.Contains(t, r.About, "status QUEUED: fails E -> polls on")
+	require.Contains(t, string(r.After), `"StringEquals": "QUEUED", "Next": "Pause"`)
 }
 
 // A Fail that reads two members which may be absent still breaks by the other one, and nothing goes on behind it.

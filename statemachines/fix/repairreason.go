@@ -31,7 +31,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return smallest.Error()
 	}
 	if aboutStatus {
-		return r.reasonStatus(ctx, c, f)
+		return r.reasonStatus(ctx, c, f, smallest)
 	}
 	switch f.Rule {
 	case lint.UnretriedTask:
@@ -43,6 +43,10 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		}
 		if advice := f.Advice(); strings.HasPrefix(advice, "no error is safe to retry: ") {
 			return advice
+		}
+		if names := lint.HTTPErrors(c.stateAt(f)); names != nil {
+			return fmt.Sprintf("only you know which answers of the API pass by themselves: if a request may be made again, add a Retry of %s",
+				strings.Join(names, ", "))
 		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"
 	case lint.HotLoop:
@@ -60,6 +64,10 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return "only you know how late the end may be seen: wait longer between polls, or bound the loop earlier"
 	case typecheck.AbsentMember:
 		return c.reasonAbsent(f)
+	case typecheck.UnknownMember:
+		if parse := c.reasonText(f); parse != "" {
+			return parse
+		}
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
 	case lint.EarlyBound, lint.LoopingDefault, lint.IdleRetrier, lint.LargeAnswer:
@@ -86,10 +94,11 @@ var onlyYouKnow = map[string]string{
 	typecheck.UnsetVariable:    "only you know which value the variable has on that way",
 }
 
-// reasonStatus says why a finding about a status is not repaired.
-func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding) string {
+// reasonStatus says why a finding about a status is not repaired. smallest is why the smallest edit is not made; nil
+// if there is none.
+func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding, smallest error) string {
 	if other := c.otherFinding(f); other != "" {
-		return "mend " + other + " first: the status may be taken as it should then"
+		return "repair " + other + " first: that may mend this, too"
 	}
 	l := c.loopOf(c.stateAt(f))
 	var row *lint.Row
@@ -102,43 +111,75 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding)
 			c.stateAt(f).Name)
 	case row == nil:
 	case l.Together && c.failureBehind(f, row) != "":
-		return fmt.Sprintf("fix does not change the order of rules: if the rule of %q for %q takes jobs with %s, put it first",
-			c.stateAt(f).Name, c.failureBehind(f, row),
-			strings.Join(row.Values, ", "))
+		return fmt.Sprintf("fix does not change the order of rules: if the rule of %q that leads to %q is for jobs with %s, put it in front of the others",
+			c.stateAt(f).Name, c.failureBehind(f, row), strings.Join(row.Values, ", "))
 	case l.Together:
-		return fmt.Sprintf("the loop looks at several jobs together, and a rule for one status would lead the other jobs, too: by hand, %s", byHand(row, f))
+		return fmt.Sprintf("the loop looks at several jobs at once, and a rule that fix adds would lead all of them by the status of one: %s", byHand(row, f, c.stateAt(f).Name))
 	case row.Meaning == lint.MeansUnclear && row.By == lint.ByName:
-		return fmt.Sprintf("only you know whether %s is a success or a failure: pass --status %s=failure, or lead it out of the loop in %q",
-			row.Values[0], row.Values[0], c.stateAt(f).Name)
+		return fmt.Sprintf("only you know what %s says of the job: pass --status %[1]s=failure, or =success or =running, or lead it out of the loop in %[2]q",
+			row.Values[0], c.stateAt(f).Name)
 	case f.Rule == lint.StatusUnclear:
-		return fmt.Sprintf("fix knows no rule that reads a success or a failure out of %s: put one that looks at it, if it is there, in front of the rule for %s%s",
+		return fmt.Sprintf("fix does not know which values of %s mean that the job has failed: put a rule that looks at it in front of the rule for %s%s",
 			row.Member, row.Values[0], r.orReplace(ctx, c, l))
 	case row.Raises:
-		return fmt.Sprintf("an expression of %q raises an error for %s: mend it by hand", row.FailsAt, strings.Join(row.Values, ", "))
+		return fmt.Sprintf("an expression of %q raises an error with the status %s: correct the expression", row.FailsAt, strings.Join(row.Values, ", "))
 	case row.FailsAt != "" && !row.Lacks:
-		return fmt.Sprintf("only you know which value the field of %q has for %s: give it one by hand", row.FailsAt, strings.Join(row.Values, ", "))
+		return fmt.Sprintf("%q needs a value that an answer with the status %s does not have, and only you know which one to take then", row.FailsAt, strings.Join(row.Values, ", "))
 	}
 	if s := c.stateAt(f); row != nil && len(row.Values) > 0 {
 		if next := c.ruleBehind(l, s, row); next != "" {
-			return fmt.Sprintf("the rule of %q for %q names %s, and another rule takes it first: only you know what the other rule is for. "+
-				"Let the other rule take less, or put it behind", s.Name, next, row.Values[0])
+			return fmt.Sprintf("the rule of %q that leads to %q names %s, but another rule takes it first: only you know what that is for. "+
+				"Put the rule that names %[3]s in front of it, or let it take less", s.Name, next, row.Values[0])
 		}
 	}
-	return fmt.Sprintf("fix finds no rule to copy, one that names a status and leads %s: add a rule by hand", leadsAs(row)) + r.orReplace(ctx, c, l)
+	why := "no rule of the loop shows fix how to compare the status"
+	switch {
+	case row != nil && row.Meaning == lint.MeansUnclear && row.Member != "":
+		return fmt.Sprintf("%s alone does not say how the job ended: add a rule to %q that looks at %s, too, where the loop polls on%s",
+			row.Values[0], c.stateAt(f).Name, javasdk.MemberPath(row.Member), r.orReplace(ctx, c, l))
+	case smallest != nil:
+		why = "no edit that fix knows mends it"
+	case row != nil && row.Meaning != lint.MeansFailure && row.Meaning != lint.MeansSuccess && !isGoing(row.Meaning):
+		why = fmt.Sprintf("only you know what %s says of the job", strings.Join(row.Values, ", "))
+	}
+	return why + ": " + ruleByHand(row, c.stateAt(f).Name) + r.orReplace(ctx, c, l)
 }
 
-// byHand says what to do for a status of one of several jobs.
-func byHand(row *lint.Row, f lint.Finding) string {
+// ruleByHand says which rule to add for the values of a row, which may be nil.
+func ruleByHand(row *lint.Row, state string) string {
+	if row == nil || len(row.Values) == 0 {
+		return fmt.Sprintf("add a rule to %q that leads out of the loop", state)
+	}
+	return fmt.Sprintf("add a rule to %q that leads %s %s", state, strings.Join(row.Values, ", "), leadsAs(row))
+}
+
+// reasonText says how to read a member of what Step Functions gives as a text of JSON; empty if a finding is about
+// something else.
+func (c *checked) reasonText(f lint.Finding) string {
+	if !strings.Contains(f.Message, " is a string, which has no member ") {
+		return ""
+	}
+	const parse = "a text has no members: parse it first, by States.StringToJson in JSONPath or $parse in JSONata"
+	for s := range c.machine.All {
+		if s.Task != nil && strings.HasSuffix(s.Task.Resource, ":states:startExecution.sync") {
+			return fmt.Sprintf("%s. If it is the Output of %q, end its Resource in .sync:2, which gives an object", parse, s.Name)
+		}
+	}
+	return parse
+}
+
+// byHand says what to do in a Choice for a status of one of several jobs.
+func byHand(row *lint.Row, f lint.Finding, state string) string {
 	names := strings.Join(row.Values, ", ")
 	switch {
 	case f.Rule == lint.StatusUnclear:
-		return "look at " + javasdk.MemberPath(row.Member) + " of each job with " + names
+		return fmt.Sprintf("let %q look at %s of each job with %s", state, javasdk.MemberPath(row.Member), names)
 	case isGoing(row.Meaning):
-		return "take " + names + " for a job that runs"
+		return fmt.Sprintf("let %q poll on while a job has %s", state, names)
 	case row.Meaning == lint.MeansSuccess:
-		return "take " + names + " for a job that has succeeded"
+		return fmt.Sprintf("let %q count jobs with %s as succeeded", state, names)
 	default:
-		return "take " + names + " for a job that has failed"
+		return fmt.Sprintf("let %q lead to a state that fails if a job has %s, by a rule in front of those that succeed or poll on", state, names)
 	}
 }
 
@@ -230,9 +271,9 @@ func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 	}) {
 		return fmt.Errorf("with each answer the machine %s before the edit can show: %s", describeEnd(answered[0].Before), cmp.Or(first, "mend that first"))
 	}
-	const unseen = "no trial run shows that the smallest edit mends anything"
+	const unseen = "no trial run of fix ends otherwise with the smallest edit, so nothing shows that it is right: make it by hand, and test it by jobpoller run --mocks"
 	if first != "" {
-		return errors.New(unseen + ": " + first)
+		return errors.New("no trial run of fix ends otherwise with the smallest edit: " + first)
 	}
 	return errors.New(unseen)
 }
@@ -391,7 +432,7 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 		return fmt.Sprintf("an error of %q leads to %q, which starts another job, and no bound of the polls counts that: "+
 			"retry the call, and let the Catch lead to a state that fails", l.Poll.Name, startsAgainAt(l))
 	case maxWait == 0 && smallest != nil && l.Bound.Idle != "":
-		return "a second bound does not mend the first: " + l.Bound.Idle + ": " + f.Advice()
+		return "mend the bound that the loop has: " + l.Bound.Idle + ": " + f.Advice()
 	case maxWait == 0 && errors.Is(smallest, errStillFound) && r.all.roomOf(l.Poll.Name).loops == 1:
 		return smallest.Error() + ": count the turns on each way around the loop by hand, and put a Choice on each that leaves it by the count"
 	case maxWait > 0 && lacksEvents(smallest):

@@ -102,7 +102,8 @@ func translatePath(p *jsonpath.Path, document string) (string, error) {
 	for _, s := range p.Steps() {
 		switch {
 		case s.Deep || s.Kind != jsonpath.StepName && s.Kind != jsonpath.StepIndex:
-			return "", refuse("the path %s selects more than one value, which a new loop cannot: select one of them, as by [0]", p)
+			return "", refuse("the path %s reads several items, and a compiled loop waits for one job: if yours asks for one job, read that by [0]; "+
+				"wait for several in a Map over the jobs, with a loop for each", p)
 		case s.Kind == jsonpath.StepIndex:
 			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
 		default:

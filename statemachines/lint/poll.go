@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -414,9 +415,18 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 		return adviseWrite(s, service, verb) + " " + twice
 	case len(s.Retry) > 0 && polls && service != nil:
 		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, throttleName(s, service))
+	case asl.ParseResource(s.Task.Resource).Service == "http":
+		return verb + " " + quoteAll(HTTPErrors(s))
 	default:
 		return verb + " \"States.TaskFailed\", or the service's errors"
 	}
+}
+
+// HTTPErrors are the errors of an HTTP Task that pass by themselves: of a request that may change something, those
+// of throttled ones alone.
+func HTTPErrors(s *asl.State) []string {
+	method := cmp.Or(memberLiteral(s.Arguments, "Method"), memberLiteral(s.Parameters, "Method"))
+	return asl.ParseResource(s.Task.Resource).PassingErrors(method != http.MethodGet && method != http.MethodHead)
 }
 
 // adviseWrite says which errors of a call that changes something to retry: only those by
