@@ -46,10 +46,10 @@ func FindAPI(resource string, models Models) (API, error) {
 		}
 		return a, err
 	}
-	open, by := openSDK[name], integration{}
+	open, parsed, by := openSDK[name], []string(nil), integration{}
 	if !sdk {
 		by = optimized[r.Service]
-		open = by.open[r.Action]
+		open, parsed = by.open[r.Action], by.parsed[r.Action]
 	}
 	a := API{Input: operation.Input, Output: operation.Output, service: service}
 	a.takesNothing = operation.Input == nil || len(operation.Input.Members) == 0
@@ -63,12 +63,12 @@ func FindAPI(resource string, models Models) (API, error) {
 			a.Output = status.Output
 		}
 		if r.Pattern == ".sync:2" {
-			open = append(slices.Clone(open), "Input", "Output")
+			parsed = []string{"Input", "Output"}
 		}
 	case by.renamed[r.Action] != "":
 		a.Output = by.result(r.Action, operation.Output)
 	}
-	a.spelling = newSpelling(sdk, open)
+	a.spelling = newSpelling(sdk, open, parsed)
 	return a, nil
 }
 
@@ -165,8 +165,9 @@ type integration struct {
 	// answer has them: itself, or the first of its list. A renamed action without any returns
 	// nothing.
 	results map[string]map[string]string
-	// open are members that take any JSON value, by the action.
-	open map[string][]string
+	// open are arguments that take any JSON value, by the action, and parsed are members of results that have the value
+	// of the JSON that the API answers.
+	open, parsed map[string][]string
 }
 
 // result is the shape of the result of a renamed action, out of that of its operation.
@@ -216,7 +217,7 @@ var optimized = map[string]integration{
 	},
 	"events":       {service: "events", open: map[string][]string{"putEvents": {"Detail"}}},
 	"glue":         {service: "glue"},
-	"lambda":       {service: "lambda", open: map[string][]string{"invoke": {"Payload"}}},
+	"lambda":       {service: "lambda", open: map[string][]string{"invoke": {"Payload"}}, parsed: map[string][]string{"invoke": {"Payload"}}},
 	"mediaconvert": {service: "mediaconvert"},
 	"sagemaker":    {service: "sagemaker"},
 	"sns":          {service: "sns", open: map[string][]string{"publish": {"Message"}}},

@@ -2,6 +2,7 @@ package typecheck_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,4 +126,34 @@ func TestOwnResult(t *testing.T) {
 	create := asl.ParseResource(integration + "elasticmapreduce:createCluster")
 	require.Equal(t, "ClusterId", typecheck.ResultPath(create, "JobFlowId"))
 	require.Equal(t, "RunJobFlow", typecheck.OperationName(create))
+}
+
+// What a member of a result is: the JSON that an integration of AWS's own reads, and the text that the API has for all others.
+func TestResultsHaveTheTextOfTheAPI(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		resource, arguments, member string
+		parsed                      bool
+	}{
+		{"lambda:invoke", `"FunctionName": "f"`, "Payload", true},
+		{"aws-sdk:lambda:invoke", `"FunctionName": "f"`, "Payload", false},
+		{"aws-sdk:s3:getObject", `"Bucket": "b", "Key": "k"`, "Body", false},
+		{"aws-sdk:sfn:describeExecution", `"ExecutionArn": "a"`, "Output", false},
+		{"aws-sdk:sfn:startSyncExecution", `"StateMachineArn": "m"`, "Output", false},
+		{"states:startExecution.sync", `"StateMachineArn": "m"`, "Output", false},
+		{"states:startExecution.sync", `"StateMachineArn": "m"`, "Input", false},
+		{"states:startExecution.sync:2", `"StateMachineArn": "m"`, "Output", true},
+	} {
+		m := parse(t, `"A": {"Type": "Task", "Resource": "`+integration+test.resource+`", "ResultPath": "$.r", "Parameters": {`+test.arguments+`}, "Next": "B"},
+			"B": {"Type": "Pass", "InputPath": "$.r.`+test.member+`.status", "End": true}`)
+		c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		told := slices.ContainsFunc(c.Findings(), func(f typecheck.Finding) bool {
+			return f.Rule == typecheck.UnknownMember && f.Message == `$.r.`+test.member+` is a string, which has no member "status"`
+		})
+		require.Equal(t, test.parsed, !told, "%s: %v", test.resource, c.Findings())
+		a := api(t, integration+test.resource)
+		require.Equal(t, test.parsed, len(a.CheckAnswer(map[string]any{test.member: map[string]any{}})) == 0, test.resource)
+		require.Empty(t, a.CheckAnswer(map[string]any{test.member: "{}"}), test.resource)
+	}
 }

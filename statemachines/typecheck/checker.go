@@ -323,7 +323,7 @@ func (c *Checker) loadAPI(resource string) error {
 		return err
 	}
 	if api.spelling != nil {
-		key := fmt.Sprint(api.spelling.sdk, api.spelling.open)
+		key := fmt.Sprint(api.spelling.sdk, api.spelling.open, api.spelling.parsed)
 		if c.spellings[key] == nil {
 			c.spellings[key] = api.spelling
 		}

@@ -38,6 +38,43 @@ func (d *Demands) Variable(name string) *Demand { return d.variables.readMember(
 // no way leads to the state.
 func (d *Demands) Result(s *asl.State) *Demand { return d.results[s] }
 
+// Member is the demand of a member; nil if none is read of that name.
+func (d *Demand) Member(name string) *Demand { return d.readMember(name) }
+
+// Parsed is the demand of the value whose JSON the text is; nil if nobody reads it as JSON.
+func (d *Demand) Parsed() *Demand {
+	if d == nil || !d.parsed.IsRead() {
+		return nil
+	}
+	return d.parsed
+}
+
+// Words are the texts that states compare the value, or a part of it, with.
+func (d *Demand) Words() []string {
+	if d == nil {
+		return nil
+	}
+	var all []string
+	for _, leaf := range d.leaves() {
+		all = unite(unite(unite(all, leaf.words), leaf.item.Words()), leaf.parsed.Words())
+		for _, name := range leaf.memberNames() {
+			all = unite(all, leaf.members[name].Words())
+		}
+	}
+	return all
+}
+
+// Compares tells whether states compare the value with a text.
+func (d *Demand) Compares(text string) bool { return d != nil && slices.Contains(d.words, text) }
+
+// Numbers are those that states compare the value with.
+func (d *Demand) Numbers() []float64 {
+	if d == nil {
+		return nil
+	}
+	return d.numbers
+}
+
 // FindDemands finds what is read from a state on, in its flow and in those inside, as if
 // nothing were known of its input, of the variables and of what Tasks return. The error
 // is that of the models, which say what arguments may be.

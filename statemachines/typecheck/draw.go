@@ -29,6 +29,8 @@ type DrawOptions struct {
 	// and so on, and of a number its neighbours, too. Behind the last comes another value,
 	// and then the first again. By 0 none is drawn where another value fits.
 	Compared int
+	// Rank orders the texts that the definition compares a value with, the lowest first; nil leaves them in their order.
+	Rank func(word string) int
 }
 
 // Draw makes up a value, with numbers as json.Number: one that v may be and that has what
@@ -163,7 +165,7 @@ func (d *Demand) structure() *catalog.Shape {
 // argument is an object that is passed on whole as a structure of an argument.
 func (w *drawer) argument(s *catalog.Shape, d *Demand, at []string) any {
 	out := map[string]any{}
-	sp := newSpelling(true, nil)
+	sp := newSpelling(true, nil, nil)
 	for i := range s.Members {
 		if m := &s.Members[i]; m.Required {
 			name := sp.name(m)
@@ -278,6 +280,9 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	words := v.words()
 	if d != nil && w.Compared > 0 {
 		fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !words.may(word) })
+		if w.Rank != nil {
+			slices.SortStableFunc(fit, func(a, b string) int { return w.Rank(a) - w.Rank(b) })
+		}
 		if n := (w.Compared - 1) % (len(fit) + 1); n < len(fit) {
 			return fit[n]
 		}

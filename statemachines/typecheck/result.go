@@ -47,7 +47,7 @@ func (c *resultCheck) members(given map[string]any, s *catalog.Shape) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		m := c.api.spelling.member(s, name)
-		if m == nil || slices.Contains(c.api.spelling.open, name) {
+		if m == nil || slices.Contains(c.api.spelling.parsed, name) {
 			continue
 		}
 		if err := c.value(name, given[name], m.Shape); err != nil {

@@ -12,8 +12,10 @@ import (
 type spelling struct {
 	// sdk is set for an AWS SDK integration.
 	sdk bool
-	// open are members that take any JSON value, though the model has text.
+	// open are arguments that take any JSON value, though the model has text.
 	open []string
+	// parsed are members of results that are the JSON value of the model's text.
+	parsed []string
 	// names are the members of the structures that were asked for, by the names
 	// that they have in Step Functions.
 	names map[*catalog.Shape]map[string]*catalog.Member
@@ -22,9 +24,9 @@ type spelling struct {
 	values, optional map[*catalog.Shape]Value
 }
 
-func newSpelling(sdk bool, open []string) *spelling {
+func newSpelling(sdk bool, open, parsed []string) *spelling {
 	return &spelling{
-		sdk: sdk, open: open, names: map[*catalog.Shape]map[string]*catalog.Member{},
+		sdk: sdk, open: open, parsed: parsed, names: map[*catalog.Shape]map[string]*catalog.Member{},
 		values: map[*catalog.Shape]Value{}, optional: map[*catalog.Shape]Value{},
 	}
 }
@@ -63,7 +65,7 @@ func (sp *spelling) name(m *catalog.Member) string {
 // memberValue is the value of a member in a result. Services leave members out,
 // also those that their models require.
 func (sp *spelling) memberValue(name string, m *catalog.Member) Value {
-	if slices.Contains(sp.open, name) {
+	if slices.Contains(sp.parsed, name) {
 		return Value{}
 	}
 	return sp.optionalValue(m.Shape)
@@ -106,7 +108,11 @@ func (sp *spelling) value(s *catalog.Shape) Value {
 		if !sp.sdk {
 			out.kinds |= numbers
 		}
-	default: // a blob or a document may be any JSON
+	case catalog.Blob:
+		if out.kinds = every &^ missing; sp.sdk { // other integrations may read JSON in it
+			out.kinds = null | texts
+		}
+	default: // a document may be any JSON
 		out.kinds = every &^ missing
 	}
 	v := pack(out)

@@ -68,7 +68,7 @@ func (c *answerCheck) members(at string, given map[string]any, s *catalog.Shape)
 				names = append(names, c.spelling.name(&s.Members[i]))
 			}
 			c.add(at, "%s has no member %q%s", s.Name, name, nearest.DidYouMean(name, names))
-		case !slices.Contains(c.spelling.open, name):
+		case !slices.Contains(c.spelling.parsed, name):
 			c.value(at+"."+name, given[name], m.Shape)
 		}
 	}
