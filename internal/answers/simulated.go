@@ -3,9 +3,11 @@ package answers
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/commandline"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -17,6 +19,8 @@ import (
 type Simulated struct {
 	Specs []string
 	Ends  string
+	// Said is what statuses mean that the catalogue does not know, as lint.ParseSaid reads it.
+	Said map[string]lint.Meaning
 }
 
 // IsGiven tells whether jobs are to be simulated.
@@ -24,16 +28,95 @@ func (s *Simulated) IsGiven() bool { return len(s.Specs) > 0 }
 
 // Plan plans the answers of the Tasks that nothing else answers.
 func (s *Simulated) Plan(m *asl.StateMachine, answered []string) (*simulate.Plan, error) {
-	o := optionsOf(m)
+	o := s.Options(m)
 	o.Answered = answered
 	return s.planWith(m, o)
 }
 
-// optionsOf are the options of a machine: what its loops wait for.
-func optionsOf(m *asl.StateMachine) simulate.Options {
-	o := simulate.Options{Models: models.Load}
-	o.Polls, o.Running = lint.Polled(lint.Loops(m, lint.Options{}))
+// Options are those of a machine: what its loops wait for, and what they make of answers that nobody knows.
+func (s *Simulated) Options(m *asl.StateMachine) simulate.Options {
+	o, say := simulate.Options{Models: models.Load}, lint.Options{Said: s.Said}
+	loops := lint.Loops(m, say)
+	o.Polls, o.Running = lint.Polled(loops)
+	o.Told = toldBy(loops)
+	o.Means = func(state, word string) pollcore.Verdict {
+		return verdictOf(&lint.Row{Meaning: say.MeaningOf(state, word)})
+	}
 	return o
+}
+
+// toldBy is what loops make of answers whose statuses neither the catalogue nor a model knows.
+func toldBy(loops []lint.Loop) map[string]*simulate.Told {
+	all := map[string]*simulate.Told{}
+	for i := range loops {
+		l := &loops[i]
+		if l.Poll == nil || !l.ByName || l.Together {
+			continue
+		}
+		told := &simulate.Told{Status: l.Status}
+		for j := range l.Rows {
+			told.Values = append(told.Values, valuesOf(l, &l.Rows[j])...)
+		}
+		rank := func(v simulate.ToldValue) int { // what runs by its name comes before what is only polled on with
+			runs := slices.ContainsFunc(l.Rows, func(r lint.Row) bool { return r.Meaning == lint.MeansRunning && slices.Contains(r.Values, v.Name) })
+			switch {
+			case runs:
+				return 0
+			case v.Any:
+				return 2 //nolint:mnd // behind all others
+			default:
+				return 1
+			}
+		}
+		slices.SortStableFunc(told.Values, func(a, b simulate.ToldValue) int { return rank(a) - rank(b) })
+		all[l.Poll.Name] = told
+	}
+	return all
+}
+
+// valuesOf are those of a row of a loop's table. Any other value is one of a job that runs, or none.
+func valuesOf(l *lint.Loop, row *lint.Row) []simulate.ToldValue {
+	verdict := verdictOf(row)
+	switch {
+	case verdict == "":
+		return nil
+	case len(row.Values) > 0:
+	case row.Ends == lint.PollsOn:
+		return []simulate.ToldValue{{Name: lint.AnyOther, Any: true, Verdict: pollcore.Retry}}
+	default:
+		return nil
+	}
+	all := make([]simulate.ToldValue, len(row.Values))
+	for i, name := range row.Values {
+		all[i] = simulate.ToldValue{Name: name, Value: name, Verdict: verdict}
+		if literal, is := l.Literals[name]; is {
+			all[i].Value = literal
+		}
+	}
+	return all
+}
+
+// verdictOf is what the values of a row say of a job; where nobody knows what they mean, where they lead. It is empty if that does
+// not tell either.
+func verdictOf(row *lint.Row) pollcore.Verdict {
+	switch row.Meaning {
+	case lint.MeansSuccess:
+		return pollcore.Success
+	case lint.MeansFailure:
+		return pollcore.Failure
+	case lint.MeansRunning, lint.MeansEnding:
+		return pollcore.Retry
+	}
+	switch row.Ends {
+	case lint.PollsOn:
+		return pollcore.Retry
+	case lint.EndsSuccess, lint.GoesOn, lint.NextJob:
+		return pollcore.Success
+	case lint.EndsFailure:
+		return pollcore.Failure
+	default:
+		return ""
+	}
 }
 
 // PlanCalls plans the answers of the calls that a driver makes, which are the Tasks of a
@@ -124,7 +207,7 @@ func (s *Simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate
 
 // states are those of the jobs that are simulated by the name of a state.
 func (s *Simulated) states(m *asl.StateMachine) ([]string, error) {
-	o := optionsOf(m)
+	o := s.Options(m)
 	for _, text := range s.Specs {
 		if spec, err := simulate.ParseSpec(text); err == nil && spec.State != "" { // plan says what is wrong
 			o.Specs = append(o.Specs, spec)
@@ -143,7 +226,7 @@ func (s *Simulated) only(m *asl.StateMachine) *Simulated {
 	for state := range m.All {
 		states[state.Name] = true
 	}
-	own := &Simulated{Ends: s.Ends}
+	own := &Simulated{Ends: s.Ends, Said: s.Said}
 	for _, text := range s.Specs {
 		if state := specState(text); state == "" || states[state] {
 			own.Specs = append(own.Specs, text)

@@ -52,3 +52,14 @@ func UnusedSaid(said map[string]Meaning, loops []Loop) map[string]Meaning {
 	}
 	return unused
 }
+
+// MeaningOf is what a word says of the job that the Task of a state asks for: by the user, or else by its name; MeansUnknown
+// where that is not sure.
+func (o Options) MeaningOf(state, status string) Meaning {
+	for _, name := range []string{state + ":" + status, status} {
+		if said, known := o.Said[name]; known {
+			return said
+		}
+	}
+	return meaningOfName(status)
+}

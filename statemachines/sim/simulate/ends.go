@@ -360,7 +360,20 @@ func nameOf(m *pollcore.PathMatcher, r pollcore.Result, values []any) string {
 
 // underway are words of a status that people expect of a job that runs, the best
 // first.
-var underway = []string{"RUNNING", "IN_PROGRESS", "INPROGRESS", "IN PROGRESS", "PROGRESS", "ING", ""}
+var underway = []string{"RUNNING", "IN_PROGRESS", "INPROGRESS", "IN PROGRESS", "PROGRESS", active, "ING", ""}
+
+// active is a status by itself: INACTIVE is another.
+const active = "ACTIVE"
+
+// saysUnderway tells whether a status has such a word at its end. A job that makes something is active; what is to be closed
+// is so before.
+func (b *behaviour) saysUnderway(status, word string) bool {
+	if word == active {
+		verb := catalog.VerbOf(b.entry.Name)
+		return status == active && verb != nil && verb.Makes
+	}
+	return strings.HasSuffix(status, word)
+}
 
 // underway are the words of statuses while what the entry waits for has not happened.
 func (b *behaviour) underway() []string {
@@ -382,7 +395,7 @@ func (b *behaviour) running() *status {
 		for _, word := range b.underway() {
 			for i := range b.statuses {
 				s, upper := &b.statuses[i], strings.ToUpper(b.statuses[i].name)
-				if s.verdict == pollcore.Retry && isMeant(s) && strings.HasSuffix(upper, word) && (word == deleting || !unwinding().MatchString(upper)) {
+				if s.verdict == pollcore.Retry && isMeant(s) && b.saysUnderway(upper, word) && (word == deleting || !unwinding().MatchString(upper)) {
 					return s
 				}
 			}
@@ -396,9 +409,9 @@ func (b *behaviour) running() *status {
 	return nil
 }
 
-// unwinding is a status on the way to a failure.
+// unwinding is a status on the way to a failure, or to another end.
 var unwinding = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`CANCEL|STOP|ABORT|FAIL|DELET|ROLL|TERMINAT|ERROR|INTERRUPT`)
+	return regexp.MustCompile(`CANCEL|STOP|ABORT|FAIL|DELET|ROLL|TERMINAT|ERROR|INTERRUPT|PAUSING|COMPLETING|FINISHING|FINALI[SZ]ING`)
 })
 
 // stopName is the status of a job that was stopped: a failure.

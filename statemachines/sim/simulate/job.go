@@ -32,6 +32,7 @@ type job struct {
 	waits     bool     // a start ends with the job: it is a ".sync" Task
 	polledOn  []string // statuses for which the machine asks again
 	echoes    []echo
+	reading   []*task                // the Tasks that read in its answers what nobody knows
 	askers    []*task                // the Tasks of the machine that answers are for, if it is another
 	words     func(word string) bool // of the machine, where nobody knows what a Task polls
 	drawn     *Unknown               // the poll of an entry of the caller's own, as a Task that has to be told
@@ -90,7 +91,7 @@ func findJobs(m *asl.StateMachine, tasks []*task, o *Options, words func(word st
 		switch {
 		case err != nil:
 			return nil, err
-		case e == nil || taken[t]:
+		case e == nil || taken[t] || t.looks:
 		case strings.HasPrefix(t.parsed.Pattern, ".sync") && isDescribed(e, t, tasks):
 			taken[t] = true
 			j := group(e)
@@ -330,13 +331,31 @@ func (j *job) prepare(a *answers, models func(service string) (*catalog.Service,
 	}
 	j.echoes = j.findEchoes(model)
 	j.behaviour = a.behaviourOf(j.entry, model, j.polledOn, j.echoes)
-	for _, s := range j.behaviour.statuses {
-		if j.words != nil && s.verdict == pollcore.Retry && j.words(s.name) {
-			j.behaviour.polledOn = append(slices.Clip(j.behaviour.polledOn), s.name)
-		}
-	}
+	j.behaviour.polledOn = slices.Concat(j.polledOn, j.namedRunning())
 	j.prepareBegins()
 	return nil
+}
+
+// namedRunning are the statuses of a job that runs which the machine names, where nobody knows for which it asks again: those
+// that say so, if any status does. A machine may name "impaired" as a failure, and a waiter polls on with it.
+func (j *job) namedRunning() []string {
+	if j.words == nil {
+		return nil
+	}
+	var running, going []string
+	for _, s := range j.behaviour.statuses {
+		if s.verdict != pollcore.Retry {
+			continue
+		}
+		running = append(running, s.name)
+		if goingWord().MatchString(s.name) {
+			going = append(going, s.name)
+		}
+	}
+	if len(going) > 0 {
+		running = going
+	}
+	return slices.DeleteFunc(running, func(name string) bool { return !j.words(name) })
 }
 
 // simulatable tells whether there are answers for a job that runs and one that has
@@ -428,7 +447,7 @@ func SyncResult(r asl.Resource, answer any, output *catalog.Shape) any {
 
 // resultOf is what a simulated ".sync" Task returns.
 func resultOf(r asl.Resource, answer any, output *catalog.Shape) any {
-	if object, ok := answer.(map[string]any); ok && r.Service == "states" {
+	if object, ok := answer.(map[string]any); ok && r.Service == "states" && object["output"] == nil {
 		object["output"] = "{}"
 	}
 	return SyncResult(r, answer, output)

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -63,4 +64,27 @@ func tellsFailure(m *catalog.Member, status string) bool {
 // tellsEnd tells whether a member is the time at which something ended, and the status beside it says that it goes on.
 func tellsEnd(m *catalog.Member, status string) bool {
 	return goingWord().MatchString(status) && m.TellsEnd()
+}
+
+// dropZeros takes out of the answers the counts that are 0 and that a service may leave out, though the waiter reads them. Of those
+// that tell how a job ended, the catalogue says when they are there.
+func (b *behaviour) dropZeros() {
+	op := b.entry.Operation
+	for _, r := range readingsOf(b.entry) {
+		m := b.entry.Waiter.Acceptors[r.Acceptor].Matcher.Output
+		if m == nil {
+			continue
+		}
+		for _, l := range leavesOf(r, m) {
+			known := slices.ContainsFunc(op.Later(), func(path string) bool { return slices.Equal(parsePlace(path), l.path) })
+			if known || isRequired(op.Output, l.path) {
+				continue
+			}
+			for i := range b.statuses {
+				if answer := b.statuses[i].answer; l.path.get(answer) == 0.0 {
+					l.path.remove(answer)
+				}
+			}
+		}
+	}
 }

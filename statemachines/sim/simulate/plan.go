@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -38,6 +39,9 @@ type Unknown struct {
 	task   *task
 	demand *typecheck.Demand
 	bare   bool
+	within bool // a part of the answer of a simulated job
+	means  func(state, word string) pollcore.Verdict
+	job    *toldJob // whose statuses the answers tell; nil if nobody knows any
 }
 
 // namedMock is a member of a file of mocks.

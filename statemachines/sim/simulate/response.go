@@ -267,6 +267,11 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 	if err != nil {
 		return nil, nil, err
 	}
+	demands, err := demandsOf(m, tasks, o.Models)
+	if err != nil {
+		return nil, nil, err
+	}
+	findLooks(tasks, demands)
 	own := o.reading(m)
 	jobs, err := findJobs(m, tasks, &o, own.has)
 	if err != nil {
@@ -282,10 +287,12 @@ func Responses(m *asl.StateMachine, o Options, others ...*asl.StateMachine) (map
 		if err := j.prepare(bare, o.Models); err != nil {
 			return nil, nil, err
 		}
+		j.writeOutputs(demands, &o, true)
 		least := j.behaviour
 		if err := j.prepare(a, o.Models); err != nil {
 			return nil, nil, err
 		}
+		j.writeOutputs(demands, &o, false)
 		if j.simulatable() {
 			j.respond(a, least, all)
 		}

@@ -46,10 +46,20 @@ func (s *status) agree(e *catalog.Entry, isPolled func(at place) bool, keeps fun
 }
 
 // isUntrue tells whether a member of the answer is the code of a reason: a job that runs or succeeds has
-// no code of a failure.
+// no code of a failure, and one that somebody has stopped has not failed by itself.
 func (s *status) isUntrue(op *catalog.Operation, path string) bool {
 	shape := shapeAt(op.Output, parsePlace(path))
-	return s.verdict != pollcore.Failure && op.Presence[path] == catalog.WithSome && shape != nil && len(shape.Enum) > 0
+	if shape == nil || len(shape.Enum) == 0 {
+		return false
+	}
+	switch op.Presence[path] {
+	case catalog.WithSome:
+		return s.verdict != pollcore.Failure
+	case catalog.AfterFailure:
+		return unwinding().MatchString(strings.ToUpper(s.name)) && !failedWord().MatchString(s.name)
+	default:
+		return false
+	}
 }
 
 // settle lets the other statuses of an answer fit the one that is polled: the parts of a job that has

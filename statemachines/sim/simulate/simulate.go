@@ -31,6 +31,10 @@ type Options struct {
 	// its waiter reads that as the call returns it.
 	Polls   map[string]*catalog.Entry
 	Running map[string][]string
+	// Told is what loops make of the answers of Tasks which nobody knows, by the state, and Means says what a word is
+	// about the job that the Task of a state asks for: nothing, where that is not sure.
+	Told  map[string]*Told
+	Means func(state, word string) pollcore.Verdict
 	// Times lets answers have the times at which their job started and ended. Two
 	// machines that poll one job at different times do not get the same answers then.
 	Times bool
@@ -60,7 +64,8 @@ type Cast struct {
 	machine *asl.StateMachine
 	tasks   []*task
 	jobs    []*job
-	full    *answers // with what the machine names
+	full    *answers           // with what the machine names
+	demands *typecheck.Demands // nil if nothing is unknown
 }
 
 // Prepare finds the jobs of a machine. The Specs and Ends of the options do not count.
@@ -84,6 +89,11 @@ func prepare(m *asl.StateMachine, o Options) (*Cast, error) {
 	tasks = slices.DeleteFunc(tasks, func(t *task) bool {
 		return slices.Contains(o.Answered, t.name()) || slices.Contains(o.Answered, t.resource)
 	})
+	demands, err := demandsOf(m, tasks, o.Models)
+	if err != nil {
+		return nil, err
+	}
+	findLooks(tasks, demands)
 	own := o.reading(m)
 	jobs, err := findJobs(m, tasks, &o, own.has)
 	if err != nil {
@@ -96,13 +106,18 @@ func prepare(m *asl.StateMachine, o Options) (*Cast, error) {
 	if o.Reader != nil {
 		reads = o.reading(o.Reader)
 	}
-	c := &Cast{o, m, tasks, jobs, newAnswers(reads)}
+	c := &Cast{o, m, tasks, jobs, newAnswers(reads), demands}
 	c.full.times = o.Times
 	p := &planner{options: o, full: c.full}
 	for _, j := range jobs {
-		if err := j.prepare(p.answersOf(j.specTasks()...), o.Models); err != nil {
+		a := p.answersOf(j.specTasks()...)
+		if err := j.prepare(a, o.Models); err != nil {
 			return nil, err
 		}
+		if a.bare {
+			j.behaviour.dropZeros()
+		}
+		j.reading = j.writeOutputs(demands, &o, a.bare)
 		if j.identity.asked != nil && j.identity.stopped == nil {
 			j.stops = nil // the call does not say which job it stops
 		}
@@ -111,7 +126,8 @@ func prepare(m *asl.StateMachine, o Options) (*Cast, error) {
 }
 
 func (c *Cast) plan(o Options) (*Plan, error) {
-	p := &planner{options: o, jobs: c.jobs, full: c.full, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	p := &planner{options: o, jobs: c.jobs, full: c.full, demands: c.demands, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	p.findTold(c.tasks)
 	if err := p.checkSpecs(c.jobs); err != nil {
 		return nil, err
 	}
@@ -119,15 +135,11 @@ func (c *Cast) plan(o Options) (*Plan, error) {
 		p.job(j)
 	}
 	p.noteUntimed()
-	if err := errors.Join(p.problems...); err != nil {
-		return nil, err
-	}
-	var err error
-	if p.demands, err = demandsOf(c.machine, c.tasks, o.Models); err != nil {
-		return nil, err
-	}
 	for _, t := range c.tasks {
 		p.task(t)
+	}
+	if err := errors.Join(p.problems...); err != nil {
+		return nil, err
 	}
 	return p.plan, nil
 }
@@ -143,6 +155,7 @@ type planner struct {
 	jobs     []*job
 	full     *answers           // with what the machine names
 	demands  *typecheck.Demands // nil if nothing is unknown
+	told     []*toldJob
 	plan     *Plan
 	mocks    map[*task]namedMock // of jobs, by the Task that they stand at
 	silent   map[*task]bool      // Tasks that a job answers from elsewhere
@@ -157,6 +170,9 @@ func (p *planner) checkSpecs(jobs []*job) error {
 			names = append(names, t.name())
 		}
 	}
+	for _, j := range p.told {
+		names = append(names, j.task.name())
+	}
 	var problems []error
 	seen := map[string]bool{}
 	for _, s := range p.options.Specs {
@@ -166,7 +182,7 @@ func (p *planner) checkSpecs(jobs []*job) error {
 		case seen[s.State]:
 			problems = append(problems, fmt.Errorf("two specs are for %q: remove one", s.State))
 		case s.State != "" && !slices.Contains(names, s.State):
-			there := "the machine has no job that the catalogue knows"
+			there := "the machine has no job that can be simulated"
 			if len(names) > 0 {
 				there = "the jobs are " + strings.Join(names, ", ")
 			}
@@ -231,6 +247,11 @@ func (p *planner) job(j *job) {
 	}
 	p.plan.Jobs = append(p.plan.Jobs, j.title())
 	body := p.bodyOf(j, specs, ends)
+	for _, t := range j.reading {
+		u := p.unknown(t, "the output of the state machine")
+		u.within = true
+		p.plan.Unknown = append(p.plan.Unknown, u)
+	}
 	p.mocks[j.holder()] = namedMock{name: j.holder().name(), body: object{{"job", body}}}
 	if j.sync == nil {
 		for _, t := range slices.Concat(j.starts, tasksOfBegins(j.begins), j.describes, j.stops) {
@@ -265,6 +286,11 @@ func (p *planner) suggestFor(spec Spec) string {
 			for _, t := range j.specTasks() {
 				specs = append(specs, fmt.Sprintf("%s=%s:%s", t.name(), spec.Spread.String(), spec.Ends))
 			}
+		}
+	}
+	for _, j := range p.told {
+		if j.endOf(spec.Ends) != nil {
+			specs = append(specs, fmt.Sprintf("%s=%s:%s", j.task.name(), spec.Spread.String(), spec.Ends))
 		}
 	}
 	if len(specs) == 0 {
@@ -389,6 +415,13 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 	return append(body, j.stopMembers(answers)...)
 }
 
+// unknown is a Task that has to be told what it returns, with what is drawn until then.
+func (p *planner) unknown(t *task, what string) Unknown {
+	u := t.untold(what)
+	u.demand, u.bare, u.means = p.demands.Result(t.state), p.answersOf(t).bare, p.options.Means
+	return u
+}
+
 // task plans the answer of a Task, unless a job answers it from elsewhere.
 func (p *planner) task(t *task) {
 	if m, ok := p.mocks[t]; ok {
@@ -399,8 +432,8 @@ func (p *planner) task(t *task) {
 		return
 	}
 	if what := t.unknown(); what != "" {
-		u := t.untold(what)
-		u.demand, u.bare = p.demands.Result(t.state), p.answersOf(t).bare
+		u := p.unknown(t, what)
+		p.simulateTold(&u)
 		p.plan.Unknown = append(p.plan.Unknown, u)
 		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", u.Answer(0, 0)}, {"todo", what}}, true})
 		return

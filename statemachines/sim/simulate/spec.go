@@ -21,7 +21,7 @@ type Spec struct {
 	// empty for none.
 	Throttle string
 	// Bare leaves all out of the answers that the model does not require, that the service does not
-	// always send, and that nobody judges the job by.
+	// always send, and that nobody judges the job by; and counts that are 0.
 	Bare bool
 }
 

@@ -35,7 +35,7 @@ func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
 }
 
 // StatesOf returns the names of the Tasks that start, describe and stop the jobs that
-// the Specs name a Task of.
+// the Specs name a Task of, and of those that ask for a job of Told.
 func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 	tasks, err := tasksOf(m, o.Models)
 	if err != nil {
@@ -45,11 +45,17 @@ func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	isNamed := func(t *task) bool {
+		return slices.ContainsFunc(o.Specs, func(s Spec) bool { return s.State == t.name() })
+	}
 	var names []string
+	for _, t := range tasks {
+		if o.Told[t.name()] != nil && isNamed(t) {
+			names = append(names, t.name())
+		}
+	}
 	for _, j := range jobs {
-		if !slices.ContainsFunc(j.specTasks(), func(t *task) bool {
-			return slices.ContainsFunc(o.Specs, func(s Spec) bool { return s.State == t.name() })
-		}) {
+		if !slices.ContainsFunc(j.specTasks(), isNamed) {
 			continue
 		}
 		for _, t := range slices.Concat(j.starts, j.describes, j.stops, []*task{j.sync}) {

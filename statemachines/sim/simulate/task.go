@@ -18,6 +18,7 @@ type task struct {
 	output    *catalog.Shape     // of the result of a call that does not wait; nil if it is not known
 	reader    bool               // it reads the items of a Map
 	loops     bool               // it polls: in a loop, or in a state that is, or by its Retry
+	looks     bool               // it polls by the output of another state machine, which it runs with ".sync"
 }
 
 // name is that of the state.
@@ -141,24 +142,35 @@ func (t *task) unknown() string {
 	}
 }
 
-// runsMachine tells whether the answer of a call has the output of another state machine, as JSON.
+// runsMachine tells whether the answer of a call has the output of another state machine, and nobody knows it.
 func (t *task) runsMachine() bool {
-	return t.operation != nil && t.operation.Service.Key == "stepfunctions" && t.operation.Name == "StartSyncExecution" && t.parsed.Pattern == ""
+	return t.looks || t.operation != nil && t.operation.Service.Key == "stepfunctions" && t.operation.Name == "StartSyncExecution" && t.parsed.Pattern == ""
+}
+
+// statusCode is the member of an answer that has the code of a response.
+const statusCode = "StatusCode"
+
+// sendsRequest tells whether a call sends an HTTP request, whose answer has the code of the response.
+func (t *task) sendsRequest() bool {
+	calls := []string{"http:invoke", "apigateway:invoke", "eks:call", "eks:runJob"}
+	return t.parsed.Pattern == "" && slices.Contains(calls, t.parsed.Service+":"+t.parsed.Action)
 }
 
 // skeleton is what an answer that nobody knows may look like.
 func (t *task) skeleton() any {
-	service, _ := t.parsed.SDK()
+	_, isSDK := t.parsed.SDK()
 	switch {
 	case t.reader:
 		return []any{}
 	case t.runsMachine():
-		answer := typecheck.Sample{}.Complete(map[string]any{"status": "SUCCEEDED", "output": "{}"}, t.operation.Output)
-		return spellAnswer(answer, t.operation.Output)
-	case t.parsed.Pattern == "" && !t.parsed.Direct && (t.parsed.Service == "lambda" || service == "lambda"):
-		return map[string]any{"StatusCode": 200, "Payload": map[string]any{}}
-	case slices.Contains([]string{"http:invoke", "apigateway:invoke", "eks:call", "eks:runJob"}, t.parsed.Service+":"+t.parsed.Action) && t.parsed.Pattern == "":
-		return map[string]any{"StatusCode": 200, "ResponseBody": map[string]any{}}
+		answer := typecheck.Sample{}.Complete(map[string]any{"status": "SUCCEEDED", "output": "{}"}, t.output)
+		return SyncResult(t.parsed, answer, t.output)
+	case isSDK: // invokes a function: only the integration that AWS made for that parses the Payload
+		return map[string]any{statusCode: 200, "Payload": "{}"}
+	case t.parsed.Pattern == "" && !t.parsed.Direct && t.parsed.Service == "lambda":
+		return map[string]any{statusCode: 200, "Payload": map[string]any{}}
+	case t.sendsRequest():
+		return map[string]any{statusCode: 200, "ResponseBody": map[string]any{}}
 	case t.parsed.Service == "bedrock" && t.parsed.Action == "invokeModel" && t.parsed.Pattern == "":
 		return map[string]any{"Body": map[string]any{}, "ContentType": "application/json"}
 	default:
