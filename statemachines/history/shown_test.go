@@ -26,7 +26,7 @@ func TestWhatFailedIsShown(t *testing.T) {
 		m, r := c.run(t)
 		e := history.FromRun(m, r)
 
-		html, err := report.HTML(e)
+		html, err := report.HTML(e, report.Options{})
 		require.NoError(t, err)
 		visits := e.FindVisits()
 		mermaid := graph.New(m, graph.Options{Visits: visits.CountVisits(), Edges: e.Edges, Endings: visits.FindEndings()}).Mermaid()

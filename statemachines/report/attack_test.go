@@ -69,7 +69,7 @@ func TestPageIsBounded(t *testing.T) {
 		states, size int
 	}{{"many states", 60, 20}, {"large texts", 1, asl.MaxPayloadBytes}} {
 		e := long(t, c.states, c.size)
-		page, err := report.HTML(e)
+		page, err := report.HTML(e, report.Options{})
 		require.NoError(t, err)
 		require.Less(t, len(page), mostPage, c.name)
 		require.Equal(t, len(e.Events), strings.Count(string(page), "<tr id=e"), c.name)
@@ -104,7 +104,7 @@ func TestPageOfRetriesIsBounded(t *testing.T) {
 		add("TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"q"}`})
 		add("TaskFailed", history.Event{Error: fmt.Sprintf("Athena.%0249d", len(e.Events)), Cause: strings.Repeat("slow down ", 1000)})
 	}
-	page, err := report.HTML(e)
+	page, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"failed": len(e.Events) / 2}, countMarks(string(page)))
 	require.Less(t, len(page), mostPage)
@@ -190,7 +190,7 @@ func TestPageOfEveryKindIsBounded(t *testing.T) {
 		}
 		add(0, "ExecutionStarted", history.Event{Index: -1})
 		kind.events(add)
-		page, err := report.HTML(e)
+		page, err := report.HTML(e, report.Options{})
 		require.NoError(t, err)
 		require.Less(t, len(page), mostPage, name)
 		require.Equal(t, len(e.Events), strings.Count(string(page), "<tr id=e"), name)
@@ -239,7 +239,7 @@ func TestPageQuotesWhatIsHostile(t *testing.T) {
 	if err == nil {
 		e.Machine = m
 	}
-	page, err := report.HTML(e)
+	page, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(page), "<script"), "our own")
 	require.Equal(t, 1, strings.Count(string(page), "</script"))
@@ -277,7 +277,7 @@ func TestTimesThatGoBack(t *testing.T) {
 	add("02:10", "ExecutionSucceeded", `{}`)
 	e, err := history.Read([]byte(`{"events": [` + strings.Join(events, ",") + `]}`))
 	require.NoError(t, err)
-	page, err := report.HTML(e)
+	page, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"retry": 3}, countMarks(string(page)))
 	require.Contains(t, string(page), "poll 3, -50m (00:10:00): RUNNING")
@@ -325,7 +325,7 @@ func TestPageOfManyIterations(t *testing.T) {
 	add(last, "MapStateExited", history.Event{Name: "Each"})
 	e.Stop = at
 	require.Len(t, e.FindJobs(e.FindVisits()), items)
-	page, err := report.HTML(e)
+	page, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"retry": 3 * items}, countMarks(string(page)))
 	require.Less(t, len(page), mostPage)
@@ -388,7 +388,7 @@ func TestRecordedHistories(t *testing.T) {
 			require.False(t, e.HasEnded() && v.Open, name)
 			require.NotEmpty(t, v.State, name)
 		}
-		_, err = report.HTML(e)
+		_, err = report.HTML(e, report.Options{})
 		require.NoError(t, err, name)
 		require.NotEmpty(t, report.Text(e, report.TextOptions{Columns: 40}))
 	}
@@ -418,7 +418,7 @@ func TestLongTextsAreCut(t *testing.T) {
 		add("TaskStateExited", history.Event{Name: long, Output: long, Assigned: map[string]string{long: long}})
 		add(long, history.Event{Name: long, Location: long})
 	}
-	page, err := report.HTML(e)
+	page, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Less(t, len(page), 200<<10)
 	text := report.Text(e, report.TextOptions{})
@@ -464,7 +464,7 @@ func TestNestedDataIsComparedInLittleMemory(t *testing.T) { //nolint:paralleltes
 		for range 3 { // a collection on the way empties pools, which are filled anew
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			page, err := report.HTML(e)
+			page, err := report.HTML(e, report.Options{})
 			runtime.ReadMemStats(&after)
 			require.NoError(t, err)
 			require.Contains(t, string(page), "Changed", name)

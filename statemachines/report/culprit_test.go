@@ -68,7 +68,7 @@ func TestHeadNamesTheInnermostFailure(t *testing.T) {
 			e, err := history.Read(sim.AppendHistory(nil, r.Events, sim.EventFormat{}))
 			require.NoError(t, err)
 			require.Contains(t, report.Text(e, report.TextOptions{Columns: 200}), "\n  at            "+c.want+"\n")
-			html, err := report.HTML(e)
+			html, err := report.HTML(e, report.Options{})
 			require.NoError(t, err)
 			id, err := strconv.Atoi(string(eventOfEnd.FindSubmatch(html)[1]))
 			require.NoError(t, err)

@@ -30,7 +30,7 @@ func TestReportOfASeldomLook(t *testing.T) {
 	text := report.Text(history.FromRun(m, r), report.TextOptions{Columns: 200})
 	require.Equal(t, "  note          "+note, lineWith(t, text, "note"))
 	require.NotContains(t, text, "athena:startQueryExecution.sync once")
-	page, err := report.HTML(history.FromRun(m, r))
+	page, err := report.HTML(history.FromRun(m, r), report.Options{})
 	require.NoError(t, err)
 	require.Contains(t, string(page), note)
 }

@@ -23,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	page, err := report.HTML(history.FromRun(m, r))
+	page, err := report.HTML(history.FromRun(m, r), report.Options{})
 	fmt.Println(strings.HasPrefix(string(page), "<!DOCTYPE html>"), err)
 	// Output: true <nil>
 }

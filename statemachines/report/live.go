@@ -51,7 +51,7 @@ var partNames = []string{"outcome", "figures", "data", "timeline", "jobs", "loop
 // Parts returns the parts of the page about an execution that runs. Those without
 // content are empty.
 func Parts(e *history.Execution, l Live) ([]Part, error) {
-	v := newView(e, &l)
+	v := newView(e, &l, Options{})
 	var all []Part
 	render := func(id, name string, last int64, data any) error {
 		var b bytes.Buffer

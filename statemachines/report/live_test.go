@@ -43,7 +43,7 @@ func TestParts(t *testing.T) {
 		requireHas(t, all, fact)
 	}
 
-	text, err := report.HTML(e)
+	text, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Zero(t, strings.Count(string(text), "planned"), "a page that stands still has none")
 }

@@ -77,7 +77,7 @@ func TestOddHistories(t *testing.T) {
 			require.ErrorIs(t, err, history.ErrNoHistory, body)
 			continue
 		}
-		page, err := report.HTML(e)
+		page, err := report.HTML(e, report.Options{})
 		require.NoError(t, err)
 		require.Equal(t, len(e.Events), strings.Count(string(page), "<tr id=e"), body)
 		require.Equal(t, 1, strings.Count(string(page), "<script"), body)

@@ -104,23 +104,34 @@ type stateView struct {
 // mostRibbons is how many ribbons stand open in a page.
 const mostRibbons = 6
 
+// Options say how an execution is read.
+type Options struct {
+	// Said are the meanings that the user gives to statuses which the catalogue does not know, as lint.Options has them.
+	Said map[string]lint.Meaning
+}
+
+// loops are the poll loops of the machine, if that is known.
+func (o *Options) loops(e *history.Execution) []lint.Loop {
+	if e.Machine == nil {
+		return nil
+	}
+	return lint.Loops(e.Machine, lint.Options{Express: e.Express, Said: o.Said})
+}
+
 // HTML returns the page about an execution.
-func HTML(e *history.Execution) ([]byte, error) {
+func HTML(e *history.Execution, o Options) ([]byte, error) {
 	var b bytes.Buffer
-	if err := page().Execute(&b, newView(e, nil)); err != nil {
+	if err := page().Execute(&b, newView(e, nil, o)); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
 // newView makes what the page shows; live is nil for a page that stands still.
-func newView(e *history.Execution, live *Live) *view {
+func newView(e *history.Execution, live *Live, o Options) *view {
 	visits := e.FindVisits()
 	jobs := e.FindJobs(visits)
-	var loops []lint.Loop
-	if e.Machine != nil {
-		loops = lint.Loops(e.Machine, lint.Options{Express: e.Express})
-	}
+	loops := o.loops(e)
 	planned := make([][]time.Time, len(jobs))
 	for i, j := range jobs {
 		planned[i] = live.plan(e, loops, j)

@@ -35,7 +35,7 @@ func run(t *testing.T, definition, input string, h sim.Handler) (*asl.StateMachi
 func page(t *testing.T, definition, input string, h sim.Handler) (string, *sim.Result) {
 	t.Helper()
 	m, r := run(t, definition, input, h)
-	text, err := report.HTML(history.FromRun(m, r))
+	text, err := report.HTML(history.FromRun(m, r), report.Options{})
 	require.NoError(t, err)
 	return string(text), r
 }
@@ -135,7 +135,7 @@ func countMarks(page string) map[string]int {
 func TestHTMLOfALoopThatPollsOn(t *testing.T) {
 	t.Parallel()
 	e := pollsOn(t)
-	text, err := report.HTML(e)
+	text, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	page := string(text)
 
@@ -215,14 +215,14 @@ func TestHTMLOfAHistory(t *testing.T) {
 	e.ARN, e.Title, e.Machine = r.ExecutionARN, "local", m
 	own := history.FromRun(m, r)
 	own.Title = "local"
-	fromRun, err := report.HTML(own)
+	fromRun, err := report.HTML(own, report.Options{})
 	require.NoError(t, err)
-	fromText, err := report.HTML(e)
+	fromText, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Equal(t, string(fromRun), string(fromText))
 
 	e.Machine = nil
-	bare, err := report.HTML(e)
+	bare, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"retry": 1, "failed": 1, "success": 1}, countMarks(string(bare)))
 	require.Zero(t, strings.Count(string(bare), "State machine</h2>"))

@@ -11,11 +11,12 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/graph"
 	"github.com/jobpoller/jobpoller/statemachines/history"
-	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 // TextOptions say how the text form looks.
 type TextOptions struct {
+	Options
+
 	// Columns is how wide a line is, at least 20; 0 means 80.
 	Columns int
 	// Paint gives a text the colour of a word such as FAILED or "success"; nil
@@ -65,10 +66,8 @@ func Text(e *history.Execution, o TextOptions) string {
 		}
 		w.job(j)
 	}
-	if e.Machine != nil {
-		for _, l := range newLoopViews(lint.Loops(e.Machine, lint.Options{Express: e.Express}), jobs) {
-			w.loop(&l)
-		}
+	for _, l := range newLoopViews(o.loops(e), jobs) {
+		w.loop(&l)
 	}
 	polls := map[*history.Visit]*history.Poll{}
 	for _, j := range jobs {

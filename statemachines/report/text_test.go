@@ -104,7 +104,7 @@ func TestNoEvents(t *testing.T) {
 	t.Parallel()
 	e := &history.Execution{Title: "new", Status: history.StatusRunning, Start: time.Unix(0, 0), Stop: time.Unix(0, 0)}
 	require.Contains(t, report.Text(e, report.TextOptions{}), "RUNNING, 0s after its start  new\n")
-	page, err := report.HTML(e)
+	page, err := report.HTML(e, report.Options{})
 	require.NoError(t, err)
 	requireHas(t, string(page), fmt.Sprintf("<b>%d</b><span>Events</span>", 0))
 }

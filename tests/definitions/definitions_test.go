@@ -183,7 +183,7 @@ func execute(t *testing.T, m *asl.StateMachine, answers []byte) {
 		return
 	}
 	require.NoError(t, ctx.Err(), "it took too long")
-	_, err = report.HTML(history.FromRun(m, r))
+	_, err = report.HTML(history.FromRun(m, r), report.Options{})
 	require.NoError(t, err)
 	if again, err := sim.Redrive(ctx, m, r, o); err == nil {
 		require.NotEmpty(t, again.Status)

@@ -89,9 +89,9 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	if err := checkRepairFlags(c); err != nil {
 		return err
 	}
-	said, err := lint.ParseSaid(o.statuses...)
+	said, err := kit.ReadStatuses(o.statuses)
 	if err != nil {
-		return kit.Usage("--status: %w", err)
+		return kit.Usage("%w", err)
 	}
 	e, read, err := o.open(c, name)
 	if err != nil {

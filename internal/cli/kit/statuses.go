@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,4 +26,13 @@ func WarnUnusedStatuses(c *cobra.Command, unused map[string]lint.Meaning) {
 		terminal.Fprintf(c.ErrOrStderr(), "warning: --status: no loop uses %s: it is for loops with a table of statuses that the catalogue does not know\n",
 			strings.Join(slices.Sorted(maps.Keys(unused)), ", "))
 	}
+}
+
+// ReadStatuses reads what the flag says that statuses mean.
+func ReadStatuses(statuses []string) (map[string]lint.Meaning, error) {
+	said, err := lint.ParseSaid(statuses...)
+	if err != nil {
+		return nil, fmt.Errorf("--status: %w", err)
+	}
+	return said, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -17,6 +18,7 @@ type Views struct {
 	Trace   bool
 	HTML    string
 	History string
+	Said    map[string]lint.Meaning // what statuses mean that the catalogue does not know
 }
 
 // Event shows an event as it happens.
@@ -33,7 +35,7 @@ func (v Views) Write(m *asl.StateMachine, r *sim.Result) error {
 		}
 	}
 	if v.HTML != "" {
-		page, err := htmlreport.HTML(history.FromRun(m, r))
+		page, err := htmlreport.HTML(history.FromRun(m, r), htmlreport.Options{Said: v.Said})
 		if err != nil {
 			return WithCode(ExitFailed, fmt.Errorf("--html: %w", err))
 		}

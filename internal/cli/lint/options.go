@@ -57,8 +57,8 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 		problems = append(problems, fmt.Errorf("--severity must be %s, is %q%s", kit.OrList(names), o.severity, nearest.DidYouMean(o.severity, names)))
 	}
 	var err error
-	if o.said, err = lint.ParseSaid(o.statuses...); err != nil {
-		problems = append(problems, fmt.Errorf("--status: %w", err))
+	if o.said, err = kit.ReadStatuses(o.statuses); err != nil {
+		problems = append(problems, err)
 	}
 	o.unused = maps.Clone(o.said)
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

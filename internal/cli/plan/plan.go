@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
@@ -34,6 +35,8 @@ type planOptions struct {
 	input       string
 	concurrent  int
 	substitutes []string
+	statuses    []string
+	said        map[string]lint.Meaning // by --status
 	output      string
 
 	check    bool
@@ -115,10 +118,11 @@ func (o *planOptions) addTo(c *cobra.Command) {
 	kit.SetOwn(c, "only")
 	kit.Must(c.MarkFlagFilename("schedule", "json"))
 	kit.AddSubstitutes(f, &o.substitutes)
+	kit.AddStatuses(f, &o.statuses)
 	kit.AddOutput(c, &o.output, planOutputs...)
 	kit.CompleteEntries(c, true)
 	kit.CompleteWords(c, "strategy", kit.StrategyNames(pollingStrategies())...)
-	kit.CompleteNothing(c, "duration", "late", "jitter", "only", "concurrent", "substitute", "input")
+	kit.CompleteNothing(c, "duration", "late", "jitter", "only", "concurrent", "substitute", "status", "input")
 }
 
 // pollingStrategies are those that have delays.
@@ -149,6 +153,10 @@ func (o *planOptions) validate(args []string) (plan.Goal, error) {
 			"To compare it with strategies that poll, see docs/guide/signals.md, or pass --concurrent with one of them", o.strategy))
 	case !slices.Contains(names, o.strategy):
 		problems = append(problems, fmt.Errorf("--strategy must be %s, is %q%s", kit.OrList(names), o.strategy, nearest.DidYouMean(o.strategy, names)))
+	}
+	var err error
+	if o.said, err = kit.ReadStatuses(o.statuses); err != nil {
+		problems = append(problems, err)
 	}
 	if err := o.settleRegion(args); err != nil {
 		problems = append(problems, err)

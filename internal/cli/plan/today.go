@@ -125,7 +125,7 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 		err = kit.Usage("%s: it %w", name, none)
 		if errors.Is(none, errPollsNothing) {
 			err = kit.Usage("%s: it %w. Pass a definition that polls, or the service and name of a job", name, none)
-			if unknown := sayUnknown(m.StateMachine); unknown != "" {
+			if unknown := sayUnknown(m.StateMachine, o.said); unknown != "" {
 				err = kit.Usage("%s: plan cannot simulate what its loop polls: %s. Pass the service and name of a job, or the durations alone", name, unknown)
 			}
 		}
@@ -134,8 +134,8 @@ func (o *planOptions) loop(c *cobra.Command, name string) (*planSubject, error) 
 }
 
 // sayUnknown says what a loop polls that the catalogue does not know; empty if there is none.
-func sayUnknown(m *asl.StateMachine) string {
-	for _, l := range lint.Loops(m, lint.Options{}) {
+func sayUnknown(m *asl.StateMachine, said map[string]lint.Meaning) string {
+	for _, l := range lint.Loops(m, lint.Options{Said: said}) {
 		if l.Poll == nil && l.Unjudged != "" {
 			what, _, _ := strings.Cut(l.Unjudged, "; ") // the rest is advice for the loop
 			return what
@@ -156,7 +156,7 @@ func (e *noLoopError) Unwrap() error { return e.why }
 // findLoop finds the poll loop of a state machine. Its error is a noLoopError if it has
 // none.
 func (o *planOptions) findLoop(c *cobra.Command, name string, m *source.Machine) (*planSubject, error) {
-	t := &loopTrial{machine: m}
+	t := &loopTrial{machine: m, said: o.said}
 	if o.input != "" {
 		var err error
 		if t.input, err = kit.ReadInput(o.input, c.InOrStdin()); err != nil {
@@ -166,7 +166,7 @@ func (o *planOptions) findLoop(c *cobra.Command, name string, m *source.Machine)
 			return nil, kit.Usage("--input is not JSON: %s", terminal.Excerpt(string(t.input)))
 		}
 	}
-	loops := loopsOf(m)
+	loops := loopsOf(m, o.said)
 	var names []string
 	for _, l := range loops {
 		names = append(names, l.Poll.Name)

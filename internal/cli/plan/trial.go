@@ -39,6 +39,7 @@ type loopTrial struct {
 	bare bool
 	// start is when the job starts in a run.
 	start time.Duration
+	said  map[string]lint.Meaning // by --status
 	// guessed are Tasks whose answers are drawn, as nobody knows them.
 	guessed []string
 	// job is the Task by which the job is simulated alone; empty if all jobs are as long.
@@ -51,8 +52,7 @@ func (t *loopTrial) findJob() {
 	if t.polls == "" {
 		return
 	}
-	o := simulate.Options{Models: models.Load}
-	o.Polls, o.Running = lint.Polled(lint.Loops(t.machine.StateMachine, lint.Options{}))
+	o := (&answers.Simulated{Said: t.said}).Options(t.machine.StateMachine)
 	for s := range t.machine.All {
 		o.Specs = []simulate.Spec{{State: s.Name}}
 		if names, err := simulate.StatesOf(t.machine.StateMachine, o); err == nil && slices.Contains(names, t.polls) {
@@ -262,7 +262,7 @@ func (t *loopTrial) run(ctx context.Context, lasts time.Duration, seed uint64) (
 	stop := func() error { return nil }
 	result, err := trial.Play(ctx, t.machine.StateMachine, trial.Job{Input: t.input, Seed: seed, Answer: func(options *sim.Options) error {
 		options.Execution, options.StateMachine = "plan", answers.StateMachine
-		ended, err := t.answer(ctx, answers.Simulated{Specs: t.specs(lasts)}, options)
+		ended, err := t.answer(ctx, answers.Simulated{Specs: t.specs(lasts), Said: t.said}, options)
 		if err == nil {
 			stop = ended
 		}
@@ -356,9 +356,9 @@ type loopSteps struct {
 
 // loopsOf are the loops of a machine that poll, by the Task. An HTTP Task polls
 // where no Task of the loop is known to.
-func loopsOf(m *source.Machine) []lint.Loop {
+func loopsOf(m *source.Machine, said map[string]lint.Meaning) []lint.Loop {
 	var all []lint.Loop
-	for _, l := range lint.Loops(m.StateMachine, lint.Options{Express: m.Definition.Type == asl.Express}) {
+	for _, l := range lint.Loops(m.StateMachine, lint.Options{Express: m.Definition.Type == asl.Express, Said: said}) {
 		if l.Retries { // which a run measures
 			continue
 		}

@@ -118,7 +118,7 @@ func TestTrialOfMachinesThatLackSomething(t *testing.T) {
 			require.NoError(t, err)
 			d, err := plan.Parse("uniform(1h, 3h)")
 			require.NoError(t, err)
-			loops := loopsOf(m)
+			loops := loopsOf(m, nil)
 			require.Len(t, loops, 1)
 			s := newLoopSubject(&loops[0])
 			s.trial = &loopTrial{machine: m, polls: "Get", entry: loops[0].Entry}

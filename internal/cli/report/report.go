@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -26,6 +27,8 @@ type reportOptions struct {
 	html        string
 	definition  string
 	substitutes []string
+	statuses    []string
+	said        map[string]lint.Meaning
 	aws         kit.AwsFlags
 	follow      bool
 	quiet       bool
@@ -79,7 +82,8 @@ execution failed or was stopped, 3 it timed out, 130 interrupted.`,
 	f.BoolVar(&o.follow, "follow", false, "show where the execution of the ARN stands until it ends, then report")
 	f.StringVar(&o.definition, "definition", "", "`FILE` with the definition of the state machine, or the ARN that AWS has it by")
 	kit.AddSubstitutes(f, &o.substitutes)
-	kit.CompleteNothing(c, "substitute")
+	kit.AddStatuses(f, &o.statuses)
+	kit.CompleteNothing(c, "substitute", "status")
 	return c
 }
 
@@ -97,9 +101,12 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 	if o.quiet && !o.follow {
 		return kit.Usage("--quiet needs --follow: nothing else shows progress")
 	}
+	var err error
+	if o.said, err = kit.ReadStatuses(o.statuses); err != nil {
+		return kit.Usage("%w", err)
+	}
 	var machine *source.Machine
 	if o.definition != "" { // before an hour of following
-		var err error
 		if machine, err = kit.ReadMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes, &o.aws); err != nil {
 			return err
 		}
@@ -211,7 +218,8 @@ func readExecution(record *stepfunctions.Record) (*history.Execution, error) {
 // write writes the report: the text on standard output, and the page.
 func (o *reportOptions) write(c *cobra.Command, e *history.Execution) error {
 	colours := terminal.ColoursOf(c.OutOrStdout())
-	options := htmlreport.TextOptions{Paint: func(word, text string) string { return string(colours.Paint(kit.StyleOf(word), text)) }}
+	read := htmlreport.Options{Said: o.said}
+	options := htmlreport.TextOptions{Options: read, Paint: func(word, text string) string { return string(colours.Paint(kit.StyleOf(word), text)) }}
 	if display := terminal.DisplayOf(c.OutOrStdout()); display != nil {
 		options.Columns = display.Columns()
 	}
@@ -219,7 +227,7 @@ func (o *reportOptions) write(c *cobra.Command, e *history.Execution) error {
 	if o.html == "" {
 		return nil
 	}
-	page, err := htmlreport.HTML(e)
+	page, err := htmlreport.HTML(e, read)
 	if err != nil {
 		return kit.WithCode(kit.ExitFailed, fmt.Errorf("--html: %w", err))
 	}

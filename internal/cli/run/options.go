@@ -25,6 +25,7 @@ type runOptions struct {
 	mocks       string
 	writeMocks  string // a file, or "-" for standard output
 	simulated   answers.Simulated
+	statuses    []string
 	services    answers.Services
 	lambdas     []string
 	functions   answers.Functions // of --lambda
@@ -49,7 +50,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 			report("--bucket: %w", err)
 		}
 	}
-	problems = append(problems, o.services.Parse(), o.readLambdas(), o.checkMocked(changed))
+	problems = append(problems, o.services.Parse(), o.readLambdas(), o.readStatuses(), o.checkMocked(changed))
 	problems = append(problems, o.conflicts(changed)...)
 	if err := errors.Join(problems...); err != nil {
 		return kit.Usage("%w", err)
@@ -61,6 +62,13 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 // readLambdas reads --lambda, and reports what is wrong with it.
 func (o *runOptions) readLambdas() (err error) {
 	o.functions, err = answers.ReadFunctions(o.lambdas)
+	return err
+}
+
+// readStatuses reads --status, and reports what is wrong with it.
+func (o *runOptions) readStatuses() (err error) {
+	o.simulated.Said, err = kit.ReadStatuses(o.statuses)
+	o.Views.Said = o.simulated.Said
 	return err
 }
 

@@ -68,6 +68,11 @@ response that fits the model. Jobs of jobpoller-runjob also run so, and send the
 EventBridge event to the collector. SPEC is
 ` + kit.SpecHelp + `
 
+Nobody knows what a Lambda function, an HTTP endpoint or another state machine
+returns: run draws the members that your states read, and says so. In a loop the
+answers have a status of a job that runs for TIME, and then one of its end, such as
+--ends FAILED. Their names say what they mean, or --status does.
+
 --mocks FILE answers Tasks as you say: by state or by resource, with what they
 return, how they fail, or how long a job runs. FILE can also be AWS's
 MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or that
@@ -97,6 +102,7 @@ func New() *cobra.Command {
 		Short: "Run a state machine on this machine, in real or virtual time",
 		Long:  runHelp,
 		Example: `  jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
+  jobpoller run poller.asl.json --virtual --simulate 12m --status 'busy=running,done=success'
   jobpoller run poller.asl.json --endpoint-url http://127.0.0.1:5000 --input '{"sql": "SELECT 1"}'
   jobpoller run poller.asl.json --lambda enrich=go:./cmd/enrich --simulate 0s
   jobpoller run --lambda run-job=go:./functions --lambda check-status=go:./functions --input request.json
@@ -145,6 +151,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.input, "input", "", "`INPUT` of the execution: JSON, a file, or - for standard input; default {}")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	kit.AddSimulated(f, &o.simulated)
+	kit.AddStatuses(f, &o.statuses)
 	f.StringVar(&o.writeMocks, "write-mocks", "", "`FILE` to write for --mocks, which must be new, instead of a run")
 	kit.AddServices(c, &o.services)
 	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` of a Lambda function to run: ./bootstrap, go:./cmd/x (with #HANDLER) or http://...; repeatable")
@@ -157,7 +164,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.Records.S3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
 	f.StringVar(&o.Records.Bucket, "bucket", "", "`BUCKET` that exists, instead of one on the embedded S3 server")
 	f.StringVar(&o.Records.Table, "table", "", "`TABLE` of DynamoDB that exists, for start records")
-	kit.CompleteNothing(c, "simulate", "ends", "seed", "test-case", "substitute", "s3-endpoint", "bucket", "table", "lambda")
+	kit.CompleteNothing(c, "simulate", "ends", "status", "seed", "test-case", "substitute", "s3-endpoint", "bucket", "table", "lambda")
 }
 
 // deployed says which AWS has the definition that an ARN names: calls of Step Functions go

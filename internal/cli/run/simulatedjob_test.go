@@ -108,3 +108,38 @@ func TestRunCollects(t *testing.T) {
 	require.Contains(t, string(r.Output), `"State":"SUCCEEDED"`)
 	require.Equal(t, []string{"AmazonAthena.StartQueryExecution", "AmazonAthena.GetQueryExecution"}, targets)
 }
+
+// Loops on what only the user knows have simulated ends, too: by the names of statuses, or by --status.
+func TestRunSimulatesToldJobs(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "m.asl.json")
+	loop := func(running, success, failure string) {
+		require.NoError(t, os.WriteFile(file, []byte(`{"StartAt": "Look", "TimeoutSeconds": 7200, "States": {
+			"Look": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "ResultSelector": {"s.$": "$.Payload.status"}, "Next": "Sw"},
+			"Sw": {"Type": "Choice", "Choices": [{"Variable": "$.s", "StringEquals": "`+success+`", "Next": "Ok"}, {"Variable": "$.s", "StringEquals": "`+failure+`", "Next": "Bad"},
+				{"Variable": "$.s", "StringEquals": "`+running+`", "Next": "W"}], "Default": "Bad"},
+			"W": {"Type": "Wait", "Seconds": 60, "Next": "Look"}, "Ok": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`), 0o600))
+	}
+	loop("PENDING", "COMPLETED", "FAILED")
+	for _, tt := range []struct {
+		args    []string
+		code    int
+		seconds float64
+	}{
+		{[]string{"--simulate", "10m"}, kit.ExitSucceeded, 600},
+		{[]string{"--simulate", "10m", "--ends", "FAILED"}, kit.ExitFailed, 600},
+		{[]string{"--simulate", "Look=5m:failure"}, kit.ExitFailed, 300},
+	} {
+		r, code := runFile(t, file, append([]string{"--virtual"}, tt.args...)...)
+		require.Equal(t, tt.code, code, "%s %s", tt.args, r.Cause)
+		require.InDelta(t, tt.seconds, r.ElapsedSeconds, 1, "%s", tt.args)
+	}
+	loop("zu", "auf", "kaputt")
+	r, code := runFile(t, file, "--virtual", "--simulate", "10m", "--status", "zu=running,auf=success,kaputt=failure", "--ends", "kaputt")
+	require.Equal(t, kit.ExitFailed, code)
+	require.InDelta(t, 600, r.ElapsedSeconds, 1)
+
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, kit.ExitUsage, runCommand(t.Context(), []string{"run", file, "--simulate", "10m", "--status", "zu=shut"}, &stdout, &stderr))
+	require.Contains(t, stderr.String(), `--status: "shut" of status "zu" must be success, failure or running`)
+}
