@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -281,7 +282,8 @@ func (w *drawer) text(v Value, d *Demand, name string, at []string) any {
 	if d != nil && w.Compared > 0 {
 		fit := slices.DeleteFunc(slices.Clone(d.words), func(word string) bool { return !words.may(word) })
 		if w.Rank != nil {
-			slices.SortStableFunc(fit, func(a, b string) int { return w.Rank(a) - w.Rank(b) })
+			made := func(word string) int { return cmp.Compare(slices.Index(d.fits, word), 0) } // for a pattern
+			slices.SortStableFunc(fit, func(a, b string) int { return cmp.Or(w.Rank(a)-w.Rank(b), made(a)-made(b)) })
 		}
 		if n := (w.Compared - 1) % (len(fit) + 1); n < len(fit) {
 			return fit[n]

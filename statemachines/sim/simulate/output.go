@@ -39,15 +39,15 @@ func (j *job) writeOutputs(demands *typecheck.Demands, o *Options, bare bool) (r
 	if demands == nil || j.entry.Service.Key != "stepfunctions" || j.entry.Operation.Name != "DescribeExecution" {
 		return nil
 	}
-	tasks := slices.Clone(j.describes)
-	if j.sync != nil {
-		tasks = append(tasks, j.sync)
-	}
+	tasks := slices.Concat(j.starts, j.describes, []*task{j.sync})
+	tasks = slices.DeleteFunc(tasks, func(t *task) bool { return t == nil || !t.tellsExecution() })
 	for _, name := range []string{"input", "output"} {
 		text := "{}"
 		for _, t := range tasks {
 			if drawn, isRead := t.drawJSON(demands, javasdk.MemberName(name), o, bare); isRead {
-				text, reading = drawn, append(reading, t)
+				if text = drawn; !slices.Contains(reading, t) {
+					reading = append(reading, t)
+				}
 				break
 			}
 		}
