@@ -21,7 +21,7 @@ var flagGroups = []struct {
 	flags []string
 }{
 	{WithReplace, []string{"only"}},
-	{"Input", []string{"input", "param", "definition", "substitute", "express", "test-case", "lenient"}},
+	{"Input", []string{"input", "param", "definition", "substitute", "status", "express", "test-case", "lenient"}},
 	{"What answers the Tasks", []string{"simulate", "ends", "mocks", "write-mocks", "mock-config", "lambda", "lambda-endpoint", "aws"}},
 	{"When it polls", []string{"max-wait", "delay", "initial-delay", "min-delay", "max-delay", "max-attempts", "schedule"}},
 	{"How it runs", []string{"virtual", "time", "seed", "processes", "name", "redrive"}},

@@ -101,6 +101,9 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 	if o.quiet && !o.follow {
 		return kit.Usage("--quiet needs --follow: nothing else shows progress")
 	}
+	if len(o.statuses) > 0 && o.definition == "" && !source.IsARN(name) {
+		return kit.Usage("--status needs --definition: the tables of loops are those of the definition")
+	}
 	var err error
 	if o.said, err = kit.ReadStatuses(o.statuses); err != nil {
 		return kit.Usage("%w", err)
