@@ -358,10 +358,6 @@ func TestReasonsOfFindings(t *testing.T) {
 			"Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "ResultPath": "$.r", "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.r.Output.state", "StringEquals": "done", "Next": "Good"}]},
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Ask"}, "Good": {"Type": "Succeed"}}}`
-	const api = `{"StartAt": "Ask", "TimeoutSeconds": 3600, "States": {
-		"Ask": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {"ApiEndpoint": "https://a.example/job", "Method": "GET"}, "ResultPath": "$.r", "Next": "Done?"},
-		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Variable": "$.r.ResponseBody.state", "StringEquals": "done", "Next": "Good"}]},
-		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Ask"}, "Good": {"Type": "Succeed"}}}`
 	for name, c := range map[string]struct {
 		text, rule string
 		maxWait    time.Duration
@@ -377,8 +373,6 @@ func TestReasonsOfFindings(t *testing.T) {
 			`count the turns by Assign in "Nap", and leave the loop by a rule of "Done?" behind the others`},
 		"a member of a text": {child, typecheck.UnknownMember, 0, "a text has no members: parse it first, by States.StringToJson in JSONPath or $parse in JSONata. " +
 			`If it is the Output of "Ask", end its Resource in .sync:2, which gives an object`},
-		"a request of an API": {api, lint.UnretriedTask, 0, "only you know which answers of the API pass by themselves: if a request may be made again, " +
-			"add a Retry of States.Http.StatusCode.429, States.Http.StatusCode.502, States.Http.StatusCode.503, States.Http.StatusCode.504, States.Http.Socket"},
 		"a rule that leads back": {
 			rule(`{"Variable": "$.told", "StringEquals": "active", "Next": "Nap"},`), lint.UnboundedLoop, 0,
 			`count the turns by Assign in "Nap", and put a Choice in front of it that leaves the loop by the count`,
