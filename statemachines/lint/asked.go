@@ -100,22 +100,6 @@ func (c *checker) readAsked(l *loop, poll *asl.State, part *typecheck.Compared) 
 	return s
 }
 
-// addValues adds values that the status does not have.
-func (s *status) addValues(values ...string) {
-	for _, value := range values {
-		if !slices.Contains(s.values, value) {
-			s.values = append(s.values, value)
-		}
-	}
-}
-
-// addLiteral adds a value that is no text, by what people call it: true, false, a number, or nil for a member that is not
-// there.
-func (s *status) addLiteral(name string, literal any) {
-	s.addValues(name)
-	s.literals[name] = literal
-}
-
 // putTruths makes the status true or false.
 func (s *status) putTruths() {
 	s.complete = true

@@ -53,7 +53,7 @@ func Rules() []Rule {
 		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
 		{EarlyBound, "a bound before the second poll, such as seconds where JSONata counts milliseconds, or a count that one job leaves to the next"},
-		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost, or a job that has ended is polled on"},
+		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost"},
 		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
 		{RepeatedStart, "a start call that runs again: after any error without a token, beside a job that runs, or after each failure without a bound"},
@@ -289,7 +289,6 @@ func (c *checker) checkTable(l *loop, r *reading) {
 	c.checkEarly(l, r)
 	c.checkAllRounds(l, r)
 	c.checkLast(r)
-	c.checkPolledOn(r)
 	c.checkStatuses(r)
 	c.checkGates(l, r)
 	if r.ByName {

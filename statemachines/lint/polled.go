@@ -262,3 +262,19 @@ func (s *status) meaning(judges []*judge, value string) Meaning {
 	}
 	return judges[0].meanings[value]
 }
+
+// addValues adds values that the status does not have.
+func (s *status) addValues(values ...string) {
+	for _, value := range values {
+		if !slices.Contains(s.values, value) {
+			s.values = append(s.values, value)
+		}
+	}
+}
+
+// addLiteral adds a value that is no text, by what people call it: true, false, a number, or nil for a member that is not
+// there.
+func (s *status) addLiteral(name string, literal any) {
+	s.addValues(name)
+	s.literals[name] = literal
+}
