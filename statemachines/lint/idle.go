@@ -21,15 +21,17 @@ func (c *checker) sayIdle(b *bounds, open *loop, tables []*reading) (idle, advic
 		if idle == "" {
 			idle = r.sayStill(open)
 		}
-		if idle == "" {
-			idle, advice = b.sayPassed(open)
-		}
 		if idle != "" {
 			r.Bound.Idle = idle
 			return idle, advice
 		}
 	}
-	return "", ""
+	if len(tables) == 0 {
+		return "", ""
+	}
+	idle, advice = b.sayPassed(open)
+	tables[0].Bound.Idle = idle
+	return idle, advice
 }
 
 // sayPassed says which Choice of a loop leaves it where a count is one number, past which the count may step; empty if none
