@@ -82,6 +82,9 @@ func (c *checker) readAsked(l *loop, poll *asl.State, part *typecheck.Compared) 
 		s.values = slices.Clone(valueAt(c.types.Result(poll), part.Steps).Enum())
 		if s.listed = len(s.values) > 0; !s.listed {
 			s.addValues(part.Texts...)
+			s.addValues(slices.DeleteFunc(textsFitting(part.Patterns), func(text string) bool { // a part of a status says nothing
+				return meaningOfName(text) == MeansUnknown
+			})...)
 			s.addValues(c.saidOf(poll)...)
 		}
 	case part.Flag:

@@ -1,6 +1,12 @@
 package lint
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
 
 // sayIdle says which Choice of a loop compares what looks like a bound and ends nothing, and notes it in the tables;
 // empty if none does. advice is empty if any bound will do.
@@ -20,7 +26,69 @@ func (c *checker) sayIdle(b *bounds, open *loop, tables []*reading) (idle, advic
 			return idle, advice
 		}
 	}
+	if len(tables) == 0 {
+		return "", ""
+	}
+	idle, advice = b.sayPassed(open)
+	tables[0].Bound.Idle = idle
+	return idle, advice
+}
+
+// sayPassed says which Choice of a loop leaves it where a count is one number, past which the count may step; empty if none
+// does.
+func (b *bounds) sayPassed(open *loop) (idle, advice string) {
+	for _, s := range open.states {
+		if s.Choice == nil {
+			continue
+		}
+		for i := range s.Choice.Rules {
+			rule := &s.Choice.Rules[i]
+			if open.inside[rule.Next] {
+				continue
+			}
+			for _, o := range operandsOfRule(rule) {
+				if name := lastName(o.inJSONata()); b.counters[name] && equalsNumber(rule, name) {
+					count := o.String()
+					if rule.Expression != nil {
+						count = o.inJSONata()
+					}
+					return fmt.Sprintf("%q leaves the loop where %s is one number, which the count may step past", s.Name, count), "compare by size"
+				}
+			}
+		}
+	}
 	return "", ""
+}
+
+// equalsNumber tells whether a rule compares what has a name with a number for equality.
+func equalsNumber(rule *asl.ChoiceRule, name string) bool {
+	if rule.Expression == nil {
+		return conditionEquals(&rule.Condition, name)
+	}
+	if rule.Expression.Expression == nil {
+		return false
+	}
+	whole, found := rule.Expression.Expression.Part(), false
+	forComparisons(&whole, func(p *jsonata.Part) {
+		if p.Kind != jsonata.PartBinary || p.Text != "=" {
+			return
+		}
+		for i := range p.Parts {
+			_, isNumber := p.Parts[i].Value.(float64)
+			f, plain := scope{}.plain(&p.Parts[1-i])
+			found = found || isNumber && plain && f.copies && lastName(f.operands[0].inJSONata()) == name
+		}
+	})
+	return found
+}
+
+func conditionEquals(c *asl.Condition, name string) bool {
+	for _, part := range slices.Concat(c.And, c.Or) {
+		if conditionEquals(part, name) {
+			return true
+		}
+	}
+	return c.Operator == "NumericEquals" && c.Variable != nil && lastName(c.Variable.String()) == name
 }
 
 // sayNever says which Choice of a loop compares the clock with a time that never comes; empty if none does.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -19,6 +20,24 @@ const mostTexts = 8
 // textsMatched are texts that the regular expressions of an expression match, alone and with a letter in
 // front or behind, as far as they do.
 func textsMatched(expression string) []string {
+	return textsOfRegexes(expression, func(text string) []string { return append(around(text), text) })
+}
+
+// textsFitting are texts that fit some patterns of typecheck.Compared, as short as may be.
+func textsFitting(patterns []string) []string {
+	var all []string
+	for _, pattern := range patterns {
+		fitting := []string{strings.NewReplacer(`\*`, "*", `\\`, `\`, "*", "").Replace(pattern)}
+		if strings.HasPrefix(pattern, "/") {
+			fitting = textsOfRegexes(pattern, func(text string) []string { return []string{text} })
+		}
+		all = append(all, slices.DeleteFunc(fitting, func(text string) bool { return text == "" })...)
+	}
+	return all
+}
+
+// textsOfRegexes are the texts that are made of those of the regular expressions of an expression and that these match.
+func textsOfRegexes(expression string, variants func(text string) []string) []string {
 	var all []string
 	for _, m := range slashed().FindAllStringSubmatch(expression, -1) {
 		flags := ""
@@ -34,7 +53,7 @@ func textsMatched(expression string) []string {
 			continue
 		}
 		for _, text := range textsOf(tree) {
-			all = append(all, slices.DeleteFunc(append(around(text), text), func(text string) bool { return !matcher.MatchString(text) })...)
+			all = append(all, slices.DeleteFunc(variants(text), func(text string) bool { return !matcher.MatchString(text) })...)
 		}
 	}
 	return all

@@ -96,7 +96,7 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 	}
 	statuses := c.startedFirst(r, p.statuses)
 	for _, how := range []manner{lookApart, lookAlike, lookTogether} {
-		if how == lookTogether && p.byName || slices.ContainsFunc(statuses, func(s *status) bool { return c.readStatus(l, r, s, how) }) {
+		if slices.ContainsFunc(statuses, func(s *status) bool { return c.readStatus(l, r, s, how) }) {
 			break
 		}
 	}
@@ -319,7 +319,7 @@ func (r *reading) addOthers(follow func(string) []route) {
 		r.taken[anyOther] = r.taken[otherValue]
 	}
 	for _, word := range slices.Sorted(maps.Keys(r.named)) {
-		if r.status.listed || isKnown(word) || slices.ContainsFunc(around(word), func(text string) bool { return pathsOf(follow(text)) != usual }) {
+		if r.status.listed || isKnown(word) || isListOf(word, isKnown) || slices.ContainsFunc(around(word), func(text string) bool { return pathsOf(follow(text)) != usual }) {
 			continue // a part of a text is no value
 		}
 		if found := follow(word); found != nil && pathsOf(found) != usual {
@@ -327,6 +327,12 @@ func (r *reading) addOthers(follow func(string) []route) {
 			r.compared = append(r.compared, word)
 		}
 	}
+}
+
+// isListOf tells whether a text is a list of several words that are all known.
+func isListOf(text string, isKnown func(string) bool) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;|/", r) })
+	return len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !isKnown(word) })
 }
 
 // newRouter is what follows answers of a poll.

@@ -42,6 +42,7 @@ func (c *checker) repeatedStart(f *asl.Flow, s *asl.State, resource asl.Resource
 	e := c.startedBy(resource)
 	if resource.Pattern == "" && e == nil {
 		c.repeatedByName(f, s, i)
+		c.repeatedRequest(f, s, i)
 	}
 	if resource.Pattern != "" || e == nil || !startsSecond(s, e) {
 		return

@@ -97,7 +97,7 @@ func givesUnfollowed(s *asl.State, o operand) bool {
 }
 
 // sayNotInCatalogue says which operation a loop asks for a status that the catalogue has no job or
-// waiter for; empty if it asks for none.
+// waiter for, or what else it asks; empty if it asks for no status.
 func (c *checker) sayNotInCatalogue(l *loop) string {
 	around := slices.ContainsFunc(l.states, func(s *asl.State) bool { return c.polledInside(s) != nil })
 	if keepsRecords(l) || !around && !slices.ContainsFunc(l.states, func(s *asl.State) bool { return goesOnForStatus(l)(s) || goesOnForText(l, s) }) {
@@ -107,10 +107,14 @@ func (c *checker) sayNotInCatalogue(l *loop) string {
 		if poll := c.polledInside(s); poll != nil {
 			return fmt.Sprintf("%q polls %s inside of %q, and lint follows no status out of there", poll.Name, c.operations.of(poll).name, s.Name)
 		}
-		if s.Task == nil || changes(s) {
+		if s.Task == nil || changes(s) && !mayAsk(s) {
 			continue
 		}
-		if call := c.nameCall(s); call != "" && !strings.HasPrefix(call, "lambda:") {
+		if call := c.nameCall(s); mayAsk(s) && (call == "" || strings.HasPrefix(call, "lambda:")) {
+			asked, target := nameAsked(s)
+			return fmt.Sprintf("%q asks %s, and lint cannot follow where the values of its answer lead; "+
+				"check where each status leads, and try it: jobpoller run --mocks", s.Name, strings.TrimSpace(asked+" "+target))
+		} else if call != "" {
 			return fmt.Sprintf("%q calls %s, and the catalogue has no job or waiter that polls it; "+
 				"check where each status leads%s, and try it: jobpoller run --mocks", s.Name, call, c.listedValues(s))
 		}

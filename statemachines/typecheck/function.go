@@ -88,6 +88,7 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 			values[0].demandMatch(patternIn(p))
 			if len(p.Parts) > 1 {
 				x.checkPattern(values[0], &p.Parts[1])
+				demandWordOf(values[0], values[1])
 			}
 		}
 	}
@@ -101,6 +102,8 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 		return join(merge(values[0]), absent)
 	case p.Text == "parse" && len(values) == 1 && values[0].demandOf() != nil:
 		return values[0].demandJSON()
+	case changesCase[p.Text] && len(values) == 1 && values[0].demandOf() != nil:
+		return values[0] // a text that is compared with the result gives itself
 	}
 	if out, ok := x.applyToItems(p, values, context); ok {
 		return out
@@ -118,6 +121,9 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	return x.noteTrend(x.kindOfCall(p.Text, values), t)
 }
 
+// changesCase are the functions that give a text that is compared with their result for the same text.
+var changesCase = map[string]bool{"lowercase": true, "uppercase": true, "trim": true}
+
 // patternIn is the pattern with which $contains or $match compares: a regular expression, or one in which * stands
 // for any text. It is empty if it is not written there.
 func patternIn(call *jsonata.Part) string {
@@ -133,6 +139,15 @@ func patternIn(call *jsonata.Part) string {
 		return "*" + strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(word) + "*"
 	default:
 		return ""
+	}
+}
+
+// demandWordOf notes that a value is looked for in a text, as a status in the names of those that go on: each word of it.
+func demandWordOf(text, word Value) {
+	if list, known := text.Literals(); known && len(list) == 1 && word.demandOf() != nil {
+		for _, one := range strings.FieldsFunc(list[0], func(r rune) bool { return strings.ContainsRune(" ,;|/", r) }) {
+			word.demandLiteral(textOf(one))
+		}
 	}
 }
 

@@ -118,7 +118,7 @@ func update(v Value, steps []jsonpath.Step, change func(Value) Value) Value {
 	switch step.Kind {
 	case jsonpath.StepName:
 		name := step.Names[0]
-		if v.kinds()&^(missing|null) == arrays {
+		if v.kinds()&^(missing|null) == arrays || v.IsUnknown() {
 			if i, err := strconv.Atoi(name); err == nil {
 				return updateElement(v, i, steps, change)
 			}
