@@ -36,16 +36,17 @@ var brokenLoops = map[string]string{
 
 // ownLoops are loops on a function or a table of the machine's own that stay, with the reason.
 var ownLoops = map[string]string{
-	"aws-stepfunctions-examples/sam/app-order-management/statemachines/ship-order.asl.json Reserve Product":                                        ownAnswer,
-	collection + "human-task-reminder/statemachine/statemachine.asl.yaml DDB Get Task Status":                                                      "a Pass in the loop drops data that it does not list",
-	collection + "idempotent-workflow-sam/statemachine/statemachine.asl.json Get idempotency record from DynamoDB":                                 recordBesides,
-	collection + "idempotent-workflow/statemachine/statemachine.asl.json Get idempotency record from DynamoDB":                                     recordBesides,
-	collection + "vod-transcode-delivery-cdk/typescript/statemachine/transcoding-statemachine.asl.json.asl.json Get MediaConvert Transcode Status": ownAnswer,
+	"aws-stepfunctions-examples/sam/app-order-management/statemachines/ship-order.asl.json Reserve Product":                                          ownAnswer,
+	ofCollection + "human-task-reminder/statemachine/statemachine.asl.yaml DDB Get Task Status":                                                      dropsData,
+	ofCollection + "idempotent-workflow-sam/statemachine/statemachine.asl.json Get idempotency record from DynamoDB":                                 recordBesides,
+	ofCollection + "idempotent-workflow/statemachine/statemachine.asl.json Get idempotency record from DynamoDB":                                     recordBesides,
+	ofCollection + "vod-transcode-delivery-cdk/typescript/statemachine/transcoding-statemachine.asl.json.asl.json Get MediaConvert Transcode Status": ownAnswer,
 }
 
 const (
-	collection    = "step-functions-workflows-collection/"
+	ofCollection  = "step-functions-workflows-collection/"
 	ownAnswer     = "the Task polls with its own last answer"
+	dropsData     = "a Pass in the loop drops data that it does not list"
 	recordBesides = "a second member of the record decides where a success leads"
 )
 
