@@ -26,25 +26,20 @@ var fixSuites = []suite{
 
 // brokenLoops are loops that stay, with the reason.
 var brokenLoops = map[string]string{
-	"step-functions-workflows-collection/tts-converter/template.yaml#TTSStateMachine GetSpeechSynthesisTask": "the Choice reads a path that the answer does not have",
-	"step-functions-workflows-collection/tts-converter/statemachine/statemachine.asl.json GetSpeechSynthesisTask": "the loop looks at a member that the answer " +
+	collection + "tts-converter/template.yaml#TTSStateMachine GetSpeechSynthesisTask": "the Choice reads a path that the answer does not have",
+	collection + "tts-converter/statemachine/statemachine.asl.json GetSpeechSynthesisTask": "the loop looks at a member that the answer " +
 		"does not have, so it waits for nothing that is known",
-	"aws-stepfunctions-examples/sam/demo-fis-stepfunctions/stepfunction/fis.ecs.asl.json GetExperiment": `nothing leads to "Fail" any more: the old loop ` +
+	examples + "demo-fis-stepfunctions/stepfunction/fis.ecs.asl.json GetExperiment": `nothing leads to "Fail" any more: the old loop ` +
 		"leads no failure of fis:StartExperiment there, and polls on with stopped, failed, cancelled: repair the loop first, without --replace",
-	"aws-stepfunctions-examples/sam/app-s3-athena-dataprocessing/statemachines/execute_athena_query.asl.json get_athena_execution_status": untried,
+	examples + "app-s3-athena-dataprocessing/statemachines/execute_athena_query.asl.json get_athena_execution_status": untried,
 }
 
 // ownLoops are loops on a function or a table of the machine's own that stay, with the reason.
 var ownLoops = map[string]string{
-	"aws-stepfunctions-examples/sam/app-order-management/statemachines/ship-order.asl.json Reserve Product":                                          ownAnswer,
-	ofCollection + "human-task-reminder/statemachine/statemachine.asl.yaml DDB Get Task Status":                                                      dropsData,
-	ofCollection + "idempotent-workflow-sam/statemachine/statemachine.asl.json Get idempotency record from DynamoDB":                                 recordBesides,
-	ofCollection + "idempotent-workflow/statemachine/statemachine.asl.json Get idempotency record from DynamoDB":                                     recordBesides,
-	ofCollection + "vod-transcode-delivery-cdk/typescript/statemachine/transcoding-statemachine.asl.json.asl.json Get MediaConvert Transcode Status": ownAnswer,
+	examples + "app-order-management/statemachines/ship-order.asl.json Reserve Product": ownAnswer,
 }
 
 const (
-	ofCollection  = "step-functions-workflows-collection/"
 	ownAnswer     = "the Task polls with its own last answer"
 	dropsData     = "a Pass in the loop drops data that it does not list"
 	recordBesides = "a second member of the record decides where a success leads"
@@ -58,8 +53,8 @@ const untried = "no run gets to the loop, so nothing shows that a new one is rig
 // where its transcript is also of a job that failed.
 func untriedLoops() map[string]string {
 	all := refusedLoops()
-	all["step-functions-workflows-collection/distributed-data-stream-aggregator/statemachine/statemachine.asl.json Has Job Finish"] = untried
-	all["aws-stepfunctions-examples/sam/app-meeting-summarization/statemachines/transcribe_file.asl.yaml Get Transcription Job"] = `nothing leads to ` +
+	all[collection+"distributed-data-stream-aggregator/statemachine/statemachine.asl.json Has Job Finish"] = untried
+	all[examples+"app-meeting-summarization/statemachines/transcribe_file.asl.yaml Get Transcription Job"] = `nothing leads to ` +
 		`"Transcription Failed" any more, as the old loop got there in no trial: repair the loop first, without --replace`
 	return all
 }
