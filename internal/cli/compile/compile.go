@@ -23,7 +23,6 @@ import (
 // New is "jobpoller compile".
 func New() *cobra.Command {
 	var o compileOptions
-	names := kit.StrategyNames(compile.Strategies())
 	c := &cobra.Command{
 		Use:   "compile (SERVICE NAME | WAITER.json (SERVICE OPERATION | --task TASK.json)) --max-wait DURATION",
 		Short: "Turn a waiter into a state machine",
@@ -71,7 +70,14 @@ found a difference, 2 wrong usage.`,
 			return runCompile(c, args, o)
 		},
 	}
+	o.addTo(c)
+	return c
+}
+
+// addTo gives the command its flags.
+func (o *compileOptions) addTo(c *cobra.Command) {
 	f := c.Flags()
+	names := kit.StrategyNames(compile.Strategies())
 	f.StringVar(&o.strategy, "strategy", "", kit.OrList(names)+"; default variables, or what the history has room for")
 	kit.AddMaxWait(f, &o.maxWait, 0)
 	o.delays.AddTo(f)
@@ -107,7 +113,6 @@ found a difference, 2 wrong usage.`,
 	kit.CompleteWords(c, "strategy", names...)
 	kit.CompleteNothing(c, "max-wait", "min-delay", "max-delay", "initial-delay", "arguments", "prefix", "select", "events", "exits", "cause",
 		"run-job", "check-status", "scope", "job-from", "job-to")
-	return c
 }
 
 // takeFile takes WAITER.json from the front of the arguments. No service has a name

@@ -110,6 +110,12 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error { return runFix(c, args[0], o) },
 	}
+	o.addTo(c)
+	return c
+}
+
+// addTo gives the command its flags.
+func (o *fixOptions) addTo(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&o.replace, "replace", false, "put compiled loops in the place of hand-written ones")
 	f.StringArrayVar(&o.accept, "accept", nil, "`RULE@STATE`[:OF] of an offered repair: change the file by it, and by the sure ones; repeatable")
@@ -132,7 +138,6 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
 	kit.AddOutput(c, &o.output)
 	kit.CompleteWords(c, "strategy", fixStrategies()...)
 	kit.CompleteNothing(c, "only", "accept", "max-wait", "max-delay", "simulate", "substitute", "status")
-	return c
 }
 
 // readSchedule reads the file of --schedule.
