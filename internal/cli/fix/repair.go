@@ -108,12 +108,50 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	if err != nil {
 		return kit.Usage("%s: %w", name, err)
 	}
-	for _, accepted := range o.accept {
+	if err := checkAccepted(o.accept, all); err != nil {
+		return err
+	}
+	out := newRepaired(name, e.Definition, at, all)
+	if at.reason == "" {
+		if err := out.addByHand(c, e.Definition, after, at.read, options); err != nil {
+			return kit.WithCode(kit.ExitFailed, err)
+		}
+	}
+	if o.write || len(o.accept) > 0 {
+		if err := o.checkSiblings(c, e, after, all, options); err != nil {
+			return err
+		}
+		if out.Written, err = e.write(after); err != nil {
+			return err
+		}
+	} else if err := o.blockOffers(c, e, at, out, after, all, options); err != nil {
+		return err
+	}
+	if err := o.describeUnrepaired(c, at, out, after, options); err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
+	if err := out.write(c, o.output); err != nil {
+		return kit.WithCode(kit.ExitFailed, err)
+	}
+	if slices.ContainsFunc(all, func(r fix.Repair) bool { return !r.Made }) {
+		return &kit.ExitError{Code: kit.ExitFailed}
+	}
+	return nil
+}
+
+// checkAccepted refuses what --accept names and fix does not offer.
+func checkAccepted(accept []string, all []fix.Repair) error {
+	for _, accepted := range accept {
 		if !slices.ContainsFunc(all, func(r fix.Repair) bool { return r.Mends(accepted) && r.Class != fix.Refused }) {
 			return kit.Usage("--accept %s: fix offers no such repair. Run fix without --accept to see which it offers", accepted)
 		}
 	}
-	out := repaired{File: e.Definition.File, Resource: e.Definition.ID, Repairs: []repair{}}
+	return nil
+}
+
+// newRepaired is the result of repairs of a definition, with their diffs. name is the argument of fix.
+func newRepaired(name string, d *source.Definition, at *repairPlace, all []fix.Repair) *repaired {
+	out := &repaired{File: d.File, Resource: d.ID, Repairs: []repair{}}
 	switch {
 	case at.reason != "":
 		out.hint = "fix does not change the file: " + at.reason
@@ -127,38 +165,23 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		}
 		out.Repairs = append(out.Repairs, one)
 	}
-	if at.reason == "" {
-		if err := out.addByHand(c, e.Definition, after, at.read, options); err != nil {
-			return kit.WithCode(kit.ExitFailed, err)
-		}
-	}
-	if o.write || len(o.accept) > 0 {
-		if err := o.checkSiblings(c, e, after, all, options); err != nil {
-			return err
-		}
-		if out.Written, err = e.write(after); err != nil {
-			return err
-		}
-	} else if err := o.blockOffers(c, e, at, &out, after, all, options); err != nil {
-		return err
-	}
-	if o.output != "json" && len(all) == 0 {
-		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express, Said: said}
+	return out
+}
+
+// describeUnrepaired adds to the result the loops that fix has no repair for: whether it can replace one, and whose
+// statuses lint does not judge. It warns of a --status that no loop uses.
+func (o *fixOptions) describeUnrepaired(c *cobra.Command, at *repairPlace, out *repaired, after []byte, options fix.RepairOptions) (err error) {
+	if o.output != "json" && len(out.Repairs) == 0 {
+		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express, Said: options.Said}
 		if out.canReplace, err = fix.CanReplace(c.Context(), at.text, at.read, replace); err != nil {
-			return kit.WithCode(kit.ExitFailed, err)
+			return err
 		}
 	}
 	var unused map[string]lint.Meaning
 	if out.Unjudged, unused, err = findUnjudged(after, at.read, &options); err != nil {
-		return kit.WithCode(kit.ExitFailed, err)
+		return err
 	}
 	kit.WarnUnusedStatuses(c, unused)
-	if err := out.write(c, o.output); err != nil {
-		return kit.WithCode(kit.ExitFailed, err)
-	}
-	if slices.ContainsFunc(all, func(r fix.Repair) bool { return !r.Made }) {
-		return &kit.ExitError{Code: kit.ExitFailed}
-	}
 	return nil
 }
 
