@@ -70,6 +70,38 @@ func partOf(n *node) Part {
 		}
 		p.Filters = append(p.Filters, partOf(s.filter))
 	}
+	p.read(n)
+	return p
+}
+
+// Undefined is an operand of Apply that has no value.
+var Undefined = undefined
+
+// Apply evaluates a PartBinary, or a PartCall of a function of the language, with
+// values in the place of its Parts: JSON values, or Undefined. A PartRegex stands for
+// itself. Its errors are those of [Expression.Eval].
+func (p *Part) Apply(operands []any) (any, error) {
+	nodes := make([]*node, len(operands))
+	for i, operand := range operands {
+		switch {
+		case p.Parts[i].Kind == PartRegex:
+			nodes[i] = p.Parts[i].node
+		case operand == Undefined:
+			nodes[i] = &node{kind: nodeHole}
+		default:
+			nodes[i] = &node{kind: nodeConstant, value: operand}
+		}
+	}
+	n := &node{kind: nodeCall, left: &node{kind: nodeVariable, text: p.Text}, items: nodes}
+	if p.Kind == PartBinary {
+		n = &node{kind: nodeBinary, text: p.Text, left: nodes[0], right: nodes[1]}
+	}
+	e := &Expression{text: p.Text, root: n}
+	return e.Eval(context.Background(), Environment{})
+}
+
+// read gives the part what its kind of node says.
+func (p *Part) read(n *node) {
 	switch n.kind {
 	case nodeString, nodeNumber, nodeConstant:
 		p.Kind, p.Value = PartLiteral, n.value
@@ -104,14 +136,7 @@ func partOf(n *node) Part {
 	case nodeTransform:
 		p.Kind, p.Parts = PartTransform, partsOf(append([]*node{n.left, n.right}, n.items...))
 	case nodeSort:
-		p.Kind = PartSort
-		for _, t := range n.terms {
-			by := Part{Kind: PartTerm, Text: "<", Parts: []Part{partOf(t.by)}}
-			if t.descending {
-				by.Text = ">"
-			}
-			p.Parts = append(p.Parts, by)
-		}
+		p.Kind, p.Parts = PartSort, partsOfTerms(n.terms)
 	case nodeRegex:
 		p.Kind = PartRegex
 	case nodeLambda:
@@ -120,7 +145,6 @@ func partOf(n *node) Part {
 		}
 	default:
 	}
-	return p
 }
 
 // call makes the part a call of a function.
@@ -132,30 +156,16 @@ func (p *Part) call(function *node, arguments []*node) {
 	p.Kind, p.Parts = PartApply, partsOf(append([]*node{function}, arguments...))
 }
 
-// Undefined is an operand of Apply that has no value.
-var Undefined = undefined
-
-// Apply evaluates a PartBinary, or a PartCall of a function of the language, with
-// values in the place of its Parts: JSON values, or Undefined. A PartRegex stands for
-// itself. Its errors are those of [Expression.Eval].
-func (p *Part) Apply(operands []any) (any, error) {
-	nodes := make([]*node, len(operands))
-	for i, operand := range operands {
-		switch {
-		case p.Parts[i].Kind == PartRegex:
-			nodes[i] = p.Parts[i].node
-		case operand == Undefined:
-			nodes[i] = &node{kind: nodeHole}
-		default:
-			nodes[i] = &node{kind: nodeConstant, value: operand}
+func partsOfTerms(terms []term) []Part {
+	var out []Part
+	for _, t := range terms {
+		by := Part{Kind: PartTerm, Text: "<", Parts: []Part{partOf(t.by)}}
+		if t.descending {
+			by.Text = ">"
 		}
+		out = append(out, by)
 	}
-	n := &node{kind: nodeCall, left: &node{kind: nodeVariable, text: p.Text}, items: nodes}
-	if p.Kind == PartBinary {
-		n = &node{kind: nodeBinary, text: p.Text, left: nodes[0], right: nodes[1]}
-	}
-	e := &Expression{text: p.Text, root: n}
-	return e.Eval(context.Background(), Environment{})
+	return out
 }
 
 func partsOfPairs(pairs []pair) []Part {
