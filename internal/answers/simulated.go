@@ -106,6 +106,7 @@ func verdictOf(row *lint.Row) pollcore.Verdict {
 		return pollcore.Failure
 	case lint.MeansRunning, lint.MeansEnding:
 		return pollcore.Retry
+	case lint.MeansUnclear, lint.MeansUnknown: // where they lead tells
 	}
 	switch row.Ends {
 	case lint.PollsOn:

@@ -52,12 +52,12 @@ func (v via) carrier() carrier { return carriers[v] }
 // resource is that of a Task that calls an action.
 func (o *operation) resource(action string) string {
 	switch o.via {
-	case "":
-		return states + "aws-sdk:" + o.service + ":" + action
 	case functionARN:
 		return functions + action
+	case lambdaInvoke, httpTask, nestedMachine:
+		return o.via.carrier().resource
 	}
-	return o.via.carrier().resource
+	return states + "aws-sdk:" + o.service + ":" + action
 }
 
 // arguments are those of a Task that calls an action with data: an object, or a term for all of the input.
