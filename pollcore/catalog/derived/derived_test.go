@@ -17,12 +17,15 @@ import (
 // judgement is what a person says of the job that an operation starts, with the models at hand. Reason is for what is not
 // plain, such as a status that is in no set.
 type judgement struct {
-	Service, Start, Describe string
-	Arguments                map[string]string
-	Status                   string
-	Success, Failure         []string
-	Running                  []string
-	Reason                   string
+	Service   string            `json:"service"`
+	Start     string            `json:"start"`
+	Describe  string            `json:"describe"`
+	Arguments map[string]string `json:"arguments"`
+	Status    string            `json:"status"`
+	Success   []string          `json:"success"`
+	Failure   []string          `json:"failure"`
+	Running   []string          `json:"running"`
+	Reason    string            `json:"reason"`
 }
 
 func load(t *testing.T, service string) *catalog.Service {
@@ -40,13 +43,14 @@ func TestJudged(t *testing.T) {
 	var all []judgement
 	require.NoError(t, json.Unmarshal(text, &all))
 	require.Len(t, all, 130, "docs/reference/catalog.md says how many there are")
-	for _, says := range all {
-		name := says.Service + ":" + says.Start
-		e, err := derived.Lookup(load(t, says.Service), says.Start)
+	for _, want := range all {
+		name := want.Service + ":" + want.Start
+		e, err := derived.Lookup(load(t, want.Service), want.Start)
 		require.NoError(t, err, name)
-		require.Equal(t, says, judgement{
-			e.Service.Key, e.Name, e.Operation.Name, e.Job.Arguments, e.Job.Status, e.Job.Success, e.Job.Failure, e.Job.Running, says.Reason,
-		}, name)
+		got := judgement{
+			e.Service.Key, e.Name, e.Operation.Name, e.Job.Arguments, e.Job.Status, e.Job.Success, e.Job.Failure, e.Job.Running, want.Reason,
+		}
+		require.Equal(t, want, got, name)
 		require.Equal(t, catalog.Derived, e.Kind, name)
 	}
 }

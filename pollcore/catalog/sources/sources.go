@@ -12,7 +12,11 @@ var leftOut []byte
 
 // LeftOut are the waiters and jobs that the catalogue leaves out, as "service:name", each with the reason.
 var LeftOut = sync.OnceValue(func() map[string]string {
-	var rows []struct{ Service, Name, Reason string }
+	var rows []struct {
+		Service string `json:"service"`
+		Name    string `json:"name"`
+		Reason  string `json:"reason"`
+	}
 	if err := json.Unmarshal(leftOut, &rows); err != nil {
 		panic("sources: left-out.json: " + err.Error()) // which is embedded
 	}
