@@ -48,7 +48,7 @@ type blueprint struct {
 	apart, guarded           bool   // a rule for each status; rules that look for the member first
 	catch                    string // of the poll: "", success, retry, failure
 	retried                  bool   // the poll has a Retry
-	result                   string // "", selector, output path, output, input (the function gives back all data), text (a member has the JSON), counts (of several jobs)
+	result                   string // "", selector, output path, output, input (the function returns all data), text (JSON in a member), counts (of several jobs)
 	said                     bool   // the user says what statuses mean of a job of his own
 	jobs                     int
 	any                      bool   // one success of several jobs is enough

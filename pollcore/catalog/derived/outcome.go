@@ -27,7 +27,8 @@ var (
 	failWords = []string{"create", "creation", "creating", "provisioning", "failed", "failure", "error"}
 	// otherWords are of changes that the start call does not make.
 	otherWords = []string{
-		"delete", "deleting", "deletion", "deleted", "revoke", "update", "updating", "updated", "modify", "modifying", "reverse", "reset", "deactivating", "reverting",
+		"delete", "deleting", "deletion", "deleted", "revoke", "update", "updating", "updated", "modify", "modifying",
+		"reverse", "reset", "deactivating", "reverting",
 	}
 )
 
