@@ -219,7 +219,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 				`{"QueryString": "SELECT 1"}`, `{"Cluster": "c", "TaskDefinition": "t"}`, "$states.result.QueryExecutionId", "$states.result.Tasks[0].TaskArn", "athena:getQueryExecution", "ecs:describeTasks",
 				`"QueryExecutionId": "{% $id %}"`, `"Cluster": "c", "Tasks": "{% [$id] %}"`, "QueryExecution.Status.State", "Tasks[0].LastStatus", "SUCCEEDED", "STOPPED",
 				`"Choices": [`, `"Choices": [{"Condition": "{% $states.input.all.Tasks[0].Containers[Name = 'app'].ExitCode > 0 %}", "Next": "Bad"},`).Replace(expression(`"all": "{% $states.result %}"`, failed)),
-			class: fix.Refused, about: "only you know what stands for the member",
+			class: fix.Refused, about: "only you know what to use where the member is not there",
 		},
 		"a condition on a member of an object": {
 			text: strings.NewReplacer(`$states.input.state in ['FAILED', 'CANCELLED']`, `$states.input.state in ['FAILED', 'CANCELLED'] and false`, `"Bad"}
@@ -230,7 +230,7 @@ func TestRepairAbsentMembers(t *testing.T) {
 		"a variable that a rule sets": {
 			text: strings.Replace(path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message": "m"`, failed), `"Next": "Tell"}`,
 				`"Assign": {"why.$": "$.r.QueryExecution.Status.StateChangeReason"}, "Next": "Tell"}`, 1),
-			class: fix.Refused, about: "only you know what stands for the member",
+			class: fix.Refused, about: "only you know what to use where the member is not there",
 		},
 		"a member that two states read": {
 			text: path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message.$": "`+strings.Replace(reason, "$", "$.r", 1)+`"`,
@@ -261,24 +261,24 @@ func TestRepairAbsentMembers(t *testing.T) {
 		},
 		"a selected text with the member": {
 			text:  path(selector+`"reason.$": "States.Format('{}', `+reason+`)"}`, "state", `"Message.$": "$.r.reason"`, failed),
-			class: fix.Refused, about: "only you know what stands for the member",
+			class: fix.Refused, about: "only you know what to use where the member is not there",
 		},
 		"a member that is selected further in": {
 			text:  path(selector+`"why": {"reason.$": "`+reason+`"}}`, "state", `"Message.$": "$.r.why.reason"`, failed),
-			class: fix.Refused, about: "only you know what stands for the member",
+			class: fix.Refused, about: "only you know what to use where the member is not there",
 		},
 		"a member that nothing gets": {
 			text: strings.NewReplacer("$.r.state", "$state", `"ResultPath": "$.r"`, `"ResultPath": null, "Assign": {"state.$": "$.state"}`).Replace(
 				path(selector+`"reason.$": "`+reason+`"}`, "state", `"Message": "m"`, failed)),
-			class: fix.Refused, about: "only you know what stands for the member",
+			class: fix.Refused, about: "only you know what to use where the member is not there",
 		},
 		"a member in brackets": {
 			text:  path(`"TimeoutSeconds": 60`, "QueryExecution.Status.State", `"Message": "m"`, failed+`, "CausePath": "$.r.QueryExecution.Status['StateChangeReason']"`),
-			class: fix.Refused, about: "only you know what stands for the member",
+			class: fix.Refused, about: "only you know what to use where the member is not there",
 		},
 		"a path that selects the data": {
 			text:  path(`"OutputPath": "$.r.QueryExecution.Status.StateChangeReason"`, "state", `"Message": "m"`, failed),
-			class: fix.Refused, about: "only you know what stands for the member",
+			class: fix.Refused, about: "only you know what to use where the member is not there",
 		},
 	} {
 		if !race.Takes(name, 12) {

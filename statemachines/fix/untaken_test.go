@@ -28,7 +28,7 @@ func TestUntaken(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a function that nobody asks": {
 			strings.Replace(task("arn:aws:states:::lambda:invoke", `{"FunctionName": "f"}`), `"ResultPath": "$.r"`, `"ResultPath": "$.told"`, 1),
-			`no Choice of the loop compares what "Look" returns`,
+			`"Look" asks lambda:Invoke f, and lint cannot follow where the values of its answer lead`,
 		},
 		"a Parallel in a loop": {strings.Replace(inLoop, "STATE", around(`"ResultPath": "$.r", "Next": "Done?"`), 1), `inside of "Look", and lint follows no status out of there`},
 		"the Retry of a Parallel": {
