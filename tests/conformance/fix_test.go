@@ -36,10 +36,16 @@ var brokenLoops = map[string]string{
 
 // ownLoops are loops on a function or a table of the machine's own that stay, with the reason.
 var ownLoops = map[string]string{
-	examples + "app-order-management/statemachines/ship-order.asl.json Reserve Product": ownAnswer,
+	examples + "app-order-management/statemachines/ship-order.asl.json Reserve Product":       ownAnswer,
+	collection + "human-task-reminder/statemachine/statemachine.asl.yaml DDB Get Task Status": dropsData,
+	collection + "idempotent-workflow-sam/statemachine/statemachine.asl.json " + recordTask:   recordBesides,
+	collection + "idempotent-workflow/statemachine/statemachine.asl.json " + recordTask:       recordBesides,
+	collection + "vod-transcode-delivery-cdk/typescript/statemachine/transcoding-statemachine.asl.json.asl.json " +
+		"Get MediaConvert Transcode Status": ownAnswer,
 }
 
 const (
+	recordTask    = "Get idempotency record from DynamoDB"
 	ownAnswer     = "the Task polls with its own last answer"
 	dropsData     = "a Pass in the loop drops data that it does not list"
 	recordBesides = "a second member of the record decides where a success leads"
