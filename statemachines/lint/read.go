@@ -319,7 +319,8 @@ func (r *reading) addOthers(follow func(string) []route) {
 		r.taken[anyOther] = r.taken[otherValue]
 	}
 	for _, word := range slices.Sorted(maps.Keys(r.named)) {
-		if r.status.listed || isKnown(word) || isListOf(word, isKnown) || slices.ContainsFunc(around(word), func(text string) bool { return pathsOf(follow(text)) != usual }) {
+		isUnusual := func(text string) bool { return pathsOf(follow(text)) != usual }
+		if r.status.listed || isKnown(word) || isListOf(word, isKnown) || slices.ContainsFunc(around(word), isUnusual) {
 			continue // a part of a text is no value
 		}
 		if found := follow(word); found != nil && pathsOf(found) != usual {
