@@ -25,21 +25,19 @@ func (c catch) looks() bool { return c.any || c.cause != nil }
 
 // acceptError takes over an acceptor of errors.
 func (p *plan) acceptError(number int, a pollcore.Acceptor, reason string) {
-	c := catch{state: a.State, reason: reason}
-	if a.Matcher.ErrorType == nil {
-		if p.own != nil {
-			p.refuseAcceptor(number, "acceptor %d: %s takes any error of a Task: name the errors, as ASL does", number, a.Matcher)
-		}
-		c.any = true
-	} else {
+	c := catch{state: a.State, reason: reason, any: a.Matcher.ErrorType == nil}
+	if c.any && p.own != nil {
+		p.refuseAcceptor(number, "acceptor %d: %s takes any error of a Task: name the errors, as ASL does", number, a.Matcher)
+	}
+	if !c.any {
 		s, err := p.findError(*a.Matcher.ErrorType, a.State)
-		if err != nil {
+		switch {
+		case err != nil:
 			p.refuseAcceptor(number, "acceptor %d: %s", number, err)
 			return
-		}
-		if s == nil {
+		case s == nil:
 			c.unmodeled = codeOf(*a.Matcher.ErrorType)
-		} else {
+		default:
 			c.names, c.cause = s.names, s.cause
 		}
 	}

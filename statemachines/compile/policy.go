@@ -51,53 +51,73 @@ func (p *plan) policy() (policy Policy, unnamed map[string][]string) {
 		}
 		return needed.policy(), nil
 	}
-	unnamed = map[string][]string{}
-	var job *catalog.Job
-	var arguments map[string]any
-	need := func(action, resource string, passedTo []string) {
-		arns, members := job.On(resource, arguments)
-		for _, arn := range arns {
-			needed.add(action, arn, passedTo)
-		}
-		for _, member := range members {
-			if !slices.Contains(unnamed[action], member) {
-				unnamed[action] = append(unnamed[action], member)
-			}
-		}
-	}
-	called := func(op *catalog.Operation) {
-		for _, action := range op.Actions {
-			for _, resource := range op.On() {
-				need(action, resource, nil)
-			}
-		}
-	}
+	n := needs{grants: needed, unnamed: map[string][]string{}}
 	if s := p.call.Start; s != nil {
-		job, arguments = s.Operation.Service.Jobs[s.Operation.Name], s.Arguments
-		called(s.Operation)
-		if job != nil {
-			for _, d := range job.Dependent {
-				need(d.Action, d.Resource, d.PassedTo)
-			}
-		}
+		n.job, n.arguments = s.Operation.Service.Jobs[s.Operation.Name], s.Arguments
+		n.addCall(s.Operation)
+		n.addDependent()
 	}
-	called(p.call.Operation)
+	n.addCall(p.call.Operation)
 	if p.call.Stop != nil {
-		called(p.stop())
+		n.addCall(p.stop())
 	}
 	if p.told {
-		// Step Functions stops the job of an execution that is stopped, and makes a rule
-		// in EventBridge.
-		if job.Stop != nil {
-			called(p.call.Operation.Service.Operations[job.Stop.Operation])
-		}
-		if job.SyncRule != "" {
-			for _, action := range []string{"events:DescribeRule", "events:PutRule", "events:PutTargets"} {
-				needed.add(action, "arn:*:events:*:*:rule/"+job.SyncRule, nil)
-			}
+		n.addSync(p.call.Operation.Service)
+	}
+	return needed.policy(), n.unnamed
+}
+
+// needs collects what the calls of a plan need.
+type needs struct {
+	grants    grants
+	unnamed   map[string][]string
+	job       *catalog.Job   // that the plan starts; nil for none
+	arguments map[string]any // of the start call
+}
+
+// addCall adds the actions of an operation.
+func (n *needs) addCall(op *catalog.Operation) {
+	for _, action := range op.Actions {
+		for _, resource := range op.On() {
+			n.add(action, resource, nil)
 		}
 	}
-	return needed.policy(), unnamed
+}
+
+// addDependent adds what the service makes or checks on behalf of who starts the job.
+func (n *needs) addDependent() {
+	if n.job == nil {
+		return
+	}
+	for _, d := range n.job.Dependent {
+		n.add(d.Action, d.Resource, d.PassedTo)
+	}
+}
+
+// addSync adds what Step Functions needs to wait for the job itself: it stops the job of an
+// execution that is stopped, and makes a rule in EventBridge.
+func (n *needs) addSync(service *catalog.Service) {
+	if n.job.Stop != nil {
+		n.addCall(service.Operations[n.job.Stop.Operation])
+	}
+	if n.job.SyncRule != "" {
+		for _, action := range []string{"events:DescribeRule", "events:PutRule", "events:PutTargets"} {
+			n.grants.add(action, "arn:*:events:*:*:rule/"+n.job.SyncRule, nil)
+		}
+	}
+}
+
+// add adds an action on a resource, as the arguments of the start call name it.
+func (n *needs) add(action, resource string, passedTo []string) {
+	arns, members := n.job.On(resource, n.arguments)
+	for _, arn := range arns {
+		n.grants.add(action, arn, passedTo)
+	}
+	for _, member := range members {
+		if !slices.Contains(n.unnamed[action], member) {
+			n.unnamed[action] = append(n.unnamed[action], member)
+		}
+	}
 }
 
 // grants are the resources of actions.

@@ -243,7 +243,8 @@ func (f *fragment) completeTask(call *compile.Call) error {
 	call.Task["Arguments"] = arguments
 	if len(f.faults) > 0 && compile.PassingErrors(f.poll.Task.Resource) == nil {
 		call.Task["Retry"] = []any{object{
-			"ErrorEquals": f.faults, "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 2, "MaxDelaySeconds": 60, "JitterStrategy": "FULL", //nolint:mnd // as compile retries
+			"ErrorEquals": f.faults, "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 2, //nolint:mnd // as compile retries
+			"MaxDelaySeconds": 60, "JitterStrategy": "FULL", //nolint:mnd // as above
 		}}
 	}
 	node := f.node(f.poll)

@@ -63,7 +63,8 @@ func (c *checked) reasonAbsent(f lint.Finding) string {
 				r.ServiceName(), r.Action, strings.ReplaceAll(path, "/", "."), s.Name)
 		}
 	}
-	return "only you know what to use where the member is not there: look first whether it is, by IsPresent in a Choice or $exists in JSONata, or read it only behind a rule for a status that has it"
+	return "only you know what to use where the member is not there: look first whether it is, by IsPresent in a Choice or $exists in JSONata, " +
+		"or read it only behind a rule for a status that has it"
 }
 
 // passedFailure is the status of a job that failed, with which the execution broke and succeeds

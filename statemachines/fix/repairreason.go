@@ -107,14 +107,15 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding,
 	}
 	switch {
 	case row == nil && (l == nil || l.Poll == nil):
-		return fmt.Sprintf("the catalogue has no entry for the operation, so fix cannot try a rule: if the status ends your job, lead it out of the loop in %q",
-			c.stateAt(f).Name)
+		return fmt.Sprintf("the catalogue has no entry for the operation, so fix cannot try a rule: "+
+			"if the status ends your job, lead it out of the loop in %q", c.stateAt(f).Name)
 	case row == nil:
 	case l.Together && c.failureBehind(f, row) != "":
 		return fmt.Sprintf("fix does not change the order of rules: if the rule of %q that leads to %q is for jobs with %s, put it in front of the others",
 			c.stateAt(f).Name, c.failureBehind(f, row), strings.Join(row.Values, ", "))
 	case l.Together:
-		return fmt.Sprintf("the loop looks at several jobs at once, and a rule that fix adds would lead all of them by the status of one: %s", byHand(row, f, c.stateAt(f).Name))
+		return fmt.Sprintf("the loop looks at several jobs at once, and a rule that fix adds would lead all of them by the status of one: %s",
+			byHand(row, f, c.stateAt(f).Name))
 	case row.Meaning == lint.MeansUnclear && row.By == lint.ByName:
 		return fmt.Sprintf("only you know what %s says of the job: pass --status %[1]s=failure, or =success or =running, or lead it out of the loop in %[2]q",
 			row.Values[0], c.stateAt(f).Name)
@@ -124,7 +125,8 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding,
 	case row.Raises:
 		return fmt.Sprintf("an expression of %q raises an error with the status %s: correct the expression", row.FailsAt, strings.Join(row.Values, ", "))
 	case row.FailsAt != "" && !row.Lacks:
-		return fmt.Sprintf("%q needs a value that an answer with the status %s does not have, and only you know which one to take then", row.FailsAt, strings.Join(row.Values, ", "))
+		return fmt.Sprintf("%q needs a value that an answer with the status %s does not have, and only you know which one to take then",
+			row.FailsAt, strings.Join(row.Values, ", "))
 	}
 	if s := c.stateAt(f); row != nil && len(row.Values) > 0 {
 		if next := c.ruleBehind(l, s, row); next != "" {
@@ -271,7 +273,8 @@ func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 	}) {
 		return fmt.Errorf("with each answer the machine %s before the edit can show: %s", describeEnd(answered[0].Before), cmp.Or(first, "mend that first"))
 	}
-	const unseen = "no trial run of fix ends otherwise with the smallest edit, so nothing shows that it is right: make it by hand, and test it by jobpoller run --mocks"
+	const unseen = "no trial run of fix ends otherwise with the smallest edit, so nothing shows that it is right: " +
+		"make it by hand, and test it by jobpoller run --mocks"
 	if first != "" {
 		return errors.New("no trial run of fix ends otherwise with the smallest edit: " + first)
 	}

@@ -56,7 +56,8 @@ func Rules() []Rule {
 		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost"},
 		{HotLoop, "a loop that checks a status and has no Wait, or one that waits for the same time in each turn"},
 		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
-		{RepeatedStart, "a start call that runs again: after any error without a token, beside a job that runs, after each failure without a bound, or in each turn by one name"},
+		{RepeatedStart, "a start call that runs again: after any error without a token, beside a job that runs, after each failure without a bound, " +
+			"or in each turn by one name"},
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
 		{HiddenFailure, "a Task in a poll loop, or a Map or Parallel around the loop, that turns every error into a success"},
 		{StatusPollsOn, "a status that ends the job, and the loop polls on"},

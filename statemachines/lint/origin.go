@@ -119,8 +119,10 @@ func (c scope) template(t *asl.Template, steps []string) formula {
 		part := t.Expression.Part()
 		return c.expression(&part, steps)
 	case t.Intrinsic != nil:
-		f := formula{text: t.Intrinsic.String(), counts: strings.Contains(t.Intrinsic.String(), "States.MathAdd("),
-			picks: strings.Contains(t.Intrinsic.String(), "States.ArrayGetItem(")}
+		f := formula{
+			text: t.Intrinsic.String(), counts: strings.Contains(t.Intrinsic.String(), "States.MathAdd("),
+			picks: strings.Contains(t.Intrinsic.String(), "States.ArrayGetItem("),
+		}
 		for _, path := range t.Intrinsic.Paths() {
 			f = f.with(c.path(path))
 		}

@@ -134,16 +134,7 @@ func (c *checker) readNamed(l *loop, express, compared bool) (all []*reading, ov
 // readStatus reads the routes of the values of a status, and tells whether the loop
 // looks at it so.
 func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
-	r.listing, r.mixed = nil, nil
-	r.judges, r.Start = c.judgesOf(r, s)
-	if r.Start != nil {
-		r.given = c.types.Arguments(r.Start)
-	}
-	r.Entry, r.flags, r.change = nil, c.flagsOf(s), c.changeUnderway(r)
-	r.nameEntry(s)
-	if !r.Retries {
-		r.bounds = c.boundsOf(l)
-	}
+	c.findJudges(l, r, s)
 	follows := c.newRouter(r)
 	follows.work = r.work
 	defer func() { follows.work = nil }() // what a table asks later is little
@@ -182,12 +173,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	if !differs && (how != lookAlike || !r.allPollOn() || !follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {
 		return false
 	}
-	r.status, r.Status, r.Literals, r.Together = s, s.path, s.literals, r.listing != nil && r.listing.most() > 1
-	r.Derived = s.derived
-	r.nameChosen(s)
-	r.chooseFitting()
-	r.takeOwnEnd()
-	r.addOthers(func(value string) []route { return r.written(follow(one(value))) })
+	r.settleOn(s, func(value string) []route { return r.written(follow(one(value))) })
 	if r.listing != nil && !r.listing.addMixed(follows, answer) || r.work.isOver() {
 		r.status, r.Status, r.Together, r.Choices = nil, "", false, nil
 		return false
@@ -197,6 +183,31 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	}
 	c.addLacking(r, follows.follow)
 	return true
+}
+
+// findJudges finds by what the values of a status are judged, and what the loop knows beside it.
+func (c *checker) findJudges(l *loop, r *reading, s *status) {
+	r.listing, r.mixed = nil, nil
+	r.judges, r.Start = c.judgesOf(r, s)
+	if r.Start != nil {
+		r.given = c.types.Arguments(r.Start)
+	}
+	r.Entry, r.flags, r.change = nil, c.flagsOf(s), c.changeUnderway(r)
+	r.nameEntry(s)
+	if !r.Retries {
+		r.bounds = c.boundsOf(l)
+	}
+}
+
+// settleOn takes a status for the one that the loop looks at, and adds what its rules and the values beside those of
+// its model tell.
+func (r *reading) settleOn(s *status, follow func(value string) []route) {
+	r.status, r.Status, r.Literals, r.Together = s, s.path, s.literals, r.listing != nil && r.listing.most() > 1
+	r.Derived = s.derived
+	r.nameChosen(s)
+	r.chooseFitting()
+	r.takeOwnEnd()
+	r.addOthers(follow)
 }
 
 // noteRoutesOfRunning notes the routes of the values of a status with which the job has not ended.
@@ -319,7 +330,8 @@ func (r *reading) addOthers(follow func(string) []route) {
 		r.taken[anyOther] = r.taken[otherValue]
 	}
 	for _, word := range slices.Sorted(maps.Keys(r.named)) {
-		if r.status.listed || isKnown(word) || isListOf(word, isKnown) || slices.ContainsFunc(around(word), func(text string) bool { return pathsOf(follow(text)) != usual }) {
+		isUnusual := func(text string) bool { return pathsOf(follow(text)) != usual }
+		if r.status.listed || isKnown(word) || isListOf(word, isKnown) || slices.ContainsFunc(around(word), isUnusual) {
 			continue // a part of a text is no value
 		}
 		if found := follow(word); found != nil && pathsOf(found) != usual {

@@ -26,10 +26,7 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess || row.Meaning == MeansUnclear && (row.By == ByName || row.By == ByModel)
 	switch {
 	case ends && row.Ends == PollsOn && (r.Retries || !r.worksOn(r.routes[row.Values[0]])):
-		if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
-			return StatusPollsOn, diag.Warning, r.sayWrongEnd(of, row.Meaning, row.Ends, to) + ", unless the job may have this status before it begins"
-		}
-		return StatusPollsOn, diag.Danger, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+		return r.judgePollingOn(row, of, to)
 	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
 		severity := diag.Danger
 		if to != "" && isWithWarnings(row.Values) {
@@ -38,14 +35,14 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return StatusMisread, severity, r.sayWrongEnd(of, row.Meaning, row.Ends, to)
 	case row.Meaning == MeansFailure && r.tellsOutside(row): // what follows the Map or Parallel judges it
 	case row.Partial && (row.Ends == EndsSuccess || row.Ends == GoesOn) && r.joinsSuccess(row):
-		if slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
+		if r.leavesUnnamed(row) {
 			return StatusMisread, diag.Warning, of + fmt.Sprintf("no rule names it, and the Choice leads to %q, as for a success; "+
 				"name the status in a rule: only you know whether a part is enough", to)
 		}
 	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
 		return r.judgeHidden(row, of, to)
 	case row.Ends == NextJob && row.Meaning == MeansFailure:
-		if r.joinsSuccess(row) && slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] }) {
+		if r.joinsSuccess(row) && r.leavesUnnamed(row) {
 			return StatusMisread, diag.Warning, fmt.Sprintf("no rule names %s of %s, and the Choice leads to %q and to the next job, as after a success; "+
 				"name the failure in a rule: only you know whether the other jobs need this one", names, r.asked(), to)
 		}
@@ -60,6 +57,20 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 		return r.judgeGoing(row, names, to)
 	}
 	return "", 0, ""
+}
+
+// judgePollingOn returns what judge does of a row that ends the job, and the loop polls on.
+func (r *reading) judgePollingOn(row *Row, of, to string) (rule string, severity diag.Severity, text string) {
+	text = r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+	if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
+		return StatusPollsOn, diag.Warning, text + ", unless the job may have this status before it begins"
+	}
+	return StatusPollsOn, diag.Danger, text
+}
+
+// leavesUnnamed tells whether no rule of a Choice names some value of a row.
+func (r *reading) leavesUnnamed(row *Row) bool {
+	return slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] })
 }
 
 // sayMeaning says what the values of a row mean, in front of where they lead.

@@ -49,10 +49,11 @@ var always = map[string]bool{"count": true, "millis": true, "random": true, "now
 // function is what a call gives.
 func (x *scene) function(p *jsonata.Part, context Value) Value {
 	_, bound := x.local(p.Text)
-	if !bound && !x.c.assigned[p.Text] {
+	own := bound || x.c.assigned[p.Text] // a function of the expression or the machine, not of the language
+	if !own {
 		p = x.c.withContext(p)
 	}
-	if p.Text == "merge" && !bound && !x.c.assigned[p.Text] && len(p.Parts) == 1 && p.Parts[0].Kind == jsonata.PartArray && len(p.Parts[0].Filters) == 0 {
+	if !own && mergesItems(p) {
 		return x.mergeItems(p.Parts[0].Parts, context)
 	}
 	if p.Text == "exists" {
@@ -68,30 +69,46 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if f := x.localFunction(p.Text); f != nil {
 		return x.apply(f, values...)
 	}
-	if p.Text == "sort" && !bound && !x.c.assigned[p.Text] && len(values) > 0 {
+	switch {
+	case own:
+		return Value{}
+	case p.Text == "sort" && len(values) > 0:
 		return x.sortBy(p, values[0], context)
-	}
-	if p.Text == "lookup" && !bound && !x.c.assigned[p.Text] {
+	case p.Text == "lookup":
 		x.checkKeys(p, values)
-	}
-	if p.Text == "each" && !bound && !x.c.assigned[p.Text] {
+	case p.Text == "each":
 		x.checkTable(p, context)
 	}
+	x.demandOperands(p, values)
+	return x.resultOfCall(p, values, context)
+}
+
+// mergesItems tells whether a call merges the items that an array constructor lists.
+func mergesItems(p *jsonata.Part) bool {
+	return p.Text == "merge" && len(p.Parts) == 1 && p.Parts[0].Kind == jsonata.PartArray && len(p.Parts[0].Filters) == 0
+}
+
+// demandOperands notes what a function of the language takes as its arguments.
+func (x *scene) demandOperands(p *jsonata.Part, values []Value) {
 	switch {
-	case bound || x.c.assigned[p.Text]:
-		return Value{}
-	case p.Text == "toMillis" && len(values) > 0:
+	case len(values) == 0:
+	case p.Text == "toMillis":
 		values[0].demandTime()
-	case len(values) > 0 && operandsOf[p.Text] != 0:
+	case operandsOf[p.Text] != 0:
 		values[0].demandKinds(operandsOf[p.Text])
-		if p.Text == "contains" || p.Text == "match" {
-			values[0].demandMatch(patternIn(p))
-			if len(p.Parts) > 1 {
-				x.checkPattern(values[0], &p.Parts[1])
-				demandWordOf(values[0], values[1])
-			}
-		}
 	}
+	if len(values) == 0 || p.Text != "contains" && p.Text != "match" {
+		return
+	}
+	values[0].demandMatch(patternIn(p))
+	if len(p.Parts) > 1 {
+		x.checkPattern(values[0], &p.Parts[1])
+		demandWordOf(values[0], values[1])
+	}
+}
+
+// resultOfCall is what a function of the language gives for its arguments.
+func (x *scene) resultOfCall(p *jsonata.Part, values []Value, context Value) Value {
 	switch {
 	case p.Text == "error":
 		if x.raised != nil {

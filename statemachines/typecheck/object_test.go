@@ -3,7 +3,6 @@ package typecheck_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -84,6 +83,6 @@ func TestChangedObjectsAreKnown(t *testing.T) {
 		for _, way := range c.Step(ask, c.Input(ask), c.Result(ask)) {
 			got = append(got, way.To)
 		}
-		assert.Equal(t, want, got, condition)
+		require.Equal(t, want, got, condition)
 	}
 }

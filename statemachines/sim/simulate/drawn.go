@@ -131,13 +131,19 @@ func numberOf(value any) (number json.Number, ok bool) {
 // refusal is the error with which a call ends whose request was answered with the code of an error; nil for none. Source:
 // the developer guide, "Call HTTPS APIs", "Call Amazon API Gateway REST APIs" and "Call Amazon EKS".
 func (t *task) refusal(answer any) *sim.TaskError {
-	object, _ := answer.(map[string]any)
-	code, err := strconv.Atoi(fmt.Sprint(object[statusCode]))
-	if !t.sendsRequest() || err != nil || code < http.StatusBadRequest {
+	code, has := codeOf(answer)
+	if !t.sendsRequest() || !has || code < http.StatusBadRequest {
 		return nil
 	}
 	prefix := map[string]string{"http": "States.Http.StatusCode.", "apigateway": "ApiGateway.", "eks": "EKS."}[t.parsed.Service]
 	return &sim.TaskError{Name: prefix + strconv.Itoa(code), Cause: "simulated: the response has the status code " + strconv.Itoa(code)}
+}
+
+// codeOf is the status code of the response in an answer; false if it has none.
+func codeOf(answer any) (code int, has bool) {
+	object, _ := answer.(map[string]any)
+	code, err := strconv.Atoi(fmt.Sprint(object[statusCode]))
+	return code, err == nil
 }
 
 // Skeleton is the envelope of the call, if it has one, with nothing in it.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -60,105 +59,6 @@ func (j *job) holder() *task {
 
 // title names the job in messages.
 func (j *job) title() string { return j.entry.Service.Key + " " + j.entry.Name }
-
-// findJobs groups the Tasks of a machine by the jobs and resources that they are
-// about.
-func findJobs(m *asl.StateMachine, tasks []*task, o *Options, words func(word string) bool) ([]*job, error) {
-	var jobs []*job
-	groups := map[string]*job{}
-	group := func(e *catalog.Entry) *job {
-		j := groups[e.FullName()]
-		if j == nil {
-			j = &job{entry: e}
-			groups[e.FullName()] = j
-			jobs = append(jobs, j)
-		}
-		return j
-	}
-	taken := map[*task]bool{}
-	for _, t := range tasks {
-		if e := o.Polls[t.name()]; e != nil && isOwn(e) {
-			taken[t] = true
-			j := group(e)
-			j.describes, j.polledOn = append(j.describes, t), append(j.polledOn, o.Running[t.name()]...)
-			if err := j.drawOwn(m, t, o); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, t := range tasks {
-		e, err := jobOfStart(t)
-		switch {
-		case err != nil:
-			return nil, err
-		case e == nil || taken[t] || t.looks:
-		case strings.HasPrefix(t.parsed.Pattern, ".sync") && isDescribed(e, t, tasks):
-			taken[t] = true
-			j := group(e)
-			j.starts, j.waits = append(j.starts, t), true
-		case strings.HasPrefix(t.parsed.Pattern, ".sync"):
-			taken[t] = true
-			jobs = append(jobs, &job{entry: e, sync: t})
-		case t.parsed.Pattern == "" && (e.Job.Describe != e.Name || !t.loops): // one call may start and describe
-			taken[t] = true
-			j := group(e)
-			j.starts = append(j.starts, t)
-		}
-	}
-	for _, t := range tasks {
-		if taken[t] || t.operation == nil || t.parsed.Pattern != "" || t.reader {
-			continue
-		}
-		e, err := entryOfDescribe(t, groups, o.Polls[t.name()], words)
-		switch {
-		case err != nil:
-			return nil, err
-		case e != nil:
-			taken[t] = true
-			j := group(e)
-			j.describes, j.polledOn = append(j.describes, t), append(j.polledOn, o.Running[t.name()]...)
-			if o.Polls[t.name()] == nil {
-				j.words = words
-			}
-		}
-	}
-	findStops(groups, tasks, taken)
-	for _, j := range jobs {
-		if j.sync == nil && len(j.describes) == 0 {
-			for _, t := range j.starts {
-				delete(taken, t) // it may begin what another entry describes
-			}
-		}
-	}
-	findBegins(jobs, tasks, taken)
-	// A job that nothing describes runs unseen: its calls are calls like any other.
-	return slices.DeleteFunc(jobs, func(j *job) bool { return j.sync == nil && len(j.describes) == 0 }), nil
-}
-
-// findStops gives the Tasks that stop a job to it.
-func findStops(groups map[string]*job, tasks []*task, taken map[*task]bool) {
-	for _, t := range tasks {
-		for _, name := range slices.Sorted(maps.Keys(groups)) {
-			j := groups[name]
-			if taken[t] || t.operation == nil || j.entry.Job == nil || j.entry.Job.Stop == nil || t.parsed.Pattern != "" {
-				continue
-			}
-			if t.operation.Service.Key == j.entry.Service.Key && t.operation.Name == j.entry.Job.Stop.Operation {
-				taken[t] = true
-				j.stops = append(j.stops, t)
-			}
-		}
-	}
-}
-
-// isDescribed tells whether a Task describes the job that a ".sync" Task runs, whose
-// result is the answer of that call or a part of it.
-func isDescribed(e *catalog.Entry, run *task, tasks []*task) bool {
-	return syncResults[run.parsed.Service+":"+run.parsed.Action].name == "" && slices.ContainsFunc(tasks, func(t *task) bool {
-		return t.operation != nil && t.parsed.Pattern == "" && !t.reader &&
-			t.operation.Service.Key == e.Service.Key && t.operation.Name == e.Job.Describe
-	})
-}
 
 // serviceOf is the catalogue's service of a Task; nil if it has none.
 func serviceOf(t *task) (*catalog.Service, error) {

@@ -33,11 +33,11 @@ func parsePlace(path string) place {
 	return p
 }
 
-// spell writes a place in the spelling of SDK integrations: "Jobs[0].Status".
-func (p place) spell() string { return p.write(javasdk.MemberName) }
-
 // String writes a place as it is, in the spelling of its answer.
 func (p place) String() string { return p.write(func(name string) string { return name }) }
+
+// spell writes a place in the spelling of SDK integrations: "Jobs[0].Status".
+func (p place) spell() string { return p.write(javasdk.MemberName) }
 
 func (p place) write(member func(name string) string) string {
 	var b strings.Builder
