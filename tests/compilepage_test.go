@@ -25,6 +25,7 @@ func TestE2ECompilePageCommands(t *testing.T) {
 	waiter := `{"acceptors": [{"state": "success", "matcher": {
 		"output": {"path": "ExportDescription.ExportManifest", "expected": "manifest", "comparator": "stringEquals"}}}]}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine.json"), []byte(waiter), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ask.json"), []byte(blocks(t, compilePage, "json")[0]), 0o600))
 	commands := 0
 	for line := range strings.Lines(strings.Join(blocks(t, compilePage, "sh"), "\n")) {
 		if strings.TrimSpace(line) == "" {
@@ -43,15 +44,15 @@ func TestE2ECompilePageCommands(t *testing.T) {
 		}
 		commands++
 	}
-	require.Equal(t, 8+1, commands)
+	require.Equal(t, 9+1, commands)
 }
 
 // The probe does here what it should do at AWS.
 func TestE2ECompilePageProbe(t *testing.T) {
 	t.Parallel()
 	probes := blocks(t, compilePage, "json")
-	require.Len(t, probes, 1)
-	probe := []byte(probes[0])
+	require.Len(t, probes, 2)
+	probe := []byte(probes[1])
 	require.Empty(t, asl.Validate(probe, asl.Standard))
 	machine, err := asl.Parse(probe)
 	require.NoError(t, err)

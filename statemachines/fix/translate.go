@@ -102,8 +102,8 @@ func translatePath(p *jsonpath.Path, document string) (string, error) {
 	for _, s := range p.Steps() {
 		switch {
 		case s.Deep || s.Kind != jsonpath.StepName && s.Kind != jsonpath.StepIndex:
-			return "", refuse("the path %s reads several items, and a compiled loop waits for one job: if yours asks for one job, read that by [0]; "+
-				"wait for several in a Map over the jobs, with a loop for each", p)
+			return "", refuse("the path %s may select several values, and fix writes a path to one value alone in JSONata: where there is one, select it by [0]; "+
+				"where the loop asks for several jobs, poll each in a loop of its own, in a Map", p)
 		case s.Kind == jsonpath.StepIndex:
 			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
 		default:
