@@ -56,7 +56,7 @@ var homes = []home{
 	},
 	{
 		fact: "which codes of errors pass", pattern: `(?i)"(throttl|(throttl(ed|ing)|toomanyrequest|slowdown|requestlimitexceeded)\w*)"`, home: "pollcore/awserror",
-		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": "mocks answer as services do", "statemachines/server/throttle": "it answers as AWS does"},
+		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": "mocks answer as services do", "statemachines/server/throttle": "it answers as AWS does", "internal/catalogimport": "a member of the data"},
 	},
 	{
 		fact: "which statuses pass", pattern: `\bStatusTooManyRequests\b|\bStatusTooEarly\b|\btooEarly\b`, home: "pollcore/awserror",

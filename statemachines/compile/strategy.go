@@ -105,6 +105,10 @@ func (s Strategy) UsesFunctions() bool { return s.traits().functions }
 // a running job fails there.
 func (s Strategy) PollsByRetry() bool { return s.traits().retryBlock }
 
+// TakesTask reports whether a Task of the caller's own may poll, and Tasks may run between
+// the polls.
+func (s Strategy) TakesTask() bool { return s.traits().ownTask }
+
 // Waits reports whether Step Functions waits for the job, so that it is described only
 // once it has ended.
 func (s Strategy) Waits() bool { return s.traits().told }

@@ -63,7 +63,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err := l.checkTime(o); err != nil {
 		return nil, err
 	}
-	if len(l.aside) > 0 && o.strategy() != compile.Variables {
+	if len(l.aside) > 0 && !o.strategy().TakesTask() {
 		return nil, refuse("%q runs after each poll, and the strategy %s has no states there: take %s", l.aside[0].Name, o.strategy(), compile.Variables)
 	}
 	options := compile.Options{

@@ -10,8 +10,11 @@ import (
 //go:embed left-out.json
 var leftOut []byte
 
-// LeftOut are the waiters and jobs that the catalogue leaves out, as "service:name", each with the reason.
-var LeftOut = sync.OnceValue(func() map[string]string {
+// LeftOut returns the waiters and jobs that the catalogue leaves out, as "service:name", each with the reason. What it
+// returns is shared and not to be changed.
+func LeftOut() map[string]string { return reasons() }
+
+var reasons = sync.OnceValue(func() map[string]string {
 	var rows []struct {
 		Service string `json:"service"`
 		Name    string `json:"name"`
