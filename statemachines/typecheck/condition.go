@@ -95,6 +95,9 @@ func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
 		return deadScope(), x.scope
 	}
 	holds, fails := split(c, value, expected)
+	if value.demandOf() != nil { // what is wanted of the value by other comparisons is noted, too
+		holds, fails = value.without(missing), value
+	}
 	return x.narrow(c.Variable, holds), x.narrow(c.Variable, fails)
 }
 

@@ -18,7 +18,7 @@ const (
 	Failure Meaning = "failure"
 	Running Meaning = "running"
 	Ending  Meaning = "ending"  // on the way to an end: "STOPPING"
-	Unclear Meaning = "unclear" // an end, of which the name does not tell whether it is a success
+	Unclear Meaning = "unclear" // an end: the name does not tell whether it is a success
 	Unknown Meaning = "unknown"
 )
 
@@ -33,11 +33,12 @@ var (
 	// flawWords make a success one that is doubtful, and an end all the same: "completed_with_errors".
 	flawWords = []string{"error", "errors", "failure", "failures", "warning", "warnings", "exception", "exceptions", "issue", "issues", "with"}
 	// stillWords end in -ing, and nothing goes on.
-	stillWords = []string{"missing", "warning", "nothing", "string", "existing", "outstanding", "remaining"}
+	stillWords = []string{"missing", "warning", "nothing", "string", "existing", "outstanding", "remaining", "everything", "anything", "something"}
 	// doubtWords take back, or limit, what another word says: NOT_FAILED, FAILED_PARTIALLY, completed_with_errors.
 	doubtWords = []string{
 		"not", "no", "non", "never", "none", "un", "partial", "partially", "partly", "some", "few", "with", "without", "but",
 		"over", "retry", "retried", "retryable", "rollback", "rolled", "back", "undo", "undone", "revert", "reverted", "skipped", "ignored",
+		"zero", "0", "free", "fixed", "cleared", "resolved", "recovered", "handled", "corrected",
 	}
 )
 
@@ -60,12 +61,11 @@ func Of(status string) Meaning {
 		return Unclear
 	case success || doubted:
 		return Unknown
+	case has(failureWords) && (has(endingWords) || slices.ContainsFunc(words, isGoing)):
+		return Unknown // a part failed, or the failure is on its way
 	case has(endingWords):
 		return Ending
 	case slices.ContainsFunc(words, isGoing):
-		if has(failureWords) {
-			return Unknown // a part failed, or the failure is on its way
-		}
 		return Running
 	case slices.Contains(failureWords, words[0]) || slices.Contains(failureWords, words[len(words)-1]):
 		return Failure

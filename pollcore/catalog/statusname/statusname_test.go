@@ -21,6 +21,7 @@ func TestOf(t *testing.T) {
 		statusname.Unknown: {
 			"", "ROLLBACK_SUCCEEDED", "UPDATE_COMPLETE", "SKIPPED", "NOT_STARTED", "FAILED_PARTIALLY", "PARTIALLY_FAILED", "Not RESTORING", "CLOSED", "DONE", "FINISHED",
 			"TERMINATED", "STOPPED", "READY", "MISSING", "NO_ERRORS", "NOT_FAILED", "FAILED_OVER", "FAILED_RETRYING", "Suspended", "unsuccessful", "incomplete",
+			"ZERO_ERRORS", "0_ERRORS", "ERROR_FREE", "FREE_OF_ERRORS", "ERRORS_FIXED", "FAILURE_RECOVERED", "CANCELLING_FAILED", "EVERYTHING_OK",
 			"fallado", "completado", "fertig", "abgebrochen", "en curso", "失敗", "42",
 		},
 	} {
