@@ -128,7 +128,7 @@ func (t *loopTrial) findInput(ctx context.Context) (*pollTrial, error) {
 		}
 	}
 	switch {
-	case errors.Is(why, errPollsNothing):
+	case errors.Is(why, errPollsNothing), errors.Is(why, errNoJob):
 		return nil, why
 	case t.invented:
 		why = fmt.Errorf("the machine does not poll with an invented input, pass --input: %w", why)
@@ -137,6 +137,9 @@ func (t *loopTrial) findInput(ctx context.Context) (*pollTrial, error) {
 	}
 	return nil, fmt.Errorf("%w%s", why, kit.SubstituteHint(kit.OpenPlaceholders(t.machine.StateMachine, false)))
 }
+
+// errNoJob is of a loop that polls what the catalogue does not have, such as a Lambda function.
+var errNoJob = errors.New("plan runs only loops on jobs of the catalogue")
 
 // errPollsNothing is of a run that succeeds without a poll.
 var errPollsNothing = errors.New("a run of the machine polls nothing that the catalogue knows")
@@ -306,7 +309,8 @@ func (t *loopTrial) answer(ctx context.Context, simulated answers.Simulated, opt
 // read reads of a run, on a job that lasts for a time, when it polled.
 func (t *loopTrial) read(r *sim.Result, lasts time.Duration) (*pollTrial, error) {
 	e := history.FromRun(t.machine.StateMachine, r)
-	for _, j := range e.FindJobs(e.FindVisits()) {
+	visits := e.FindVisits()
+	for _, j := range e.FindJobs(visits) {
 		if t.polls != "" && j.State != t.polls {
 			continue
 		}
@@ -332,6 +336,8 @@ func (t *loopTrial) read(r *sim.Result, lasts time.Duration) (*pollTrial, error)
 		return out, nil
 	}
 	switch {
+	case t.entry == nil && slices.ContainsFunc(visits.All, func(v *history.Visit) bool { return v.State == t.polls }):
+		return nil, fmt.Errorf("%w, and %q asks for none", errNoJob, t.polls)
 	case r.Error != "":
 		return nil, errors.New("the run fails" + failureOf(r))
 	case t.polls != "":
