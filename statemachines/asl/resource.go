@@ -1,6 +1,7 @@
 package asl
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,6 +72,14 @@ const HTTPTooMany = "States.Http.StatusCode.429"
 // HTTPPassing are the errors of an HTTP Task that pass by themselves, as AWS's page on HTTP Tasks retries them.
 func HTTPPassing() []string {
 	return []string{HTTPTooMany, "States.Http.StatusCode.502", "States.Http.StatusCode.503", "States.Http.StatusCode.504"}
+}
+
+// HTTPError is the error of a request whose response has a code by which it failed: an HTTP Task's, or a call of API Gateway.
+func (r Resource) HTTPError(code int) string {
+	if r.Service == "apigateway" {
+		return fmt.Sprintf("ApiGateway.%d", code)
+	}
+	return fmt.Sprintf("States.Http.StatusCode.%d", code)
 }
 
 // ServiceName is the service that a Task calls, with or without an AWS SDK integration: "sns" of

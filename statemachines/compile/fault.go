@@ -22,6 +22,17 @@ func namedErrors(op *catalog.Operation) []catalog.Error {
 	return named
 }
 
+// passingNames are the names of the errors of a call after which it may be made again.
+func passingNames(op *catalog.Operation) []string {
+	var names []string
+	for _, e := range namedErrors(op) {
+		if name := op.Service.ErrorName(e.Shape); classOf(e).Passes() && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // faults are the retriers for faults of a call that may be made again: those
 // say nothing of the job. Errors that an acceptor names are not among them.
 //
@@ -37,15 +48,7 @@ func (p *plan) faultsIn(op *catalog.Operation, part share) []retrier {
 	taken := func(name string) bool {
 		return op == p.call.Operation && slices.ContainsFunc(p.catches, func(c catch) bool { return slices.Contains(c.names, name) })
 	}
-	var names []string
-	for _, e := range namedErrors(op) {
-		if !classOf(e).Passes() {
-			continue
-		}
-		if name := op.Service.ErrorName(e.Shape); !taken(name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	names := slices.DeleteFunc(passingNames(op), taken)
 	known := retryFaults(append(names, prefix+"SdkClientException"))
 	unnamed := retrier{
 		ErrorEquals:     []string{op.Service.UnmodeledErrorName()},

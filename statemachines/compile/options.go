@@ -234,6 +234,12 @@ func (c *checks) task(call Call, o Options) {
 				name, strings.Join(mayHave[1:], ", "))
 		}
 	}
+	for _, name := range []string{"Retry", "Catch"} {
+		if _, ok := listOf(call.Task[name]); !ok {
+			c.wrong("Task", "must have a list of objects in %s", name)
+		}
+	}
+	catch, _ := listOf(call.Task["Catch"])
 	switch {
 	case resource == "":
 		c.wrong("Task", "must have a Resource")
@@ -243,7 +249,7 @@ func (c *checks) task(call Call, o Options) {
 		c.wrong("Task", "must be without Start, Stop and Arguments of the call: it has arguments of its own")
 	case r.Pattern != "" && call.Task["TimeoutSeconds"] == nil, r.Service == "activity" && call.Task["TimeoutSeconds"] == nil:
 		c.wrong("Task", "must have TimeoutSeconds: %s may take any time", resource)
-	case o.Exits == nil && len(listOf(call.Task["Catch"])) > 0:
+	case o.Exits == nil && len(catch) > 0:
 		c.wrong("Task", "has a Catch, which leads to states of another machine: set Exits")
 	}
 }

@@ -64,20 +64,14 @@ func PassingErrors(resource string) []string {
 
 // passingErrors are errors of the caller's own Task that say nothing of the job, and pass by themselves.
 func (p *plan) passingErrors() []string {
-	names := PassingErrors(p.own.resource())
-	switch {
-	case names != nil:
+	if names := PassingErrors(p.own.resource()); names != nil {
 		return names
-	case p.call.Operation.Errors != nil:
-		for _, e := range p.call.Operation.Errors {
-			if e.Shape != "" && classOf(e).Passes() {
-				names = append(names, p.call.Operation.Service.ErrorName(e.Shape))
-			}
-		}
-		return append(names, p.call.Operation.Service.ErrorPrefix+".SdkClientException")
-	default:
+	}
+	op := p.call.Operation
+	if len(namedErrors(op)) == 0 {
 		return nil
 	}
+	return append(passingNames(op), op.Service.ErrorPrefix+".SdkClientException")
 }
 
 // retriersOf are the retriers of a Retry, with what ASL takes where they leave it out.

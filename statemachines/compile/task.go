@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
@@ -33,22 +34,22 @@ var mayHave = []string{"Type", "Comment", "Resource", "Arguments", "Credentials"
 // readTask reads the fields of the caller's own Task.
 func readTask(fields object) *ownTask {
 	t := &ownTask{fields: maps.Clone(fields)}
-	t.arguments, t.retry, t.catch = t.fields["Arguments"], listOf(t.fields["Retry"]), listOf(t.fields["Catch"])
+	t.arguments = t.fields["Arguments"]
+	t.retry, _ = listOf(t.fields["Retry"])
+	t.catch, _ = listOf(t.fields["Catch"])
 	for _, field := range []string{"Type", "Arguments", "Retry", "Catch"} {
 		delete(t.fields, field)
 	}
 	return t
 }
 
-// listOf is a list of any type as one of JSON.
-func listOf(list any) []any {
+// listOf is a list of objects of any type as one of JSON; false for anything else. What is left out is an empty one.
+func listOf(list any) (items []any, ok bool) {
 	text, err := json.Marshal(list)
-	if err != nil {
-		return nil
+	if err != nil || json.Unmarshal(text, &items) != nil {
+		return nil, false
 	}
-	var items []any
-	_ = json.Unmarshal(text, &items) // what is no list is refused by checkTask
-	return items
+	return items, !slices.ContainsFunc(items, func(item any) bool { _, isObject := item.(map[string]any); return !isObject })
 }
 
 // operation is what polls: the caller's, or a name for what no model has.

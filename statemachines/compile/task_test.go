@@ -102,12 +102,16 @@ func TestTaskIsChecked(t *testing.T) {
 		o    compile.Options
 		says string
 	}{
-		"no resource":   {with("Resource", nil), hour, "must have a Resource"},
-		"an Output":     {with("Output", "{% $states.result.Payload %}"), hour, "has the field Output"},
-		"any time":      {with("Resource", "arn:aws:states:::states:startExecution.sync:2"), hour, "must have TimeoutSeconds"},
-		"a Catch":       {with("Catch", []any{map[string]any{"ErrorEquals": []any{"States.ALL"}, "Next": "Other"}}), hour, "set Exits"},
-		"a Retry block": {askFunction(), compile.Options{MaxWait: time.Hour, Strategy: compile.RetryTask}, "is not for the strategy retry-task"},
-		"functions":     {askFunction(), compile.Options{MaxWait: time.Hour, Strategy: compile.LambdaLoop}, "is not for the strategy lambda-loop"},
+		"no resource":               {with("Resource", nil), hour, "must have a Resource"},
+		"an Output":                 {with("Output", "{% $states.result.Payload %}"), hour, "has the field Output"},
+		"any time":                  {with("Resource", "arn:aws:states:::states:startExecution.sync:2"), hour, "must have TimeoutSeconds"},
+		"a Catch":                   {with("Catch", []any{map[string]any{"ErrorEquals": []any{"States.ALL"}, "Next": "Other"}}), hour, "set Exits"},
+		"a Catch that is a text":    {with("Catch", "x"), hour, "must have a list of objects in Catch"},
+		"a Retry that is an object": {with("Retry", map[string]any{"a": 1}), hour, "must have a list of objects in Retry"},
+		"a Retry of texts":          {with("Retry", []string{"States.ALL"}), hour, "must have a list of objects in Retry"},
+		"a Retry that is computed":  {with("Retry", "{% $retry %}"), hour, "must have a list of objects in Retry"},
+		"a Retry block":             {askFunction(), compile.Options{MaxWait: time.Hour, Strategy: compile.RetryTask}, "is not for the strategy retry-task"},
+		"functions":                 {askFunction(), compile.Options{MaxWait: time.Hour, Strategy: compile.LambdaLoop}, "is not for the strategy lambda-loop"},
 	} {
 		_, err := compileTask(t, of.task, of.o)
 		wrong, ok := errors.AsType[*compile.OptionError](err)
@@ -132,7 +136,7 @@ func TestTaskOfOperation(t *testing.T) {
 	for _, r := range m.Machine.State("DescribeExport").Retry {
 		retried = append(retried, r.ErrorEquals...)
 	}
-	require.Subset(t, retried, []string{"DynamoDb.SdkClientException", "DynamoDb.InternalServerErrorException"})
+	require.Subset(t, retried, []string{"DynamoDb.SdkClientException", "DynamoDb.InternalServerErrorException", "DynamoDb.ThrottlingException"})
 	r, err := sim.Run(t.Context(), m.Machine, []byte(`{"export": {"ExportArn": "a"}}`), sim.Options{
 		Clock: sim.NewVirtualClock(sim.DefaultStart()), StateHandlers: map[string]sim.Handler{
 			"DescribeExport": func(_ context.Context, call sim.Call) (sim.Reply, error) {

@@ -52,7 +52,7 @@ func (b *bounds) sayEarly(r *reading) string {
 	if !slips && !early {
 		return ""
 	}
-	text := fmt.Sprintf("the time that ends the loop%s is over after %g s", r.Bound.place(), length.Seconds())
+	text := fmt.Sprintf("the time that ends the loop%s is over after %s s", r.Bound.place(), sayNumber(length.Seconds()))
 	if early {
 		text += fmt.Sprintf(", before the first delay of %s", pause(time.Duration(b.timed.seconds*float64(time.Second))))
 	}

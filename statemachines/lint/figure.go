@@ -12,7 +12,7 @@ func pause(d time.Duration) string {
 	if d >= 2*time.Minute && d%time.Minute == 0 {
 		return fmt.Sprintf("%d min", int(d/time.Minute))
 	}
-	return fmt.Sprintf("%g s", d.Seconds())
+	return sayNumber(d.Seconds()) + " s"
 }
 
 // span writes a time: "3 days", "80h0m", "3h51m", "4m55s", "45s".
@@ -39,6 +39,9 @@ func dollars(usd float64) string {
 	}
 	return fmt.Sprintf("$%.2f", usd)
 }
+
+// sayNumber writes a number without an exponent.
+func sayNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // thousands writes a number with commas.
 func thousands(n int) string {

@@ -38,16 +38,51 @@ func (c *checker) checkCodes(l *loop, poll *asl.State) {
 			}
 		}
 	}
+	for _, f := range follows.failingOf(compared, within, used) {
+		c.reportCodes(poll, f, compared)
+	}
+}
+
+// failingRule is a rule that only responses reach for which Step Functions fails the Task.
+type failingRule struct {
+	hop   hop
+	codes []float64 // some of those that it takes
+	waits bool      // it leads on to another poll
+}
+
+// failingOf finds the rules on the ways of codes beyond the limits that no code within them uses.
+func (r *router) failingOf(compared []float64, within limits, used map[hop]bool) []*failingRule {
+	var rules []*failingRule
 	for _, n := range compared {
 		for _, code := range []float64{n, n + 1, n - 1} {
 			if code != math.Trunc(code) || code <= within.most {
 				continue
 			}
-			for _, way := range follows.followCode(code) {
-				c.reportCode(poll, way, code, used)
+			for _, way := range r.followCode(code) {
+				rules = way.addFailing(rules, code, used)
 			}
 		}
 	}
+	return rules
+}
+
+// addFailing adds the rules on the way of a code to those that no code within the limits uses.
+func (way *route) addFailing(rules []*failingRule, code float64, used map[hop]bool) []*failingRule {
+	for _, h := range way.hops {
+		if h.state.Choice == nil || h.way.Kind != asl.TransitionRule || used[h] {
+			continue
+		}
+		i := slices.IndexFunc(rules, func(f *failingRule) bool { return f.hop == h })
+		if i < 0 {
+			i, rules = len(rules), append(rules, &failingRule{hop: h})
+		}
+		f := rules[i]
+		f.waits = f.waits || way.ends == PollsOn
+		if !slices.Contains(f.codes, code) {
+			f.codes = append(f.codes, code)
+		}
+	}
+	return rules
 }
 
 // codesCompared are the numbers that the machine compares the code of a response with.
@@ -69,23 +104,34 @@ func (r *router) followCode(code float64) []route {
 	return r.follow(typecheck.NarrowNumber(r.types.Result(r.poll), []string{typecheck.HTTPStatus}, code))
 }
 
-// reportCode reports the rules on the way of a code that no Choice gets to see, once each, if no other code uses them.
-func (c *checker) reportCode(poll *asl.State, way route, code float64, used map[hop]bool) {
-	for _, h := range way.hops {
-		if h.state.Choice == nil || h.way.Kind != asl.TransitionRule || used[h] {
-			continue
-		}
-		used[h] = true
-		failure := fmt.Sprintf("States.Http.StatusCode.%g", code)
-		if asl.ParseResource(poll.Task.Resource).Service == "apigateway" {
-			failure = fmt.Sprintf("ApiGateway.%g", code)
-		}
-		severity := diag.Warning
-		if way.ends == PollsOn && !takesError(poll, []string{failure}) {
-			severity = diag.Danger
-		}
-		c.reportAs(severity, typecheck.NeverHolds, h.state, fmt.Sprintf("/Choices/%d", h.way.Rule),
-			"%q never answers %s %g: Step Functions fails the Task with %s instead; take that error in a Catch or Retry of %[1]q",
-			poll.Name, typecheck.HTTPStatus, code, failure)
+// reportCodes reports a rule for codes that no Choice gets to see.
+func (c *checker) reportCodes(poll *asl.State, f *failingRule, compared []float64) {
+	r := asl.ParseResource(poll.Task.Resource)
+	isRange, taken := false, true
+	var codes, failures []string
+	for _, code := range f.codes {
+		failure := r.HTTPError(int(code))
+		isRange, taken = isRange || !slices.Contains(compared, code), taken && takesError(poll, []string{failure})
+		codes, failures = append(codes, sayNumber(code)), append(failures, failure)
 	}
+	what := fmt.Sprintf("%q never answers %s %s: Step Functions fails the Task with %s instead",
+		poll.Name, typecheck.HTTPStatus, join(codes, "or"), join(failures, "or"))
+	advice := fmt.Sprintf("; take that error in a Catch or Retry of %q", poll.Name)
+	if len(codes) > 1 {
+		advice = fmt.Sprintf("; take these errors in a Catch or Retry of %q", poll.Name)
+	}
+	if isRange {
+		taken = takesError(poll, nil)
+		what = fmt.Sprintf("the rule takes only a %s of %d or more, which %q never answers: Step Functions fails the Task with an error such as %s instead",
+			typecheck.HTTPStatus, mostCode+1, poll.Name, failures[0])
+		advice = fmt.Sprintf("; take each of these errors, or \"States.TaskFailed\", in a Catch or Retry of %q", poll.Name)
+	}
+	severity := diag.Warning
+	if f.waits && !taken {
+		severity = diag.Danger
+	}
+	if taken {
+		advice = fmt.Sprintf(", which a Catch or Retry of %q takes", poll.Name)
+	}
+	c.reportAs(severity, typecheck.NeverHolds, f.hop.state, fmt.Sprintf("/Choices/%d", f.hop.way.Rule), "%s", what+advice)
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -47,48 +48,61 @@ func (b *bounds) sayPassed(open *loop) (idle, advice string) {
 				continue
 			}
 			for _, o := range operandsOfRule(rule) {
-				if name := lastName(o.inJSONata()); b.counters[name] && equalsNumber(rule, name) {
-					count := o.String()
-					if rule.Expression != nil {
-						count = o.inJSONata()
-					}
-					return fmt.Sprintf("%q leaves the loop where %s is one number, which the count may step past", s.Name, count), "compare by size"
+				name := lastName(o.inJSONata())
+				numbers := equalNumbers(rule, name)
+				if !b.counters[name] || len(numbers) == 0 {
+					continue
 				}
+				count, advice := o.String(), "use NumericGreaterThanEquals, or NumericLessThanEquals if the count falls"
+				if rule.Expression != nil {
+					count, advice = o.inJSONata(), "use >=, or <= if the count falls"
+				}
+				number := join(numbers, "or")
+				return fmt.Sprintf("%q leaves the loop where %s equals %s, and the count may pass %[3]s without being %[3]s", s.Name, count, number), advice
 			}
 		}
 	}
 	return "", ""
 }
 
-// equalsNumber tells whether a rule compares what has a name with a number for equality.
-func equalsNumber(rule *asl.ChoiceRule, name string) bool {
+// equalNumbers are the numbers that a rule compares what has a name with for equality.
+func equalNumbers(rule *asl.ChoiceRule, name string) (numbers []string) {
 	if rule.Expression == nil {
-		return conditionEquals(&rule.Condition, name)
+		return conditionNumbers(&rule.Condition, name)
 	}
 	if rule.Expression.Expression == nil {
-		return false
+		return nil
 	}
-	whole, found := rule.Expression.Expression.Part(), false
+	whole := rule.Expression.Expression.Part()
 	forComparisons(&whole, func(p *jsonata.Part) {
 		if p.Kind != jsonata.PartBinary || p.Text != "=" {
 			return
 		}
 		for i := range p.Parts {
-			_, isNumber := p.Parts[i].Value.(float64)
+			n, isNumber := p.Parts[i].Value.(float64)
 			f, plain := scope{}.plain(&p.Parts[1-i])
-			found = found || isNumber && plain && f.copies && lastName(f.operands[0].inJSONata()) == name
+			if isNumber && plain && f.copies && lastName(f.operands[0].inJSONata()) == name {
+				numbers = append(numbers, sayNumber(n))
+			}
 		}
 	})
-	return found
+	return numbers
 }
 
-func conditionEquals(c *asl.Condition, name string) bool {
+func conditionNumbers(c *asl.Condition, name string) (numbers []string) {
 	for _, part := range slices.Concat(c.And, c.Or) {
-		if conditionEquals(part, name) {
-			return true
-		}
+		numbers = append(numbers, conditionNumbers(part, name)...)
 	}
-	return c.Operator == "NumericEquals" && c.Variable != nil && lastName(c.Variable.String()) == name
+	if c.Operator != asl.NumericEquals || c.Variable == nil || lastName(c.Variable.String()) != name {
+		return numbers
+	}
+	if n, isNumber := c.Value.(json.Number); isNumber {
+		return append(numbers, n.String())
+	}
+	if c.ValuePath != nil {
+		numbers = append(numbers, c.ValuePath.String())
+	}
+	return numbers
 }
 
 // sayNever says which Choice of a loop compares the clock with a time that never comes; empty if none does.

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -37,12 +36,12 @@ func (s *status) putNumbers(compared []float64, within limits) {
 	s.complete = true
 	numbers := slices.DeleteFunc(slices.Sorted(slices.Values(compared)), func(n float64) bool { return !within.has(n) })
 	if len(numbers) == 0 {
-		s.addLiteral(fmt.Sprintf("%g to %g", within.least, within.most), within.least)
+		s.addLiteral(sayNumber(within.least)+" to "+sayNumber(within.most), within.least)
 		return
 	}
 	first, last := numbers[0], numbers[len(numbers)-1]
 	if within.least < first {
-		s.addLiteral(fmt.Sprintf("below %g", first), first-1)
+		s.addLiteral("below "+sayNumber(first), first-1)
 	}
 	for i, n := range numbers {
 		if i > 0 && (!within.whole || numbers[i-1]+1 < n) {
@@ -50,12 +49,12 @@ func (s *status) putNumbers(compared []float64, within limits) {
 			if within.whole {
 				middle = math.Floor(middle)
 			}
-			s.addLiteral(fmt.Sprintf("between %g and %g", numbers[i-1], n), middle)
+			s.addLiteral("between "+sayNumber(numbers[i-1])+" and "+sayNumber(n), middle)
 		}
-		s.addLiteral(fmt.Sprintf("%g", n), n)
+		s.addLiteral(sayNumber(n), n)
 	}
 	if last < within.most {
-		s.addLiteral(fmt.Sprintf("above %g", last), last+1)
+		s.addLiteral("above "+sayNumber(last), last+1)
 	}
 }
 
@@ -87,7 +86,10 @@ func (l *Loop) joinRanges(values []string) []string {
 
 // sayRange names the numbers from one range or number of a list to another.
 func (l *Loop) sayRange(all []string, from, to int) string {
-	number := func(i int) string { return fmt.Sprintf("%g", l.Literals[all[i]]) }
+	number := func(i int) string {
+		n, _ := l.Literals[all[i]].(float64)
+		return sayNumber(n)
+	}
 	isNumber := func(i int) bool { return all[i] == number(i) }
 	switch last := len(all) - 1; {
 	case from == 0 && to == last:

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"sync"
@@ -11,7 +12,7 @@ import (
 )
 
 // repeatedRequest warns of a retrier that sends a request of HTTP once more that starts a job: its method makes
-// something, it has no header by which a server may know a second one, and a loop behind it asks the server.
+// something, it has no header by which a server may know a second one, and a loop behind it asks for what it answered.
 func (c *checker) repeatedRequest(f *asl.Flow, s *asl.State, retrier int) {
 	method, makes := methodOf(s)
 	if !makes || slices.ContainsFunc(headersOf(s), idempotencyHeader().MatchString) {
@@ -22,8 +23,8 @@ func (c *checker) repeatedRequest(f *asl.Flow, s *asl.State, retrier int) {
 		return
 	}
 	c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", retrier), "the retrier sends the %s again whose answer was lost, and a second job may start beside "+
-		"the one that %q polls; retry only \"States.Http.StatusCode.429\", by which throttled calls arrive, or send a header that is the same in each attempt "+
-		"if the API takes one, such as Idempotency-Key", method, poll.Name)
+		"the one that %q polls; retry only %q, by which throttled calls arrive, or send a header that is the same in each attempt "+
+		"if the API takes one, such as Idempotency-Key", method, poll.Name, asl.ParseResource(s.Task.Resource).HTTPError(http.StatusTooManyRequests))
 }
 
 // methodOf is the method of the request that a Task makes, and whether one more request makes one more thing.
@@ -50,11 +51,19 @@ func headersOf(s *asl.State) []string {
 	return slices.AppendSeq(names, maps.Keys(literal))
 }
 
-// idempotencyHeader matches a header by which a server may know a second request.
-var idempotencyHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)idempot|request-?id|token`) })
+var (
+	// idempotencyHeader matches a header by which a server may know a second request. Most other tokens are of logins.
+	idempotencyHeader = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)idempot|dedup|request-?id|client-?(request-?)?token`)
+	})
+	// loginParameter matches a parameter of a query that names no job.
+	loginParameter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)token|auth|session`) })
+	// serverName matches a member that may name a server: a login may answer it, too.
+	serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(url|uri|host|domain|endpoint)$`) })
+)
 
-// pollOfRequest is a Task of a poll loop without a request, which asks by the same integration for what its address
-// names; nil if there is none.
+// pollOfRequest is a Task of a poll loop behind a request whose address names what the request answered, and nothing that
+// another call did; nil if there is none.
 func (c *checker) pollOfRequest(f *asl.Flow, start *asl.State) *asl.State {
 	service := asl.ParseResource(start.Task.Resource).Service
 	for _, l := range loops(f, f.States, every) {
@@ -65,15 +74,88 @@ func (c *checker) pollOfRequest(f *asl.Flow, start *asl.State) *asl.State {
 			if s.Task == nil || asl.ParseResource(s.Task.Resource).Service != service {
 				continue
 			}
-			method, _ := memberLiteral(argumentsOf(s), "Method").(string)
-			computed := slices.ContainsFunc([]string{"ApiEndpoint", "Path", "QueryParameters"}, func(name string) bool {
-				m := findMember(argumentsOf(s), name)
-				return m != nil && m.Kind != asl.TemplateLiteral
-			})
-			if method == "GET" && computed {
+			if method, _ := memberLiteral(argumentsOf(s), "Method").(string); method == "GET" && asksAnswer(f, start, s) {
 				return s
 			}
 		}
 	}
 	return nil
+}
+
+// asksAnswer tells whether the address of a poll is computed from what a request answered, and from no other call.
+func asksAnswer(f *asl.Flow, start, poll *asl.State) bool {
+	before, behind := hopsBetween(f, f.State(f.StartAt), start), hopsBetween(f, start, poll)
+	if len(behind) == 0 || len(before) == 0 && f.StartAt != start.Name {
+		return false
+	}
+	calls := callsOf(slices.Concat(before, behind), namesOfJob(poll))
+	return len(calls) == 1 && calls[start]
+}
+
+// namesOfJob are the operands of the address of a request that may name a job.
+func namesOfJob(s *asl.State) []operand {
+	here, f := scope{state: s, doc: stepsFrom(s.InputPath)}, formula{}
+	for _, name := range []string{"ApiEndpoint", "Path", "QueryParameters"} {
+		m := findMember(argumentsOf(s), name)
+		switch {
+		case m == nil:
+		case m.Kind != asl.TemplateObject:
+			f = f.with(here.template(m, nil))
+		default:
+			for _, parameter := range m.Object {
+				if !loginParameter().MatchString(parameter.Name) {
+					f = f.with(here.template(parameter.Value, nil))
+				}
+			}
+		}
+	}
+	if len(f.operands) == 1 {
+		return f.operands
+	}
+	return slices.DeleteFunc(f.operands, func(o operand) bool { return serverName().MatchString(lastName(o.inJSONata())) })
+}
+
+// hopsBetween are the fewest hops from one state to another without errors; nil if there are none.
+func hopsBetween(f *asl.Flow, from, to *asl.State) []hop {
+	if from == nil || from == to {
+		return nil
+	}
+	into := map[*asl.State]hop{from: {}}
+	for queue := []*asl.State{from}; len(queue) > 0 && into[to].state == nil; queue = queue[1:] {
+		for _, way := range queue[0].Transitions() {
+			next := f.State(way.To)
+			if _, seen := into[next]; next != nil && !seen && way.Kind != asl.TransitionCatch {
+				into[next] = hop{queue[0], way}
+				queue = append(queue, next)
+			}
+		}
+	}
+	var hops []hop
+	for h := into[to]; h.state != nil; h = into[h.state] {
+		hops = append(hops, h)
+	}
+	slices.Reverse(hops)
+	return hops
+}
+
+// callsOf are the states on a way whose results make some operands behind it.
+func callsOf(hops []hop, operands []operand) map[*asl.State]bool {
+	calls, open := map[*asl.State]bool{}, map[string]operand{}
+	for _, o := range operands {
+		open[o.String()] = o
+	}
+	for _, h := range slices.Backward(hops) {
+		before := map[string]operand{}
+		for _, o := range open {
+			f := h.origin(o)
+			if f.call {
+				calls[h.state] = true
+			}
+			for _, part := range f.operands {
+				before[part.String()] = part
+			}
+		}
+		open = before
+	}
+	return calls
 }

@@ -83,7 +83,7 @@ func (r *reading) sayMeaning(row *Row, names string) string {
 	case row.By == ByName:
 		return fmt.Sprintf("%s of %s %s, but ", names, r.asked(), row.isByName())
 	case row.By == ByModel:
-		return fmt.Sprintf("%s of %s %s as its model has it, which nobody has reviewed, but ", names, r.asked(), row.isAsDerived())
+		return fmt.Sprintf("%s of %s %s (derived from the service's model, not reviewed), but ", names, r.asked(), row.looks())
 	default:
 		return fmt.Sprintf("%s %s of %s, but ", names, row.is(), r.asked())
 	}
@@ -111,15 +111,18 @@ func (row *Row) isByName() string {
 	}
 }
 
-// isAsDerived says how the values of a row end the job that a derived entry is about.
-func (row *Row) isAsDerived() string {
+// looks says how the values of a row end the job that a derived entry is about.
+func (row *Row) looks() string {
+	several := len(row.Values) > 1
 	switch {
-	case row.Meaning != MeansUnclear:
-		return row.is()
-	case len(row.Values) > 1:
-		return "are ends"
+	case row.Meaning == MeansUnclear && several:
+		return "look like ends"
+	case row.Meaning == MeansUnclear:
+		return "looks like an end"
+	case several:
+		return strings.Replace(row.is(), "are", "look like", 1)
 	default:
-		return "is an end"
+		return strings.Replace(row.is(), "is", "looks like", 1)
 	}
 }
 
