@@ -302,6 +302,10 @@ func TestFilesOfValues(t *testing.T) {
 		{"JSON", map[string]string{"terraform.tfvars": "wait = 2", "terraform.tfvars.json": `{"wait": 3}`}, "3"},
 		{"automatic ones in their order", map[string]string{"a.auto.tfvars": "wait = 4", "b.auto.tfvars.json": `{"wait": 5}`, "terraform.tfvars": "wait = 2"}, "5"},
 		{"other variables", map[string]string{"terraform.tfvars": "other = 2"}, "1"},
+		{"a constant", map[string]string{"terraform.tfvars": "wait = 1 + 2"}, "3"},
+		{"a reference", map[string]string{"terraform.tfvars": "wait = 2\nother = var.wait"}, `"${var.wait}"`},
+		{"a call", map[string]string{"terraform.tfvars": "wait = 2\nother = max(1, 2)"}, `"${var.wait}"`},
+		{"a block", map[string]string{"terraform.tfvars": "wait = 2\nother {\n}\n"}, `"${var.wait}"`},
 		{"a broken file", map[string]string{"terraform.tfvars": "wait = = 2"}, `"${var.wait}"`},
 		{"broken JSON", map[string]string{"a.auto.tfvars.json": `{"wait": }`}, `"${var.wait}"`},
 	} {
