@@ -17,11 +17,10 @@ import (
 )
 
 // unrendered are the expressions of the modules whose values are not read: AWS alone says
-// them, or a function or a type that reading leaves to Terraform.
+// them, or a function that reading leaves to Terraform.
 var unrendered = map[string][]string{
-	"01-heredoc":    {"aws_lambda_function.load.arn"},
-	"02-jsonencode": {"var.limits.fast == true ? 5 : var.limits.polls / 3", "var.limits.rate"},
-	"05-for-each":   {"length(n)"},
+	"01-heredoc":  {"aws_lambda_function.load.arn"},
+	"05-for-each": {"length(n)"},
 	"11-lookups": {
 		"coalesce(null, local.setting.wait)", "data.aws_caller_identity.me.account_id",
 		`element(["Alarm", "End"], can(local.setting.alarm) ? 0 : 1)`, `try(local.setting.comment, "no comment")`,

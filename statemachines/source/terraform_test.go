@@ -3,6 +3,7 @@ package source_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -231,6 +232,55 @@ func TestTerraformVariables(t *testing.T) {
 	require.ErrorContains(t, err, "main.tf has no placeholder ${none}")
 }
 
+// TestTypesOfVariables: whoever gives a variable its value, that has the variable's type.
+func TestTypesOfVariables(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ kind, value, user, want string }{
+		{"number", `"45"`, "45", "45"},
+		{"number", `45`, "45", "45"},
+		{"number", `"4.50"`, "4.50", "4.5"},
+		{"number", `"soon"`, "soon", `"${var.wait}"`},
+		{"number", `true`, "true", `"${var.wait}"`},
+		{"number", `["45"]`, `["45"]`, `"${var.wait}"`},
+		{"string", `45`, "45", `"45"`},
+		{"string", `true`, "true", `"true"`},
+		{"bool", `"true"`, "true", "true"},
+		{"list(number)", `["45"]`, `["45"]`, "[45]"},
+		{"object({a = string, b = optional(number, 1)})", `{a = 5}`, `{a = 5}`, `{"a":"5","b":1}`},
+		{"object({a = string})", `{}`, `{}`, `"${var.wait}"`},
+		{"any", `45`, "45", "45"},
+		{"any", `"some text"`, "some text", `"some text"`},
+	} {
+		t.Run(c.kind+" "+c.value, func(t *testing.T) {
+			t.Parallel()
+			variable := func(more string) string {
+				return "variable \"wait\" {\n  type = " + c.kind + "\n" + more + "}\n"
+			}
+			machine := moduleText(`jsonencode({StartAt = "W", States = {W = {Type = "Pass", Result = var.wait, End = true}}})`)
+			for giver, files := range map[string]map[string]string{
+				"default": {"main.tf": variable("  default = "+c.value+"\n") + machine},
+				"file":    {"main.tf": variable("") + machine, "terraform.tfvars": "wait = " + c.value},
+				"caller":  {"main.tf": "module \"m\" {\n  source = \"./m\"\n  wait = " + c.value + "\n}\n", "m/main.tf": variable("") + machine},
+				"user":    {"main.tf": variable("") + machine},
+			} {
+				options := source.Options{FS: filesOf(files)}
+				if giver == "user" {
+					options.Values = map[string]string{"wait": c.user}
+				}
+				d, err := source.LoadOne(t.Context(), "main.tf", options)
+				require.NoError(t, err)
+				var read struct {
+					States struct {
+						W struct{ Result json.RawMessage }
+					}
+				}
+				require.NoError(t, json.Unmarshal(d.Text, &read))
+				require.JSONEq(t, c.want, string(read.States.W.Result), giver)
+			}
+		})
+	}
+}
+
 // TestTerraformMessages: what cannot be read says why, and what to do.
 func TestTerraformMessages(t *testing.T) {
 	t.Parallel()
@@ -302,6 +352,10 @@ func TestFilesOfValues(t *testing.T) {
 		{"JSON", map[string]string{"terraform.tfvars": "wait = 2", "terraform.tfvars.json": `{"wait": 3}`}, "3"},
 		{"automatic ones in their order", map[string]string{"a.auto.tfvars": "wait = 4", "b.auto.tfvars.json": `{"wait": 5}`, "terraform.tfvars": "wait = 2"}, "5"},
 		{"other variables", map[string]string{"terraform.tfvars": "other = 2"}, "1"},
+		{"a constant", map[string]string{"terraform.tfvars": "wait = 1 + 2"}, "3"},
+		{"a reference", map[string]string{"terraform.tfvars": "wait = 2\nother = var.wait"}, `"${var.wait}"`},
+		{"a call", map[string]string{"terraform.tfvars": "wait = 2\nother = max(1, 2)"}, `"${var.wait}"`},
+		{"a block", map[string]string{"terraform.tfvars": "wait = 2\nother {\n}\n"}, `"${var.wait}"`},
 		{"a broken file", map[string]string{"terraform.tfvars": "wait = = 2"}, `"${var.wait}"`},
 		{"broken JSON", map[string]string{"a.auto.tfvars.json": `{"wait": }`}, `"${var.wait}"`},
 	} {

@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"cmp"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // module is a module as one call of it, or as the root.
@@ -150,63 +148,6 @@ func (m *module) local(e *evaluator, name string, at Place) *Value {
 		return failedValue("local."+name, at)
 	}
 	return m.memo(e, "local."+name, at, func() *Value { return e.eval(b.attributes[name], named{m}) })
-}
-
-// variable is what the caller gives, else the user, else the root module's files of values,
-// else the default.
-func (m *module) variable(e *evaluator, name string, at Place) *Value {
-	b := m.blocks["variable."+name]
-	if b == nil {
-		return failedValue("var."+name, at)
-	}
-	return m.memo(e, "var."+name, at, func() *Value {
-		if m.call != nil {
-			if x := m.call.attributes[name]; x != nil {
-				if v := e.eval(x, m.caller); v.Kind != Null {
-					return v
-				}
-			}
-		} else if v := m.given(b, name, at); v != nil {
-			return v
-		}
-		x := b.attributes["default"]
-		if m.call == nil {
-			values := m.values(m.folder)
-			if values == nil {
-				return unknownValue("var."+name, at)
-			}
-			x = cmp.Or(values[name], x)
-		}
-		if x == nil {
-			return unknownValue("var."+name, at)
-		}
-		v := *e.eval(x, named{m})
-		if kind := b.attributes["type"]; kind != nil && v.Kind == Object { // it may have optional members
-			source := m.units.source(kind.Range())
-			v.open = strings.HasPrefix(source, "object(") && strings.Contains(source, "optional(")
-		}
-		return &v
-	})
-}
-
-// given is what the user says of a variable of the root, in its type.
-func (m *module) given(b *block, name string, at Place) *Value {
-	text, ok := m.Variable("var." + name)
-	if !ok {
-		text, ok = m.Variable(name)
-	}
-	if !ok {
-		return nil
-	}
-	if x := b.attributes["type"]; x != nil {
-		kinds := map[string]cty.Type{"number": cty.Number, "bool": cty.Bool}
-		if kind, is := kinds[hcl.ExprAsKeyword(x)]; is {
-			if v, err := convert.Convert(cty.StringVal(text), kind); err == nil {
-				return fromCty(v, "var."+name, at, nil)
-			}
-		}
-	}
-	return textValue(text, at)
 }
 
 // outputs are what a module that this one calls gives back.

@@ -31,7 +31,8 @@ func (r *reader) values(folder string) map[string]hclsyntax.Expression {
 	return found
 }
 
-// readValues adds the values of a file, and tells whether Terraform reads it.
+// readValues adds the values of a file, and tells whether Terraform reads it: values are
+// constants, and there are no blocks.
 func (r *reader) readValues(found map[string]hclsyntax.Expression, u *unit) bool {
 	key := r.units.add(u)
 	if strings.HasSuffix(u.file, ".json") {
@@ -51,11 +52,25 @@ func (r *reader) readValues(found map[string]hclsyntax.Expression, u *unit) bool
 	}
 	file, diagnostics := hclsyntax.ParseConfig(u.bytes, key, hcl.InitialPos)
 	body, ok := file.Body.(*hclsyntax.Body)
-	if !ok || diagnostics.HasErrors() {
+	if !ok || diagnostics.HasErrors() || len(body.Blocks) > 0 {
 		return false
 	}
 	for name, a := range body.Attributes {
+		if !isConstant(a.Expr) {
+			return false
+		}
 		found[name] = a.Expr
 	}
 	return true
+}
+
+// isConstant tells whether an expression has neither references nor calls of functions.
+func isConstant(x hclsyntax.Expression) bool {
+	calls := false
+	_ = hclsyntax.VisitAll(x, func(n hclsyntax.Node) hcl.Diagnostics {
+		_, is := n.(*hclsyntax.FunctionCallExpr)
+		calls = calls || is
+		return nil
+	})
+	return !calls && len(x.Variables()) == 0
 }
