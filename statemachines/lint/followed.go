@@ -21,6 +21,32 @@ func isFollowed(s *asl.State) bool {
 		!slices.ContainsFunc([]*asl.Template{s.Assign, s.Output}, func(t *asl.Template) bool { return t != nil && !followsTemplate(t) })
 }
 
+// groupsByValue tells whether an expression by which a state decides, or that it hands on, makes a group that has a member
+// for each value of something: who reads a member asks for a value, which the types do not notice.
+func groupsByValue(s *asl.State) bool {
+	if s.Choice != nil && slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool {
+		return r.Expression != nil && r.Expression.Expression != nil && hasOpenGroup(r.Expression.Expression.Part())
+	}) {
+		return true
+	}
+	return slices.ContainsFunc([]*asl.Template{s.Assign, s.Output}, func(t *asl.Template) bool { return t != nil && groupsInTemplate(t) })
+}
+
+func groupsInTemplate(t *asl.Template) bool {
+	return t.Expression != nil && hasOpenGroup(t.Expression.Part()) || slices.ContainsFunc(t.Array, groupsInTemplate) ||
+		slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return groupsInTemplate(m.Value) })
+}
+
+// hasOpenGroup tells whether a part of an expression makes a group with a name that is not written there.
+func hasOpenGroup(p jsonata.Part) bool {
+	for i := 1; p.Kind == jsonata.PartGroup && i < len(p.Parts); i += 2 {
+		if p.Parts[i].Kind != jsonata.PartLiteral {
+			return true
+		}
+	}
+	return p.Lambda != nil && hasOpenGroup(p.Lambda.Body) || slices.ContainsFunc(p.Parts, hasOpenGroup) || slices.ContainsFunc(p.Filters, hasOpenGroup)
+}
+
 func followsTemplate(t *asl.Template) bool {
 	return (t.Expression == nil || followsExpression(t.Expression)) &&
 		!slices.ContainsFunc(t.Array, func(item *asl.Template) bool { return !followsTemplate(item) }) &&

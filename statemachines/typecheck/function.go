@@ -50,9 +50,6 @@ var always = map[string]bool{"count": true, "millis": true, "random": true, "now
 func (x *scene) function(p *jsonata.Part, context Value) Value {
 	_, bound := x.local(p.Text)
 	own := bound || x.c.assigned[p.Text] // a function of the expression or the machine, not of the language
-	if !own {
-		p = x.c.withContext(p)
-	}
 	if !own && mergesItems(p) {
 		return x.mergeItems(p.Parts[0].Parts, context)
 	}
@@ -69,8 +66,13 @@ func (x *scene) function(p *jsonata.Part, context Value) Value {
 	if f := x.localFunction(p.Text); f != nil {
 		return x.apply(f, values...)
 	}
+	if own {
+		return Value{}
+	}
+	p, values, known := x.withContext(p, values, context)
 	switch {
-	case own:
+	case !known:
+		x.demandOperands(p, values)
 		return Value{}
 	case p.Text == "sort" && len(values) > 0:
 		return x.sortBy(p, values[0], context)

@@ -1,6 +1,7 @@
 package typecheck_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,15 @@ func FuzzNew(f *testing.F) {
 	}
 	f.Add(sevenMistakes)
 	f.Add(athenaLoop)
+	for _, open := range []string{"$states.input", "$states.input.a", "$states.input[0]", "$$", "[$states.input]", "{'a': $states.input}"} {
+		for _, form := range []string{
+			"(@) ~> |$|{'a': 1}, 'b'|", "(@) ~> |a.b.a|{'a': b}|", "(@) ~> |a[b = 1]|$states.input|", "$sift((@), function($v) { $v })",
+			"$each((@), function($v, $k) { $v })", "(@){a: $count($)}", "(@)^(a)", "$sort((@))", "(@).$substring(0, a)", "$map((@), function($v) { $v ~> |$|{}| })",
+		} {
+			expression := strings.ReplaceAll(form, "@", open)
+			f.Add(`{"QueryLanguage": "JSONata", "StartAt": "P", "States": {"P": {"Type": "Pass", "Output": "{% ` + expression + ` %}", "End": true}}}`)
+		}
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := asl.Parse([]byte(text))
 		if err != nil {

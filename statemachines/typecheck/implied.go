@@ -1,28 +1,48 @@
 package typecheck
 
-import "github.com/jobpoller/jobpoller/internal/jsonata"
+import (
+	"slices"
 
-// fewestArguments are how many arguments functions of JSONata need at least that take the context for the first one
-// where that is left out, as in Status.$lowercase().
-var fewestArguments = map[string]int{
-	"string": 1, "substring": 2, "substringBefore": 2, "substringAfter": 2, "lowercase": 1, "uppercase": 1, "length": 1, "trim": 1,
-	"pad": 2, "match": 2, "contains": 2, "replace": 3, "split": 2, "base64encode": 1, "base64decode": 1, "encodeUrlComponent": 1,
-	"encodeUrl": 1, "decodeUrlComponent": 1, "decodeUrl": 1, "number": 1, "floor": 1, "ceil": 1, "round": 1, "abs": 1, "sqrt": 1,
-	"power": 2, "formatNumber": 2, "formatBase": 1, "formatInteger": 2, "parseInteger": 2, "boolean": 1, "not": 1,
-	"sift": 2, "each": 2, "keys": 1, "lookup": 2, "spread": 1, "clone": 1, "toMillis": 1, "fromMillis": 1,
-}
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+)
 
-// withContext is a call with the context as the first argument, if it leaves that out.
-func (c *Checker) withContext(p *jsonata.Part) *jsonata.Part {
-	if n, takes := fewestArguments[p.Text]; !takes || len(p.Parts) != n-1 {
-		return p
+// withContext is a call of a function of the language with the context as the first argument, if it takes that for one that
+// is left out, and the values of its arguments; not known where their types do not tell.
+func (x *scene) withContext(p *jsonata.Part, values []Value, context Value) (whole *jsonata.Part, all []Value, known bool) {
+	types := make([]string, len(values))
+	for i, v := range values {
+		if types[i] = typesOf(v); p.Parts[i].Kind == jsonata.PartRegex || x.closureOf(&p.Parts[i], context) != nil {
+			types[i] = "f"
+		}
 	}
-	whole := c.implied[p]
+	takes, leaves := jsonata.TakesContext(p.Text, types)
+	if !takes {
+		return p, values, true
+	}
+	if leaves {
+		return p, values, false
+	}
+	whole = x.c.implied[p]
 	if whole == nil {
 		call := *p
 		call.Parts = append([]jsonata.Part{{Kind: jsonata.PartVariable, Offset: p.Offset}}, p.Parts...)
 		whole = &call
-		c.implied[p] = whole
+		x.c.implied[p] = whole
 	}
-	return whole
+	return whole, slices.Concat([]Value{context}, values), true
+}
+
+// typesOf are the symbols of the types that a value may have, as signatures of JSONata have them. What is not known may be a
+// function.
+func typesOf(v Value) string {
+	if v.IsUnknown() {
+		return jsonata.AnyType
+	}
+	symbols := ""
+	for i, symbol := range "mlbnsao" { // in the order of kinds
+		if v.may(1 << i) {
+			symbols += string(symbol)
+		}
+	}
+	return symbols
 }

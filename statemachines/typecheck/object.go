@@ -6,6 +6,9 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 )
 
+// maxPattern is how many steps of a pattern are followed: at each one, an array and an object may lead on.
+const maxPattern = 8
+
 // transform is a value with the parts that a pattern finds changed: with the members of an object, and without
 // those that are named.
 func (x *scene) transform(t *jsonata.Part, v Value) Value {
@@ -19,7 +22,7 @@ func (x *scene) transform(t *jsonata.Part, v Value) Value {
 	if first := &pattern[0]; first.Kind == jsonata.PartVariable && first.Text == "" && len(first.Filters) == 0 {
 		pattern = pattern[1:]
 	}
-	if slices.ContainsFunc(pattern, func(step jsonata.Part) bool { return step.Kind != jsonata.PartName }) {
+	if len(pattern) > maxPattern || slices.ContainsFunc(pattern, func(step jsonata.Part) bool { return step.Kind != jsonata.PartName }) {
 		return join(Value{}.without(missing), v.only(missing))
 	}
 	return x.changeAt(v, pattern, t)
@@ -49,12 +52,15 @@ func (x *scene) changeAt(v Value, steps []jsonata.Part, t *jsonata.Part) Value {
 	return out
 }
 
-// changeItems is changeAt for the items of an array.
+// changeItems is changeAt for the items of an array. Arrays in it are not followed: a name finds the objects in them, and
+// the context does not. They also nest without end where nothing is known of the items.
 func (x *scene) changeItems(v Value, steps []jsonata.Part, t *jsonata.Part) Value {
 	items, exact := itemsOf(v)
 	changed := make([]Value, len(items))
 	for i, item := range items {
-		changed[i] = x.changeAt(item, steps, t)
+		if changed[i] = x.changeAt(item.without(arrays), steps, t); item.may(arrays) {
+			changed[i] = join(changed[i], ofKinds(arrays))
+		}
 	}
 	switch {
 	case exact:
@@ -175,6 +181,9 @@ func (x *scene) group(p *jsonata.Part, context Value) Value {
 	items, exact := itemsOf(v)
 	if !exact {
 		return ofKinds(objects)
+	}
+	if len(items) == 0 {
+		items = []Value{absent} // JSONata groups nothing as one item that is not there
 	}
 	out := newObject(nil)
 	for i := 1; i+1 < len(p.Parts); i += 2 {

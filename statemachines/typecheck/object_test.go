@@ -52,6 +52,25 @@ func TestChangedObjectsAreKnown(t *testing.T) {
 		"($states.input.x{Status: $count(Id)}).RUNNING = 2":           {"Yes", "No"},
 		"$exists(($states.input.x[Id = 1]{$s: $count(Id)}).RUNNING2)": {"Yes", "No"},
 
+		"([$job][Id = 'z']{'n': $count($)}).n = 0":             {"Yes"},
+		"[]{'n': $count($)}.n = 0":                             {"Yes"},
+		"$exists([$job][Id = 'z']{Status: $count($)}.RUNNING)": {"No"},
+
+		// Of open values, nothing is known; arrays nest in arrays there.
+		"($states.input ~> |$|{'a': 1}|).a = 1":                              {"Yes", "No"},
+		"($states.input.x ~> |job|{'a': 1}|).job.a = 1":                      {"Yes", "No"},
+		"($states.input.x ~> |a.b.c.d.e.f|{'a': 1}, 'b'|).a.b = 1":           {"Yes", "No"},
+		"($states.input.x[0] ~> |$.a[b = 1].c|{'a': 1}|).a = 1":              {"Yes", "No"},
+		"($t := |$|{'a': 1}|; $states.input.x.$t($)).a = 1":                  {"Yes", "No"},
+		"([[$job]] ~> |$|{'Status': 'GONE'}|)[0][0].Status = 'RUNNING'":      {"Yes", "No"},
+		"([$states.input.x] ~> |$|{'a': 1}|)[0].a = 1":                       {"Yes", "No"},
+		"($map($states.input.x, function($v) { $v }) ~> |a|{'a': 1}|).a = 1": {"Yes", "No"},
+		"$sift($states.input.x, function($v) { $v.a = 1 }).a = 1":            {"Yes", "No"},
+		"$each($states.input.x, function($v, $k) { $v }) = 1":                {"Yes", "No"},
+		"$sort($states.input.x, function($a, $b) { $a > $b })[0] = 1":        {"Yes", "No"},
+		"$states.input.x^(a)[0] = 1":                                         {"Yes", "No"},
+		"($states.input.x{a: $count($)}).b = 1":                              {"Yes", "No"},
+
 		// Items in another order are the same items.
 		"$sort([$job, $job], function($a, $b) { $a.Id > $b.Id })[0].Status = 'RUNNING'":                         {"Yes"},
 		"[$job, {'Status': 'GONE', 'Id': 'b'}]^(Id)[0].Status = 'RUNNING'":                                      {"Yes"},
@@ -68,6 +87,18 @@ func TestChangedObjectsAreKnown(t *testing.T) {
 		"$job.Status.$lowercase() = 'running'":               {"Yes"},
 		"$job.(Status.$substringBefore('N')) = 'RU'":         {"Yes"},
 		"$job.Status.$contains('RUN')":                       {"Yes"},
+		"$job.Status.$substring(0, 3) = 'RUN'":               {"Yes"},
+		"$job.Status.$substring(3) = 'NING'":                 {"Yes"},
+		"$job.Status.($substring(0, 3)) = 'RUN'":             {"Yes"},
+		"$job.Status.$split('N', 1)[0] = 'RU'":               {"Yes"},
+		"$job.Status.$split('N')[0] = 'RU'":                  {"Yes"},
+		"$job.Status.$pad(8, '-') = 'RUNNING-'":              {"Yes"},
+		"$job.Status.$replace('RUN', 'X', 1) = 'XNING'":      {"Yes"},
+		"$job.Status.$substring('GONE', 0, 3) = 'GON'":       {"Yes"},
+		"$job.Status.$substring('GONE', 2) = 'NE'":           {"Yes"},
+		"$job.Status.$substring($states.input.x, 2) = 'A'":   {"Yes", "No"}, // of the context, if x is a number
+		"$job.Status.$contains($states.input.x)":             {"Yes", "No"},
+		"$job.$sift(function($v) { $v = 'a' }).Id = 'b'":     {"No"},
 		"([$job, $job].$lowercase(Status))[0] = 'running'":   {"Yes"},
 		"$count([$job][$lowercase(Status) = 'running']) = 1": {"Yes"},
 	} {
