@@ -323,6 +323,9 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 	if err != nil {
 		return nil, kit.Usage("%w", err)
 	}
+	if err := kit.WarnUnusedStatusesOf(c, e.StateMachine, o.express || d.Type == asl.Express, said); err != nil {
+		return nil, err
+	}
 	options := fix.Options{
 		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.Schedule,
 		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express, Said: said,
