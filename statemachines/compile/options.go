@@ -226,14 +226,12 @@ func (c *checks) call(call Call, s Strategy) {
 
 // task finds what is wrong with the caller's own Task.
 func (c *checks) task(call Call, o Options) {
+	if err := CheckTask(call.Task); err != nil {
+		c.wrong("Task", "%s", err.Error())
+		return
+	}
 	resource, _ := call.Task["Resource"].(string)
 	r := asl.ParseResource(resource)
-	for _, name := range slices.Sorted(maps.Keys(call.Task)) {
-		if !slices.Contains(mayHave, name) {
-			c.wrong("Task", "has the field %s: it may have %s. It is in JSONata, and the waiter reads the result as the call returns it",
-				name, strings.Join(mayHave[1:], ", "))
-		}
-	}
 	for _, name := range []string{"Retry", "Catch"} {
 		if _, ok := listOf(call.Task[name]); !ok {
 			c.wrong("Task", "must have a list of objects in %s", name)
@@ -241,8 +239,6 @@ func (c *checks) task(call Call, o Options) {
 	}
 	catch, _ := listOf(call.Task["Catch"])
 	switch {
-	case resource == "":
-		c.wrong("Task", "must have a Resource")
 	case !o.Strategy.traits().ownTask:
 		c.wrong("Task", "is not for the strategy %s: take %s", o.Strategy, defaultStrategy)
 	case call.Start != nil || call.Stop != nil || call.Arguments != nil:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // Policy is an IAM policy document
@@ -46,8 +47,8 @@ func (p *plan) policy() (policy Policy, unnamed map[string][]string) {
 		return needed.policy(), nil
 	}
 	if p.own != nil && p.call.Operation.Actions == nil {
-		if function := p.own.function(); function != "" {
-			needed.add("lambda:InvokeFunction", functionARN(function), nil)
+		if asl.ParseResource(p.own.resource()).Service == "lambda" {
+			needed.add("lambda:InvokeFunction", functionARN(p.own.function()), nil)
 		}
 		return needed.policy(), nil
 	}
@@ -167,9 +168,9 @@ var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // functionARN is the resource of a Lambda function, by what invocations may call
 // it: its name, its ARN or the part of that from the account on. The name may
-// have a version or an alias behind it.
+// have a version or an alias behind it. It is empty where the run gives all arguments.
 func functionARN(function string) string {
-	if strings.HasPrefix(function, "{%") {
+	if function == "" || strings.HasPrefix(function, "{%") {
 		function = anyResource // known when it runs
 	}
 	function = placeholder.ReplaceAllLiteralString(function, anyResource)

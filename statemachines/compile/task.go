@@ -2,14 +2,17 @@ package compile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -30,6 +33,41 @@ const longestCall = 15 * 60
 
 // mayHave are the fields of a Task of the caller's own.
 var mayHave = []string{"Type", "Comment", "Resource", "Arguments", "Credentials", "TimeoutSeconds", "HeartbeatSeconds", "Retry", "Catch"}
+
+// CheckTask says what is wrong with a Task of the caller's own, whatever polls with it.
+func CheckTask(task map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(task)) {
+		if !slices.Contains(mayHave, name) {
+			return fmt.Errorf("has the field %s: it may have %s. It is in JSONata, and the waiter reads the result as the call returns it",
+				name, strings.Join(mayHave[1:], ", "))
+		}
+	}
+	if kind, given := task["Type"]; given && kind != "Task" {
+		return fmt.Errorf("must be of the Type Task, is of %v", kind)
+	}
+	resource, isText := task["Resource"].(string)
+	if !isText || resource == "" {
+		return errors.New("must have a Resource, the ARN of what the Task calls")
+	}
+	state := maps.Clone(object(task))
+	delete(state, "Catch") // leads to states that only a whole machine has
+	state["Type"], state["Arguments"], state["End"] = "Task", "{% $states.input %}", true
+	text, err := json.Marshal(object{"QueryLanguage": asl.JSONata, "StartAt": TaskName, "States": object{TaskName: state}})
+	if err != nil {
+		return err
+	}
+	_, err = asl.Parse(text)
+	if problems, ok := errors.AsType[diag.Problems](err); ok && len(problems) > 0 {
+		return fmt.Errorf("is not valid: %s: %s", strings.TrimPrefix(problems[0].Pointer, "/States/"+TaskName), problems[0].Message)
+	}
+	arguments, isObject := task["Arguments"].(map[string]any)
+	if r := asl.ParseResource(resource); r.Service == "lambda" && !r.Direct && isObject {
+		if name, _ := arguments["FunctionName"].(string); name == "" {
+			return errors.New("must have a FunctionName in its Arguments, a text")
+		}
+	}
+	return err
+}
 
 // readTask reads the fields of the caller's own Task.
 func readTask(fields object) *ownTask {
@@ -135,7 +173,7 @@ func (t *ownTask) resource() string {
 	return resource
 }
 
-// function is the Lambda function that the Task calls; empty if it calls none.
+// function is the Lambda function that the Task calls; empty if it calls none, or the run gives all arguments.
 func (t *ownTask) function() string {
 	r := asl.ParseResource(t.resource())
 	switch arguments, _ := t.arguments.(map[string]any); {

@@ -271,8 +271,10 @@ func TestTypesOfVariables(t *testing.T) {
 				require.NoError(t, err)
 				var read struct {
 					States struct {
-						W struct{ Result json.RawMessage }
-					}
+						W struct {
+							Result json.RawMessage `json:"Result"`
+						} `json:"W"`
+					} `json:"States"`
 				}
 				require.NoError(t, json.Unmarshal(d.Text, &read))
 				require.JSONEq(t, c.want, string(read.States.W.Result), giver)

@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 )
@@ -38,11 +39,11 @@ func typesOf(v Value) string {
 	if v.IsUnknown() {
 		return jsonata.AnyType
 	}
-	symbols := ""
+	var symbols strings.Builder
 	for i, symbol := range "mlbnsao" { // in the order of kinds
 		if v.may(1 << i) {
-			symbols += string(symbol)
+			symbols.WriteRune(symbol)
 		}
 	}
-	return symbols
+	return symbols.String()
 }

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,15 @@ func (o *compileOptions) ownTask(c *cobra.Command) (compile.Call, error) {
 		return compile.Call{}, err
 	}
 	var call compile.Call
-	if err := json.Unmarshal(text, &call.Task); err != nil {
+	err = json.Unmarshal(text, &call.Task)
+	if err == nil && call.Task == nil {
+		err = errors.New("found null")
+	}
+	if err != nil {
 		return call, kit.Usage("%s must be a Task, such as {\"Resource\": \"arn:aws:states:::lambda:invoke\", \"Arguments\": {...}}: %w", o.task, err)
+	}
+	if err := compile.CheckTask(call.Task); err != nil {
+		return call, kit.Usage("--task %w", err)
 	}
 	resource, _ := call.Task["Resource"].(string)
 	switch {

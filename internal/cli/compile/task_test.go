@@ -31,6 +31,11 @@ func TestTaskInAFile(t *testing.T) {
 		"--task needs WAITER.json":             {"athena", "StartQueryExecution", "--task", task},
 		"--task polls: leave athena":           {waiter, "athena", "GetQueryExecution", "--task", task},
 		"--task must have a Resource":          {waiter, "--task", write("none.json", `{}`)},
+		"--task must be of the Type Task":      {waiter, "--task", write("pass.json", `{"Type": "Pass", "Resource": "arn:aws:states:::lambda:invoke"}`)},
+		"must be a Task, such as":              {waiter, "--task", write("null.json", `null`)},
+		"--task must have a Resource, the ARN": {waiter, "--task", write("number.json", `{"Resource": 5}`), "--iam"},
+		"--task is not valid: /Resource: ":     {waiter, "--task", write("typo.json", `{"Resource": "arn:aws:states:::lambda:invok"}`)},
+		"--task must have a FunctionName":      {waiter, "--task", write("unnamed.json", `{"Resource": "arn:aws:states:::lambda:invoke", "Arguments": {}}`)},
 		"must be a Task":                       {waiter, "--task", write("list.json", `[]`)},
 		"--arguments: write them":              {waiter, "--task", task, "--arguments", "{}"},
 		"--iam knows what a Lambda function":   {waiter, "--task", task, "--iam"},
@@ -40,5 +45,22 @@ func TestTaskInAFile(t *testing.T) {
 		code := runCommand(t.Context(), append([]string{"compile", "--max-wait", "1h"}, args...), &stdout, &stderr)
 		require.Equal(t, kit.ExitUsage, code, says)
 		require.Contains(t, stderr.String(), says)
+	}
+}
+
+// A policy for a Lambda function that only the run names allows any function, and never nothing.
+func TestPolicyOfATaskWhoseRunNamesTheFunction(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	waiter, task := filepath.Join(dir, "waiter.json"), filepath.Join(dir, "task.json")
+	own := `{"acceptors": [{"state": "success", "matcher": {"output": {"path": "Payload.done", "expected": "true", "comparator": "booleanEquals"}}}]}`
+	require.NoError(t, os.WriteFile(waiter, []byte(own), 0o600))
+	for _, text := range []string{
+		`{"Resource": "arn:aws:states:::lambda:invoke", "Arguments": "{% $states.input %}"}`,
+		`{"Resource": "arn:aws:states:::lambda:invoke"}`,
+		`{"Resource": "arn:aws:states:::lambda:invoke", "Arguments": {"FunctionName": "{% $states.input.f %}"}}`,
+	} {
+		require.NoError(t, os.WriteFile(task, []byte(text), 0o600))
+		require.Contains(t, string(compiled(t, waiter, "--task", task, "--max-wait", "1h", "--iam")), `"arn:*:lambda:*:*:function:*"`, text)
 	}
 }

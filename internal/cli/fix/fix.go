@@ -155,6 +155,14 @@ func (o *fixOptions) readSchedule(c *cobra.Command, name string, strategy compil
 	return o.delays.ReadSchedule(c.InOrStdin())
 }
 
+// writeFlag is the flag by which the user asked for a change of the file.
+func (o *fixOptions) writeFlag() string {
+	if o.write {
+		return "--write"
+	}
+	return "--accept"
+}
+
 // fixStrategies are the names of the strategies that fix takes.
 func fixStrategies() []string { return kit.StrategyNames(fix.Strategies()) }
 
@@ -178,7 +186,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	}
 	switch {
 	case (o.write || len(o.accept) > 0) && name == kit.Stdin:
-		return kit.Usage("--write needs a file: - is the standard input")
+		return kit.Usage("%s needs a file: - is the standard input", o.writeFlag())
 	case !o.replace:
 		return runRepair(c, name, o)
 	case len(o.accept) > 0:
@@ -311,9 +319,12 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 		return nil, err
 	}
 	d := e.Definition
-	said, err := lint.ParseSaid(o.statuses...)
+	said, err := kit.ReadStatuses(o.statuses)
 	if err != nil {
-		return nil, kit.Usage("--status: %w", err)
+		return nil, kit.Usage("%w", err)
+	}
+	if err := kit.WarnUnusedStatusesOf(c, e.StateMachine, o.express || d.Type == asl.Express, said); err != nil {
+		return nil, err
 	}
 	options := fix.Options{
 		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.Schedule,

@@ -201,7 +201,7 @@ func (o *fixOptions) placeOf(c *cobra.Command, name string, e *edited, read edit
 		at.reason = computedReason
 	}
 	if at.reason != "" && (o.write || len(o.accept) > 0) {
-		return nil, kit.Usage("--write: fix does not change %s: %s. Without --write it prints the repairs", name, at.reason)
+		return nil, kit.Usage("%[1]s: fix does not change %[2]s: %[3]s. Without %[1]s it prints the repairs", o.writeFlag(), name, at.reason)
 	}
 	if unplaced == nil && !isSynthesized(e.Definition) && !e.Definition.Copied {
 		return at, nil

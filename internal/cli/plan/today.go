@@ -156,6 +156,9 @@ func (e *noLoopError) Unwrap() error { return e.why }
 // findLoop finds the poll loop of a state machine. Its error is a noLoopError if it has
 // none.
 func (o *planOptions) findLoop(c *cobra.Command, name string, m *source.Machine) (*planSubject, error) {
+	if err := kit.WarnUnusedStatusesOf(c, m.StateMachine, m.Definition.Type == asl.Express, o.said); err != nil {
+		return nil, err
+	}
 	t := &loopTrial{machine: m, said: o.said}
 	if o.input != "" {
 		var err error

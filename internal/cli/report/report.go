@@ -126,6 +126,11 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 		e.Machine = machine.StateMachine
 		e.Express = e.Express || machine.Definition.Type == asl.Express
 	}
+	if e.Machine != nil {
+		if err := kit.WarnUnusedStatusesOf(c, e.Machine, e.Express, o.said); err != nil {
+			return err
+		}
+	}
 	if err := o.write(c, e); err != nil || !o.follow {
 		return err
 	}

@@ -39,6 +39,9 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	o.Express = o.Express || machine.Definition.Type == asl.Express
+	if err := kit.WarnUnusedStatusesOf(c, machine.StateMachine, o.Express, o.Views.Said); err != nil {
+		return err
+	}
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
 		return err
 	}

@@ -108,37 +108,37 @@ func requireAgrees(t *testing.T, v *Value, want, about string) {
 	agrees(t, v, decoded, about+": "+want)
 }
 
-func agrees(t *testing.T, v *Value, want any, about string) {
+func agrees(t *testing.T, v *Value, rendered any, about string) {
 	t.Helper()
 	switch v.Kind {
 	case Unknown:
 	case Null:
-		require.Nil(t, want, about)
+		require.Nil(t, rendered, about)
 	case Bool:
-		require.Equal(t, v.Literal == "true", want, about)
+		require.Equal(t, v.Literal == "true", rendered, about)
 	case Number:
-		require.IsType(t, json.Number(""), want, about)
-		encoded, err := json.Marshal(want)
+		require.IsType(t, json.Number(""), rendered, about)
+		encoded, err := json.Marshal(rendered)
 		require.NoError(t, err)
 		require.JSONEq(t, string(encoded), v.Literal, about)
 	case String:
-		require.IsType(t, "", want, about)
+		require.IsType(t, "", rendered, about)
 		if text, known := v.Text.known(); known {
-			require.Equal(t, want, text, about)
+			require.Equal(t, rendered, text, about)
 		}
 	case List:
-		require.IsType(t, []any{}, want, about)
-		require.Len(t, want, len(v.Items), about)
+		require.IsType(t, []any{}, rendered, about)
+		require.Len(t, rendered, len(v.Items), about)
 		for i, item := range v.Items {
-			agrees(t, item, want.([]any)[i], about) //nolint:forcetypeassert // it is one
+			agrees(t, item, rendered.([]any)[i], about) //nolint:forcetypeassert // it is one
 		}
 	case Object:
-		require.IsType(t, map[string]any{}, want, about)
-		require.Len(t, want, len(v.Members), about)
+		require.IsType(t, map[string]any{}, rendered, about)
+		require.Len(t, rendered, len(v.Members), about)
 		for _, m := range v.Members {
 			name, _ := m.Name.Text.known()
-			require.Contains(t, want, name, about)
-			agrees(t, m.Value, want.(map[string]any)[name], about) //nolint:forcetypeassert // it is one
+			require.Contains(t, rendered, name, about)
+			agrees(t, m.Value, rendered.(map[string]any)[name], about) //nolint:forcetypeassert // it is one
 		}
 	}
 }
