@@ -232,13 +232,10 @@ func (c *checks) task(call Call, o Options) {
 	}
 	resource, _ := call.Task["Resource"].(string)
 	r := asl.ParseResource(resource)
-	for _, name := range []string{"Retry", "Catch"} {
-		if _, ok := listOf(call.Task[name]); !ok {
-			c.wrong("Task", "must have a list of objects in %s", name)
-		}
-	}
-	catch, _ := listOf(call.Task["Catch"])
+	catch, isList := listOf(call.Task["Catch"])
 	switch {
+	case !isList:
+		c.wrong("Task", "must have a list of objects in Catch")
 	case !o.Strategy.traits().ownTask:
 		c.wrong("Task", "is not for the strategy %s: take %s", o.Strategy, defaultStrategy)
 	case call.Start != nil || call.Stop != nil || call.Arguments != nil:

@@ -107,9 +107,9 @@ func TestTaskIsChecked(t *testing.T) {
 		"any time":                  {with("Resource", "arn:aws:states:::states:startExecution.sync:2"), hour, "must have TimeoutSeconds"},
 		"a Catch":                   {with("Catch", []any{map[string]any{"ErrorEquals": []any{"States.ALL"}, "Next": "Other"}}), hour, "set Exits"},
 		"a Catch that is a text":    {with("Catch", "x"), hour, "must have a list of objects in Catch"},
-		"a Retry that is an object": {with("Retry", map[string]any{"a": 1}), hour, "must have a list of objects in Retry"},
-		"a Retry of texts":          {with("Retry", []string{"States.ALL"}), hour, "must have a list of objects in Retry"},
-		"a Retry that is computed":  {with("Retry", "{% $retry %}"), hour, "must have a list of objects in Retry"},
+		"a Retry that is an object": {with("Retry", map[string]any{"a": 1}), hour, `"Retry" must be an array`},
+		"a Retry of texts":          {with("Retry", []string{"States.ALL"}), hour, "is not valid: /Retry/0"},
+		"a Retry that is computed":  {with("Retry", "{% $retry %}"), hour, `"Retry" must be an array`},
 		"a Retry block":             {askFunction(), compile.Options{MaxWait: time.Hour, Strategy: compile.RetryTask}, "is not for the strategy retry-task"},
 		"functions":                 {askFunction(), compile.Options{MaxWait: time.Hour, Strategy: compile.LambdaLoop}, "is not for the strategy lambda-loop"},
 	} {
