@@ -109,24 +109,31 @@ func (s *siblings) whyNotShared(c *cobra.Command, after []byte, all []fix.Repair
 		return fmt.Sprintf("%s may give the text of other definitions, which fix cannot read: %v", file, err), nil
 	}
 	for _, other := range changed {
+		var own ownRepairs
 		if other.File == file {
-			own := s.repairsOf(c, other)
-			switch {
-			case c.Context().Err() != nil:
-				return "", c.Context().Err()
-			case own.err != nil:
-				return fmt.Sprintf("%s gives the text of %s, too, which fix cannot read: %v", file, other.Name, own.err), nil
-			case own.same(after, offer):
-				continue
-			}
+			own = s.repairsOf(c, other)
 		}
-		reason := fmt.Sprintf("%s gives the text of %s, too, for which the repairs are others. Repair it by hand", file, other.Name)
-		if s.options.MaxWait == 0 && slices.ContainsFunc(all, func(r fix.Repair) bool { return r.Rule == lint.UnboundedLoop && r.Class != fix.Refused }) {
-			reason += ", or pass --max-wait for one bound of all"
+		if c.Context().Err() != nil {
+			return "", c.Context().Err()
 		}
-		return reason, nil
+		if own.err == nil && other.File == file && own.same(after, offer) {
+			continue
+		}
+		return fmt.Sprintf("%s gives the text of %s, too, %s", file, other.Name, s.whyUnlike(own, all)), nil
 	}
 	return "", nil
+}
+
+// whyUnlike says why the repairs of another definition are not the same.
+func (s *siblings) whyUnlike(own ownRepairs, all []fix.Repair) string {
+	if own.err != nil {
+		return fmt.Sprintf("which fix cannot read: %v", own.err)
+	}
+	reason := "for which the repairs are others. Repair it by hand"
+	if s.options.MaxWait == 0 && slices.ContainsFunc(all, func(r fix.Repair) bool { return r.Rule == lint.UnboundedLoop && r.Class != fix.Refused }) {
+		reason += ", or pass --max-wait for one bound of all"
+	}
+	return reason
 }
 
 // same tells whether the repairs leave a text, and offer the same change of it.
