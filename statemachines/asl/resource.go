@@ -82,6 +82,9 @@ func (r Resource) HTTPError(code int) string {
 	return fmt.Sprintf("States.Http.StatusCode.%d", code)
 }
 
+// TooManyRequests is the error of a request that was throttled: it was not carried out.
+func (r Resource) TooManyRequests() string { return r.HTTPError(429) } //nolint:mnd // the code has that name
+
 // ServiceName is the service that a Task calls, with or without an AWS SDK integration: "sns" of
 // "sns" and of "aws-sdk:sns".
 func (r Resource) ServiceName() string {

@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"sync"
@@ -24,7 +23,7 @@ func (c *checker) repeatedRequest(f *asl.Flow, s *asl.State, retrier int) {
 	}
 	c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", retrier), "the retrier sends the %s again whose answer was lost, and a second job may start beside "+
 		"the one that %q polls; retry only %q, by which throttled calls arrive, or send a header that is the same in each attempt "+
-		"if the API takes one, such as Idempotency-Key", method, poll.Name, asl.ParseResource(s.Task.Resource).HTTPError(http.StatusTooManyRequests))
+		"if the API takes one, such as Idempotency-Key", method, poll.Name, asl.ParseResource(s.Task.Resource).TooManyRequests())
 }
 
 // methodOf is the method of the request that a Task makes, and whether one more request makes one more thing.
