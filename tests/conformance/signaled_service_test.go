@@ -228,6 +228,9 @@ func (s *signaledService) answer(p catalog.Protocol, o *catalog.Operation, text 
 			found = append(found, j)
 		}
 	}
+	if found == nil && len(job.Arguments) == 0 && o.Name == job.Describe { // the one of the Region
+		found = []*signaledJob{s.begins}
+	}
 	switch {
 	case len(found) == 0:
 		return wire.Answer{}, fmt.Errorf("%s asks for no known job: %s", o.Name, text)
