@@ -19,18 +19,19 @@ import (
 
 var loopSuites = []suite{
 	{name: "loops", folder: "aws-samples", cases: 212, run: runLoops},
-	{name: "loop-mistakes", folder: "aws-samples", cases: 869, run: runLoopMistakes, differences: mistakesNotFound},
+	{name: "loop-mistakes", folder: "aws-samples", cases: 1586, run: runLoopMistakes, differences: mistakesNotFound},
 }
 
 // mistakesNotFound are mistakes after which no known status polls on: what is left is
 // no loop on a status.
 var mistakesNotFound = map[string]string{
-	"aws-stepfunctions-examples/sam/demo-manage-glue-crawlers-with-step-functions/template.yaml#StateMachineUtilRunGlueCrawler /States/Is Running? mistake 0": "RUNNING goes on as the end does",
-	"step-functions-workflows-collection/sfn-query-large-datasets-cdk/statemachine/statemachine.asl.json /States/Check Crawler status mistake 0":              "RUNNING goes on as the end does",
-	"step-functions-workflows-collection/sfn-query-large-datasets-sam/template.yaml#AthenaStateMachine /States/Check Crawler status mistake 0":                "RUNNING goes on as the end does",
-	"step-functions-workflows-collection/account-vending-machine/statemachine/statemachine.asl.json /States/Check Account Status mistake 0":                   "IN_PROGRESS goes on as a success does",
-	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Create Completed? mistake 0":               "RUNNING and QUEUED lead to a Fail state",
-	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Delete Completed? mistake 0":               "RUNNING and QUEUED lead to a Fail state",
+	"aws-stepfunctions-examples/sam/demo-manage-glue-crawlers-with-step-functions/template.yaml#StateMachineUtilRunGlueCrawler /States/Is Running? mistake 0":                            "RUNNING goes on as the end does",
+	"step-functions-workflows-collection/sfn-query-large-datasets-cdk/statemachine/statemachine.asl.json /States/Check Crawler status mistake 0":                                         "RUNNING goes on as the end does",
+	"step-functions-workflows-collection/sfn-query-large-datasets-sam/template.yaml#AthenaStateMachine /States/Check Crawler status mistake 0":                                           "RUNNING goes on as the end does",
+	"step-functions-workflows-collection/account-vending-machine/statemachine/statemachine.asl.json /States/Check Account Status mistake 0":                                              "IN_PROGRESS goes on as a success does",
+	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Create Completed? mistake 0":                                          "RUNNING and QUEUED lead to a Fail state",
+	"step-functions-workflows-collection/sfn-cfn-stacksets-workflow-cdk/statemachine/statemachine.asl.json /States/Delete Completed? mistake 0":                                          "RUNNING and QUEUED lead to a Fail state",
+	"step-functions-workflows-collection/vod-transcode-delivery-cdk/typescript/statemachine/transcoding-statemachine.asl.json.asl.json /States/Is Meida Convert job Complete? mistake 0": "the loop names no status of a job that runs",
 }
 
 // judgedFile has what lint says of the loops of AWS's samples: a line for each loop on
