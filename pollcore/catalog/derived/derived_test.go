@@ -79,7 +79,7 @@ func TestNotDerived(t *testing.T) {
 	}
 }
 
-// No entry is of what a person has decided about, and each holds together: its calls have the members that it names, its
+// No person has decided about the job of an entry, and each entry holds together: its calls have the members that it names, its
 // sets are values of the status, and none is in two.
 func TestEveryEntryIsWhole(t *testing.T) {
 	t.Parallel()

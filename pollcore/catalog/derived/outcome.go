@@ -120,7 +120,7 @@ func findStatus(answer *catalog.Shape, about string) (path string, listed *catal
 	return path, listed
 }
 
-// isAbout tells whether a member of an answer has the name of what the answer is about, or of the kind of it.
+// isAbout tells whether a member of an answer is named as the thing that the answer describes, or as its kind.
 func isAbout(member, about string) bool {
 	return strings.HasSuffix(strings.ToLower(about), strings.ToLower(member)) || strings.HasPrefix(strings.ToLower(member), strings.ToLower(about))
 }

@@ -51,7 +51,7 @@ func startOf(s *catalog.Service, about string) (start *catalog.Operation, noun s
 	return start, noun
 }
 
-// isSet tells whether callers set the status of what a call is about: then it is a word of theirs, and tells of no job.
+// isSet tells whether callers set the status themselves: then it tells of no job.
 func isSet(s *catalog.Service, about string, listed *catalog.Shape) bool {
 	for _, verb := range []string{"Create", "Update", "Put", "Modify"} {
 		o := s.Operations[verb+about]
