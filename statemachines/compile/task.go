@@ -47,7 +47,7 @@ func CheckTask(task map[string]any) error {
 	}
 	resource, isText := task["Resource"].(string)
 	if !isText || resource == "" {
-		return errors.New("must have a Resource: the ARN of a function, or of an integration such as arn:aws:states:::lambda:invoke")
+		return errors.New("must have a Resource, the ARN of a function or of an integration, such as arn:aws:states:::lambda:invoke")
 	}
 	state := maps.Clone(object(task))
 	delete(state, "Catch") // leads to states that only a whole machine has
