@@ -45,9 +45,11 @@ type complianceCase struct {
 // eachCompliance runs through the suite, which the go-jmespath module contains.
 func eachCompliance(t *testing.T, run func(name string, given any, c complianceCase)) {
 	t.Helper()
-	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/jmespath/go-jmespath").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/jmespath/go-jmespath").Output()
 	require.NoError(t, err)
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "compliance", "*.json"))
+	var module struct{ Dir string }
+	require.NoError(t, json.Unmarshal(out, &module))
+	files, err := filepath.Glob(filepath.Join(module.Dir, "compliance", "*.json"))
 	require.NoError(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -207,6 +207,7 @@ func (j *signaledJob) fit(s *responses.Sequencer, q *responses.Sequence) error {
 	q.Want = responses.Verdict{State: pollcore.Retry, Acceptor: pollcore.NoAcceptor}
 	for _, a := range q.Answers {
 		a.Output = copied(a.Output)
+		dropEmptyEnums(j.entry.Operation.Output, a.Output)
 		if p := j.entry.Service.Protocols[0]; p != catalog.AWSJSON && p != catalog.RESTJSON && p != catalog.CBOR {
 			a.Output = withoutEmpty(a.Output)
 		}
@@ -247,6 +248,31 @@ func copied(v any) any {
 		return list
 	default:
 		return v
+	}
+}
+
+// dropEmptyEnums takes members of enums with an empty text out of an answer. No service
+// sends them, and the collector reads them as absent, as the SDK does.
+func dropEmptyEnums(shape *catalog.Shape, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, item := range v {
+			inner := shape.Member(name)
+			switch {
+			case inner != nil && item == "" && len(inner.Shape.Enum) > 0:
+				delete(v, name)
+			case inner != nil:
+				dropEmptyEnums(inner.Shape, item)
+			case shape != nil && shape.Type == catalog.Map:
+				dropEmptyEnums(shape.Element.Shape, item)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if shape != nil && shape.Type == catalog.List {
+				dropEmptyEnums(shape.Element.Shape, item)
+			}
+		}
 	}
 }
 
