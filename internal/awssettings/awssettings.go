@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -122,9 +123,16 @@ func BaseOf(cfg *aws.Config, service string) (string, error) {
 // NoCredentialsError is the error of a configuration without usable credentials.
 type NoCredentialsError struct{ cause error }
 
+// Error says what to do. Why the credentials that there are cannot be used, such as an
+// expired session, stands behind it; that the SDK found none after its last source, the
+// metadata of EC2, says nothing more.
 func (e *NoCredentialsError) Error() string {
-	return "no AWS credentials: pass --profile, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
-		"or sign in as for the AWS CLI (" + e.cause.Error() + ")"
+	const advice = "no AWS credentials: pass --profile, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in as for the AWS CLI"
+	cause := strings.TrimPrefix(e.cause.Error(), "failed to refresh cached credentials, ")
+	if strings.HasPrefix(cause, "no EC2 IMDS role found") {
+		return advice
+	}
+	return advice + " (" + cause + ")"
 }
 
 func (e *NoCredentialsError) Unwrap() error { return e.cause }

@@ -39,12 +39,12 @@ func TestParseKeepsOrderAndPlaces(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
-		{"empty", "", "1:1: not valid JSON: unexpected end of JSON input"},
+		{"empty", "", "1:1: not valid JSON: the text is empty"},
 		{"trailing", "{} x", "1:4: not valid JSON: invalid character 'x' after top-level value"},
 		{"a byte-order mark", "\ufeff{}", "1:1: not valid JSON: invalid character 'ï' looking for beginning of value; the text starts with a byte-order mark: save it as UTF-8 without one"},
 		{"UTF-16", "\xff\xfe{\x00}\x00", "looking for beginning of value; the text is in UTF-16: save it as UTF-8"},
 		{"UTF-16, the other way around", "\xfe\xff\x00{\x00}", "looking for beginning of value; the text is in UTF-16: save it as UTF-8"},
-		{"cut", `{"a":`, "1:6: not valid JSON: unexpected end of JSON input"},
+		{"cut", `{"a":`, "1:6: not valid JSON: the text ends before its value does"},
 		{"bad token", "{\n  \"a\": nope}", "2:9: not valid JSON: invalid character 'o' in literal null (expecting 'u')"},
 		{"duplicates", `{"a":1,"b":{"c":1,"c":2},"a":3}`, "2 problems:\n1:19: /b/c: member \"c\" stands twice in this object; keep one"},
 		{"deep", strings.Repeat("[", 600) + strings.Repeat("]", 600), "nested deeper than 512 values"},

@@ -269,15 +269,19 @@ func skipDigits(text string, at int) (end int, ok bool) {
 	return end, end > at
 }
 
-// syntaxProblem says what is wrong with a text that is no JSON, in the words of
-// encoding/json.
+// syntaxProblem says what is wrong with a text that is no JSON: in the words of
+// encoding/json, but for a text that ends too early.
 func syntaxProblem(text []byte) diag.Problem {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	offset := len(text)
+	message := "not valid JSON: " + strings.TrimPrefix(err.Error(), "json: ")
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok && !strings.Contains(err.Error(), "unexpected end") {
 		offset = max(0, int(syntax.Offset)-1)
+	} else if len(bytes.TrimSpace(text)) == 0 {
+		message = "not valid JSON: the text is empty"
+	} else {
+		message = "not valid JSON: the text ends before its value does"
 	}
-	message := "not valid JSON: " + strings.TrimPrefix(err.Error(), "json: ")
 	switch {
 	case bytes.HasPrefix(text, []byte("\ufeff")):
 		message += "; the text starts with a byte-order mark: save it as UTF-8 without one"

@@ -102,7 +102,11 @@ func requireAsEncodingJSON(t *testing.T, text []byte) {
 		return
 	}
 	if want := json.Unmarshal(text, new(json.RawMessage)); want != nil {
-		require.ErrorContains(t, err, "not valid JSON: "+want.Error(), "%q", text)
+		said := want.Error()
+		if strings.Contains(said, "unexpected end") {
+			said = "the text "
+		}
+		require.ErrorContains(t, err, "not valid JSON: "+said, "%q", text)
 		return
 	}
 	r := &reference{text: string(text), dec: json.NewDecoder(bytes.NewReader(text))}

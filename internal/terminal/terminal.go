@@ -192,11 +192,15 @@ func (q quotedArgument) Format(s fmt.State, verb rune) {
 const module = "github.com/jobpoller/jobpoller"
 
 // ErrorText is an error's text. The errors of this program may have several lines;
-// those of services and of other packages, which quote what they read, have one.
+// those of services and of other packages, which quote what they read, have one. What
+// the operating system says of a file is said in words for people.
 func ErrorText(err error) Lines {
 	text := err.Error()
 	for _, foreign := range foreignErrors(err, nil) {
-		if said := foreign.Error(); strings.ContainsAny(said, "\n\r") {
+		said := foreign.Error()
+		if words, ok := fileProblem(foreign); ok {
+			text = strings.ReplaceAll(text, said, words)
+		} else if strings.ContainsAny(said, "\n\r") {
 			text = strings.ReplaceAll(text, said, Quote(said))
 		}
 	}

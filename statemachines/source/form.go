@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // definitions returns the definitions of a file that the user names.
@@ -25,7 +26,28 @@ func (l *loader) definitions(f *file) ([]*Definition, error) {
 	if len(c.roots) == 1 && c.roots[0].get("Resources") != nil && c.roots[0].get("StartAt") == nil {
 		return nil, errorf("%s has no state machine: expected a resource of type %s", f.name, strings.Join(machineTypes, " or "))
 	}
+	if len(c.roots) == 1 && isOther(c.roots[0]) {
+		return nil, &OtherFileError{Name: f.name, Text: f.bytes}
+	}
 	return []*Definition{l.alone(f)}, nil
+}
+
+// OtherFileError is the error of a file that somebody names, with a text that has nothing
+// of a state machine.
+type OtherFileError struct {
+	Name string
+	Text []byte
+}
+
+func (e *OtherFileError) Error() string {
+	return terminal.Quote(e.Name) + " has no state machine: expected an object with StartAt and States, or a file that has one within"
+}
+
+// isOther tells whether an object has nothing of a definition, in small letters or capitals.
+func isOther(v *value) bool {
+	return v.kind == jsontree.Object && !slices.ContainsFunc(v.members, func(m member) bool {
+		return strings.EqualFold(m.name.text, "StartAt") || strings.EqualFold(m.name.text, "States")
+	})
 }
 
 // find returns the definitions of a file: its own, those of a template, and those that a

@@ -166,9 +166,8 @@ func TestPassed(t *testing.T) {
 	require.Len(t, all, 10)
 	require.Equal(t, []string{"other/broken.json", "other/package.json", "other/readme.md", "cdk.out/manifest.json", "cdk.out/tree.json"}, passed)
 	passed = nil
-	d, err := source.LoadOne(t.Context(), "other/package.json", o)
-	require.NoError(t, err)
-	require.NotEmpty(t, d.Validate(asl.Standard))
+	_, err = source.LoadOne(t.Context(), "other/package.json", o)
+	require.EqualError(t, err, "other/package.json has no state machine: expected an object with StartAt and States, or a file that has one within")
 	require.Empty(t, passed)
 }
 

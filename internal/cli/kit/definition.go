@@ -75,9 +75,6 @@ func ReadMachines(ctx context.Context, names []string, in io.Reader, s Substitut
 // ParseMachine parses a definition. Its error is one of wrong usage.
 func ParseMachine(d *source.Definition) (*source.Machine, error) {
 	m, err := d.Parse()
-	if err != nil && IsRequest(d.Text) {
-		return nil, Usage("%s is a request of the Lambda functions, not a definition: pass it as --input %s", d.File, d.File)
-	}
 	if err != nil {
 		return nil, Usage("%s: %w%s", d.File, err, QuotesHint(d, err))
 	}
@@ -89,6 +86,9 @@ func ParseMachine(d *source.Definition) (*source.Machine, error) {
 func SourceError(err error) error {
 	if unused, ok := errors.AsType[*source.ValueError](err); ok {
 		return Usage("--substitute %s: %w", unused.Name, unused)
+	}
+	if other, ok := errors.AsType[*source.OtherFileError](err); ok && IsRequest(other.Text) {
+		return Usage("%w\n%s is a request of the Lambda functions. To run its job: jobpoller run --input %s", err, other.Name, other.Name)
 	}
 	if code, ok := CodeOf(err); ok {
 		return WithCode(code, err)

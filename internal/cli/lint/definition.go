@@ -24,10 +24,6 @@ func CheckDefinition(ctx context.Context, d *source.Definition, express bool) ([
 // checkDefinition returns the findings of a definition, and what to do about placeholders if they
 // are the reason. It asks AWS only about a definition in which it finds no ERROR.
 func checkDefinition(ctx context.Context, d *source.Definition, o options) (found []Finding, hint terminal.Lines, err error) {
-	if kit.IsRequest(d.Text) {
-		return nil, "", kit.Usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s",
-			d.File, d.File)
-	}
 	as := asl.Standard
 	if o.express || d.Type == asl.Express {
 		as = asl.Express

@@ -188,7 +188,7 @@ func TestPlanRefusesOtherFiles(t *testing.T) {
 		s := newPastService(t, 3)
 		code, _, errs := s.run(t.Context(), "--from-executions", nightlyARN, "--keep", t.TempDir())
 		require.Equal(t, kit.ExitUsage, code)
-		require.Contains(t, errs, "is a directory")
+		require.Contains(t, errs, "is a folder, expected a file")
 	})
 }
 

@@ -23,7 +23,7 @@ func TestPlanRefusesLargeFiles(t *testing.T) {
 	for name, want := range map[string]string{
 		file:                  file + " has more than 64 MiB: pass fewer durations",
 		filepath.Dir(file):    filepath.Dir(file) + " is a folder: pass a file",
-		file + ".nonexistent": "open " + file + ".nonexistent",
+		file + ".nonexistent": "there is no file " + file + ".nonexistent",
 	} {
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, kit.ExitUsage, runCommand(t.Context(), []string{"plan", "--durations", name}, &stdout, &stderr))

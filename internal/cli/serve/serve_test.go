@@ -125,7 +125,7 @@ Resources:
 	write("nightly.asl.json", strings.Replace(waiting, "60", "61", 1))
 	require.Contains(t, load(), "updated arn:aws:states:us-east-1:123456789012:stateMachine:nightly of nightly.asl.json\n")
 	w.names = append(w.names, filepath.Join(folder, "later.json"))
-	require.Contains(t, load(), "later.json: no such file or directory; the server loads it when it is there\n")
+	require.Contains(t, load(), "later.json; the server loads it when it is there\n")
 	write("a b.asl.json", waiting)
 	require.Contains(t, load(), "InvalidName: Invalid Name: 'a b': rename the file, for AWS allows no such name\n")
 	write("nightly.yaml", waiting)
