@@ -207,7 +207,7 @@ func (j *signaledJob) fit(s *responses.Sequencer, q *responses.Sequence) error {
 	q.Want = responses.Verdict{State: pollcore.Retry, Acceptor: pollcore.NoAcceptor}
 	for _, a := range q.Answers {
 		a.Output = copied(a.Output)
-		dropEmptyEnums(j.entry.Operation.Output, a.Output)
+		dropUnsent(j.entry.Operation.Output, a.Output)
 		if p := j.entry.Service.Protocols[0]; p != catalog.AWSJSON && p != catalog.RESTJSON && p != catalog.CBOR {
 			a.Output = withoutEmpty(a.Output)
 		}
@@ -251,29 +251,38 @@ func copied(v any) any {
 	}
 }
 
-// dropEmptyEnums takes members of enums with an empty text out of an answer. No service
-// sends them, and the collector reads them as absent, as the SDK does.
-func dropEmptyEnums(shape *catalog.Shape, v any) {
+// dropUnsent takes out of an answer what no service sends and the collector reads as
+// absent, as the SDK does: members of enums with an empty text, and of unions without a
+// member.
+func dropUnsent(shape *catalog.Shape, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, item := range v {
 			inner := shape.Member(name)
 			switch {
-			case inner != nil && item == "" && len(inner.Shape.Enum) > 0:
+			case inner != nil && isUnsent(inner.Shape, item):
 				delete(v, name)
 			case inner != nil:
-				dropEmptyEnums(inner.Shape, item)
+				dropUnsent(inner.Shape, item)
 			case shape != nil && shape.Type == catalog.Map:
-				dropEmptyEnums(shape.Element.Shape, item)
+				dropUnsent(shape.Element.Shape, item)
 			}
 		}
 	case []any:
 		for _, item := range v {
 			if shape != nil && shape.Type == catalog.List {
-				dropEmptyEnums(shape.Element.Shape, item)
+				dropUnsent(shape.Element.Shape, item)
 			}
 		}
 	}
+}
+
+func isUnsent(shape *catalog.Shape, v any) bool {
+	if shape.Type == catalog.Union {
+		members, ok := v.(map[string]any)
+		return ok && !slices.ContainsFunc(slices.Collect(maps.Values(members)), func(member any) bool { return member != nil })
+	}
+	return v == "" && len(shape.Enum) > 0
 }
 
 // withoutEmpty leaves out lists and objects that are empty, which XML cannot show.
