@@ -59,11 +59,10 @@ func Zip(modified time.Time, files ...File) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// TarGz returns a compressed tar file.
-func TarGz(modified time.Time, files ...File) ([]byte, error) {
+// Tar returns a tar file.
+func Tar(modified time.Time, files ...File) ([]byte, error) {
 	var packed bytes.Buffer
-	compressed := gzip.NewWriter(&packed)
-	w := tar.NewWriter(compressed)
+	w := tar.NewWriter(&packed)
 	for _, f := range sortByName(files) {
 		header := &tar.Header{
 			Typeflag: tar.TypeReg, Name: f.Name, Size: int64(len(f.Content)), Mode: int64(f.mode()),
@@ -79,7 +78,26 @@ func TarGz(modified time.Time, files ...File) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	if err := compressed.Close(); err != nil {
+	return packed.Bytes(), nil
+}
+
+// TarGz returns a compressed tar file.
+func TarGz(modified time.Time, files ...File) ([]byte, error) {
+	text, err := Tar(modified, files...)
+	if err != nil {
+		return nil, err
+	}
+	return Gzip(text)
+}
+
+// Gzip compresses, without a name and a time.
+func Gzip(text []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
 		return nil, err
 	}
 	return packed.Bytes(), nil

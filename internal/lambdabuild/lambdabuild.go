@@ -36,6 +36,14 @@ type Machine struct{ System, Architecture string }
 // Lambda is a machine of AWS Lambda: arm64 or amd64.
 func Lambda(architecture string) Machine { return Machine{"linux", architecture} }
 
+// Program is the file of a program that a machine can run.
+func Program(name string, on Machine) string {
+	if on.System == "windows" {
+		return name + ".exe"
+	}
+	return name
+}
+
 // Host is the machine of this process.
 func Host() Machine { return Machine{runtime.GOOS, runtime.GOARCH} }
 

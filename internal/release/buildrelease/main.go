@@ -1,5 +1,5 @@
-// Command buildrelease builds the archives of the command into a folder, with their
-// checksums. The files in them have the time of the commit, or SOURCE_DATE_EPOCH.
+// Command buildrelease builds a release into a folder. The files in it have the time of
+// the commit, or SOURCE_DATE_EPOCH.
 //
 //	go run ./internal/release/buildrelease dist/release v1.2.3
 package main
@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,14 @@ func build(ctx context.Context, folder, version string) error {
 	if err != nil {
 		return err
 	}
+	mains, err := filepath.Glob("lambdas/*/main.go")
+	if err != nil {
+		return err
+	}
 	r := release.Release{Module: ".", Version: version, Time: at}
+	for _, main := range mains {
+		r.Functions = append(r.Functions, "./"+filepath.ToSlash(filepath.Dir(main)))
+	}
 	return r.Build(ctx, folder, release.Machines()...)
 }
 
