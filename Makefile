@@ -38,8 +38,14 @@ $(LAMBDAS:%=lambda-%): lambda-%:
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .PHONY: release
-release: ## Build the command's archives and checksums.txt in dist/release; VERSION=v1.2.3 names them, else git describe
+release: ## Build all that is published in dist/release: archives, functions, npm packages, wheels, an image, notices, an SBOM, checksums.txt; VERSION=v1.2.3 names it, else git describe
+	rm -rf '$(DIST)/release'
 	go run ./internal/release/buildrelease '$(DIST)/release' '$(VERSION)'
+
+# The package that people name comes last, as it needs the others.
+.PHONY: publish-npm
+publish-npm: ## Publish the npm packages in dist/release
+	for package in '$(DIST)'/release/jobpoller-[a-z]*.tgz '$(DIST)'/release/jobpoller-[0-9]*.tgz; do npm publish --access public "$$package" || exit; done
 
 # The template of the app, without credentials and without asking the network for
 # anything. Options of the command cdk in CONTEXT, such as -c jobs=all.

@@ -1,3 +1,3 @@
-// Package packaging builds the Lambda functions as a user does, and checks the
-// packages. Its tests run with make e2e.
+// Package packaging builds the Lambda functions and a release as a user does, and
+// installs and checks the packages. Its tests run with make e2e.
 package packaging

@@ -3,13 +3,12 @@
 package image
 
 import (
+	"archive/tar"
 	"bytes"
 	"encoding/json"
 	"encoding/pem"
 	"strings"
 	"time"
-
-	"archive/tar"
 
 	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"

@@ -27,14 +27,15 @@ try {
   process.exit(1);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-
 // A terminal sends Ctrl-C to the program, too. What is sent to this process alone is
 // passed on.
+let child;
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) {
   process.on(signal, () => child.kill(signal));
 }
+
+child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => {
   console.error(`jobpoller: ${program}: ${error.message}`);
   process.exit(1);
