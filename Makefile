@@ -38,7 +38,7 @@ $(LAMBDAS:%=lambda-%): lambda-%:
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .PHONY: release
-release: ## Build all that is published in dist/release: archives, functions, npm packages, wheels, an image, notices, an SBOM, checksums.txt; VERSION=v1.2.3 names it, else git describe
+release: ## Build all that is published (CONTRIBUTING.md) in dist/release; VERSION=v1.2.3 names it, else git describe
 	rm -rf '$(DIST)/release'
 	go run ./internal/release/buildrelease '$(DIST)/release' '$(VERSION)'
 

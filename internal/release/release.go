@@ -57,9 +57,9 @@ type Release struct {
 	Functions []string
 }
 
-// program is one that was built.
+// program is one that was built, from a package with its name.
 type program struct {
-	name    string // with its machine
+	name    string
 	on      lambdabuild.Machine
 	content []byte
 	modules []linked.Module
@@ -127,7 +127,7 @@ func (r *Release) build(ctx context.Context, pkg string, on lambdabuild.Machine)
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // what stays of it does no harm
 	built := filepath.Join(scratch, "program")
-	p = program{name: strings.Join([]string{path.Base(pkg), on.System, on.Architecture}, "_"), on: on}
+	p = program{name: path.Base(pkg), on: on}
 	if slices.Contains(r.Functions, pkg) {
 		err = lambdabuild.Executable(ctx, r.Module, pkg, on, built)
 	} else {
@@ -155,7 +155,7 @@ func (r *Release) pack(commands, functions []program) (files []archive.File, err
 	)
 	for _, p := range slices.Concat(commands, functions) {
 		used = append(used, p.modules)
-		contents = append(contents, sbom.Program{Name: p.name, Content: p.content, Modules: p.modules})
+		contents = append(contents, sbom.Program{Name: strings.Join([]string{p.name, p.on.System, p.on.Architecture}, "_"), Content: p.content, Modules: p.modules})
 	}
 	bill, err := sbom.Encode(r.Version, r.Time, contents...)
 	if err != nil {
@@ -176,8 +176,7 @@ func (r *Release) pack(commands, functions []program) (files []archive.File, err
 		if err != nil {
 			return nil, err
 		}
-		function, _, _ := strings.Cut(p.name, "_")
-		files = append(files, archive.File{Name: r.file(function, p.on.Architecture+".zip"), Content: packed})
+		files = append(files, archive.File{Name: r.file(p.name, p.on.Architecture+".zip"), Content: packed})
 	}
 	return files, nil
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/pem"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ type Image struct {
 // Pack writes one tag for several processors of Linux: the program for each, which must
 // need no library.
 func (i *Image) Pack(programs map[string][]byte) ([]byte, error) {
-	l := layout{files: []archive.File{}}
+	var l layout
 	var manifests []oci.Descriptor
 	for _, architecture := range []string{"amd64", "arm64"} {
 		program, wanted := programs[architecture]
@@ -98,7 +99,7 @@ func (i *Image) addManifest(l *layout, architecture string, program []byte) (oci
 	config, err := l.addJSON(oci.MediaTypeImageConfig, oci.Image{
 		Created: &created, Platform: platform,
 		Config: oci.ImageConfig{
-			User: "65532:65532", ExposedPorts: map[string]struct{}{"8083/tcp": {}},
+			User: strconv.Itoa(user) + ":" + strconv.Itoa(user), ExposedPorts: map[string]struct{}{"8083/tcp": {}},
 			Env:        []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home},
 			Entrypoint: []string{name, "serve", "--listen", "0.0.0.0"}, WorkingDir: work, Labels: i.annotations(), StopSignal: "SIGTERM",
 		},
