@@ -13,9 +13,15 @@ import (
 // LinkedPackage is a package that go build links.
 type LinkedPackage struct {
 	// Dir is the folder of its sources.
-	Dir string
+	Dir string `json:"Dir"`
 	// Module has it; nil for a package of the standard library.
-	Module *struct{ Path, Dir string }
+	Module *PackageModule `json:"Module"`
+}
+
+// PackageModule is a module with the folder of its sources.
+type PackageModule struct {
+	Path string `json:"Path"`
+	Dir  string `json:"Dir"`
 }
 
 // Packages lists what [Build] links into a package for a machine, with build tags

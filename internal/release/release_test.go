@@ -111,12 +111,14 @@ func requireModules(t *testing.T, files map[string]string) {
 	var bill struct {
 		Components []struct {
 			Ref    string `json:"bom-ref"`
-			Hashes []struct{ Content string }
-		}
+			Hashes []struct {
+				Content string `json:"content"`
+			} `json:"hashes"`
+		} `json:"components"`
 		Dependencies []struct {
-			Ref       string
-			DependsOn []string
-		}
+			Ref       string   `json:"ref"`
+			DependsOn []string `json:"dependsOn"`
+		} `json:"dependencies"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(files["jobpoller_v1.2.3_sbom.cdx.json"]), &bill))
 	parts, sums := map[string][]string{}, map[string]string{}

@@ -55,7 +55,7 @@ type Release struct {
 func (r *Release) Platform(on lambdabuild.Machine, program []byte) (file string, packed []byte, err error) {
 	platform, processor := platforms[on.System], processors[on.Architecture]
 	if platform == "" || processor == "" {
-		return "", nil, fmt.Errorf("npm has no name for %s/%s", on.System, on.Architecture)
+		return "", nil, fmt.Errorf("there is no name of npm for %s/%s", on.System, on.Architecture)
 	}
 	packed, err = r.pack(manifest{
 		Name: packageFor(on), Version: r.Version, Description: description + ": the program for " + platform + " on " + processor, License: licence,

@@ -75,5 +75,5 @@ func TestPackages(t *testing.T) {
 	}`, files["package/package.json"])
 
 	_, _, err = r.Platform(lambdabuild.Machine{System: "plan9", Architecture: "amd64"}, nil)
-	require.EqualError(t, err, "npm has no name for plan9/amd64")
+	require.EqualError(t, err, "there is no name of npm for plan9/amd64")
 }

@@ -41,7 +41,7 @@ type Release struct {
 func (r *Release) Pack(on lambdabuild.Machine, program []byte) (file string, packed []byte, err error) {
 	tags := platforms[on]
 	if tags == nil {
-		return "", nil, fmt.Errorf("Python has no tag for %s/%s", on.System, on.Architecture)
+		return "", nil, fmt.Errorf("there is no tag of Python for %s/%s", on.System, on.Architecture)
 	}
 	base := name + "-" + r.Version
 	info := base + ".dist-info/"
@@ -52,14 +52,15 @@ func (r *Release) Pack(on lambdabuild.Machine, program []byte) (file string, pac
 		fmt.Fprintf(&about, "License-File: %s\n", t.Name)
 	}
 	about.WriteString("Requires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n" + r.Readme)
-	build := "Wheel-Version: 1.0\nGenerator: jobpoller\nRoot-Is-Purelib: false\n"
+	var build strings.Builder
+	build.WriteString("Wheel-Version: 1.0\nGenerator: jobpoller\nRoot-Is-Purelib: false\n")
 	for _, tag := range tags {
-		build += "Tag: py3-none-" + tag + "\n"
+		fmt.Fprintf(&build, "Tag: py3-none-%s\n", tag)
 	}
 	files := []archive.File{
 		{Name: base + ".data/scripts/" + lambdabuild.Program(name, on), Content: program, Executable: true},
 		{Name: info + "METADATA", Content: []byte(about.String())},
-		{Name: info + "WHEEL", Content: []byte(build)},
+		{Name: info + "WHEEL", Content: []byte(build.String())},
 	}
 	for _, t := range r.Texts {
 		t.Name = info + "licenses/" + t.Name

@@ -78,5 +78,5 @@ Description-Content-Type: text/markdown
 	require.NoError(t, err)
 	require.Equal(t, "jobpoller-0.1.0-py3-none-win_arm64.whl", file)
 	_, _, err = r.Pack(lambdabuild.Machine{System: "plan9", Architecture: "arm64"}, nil)
-	require.EqualError(t, err, "Python has no tag for plan9/arm64")
+	require.EqualError(t, err, "there is no tag of Python for plan9/arm64")
 }
