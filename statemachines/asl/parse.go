@@ -108,7 +108,8 @@ func (p *parser) read(text []byte) (*StateMachine, diag.Problems) {
 		}
 		return nil, notJSON
 	}
-	p.text, p.machine, p.names, p.labels = text, &StateMachine{root: doc.Root, text: text, places: map[string]*State{}}, map[string]bool{}, map[string]bool{}
+	p.machine = &StateMachine{root: doc.Root, text: text, canonical: &canonical{}, places: map[string]*State{}}
+	p.text, p.names, p.labels = text, map[string]bool{}, map[string]bool{}
 	p.definition(doc.Root)
 	return p.machine, p.problems
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -31,11 +32,21 @@ var verbatim = []string{
 // Print writes the definition in its canonical form: fields in one order,
 // states in that of the definition, two spaces for each level, arrays of plain
 // values on one line where they fit. What it writes parses to the same machine.
-func Print(m *StateMachine) []byte {
+func Print(m *StateMachine) []byte { return bytes.Clone(m.canonical.of(m.root)) }
+
+// canonical is the text that Print writes. It is kept, as many ask for it and no machine changes.
+type canonical struct{ text atomic.Pointer[[]byte] }
+
+func (c *canonical) of(root *jsontree.Node) []byte {
+	if known := c.text.Load(); known != nil {
+		return *known
+	}
 	w := &printer{}
-	w.value(m.root, "", 0)
+	w.value(root, "", 0)
 	w.out.WriteByte('\n')
-	return w.out.Bytes()
+	text := w.out.Bytes()
+	c.text.Store(&text)
+	return text
 }
 
 type printer struct{ out bytes.Buffer }

@@ -42,9 +42,10 @@ type StateMachine struct {
 	// Deployed is set if AWS has the definition: a "${Name}" in it is a text like others.
 	Deployed bool
 
-	root   *jsontree.Node
-	text   []byte
-	places map[string]*State // every state, by its pointer
+	root      *jsontree.Node
+	text      []byte
+	canonical *canonical
+	places    map[string]*State // every state, by its pointer
 }
 
 // Flow is a graph of states with the state where it starts.

@@ -245,8 +245,11 @@ func waitsAlike(l *lint.Loop) bool {
 func (b *boundEdit) bySize(base candidate, r *repairer, forms ...[]edit.Edit) []candidate {
 	var all []candidate
 	for _, edits := range forms {
+		if edits == nil {
+			continue
+		}
 		after, err := edit.Apply(b.file, r.read, edits...)
-		if edits == nil || err != nil {
+		if err != nil {
 			continue
 		}
 		base.edits, base.after, base.size = edits, after, changedLines(b.file, after)

@@ -1,8 +1,6 @@
 package trial
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"math"
 	"regexp"
@@ -10,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
 // counters are the variables of a machine, by name, that only sums and comparisons with numbers
@@ -57,15 +55,9 @@ var (
 )
 
 // findCounters finds the counters of a machine.
-func findCounters(m *asl.StateMachine) counters {
-	decoder := json.NewDecoder(bytes.NewReader(asl.Print(m)))
-	decoder.UseNumber()
-	var definition any
-	if decoder.Decode(&definition) != nil {
-		return nil
-	}
+func findCounters(machine *jsontree.Node) counters {
 	f := &counterFinder{found: counters{}, read: map[string]bool{}}
-	f.walk(definition, "", nil, false)
+	f.walk(machine, "", nil, false)
 	maps.DeleteFunc(f.found, func(name string, c *counter) bool {
 		return f.read[name] || c.up && c.down // which may pass a limit within a lap
 	})
@@ -78,23 +70,21 @@ type counterFinder struct {
 }
 
 // walk looks at a value, the member of an object, which may assign variables.
-func (f *counterFinder) walk(value any, member string, of map[string]any, assigns bool) {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, inner := range value {
-			f.walk(inner, name, value, member == "Assign")
-		}
-	case []any:
-		for _, item := range value {
-			f.walk(item, "", nil, false)
-		}
-	case string:
-		if assigns && f.adds(value, strings.TrimSuffix(member, ".$")) || f.compares(value, member, of) {
-			return
-		}
-		for _, parts := range variable().FindAllStringSubmatch(value, -1) {
-			f.read[parts[1]] = true
-		}
+func (f *counterFinder) walk(value *jsontree.Node, member string, of *jsontree.Node, assigns bool) {
+	for _, m := range value.Members {
+		f.walk(m.Value, m.Name, value, member == "Assign")
+	}
+	for _, item := range value.Items {
+		f.walk(item, "", nil, false)
+	}
+	if value.Kind != jsontree.String || !strings.Contains(value.Text, "$") {
+		return
+	}
+	if assigns && f.adds(value.Text, strings.TrimSuffix(member, ".$")) || f.compares(value.Text, member, of) {
+		return
+	}
+	for _, parts := range variable().FindAllStringSubmatch(value.Text, -1) {
+		f.read[parts[1]] = true
 	}
 }
 
@@ -109,7 +99,7 @@ func (f *counterFinder) adds(text, name string) bool {
 	return true
 }
 
-func (f *counterFinder) compares(text, member string, rule map[string]any) bool {
+func (f *counterFinder) compares(text, member string, rule *jsontree.Node) bool {
 	parts := comparison().FindStringSubmatch(text)
 	switch {
 	case parts == nil:
@@ -117,9 +107,9 @@ func (f *counterFinder) compares(text, member string, rule map[string]any) bool 
 	case parts[1] != "" && member == "Condition":
 		return f.limit(parts[1], parts[2])
 	case parts[3] != "" && member == "Variable":
-		for name, value := range rule {
-			if number, ok := value.(json.Number); ok && strings.HasPrefix(name, "Numeric") {
-				return f.limit(parts[3], number.String())
+		for _, m := range rule.Members {
+			if m.Value.Kind == jsontree.Number && strings.HasPrefix(m.Name, "Numeric") {
+				return f.limit(parts[3], string(m.Value.Raw()))
 			}
 		}
 	}

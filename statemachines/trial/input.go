@@ -126,7 +126,7 @@ func (p *pair) drawAnswers(demands *typecheck.Demands, o typecheck.DrawOptions) 
 	}
 	for _, s := range []*subject{p.before, p.after} {
 		for _, u := range s.unknown {
-			state := stateOf(p.before.machine, u.State)
+			state := p.before.states[u.State]
 			if state == nil {
 				continue
 			}
@@ -211,16 +211,6 @@ func (p *pair) tryMany(ctx context.Context, input []byte) error {
 			if _, _, _, err := p.run(ctx, s, input); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// stateOf is the state of a name in any flow; nil if there is none.
-func stateOf(m *asl.StateMachine, name string) *asl.State {
-	for s := range m.All {
-		if s.Name == name {
-			return s
 		}
 	}
 	return nil

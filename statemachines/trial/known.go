@@ -3,7 +3,9 @@ package trial
 import (
 	"maps"
 	"slices"
+	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -26,10 +28,12 @@ type stateText struct {
 
 // known is what is found of a machine by itself.
 type known struct {
-	machine *asl.StateMachine // with a value in the place of each placeholder
-	texts   map[string]string // of its states, by name
-	reading *simulate.Reading
-	demands *typecheck.Demands
+	machine  *asl.StateMachine     // with a value in the place of each placeholder
+	states   map[string]*asl.State // in all flows, by name
+	texts    map[string]string     // of the states, by name
+	reading  *simulate.Reading
+	demands  *typecheck.Demands
+	counters func() counters
 }
 
 // learn finds what there is to know of machines, and forgets all others.
@@ -57,12 +61,23 @@ func newKnown(m *asl.StateMachine, models typecheck.Models) (*known, error) {
 		return nil, err
 	}
 	text := asl.Print(m)
-	texts, err := textsOf(text)
+	document, err := jsontree.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, models)
-	return &known{machine: m, texts: texts, reading: simulate.Read(text), demands: demands}, err
+	texts, err := textsOf(document.Root)
+	if err != nil {
+		return nil, err
+	}
+	k := &known{
+		machine: m, states: map[string]*asl.State{}, texts: texts, reading: simulate.Read(text),
+		counters: sync.OnceValue(func() counters { return findCounters(document.Root) }),
+	}
+	for s := range m.All {
+		k.states[s.Name] = s
+	}
+	k.demands, err = typecheck.FindDemands(m.State(m.StartAt), m, models)
+	return k, err
 }
 
 // wordsOf are the texts that a state compares with.

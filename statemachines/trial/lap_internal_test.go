@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -167,9 +168,9 @@ func TestCounters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := asl.Parse([]byte(strings.NewReplacer(c.edit...).Replace(c.text)))
+			document, err := jsontree.Parse([]byte(strings.NewReplacer(c.edit...).Replace(c.text)))
 			require.NoError(t, err)
-			found := findCounters(m)
+			found := findCounters(document.Root)
 			if c.variable == "" {
 				require.NotContains(t, found, "n")
 				require.NotContains(t, found, "left")

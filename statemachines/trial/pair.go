@@ -118,7 +118,7 @@ func (p *pair) answerTasks(old, now *known) error {
 	if err != nil {
 		return err
 	}
-	p.before, p.after = newSubject(before, p.texts, p.options.Known), newSubject(after, p.newTexts, p.options.Known)
+	p.before, p.after = newSubject(old, p.options.Known), newSubject(now, p.options.Known)
 	p.before.unknown, p.after.unknown = unknown, unknown
 	for s := range before.All {
 		if s.Task != nil {
@@ -150,24 +150,20 @@ func (p *pair) answerTasks(old, now *known) error {
 	return nil
 }
 
-func newSubject(m *asl.StateMachine, texts map[string]string, known *Known) *subject {
+func newSubject(of *known, all *Known) *subject {
 	s := &subject{
-		machine: m, known: known, texts: texts, readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{},
+		machine: of.machine, states: of.states, known: all, texts: of.texts, counters: of.counters,
+		readers: map[string]string{}, callees: map[string]*callee{}, roles: map[string]string{},
 		answers: map[string]any{}, told: map[toldKey]told{},
 	}
-	s.counters = sync.OnceValue(func() counters { return findCounters(m) })
-	for state := range m.All {
+	for state := range s.machine.All {
 		s.branches = s.branches || len(state.Flows()) > 0
 	}
 	return s
 }
 
 // textsOf are the states of a machine as text, without those of flows inside of them.
-func textsOf(machine []byte) (map[string]string, error) {
-	document, err := jsontree.Parse(machine)
-	if err != nil {
-		return nil, err
-	}
+func textsOf(machine *jsontree.Node) (map[string]string, error) {
 	texts := map[string]string{}
 	var add func(flow *jsontree.Node) error
 	add = func(flow *jsontree.Node) error {
@@ -185,7 +181,7 @@ func textsOf(machine []byte) (map[string]string, error) {
 		}
 		return nil
 	}
-	return texts, add(document.Root)
+	return texts, add(machine)
 }
 
 // withoutFlows is a state as text without the flows inside of it, and these.
@@ -250,7 +246,7 @@ func (p *pair) varyTasks(tasks []string) error {
 	w := newWords()
 	for _, subject := range []*subject{p.before, p.after} {
 		for s := range subject.machine.All {
-			if old := stateOf(p.before.machine, s.Name); subject == p.after && old != nil && !p.changed[s.Name] && old.QueryLanguage == s.QueryLanguage {
+			if old := p.before.states[s.Name]; subject == p.after && old != nil && !p.changed[s.Name] && old.QueryLanguage == s.QueryLanguage {
 				continue // it is read
 			}
 			w.add(p.options.Known.wordsOf(stateText{subject.texts[s.Name], s.QueryLanguage}))
@@ -284,7 +280,7 @@ func (p *pair) compared(role string) []typecheck.Compared {
 // demandsOf are what each machine demands of a Task's answers.
 func (p *pair) demandsOf(role string) []*typecheck.Demand {
 	var all []*typecheck.Demand
-	if s := stateOf(p.before.machine, role); s != nil {
+	if s := p.before.states[role]; s != nil {
 		all = append(all, p.demands.Result(s))
 	}
 	for s := range p.after.machine.All {

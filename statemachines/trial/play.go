@@ -23,6 +23,7 @@ import (
 // subject is a machine with the answers of its Tasks.
 type subject struct {
 	machine *asl.StateMachine
+	states  map[string]*asl.State // in all flows, by name
 	callees map[string]*callee
 	unknown []simulate.Unknown // Tasks whose answers nobody knows
 	readers map[string]string  // what the readers of Maps return, as JSON

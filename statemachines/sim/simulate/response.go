@@ -341,38 +341,16 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 	if j.sync != nil {
 		ended(j.sync)
 	}
+	described := map[string]*Response{} // by the resource: all else of the Tasks is alike
 	for _, t := range j.describes {
-		r := &Response{echoes: map[string]string{}}
-		for _, e := range j.echoes {
-			r.echoes[e.asked.spell()] = e.told.spell()
+		shared := described[t.resource]
+		if shared == nil {
+			shared = j.described(t.resource, least, told)
+			described[t.resource] = shared
 		}
-		if asked := j.identity.asked; asked != nil {
-			r.asked = parsePlace(asked.spell())
-		}
-		for _, s := range j.behaviour.statuses {
-			if s.raises {
-				r.Statuses = append(r.Statuses, StatusResponse{Status: Status{s.name, s.verdict, s.acceptor}, Failure: raise(t.resource, j.entry.Operation, s.name)})
-				continue
-			}
-			bare := s.answer
-			if b := least.end(s.name); b != nil {
-				bare = b.answer
-			}
-			passing, _ := j.entry.Passing(s.name)
-			r.Statuses = append(r.Statuses, StatusResponse{
-				Status: Status{s.name, s.verdict, s.acceptor}, Ending: passing == catalog.PassingEnding,
-				Answer: spellAnswer(told(clone(s.answer)), output), Bare: spellAnswer(told(clone(bare)), output),
-			})
-		}
-		number := func(of *status) int {
-			return slices.IndexFunc(j.behaviour.statuses, func(s status) bool { return s.name == of.name })
-		}
-		r.Running = number(j.behaviour.running())
-		r.End = number(success)
-		r.Usual, r.Bare = r.Statuses[r.End].Answer, r.Statuses[r.End].Bare
-		r.findMembers(output, j.behaviour.settled)
+		r := *shared
 		r.findItems(t, j.entry.Operation.Input)
-		all[t.name()] = r
+		all[t.name()] = &r
 	}
 	for _, t := range j.starts {
 		if j.waits {
@@ -384,6 +362,42 @@ func (j *job) respond(a *answers, least *behaviour, all map[string]*Response) {
 			return j.behaviour.tellStatus(started(answer), t.result(), j.behaviour.running())
 		})
 	}
+}
+
+// described are the answers of the Tasks that describe the job by a resource, but for the items of lists. told puts
+// the id into an answer.
+func (j *job) described(resource string, least *behaviour, told func(any) any) *Response {
+	output := j.entry.Operation.Output
+	r := &Response{echoes: map[string]string{}}
+	for _, e := range j.echoes {
+		r.echoes[e.asked.spell()] = e.told.spell()
+	}
+	if asked := j.identity.asked; asked != nil {
+		r.asked = parsePlace(asked.spell())
+	}
+	for _, s := range j.behaviour.statuses {
+		if s.raises {
+			r.Statuses = append(r.Statuses, StatusResponse{Status: Status{s.name, s.verdict, s.acceptor}, Failure: raise(resource, j.entry.Operation, s.name)})
+			continue
+		}
+		bare := s.answer
+		if b := least.end(s.name); b != nil {
+			bare = b.answer
+		}
+		passing, _ := j.entry.Passing(s.name)
+		r.Statuses = append(r.Statuses, StatusResponse{
+			Status: Status{s.name, s.verdict, s.acceptor}, Ending: passing == catalog.PassingEnding,
+			Answer: spellAnswer(told(clone(s.answer)), output), Bare: spellAnswer(told(clone(bare)), output),
+		})
+	}
+	number := func(of *status) int {
+		return slices.IndexFunc(j.behaviour.statuses, func(s status) bool { return s.name == of.name })
+	}
+	r.Running = number(j.behaviour.running())
+	r.End = number(j.behaviour.end(""))
+	r.Usual, r.Bare = r.Statuses[r.End].Answer, r.Statuses[r.End].Bare
+	r.findMembers(output, j.behaviour.settled)
+	return r
 }
 
 // decides tells whether a member is what tells a success from a failure where all else that tells the status is
