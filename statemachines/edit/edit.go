@@ -114,11 +114,11 @@ func (d *document) verify(after []byte, read Read, plan changesOf, edits []Edit)
 	if err != nil {
 		return d.refuse(at, nil, "the new text cannot be read: %s", err)
 	}
-	got, err := jsontree.Parse(again.Text)
+	got, err := again.Root()
 	if err != nil {
 		return d.refuse(at, nil, "the new text cannot be read: %s", err)
 	}
-	if !equal(plan.apply(d.root.data), got.Root) {
+	if !equal(plan.apply(d.root.data), got) {
 		return d.refuse(at, nil, "the text is written in a way that the change would not keep")
 	}
 	return nil

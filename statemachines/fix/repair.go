@@ -224,7 +224,7 @@ func (r *repairer) load(file []byte) (*checked, error) {
 	if err != nil {
 		return nil, &rejectedError{err}
 	}
-	document, err := jsontree.Parse(d.Text)
+	root, err := d.Root()
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (r *repairer) load(file []byte) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &checked{file: file, machine: m, root: document.Root, options: lint.Options{Express: r.options.Express, Types: types, Said: r.options.Said}}, nil
+	return &checked{file: file, machine: m, root: root, options: lint.Options{Express: r.options.Express, Types: types, Said: r.options.Said}}, nil
 }
 
 // look lets lint look at the loops of some states, or at all if they are nil.

@@ -26,7 +26,7 @@ func (d *Definition) Place(pointer string) (Place, bool) {
 	if d.Text == nil || d.Form == FormComposed {
 		return Place{}, false
 	}
-	document, err := d.parseText()
+	document, err := d.Root()
 	if err != nil {
 		return Place{}, false
 	}
@@ -52,7 +52,7 @@ func (d *Definition) Place(pointer string) (Place, bool) {
 // Places returns the definition's values and, if it is a part of what File says (see
 // Writing), where each stands.
 func (d *Definition) Places() (*jsontree.Node, map[*jsontree.Node]Place, error) {
-	document, err := d.parseText()
+	document, err := d.Root()
 	if err != nil || d.root == nil {
 		return document, nil, err
 	}
@@ -110,8 +110,8 @@ func (v *value) hasSubstitute() bool {
 	return string(v.in.bytes[from:to]) != string(v.in.file.bytes[v.in.origin(from):v.in.endOrigin(to)])
 }
 
-// parseText returns the root of Text, which is parsed once.
-func (d *Definition) parseText() (*jsontree.Node, error) {
+// Root returns the root of Text, which is parsed once. It is not to be changed.
+func (d *Definition) Root() (*jsontree.Node, error) {
 	if d.tree == nil {
 		document, err := jsontree.Parse(d.Text)
 		if err != nil {
