@@ -120,7 +120,7 @@ func (j *joiner) lists(a, b *list) *list {
 	if a.shape == b.shape && a.spelling == b.spelling {
 		out.shape, out.spelling = a.shape, a.spelling
 	}
-	if out.shape == nil {
+	if out.shape == nil && out.demand == nil { // a demand makes the others when somebody reads one
 		out.rest = j.join(a.others(), b.others())
 	}
 	for i := range max(len(a.items), len(b.items)) {
@@ -130,10 +130,20 @@ func (j *joiner) lists(a, b *list) *list {
 		}
 		out.items = append(out.items, item)
 	}
-	if j.widen > 0 && len(out.items) > len(a.items) {
+	switch {
+	case out.isSame(a):
+		return a
+	case j.widen > 0 && len(out.items) > len(a.items):
 		return newEnding(j.join(a.element(), b.element()), out.last)
+	default:
+		return out.weigh()
 	}
-	return out.weigh()
+}
+
+// isSame tells whether the list is the other, down to the same parts.
+func (l *list) isSame(o *list) bool {
+	return l.demand == o.demand && l.shape == o.shape && l.spelling == o.spelling && l.rest.set == o.rest.set && l.last.set == o.last.set &&
+		slices.EqualFunc(l.items, o.items, func(a, b Value) bool { return a.set == b.set })
 }
 
 func (j *joiner) records(a, b *record) *record {
