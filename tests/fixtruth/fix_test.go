@@ -152,16 +152,19 @@ func frame(f *fixtruth.Frame, k trial.Kind) {
 	}
 }
 
-// leastRepaired is how many of a hundred machines with a fault are repaired, where at least
-// enoughMachines are drawn.
+// Of a hundred machines lint has a table of leastRead, and of a hundred with a fault leastRepaired are repaired, where
+// at least enoughMachines are drawn. Of someMachines lint has one table, and fix repairs one machine: else no table
+// and no change would be judged.
 const (
+	leastRead      = 70
 	leastRepaired  = 70
 	enoughMachines = 100
+	someMachines   = 12
 )
 
 // TestReport says form by form what lint says of drawn machines and what fix makes of them.
 // It fails where a table or the reason of a refusal is not true, where a change makes an undeclared difference, where
-// too few of the machines with a fault are repaired, and where one does not do then what its
+// too few tables are read or too few of the machines with a fault repaired, and where one does not do then what its
 // intact twin does.
 func TestReport(t *testing.T) {
 	t.Parallel()
@@ -182,7 +185,13 @@ func TestReport(t *testing.T) {
 	}
 	t.Log("\n" + report.String())
 	require.Empty(t, report.wrong, "see above, or run again with -seed SEED -machines 1")
+	if *only == "" && *machines >= someMachines {
+		require.Positive(t, report.all.right, "lint has no table")
+		require.Positive(t, report.all.repaired, "fix repairs nothing")
+	}
 	if *only == "" && *machines >= enoughMachines {
+		require.Positive(t, report.all.replaced, "fix replaces no loop")
+		require.GreaterOrEqual(t, 100*report.all.right, leastRead*report.all.machines, "of too few machines lint has a table")
 		require.GreaterOrEqual(t, 100*report.broken.repaired, leastRepaired*report.broken.machines, "too few of the machines with a fault are repaired")
 	}
 }

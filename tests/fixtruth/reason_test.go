@@ -3,6 +3,8 @@ package fixtruth_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,4 +41,41 @@ func untrueReasons(t *testing.T, d *fixtruth.Drawn, after []byte, reasons []stri
 		}
 	}
 	return untrue
+}
+
+// refusedMachines are the seeds of machines in which fix refuses a repair for such a reason.
+var refusedMachines = []struct {
+	name   string
+	seed   uint64
+	reason *regexp.Regexp
+	ends   string // as the reason says
+}{
+	{"breaks with each answer", 493, failsAlways, "fails States.Runtime"},
+	{"succeeds while a job stays", 228, endsAnyway, "succeeds"},
+	{"fails while a job stays", 1248, endsAnyway, "fails Job.Failed"},
+}
+
+// The judge of reasons knows those that fix gives, and sees one that names another end.
+func TestReasonsAreJudged(t *testing.T) {
+	t.Parallel()
+	for _, c := range refusedMachines {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := fixtruth.Draw(c.seed)
+			after, declared, err := repair(t.Context(), d)
+			require.NoError(t, err)
+			at := slices.IndexFunc(declared.Refused, c.reason.MatchString)
+			require.GreaterOrEqual(t, at, 0, "no reason has the words: %v", declared.Refused)
+			given := declared.Refused[at]
+			require.Empty(t, untrueReasons(t, d, after, []string{given}))
+			for _, other := range []string{"fails Another.Error", "succeeds", "fails Job.Failed"} {
+				told := strings.Replace(given, " the machine "+c.ends+" ", " the machine "+other+" ", 1)
+				if other == c.ends || !c.reason.MatchString(told) {
+					continue
+				}
+				require.NotEqual(t, given, told)
+				require.Len(t, untrueReasons(t, d, after, []string{told}), 1, told)
+			}
+		})
+	}
 }
