@@ -62,6 +62,10 @@ var homes = []home{
 		fact: "which statuses pass", pattern: `\bStatusTooManyRequests\b|\bStatusTooEarly\b|\btooEarly\b`, home: "pollcore/awserror",
 		also: map[string]string{"lambdas/jobs/jobstest": testKit},
 	},
+	{
+		fact: "the errors of requests and functions", pattern: `"(States\.Http\.(StatusCode|Socket)|ApiGateway\.|EKS\.|Lambda\.(ServiceException|SdkClientException))`,
+		home: "statemachines/asl", also: map[string]string{"pollcore/awserror": "it says what an error of that name means"},
+	},
 	{fact: "which codes refuse credentials", pattern: `(?i)"(expiredtoken|unrecognizedclient|invalidclienttokenid|authfailure)\w*"`, home: "pollcore/awserror"},
 	{fact: "where a template has its definition", pattern: `"Definition(String|Uri|S3Location|Substitutions)"`, home: "statemachines/source"},
 	{fact: "the price of a transition", pattern: `\b0\.025\b|\b0\.000025\b`, home: "statemachines/asl"},

@@ -1,7 +1,6 @@
 package asl
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,25 +65,6 @@ var throttleNames = map[string]string{
 // Functions; empty where that is not known.
 func (r Resource) ThrottleName() string { return throttleNames[r.Service] }
 
-// HTTPTooMany is the error of an HTTP Task that made too many requests: the request was not carried out.
-const HTTPTooMany = "States.Http.StatusCode.429"
-
-// HTTPPassing are the errors of an HTTP Task that pass by themselves, as AWS's page on HTTP Tasks retries them.
-func HTTPPassing() []string {
-	return []string{HTTPTooMany, "States.Http.StatusCode.502", "States.Http.StatusCode.503", "States.Http.StatusCode.504"}
-}
-
-// HTTPError is the error of a request whose response has a code by which it failed: an HTTP Task's, or a call of API Gateway.
-func (r Resource) HTTPError(code int) string {
-	if r.Service == "apigateway" {
-		return fmt.Sprintf("ApiGateway.%d", code)
-	}
-	return fmt.Sprintf("States.Http.StatusCode.%d", code)
-}
-
-// TooManyRequests is the error of a request that was throttled: it was not carried out.
-func (r Resource) TooManyRequests() string { return r.HTTPError(429) } //nolint:mnd // the code has that name
-
 // ServiceName is the service that a Task calls, with or without an AWS SDK integration: "sns" of
 // "sns" and of "aws-sdk:sns".
 func (r Resource) ServiceName() string {
@@ -126,18 +106,4 @@ func ParseResource(arn string) Resource {
 		r.Action, r.Pattern = r.Action[:i], r.Action[i:]
 	}
 	return r
-}
-
-// PassingErrors are the errors of an HTTP Task that pass by themselves, and after which a request may be made again;
-// of any other resource they are nil. A request that changes something may be made again only after a throttled one.
-// Source: the retries of an HTTP Task in the Step Functions Developer Guide.
-func (r Resource) PassingErrors(changes bool) []string {
-	switch {
-	case r.Service != "http":
-		return nil
-	case changes:
-		return []string{"States.Http.StatusCode.429"}
-	default:
-		return []string{"States.Http.StatusCode.429", "States.Http.StatusCode.502", "States.Http.StatusCode.503", "States.Http.StatusCode.504", "States.Http.Socket"}
-	}
 }

@@ -81,6 +81,6 @@ func ExampleCall_task() {
 	fmt.Println(poll.Task.Resource, poll.Retry[0].ErrorEquals)
 	fmt.Println(m.Policy.Statement[0].Action, m.Policy.Statement[0].Resource)
 	// Output:
-	// arn:aws:states:::lambda:invoke [Lambda.AWSLambdaException Lambda.SdkClientException Lambda.ServiceException Lambda.TooManyRequestsException]
+	// arn:aws:states:::lambda:invoke [Lambda.ServiceException Lambda.AWSLambdaException Lambda.SdkClientException Lambda.TooManyRequestsException]
 	// [lambda:InvokeFunction] [arn:*:lambda:*:*:function:ask]
 }

@@ -114,7 +114,16 @@ func withRetry(task object, retriers []retrier) object {
 	return task
 }
 
-// retryFaults is a retrier that spans some two minutes.
+// FaultRetrier is the retrier of errors that pass by themselves. It spans some two minutes.
+func FaultRetrier(names []string) asl.Retrier {
+	return asl.Retrier{ErrorEquals: names, IntervalSeconds: 2, MaxAttempts: 6, BackoffRate: 2, MaxDelaySeconds: 60, JitterStrategy: asl.JitterFull}
+}
+
+// retryFaults is FaultRetrier as a member of a definition.
 func retryFaults(names []string) retrier {
-	return retrier{ErrorEquals: names, IntervalSeconds: 2, MaxAttempts: 6, BackoffRate: 2, MaxDelaySeconds: 60, JitterStrategy: asl.JitterFull}
+	r := FaultRetrier(names)
+	return retrier{
+		ErrorEquals: names, IntervalSeconds: int(r.IntervalSeconds), MaxAttempts: int(r.MaxAttempts), BackoffRate: r.BackoffRate,
+		MaxDelaySeconds: int(r.MaxDelaySeconds), JitterStrategy: r.JitterStrategy,
+	}
 }

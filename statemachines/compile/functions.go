@@ -3,19 +3,21 @@ package compile
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // lambdaFaults are errors of invocations that say nothing of the job. Both
 // functions may be invoked again: a job is started at most once.
-var lambdaFaults = []string{
-	"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
-	"Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError", "States.Timeout",
-	"JobPoller.ServiceUnavailable", "JobPoller.StoreUnavailable",
-}
+var lambdaFaults = slices.Concat(
+	[]string{"Lambda.ClientExecutionTimeoutException"},
+	asl.Resource{Service: "lambda"}.PassingErrors(false),
+	[]string{"Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError", asl.ErrorTimeout, "JobPoller.ServiceUnavailable", "JobPoller.StoreUnavailable"},
+)
 
 func faultRetrier() retrier { return retryFaults(lambdaFaults) }
 

@@ -46,25 +46,9 @@ func isNamed(list []any, name string) bool {
 	})
 }
 
-// PassingErrors are the errors of a resource that no model describes, a Lambda function or an HTTP API, which say nothing of a
-// job and pass by themselves; nil for any other.
-func PassingErrors(resource string) []string {
-	switch asl.ParseResource(resource).Service {
-	case "lambda":
-		return []string{"Lambda.AWSLambdaException", "Lambda.SdkClientException", "Lambda.ServiceException", "Lambda.TooManyRequestsException"}
-	case "http":
-		return []string{
-			"States.Http.Socket", "States.Http.StatusCode.429", "States.Http.StatusCode.500", "States.Http.StatusCode.502",
-			"States.Http.StatusCode.503", "States.Http.StatusCode.504",
-		}
-	default:
-		return nil
-	}
-}
-
 // passingErrors are errors of the caller's own Task that say nothing of the job, and pass by themselves.
 func (p *plan) passingErrors() []string {
-	if names := PassingErrors(p.own.resource()); names != nil {
+	if names := asl.ParseResource(p.own.resource()).PassingErrors(false); names != nil {
 		return names
 	}
 	op := p.call.Operation

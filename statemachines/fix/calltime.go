@@ -7,7 +7,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // keepCallTime lets each poll take as long as the old one, where that says how long.
@@ -26,7 +25,7 @@ func (f *fragment) keepCallTime() {
 // noteCallTime says how long a poll may take now, where the old one did not say that; empty elsewhere.
 func (f *fragment) noteCallTime() string {
 	seconds, isNew := f.states[f.poll.Name]["TimeoutSeconds"].(float64)
-	endsItself := f.own && compile.PassingErrors(f.poll.Task.Resource) != nil // AWS lets no function and no HTTP call last longer
+	endsItself := f.own && asl.ParseResource(f.poll.Task.Resource).PassingErrors(false) != nil // AWS lets no function and no HTTP call last longer
 	if f.starter != nil || !isNew || endsItself {
 		return ""
 	}

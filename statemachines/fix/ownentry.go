@@ -200,11 +200,11 @@ func (f *fragment) noteRetried() string {
 	if !f.own || asl.ParseResource(f.poll.Task.Resource).Service != "http" {
 		return ""
 	}
-	names := slices.DeleteFunc(compile.PassingErrors(f.poll.Task.Resource), func(name string) bool { return retrierOf(f.poll.Retry, name) != nil })
+	names := slices.DeleteFunc(asl.ParseResource(f.poll.Task.Resource).PassingErrors(false), func(name string) bool { return retrierOf(f.poll.Retry, name) != nil })
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%q is called again after %s, 6 times at most", f.poll.Name, strings.Join(names, ", "))
+	return fmt.Sprintf("%q is called again after %s, %d times at most", f.poll.Name, strings.Join(names, ", "), compile.FaultRetrier(names).MaxAttempts)
 }
 
 // withoutChild is the JSON of a state that calls the poll's resource without a wait for the child: the simulated job is what the
@@ -241,11 +241,8 @@ func (f *fragment) completeTask(call *compile.Call) error {
 		return err
 	}
 	call.Task["Arguments"] = arguments
-	if len(f.faults) > 0 && compile.PassingErrors(f.poll.Task.Resource) == nil {
-		call.Task["Retry"] = []any{object{
-			"ErrorEquals": f.faults, "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 2, //nolint:mnd // as compile retries
-			"MaxDelaySeconds": 60, "JitterStrategy": "FULL", //nolint:mnd // as above
-		}}
+	if len(f.faults) > 0 && asl.ParseResource(f.poll.Task.Resource).PassingErrors(false) == nil {
+		call.Task["Retry"] = []any{retrierValue(f.faults)}
 	}
 	node := f.node(f.poll)
 	if seconds := node.Get("HeartbeatSeconds"); seconds != nil {

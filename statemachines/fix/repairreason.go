@@ -44,8 +44,8 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		if advice := f.Advice(); strings.HasPrefix(advice, "no error is safe to retry: ") {
 			return advice
 		}
-		if names := lint.HTTPErrors(c.stateAt(f)); names != nil {
-			return fmt.Sprintf("only you know which answers of the API pass by themselves: if a request may be made again, add a Retry of %s",
+		if names := c.passingErrors(c.stateAt(f)); names != nil {
+			return fmt.Sprintf("only you know which errors of this Task pass by themselves: if it may be called again, add a Retry of %s",
 				strings.Join(names, ", "))
 		}
 		return "fix knows no errors of this Task that may be retried: name those that pass by themselves in a Retry"

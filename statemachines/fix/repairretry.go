@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -24,8 +25,8 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	if err != nil || c.writes(s, o) {
 		return nil
 	}
-	starts := (op != nil && !op.Reads() || c.sends(s)) && !c.polls(s)
-	twice := starts && (c.sends(s) || lint.RepeatsWrite(s))
+	starts := (op != nil && !op.Reads() || lint.SendsRequest(s)) && !c.polls(s)
+	twice := starts && (lint.SendsRequest(s) || lint.RepeatsWrite(s))
 	names := slices.DeleteFunc(faultNames(s.Task.Resource, op, twice), func(name string) bool {
 		return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return slices.Contains(k.ErrorEquals, name) }) ||
 			slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, name) }) // the first that names it counts
@@ -41,7 +42,7 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	for _, name := range names {
 		one.frame = append(one.frame, trial.Kind{Task: s.Name, Sort: trial.Fails, Value: name})
 	}
-	retrier := value("ErrorEquals", listOf(names), "IntervalSeconds", 2, "MaxAttempts", 6, "MaxDelaySeconds", 60, "JitterStrategy", "FULL")
+	retrier := retrierValue(names)
 	at := s.Position.Pointer
 	switch all := slices.IndexFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, asl.ErrorAll) }); {
 	case len(s.Retry) == 0:
@@ -56,6 +57,16 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 		one.class = Offered
 	}
 	return []candidate{one}
+}
+
+// retrierValue is the retrier of some errors, as compile writes it. It says nothing that Step Functions takes anyway.
+func retrierValue(names []string) json.RawMessage {
+	r, usual := compile.FaultRetrier(names), asl.DefaultRetrier()
+	members := []any{"ErrorEquals", listOf(names), "IntervalSeconds", r.IntervalSeconds, "MaxAttempts", r.MaxAttempts}
+	if r.BackoffRate != usual.BackoffRate {
+		members = append(members, "BackoffRate", r.BackoffRate)
+	}
+	return value(append(members, "MaxDelaySeconds", r.MaxDelaySeconds, "JitterStrategy", r.JitterStrategy)...)
 }
 
 // catchesThrottling tells whether a Catch takes the error by which throttled calls of a Task arrive,
@@ -99,36 +110,17 @@ func (c *checked) writes(s *asl.State, o RepairOptions) bool {
 	return !slices.ContainsFunc(c.loops, func(l lint.Loop) bool { return l.Start == s || l.Poll == s })
 }
 
-// sends tells whether a Task is an HTTP Task that may change something.
-func (c *checked) sends(s *asl.State) bool {
-	if asl.ParseResource(s.Task.Resource).Service != "http" {
-		return false
-	}
-	node := nodeAt(c.root, s.Position.Pointer)
-	for _, field := range []string{"Parameters", "Arguments"} {
-		arguments := node.Get(field)
-		if arguments == nil {
-			continue
-		}
-		if method := arguments.Get("Method"); method != nil {
-			return !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method.Text)
-		}
-	}
-	return true
+// passingErrors are the errors of a Task on a Lambda function or an HTTP API after which it may be called again.
+func (c *checked) passingErrors(s *asl.State) []string {
+	return asl.ParseResource(s.Task.Resource).PassingErrors(!c.polls(s) && lint.SendsRequest(s))
 }
 
 // faultNames are the errors of a call that may be made again, as Step Functions spells them: of
 // one that would do something twice, those by which nothing but throttled calls arrive.
 func faultNames(resource string, op *catalog.Operation, twice bool) []string {
 	r := asl.ParseResource(resource)
-	if r.IsFunction() || r.Service == "lambda" {
-		return compile.PassingErrors(resource)
-	}
-	if r.Service == "http" {
-		if twice {
-			return []string{asl.HTTPTooMany}
-		}
-		return asl.HTTPPassing()
+	if names := r.PassingErrors(twice); names != nil {
+		return names
 	}
 	if op == nil {
 		return nil

@@ -215,7 +215,7 @@ func (c *checker) loop(l *loop, express bool) {
 			around = reset
 		}
 		if s.Task != nil && polls && (c.operations.of(s) != nil || around.passesTime() && (!changes(s) || !around.turnsAroundPolls())) {
-			c.poll(l, s)
+			c.poll(l, s, slices.ContainsFunc(tables, func(r *reading) bool { return r.Poll == s }))
 		}
 		if polls && len(s.Retry) == 0 && !slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return takesAll(k.ErrorEquals) }) {
 			c.pollInside(l, s)

@@ -3,7 +3,6 @@ package lint
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -277,8 +276,8 @@ func keepsRecords(l *loop) bool {
 
 var recordCall = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Items?$|^query$|^scan$`) })
 
-// poll checks a Task of a poll loop.
-func (c *checker) poll(l *loop, s *asl.State) {
+// poll checks a Task of a poll loop, which may be the one by which it asks.
+func (c *checker) poll(l *loop, s *asl.State, asked bool) {
 	caught := slices.IndexFunc(s.Catch, func(catcher asl.Catcher) bool { return takesAll(catcher.ErrorEquals) })
 	if caught >= 0 && c.outsideOf(l.flow).quiet && succeeds(l.flow, s.Catch[caught].Next) {
 		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "every error of the Task leads to %q, "+
@@ -300,7 +299,7 @@ func (c *checker) poll(l *loop, s *asl.State) {
 		if i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return slices.ContainsFunc(k.ErrorEquals, throttles) }); i >= 0 {
 			does = fmt.Sprintf("leads to %q by a Catch", s.Catch[i].Next)
 		}
-		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault %s; %s", does, c.retryAdvice(s, "retry"))
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault %s; %s", does, c.retryAdvice(s, asked, "retry"))
 		return
 	}
 	for _, r := range s.Retry {
@@ -318,7 +317,7 @@ func (c *checker) poll(l *loop, s *asl.State) {
 	if name := limitIn(s.Retry); name != "" && c.operations.of(s) != nil {
 		takes = fmt.Sprintf("no retrier is sure to take throttled calls, as %q is the error of a limit", name)
 	}
-	c.report(UnretriedTask, s, "/Retry", "%s; %s", takes, c.retryAdvice(s, "add"))
+	c.report(UnretriedTask, s, "/Retry", "%s; %s", takes, c.retryAdvice(s, asked, "add"))
 }
 
 // limitIn is the name by which some retriers take the error of a limit; empty if they do not.
@@ -343,7 +342,7 @@ func (c *checker) pollInside(l *loop, s *asl.State) {
 	for _, f := range s.Flows() {
 		for _, inner := range f.States {
 			if c.operations.of(inner) != nil && len(inner.Retry) == 0 && len(inner.Catch) == 0 {
-				c.poll(l, inner)
+				c.poll(l, inner, true)
 			}
 			if len(inner.Retry) == 0 && len(inner.Catch) == 0 {
 				c.pollInside(l, inner)
@@ -403,8 +402,8 @@ func RepeatsWrite(s *asl.State) bool {
 }
 
 // retryAdvice says which errors of a Task to retry. A call that changes something may have
-// been made when another error comes than that of a throttled one.
-func (c *checker) retryAdvice(s *asl.State, verb string) string {
+// been made when another error comes than that of a throttled one. A loop makes a call again by which it asks.
+func (c *checker) retryAdvice(s *asl.State, asked bool, verb string) string {
 	service, polls := c.types.Service(s), c.operations.of(s) != nil
 	switch {
 	case RepeatsWrite(s):
@@ -416,17 +415,16 @@ func (c *checker) retryAdvice(s *asl.State, verb string) string {
 	case len(s.Retry) > 0 && polls && service != nil:
 		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, throttleName(s, service))
 	case asl.ParseResource(s.Task.Resource).Service == "http":
-		return verb + " " + quoteAll(HTTPErrors(s))
+		return verb + " " + quoteAll(asl.ParseResource(s.Task.Resource).PassingErrors(!asked && SendsRequest(s)))
 	default:
 		return verb + " \"States.TaskFailed\", or the service's errors"
 	}
 }
 
-// HTTPErrors are the errors of an HTTP Task that pass by themselves: of a request that may change something, those
-// of throttled ones alone.
-func HTTPErrors(s *asl.State) []string {
-	method := cmp.Or(memberLiteral(s.Arguments, "Method"), memberLiteral(s.Parameters, "Method"))
-	return asl.ParseResource(s.Task.Resource).PassingErrors(method != http.MethodGet && method != http.MethodHead)
+// SendsRequest tells whether a Task sends a request to an HTTP API that may change something.
+func SendsRequest(s *asl.State) bool {
+	method, _ := memberLiteral(argumentsOf(s), "Method").(string)
+	return asl.ParseResource(s.Task.Resource).Service == "http" && !asl.ReadsBy(method)
 }
 
 // adviseWrite says which errors of a call that changes something to retry: only those by

@@ -73,7 +73,7 @@ func (c *checker) pollOfRequest(f *asl.Flow, start *asl.State) *asl.State {
 			if s.Task == nil || asl.ParseResource(s.Task.Resource).Service != service {
 				continue
 			}
-			if method, _ := memberLiteral(argumentsOf(s), "Method").(string); method == "GET" && asksAnswer(f, start, s) {
+			if method, _ := memberLiteral(argumentsOf(s), "Method").(string); asl.ReadsBy(method) && asksAnswer(f, start, s) {
 				return s
 			}
 		}

@@ -110,7 +110,7 @@ func (c *checker) retryLoop(f *asl.Flow, s *asl.State, polling []asl.Retrier, ex
 	c.checkRace(r)
 	c.checkNeed(r)
 	c.checkSize(r)
-	c.poll(own, s)
+	c.poll(own, s, true)
 	c.reportEndlessRetry(s, polling, &r.Loop)
 	r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
 	c.tables = append(c.tables, r.Loop)

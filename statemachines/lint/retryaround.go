@@ -141,7 +141,7 @@ func (c *checker) pollAround(s *asl.State) {
 			if inner.Task != nil && (c.operations.of(inner) != nil || readsService(inner)) && !slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool {
 				return r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return c.takesThrottling(inner, name) })
 			}) {
-				c.poll(&loop{flow: f, states: []*asl.State{inner}}, inner)
+				c.poll(&loop{flow: f, states: []*asl.State{inner}}, inner, true)
 			}
 		}
 	}

@@ -263,15 +263,12 @@ func (c *callee) addErrors(op *catalog.Operation, named []string) {
 		add(mock.ServiceFailure(resource, op, mock.Answer{Code: "InternalFailure", Message: "tried", Status: http.StatusInternalServerError}))
 		add(mock.ClientFailure(resource, op, "tried"))
 	}
-	if r := asl.ParseResource(resource); r.IsFunction() || r.Service == "lambda" {
-		for _, name := range []string{"Lambda.TooManyRequestsException", "Lambda.ServiceException", "Lambda.SdkClientException", "FunctionFailed"} {
-			add(&sim.TaskError{Name: name, Cause: "tried"})
-		}
+	r := asl.ParseResource(resource)
+	for _, name := range r.PassingErrors(false) {
+		add(&sim.TaskError{Name: name, Cause: "tried"})
 	}
-	if asl.ParseResource(resource).Service == "http" {
-		for _, name := range asl.HTTPPassing() {
-			add(&sim.TaskError{Name: name, Cause: "tried"})
-		}
+	if r.Service == "lambda" {
+		add(&sim.TaskError{Name: "FunctionFailed", Cause: "tried"})
 	}
 	add(&sim.TaskError{Name: asl.ErrorTimeout, Cause: ""})
 	for _, name := range named {

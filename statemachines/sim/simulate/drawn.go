@@ -128,15 +128,13 @@ func numberOf(value any) (number json.Number, ok bool) {
 	return number, err == nil
 }
 
-// refusal is the error with which a call ends whose request was answered with the code of an error; nil for none. Source:
-// the developer guide, "Call HTTPS APIs", "Call Amazon API Gateway REST APIs" and "Call Amazon EKS".
+// refusal is the error with which a call ends whose request was answered with the code of an error; nil for none.
 func (t *task) refusal(answer any) *sim.TaskError {
 	code, has := codeOf(answer)
 	if !t.sendsRequest() || !has || code < http.StatusBadRequest {
 		return nil
 	}
-	prefix := map[string]string{"http": "States.Http.StatusCode.", "apigateway": "ApiGateway.", "eks": "EKS."}[t.parsed.Service]
-	return &sim.TaskError{Name: prefix + strconv.Itoa(code), Cause: "simulated: the response has the status code " + strconv.Itoa(code)}
+	return &sim.TaskError{Name: t.parsed.HTTPError(code), Cause: "simulated: the response has the status code " + strconv.Itoa(code)}
 }
 
 // codeOf is the status code of the response in an answer; false if it has none.
