@@ -15,9 +15,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// CheckDefinition returns what jobpoller lint finds in a definition, with --express if it is set.
-func CheckDefinition(ctx context.Context, d *source.Definition, express bool) ([]Finding, error) {
-	found, _, err := checkDefinition(ctx, d, options{express: express})
+// CheckDefinition returns what jobpoller lint finds in a definition, with --express if it is set, and with what --status
+// says of statuses.
+func CheckDefinition(ctx context.Context, d *source.Definition, express bool, said map[string]lint.Meaning) ([]Finding, error) {
+	found, _, err := checkDefinition(ctx, d, options{express: express, said: said})
 	return found, err
 }
 

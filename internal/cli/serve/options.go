@@ -86,6 +86,11 @@ func (o *serveOptions) validate(getenv func(string) string) (err error) {
 		o.mockConfig = cmp.Or(o.mockConfig, getenv(name))
 	}
 	problems = append(problems, o.simulated.Check(strings.Join(o.mocks, ", ")))
+	if o.simulated.Said, err = kit.ReadStatuses(o.statuses); err != nil {
+		problems = append(problems, err)
+	} else if len(o.statuses) > 0 && !o.simulated.IsGiven() && len(o.watch) == 0 {
+		report("--status needs --simulate or --watch: it is about simulated jobs, and loops that are checked")
+	}
 	if o.functions, err = answers.ReadFunctions(o.lambdas); err != nil {
 		problems = append(problems, err)
 	}

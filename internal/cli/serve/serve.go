@@ -56,6 +56,8 @@ A Task that waits with a token waits until a client sends it back. A Task that
 nothing answers fails, and its cause says which flag answers it.
 SPEC of --simulate is
 ` + kit.SpecHelp + `
+--status says what statuses of functions, HTTP APIs and other machines mean, as for
+run, and which findings of --watch are right.
 --mocks FILE has the form of jobpoller run --mocks. --mock-config FILE is AWS's
 MockConfigFile.json (or the variables SFN_MOCK_CONFIG, LOCALSTACK_SFN_MOCK_CONFIG):
 start an execution of STATE_MACHINE_ARN#TestCase to use it.
@@ -142,6 +144,7 @@ type serveOptions struct {
 	lambdaEndpoint string
 	services       answers.Services
 	simulated      answers.Simulated
+	statuses       []string
 	mocks          []string
 	mockConfig     string
 	seed           uint64
@@ -182,6 +185,7 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.lambdaEndpoint, "lambda-endpoint", "", "`URL` of a server that invokes all other Lambda functions")
 	kit.AddServices(c, &o.services)
 	kit.AddSimulated(f, &o.simulated)
+	kit.AddStatuses(f, &o.statuses)
 	f.StringArrayVar(&o.mocks, "mocks", nil, "`FILE` that answers Tasks; repeatable")
 	f.StringVar(&o.mockConfig, "mock-config", "", "`FILE` in the form of AWS's MockConfigFile.json")
 	f.Uint64Var(&o.seed, "seed", kit.DefaultSeed, "seed of all that is drawn")
@@ -190,5 +194,5 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	kit.CompleteWords(c, "time", "real", "virtual", "manual", "x60")
 	kit.CompleteWords(c, "limits", "aws")
 	kit.Must(c.MarkFlagDirname("data"))
-	kit.CompleteNothing(c, "port", "listen", "host", "substitute", "forward", "events-to", "express", "lambda", "lambda-endpoint", "simulate", "ends", "seed")
+	kit.CompleteNothing(c, "port", "listen", "host", "substitute", "forward", "events-to", "express", "lambda", "lambda-endpoint", "simulate", "ends", "status", "seed")
 }

@@ -208,6 +208,8 @@ func TestServeOptions(t *testing.T) {
 		"--mock-config nosuch.json --port 0":  "nosuch.json",
 		"--lambda x=./nosuch --port 0":        "--lambda x:",
 		"--ends FAILED":                       "--ends needs --simulate",
+		"--status busy=running":               "--status needs --simulate or --watch",
+		"--status busy --simulate 10m":        "--status:",
 		"--endpoint-url nosuch=http://a":      "nosuch",
 		"definition.asl.json":                 "name state machines with --watch",
 		"--express":                           "--express needs --watch",

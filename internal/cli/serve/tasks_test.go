@@ -146,6 +146,25 @@ func TestServedTasks(t *testing.T) {
 	}
 }
 
+// What --status says of statuses counts for simulated jobs, and for what lint says of watched machines.
+func TestServedStatuses(t *testing.T) {
+	t.Parallel()
+	definition := `{"StartAt": "Look", "TimeoutSeconds": 86400, "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "look", "Payload": {}},
+			"ResultSelector": {"state.$": "$.Payload.state"}, "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.state", "StringEquals": "blue", "Next": "Good"},
+			{"Variable": "$.state", "StringEquals": "red", "Next": "Wait"}], "Default": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+		"Good": {"Type": "Succeed"}}}`
+	file := clitest.WriteFile(t, "colours.asl.json", definition)
+	var log bytes.Buffer
+	s := startServing(t, &log, "--time", "virtual", "--region", "us-east-1", "--simulate", "10m", "--status", "blue=success,red=failure", "--watch", file)
+	status, output, cause := s.execute(t, "colours-of-a-client", definition, "", "{}")
+	require.Equal(t, "SUCCEEDED", status, cause)
+	require.JSONEq(t, `{"state": "blue"}`, output)
+	require.Contains(t, log.String(), "danger status-polls-on", "red is a failure")
+}
+
 // Functions call this server, and other services where Tasks call them.
 func TestServedFunctionsCallTheServer(t *testing.T) {
 	t.Parallel()

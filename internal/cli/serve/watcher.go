@@ -42,6 +42,8 @@ type watcher struct {
 	values map[string]string
 	// express are the names of definitions without a template that are Express workflows.
 	express []string
+	// simulated has what --status says of statuses, also of those that a loop is checked for.
+	simulated answers.Simulated
 	// functions are those of --lambda.
 	functions answers.Functions
 	api       localAPI
@@ -208,7 +210,7 @@ func (w *watcher) kind(d *source.Definition) asl.ExecutionType {
 
 // findings are what lint reports, a line each.
 func (w *watcher) findings(ctx context.Context, d *source.Definition) []string {
-	found, err := lint.CheckDefinition(ctx, d, w.kind(d) == asl.Express)
+	found, err := lint.CheckDefinition(ctx, d, w.kind(d) == asl.Express, w.simulated.Said)
 	if err != nil {
 		return []string{terminal.Sprintf("%s", terminal.ErrorText(err))}
 	}
