@@ -27,16 +27,18 @@ type row struct {
 	// repaired and whose faults show in a frame, mended do there what their twins do. In
 	// machines that are left a fault shows in no frame.
 	repaired, refused, unseen, mended, missed, left int
+	// Of the machines with a fault, changed are repaired.
+	faulty, changed int
 	// Of the machines that are tried, replaced are replaced.
 	tried, replaced int
 	undeclared      int
 }
 
-var columns = []string{"machines", "true", "false", "none", "repaired", "mended", "missed", "left", "refused", "unseen", "tried", "replaced", "undeclared"}
+var columns = []string{"machines", "true", "false", "none", "repaired", "mended", "missed", "left", "refused", "unseen", "faulty", "changed", "tried", "replaced", "undeclared"}
 
 func (r *row) String() string {
 	var b strings.Builder
-	for i, n := range []int{r.machines, r.right, r.wrong, r.none, r.repaired, r.mended, r.missed, r.left, r.refused, r.unseen, r.tried, r.replaced, r.undeclared} {
+	for i, n := range []int{r.machines, r.right, r.wrong, r.none, r.repaired, r.mended, r.missed, r.left, r.refused, r.unseen, r.faulty, r.changed, r.tried, r.replaced, r.undeclared} {
 		fmt.Fprintf(&b, " %*d", len(columns[i]), n)
 	}
 	return b.String()
@@ -135,6 +137,9 @@ func (r *report) begin(d *fixtruth.Drawn) {
 		r.rows = append(r.rows, &r.broken)
 	}
 	r.count(func(to *row) { to.machines++ })
+	if len(d.Faults) > 0 {
+		r.count(func(to *row) { to.faulty++ })
+	}
 }
 
 func (r *report) count(add func(*row)) {
@@ -172,6 +177,9 @@ func (r *report) addChange(w way, o outcome) {
 		}
 	case o.Changed:
 		r.count(func(to *row) { to.repaired++ })
+		if len(r.drawn.Faults) > 0 {
+			r.count(func(to *row) { to.changed++ })
+		}
 		if o.Framed > 0 && len(o.Missed) == 0 {
 			r.count(func(to *row) { to.mended++ })
 		}

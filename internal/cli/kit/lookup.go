@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -63,50 +61,47 @@ func didYouMean(missing *catalog.NotFoundError) string {
 	return fmt.Sprintf(" Did you mean %s?", missing.Suggestion)
 }
 
-// NotFound makes an error of wrong usage from one of the catalogue. It suggests a similar
-// name and the next command.
+// NotFound makes an error of wrong usage from one of the catalogue, for a command that takes no derived entry. It suggests a
+// similar name and the next command.
 func NotFound(err error, service, name string) error {
 	missing, ok := errors.AsType[*catalog.NotFoundError](err)
 	if !ok {
 		return Usage("%w", err)
 	}
-	hint := didYouMean(missing)
 	if e := findDerived(service, name); e != nil {
 		return Usage("%s %s is derived from the model of the service, and nobody has reviewed it: only show, check, wait and compile take it",
 			e.Service.Key, e.Name)
 	}
+	hint := didYouMean(missing)
 	if missing.What == "service" {
-		if s, err := models.Load(service); err == nil {
-			if l, err := DerivedOf(s.Key); err == nil && len(l.Entries) > 0 {
-				return Usage("jobpoller knows no reviewed waiter or job of %s. List what follows from its model: jobpoller list %[1]s --derived", s.Key)
-			}
-			return Usage("jobpoller knows no waiter or job of %s. Poll an operation of it with a waiter of your own: "+
-				"jobpoller compile WAITER.json %s OPERATION --max-wait 1h", s.Key, s.Key)
-		}
-		if hint == "" {
-			hint = servicesWith(service)
-		}
-		return Usage("there is no service %q.%s List them: jobpoller list", missing.Name, hint)
+		return noService(missing, service)
 	}
 	list := service
-	if s, err := catalog.AWS().Service(service); err == nil {
-		list = s.Key
-		if hint == "" {
-			hint = cmp.Or(entriesWith(s.Key, name), suggestDerived(s.Key, name))
-		}
+	if l, err := catalog.AWS().Find(service); err == nil {
+		list, hint = l.Key, cmp.Or(hint, entriesWith(l.Entries, name))
 	}
 	return Usage("%s has no waiter or job %q.%s List them: jobpoller list %s", list, missing.Name, hint, list)
 }
 
-// entriesWith suggests the entries of a service whose names have all of a word that
-// was typed, such as StartJobRun for JobRun.
-func entriesWith(service, word string) string {
-	listing, err := catalog.AWS().Find(service)
-	if err != nil || len(word) < 3 {
+// noService says that the catalogue has no service of a name, and which one has.
+func noService(missing *catalog.NotFoundError, service string) error {
+	if s, err := models.Load(service); err == nil {
+		if l, err := DerivedOf(s.Key); err == nil && len(l.Entries) > 0 {
+			return Usage("jobpoller knows no reviewed waiter or job of %s. List what follows from its model: jobpoller list %[1]s --derived", s.Key)
+		}
+		return Usage("jobpoller knows no waiter or job of %s. Poll an operation of it with a waiter of your own: "+
+			"jobpoller compile WAITER.json %s OPERATION --max-wait 1h", s.Key, s.Key)
+	}
+	return Usage("there is no service %q.%s List them: jobpoller list", missing.Name, cmp.Or(didYouMean(missing), servicesWith(service)))
+}
+
+// entriesWith suggests the entries whose names have all of a word that was typed, such as StartJobRun for JobRun.
+func entriesWith(entries []catalog.Listed, word string) string {
+	if len(word) < 3 {
 		return ""
 	}
 	var found []string
-	for _, e := range listing.Entries {
+	for _, e := range entries {
 		if strings.Contains(strings.ToLower(e.Name), strings.ToLower(word)) {
 			found = append(found, e.Name)
 		}
@@ -138,112 +133,6 @@ func servicesWith(name string) string {
 		return ""
 	}
 	return fmt.Sprintf(" Did you mean %s?", OrList(found))
-}
-
-// CompleteEntries completes the first arguments of a command: a service and, for
-// a command that takes one, the name of a waiter or job.
-func CompleteEntries(c *cobra.Command, names bool) {
-	c.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var found []cobra.Completion
-		switch {
-		case len(args) == 0:
-			found = CompleteKnownService(typed)
-		case len(args) == 1 && names:
-			found = completeName(args[0], typed)
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// CompleteEntriesOr completes as CompleteEntries, and where the command has a waiter of the
-// user's own a service and its operation. own tells that, and the arguments beside the waiter.
-func CompleteEntriesOr(c *cobra.Command, own func(args []string) ([]string, bool)) {
-	CompleteEntries(c, true)
-	entries := c.ValidArgsFunction
-	c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if beside, is := own(args); is {
-			return CompleteOperation(beside, typed), cobra.ShellCompDirectiveNoFileComp
-		}
-		return entries(c, args, typed)
-	}
-}
-
-// CompleteKnownService completes the key of a service that has waiters or jobs.
-func CompleteKnownService(typed string) []cobra.Completion {
-	return completeListing(typed, catalog.AWS().List)
-}
-
-// CompleteService completes the key of any service.
-func CompleteService(typed string) []cobra.Completion { return completeListing(typed, models.List) }
-
-// CompleteOperation completes a service and then the name of one of its operations.
-func CompleteOperation(args []string, typed string) []cobra.Completion {
-	switch len(args) {
-	case 0:
-		return CompleteService(typed)
-	case 1:
-		service, err := models.Load(args[0])
-		if err != nil {
-			return nil
-		}
-		return slices.DeleteFunc(slices.Sorted(maps.Keys(service.Operations)), func(name string) bool { return !hasPrefixFold(name, typed) })
-	default:
-		return nil
-	}
-}
-
-func completeListing(typed string, services func() ([]catalog.Listing, error)) []cobra.Completion {
-	list, err := services()
-	if err != nil {
-		return nil
-	}
-	var found []cobra.Completion
-	for _, s := range list {
-		if hasPrefixFold(s.Key, typed) {
-			found = append(found, cobra.CompletionWithDesc(s.Key, s.Name))
-		}
-	}
-	return found
-}
-
-// completeName completes the names of a service's waiters and jobs.
-func completeName(service, typed string) []cobra.Completion {
-	listing, err := catalog.AWS().Find(service)
-	if err != nil {
-		return nil
-	}
-	var found []cobra.Completion
-	for _, e := range listing.Entries {
-		if hasPrefixFold(e.Name, typed) {
-			found = append(found, cobra.CompletionWithDesc(e.Name, fmt.Sprintf("%s, polls %s", e.Kind, e.Operation)))
-		}
-		if e.Waiter != e.Name && hasPrefixFold(e.Waiter, typed) {
-			found = append(found, cobra.CompletionWithDesc(e.Waiter, fmt.Sprintf("waiter of the job %s", e.Name)))
-		}
-	}
-	slices.Sort(found)
-	return found
-}
-
-// CompleteParams completes the names of --param: members of a call's input.
-func CompleteParams(c *cobra.Command, input func(*catalog.Entry) *catalog.Shape) {
-	Must(c.RegisterFlagCompletionFunc("param", func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var found []cobra.Completion
-		if name, _ := SplitIDs(args); HasName(name) {
-			if entry, err := Lookup(name); err == nil && input(entry) != nil {
-				for _, m := range input(entry).Members {
-					if hasPrefixFold(m.Name, typed) {
-						found = append(found, m.Name+"=")
-					}
-				}
-			}
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	}))
-}
-
-func hasPrefixFold(name, prefix string) bool {
-	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
 }
 
 // splitName reads SERVICE NAME, or SERVICE:NAME as a request of the functions spells it.

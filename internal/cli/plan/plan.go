@@ -120,7 +120,7 @@ func (o *planOptions) addTo(c *cobra.Command) {
 	kit.AddSubstitutes(f, &o.substitutes)
 	kit.AddStatuses(f, &o.statuses)
 	kit.AddOutput(c, &o.output, planOutputs...)
-	kit.CompleteEntries(c, true)
+	kit.CompleteEntries(c, false)
 	kit.CompleteWords(c, "strategy", kit.StrategyNames(pollingStrategies())...)
 	kit.CompleteNothing(c, "duration", "late", "jitter", "only", "concurrent", "substitute", "status", "input")
 }

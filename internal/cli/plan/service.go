@@ -27,7 +27,7 @@ func (o *planOptions) addService(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&o.service.from, "from-service", false, "read the times of past jobs from the service's own list")
 	kit.AddParams(f, &o.service.params, "list")
-	kit.CompleteParams(c, func(e *catalog.Entry) *catalog.Shape {
+	kit.CompleteParams(c, kit.Lookup, func(e *catalog.Entry) *catalog.Shape {
 		if e.Job == nil || e.Job.List == nil {
 			return nil
 		}

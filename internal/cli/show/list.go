@@ -58,7 +58,7 @@ service.`,
 	f.BoolVar(&o.jobs, "jobs", false, "list only jobs, which AWS has no waiter for")
 	f.BoolVar(&o.derived, "derived", false, "list also jobs that follow from the models alone, which nobody has reviewed")
 	f.StringVar(&o.search, "search", "", "`WORD` in a name of the entries to list: service, waiter, job or operation")
-	kit.CompleteEntries(c, false)
+	kit.CompleteServiceAlone(c, func() bool { return o.derived })
 	kit.CompleteNothing(c, "search")
 	kit.AddOutput(c, &o.output)
 	return c

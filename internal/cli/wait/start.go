@@ -75,7 +75,7 @@ could not be written; 130 interrupted.`,
 	f.BoolVar(&o.stopOnInterrupt, "stop-on-interrupt", false, "stop the job if Ctrl-C ends the wait")
 	o.addWaitFlags(c)
 	completeJobs(c)
-	kit.CompleteParams(c, startInput)
+	kit.CompleteParams(c, kit.Lookup, startInput)
 	kit.CompleteNothing(c, "token", "input")
 	return c
 }
@@ -224,7 +224,7 @@ func completeJobs(c *cobra.Command) {
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
 		if len(args) == 0 {
-			found = kit.CompleteKnownService(typed)
+			found = kit.CompleteKnownService(typed, false)
 		} else if listing, err := catalog.AWS().Find(args[0]); err == nil && len(args) == 1 {
 			for _, e := range listing.Entries {
 				if e.Kind == catalog.AWSJob && strings.HasPrefix(strings.ToLower(e.Name), strings.ToLower(typed)) {

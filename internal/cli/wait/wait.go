@@ -70,7 +70,7 @@ answered with an error that the waiter does not expect, 130 interrupted.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "show the input and when the polls would be, and call nothing")
 	o.addWaitFlags(c)
 	kit.CompleteEntries(c, true)
-	kit.CompleteParams(c, func(e *catalog.Entry) *catalog.Shape { return e.Operation.Input })
+	kit.CompleteParams(c, kit.FindAny, func(e *catalog.Entry) *catalog.Shape { return e.Operation.Input })
 	return c
 }
 
