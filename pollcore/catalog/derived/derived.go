@@ -59,6 +59,9 @@ func Of(describe *catalog.Operation) *catalog.Entry {
 	if listed == nil || isSet(describe.Service, about, listed) {
 		return nil
 	}
+	if choosesActive(start.Input, listed.Enum, deepest) {
+		return nil
+	}
 	outcomes := read(listed.Enum, start)
 	arguments := findArguments(start, describe, about)
 	if outcomes == nil || arguments == nil {
@@ -66,7 +69,7 @@ func Of(describe *catalog.Operation) *catalog.Entry {
 	}
 	job := &catalog.Job{
 		Waiter: about + outcomes.end, Describe: describe.Name, Arguments: arguments, Status: path,
-		Success: outcomes.success, Failure: outcomes.failure, Running: outcomes.running,
+		Success: outcomes.success, Failure: outcomes.failure, Running: outcomes.running, Partial: outcomes.partial,
 		Token: tokenOf(start), MinDelay: minDelay, MaxDelay: maxDelay,
 	}
 	waiter, err := job.NewWaiter()

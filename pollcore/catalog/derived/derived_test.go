@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,8 @@ func TestNotDerived(t *testing.T) {
 		"session":       {"databrew", "DescribeProject", "SessionStatus is of the session of a project, not of its creation"},
 		"delegation":    {"iam", "GetDelegationRequest", "PermissionCheckStatus is of a part of the request"},
 		"network":       {"medialive", "DescribeNetwork", "ACTIVE and IDLE may both be what the creation leads to"},
+		"set":           {"guardduty", "GetIPSet", "Activate says whether the set begins ACTIVE or INACTIVE"},
+		"route":         {"migration-hub-refactor-spaces", "GetRoute", "ActivationState says whether the route begins ACTIVE or INACTIVE"},
 		"rule":          {"route53resolver", "GetResolverRule", "no status says that the creation goes on"},
 		"deployment":    {"launch-wizard", "GetDeployment", "COMPLETED and UPDATE_COMPLETED are of two changes"},
 		"left out":      {"lookoutequipment", "DescribeDataIngestionJob", "left-out.json says why"},
@@ -106,10 +109,29 @@ func TestEveryEntryIsWhole(t *testing.T) {
 			require.NotEmpty(t, e.Operation.Actions, name)
 		}
 	}
-	require.Equal(t, 293, count, "docs/reference/catalog.md says how many there are")
+	require.Equal(t, 288, count, "docs/reference/catalog.md says how many there are")
 }
 
 // An entry has the name of its start call and of its waiter.
+// A job that somebody stopped has failed, and one that did a part of its work, too: neither goes on.
+func TestEndsThatAreNoSuccess(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct{ failure, partial []string }{
+		"comprehend:StartFlywheelIteration":      {failure: []string{"FAILED", "STOPPED"}},
+		"textract:StartDocumentInsights":         {[]string{"FAILED", "PARTIAL_SUCCESS"}, []string{"PARTIAL_SUCCESS"}},
+		"datazone:StartMetadataGenerationRun":    {[]string{"CANCELED", "FAILED", "PARTIALLY_SUCCEEDED"}, []string{"PARTIALLY_SUCCEEDED"}},
+		"chime:CreatePhoneNumberOrder":           {[]string{"Failed", "Partial"}, []string{"Partial"}},
+		"voice-id:StartFraudsterRegistrationJob": {[]string{"COMPLETED_WITH_ERRORS", "FAILED"}, []string{"COMPLETED_WITH_ERRORS"}},
+		"apigatewayv2:CreateVpcLink":             {failure: []string{"FAILED"}}, // INACTIVE comes long after
+	} {
+		service, start, _ := strings.Cut(name, ":")
+		e, err := derived.Lookup(load(t, service), start)
+		require.NoError(t, err, name)
+		require.Equal(t, want.failure, e.Job.Failure, name)
+		require.Equal(t, want.partial, e.Job.Partial, name)
+	}
+}
+
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	s := load(t, "kendra")

@@ -11,6 +11,8 @@ import (
 // outcomes are the values of a status by what they say of the job.
 type outcomes struct {
 	success, failure, running []string
+	// partial are failures after which a part of the work is done.
+	partial []string
 	// end is the last word in the name of the waiter.
 	end string
 }
@@ -25,6 +27,9 @@ var (
 		"create", "creating", "creation", "activating", "pending", "provisioning", "in", "progress", "inprogress", "initializing", "queued", "submitted", "requested",
 	}
 	failWords = []string{"create", "creation", "creating", "provisioning", "failed", "failure", "error"}
+	// stoppedWords are of a job that somebody stopped: the work is not done.
+	stoppedWords = []string{"stopped"}
+	partWords    = []string{"partial", "partially", "partly"}
 	// otherWords are of changes that the start call does not make.
 	otherWords = []string{
 		"delete", "deleting", "deletion", "deleted", "revoke", "update", "updating", "updated", "modify", "modifying",
@@ -58,7 +63,9 @@ func readJob(values []string, start *catalog.Operation) *outcomes {
 		case makes(start) && means == statusname.Unknown && statusname.NamesSuccess(value) && isOther:
 			return nil
 		case isOther && !deletes:
-		case means == statusname.Failure:
+		case isPart(value):
+			found.failure, found.partial = append(found.failure, value), append(found.partial, value)
+		case means == statusname.Failure, hasWord(value, stoppedWords) && only(value, stoppedWords):
 			found.failure = append(found.failure, value)
 		case means == statusname.Running || means == statusname.Ending:
 			found.running = append(found.running, value)
@@ -74,21 +81,28 @@ func readJob(values []string, start *catalog.Operation) *outcomes {
 func readMade(values []string) *outcomes {
 	found := &outcomes{end: "Created"}
 	for _, value := range values {
-		words := statusname.Words(value)
-		only := func(of []string) bool {
-			return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(of, word) })
-		}
-		name := strings.Join(words, " ")
+		name := strings.Join(statusname.Words(value), " ")
 		switch means := statusname.Of(value); {
 		case slices.Contains(readyNames, name), slices.Contains(restingNames, name):
 			found.success = append(found.success, value)
-		case means == statusname.Failure && only(failWords):
+		case means == statusname.Failure && only(value, failWords):
 			found.failure = append(found.failure, value)
-		case means == statusname.Running && only(makingWords):
+		case means == statusname.Running && only(value, makingWords):
 			found.running = append(found.running, value)
 		}
 	}
 	return found
+}
+
+// isPart tells whether the name of a status is that of a job that has ended, and has done a part of its work: the rest is not
+// done, and comes no more.
+func isPart(status string) bool {
+	return statusname.Of(status) == statusname.Unclear || hasWord(status, partWords) && (statusname.NamesSuccess(status) || only(status, partWords))
+}
+
+// only tells whether each word in the name of a status is in a list.
+func only(status string, of []string) bool {
+	return !slices.ContainsFunc(statusname.Words(status), func(word string) bool { return !slices.Contains(of, word) })
 }
 
 // hasWord tells whether one of some words is in the name of a status.

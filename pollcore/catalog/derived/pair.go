@@ -62,5 +62,24 @@ func isSet(s *catalog.Service, about string, listed *catalog.Shape) bool {
 	return false
 }
 
+// deepest is how deep in the input of a call its caller is looked for.
+const deepest = 3
+
+// choosesActive tells whether the caller of a call says whether what it makes begins ACTIVE or INACTIVE: either may then be what
+// it leads to.
+func choosesActive(input *catalog.Shape, values []string, depth int) bool {
+	isOf := func(value string) bool { return hasWord(value, []string{"active", "inactive"}) }
+	if input == nil || depth == 0 || !slices.ContainsFunc(values, func(value string) bool { return hasWord(value, []string{"inactive"}) }) {
+		return false
+	}
+	return slices.ContainsFunc(input.Members, func(m catalog.Member) bool {
+		if m.Shape.Type == catalog.Boolean {
+			return hasWord(m.Name, []string{"activate", "activated", "active"})
+		}
+		return len(m.Shape.Enum) > 0 && !slices.ContainsFunc(m.Shape.Enum, func(value string) bool { return !isOf(value) }) ||
+			choosesActive(m.Shape, values, depth-1)
+	})
+}
+
 // makes tells whether an operation makes a resource.
 func makes(start *catalog.Operation) bool { return nounOf(start.Name, makeVerbs) != "" }
