@@ -430,6 +430,11 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := tried.checkEvery(report); err != nil {
 		return nil, nil, "", err
 	}
+	if f.Rule == lint.StatusPollsOn && about != "" {
+		if err := tried.checkPolledOn(report); err != nil {
+			return nil, nil, "", err
+		}
+	}
 	about = cmp.Or(about, tried.tellEarlier(report), tried.tellBeside(report))
 	mended := about != ""
 	if tried.blinded && !mended {

@@ -147,7 +147,9 @@ func errorName(l *lint.Loop, how string) string {
 			break
 		}
 	}
-	return cmp.Or(asl.ParseResource(l.Poll.Task.Resource).ErrorPrefix(), strings.ToUpper(service[:1])+service[1:]) + "." + name + how
+	r := asl.ParseResource(l.Poll.Task.Resource)
+	own, _, _ := strings.Cut(r.ThrottleName(), ".") // "StepFunctions" of "states": errors of that prefix are the engine's
+	return cmp.Or(r.ErrorPrefix(), own, strings.ToUpper(service[:1])+service[1:]) + "." + name + how
 }
 
 // newFail is a Fail state that says what a member of the answer said.

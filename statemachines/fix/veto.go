@@ -347,6 +347,24 @@ func breaks(o trial.Outcome) bool {
 	}
 }
 
+// checkPolledOn refuses the repair of a status that polls on where no run polls on with it: the machine leaves the loop today,
+// and the edit would change another end than the one that lint reports.
+func (t *candidate) checkPolledOn(report *trial.Report) error {
+	inside := report.Inside(t.frame...)
+	if len(inside) == 0 || slices.ContainsFunc(inside, polledOn) {
+		return nil
+	}
+	r := &inside[0]
+	return fmt.Errorf("no trial run polls on as lint says: with %s, the machine %s at poll %d today: look where that leads, and edit it by hand",
+		r.Script, describeEnd(r.Before), r.Before.Polls)
+}
+
+// polledOn tells whether the old machine asked again where the new one leaves, or asks for ever.
+func polledOn(r trial.Run) bool {
+	b, a := r.Before, r.After
+	return b.Status == trial.PollsOn || b.Status == trial.Endless || b.Status == string(sim.StatusTimedOut) || b.Polls > a.Polls || b.Asked > a.Asked
+}
+
 // endOfAnswer is how a machine ends by an answer: one that succeeds after more polls than the
 // other makes polls on for it, and its end is of a later answer.
 func endOfAnswer(o, other trial.Outcome) trial.Outcome {

@@ -117,3 +117,35 @@ func TestWhyRefused(t *testing.T) {
 		require.Equal(t, c.want == own, strings.Contains(err.Error(), "new Fail state"), name)
 	}
 }
+
+// A status that polls on is mended where a run shows that it does, and not where the machine left the loop all along.
+func TestCheckPolledOn(t *testing.T) {
+	t.Parallel()
+	cancelled := trial.Kind{Task: "Look", Sort: trial.Status, Value: "CANCELLED"}
+	run := func(script string, kind trial.Kind, before, after trial.Outcome) trial.Run {
+		return trial.Run{Script: script, Kinds: []trial.Kind{kind}, Before: before, After: after}
+	}
+	failed := trial.Outcome{Status: "FAILED", Error: "Job.Failed", Polls: 1, Asked: 1}
+	left := run(`status CANCELLED at "Look"`, cancelled, trial.Outcome{Status: "SUCCEEDED", Polls: 1, Asked: 1}, failed)
+	other := run(`status LOST at "Look"`, trial.Kind{Task: "Look", Sort: trial.Status, Value: "LOST"}, trial.Outcome{Status: trial.PollsOn, Polls: 9}, failed)
+	for name, c := range map[string]struct {
+		runs []trial.Run
+		want string
+	}{
+		"it polls on":                       {[]trial.Run{left, run("", cancelled, trial.Outcome{Status: trial.PollsOn, Polls: 1}, failed)}, ""},
+		"it polls on without a wait":        {[]trial.Run{run("", cancelled, trial.Outcome{Status: trial.Endless, Polls: 1}, failed)}, ""},
+		"it polls on to TimeoutSeconds":     {[]trial.Run{run("", cancelled, trial.Outcome{Status: "TIMED_OUT", Polls: 1}, failed)}, ""},
+		"it polls on to its bound":          {[]trial.Run{run("", cancelled, trial.Outcome{Status: "FAILED", Error: "Late", Polls: 9}, failed)}, ""},
+		"one of several Tasks polls on":     {[]trial.Run{run("", cancelled, trial.Outcome{Status: "FAILED", Polls: 1, Asked: 3}, failed)}, ""},
+		"it leaves the loop":                {[]trial.Run{left}, `no trial run polls on as lint says: with status CANCELLED at "Look", the machine succeeds at poll 1 today: look where that leads, and edit it by hand`},
+		"it leaves, and another status not": {[]trial.Run{other, left}, "no trial run polls on as lint says"},
+		"no run is about it":                {[]trial.Run{other}, ""},
+	} {
+		err := (&candidate{frame: []trial.Kind{cancelled}}).checkPolledOn(&trial.Report{Runs: c.runs})
+		if c.want == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorContains(t, err, c.want, name)
+		}
+	}
+}

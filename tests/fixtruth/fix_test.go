@@ -160,12 +160,19 @@ const (
 	leastRepaired  = 70
 	enoughMachines = 100
 	someMachines   = 12
+	enoughOfForms  = 20
 )
+
+// repairedForms are forms of polls of which as many are repaired, each or together.
+var repairedForms = [][]string{
+	{"operation of a service polls"}, {"HTTP Task polls"}, {"nested machine polls"}, {"ARN of a function polls"},
+	{"count of all jobs", "count of any job", "all of several jobs", "any of several jobs"},
+}
 
 // TestReport says form by form what lint says of drawn machines and what fix makes of them.
 // It fails where a table or the reason of a refusal is not true, where a change makes an undeclared difference, where
-// too few tables are read or too few of the machines with a fault repaired, and where one does not do then what its
-// intact twin does.
+// too few tables are read, too few of the machines with a fault are repaired, of all or of a form of polls, and where
+// one does not do then what its intact twin does.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	report := newReport()
@@ -193,6 +200,10 @@ func TestReport(t *testing.T) {
 		require.Positive(t, report.all.replaced, "fix replaces no loop")
 		require.GreaterOrEqual(t, 100*report.all.right, leastRead*report.all.machines, "of too few machines lint has a table")
 		require.GreaterOrEqual(t, 100*report.broken.repaired, leastRepaired*report.broken.machines, "too few of the machines with a fault are repaired")
+		for _, forms := range repairedForms {
+			faulty, changed := report.changedOf(forms)
+			require.True(t, faulty < enoughOfForms || 100*changed >= leastRepaired*faulty, "%d of %d with a fault are repaired: %s", changed, faulty, forms)
+		}
 	}
 }
 

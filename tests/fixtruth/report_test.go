@@ -116,6 +116,16 @@ func (r *report) String() string {
 	return b.String()
 }
 
+// changedOf are how many machines of some forms have a fault, and how many of these are changed.
+func (r *report) changedOf(forms []string) (faulty, changed int) {
+	for _, name := range forms {
+		if of := r.forms[name]; of != nil {
+			faulty, changed = faulty+of.faulty, changed+of.changed
+		}
+	}
+	return faulty, changed
+}
+
 // begin counts a machine.
 func (r *report) begin(d *fixtruth.Drawn) {
 	at := func(rows map[string]*row, name string) {
