@@ -35,7 +35,7 @@ func (s *Simulated) Plan(m *asl.StateMachine, answered []string) (*simulate.Plan
 
 // Options are those of a machine: what its loops wait for, and what they make of answers that nobody knows.
 func (s *Simulated) Options(m *asl.StateMachine) simulate.Options {
-	o, say := simulate.Options{Models: models.Load}, lint.Options{Said: s.Said}
+	o, say := simulate.Options{Models: models.Load}, lint.Options{Said: s.Said, Fitting: s.fitting()}
 	loops := lint.Loops(m, say)
 	o.Polls, o.Running = lint.Polled(loops)
 	o.Told = toldBy(loops)
@@ -43,6 +43,22 @@ func (s *Simulated) Options(m *asl.StateMachine) simulate.Options {
 		return verdictOf(&lint.Row{Meaning: say.MeaningOf(state, word)})
 	}
 	return o
+}
+
+// fitting are statuses that may fit the patterns of a loop: one of a job that runs, and those that jobs shall end in.
+func (s *Simulated) fitting() []string {
+	names := []string{simulate.RunningName}
+	add := func(ends string) {
+		if ends != "" && ends != string(pollcore.Success) && ends != string(pollcore.Failure) && !slices.Contains(names, ends) {
+			names = append(names, ends)
+		}
+	}
+	add(s.Ends)
+	for _, text := range s.Specs {
+		spec, _ := simulate.ParseSpec(text) // who reads the flags has checked it
+		add(spec.Ends)
+	}
+	return names
 }
 
 // toldBy is what loops make of answers whose statuses neither the catalogue nor a model knows.

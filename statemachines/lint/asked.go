@@ -87,8 +87,11 @@ func (c *checker) readAsked(l *loop, poll *asl.State, part *typecheck.Compared) 
 		if !s.listed {
 			s.addValues(part.Texts...)
 			s.addValues(slices.DeleteFunc(textsFitting(part.Patterns), func(text string) bool { // a part of a status says nothing
-				return meaningOfName(text) == MeansUnknown
+				return c.fitting == nil && meaningOfName(text) == MeansUnknown
 			})...)
+			if len(part.Patterns) > 0 {
+				s.addValues(c.fitting...)
+			}
 			s.addValues(c.saidOf(poll)...)
 		}
 	case part.Flag:

@@ -121,7 +121,10 @@ type Options struct {
 	Only []string // states: loops without any of them are not looked at; nil: all are
 	// Said are the meanings that the user gives to statuses of operations without an entry in the catalogue: by the status, for
 	// all Tasks, or by the Task and the status, "Look:done".
-	Said    map[string]Meaning
+	Said map[string]Meaning
+	// Fitting are statuses that the tables of loops follow, too, which compare one with patterns, beside a text for each
+	// pattern, whatever its name says. Without them, tables have the texts alone whose names say something.
+	Fitting []string
 	Express bool // the machine runs as an Express workflow, whose history has no limit
 	// Types are those of the machine, by the models of the services that it calls.
 	// Without them the rules about types find nothing.

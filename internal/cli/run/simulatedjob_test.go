@@ -143,3 +143,31 @@ func TestRunSimulatesToldJobs(t *testing.T) {
 	require.Equal(t, kit.ExitUsage, runCommand(t.Context(), []string{"run", file, "--simulate", "10m", "--status", "zu=shut"}, &stdout, &stderr))
 	require.Contains(t, stderr.String(), `--status: "shut" of status "zu" must be success, failure or running`)
 }
+
+// A status that patterns tell ends in a text that fits one, and one that is the whole answer is no member of it.
+func TestRunSimulatesToldJobsOfAnyForm(t *testing.T) {
+	t.Parallel()
+	const lambda = `"Resource": "arn:aws:states:::lambda:invoke", `
+	const inPath, inJSONata = lambda + `"Parameters": {"FunctionName": "f"}`, lambda + `"Arguments": {"FunctionName": "f"}`
+	for name, c := range map[string]struct{ language, task, success, failure string }{
+		"StringMatches":            {"JSONPath", inPath, `"Variable": "$.Payload.status", "StringMatches": "OK*"`, `"Variable": "$.Payload.status", "StringMatches": "*KO"`},
+		"$contains of a text":      {"JSONata", inJSONata, `"Condition": "{% $contains($states.input.Payload.status, 'SUCC') %}"`, `"Condition": "{% $contains($states.input.Payload.status, 'KO') %}"`},
+		"$contains of a regex":     {"JSONata", inJSONata, `"Condition": "{% $contains($states.input.Payload.status, /^(OK|FINE)/) %}"`, `"Condition": "{% $contains($states.input.Payload.status, /ko$/i) %}"`},
+		"the whole answer":         {"JSONPath", `"Resource": "arn:aws:lambda:us-east-1:123456789012:function:f"`, `"Variable": "$", "StringEquals": "DONE"`, `"Variable": "$", "StringEquals": "FAILED"`},
+		"a pattern of the whole":   {"JSONPath", `"Resource": "arn:aws:lambda:us-east-1:123456789012:function:f"`, `"Variable": "$", "StringMatches": "OK*"`, `"Variable": "$", "StringMatches": "KO*"`},
+		"a pattern of an HTTP API": {"JSONPath", `"Resource": "arn:aws:states:::http:invoke", "Parameters": {"ApiEndpoint": "https://a.example", "Method": "GET", "Authentication": {"ConnectionArn": "c"}}`, `"Variable": "$.ResponseBody.status", "StringMatches": "OK*"`, `"Variable": "$.ResponseBody.status", "StringMatches": "KO*"`},
+	} {
+		file := filepath.Join(t.TempDir(), "m.asl.json")
+		require.NoError(t, os.WriteFile(file, []byte(`{"StartAt": "Look", "TimeoutSeconds": 7200, "QueryLanguage": "`+c.language+`", "States": {
+			"Look": {"Type": "Task", `+c.task+`, "Next": "Sw"},
+			"Sw": {"Type": "Choice", "Choices": [{`+c.success+`, "Next": "Ok"}, {`+c.failure+`, "Next": "Bad"}], "Default": "W"},
+			"W": {"Type": "Wait", "Seconds": 60, "Next": "Look"}, "Ok": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`), 0o600))
+		r, code := runFile(t, file, "--virtual", "--simulate", "10m")
+		require.Equal(t, kit.ExitSucceeded, code, "%s: %s %s", name, r.Error, r.Cause)
+		require.InDelta(t, 600, r.ElapsedSeconds, 1, name)
+		r, code = runFile(t, file, "--virtual", "--simulate", "10m", "--ends", "failure")
+		require.Equal(t, kit.ExitFailed, code, name)
+		require.Equal(t, "Bad", r.Error, "%s: %s", name, r.Cause)
+		require.InDelta(t, 600, r.ElapsedSeconds, 1, name)
+	}
+}

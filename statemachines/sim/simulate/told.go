@@ -16,11 +16,14 @@ import (
 // Told is what a loop makes of answers that neither the catalogue nor a model knows: of a Lambda function, an HTTP endpoint
 // or another state machine.
 type Told struct {
-	// Status is the path of what tells how the job is, such as "Payload.status".
+	// Status is the path of what tells how the job is, such as "Payload.status", or "$" for the whole answer.
 	Status string
 	// Values are those that it may have, those of a job that runs in the order in which they are likely.
 	Values []ToldValue
 }
+
+// isWhole tells whether the whole answer is the status.
+func (t *Told) isWhole() bool { return t.Status == "$" }
 
 // ToldValue is a value of a status.
 type ToldValue struct {
@@ -38,11 +41,14 @@ type toldJob struct {
 	ends *ToldValue
 }
 
+// RunningName is a status of a job that runs, where the machine compares none.
+const RunningName = "RUNNING"
+
 // findTold finds the jobs that Tasks ask for whose answers nobody knows.
 func (p *planner) findTold(tasks []*task) {
 	for _, t := range tasks {
 		told := p.options.Told[t.name()]
-		if told == nil || t.unknown() == "" || parsePlace(told.Status) == nil {
+		if told == nil || t.unknown() == "" || parsePlace(told.Status) == nil && !told.isWhole() {
 			continue
 		}
 		spec, is := p.specOf(t.name())
@@ -100,8 +106,8 @@ func (p *planner) simulateTold(u *Unknown) {
 		return
 	}
 	for _, v := range []*ToldValue{j.running(), j.ends} {
-		if _, isObject := j.answer(*u, 0, v).(map[string]any); !isObject {
-			return // only an object has a status
+		if _, isObject := j.answer(*u, 0, v).(map[string]any); !isObject && !j.told.isWhole() {
+			return // only an object has a member
 		}
 	}
 	u.job = j
@@ -110,6 +116,12 @@ func (p *planner) simulateTold(u *Unknown) {
 
 // answer is the answer to a call that tells a status.
 func (j *toldJob) answer(u Unknown, seed uint64, v *ToldValue) any {
+	if j.told.isWhole() {
+		if v.Any { // the machine does not compare it, whatever it is
+			return RunningName
+		}
+		return v.Value
+	}
 	at := parsePlace(j.told.Status)
 	if v.Any {
 		return u.Around(typecheck.Draw(typecheck.Unknown(), u.demand, u.draw(seed, 0)))
@@ -131,8 +143,10 @@ func (j *toldJob) handler(u Unknown, seed uint64) sim.Handler {
 	simulated := &mock.Job{
 		Spread: j.spec.Spread, Seed: seed, Running: running.Name, Ends: j.ends.Name, Answers: map[string]map[string]any{},
 	}
+	const named = "status"
+	answers := map[any]any{}
 	for _, v := range []*ToldValue{running, j.ends} {
-		simulated.Answers[v.Name], _ = j.answer(u, seed, v).(map[string]any)
+		simulated.Answers[v.Name], answers[v.Name] = map[string]any{named: v.Name}, j.answer(u, seed, v)
 	}
 	if share, err := mock.ParseShare(j.spec.Throttle); err == nil && u.task.throttles() {
 		simulated.Throttled = share
@@ -142,7 +156,8 @@ func (j *toldJob) handler(u Unknown, seed uint64) sim.Handler {
 		if err != nil {
 			return reply, err
 		}
-		return u.reply(reply.Output)
+		told, _ := reply.Output.(map[string]any)
+		return u.reply(clone(answers[told[named]]))
 	}
 }
 
