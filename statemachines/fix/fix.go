@@ -291,6 +291,9 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	if err := l.checkArguments(before); err != nil {
 		return nil, out, err
 	}
+	if err := l.chooseWaiter(ctx, before, o); err != nil {
+		return nil, out, err
+	}
 	if err := l.tellBehind(ctx, before, o); err != nil {
 		return nil, out, err
 	}
@@ -306,7 +309,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		out.Notes = f.warnings
 	}
 	out.Uncounted = f.countedMembers()
-	for _, note := range []string{l.noteByName(), f.noteRetried(), f.noteAside(), f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
+	for _, note := range []string{l.noteByName(), l.quorum, f.noteRetried(), f.noteAside(), f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}

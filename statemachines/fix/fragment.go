@@ -85,11 +85,11 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := compile.Compile(l.entry.Waiter, call, options)
+	c, err := compile.Compile(l.waiter, call, options)
 	if err == nil {
 		f.named = f.names(c)
 		options.Names = f.named
-		c, err = compile.Compile(l.entry.Waiter, call, options)
+		c, err = compile.Compile(l.waiter, call, options)
 	}
 	if refused, ok := errors.AsType[*compile.NotCompiledError](err); ok {
 		reason := refused.Reasons[0]
@@ -363,6 +363,9 @@ func (f *fragment) wayOut(status pollcore.Status, acceptor int) string {
 func (f *fragment) exitBy(acceptor int, verdict pollcore.Verdict) string {
 	if acceptor == pollcore.NoAcceptor {
 		return ""
+	}
+	if f.judges != nil {
+		acceptor = f.judges[acceptor]
 	}
 	exit := ""
 	for _, s := range f.observed.seen {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -32,6 +33,9 @@ type loop struct {
 	inside    map[string]bool
 	aside     []*asl.State // of the loop, between its Choice and its Wait, that stay
 	entry     *catalog.Entry
+	waiter    *pollcore.Waiter  // that the new loop is compiled from: the entry's, or one that judges several jobs
+	judges    []int             // which acceptor of the entry's waiter each of that waiter is; nil if it is the same
+	quorum    string            // how the new loop judges several jobs; empty if an answer is about one
 	own       bool              // the user's own Task polls on, as no model has what it returns
 	faults    []string          // errors of that Task that pass by themselves
 	byName    []lint.Row        // rows whose meaning comes from names, and not from where they lead
@@ -109,7 +113,11 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 	if err := l.chooseEntry(ctx, *table, o); err != nil {
 		return l, err
 	}
-	if err := l.checkSeveral(o); err != nil || !o.strategy().Waits() {
+	l.waiter = l.entry.Waiter
+	if !o.strategy().Waits() {
+		return l, nil
+	}
+	if err := l.checkSeveral(o); err != nil {
 		return l, err
 	}
 	return l, l.addStart(*table, o)

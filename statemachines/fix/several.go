@@ -1,73 +1,214 @@
 package fix
 
 import (
+	"context"
 	"regexp"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// checkSeveral refuses a loop that may ask for several jobs at once, where the entry looks at the
-// first item of the answer alone: the others may still run.
+// checkSeveral refuses a loop that may ask for several jobs at once, for a ".sync" Task, which starts one.
 func (l *loop) checkSeveral(o Options) error {
-	several, err := l.mayAskForSeveral(o)
+	list, _, err := l.listOfJobs(o)
+	if err != nil || list == nil {
+		return err
+	}
+	return refuse("%q may ask for several jobs, and a .sync Task waits for the one that it starts", l.poll.Name)
+}
+
+// chooseWaiter finds how the new loop judges several jobs of one answer, where the entry looks at the first alone: as the old loop
+// judges answers about two jobs.
+func (l *loop) chooseWaiter(ctx context.Context, tried *observed, o Options) error {
+	l.waiter = l.entry.Waiter
+	list, response, err := l.listOfJobs(o)
+	if err != nil || list == nil {
+		return err
+	}
+	p := newPanel(l.entry, list.String())
+	if p == nil {
+		return refuse("%q may ask for several jobs, and %s reads more than the items of %s in an answer, so it judges one job", l.poll.Name, l.about(), list)
+	}
+	pairs, err := l.tryPairs(ctx, tried, *list, response, o)
 	if err != nil {
 		return err
 	}
-	if several {
-		return refuse("%q may ask for several jobs, and a compiled loop looks at one: it would go on when the first has ended. "+
-			"Replace a loop that asks for one job, such as one in a Map over the jobs", l.poll.Name)
+	best, least := firstAlone, len(pairs)+1
+	for _, q := range quorums {
+		wrong := 0
+		for _, pair := range pairs {
+			if q.verdict(pair.jobs[0].Verdict, pair.jobs[1].Verdict) != pair.verdict {
+				wrong++
+			}
+		}
+		if wrong < least {
+			best, least = q, wrong
+		}
+	}
+	if l.quorum = best.text(list.String()); best != firstAlone {
+		l.waiter, l.judges = p.waiter(best)
 	}
 	return nil
 }
 
-// mayAskForSeveral tells whether an answer may list several jobs while the entry looks at the first alone.
-func (l *loop) mayAskForSeveral(o Options) (bool, error) {
-	if !looksAtFirst(l.entry, `\w+`) {
-		return false, nil
+// listOfJobs is the list of jobs in the answer of which the entry looks at the first alone, and the answers that have it;
+// nil if an answer is about one job.
+func (l *loop) listOfJobs(o Options) (*simulate.List, *simulate.Response, error) {
+	if !looksAtFirst(l.entry, `\w+(?:\.\w+)*`) {
+		return nil, nil, nil
 	}
-	responses, _, err := simulate.Responses(l.machine, simulate.Options{Models: o.Models, Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}})
+	responses, _, err := simulate.Responses(l.machine, simulate.Options{
+		Models: o.Models, Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Running: map[string][]string{l.poll.Name: l.polledOn},
+	})
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	response := responses[l.poll.Name]
 	if response == nil {
-		return false, nil
+		return nil, nil, nil
 	}
-	for _, list := range response.Lists {
+	for i, list := range response.Lists {
 		if looksAtFirst(l.entry, regexp.QuoteMeta(list.String())) {
-			return true, nil
+			return &response.Lists[i], response, nil
 		}
 	}
-	return l.listsInArguments(o)
+	name, err := l.listsInArguments(o)
+	if err == nil && name != "" {
+		err = refuse("%q asks for [$%s], where $%[2]s is a list, which JSONata passes as the list itself: write $%[2]s", l.poll.Name, name)
+	}
+	return nil, nil, err
 }
 
-// listsInArguments tells whether an argument of the poll is [$v] of a list $v: JSONata passes the list itself.
-func (l *loop) listsInArguments(o Options) (bool, error) {
+// pairOfJobs is an answer about two jobs, and what the old loop made of it.
+type pairOfJobs struct {
+	jobs    [2]simulate.StatusResponse
+	verdict pollcore.Verdict
+}
+
+// noVerdict is that on an answer that leads a loop to no end of a job that it knows.
+const noVerdict pollcore.Verdict = "none"
+
+// tryPairs tries the old loop with answers about a running, a successful and a failed job, two at once.
+func (l *loop) tryPairs(ctx context.Context, tried *observed, list simulate.List, r *simulate.Response, o Options) ([]pairOfJobs, error) {
+	var jobs []simulate.StatusResponse
+	for _, v := range []pollcore.Verdict{pollcore.Retry, pollcore.Success, pollcore.Failure} {
+		if s := l.usualOf(v, tried, r); s != nil && list.Has(s.Answer) {
+			jobs = append(jobs, *s)
+		}
+	}
+	var all []pairOfJobs
+	for _, one := range jobs {
+		for _, two := range jobs {
+			pair := pairOfJobs{jobs: [2]simulate.StatusResponse{one, two}}
+			exit, err := l.exitOf(ctx, tried, list.Join(one.Answer, one.Answer, two.Answer), list.Join(r.Usual, r.Usual, r.Usual), o)
+			if err != nil {
+				return nil, err
+			}
+			switch {
+			case exit == "":
+				pair.verdict = pollcore.Retry
+			case slices.Contains(tried.exitsOf(pollcore.Success), exit):
+				pair.verdict = pollcore.Success
+			case slices.Contains(tried.exitsOf(pollcore.Failure), exit):
+				pair.verdict = pollcore.Failure
+			default:
+				pair.verdict = noVerdict
+			}
+			all = append(all, pair)
+		}
+	}
+	return all, nil
+}
+
+// usualOf is the status of a verdict that stands for all: one that leaves the old loop, if the job has ended.
+func (*loop) usualOf(v pollcore.Verdict, tried *observed, r *simulate.Response) *simulate.StatusResponse {
+	var found *simulate.StatusResponse
+	for i := range r.Statuses {
+		s := &r.Statuses[i]
+		leaves := slices.ContainsFunc(tried.seen, func(one seen) bool { return one.status == s.Name && one.route() != "" })
+		switch {
+		case s.Verdict != v || s.Failure != nil:
+		case v == pollcore.Retry && i == r.Running, v == pollcore.Success && i == r.End && leaves:
+			return s
+		case found == nil || v != pollcore.Retry && leaves && !slices.ContainsFunc(tried.seen, func(one seen) bool { return one.status == found.Name && one.route() != "" }):
+			found = s
+		}
+	}
+	return found
+}
+
+// exitOf is where the old loop leads with an answer at its first poll; empty if it polls again. then answers the other polls.
+func (l *loop) exitOf(ctx context.Context, tried *observed, answer, then any, o Options) (string, error) {
+	polls := 0
+	r, err := trial.Play(ctx, tried.machine, trial.Job{Input: tried.input, Seed: 1, MaxEvents: enoughEvents, Answer: func(options *sim.Options) error {
+		cast, err := tried.prepare(l, o)
+		if err != nil {
+			return err
+		}
+		plan, err := cast.Plan(mock.Exactly(0), "")
+		if err != nil {
+			return err
+		}
+		if err := plan.Apply(tried.machine, options); err != nil {
+			return err
+		}
+		options.KeepEvents = sim.KeepNoEvents
+		for _, name := range tried.polls {
+			options.StateHandlers[name] = func(context.Context, sim.Call) (sim.Reply, error) {
+				polls++
+				if polls > 1 {
+					return sim.Reply{Output: then}, nil
+				}
+				return sim.Reply{Output: answer}, nil
+			}
+		}
+		return nil
+	}}, trial.Options{Models: o.Models, Express: l.express})
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "", refuse("the loop cannot be tried: %s", err)
+	case polls > 1:
+		return "", nil
+	}
+	if exit := tried.exit(r); exit != "" {
+		return exit, nil
+	}
+	return string(noVerdict), nil // it broke
+}
+
+// listsInArguments is the list $v where an argument of the poll is [$v]: JSONata passes the list itself. It is empty for none.
+func (l *loop) listsInArguments(o Options) (string, error) {
 	if l.poll.Arguments == nil {
-		return false, nil
+		return "", nil
 	}
 	types, err := typecheck.New(l.machine, typecheck.Options{Models: o.Models})
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	variables := types.Input(l.poll)
-	return slices.ContainsFunc(l.poll.Arguments.Object, func(m asl.TemplateMember) bool {
+	for _, m := range l.poll.Arguments.Object {
 		if m.Value.Expression == nil {
-			return false
+			continue
 		}
 		part := m.Value.Expression.Part()
 		if part.Kind != jsonata.PartArray || len(part.Parts) != 1 {
-			return false
+			continue
 		}
 		inner := part.Parts[0]
-		return inner.Kind == jsonata.PartVariable && len(inner.Filters) == 0 && variables.Variable(inner.Text).IsArray()
-	}), nil
+		if inner.Kind == jsonata.PartVariable && len(inner.Filters) == 0 && variables.Variable(inner.Text).IsArray() {
+			return inner.Text, nil
+		}
+	}
+	return "", nil
 }
 
 // looksAtFirst tells whether an entry reads the first item of a list of the answer, which a regular
