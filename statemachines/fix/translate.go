@@ -99,12 +99,12 @@ func translatePath(p *jsonpath.Path, document string) (string, error) {
 	default:
 		b.WriteString(document)
 	}
+	if !p.Definite() {
+		return translateSelection(p, b.String())
+	}
 	for _, s := range p.Steps() {
-		switch {
-		case s.Deep || s.Kind != jsonpath.StepName && s.Kind != jsonpath.StepIndex:
-			return "", refuse("the path %s may select several values, and fix writes a path to one value alone in JSONata: where there is one, select it by [0]; "+
-				"where the loop asks for several jobs, poll each in a loop of its own, in a Map", p)
-		case s.Kind == jsonpath.StepIndex:
+		switch s.Kind {
+		case jsonpath.StepIndex:
 			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
 		default:
 			b.WriteString("." + memberName(s.Names[0]))
