@@ -262,7 +262,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 		return nil, err
 	}
 	draw := func(name string, d *typecheck.Demand) any {
-		return l.tell(typecheck.Draw(typecheck.Unknown(), d, typecheck.DrawOptions{Name: name, LongestWait: longestDrawn}))
+		return l.tell(typecheck.Draw(typecheck.Unknown(), d, typecheck.DrawOptions{Name: name, LongestWait: longestDrawn, Items: l.items()}))
 	}
 	variables := object{}
 	for _, name := range demands.Variables() {
@@ -276,7 +276,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string, o Option
 	for name, value := range variables {
 		variables[name] = settle(value, known.Variable(name))
 	}
-	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn}))
+	input := l.tell(trial.DrawInput(demands, typecheck.DrawOptions{LongestWait: longestDrawn, Items: l.items()}))
 	l.beginCounts(input)
 	input = settle(input, known.Input)
 	if members, ok := input.(object); ok {
@@ -410,7 +410,7 @@ func (t *bench) prepare(l *loop, o Options) (_ *simulate.Cast, err error) {
 	if t.cast == nil {
 		t.cast, err = simulate.Prepare(t.machine, simulate.Options{
 			Models: o.Models, Polls: map[string]*catalog.Entry{l.poll.Name: l.entry},
-			Running: map[string][]string{l.poll.Name: l.polledOn}, Reader: l.machine,
+			Running: map[string][]string{l.poll.Name: l.polledOn}, Reader: l.machine, Items: l.items(),
 		})
 	}
 	return t.cast, err

@@ -78,6 +78,10 @@ func (s least) isMet(v pollcore.Verdict, jobs []pollcore.Verdict) bool {
 
 // panel makes the waiter of several jobs of one that looks at the first.
 type panel struct {
+	// incomplete are the verdicts that wait until the answer lists as many jobs as the argument asked does.
+	incomplete map[pollcore.Verdict]bool
+	asked      string
+
 	entry *catalog.Entry
 	list  string                        // the path of the list, as the waiter spells it: "jobs"
 	first *regexp.Regexp                // its first item in a path
@@ -175,7 +179,7 @@ func (p *panel) waiter(q quorum) (w *pollcore.Waiter, from []int) {
 		condition := p.ends[i]
 		switch {
 		case condition != "":
-			a.Matcher = pollcore.Matcher{Output: p.matcher(q, a, condition)}
+			a.Matcher = p.matcher(q, a, condition)
 			if a.Message != "" {
 				one := p.list + "[?" + condition + "] | [0]"
 				a.Message = p.first.ReplaceAllString(a.Message, "${1}"+strings.ReplaceAll(one, "$", "$$")+"${2}")
@@ -189,20 +193,32 @@ func (p *panel) waiter(q quorum) (w *pollcore.Waiter, from []int) {
 }
 
 // matcher asks for the jobs that have to end at least as an acceptor says.
-func (p *panel) matcher(q quorum, a pollcore.Acceptor, condition string) *pollcore.PathMatcher {
+func (p *panel) matcher(q quorum, a pollcore.Acceptor, condition string) pollcore.Matcher {
 	m, least := a.Matcher.Output, q.leastOf(a.State)
 	simple := m != nil && m.Comparator == pollcore.StringEquals
-	each := func(c pollcore.Comparator) *pollcore.PathMatcher {
-		return &pollcore.PathMatcher{Path: p.first.ReplaceAllString(m.Path, "${1}"+p.list+"[]${2}"), Expected: m.Expected, Comparator: c}
+	each := func(c pollcore.Comparator) pollcore.Matcher {
+		path := p.first.ReplaceAllString(m.Path, "${1}"+p.list+"[]${2}")
+		return pollcore.Matcher{Output: &pollcore.PathMatcher{Path: path, Expected: m.Expected, Comparator: c}}
 	}
-	some := fmt.Sprintf("length(%s[?%s]) > `0`", p.list, condition)
+	list := p.list
+	if p.incomplete[a.State] {
+		list = "output." + list
+	}
+	some := fmt.Sprintf("length(%s[?%s]) > `0`", list, condition)
 	others := func(conditions []string) string {
-		return some + fmt.Sprintf(" && length(%s[?!(%s)]) == `0`", p.list, strings.Join(conditions, " || "))
+		return some + fmt.Sprintf(" && length(%s[?!(%s)]) == `0`", list, strings.Join(conditions, " || "))
 	}
-	isTrue := func(path string) *pollcore.PathMatcher {
-		return &pollcore.PathMatcher{Path: path, Expected: "true", Comparator: pollcore.BooleanEquals}
+	isTrue := func(path string) pollcore.Matcher {
+		return pollcore.Matcher{Output: &pollcore.PathMatcher{Path: path, Expected: "true", Comparator: pollcore.BooleanEquals}}
 	}
 	switch {
+	case p.incomplete[a.State]:
+		conditions := p.all[a.State]
+		if least == leastEnded {
+			conditions = slices.Concat(p.all[pollcore.Success], p.all[pollcore.Failure])
+		}
+		complete := isTrue(fmt.Sprintf("length(%s) == length(input.%s) && %s", list, p.asked, others(conditions)))
+		return pollcore.Matcher{InputOutput: complete.Output}
 	case least == leastAny && simple:
 		return each(pollcore.AnyStringEquals)
 	case least == leastAny:

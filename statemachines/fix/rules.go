@@ -47,7 +47,7 @@ func (l *loop) checkRows() error {
 			if l.staysIn(rule.Next) || l.isBounded() && slices.Contains(l.late, rule.Next) {
 				continue
 			}
-			if other := l.readsOther(rule); other != "" {
+			if other := l.readsOther(rule); other != "" && !(l.together && l.asksBy(other)) {
 				return refuse("a rule of %q leads to %q by data that %q does not give: %s", s.Name, rule.Next, l.poll.Name, other)
 			}
 		}
@@ -167,6 +167,12 @@ var (
 	unnamedResult = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\{%|[\[,(])\s*\$states\.result\b`) })
 	boundVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)\s*:=`) })
 )
+
+// asksBy tells whether the poll asks by the value that an expression in JSONata reads, such as $states.input.ids.
+func (l *loop) asksBy(text string) bool {
+	arguments := l.node(l.poll).Get("Arguments")
+	return arguments != nil && regexp.MustCompile(regexp.QuoteMeta(text)+`(?:\W|$)`).Match(arguments.Raw())
+}
 
 // readsOther is what a rule looks at that the poll does not give; empty for nothing.
 func (l *loop) readsOther(rule *asl.ChoiceRule) string {

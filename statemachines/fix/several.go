@@ -1,13 +1,16 @@
 package fix
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
@@ -52,10 +55,69 @@ func (l *loop) chooseWaiter(ctx context.Context, tried *observed, o Options) err
 			best, least = q, wrong
 		}
 	}
-	if l.quorum = best.text(list.String()); best != firstAlone {
-		l.waiter, l.judges = p.waiter(best)
+	if l.quorum = best.text(list.String()); best == firstAlone {
+		return nil
 	}
+	if p.incomplete, err = l.waitsForList(ctx, tried, best, *list, response, o); err != nil {
+		return err
+	}
+	if len(p.incomplete) > 0 {
+		if p.asked = l.askedList(); p.asked == "" {
+			return refuse("%q does not end the loop where %q lists fewer jobs than it asks for, and fix cannot tell which argument names them: compare with the number of items in %s",
+				l.choice.Name, l.poll.Name, list)
+		}
+		l.quorum += "; an answer that lists fewer than " + l.poll.Name + " asks for polls on"
+	}
+	l.waiter, l.judges = p.waiter(best)
 	return nil
+}
+
+// items is how many jobs the loop is tried with; 0 for one.
+func (l *loop) items() int {
+	if l.together {
+		return 2 //nolint:mnd // as many as tell all from one
+	}
+	return 0
+}
+
+// waitsForList finds the verdicts of one job that do not end the old loop while the answer lists fewer jobs than it asks for.
+func (l *loop) waitsForList(
+	ctx context.Context, tried *observed, q quorum, list simulate.List, r *simulate.Response, o Options,
+) (map[pollcore.Verdict]bool, error) {
+	incomplete := map[pollcore.Verdict]bool{}
+	for _, v := range []pollcore.Verdict{pollcore.Success, pollcore.Failure} {
+		s := l.usualOf(v, tried, r)
+		if s == nil || l.items() == 0 || q.leastOf(v) == leastAny {
+			continue
+		}
+		exit, err := l.exitOf(ctx, tried, list.First(s.Answer), list.Join(r.Usual, r.Usual, r.Usual), o)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(tried.exitsOf(v), exit) {
+			incomplete[v] = true
+		}
+	}
+	return incomplete, nil
+}
+
+// askedList is the argument by which the poll asks for several jobs, as the model spells it; empty if there is none, or several.
+func (l *loop) askedList() string {
+	if l.entry.Operation.Input == nil {
+		return ""
+	}
+	arguments, name := cmp.Or(l.poll.Arguments, l.poll.Parameters), ""
+	for _, m := range l.entry.Operation.Input.Members {
+		isList := m.Shape.Type == catalog.List && m.Shape.Element.Shape.Type == catalog.String && len(m.Shape.Element.Shape.Enum) == 0
+		if !isList || arguments == nil || !slices.ContainsFunc(arguments.Object, func(a asl.TemplateMember) bool { return a.Name == javasdk.MemberName(m.Name) }) {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = m.Name
+	}
+	return name
 }
 
 // listOfJobs is the list of jobs in the answer of which the entry looks at the first alone, and the answers that have it;
@@ -66,6 +128,7 @@ func (l *loop) listOfJobs(o Options) (*simulate.List, *simulate.Response, error)
 	}
 	responses, _, err := simulate.Responses(l.machine, simulate.Options{
 		Models: o.Models, Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Running: map[string][]string{l.poll.Name: l.polledOn},
+		Items: l.items(),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -39,7 +39,7 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{
 		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry},
-		Running: map[string][]string{f.poll.Name: f.polledOn}, Except: f.exceptCounts(),
+		Running: map[string][]string{f.poll.Name: f.polledOn}, Except: f.exceptCounts(), Items: f.items(),
 	})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()

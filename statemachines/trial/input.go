@@ -20,9 +20,10 @@ const mostInputs = 3
 // nobody knows the answer of, too, so that runs get there.
 func (p *pair) inputs(ctx context.Context) ([][]byte, error) {
 	demands := p.demands
-	draws := []typecheck.DrawOptions{{Seed: 1}, {Seed: 1, Absent: true}}
+	items := p.options.Items
+	draws := []typecheck.DrawOptions{{Seed: 1, Items: items}, {Seed: 1, Absent: true, Items: items}}
 	for n := 1; n <= mostCompared; n++ {
-		draws = append(draws, typecheck.DrawOptions{Seed: 1, Compared: n})
+		draws = append(draws, typecheck.DrawOptions{Seed: 1, Compared: n, Items: items})
 	}
 	var found [][]byte
 	for _, answers := range draws {
@@ -69,7 +70,7 @@ func (p *pair) leadTurning(ctx context.Context, found [][]byte) ([][]byte, error
 		}
 	}
 	for seed := uint64(2); seed <= mostSeeds && p.options.Input == nil; seed++ {
-		input := []byte(textOf(DrawInput(p.demands, typecheck.DrawOptions{Seed: seed})))
+		input := []byte(textOf(DrawInput(p.demands, typecheck.DrawOptions{Seed: seed, Items: p.options.Items})))
 		turns, err := p.turns(ctx, input)
 		if err != nil {
 			return nil, err

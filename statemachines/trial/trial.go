@@ -30,6 +30,8 @@ type Options struct {
 	// again, as simulate.Options has them.
 	Polls   map[string]*catalog.Entry
 	Running map[string][]string
+	// Items is how many items drawn lists have at least, and answers about an entry of the caller's own; 0 for one.
+	Items int
 	// Known is what earlier comparisons found of the machines; nil for nothing.
 	Known *Known
 	// Except are members that may differ in any run, as the new machine has them otherwise.

@@ -30,6 +30,8 @@ type DrawOptions struct {
 	// and so on, and of a number its neighbours, too. Behind the last comes another value,
 	// and then the first again. By 0 none is drawn where another value fits.
 	Compared int
+	// Items is how many items a list has at least whose length nothing tells.
+	Items int
 	// Rank orders the texts that the definition compares a value with, the lowest first; nil leaves them in their order.
 	Rank func(word string) int
 }
@@ -211,6 +213,7 @@ func (d *Demand) ofItems() (wanted *Demand, items int) {
 
 func (w *drawer) array(l *list, d *Demand, name string, at []string) any {
 	wanted, items := d.ofItems()
+	items = max(items, w.Items)
 	out := []any{}
 	if len(at) > maxDrawn {
 		return out

@@ -16,13 +16,25 @@ import (
 // status: such as the containers of a task.
 type List struct{ at []place } // with those of the answer next to it
 
-// Join returns an answer in which the lists have the items of one answer, and then those of
-// another.
+// Join returns an answer in which the lists have the first item of one answer, and then that of another, or all but its
+// first.
 func (l List) Join(answer, one, two any) any {
 	answer = clone(answer)
 	for _, at := range l.at {
-		if items := append(itemsAt(at, clone(one)), itemsAt(at, clone(two))...); items != nil {
+		first, others := itemsAt(at, clone(one)), itemsAt(at, clone(two))
+		if items := append(first[:min(1, len(first))], others[min(1, max(0, len(others)-1)):]...); items != nil {
 			answer = at.put(answer, items)
+		}
+	}
+	return answer
+}
+
+// First returns an answer that lists no more than its first item.
+func (l List) First(answer any) any {
+	answer = clone(answer)
+	for _, at := range l.at {
+		if items := itemsAt(at, answer); len(items) > 1 {
+			answer = at.put(answer, items[:1])
 		}
 	}
 	return answer

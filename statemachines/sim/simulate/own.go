@@ -27,6 +27,7 @@ func (j *job) drawOwn(m *asl.StateMachine, t *task, o *Options) error {
 		return err
 	}
 	u := t.untold("")
+	u.items = o.Items
 	for s := range m.All {
 		if s.Name == t.name() {
 			u.demand = demands.Result(s)
@@ -46,7 +47,7 @@ func (j *job) ownBehaviour(a *answers) *behaviour {
 	}
 	var at place
 	add := func(name string, value any) {
-		answer := at.put(j.ownAnswer(a), value)
+		answer := at.putEach(j.ownAnswer(a), value)
 		result := check.Check(nil, answer, nil)
 		if !slices.ContainsFunc(b.statuses, func(s status) bool { return s.name == name }) {
 			b.statuses = append(b.statuses, status{name: name, verdict: result.Verdict, answer: answer, stated: true, acceptor: result.Acceptor})
@@ -89,5 +90,7 @@ func (j *job) ownAnswer(a *answers) any {
 	if !j.drawn.demand.IsRead() {
 		return j.drawn.Skeleton()
 	}
-	return j.drawn.Around(typecheck.Draw(typecheck.Unknown(), j.drawn.demand, typecheck.DrawOptions{Name: j.drawn.State, Seed: 1, Absent: a.bare}))
+	return j.drawn.Around(typecheck.Draw(typecheck.Unknown(), j.drawn.demand, typecheck.DrawOptions{
+		Name: j.drawn.State, Seed: 1, Absent: a.bare, Items: j.drawn.items,
+	}))
 }

@@ -55,6 +55,22 @@ func (p place) write(member func(name string) string) string {
 	return b.String()
 }
 
+// putEach is put, in all items that the lists on the way have.
+func (p place) putEach(in, value any) any {
+	i := slices.IndexFunc(p, func(part any) bool { _, is := part.(int); return is })
+	if i < 0 {
+		return p.put(in, value)
+	}
+	items, _ := p[:i].get(in).([]any)
+	if len(items) == 0 {
+		return p.put(in, value)
+	}
+	for n := range items {
+		items[n] = p[i+1:].putEach(items[n], value)
+	}
+	return in
+}
+
 // put sets the value at the place, and returns what holds it. Members and items
 // that are missing are made.
 func (p place) put(in, value any) any {

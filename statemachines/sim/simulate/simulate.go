@@ -35,6 +35,8 @@ type Options struct {
 	// about the job that the Task of a state asks for: nothing, where that is not sure.
 	Told  map[string]*Told
 	Means func(state, word string) pollcore.Verdict
+	// Items is how many jobs an answer about an entry of the caller's own lists, where it has a list; 0 for one.
+	Items int
 	// Times lets answers have the times at which their job started and ended. Two
 	// machines that poll one job at different times do not get the same answers then.
 	Times bool
