@@ -39,6 +39,7 @@ type fragment struct {
 	success  string                     // where a success leads
 	handler  string                     // where a failure leads that the loop did not know; empty for a new Fail state
 	timedOut string                     // where the end of the time leads; empty for a new Fail state
+	computed any                        // the arguments of a poll that are one expression; nil for others
 	entered  bool                       // whether something needs the input of the loop
 	added    map[pollcore.Status]string // Fail states
 
@@ -126,7 +127,7 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 		call.Start = &compile.Start{Operation: f.starter.operation, Describe: f.entry.Job.Arguments}
 		call.Start.Arguments, err = f.argumentsOf(f.starter.State, "$states.input")
 	} else if err = f.completeTask(call); call.Task == nil && err == nil {
-		call.Arguments, err = f.pollArguments()
+		err = f.prepareArguments(call)
 	}
 	return func() error {
 		result := "$states.input"

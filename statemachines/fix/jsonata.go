@@ -33,6 +33,9 @@ func (f *fragment) adaptJSONata(result string) error {
 		}
 	}
 	first, _ := f.states[f.start]["Assign"].(object)
+	if f.computed != nil {
+		first[f.prefix+"Arguments"] = f.computed
+	}
 	if f.entered {
 		input, err := f.findEntered("$states.input")
 		if err != nil {

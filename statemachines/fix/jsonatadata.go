@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // pollArguments are those of the poll, in JSONata over the input of the loop.
@@ -17,6 +18,18 @@ func (l *loop) pollArguments() (map[string]any, error) {
 		return nil, err
 	}
 	return l.argumentsOf(l.poll, document)
+}
+
+// prepareArguments gives the call the arguments of the poll. Where these are one expression, adaptJSONata puts it into the variable
+// that has them.
+func (f *fragment) prepareArguments(call *compile.Call) (err error) {
+	if a := f.poll.Arguments; a == nil || a.Expression == nil {
+		call.Arguments, err = f.pollArguments()
+		return err
+	}
+	call.Arguments = object{}
+	f.computed, err = f.taskArguments()
+	return err
 }
 
 // taskArguments are those of the user's own Task, in JSONata over the input of the loop: that input, if it has none.
@@ -46,7 +59,7 @@ func (l *loop) argumentsOf(s *asl.State, document string) (map[string]any, error
 	var arguments map[string]any
 	if s.QueryLanguage == asl.JSONata {
 		if json.Unmarshal(l.node(s).Get("Arguments").Raw(), &arguments) != nil {
-			return nil, refuse("the arguments of %q are an expression", s.Name)
+			return nil, refuse("%q computes its arguments by one expression, and a .sync Task needs the arguments one by one: write an object of expressions", s.Name)
 		}
 		return arguments, nil
 	}

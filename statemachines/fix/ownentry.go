@@ -69,11 +69,15 @@ func (l *loop) makeWaiter(table *lint.Loop) (*pollcore.Waiter, error) {
 	if path != "@" && !plainStatus().MatchString(path) {
 		return nil, refuse("a new loop cannot read the status at %s of what %q returns: let the Task select it", table.Status, l.poll.Name)
 	}
+	if table.Together && !itemStatus().MatchString(path) {
+		return nil, refuse("%q looks at several jobs, and %s does not say which list in what %q returns has them: select the items, and then their status, "+
+			"such as jobs[status = 'FAILED']", l.choice.Name, table.Status, l.poll.Name)
+	}
 	w := &pollcore.Waiter{Name: "Own"}
 	var rest *lint.Row // what leads any other value
 	for i := range table.Rows {
 		row := &table.Rows[i]
-		if err := l.checkRoutes(row); err != nil {
+		if err := l.checkRoutes(table, row); err != nil {
 			return nil, err
 		}
 		if len(row.Values) == 0 {
@@ -90,7 +94,7 @@ func (l *loop) makeWaiter(table *lint.Loop) (*pollcore.Waiter, error) {
 			}
 		}
 	}
-	if rest != nil && l.leaves(rest) {
+	if rest != nil && l.leaves(rest) && (!rest.Mixed || l.verdictOf(table, rest) != pollcore.Retry) {
 		always := true
 		w.Acceptors = append(w.Acceptors, pollcore.Acceptor{State: l.verdictOf(table, rest), Matcher: pollcore.Matcher{Success: &always}})
 	}
@@ -103,8 +107,21 @@ func (l *loop) makeWaiter(table *lint.Loop) (*pollcore.Waiter, error) {
 // plainStatus is a path that leads to one value, through members and first items.
 var plainStatus = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*(\[0\])*(\.[A-Za-z_]\w*(\[0\])*)*$`) })
 
-// checkRoutes refuses a row of which more than the status says where it leads, but for the bound of the loop.
-func (l *loop) checkRoutes(row *lint.Row) error {
+// itemStatus is a path to a member of the first item of one list.
+var itemStatus = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\[0\](\.[A-Za-z_]\w*)+$`)
+})
+
+// checkRoutes refuses a row of which more than the status says where it leads, but for the bound of the loop. Where the other
+// jobs of an answer decide, too, a trial tells how.
+func (l *loop) checkRoutes(table *lint.Loop, row *lint.Row) error {
+	if table.Together {
+		if row.Mixed && len(row.Values) > 0 && row.Meaning == lint.MeansUnknown && row.Ends == lint.EndsUnknown {
+			return refuse("%q leads %s to %s by the other jobs: say what it means, with --status '%[2]s=success' or another meaning",
+				l.choice.Name, row.Values[0], list(row.Routes))
+		}
+		return nil
+	}
 	routes := slices.DeleteFunc(slices.Clone(row.Routes), func(name string) bool { return l.isBounded() && name == l.bound.Route })
 	if len(routes) < 2 || !slices.ContainsFunc(routes, func(name string) bool { return !l.staysIn(name) }) {
 		return nil
@@ -149,6 +166,8 @@ func (l *loop) verdictOf(table *lint.Loop, row *lint.Row) pollcore.Verdict {
 	switch {
 	case row.By == lint.ByUser && means:
 		return verdict
+	case row.Mixed:
+		return l.verdictBeside(row)
 	case !l.leaves(row):
 		if row.Meaning == lint.MeansFailure {
 			l.byName = append(l.byName, *row)
@@ -160,6 +179,21 @@ func (l *loop) verdictOf(table *lint.Loop, row *lint.Row) pollcore.Verdict {
 	case row.Meaning == lint.MeansFailure && !l.leadsLikeSuccess(table, row):
 		l.byName = append(l.byName, *row)
 		return pollcore.Failure
+	default:
+		return pollcore.Success
+	}
+}
+
+// verdictBeside is what a row means where the other jobs of an answer decide, too: what its name says, or the end of all its ways.
+func (l *loop) verdictBeside(row *lint.Row) pollcore.Verdict {
+	stays := slices.ContainsFunc(row.Routes, l.staysIn)
+	switch {
+	case row.Meaning == lint.MeansSuccess:
+		return pollcore.Success
+	case row.Meaning == lint.MeansFailure, row.Ends == lint.EndsFailure && !stays:
+		return pollcore.Failure
+	case row.Meaning == lint.MeansRunning, row.Meaning == lint.MeansEnding, stays:
+		return pollcore.Retry
 	default:
 		return pollcore.Success
 	}

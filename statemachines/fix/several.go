@@ -106,10 +106,10 @@ func (l *loop) askedList() string {
 	if l.entry.Operation.Input == nil {
 		return ""
 	}
-	arguments, name := cmp.Or(l.poll.Arguments, l.poll.Parameters), ""
+	given, name := givenNames(cmp.Or(l.poll.Arguments, l.poll.Parameters)), ""
 	for _, m := range l.entry.Operation.Input.Members {
 		isList := m.Shape.Type == catalog.List && m.Shape.Element.Shape.Type == catalog.String && len(m.Shape.Element.Shape.Enum) == 0
-		if !isList || arguments == nil || !slices.ContainsFunc(arguments.Object, func(a asl.TemplateMember) bool { return a.Name == javasdk.MemberName(m.Name) }) {
+		if !isList || !slices.Contains(given, javasdk.MemberName(m.Name)) {
 			continue
 		}
 		if name != "" {
@@ -118,6 +118,26 @@ func (l *loop) askedList() string {
 		name = m.Name
 	}
 	return name
+}
+
+// givenNames are the names of the arguments of a Task, as far as they are written there.
+func givenNames(arguments *asl.Template) []string {
+	var names []string
+	switch {
+	case arguments == nil:
+	case arguments.Expression != nil:
+		if object := arguments.Expression.Part(); object.Kind == jsonata.PartObject {
+			for i := 0; i < len(object.Parts); i += 2 {
+				name, _ := object.Parts[i].Value.(string)
+				names = append(names, name)
+			}
+		}
+	default:
+		for _, m := range arguments.Object {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // listOfJobs is the list of jobs in the answer of which the entry looks at the first alone, and the answers that have it;
