@@ -27,6 +27,9 @@ func (f *fragment) prepareArguments(call *compile.Call) (err error) {
 		call.Arguments, err = f.pollArguments()
 		return err
 	}
+	if err := f.checkEachCall(); err != nil {
+		return err
+	}
 	call.Arguments = object{}
 	f.computed, err = f.taskArguments()
 	return err

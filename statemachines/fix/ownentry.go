@@ -34,6 +34,17 @@ func (l *loop) makeEntry(table *lint.Loop, o Options) error {
 		l.entry.Operation, l.entry.Service = op, op.Service
 		return nil
 	}
+	if err := l.checkEachCall(); err != nil {
+		return err
+	}
+	l.own, l.faults = true, faultNames(l.poll.Task.Resource, op, false)
+	l.entry.Service = &catalog.Service{}
+	l.entry.Operation = &catalog.Operation{Name: compile.TaskName, Service: l.entry.Service}
+	return nil
+}
+
+// checkEachCall refuses arguments that are others for each poll.
+func (l *loop) checkEachCall() error {
 	for _, field := range []string{"Arguments", "Parameters"} {
 		if arguments := l.node(l.poll).Get(field); arguments != nil {
 			if each := eachCall().FindString(string(arguments.Raw())); each != "" {
@@ -41,9 +52,6 @@ func (l *loop) makeEntry(table *lint.Loop, o Options) error {
 			}
 		}
 	}
-	l.own, l.faults = true, faultNames(l.poll.Task.Resource, op, false)
-	l.entry.Service = &catalog.Service{}
-	l.entry.Operation = &catalog.Operation{Name: compile.TaskName, Service: l.entry.Service}
 	return nil
 }
 
@@ -130,7 +138,7 @@ func (l *loop) checkRoutes(table *lint.Loop, row *lint.Row) error {
 	if len(row.Values) > 0 {
 		value = row.Values[0]
 	}
-	return refuse("%s leads to %s by more than the status, which is all that a new loop looks at", value, list(routes))
+	return l.refuseRow(value, routes)
 }
 
 // leaves tells whether a row leads out of the loop.

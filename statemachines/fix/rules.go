@@ -89,10 +89,28 @@ func (l *loop) checkEnds() error {
 			behind := l.behindChoices(exit)
 			return !slices.ContainsFunc(row.Routes, func(name string) bool { return !behind[name] })
 		}) {
-			return refuse("%s leads to %s by more than the status, which is all that a new loop looks at", row.Values[0], list(row.Routes))
+			return l.refuseRow(row.Values[0], row.Routes)
 		}
 	}
 	return nil
+}
+
+// refuseRow says why a loop stays that leads a status several ways: a rule looks at a count, too, or at something else.
+func (l *loop) refuseRow(value string, routes []string) error {
+	for _, s := range l.states {
+		if s.Choice == nil {
+			continue
+		}
+		for i := range s.Choice.Rules {
+			rule := &s.Choice.Rules[i]
+			raw := l.node(s).Get("Choices").Items[i].Raw()
+			if !l.staysIn(rule.Next) && slices.Contains(routes, rule.Next) && l.readsCount(raw) {
+				return refuse("a rule of %q leads to %q by a count and by more, and %s leads to %s: a new loop looks at the status at once. "+
+					"Let a rule look at the count alone, or at the status alone", s.Name, rule.Next, value, list(routes))
+			}
+		}
+	}
+	return refuse("%s leads to %s by more than the status, which is all that a new loop looks at", value, list(routes))
 }
 
 // exits returns the states outside of the loop to which its states lead.
@@ -171,6 +189,9 @@ var (
 // asksBy tells whether the poll asks by the value that an expression in JSONata reads, such as $states.input.ids.
 func (l *loop) asksBy(text string) bool {
 	arguments := l.node(l.poll).Get("Arguments")
+	if l.poll.QueryLanguage == asl.JSONPath {
+		arguments, text = l.node(l.poll).Get("Parameters"), strings.Replace(text, "$states.input", "$", 1)
+	}
 	return arguments != nil && regexp.MustCompile(regexp.QuoteMeta(text)+`(?:\W|$)`).Match(arguments.Raw())
 }
 
