@@ -192,7 +192,7 @@ func TestSyncStart(t *testing.T) {
 			`, {"StartAt": "Log", "States": {"Log": {"Type": "Pass", "InputPath": "$.started.SdkHttpMetadata", "End": true}}}]}}}`, `a state reads SdkHttpMetadata of "Train"`},
 		"a variable of itself": {inJSONata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"n": "{% $exists($n) ? $n + 1 : 0 %}"}`, "")), `"Train" sets the variable "n" from its own value`},
 		"arguments of an expression": {edit(inJSONata.Replace(training(`, "Output": "{% $states.input %}"`, "")), `"Arguments": {"TrainingJobName": "{% $states.input.name %}", "RoleArn": "arn:aws:iam::123456789012:role/r"}`,
-			`"Arguments": "{% {'TrainingJobName': $states.input.name, 'RoleArn': 'r'} %}"`), `the arguments of "Train" are an expression`},
+			`"Arguments": "{% {'TrainingJobName': $states.input.name, 'RoleArn': 'r'} %}"`), `"Train" computes its arguments by one expression`},
 	} {
 		if !race.Takes(name, 12) {
 			continue
@@ -219,8 +219,13 @@ func TestCatchData(t *testing.T) {
 		"a member":                        {assign("$.Cause"), `"x": "{% $states.errorOutput.Cause %}"`, ""},
 		"an item":                         {assign("$.a[0]"), `"x": "{% $states.errorOutput.a[0] %}"`, ""},
 		"a path that calls":               {assign("$.a.length()"), "", "the path $.a.length() calls a function"},
-		"a path to many":                  {assign("$.a[*]"), "", "the path $.a[*] may select several values"},
-		"a path to any depth":             {assign("$..Cause"), "", "the path $..Cause may select several values"},
+		"a path to many":                  {assign("$.a[*].b"), `"x": "{% [$states.errorOutput.a.b] %}"`, ""},
+		"a filter":                        {assign("$.a[?(@.b == 'x' && !(@.c in ['y']) || @.d != true)].e"), `"x": "{% [$states.errorOutput.a[((b = \"x\" and $not((c in [\"y\"]))) or $not(d = true))].e] %}"`, ""},
+		"a filter of numbers and members": {assign("$.a[?(@.n > 1 && @.m)]"), `"x": "{% [$states.errorOutput.a[($type(n) = 'number' and n > 1 and $exists(m))]] %}"`, ""},
+		"a filter by a number as a text":  {assign("$.a[?(@.n == '1')]"), "", "the path $.a[?(@.n == '1')] selects several values in a way"},
+		"a filter by another path":        {assign("$.a[?(@.n == $.m)]"), "", "the path $.a[?(@.n == $.m)] selects several values in a way"},
+		"some items":                      {assign("$.a[0:2]"), "", "the path $.a[0:2] selects several values in a way"},
+		"a path to any depth":             {assign("$..Cause"), "", "the path $..Cause selects several values in a way"},
 		"a list":                          {assign("States.Array($.Cause)"), `"x": "{% [$states.errorOutput.Cause] %}"`, ""},
 		"a text":                          {assign("States.Format('a{}', $.Cause)"), `"x": "{% (\"a\" & $string($states.errorOutput.Cause)) %}"`, ""},
 		"a text of a path":                {assign("States.Format($.Cause)"), "", "the template of States.Format($.Cause) cannot be read"},
@@ -365,11 +370,6 @@ func TestReasons(t *testing.T) {
 				`"failed", "Next": "Failed"`, `"failed", "Next": "Report"`).Replace(database(addRule(plain, `{"Variable": "$.q.QueryExecution.Status.State", "StringEquals": "gone", "Next": "Failed"}`))),
 			fix.Options{},
 			"in a trial, no success of rds:DescribeDBInstances leaves the loop (DBInstanceAvailable, DBInstanceDeleted, StopDBInstance): jobpoller lint shows",
-		},
-		"an expression of arguments": {
-			edit(queryInJSONata("", "", ""), `"Arguments": {"QueryExecutionId": "{% $states.context.Execution.Input.id %}"}`, `"Arguments": "{% {'QueryExecutionId': $states.context.Execution.Input.id} %}"`),
-			fix.Options{},
-			`the arguments of "Get" are an expression`,
 		},
 		"no success, and a failure that breaks": {
 			edit(queryInJSONata("", "", ""), `'SUCCEEDED'`, `'SUCCESS'`, `State = 'FAILED' %}`, `State = 'FAILED' and $error('x') %}`),
