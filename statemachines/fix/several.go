@@ -87,7 +87,7 @@ func (l *loop) waitsForList(
 	incomplete := map[pollcore.Verdict]bool{}
 	for _, v := range []pollcore.Verdict{pollcore.Success, pollcore.Failure} {
 		s := l.usualOf(v, tried, r)
-		if s == nil || l.items() == 0 || q.leastOf(v) == leastAny {
+		if s == nil || !tried.leads(s.Name) || l.items() == 0 || q.leastOf(v) == leastAny {
 			continue
 		}
 		exit, err := l.exitOf(ctx, tried, list.First(s.Answer), list.Join(r.Usual, r.Usual, r.Usual), o)
@@ -215,16 +215,21 @@ func (*loop) usualOf(v pollcore.Verdict, tried *observed, r *simulate.Response) 
 	var found *simulate.StatusResponse
 	for i := range r.Statuses {
 		s := &r.Statuses[i]
-		leaves := slices.ContainsFunc(tried.seen, func(one seen) bool { return one.status == s.Name && one.route() != "" })
+		leaves := tried.leads(s.Name)
 		switch {
 		case s.Verdict != v || s.Failure != nil:
 		case v == pollcore.Retry && i == r.Running, v == pollcore.Success && i == r.End && leaves:
 			return s
-		case found == nil || v != pollcore.Retry && leaves && !slices.ContainsFunc(tried.seen, func(one seen) bool { return one.status == found.Name && one.route() != "" }):
+		case found == nil || v != pollcore.Retry && leaves && !tried.leads(found.Name):
 			found = s
 		}
 	}
 	return found
+}
+
+// leads tells whether a status of all jobs leads out of the loop.
+func (o *observed) leads(status string) bool {
+	return slices.ContainsFunc(o.seen, func(s seen) bool { return s.status == status && s.route() != "" })
 }
 
 // exitOf is where the old loop leads with an answer at its first poll; empty if it polls again. then answers the other polls.

@@ -227,7 +227,7 @@ func (w *drawer) array(l *list, d *Demand, name string, at []string) any {
 	}
 	for i := range items {
 		item := l.get(i)
-		if item.kinds()&^missing == 0 || w.Absent && i >= 1 && item.may(missing) {
+		if item.kinds()&^missing == 0 || w.Absent && i >= max(1, w.Items) && item.may(missing) {
 			break
 		}
 		out = append(out, w.value(item.without(missing), wanted, name, append(slices.Clip(at), strconv.Itoa(i))))
