@@ -70,7 +70,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		}
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
-	case lint.EarlyBound, lint.LoopingDefault, lint.IdleRetrier, lint.LargeAnswer:
+	case lint.EarlyBound, lint.FailingBranch, lint.LoopingDefault, lint.IdleRetrier, lint.LargeAnswer:
 		if advice := f.Advice(); advice != "" {
 			return onlyYouKnow[f.Rule] + ": " + advice
 		}
@@ -81,6 +81,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 // onlyYouKnow says by the rule of a finding why fix does not choose an edit.
 var onlyYouKnow = map[string]string{
 	lint.EarlyBound:            "only you know how long a job may run",
+	lint.FailingBranch:         "only you know how long a job may run",
 	lint.LoopingDefault:        "only you know which statuses you wait on for",
 	lint.IdleRetrier:           "only you know whether the error may be retried",
 	lint.LargeAnswer:           "only you know how many items you read",

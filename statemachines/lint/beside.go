@@ -74,6 +74,9 @@ func (c *checker) timerIn(branch *asl.Flow, o outside) *timer {
 		case i >= 0 && takes(o.state.Catch[i].ErrorEquals, ends.errors):
 			t.route = o.state.Catch[i].Next
 			t.ends = c.outsideOf(o.flow).doubt(MeansUnknown, c.waysOf(o.flow).end(o.flow.State(t.route)))
+			if end, _ := c.endOutside(branch, ends.errors); t.ends == GoesOn && end != "" {
+				t.ends = end
+			}
 			return t
 		case i >= 0 || o.state.Map != nil:
 			t.ends = ""

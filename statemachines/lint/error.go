@@ -29,6 +29,7 @@ func (c *checker) caughtErrors(r *reading) []ErrorRow {
 		row := ErrorRow{Names: names, Meaning: r.meaningOfErrors(names), Routes: []string{way.To}, Ends: EndsUnknown}
 		if len(w.found) > 0 && w.steps <= maxSteps {
 			row.Ends = endOf(w.found)
+			row.Whole = c.wholeOf(r, row.Ends, w.found)
 		}
 		rows[way.Rule] = row
 		c.checkErrorStart(r, way, row.Ends)

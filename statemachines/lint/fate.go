@@ -146,11 +146,7 @@ func (w *fateWalk) from(s *asl.State) *fate {
 func (w *fateWalk) endsAt(s *asl.State) *fate {
 	switch {
 	case s.Fail != nil:
-		name := ""
-		if s.Fail.Error != nil {
-			name, _ = s.Fail.Error.Literal.(string)
-		}
-		return &fate{fails: []*asl.State{s}, errors: []string{name}}
+		return &fate{fails: []*asl.State{s}, errors: []string{errorOf(s)}}
 	case w.failsInside(s):
 		inside := w.inside(s)
 		if slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return takes(k.ErrorEquals, inside.errors) }) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -25,10 +26,32 @@ func (c *checker) hidesInside(f *asl.Flow, s *asl.State, inside []Loop) {
 		if !catchesInside(s, catcher.ErrorEquals) {
 			continue
 		}
-		if c.outsideOf(f).quiet && succeeds(f, catcher.Next) {
+		if c.outsideOf(f).quiet && c.endOfCatch(f, s, i, "") == EndsSuccess {
+			where, advice := "where", "lead"
+			if !succeeds(f, catcher.Next) {
+				where, advice = "behind which", "lead on"
+			}
 			c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", i), "%s leads to %q, "+
-				"where the execution succeeds whether or not the job did; lead to a Fail state", sayFailure("every", &inside[failing], s), catcher.Next)
+				"%s the execution succeeds whether or not the job did; %s to a Fail state", sayFailure("every", &inside[failing], s), catcher.Next, where, advice)
 		}
+		return
+	}
+}
+
+// failsInBranch checks that no branch of a Parallel always fails beside a job that another branch polls: the Parallel waits for
+// all branches, also when the job has succeeded.
+func (c *checker) failsInBranch(s *asl.State, inside []Loop) {
+	for i := range inside {
+		l := &inside[i]
+		j := slices.IndexFunc(l.Rows, func(row Row) bool {
+			return row.Meaning == MeansSuccess && row.Whole != nil && row.Whole.By == s.Name && row.Whole.Ends == EndsFailure
+		})
+		if j < 0 {
+			continue
+		}
+		c.reportAs(diag.Danger, FailingBranch, s, "", "the branch that ends in %s always fails, also when the job that %q polls has succeeded: "+
+			"%q waits for all branches, and then the execution fails; bound the loop by \"TimeoutSeconds\" or a count of its polls, "+
+			"or let its success end the other branch, by a Fail state whose error a Catch takes", quoteAny(l.Rows[j].Whole.Branch), l.Poll.Name, s.Name)
 		return
 	}
 }
@@ -69,7 +92,7 @@ func isExposed(s *asl.State, flow *asl.Flow) bool {
 
 // catchesInside tells whether a Catch of a Map or Parallel takes the failures of its items or branches.
 func catchesInside(s *asl.State, names []string) bool {
-	return takesAll(names) || s.Map != nil && s.Map.Distributed && slices.Contains(names, "States.ExceedToleratedFailureThreshold")
+	return takesAll(names) || s.Map != nil && s.Map.Distributed && slices.Contains(names, errorThreshold)
 }
 
 // repeatsInside checks that a Retry of a Map or Parallel does not start jobs inside of it twice: it

@@ -27,6 +27,7 @@ const (
 	RepeatedStart  = "repeated-start"
 	IdleRetrier    = "idle-retrier"
 	HiddenFailure  = "hidden-failure"
+	FailingBranch  = "failing-branch"
 
 	StatusPollsOn   = "status-polls-on"
 	StatusMisread   = "status-misread"
@@ -60,6 +61,7 @@ func Rules() []Rule {
 			"or in each turn by one name"},
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
 		{HiddenFailure, "a Task in a poll loop, or a Map or Parallel around the loop, that turns every error into a success"},
+		{FailingBranch, "a Parallel around a poll loop whose other branch always fails, also when the job has succeeded"},
 		{StatusPollsOn, "a status that ends the job, and the loop polls on"},
 		{StatusMisread, "a status of success that leads to a failure, of failure that leads to a success, or of a running job that leads to either"},
 		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
@@ -194,6 +196,7 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 		}
 		if len(s.Flows()) > 0 {
 			c.hidesInside(f, s, c.tables[before:])
+			c.failsInBranch(s, c.tables[before:])
 			c.repeatsInside(s)
 		}
 	}
@@ -281,6 +284,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 // checkTable makes and checks the table of a loop.
 func (c *checker) checkTable(l *loop, r *reading) {
 	r.fill()
+	c.addWholes(r)
 	r.Errors = c.caughtErrors(r)
 	r.findLaps()
 	c.tryLaps(l, r)

@@ -142,7 +142,7 @@ func (r *reading) forksOf(row *Row, ways []route, trunk int) []Fork {
 		if end != PollsOn && end != EndsSuccess && end != EndsFailure {
 			return nil
 		}
-		forks = append(forks, Fork{target, end})
+		forks = append(forks, Fork{Route: target, Ends: end})
 	}
 	if len(forks) < 2 { //nolint:mnd // one is no fork
 		return nil

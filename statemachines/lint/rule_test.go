@@ -20,7 +20,7 @@ func TestRules(t *testing.T) {
 	}
 	require.ElementsMatch(t, names, []string{
 		lint.UnboundedLoop, lint.UnretriedTask, lint.LoopingDefault, lint.EventBudget, lint.EarlyBound, lint.BoundFirst, lint.HotLoop,
-		lint.ShortInterval, lint.RepeatedStart, lint.IdleRetrier, lint.HiddenFailure,
+		lint.ShortInterval, lint.RepeatedStart, lint.IdleRetrier, lint.HiddenFailure, lint.FailingBranch,
 		lint.StatusPollsOn, lint.StatusMisread, lint.StatusUnhandled, lint.StatusUnclear, lint.StartRace, lint.PollNeedless, lint.LargeAnswer, lint.CallbackTimeout, lint.RedriveRestarts,
 		typecheck.UnknownOperation, typecheck.UnknownArgument, typecheck.MissingArgument, typecheck.ArgumentType, typecheck.EnumValue,
 		typecheck.UnknownMember, typecheck.NeverHolds, typecheck.UnreachableRule, typecheck.AbsentMember, typecheck.UnsetVariable,

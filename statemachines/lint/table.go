@@ -134,6 +134,8 @@ type Row struct {
 	Ends   End
 	// Forks are the ends of Routes, one by one, where they differ and each is known; else nil.
 	Forks []Fork
+	// Whole is how the execution ends where Ends does not say it, if that is known; else nil.
+	Whole *Whole
 	// Last is where it ends with the last job, if Ends is NextJob; empty if no route shows it.
 	Last End
 	// FailsAt is the state that fails with Error, as a field of it has no value. Routes are
@@ -167,6 +169,7 @@ const (
 type Fork struct {
 	Route string
 	Ends  End
+	Whole *Whole // as of Row
 }
 
 // ErrorRow is what a loop does with errors of its poll.
@@ -176,6 +179,7 @@ type ErrorRow struct {
 	Meaning Meaning
 	Routes  []string
 	Ends    End
+	Whole   *Whole // as of Row
 }
 
 // End is where a route ends.
@@ -245,6 +249,7 @@ type Bound struct {
 	// ends; empty if there are several, or none that the definition shows.
 	Route string
 	Ends  End
+	Whole *Whole // as of Row
 	// At are the states that look at the bound, and By the values that they look at. Of ByBranch,
 	// At are the states that fail, and By is the Parallel.
 	At, By []string
@@ -323,6 +328,9 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 // addPlace says where a bound stands, and leads.
 func (c *checker) addPlace(l *loop, r *reading, bound *Bound) {
 	bound.Route, bound.Ends = c.routeOf(l, r, bound.Kind)
+	if exit := l.flow.State(bound.Route); exit != nil {
+		bound.Whole = c.wholeOf(r, bound.Ends, []route{{leaf: exit, ends: bound.Ends}})
+	}
 	if bound.isOwn() {
 		bound.At, bound.By = c.placeOf(l, r, bound)
 	}

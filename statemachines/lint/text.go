@@ -36,7 +36,7 @@ func (l *Loop) String() string {
 		lines = append(lines, []string{l.valueOf(&row), row.target(), row.Describe(), tag})
 	}
 	for _, row := range l.Errors {
-		of := Row{Meaning: row.Meaning, Routes: row.Routes, Ends: row.Ends}
+		of := row.row()
 		lines = append(lines, []string{row.Value(), of.target(), of.Describe(), ""})
 	}
 	return oneLine.Replace(head) + "\n" + alignTags(layOut(lines)) + alignTags(l.notes())
@@ -185,6 +185,11 @@ func alignTags(lines [][2]string) string {
 // oneLine keeps the names of states from making lines of their own.
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 
+// row is the row of a status that does the same.
+func (r *ErrorRow) row() *Row {
+	return &Row{Meaning: r.Meaning, Routes: r.Routes, Ends: r.Ends, Whole: r.Whole}
+}
+
 // Value names the errors, for people.
 func (r *ErrorRow) Value() string {
 	if slices.Contains(r.Names, asl.ErrorAll) {
@@ -262,6 +267,10 @@ func (r *Row) Describe() string {
 		return does
 	case r.forks():
 		return r.means() + ": " + does
+	case r.Whole != nil && r.Rule == "" && (r.Whole.Ends == GoesOn || r.By == ByName):
+		return r.means() + ", " + does
+	case r.Whole != nil:
+		return r.means() + ", but " + does
 	case r.isPlain():
 		return r.means() + ", " + does
 	case r.Seconds != nil && r.isGoing():
@@ -336,6 +345,8 @@ func (r *Row) does() string {
 		return r.sayFailing()
 	case r.forks():
 		return r.sayForks()
+	case r.Whole != nil:
+		return r.Whole.String()
 	case r.Ends == StartsAgain && len(r.Routes) > 1:
 		return "may start again"
 	case r.Ends == NextJob && r.Last != "":
@@ -374,7 +385,11 @@ func (r *Row) forks() bool { return len(r.Forks) > 0 && (r.Rule == "" && r.Secon
 func (r *Row) sayForks() string {
 	parts := make([]string, len(r.Forks))
 	for i, f := range r.Forks {
-		parts[i] = strconv.Quote(f.Route) + " " + doesOf[f.Ends]
+		does := doesOf[f.Ends]
+		if f.Whole != nil {
+			does = f.Whole.String()
+		}
+		parts[i] = strconv.Quote(f.Route) + " " + does
 	}
 	last := len(parts) - 1
 	return strings.Join(parts[:last], ", ") + ", or " + parts[last]
@@ -561,5 +576,9 @@ func (b *Bound) leads() string {
 	case b.Route == "":
 		return ""
 	}
-	return fmt.Sprintf(" -> %s (%s)", b.Route, doesOf[b.Ends])
+	does := doesOf[b.Ends]
+	if b.Whole != nil {
+		does = b.Whole.String()
+	}
+	return fmt.Sprintf(" -> %s (%s)", b.Route, does)
 }

@@ -42,7 +42,7 @@ func newLoopViews(loops []lint.Loop, jobs []*history.Job) []loopView {
 			v.Rows = append(v.Rows, newLoopRow(&r, seen))
 		}
 		for _, r := range l.Errors {
-			row := newLoopRow(&lint.Row{Meaning: r.Meaning, Routes: r.Routes, Ends: r.Ends}, seen)
+			row := newLoopRow(&lint.Row{Meaning: r.Meaning, Routes: r.Routes, Ends: r.Ends, Whole: r.Whole}, seen)
 			row.Values = r.Value()
 			v.Rows = append(v.Rows, row)
 		}

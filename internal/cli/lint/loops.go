@@ -71,6 +71,7 @@ type loopRow struct {
 	Routes        []string       `json:"routes"`
 	Ends          string         `json:"ends"`
 	Forks         []loopFork     `json:"forks,omitempty"`
+	Whole         *wholeEnd      `json:"whole,omitempty"`
 	Split         bool           `json:"split,omitempty"`
 	Last          string         `json:"last,omitempty"`
 	FailsAt       string         `json:"failsAt,omitempty"`
@@ -85,16 +86,32 @@ type loopRow struct {
 
 // loopFork is one of several ways that values lead.
 type loopFork struct {
-	Route string `json:"route"`
-	Ends  string `json:"ends"`
+	Route string    `json:"route"`
+	Ends  string    `json:"ends"`
+	Whole *wholeEnd `json:"whole,omitempty"`
+}
+
+// wholeEnd is how the whole execution ends where the end of a route does not say it.
+type wholeEnd struct {
+	Ends   string   `json:"ends"`
+	By     string   `json:"by"`
+	Branch []string `json:"branch,omitempty"`
+}
+
+func newWholeEnd(w *lint.Whole) *wholeEnd {
+	if w == nil {
+		return nil
+	}
+	return &wholeEnd{string(w.Ends), w.By, w.Branch}
 }
 
 // errorRow is what a loop does with errors of its poll.
 type errorRow struct {
-	Names   []string `json:"names"`
-	Meaning string   `json:"meaning"`
-	Routes  []string `json:"routes"`
-	Ends    string   `json:"ends"`
+	Names   []string  `json:"names"`
+	Meaning string    `json:"meaning"`
+	Routes  []string  `json:"routes"`
+	Ends    string    `json:"ends"`
+	Whole   *wholeEnd `json:"whole,omitempty"`
 }
 
 // loopBound is what ends a loop whose job never ends.
@@ -113,6 +130,7 @@ type loopBound struct {
 	By          []string   `json:"by,omitempty"`
 	Route       string     `json:"route,omitempty"`
 	Ends        string     `json:"ends,omitempty"`
+	Whole       *wholeEnd  `json:"whole,omitempty"`
 	Loops       int        `json:"loops,omitempty"`
 	Items       bool       `json:"items,omitempty"`
 	Rounds      int        `json:"rounds,omitempty"`
@@ -130,7 +148,7 @@ func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
 		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), b.Deadline.Seconds(), cents(b.USD), b.AtMost,
-		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.Anew, b.Past,
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), newWholeEnd(b.Whole), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.Anew, b.Past,
 	}
 	if b.Beside != nil {
 		beside := newLoopBound(b.Beside)
@@ -165,7 +183,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		out.Rows = append(out.Rows, newLoopRow(&r))
 	}
 	for _, r := range l.Errors {
-		out.Errors = append(out.Errors, errorRow{r.Names, string(r.Meaning), r.Routes, string(r.Ends)})
+		out.Errors = append(out.Errors, errorRow{r.Names, string(r.Meaning), r.Routes, string(r.Ends), newWholeEnd(r.Whole)})
 	}
 	for _, f := range l.Findings {
 		out.Rules = append(out.Rules, f.Rule)
@@ -182,11 +200,11 @@ func newLoopRow(r *lint.Row) loopRow {
 		Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Usable: r.Usable, Mixed: r.Mixed,
 		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
-		Routes: r.Routes, Ends: string(r.Ends), Split: r.Split, Last: string(r.Last),
+		Routes: r.Routes, Ends: string(r.Ends), Whole: newWholeEnd(r.Whole), Split: r.Split, Last: string(r.Last),
 		FailsAt: r.FailsAt, FailsAlike: r.FailsAlike, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
 	}
 	for _, f := range r.Forks {
-		row.Forks = append(row.Forks, loopFork{f.Route, string(f.Ends)})
+		row.Forks = append(row.Forks, loopFork{f.Route, string(f.Ends), newWholeEnd(f.Whole)})
 	}
 	if r.Rule != "" {
 		row.Severity = r.Severity.String()
