@@ -68,6 +68,9 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		if parse := c.reasonText(f); parse != "" {
 			return parse
 		}
+		if advice := f.Advice(); advice != "" {
+			return "only you know which data the state needs: " + advice
+		}
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
 	case lint.EarlyBound, lint.FailingBranch, lint.LoopingDefault, lint.IdleRetrier, lint.LargeAnswer:

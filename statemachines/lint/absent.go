@@ -186,9 +186,8 @@ func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Mea
 		return nil
 	}
 	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values), steps)
-	return slices.DeleteFunc(c.types.FindAbsent(r.Poll, in, result), func(f typecheck.Finding) bool {
-		return c.isReported(typecheck.AbsentMember, f.Pointer)
-	})
+	found := slices.CompactFunc(c.types.FindAbsent(r.Poll, in, result), func(a, b typecheck.Finding) bool { return a.Pointer == b.Pointer })
+	return slices.DeleteFunc(found, func(f typecheck.Finding) bool { return c.isReported(typecheck.AbsentMember, f.Pointer) })
 }
 
 // pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or

@@ -53,8 +53,45 @@ func (r *reading) chooseFitting() {
 		}
 	case len(fitting) == 0 && len(named) > 0:
 		r.judges = named
+	case len(both) == 0 && len(r.judges) == 1:
+		if i := slices.IndexFunc(fitting, func(j *judge) bool { return r.takesMore(j, r.judges[0]) }); i >= 0 {
+			r.judges = fitting[i : i+1]
+		}
 	}
 	r.nameEntry(r.status)
+}
+
+// takesMore tells whether a waiter of AWS's takes some failures of a job for a success, too, which the loop names, and else
+// judges as the job does: TrainingJobCompletedOrStopped takes Stopped. One to which all ends are successes waits only until the
+// job is over.
+func (r *reading) takesMore(j, of *judge) bool {
+	if j.entry.Job != nil || of.entry == nil {
+		return false
+	}
+	more, fails := false, false
+	for value, means := range of.meanings {
+		isSuccess := j.meanings[value] == MeansSuccess
+		switch {
+		case means == MeansSuccess && !isSuccess, means != MeansSuccess && means != MeansFailure && isSuccess:
+			return false
+		case means == MeansFailure && isSuccess && !r.names(value):
+			return false
+		}
+		more = more || means == MeansFailure && isSuccess
+		fails = fails || means == MeansFailure && j.meanings[value] == MeansFailure
+	}
+	return more && fails
+}
+
+// names tells whether the loop has a status in a rule, or in a text that it computes with.
+func (r *reading) names(value string) bool {
+	var computed []string
+	for _, s := range r.inner.states {
+		computed = appendComputed(computed, s)
+	}
+	words := map[string]bool{}
+	nameQuoted(computed, words)
+	return r.named[value] || words[value]
 }
 
 // saysNothing tells whether the name of a status says nothing of a job. Who takes DISABLED for a success where a job has

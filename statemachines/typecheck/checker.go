@@ -90,6 +90,7 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 	for s := range m.All {
 		c.step(s, c.states[s].in, c.Result(s), true)
 	}
+	c.findLost()
 	return c, nil
 }
 
