@@ -110,6 +110,9 @@ func (c *checker) reportUnbounded(l *loop, wait *asl.State, open *loop, turn Tur
 	}); i >= 0 {
 		polled = until(tables[i].Bound.After) + map[bool]string{true: " at most"}[tables[i].Bound.AtMost]
 	}
+	if c.machine.Histories().ForItems(wait) {
+		polled = strings.TrimSuffix(polled, " at most") + " at most, as all items of the Map share the history"
+	}
 	if open.resets != nil {
 		c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: %q sets %s anew in each turn, and while the answers lead around it, the loop turns %s; "+
 			set+" polls of all turns and leave the loop", turn.path(), open.resets.Name, list(open.counts), polled)

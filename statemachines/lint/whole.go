@@ -97,16 +97,19 @@ func (c *checker) wholeOf(r *reading, end End, routes []route) *Whole {
 	return all
 }
 
-// takenUp is how the execution ends behind a state outside of a loop that leads to failures of its flow, or behind
-// a Choice without a rule, for which it is nil; nil if the execution fails, or nobody knows.
+// takenUp is how the execution ends behind a state outside of a loop that leads to failures of its flow; nil if it fails, or
+// nobody knows. It is a nil state behind a Choice without a rule, whose States.Runtime no Catch takes.
 func (c *checker) takenUp(f *asl.Flow, loop []*asl.State, leaf *asl.State) *Whole {
-	errors := []string{errorNoChoice}
-	if leaf != nil {
-		behind := c.behind(f, leaf)
-		if s := c.findRescue(f, loop, behind); s != nil {
-			return &Whole{Ends: GoesOn, By: s.Name}
-		}
-		errors = errorsOf(behind)
+	if leaf == nil {
+		return nil
+	}
+	behind := c.behind(f, leaf)
+	if s := c.findRescue(f, loop, behind); s != nil {
+		return &Whole{Ends: GoesOn, By: s.Name}
+	}
+	errors := errorsOf(behind)
+	if len(errors) == 0 {
+		return nil
 	}
 	end, by := c.endOutside(f, errors)
 	if end != EndsSuccess && end != GoesOn {
@@ -114,9 +117,6 @@ func (c *checker) takenUp(f *asl.Flow, loop []*asl.State, leaf *asl.State) *Whol
 	}
 	return &Whole{Ends: end, By: by.Name}
 }
-
-// errorNoChoice is the error of a Choice of which no rule holds.
-const errorNoChoice = "States.NoChoiceMatched"
 
 // behind are a state and what follows it without errors.
 func (c *checker) behind(f *asl.Flow, s *asl.State) []*asl.State {

@@ -44,6 +44,9 @@ func (j *joiner) join(a, b Value) Value {
 		out.truth = joinPart(booleans, x, y, x.truth, y.truth, func(a, b truth) truth { return a | b })
 	}
 	out.number = joinPart(numbers, x, y, x.number, y.number, j.numbers)
+	if out.number == nil && j.widen == 0 {
+		out.least = joinPart(numbers, x, y, x.leastNumber(), y.leastNumber(), lower)
+	}
 	out.text = joinPart(texts, x, y, x.text, y.text, j.words)
 	out.array = joinPart(arrays, x, y, x.array, y.array, j.lists)
 	out.object = joinPart(objects, x, y, x.object, y.object, j.records)
@@ -76,7 +79,7 @@ func joinPart[T any](k kinds, x, y *set, a, b T, join func(a, b T) T) (joined T)
 func (s *set) isSame(o *set) bool {
 	return s.kinds == o.kinds && s.array == o.array && s.object == o.object && s.trend == o.trend && s.aged == o.aged &&
 		(s.kinds&booleans == 0 || s.truth == o.truth) &&
-		(s.number == nil) == (o.number == nil) && len(s.number) == len(o.number) &&
+		(s.number == nil) == (o.number == nil) && len(s.number) == len(o.number) && sameNumber(s.least, o.least) &&
 		(s.kinds&texts == 0 || sameWords(s.text, o.text))
 }
 
@@ -262,7 +265,7 @@ func (e *comparison) equal(a, b Value) bool {
 	x, y := a.set, b.set
 	return x.kinds == y.kinds && x.trend == y.trend && x.aged == y.aged &&
 		(x.kinds&booleans == 0 || x.truth == y.truth) &&
-		(x.kinds&numbers == 0 || (x.number == nil) == (y.number == nil) && slices.Equal(x.number, y.number)) &&
+		(x.kinds&numbers == 0 || (x.number == nil) == (y.number == nil) && slices.Equal(x.number, y.number) && sameNumber(x.least, y.least)) &&
 		(x.kinds&texts == 0 || sameWords(x.text, y.text)) &&
 		(x.kinds&arrays == 0 || e.lists(x.array, y.array)) &&
 		(x.kinds&objects == 0 || e.records(x.object, y.object))

@@ -132,6 +132,15 @@ func (l *list) length() int {
 	return len(l.items)
 }
 
+// leastLength is how many elements the array has at least.
+func (l *list) leastLength() int {
+	n := 0
+	for n < l.length() && !l.items[n].may(missing) {
+		n++
+	}
+	return n
+}
+
 // maxLengths is how many lengths of one array are known.
 const maxLengths = 16
 
@@ -139,7 +148,7 @@ const maxLengths = 16
 func lengthOf(v Value) Value {
 	l := v.list()
 	if v.kinds() != arrays || l == nil || l.shape != nil || l.demand != nil || l.rest.kinds() != missing || len(l.items) > maxLengths {
-		return anyNumber
+		return numberFrom(l.leastLength())
 	}
 	out := numberOf(float64(len(l.items)))
 	for n, item := range l.items {

@@ -185,6 +185,25 @@ func (x *scene) variable(name, at string) Value {
 // read is what a path selects where it does not fail. A path that always fails is
 // reported, and then nothing is known of its value.
 func (x *scene) read(path *jsonpath.Path, at string) Value {
+	return x.readElse(path, at, func(*stop) bool { return false })
+}
+
+// readInTemplate is what a path selects in a template, where an index past the end of an array gives null.
+func (x *scene) readInTemplate(path *jsonpath.Path, at string) Value {
+	steps := x.c.stepsOf(path)
+	if len(steps) == 0 || !path.Definite() {
+		return x.read(path, at)
+	}
+	last := len(steps) - 1
+	if k := steps[last].Kind; k != jsonpath.StepIndex && k != jsonpath.StepFromEnd {
+		return x.read(path, at)
+	}
+	value := x.readElse(path, at, func(s *stop) bool { return s.step == last && s.at.kinds() == arrays })
+	return join(value, ofKinds(null))
+}
+
+// readElse is read, but for a path that always ends where isNull tells, which gives null.
+func (x *scene) readElse(path *jsonpath.Path, at string, isNull func(*stop) bool) Value {
 	if path == nil || asl.IsPlaceholder(path) {
 		return Value{}
 	}
@@ -201,6 +220,9 @@ func (x *scene) read(path *jsonpath.Path, at string) Value {
 	value, stopped := x.c.follow(root, path)
 	if stopped == nil {
 		return value
+	}
+	if isNull(stopped) {
+		return ofKinds(null)
 	}
 	if !path.Definite() && x.seeksLack() {
 		return value // an empty list, by which no state fails

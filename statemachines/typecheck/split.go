@@ -123,10 +123,17 @@ func splitNumbers(op asl.Operator, value, expected Value) (holds, fails Value) {
 	limit := expected.set.number[0]
 	known := holds.set.number
 	if known == nil {
-		if op == asl.NumericEquals {
+		never, always := holds.set.compareLeast(op, limit)
+		switch {
+		case never:
+			return Nothing(), value
+		case always:
+			return holds, value.without(numbers)
+		case op == asl.NumericEquals:
 			return numberOf(limit), value
+		default:
+			return holds, value
 		}
-		return holds, value
 	}
 	var in, out []float64
 	for _, n := range known {

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
-	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -12,13 +11,7 @@ import (
 func (x *scene) template(t *asl.Template, at string) Value {
 	switch t.Kind {
 	case asl.TemplatePath:
-		value := x.read(t.Path, at)
-		if steps := x.c.stepsOf(t.Path); len(steps) > 0 && t.Path.Definite() {
-			if k := steps[len(steps)-1].Kind; k == jsonpath.StepIndex || k == jsonpath.StepFromEnd {
-				value = join(value, ofKinds(null)) // behind the end of an array
-			}
-		}
-		return value
+		return x.readInTemplate(t.Path, at)
 	case asl.TemplateIntrinsic:
 		return x.intrinsic(t.Intrinsic, at)
 	case asl.TemplateExpression:

@@ -35,6 +35,7 @@ type set struct {
 	kinds  kinds
 	truth  truth
 	number []float64 // sorted; nil: any number
+	least  *float64  // no number is less, where number is nil; nil: not known
 	text   *words    // nil: any string
 	array  *list     // nil: any array
 	object *record   // nil: any object
@@ -106,7 +107,7 @@ func pack(s set) Value {
 
 // isPlain tells whether nothing is known of the set but its kinds.
 func (s *set) isPlain() bool {
-	return s.trend == NoTrend && (s.kinds&booleans == 0 || s.truth == eitherTruth) && (s.kinds&numbers == 0 || s.number == nil) &&
+	return s.trend == NoTrend && (s.kinds&booleans == 0 || s.truth == eitherTruth) && (s.kinds&numbers == 0 || s.number == nil && s.least == nil) &&
 		(s.kinds&texts == 0 || s.text == nil) && (s.kinds&arrays == 0 || s.array == nil) && (s.kinds&objects == 0 || s.object == nil)
 }
 
