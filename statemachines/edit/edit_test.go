@@ -43,9 +43,9 @@ func TestEditsCopyTheirNeighbours(t *testing.T) {
 			`{"States":{"B":{},"C":{},"A":{"Type":"Pass"}}}`,
 		},
 		"two rules change places": {
-			"{\"Choices\": [\n  {\"Next\": \"A\"},\n  {\"Next\": \"B\"}\n]}",
+			"{\"StartAt\": \"C\", \"Choices\": [\n  {\"Next\": \"A\"},\n  {\"Next\": \"B\"}\n]}",
 			[]edit.Edit{{Op: edit.Before, At: "/Choices/0", Value: raw(`{"Next": "B"}`)}, {Op: edit.Remove, At: "/Choices/1"}},
-			"{\"Choices\": [\n  {\"Next\": \"B\"},\n  {\"Next\": \"A\"}\n]}",
+			"{\"StartAt\": \"C\", \"Choices\": [\n  {\"Next\": \"B\"},\n  {\"Next\": \"A\"}\n]}",
 		},
 		"new name and new value": {
 			`{"States":{"A":{"reason.$":"$.a"}}}`,
@@ -130,7 +130,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		},
 		"name that is taken": {`{"States": {"A": {}}}`, []edit.Edit{insert("/States/A", "A")}, `a member "A" already`},
 		"no such place":      {`{"States": {}}`, []edit.Edit{insert("/States/A", "B")}, "no such value"},
-		"name of an item":    {`{"Choices": [1]}`, []edit.Edit{insert("/Choices/0", "B")}, "a name is for a member alone"},
+		"name of an item":    {`{"States": {"A": {"Choices": [1]}}}`, []edit.Edit{insert("/States/A/Choices/0", "B")}, "a name is for a member alone"},
 		"not JSON":           {`{"States": {}}`, []edit.Edit{{Op: edit.Replace, At: "/States", Value: raw("{")}}, "is not JSON"},
 	}
 	for name, test := range tests {
