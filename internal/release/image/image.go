@@ -25,7 +25,7 @@ const (
 	user = 65532
 	home = "/home/nonroot"
 	// work is where the files of --watch and --data lie, by names without a folder.
-	work = "/work"
+	work = "/project"
 )
 
 // Image is what the images of a release have.
