@@ -111,9 +111,9 @@ func unpackImage(t *testing.T, from oci.Image) (root string) {
 	root = t.TempDir()
 	files := mutate.Extract(from)
 	defer files.Close()
-	require.Equal(t, map[string]int{"home/nonroot": user, "project": user}, untar(t, files, root))
+	require.Equal(t, map[string]int{"var/lib/jobpoller": user, "project": user}, untar(t, files, root))
 	for name, mode := range map[string]os.FileMode{
-		"usr/local/bin/jobpoller": 0o755, "home/nonroot": os.ModeDir | 0o700, "tmp": os.ModeDir | os.ModeSticky | 0o777,
+		"usr/local/bin/jobpoller": 0o755, "var/lib/jobpoller": os.ModeDir | 0o700, "tmp": os.ModeDir | os.ModeSticky | 0o777,
 		"etc/ssl/certs/ca-certificates.crt": 0o644,
 	} {
 		info, err := os.Stat(filepath.Join(root, name))

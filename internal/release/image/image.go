@@ -23,7 +23,7 @@ const (
 	name = "jobpoller"
 	// user is the one of images without root that others make, and has no name elsewhere.
 	user = 65532
-	home = "/home/nonroot"
+	home = "/var/lib/jobpoller"
 	// work is where the files of --watch and --data lie, by names without a folder.
 	work = "/project"
 )
@@ -150,8 +150,6 @@ func (i *Image) root(program []byte) ([]byte, error) {
 		{name: "etc/ssl/", mode: executable},
 		{name: "etc/ssl/certs/", mode: executable},
 		{name: "etc/ssl/certs/ca-certificates.crt", mode: forAll, content: certificates()},
-		{name: "home/", mode: executable},
-		{name: strings.TrimPrefix(home, "/") + "/", mode: private, owner: user},
 		{name: "tmp/", mode: shared},
 		{name: "usr/", mode: executable},
 		{name: "usr/local/", mode: executable},
@@ -164,7 +162,10 @@ func (i *Image) root(program []byte) ([]byte, error) {
 	for _, t := range i.Texts {
 		entries = append(entries, entry{name: "usr/share/doc/" + name + "/" + t.Name, mode: forAll, content: t.Content})
 	}
-	entries = append(entries, entry{name: strings.TrimPrefix(work, "/") + "/", mode: executable, owner: user})
+	entries = append(entries,
+		entry{name: "var/", mode: executable}, entry{name: "var/lib/", mode: executable},
+		entry{name: strings.TrimPrefix(home, "/") + "/", mode: private, owner: user},
+		entry{name: strings.TrimPrefix(work, "/") + "/", mode: executable, owner: user})
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
 	for _, e := range entries {
