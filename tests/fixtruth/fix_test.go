@@ -165,7 +165,10 @@ const (
 
 // repairedForms are forms of polls of which as many are repaired, each or together.
 var repairedForms = [][]string{
-	{"operation of a service polls"}, {"HTTP Task polls"}, {"nested machine polls"}, {"ARN of a function polls"},
+	{"operation of a service polls"},
+	{"HTTP Task polls"},
+	{"nested machine polls"},
+	{"ARN of a function polls"},
 	{"count of all jobs", "count of any job", "all of several jobs", "any of several jobs"},
 }
 
