@@ -51,7 +51,7 @@ func Rules() []Rule {
 	return []Rule{
 		{UnboundedLoop, "a poll loop without a bound: no TimeoutSeconds, no count of polls, no deadline, no branch that fails in time"},
 		{UnretriedTask, "a Task in a poll loop that does not retry throttled calls and service faults"},
-		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
+		{LoopingDefault, "a Choice that keeps polling for every status that it does not name, or a Catch that does so after every error"},
 		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
 		{EarlyBound, "a bound before the second poll, such as seconds where JSONata counts milliseconds, or a count that one job leaves to the next"},
 		{BoundFirst, "a loop that looks at its bound before the status: the answer of the last poll is lost"},

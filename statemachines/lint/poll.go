@@ -286,6 +286,7 @@ func (c *checker) poll(l *loop, s *asl.State, asked bool) {
 		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "every error of the Task leads to %q, "+
 			"where the execution succeeds whether or not the job did; lead to a Fail state", s.Catch[caught].Next)
 	}
+	c.pollsOnErrors(l, s)
 	throttles := func(name string) bool { return c.takesThrottling(s, name) }
 	if slices.ContainsFunc(s.Catch, func(catcher asl.Catcher) bool { // the next poll asks again
 		return l.inside[catcher.Next] && (takesAll(catcher.ErrorEquals) || slices.ContainsFunc(catcher.ErrorEquals, asl.HasPlaceholder) ||
