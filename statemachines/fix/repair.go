@@ -339,10 +339,10 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return nil
 	case l.Together && strings.HasPrefix(f.Rule, "status-"): // a rule for one status would lead the other jobs, too
 		return nil
-	case f.Rule == lint.StatusUnclear:
-		return c.tellUnclear(f, l, r.options)
 	case isOfSecond(l, f):
 		return c.tellSecond(rowOf(l, f), l)
+	case f.Rule == lint.StatusUnclear:
+		return c.tellUnclear(f, l, r.options)
 	case strings.HasPrefix(f.Rule, "status-"):
 		return c.nameStatuses(f, l)
 	case f.Rule == typecheck.EnumValue:
@@ -385,6 +385,10 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 			out.Class = Offered
 			out.About += "; the execution then succeeds with the status " + status
 		}
+		if left := c.callsLeftOut(report, f); left != "" {
+			out.Class = Offered // nobody is told, it may be
+			out.About += left
+		}
 		if again := c.startsAgainBy(after, f); again != "" {
 			out.Class = Offered // each start may cost, and write, once more
 			out.About += again
@@ -410,6 +414,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	changed.look(c.near(f, tried.edits...))
 	if err := newFinding(c, changed, f); err != nil {
 		return nil, nil, "", err
+	}
+	if lost := c.losesRestart(changed, f); lost != "" {
+		return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, the job is not started again any more", lost)
 	}
 	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except, Known: &r.known}
 	options.Polls, options.Running = lint.Polled(c.loops)
@@ -471,6 +478,8 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 		case !inside:
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
 		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells
+		case leavesOutCall(&run):
+			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[slices.IndexFunc(run.Differences, isCallLeftOut)])
 		case !tried.mended(&run):
 			return "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
 		case !isBeside(&run) && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
@@ -480,7 +489,7 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 	if shown == nil {
 		return "", nil
 	}
-	return tried.row(tried.lineOf(&shown[0]), shown...), nil
+	return tried.row(tried.lineOf(&shown[0]), shown...) + tried.rowsOfOtherEnds(shown), nil
 }
 
 // tellEarlier is the line of an edit by which the machine ends as before, but earlier; empty if it does not.

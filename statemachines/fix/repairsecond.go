@@ -50,14 +50,60 @@ func (c *checked) tellSecond(row *lint.Row, l *lint.Loop) []candidate {
 				trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: e.second + " absent"}, trial.Kind{Task: l.Poll.Name, Sort: trial.Bare})
 			base.also = "without the member, such a status polls on, too"
 		}
-	case row.Rule == lint.StatusPollsOn && row.SecondsMean == lint.MeansFailure && len(l.Waits) > 0:
+	case (row.Rule == lint.StatusPollsOn || row.Rule == lint.StatusUnclear) && row.SecondsMean == lint.MeansFailure && len(l.Waits) > 0:
 		base.mended = failsByItself
-		forms = e.edits()
+		forms = append(e.besideLike(), e.edits()...)
 	}
 	var all []candidate
 	for _, edits := range forms {
 		base.edits = edits
 		all = append(all, base)
+	}
+	return all
+}
+
+// besideLike lets rules take the values as they take other values of the second member.
+func (e *unclearEdit) besideLike() [][]edit.Edit {
+	like := &statusEdit{checked: e.checked, loop: e.loop, values: e.failures}
+	var tried []string
+	for _, s := range e.loop.Choices {
+		rules := nodeAt(e.root, s.Position.Pointer).Get("Choices")
+		if rules == nil {
+			continue
+		}
+		for _, rule := range rules.Items {
+			for _, word := range e.secondWords(s.QueryLanguage, rule) {
+				if !slices.Contains(tried, word) && !slices.Contains(e.failures, word) {
+					tried = append(tried, word)
+					like.copyRules(word)
+				}
+			}
+		}
+	}
+	var all [][]edit.Edit
+	for _, change := range like.all {
+		all = append(all, change.edits)
+	}
+	return all
+}
+
+// secondWords are the texts that a rule compares the second member with.
+func (e *unclearEdit) secondWords(language asl.QueryLanguage, rule *jsontree.Node) []string {
+	isSecond := func(operand string) bool { return strings.HasSuffix(operand, "."+e.second) }
+	var all []string
+	if language == asl.JSONata {
+		condition := rule.Get("Condition")
+		if condition != nil && slices.ContainsFunc(operandsOf(rule), isSecond) {
+			for _, m := range quotedWords().FindAllStringSubmatch(condition.Text, -1) {
+				all = append(all, m[1])
+			}
+		}
+		return all
+	}
+	for _, leaf := range leaves(rule) {
+		if equals := leaf.Get("StringEquals"); equals != nil && isSecond(leaf.Get("Variable").Text) {
+			all = append(all, equals.Text)
+		}
 	}
 	return all
 }

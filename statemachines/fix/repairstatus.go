@@ -71,6 +71,10 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		return nil
 	}
 	e := &statusEdit{checked: c, loop: l, values: row.Values}
+	if row.Restarts {
+		e.leadUsedUp(f)
+		return e.candidates(row, f, base)
+	}
 	e.correctWords()
 	if isGated(row) {
 		base.class, base.also = Offered, joinTexts(base.also, "only you know what the other condition of the rule is for")
@@ -97,6 +101,12 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		e.leadWithUnwanted()
 		e.leadToFail()
 	}
+	return e.candidates(row, f, base)
+}
+
+// candidates are the edits that were found for a row.
+func (e *statusEdit) candidates(row *lint.Row, f lint.Finding, base candidate) []candidate {
+	c, l := e.checked, e.loop
 	all := make([]candidate, len(e.all))
 	for i, change := range e.all {
 		change.failure = row.Meaning == lint.MeansFailure
@@ -108,6 +118,9 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 		all[i].about = "status " + change.values[0]
 		if len(change.values) > 1 {
 			all[i].about = "statuses " + strings.Join(change.values, ", ")
+		}
+		if row.Restarts {
+			all[i].about += " once the job is not started again"
 		}
 		if change.wrong != "" && !c.isNever(change.wrong) {
 			all[i].class = Offered // the service may say it, some day

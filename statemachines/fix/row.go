@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -47,6 +48,79 @@ func (t *candidate) row(about string, runs ...trial.Run) string {
 	after := cmp.Or(t.does, t.describeEnds(runs, func(r *trial.Run) trial.Outcome { return t.endOf(r, r.After, r.Before) }))
 	return fmt.Sprintf("%s: %s -> %s", about, before, after)
 }
+
+// rowsOfOtherEnds say of statuses of the frame how they ended before, where that is not as in the first of some runs: a
+// status that failed is no other one that succeeded.
+func (t *candidate) rowsOfOtherEnds(runs []trial.Run) string {
+	if t.does != "" || t.respells || t.wrong != "" || failingTask(&runs[0]) != "" {
+		return ""
+	}
+	told := []string{endedAt(&runs[0])}
+	var b strings.Builder
+	for i := range runs {
+		r := &runs[i]
+		alone := !slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort != trial.Status || !(&trial.Run{Kinds: []trial.Kind{k}}).IsIn(t.frame) })
+		if ends := endedAt(r); len(r.Kinds) > 0 && alone && !slices.Contains(told, ends) {
+			told = append(told, ends)
+			b.WriteString("; " + t.row("status "+r.Kinds[len(r.Kinds)-1].Value, *r))
+		}
+	}
+	return b.String()
+}
+
+// endedAt is how the first machine of a run ended by the last answer that both got.
+func endedAt(r *trial.Run) string {
+	switch {
+	case breaks(r.Before), r.Before.Asked != r.After.Asked:
+		return trial.PollsOn // or it broke, which a repair is for
+	default:
+		return r.Before.Status
+	}
+}
+
+// leavesOutCall tells whether a machine that ends by the same answers in the same way no longer makes a call: it is a step
+// of the user's own on that way.
+func leavesOutCall(r *trial.Run) bool {
+	return r.Before.Polls == r.After.Polls && (failsByItself(&trial.Run{After: r.Before}) && failsByItself(r) || r.Before.Status == string(sim.StatusSucceeded) && succeeds(r)) &&
+		slices.ContainsFunc(r.Differences, isCallLeftOut)
+}
+
+// callsLeftOut says which Tasks a failure no longer leads to where the execution succeeded behind them, and no success leads
+// to them; empty for none.
+func (c *checked) callsLeftOut(report *trial.Report, f lint.Finding) string {
+	l := c.loopOf(c.stateAt(f))
+	if l == nil || l.Poll == nil {
+		return ""
+	}
+	var left []string
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		if r.Before.Status != string(sim.StatusSucceeded) || r.Before.Polls != r.After.Polls || !failsByItself(r) {
+			continue
+		}
+		for _, d := range r.Differences {
+			if isCallLeftOut(d) && !slices.Contains(left, strconv.Quote(d.Task)) && !isBehindSuccess(l, d.Task) {
+				left = append(left, strconv.Quote(d.Task))
+			}
+		}
+	}
+	if left == nil {
+		return ""
+	}
+	return "; " + strings.Join(left, ", ") + " is not called any more"
+}
+
+// isBehindSuccess tells whether a success of a loop may lead to a state.
+func isBehindSuccess(l *lint.Loop, name string) bool {
+	to := l.Flow.State(name)
+	return to == nil || slices.ContainsFunc(l.Rows, func(row lint.Row) bool {
+		return row.Meaning == lint.MeansSuccess && slices.ContainsFunc(row.Routes, func(route string) bool {
+			return route == name || l.Flow.Leads(l.Flow.State(route), to)
+		})
+	})
+}
+
+func isCallLeftOut(d trial.Difference) bool { return d.What == trial.Calls && d.Task != "" && !d.Beside }
 
 // endOf is how one of the machines of a run ends by the answer that the line is about.
 func (t *candidate) endOf(r *trial.Run, own, other trial.Outcome) trial.Outcome {

@@ -24,6 +24,18 @@ func (r *reading) sayStartsAgain(row *Row, to string) string {
 	return ""
 }
 
+// sayUsedUp says that some routes of a failure, beside one that starts the job again, lead on as a success does.
+func (r *reading) sayUsedUp(routes []route) string {
+	s, _ := r.decisionOf(routes)
+	to := routes[0].path[len(routes[0].path)-1]
+	for _, d := range routes[0].chosen {
+		if d.choice == s && d.taken != nil {
+			to = d.taken.To
+		}
+	}
+	return fmt.Sprintf("once the job is not started again, %q leads to %q, as for a success; lead to a Fail state there", s.Name, to)
+}
+
 // startsSecond tells whether the job that the loop polls runs on when the loop starts it again.
 func (r *reading) startsSecond() bool {
 	if r.Start == nil || r.Entry == nil || r.Entry.Job == nil {

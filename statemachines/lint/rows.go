@@ -27,6 +27,7 @@ func (r *reading) fill() {
 		}
 		row.Forks = r.forksOf(&row, taken, trunk)
 		row.Split = row.Forks == nil && row.Ends == GoesOn && endsIn(taken, EndsFailure) && (endsIn(taken, EndsSuccess) || endsIn(taken, GoesOn))
+		row.Restarts = row.Ends == GoesOn && endsIn(taken, StartsAgain)
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown
@@ -119,7 +120,7 @@ func (r *reading) tellerOf(value string) Teller {
 func (o *Row) says(row *Row) bool {
 	return o.Meaning == row.Meaning && o.By == row.By && o.Compared == row.Compared && o.Member == row.Member &&
 		o.Partial == row.Partial && o.Later == row.Later &&
-		o.Change == row.Change && o.Held == row.Held && o.Usable == row.Usable && o.Mixed == row.Mixed && o.Kind == row.Kind && o.Split == row.Split &&
+		o.Change == row.Change && o.Held == row.Held && o.Usable == row.Usable && o.Mixed == row.Mixed && o.Kind == row.Kind && o.Split == row.Split && o.Restarts == row.Restarts &&
 		o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 		slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 }

@@ -49,6 +49,8 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row) && r.outside.ignored:
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success, and behind the Parallel nothing looks at the output "+
 			"of this branch; look at it there, too, or lead to a Fail state", to)
+	case row.Meaning == MeansFailure && row.Restarts && r.joinsSuccess(row):
+		return StatusMisread, diag.Warning, of + r.sayUsedUp(r.wrong(row))
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
 	case r.sayStartsAgain(row, to) != "":

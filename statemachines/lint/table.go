@@ -102,6 +102,9 @@ type Row struct {
 	Meanwhile bool
 	// Split tells that more than the status decides, behind the loop, whether the execution fails.
 	Split bool
+	// Restarts tells of values that may end the execution that a way of theirs starts the job again: until the
+	// starts are used up, it may be.
+	Restarts bool
 	// Held tells that the job waits for somebody's call, such as an approval, and has not ended. Of MeansFailure a
 	// waiter gives such a job up, and a loop may as well poll on.
 	Held bool

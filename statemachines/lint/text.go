@@ -347,7 +347,7 @@ func (r *Row) does() string {
 		return r.sayForks()
 	case r.Whole != nil:
 		return r.Whole.String()
-	case r.Ends == StartsAgain && len(r.Routes) > 1:
+	case r.Ends == StartsAgain && len(r.Routes) > 1, r.Restarts:
 		return "may start again"
 	case r.Ends == NextJob && r.Last != "":
 		return doesOf[NextJob] + " or " + doesOf[r.Last]

@@ -107,6 +107,8 @@ const (
 type Difference struct {
 	What          What
 	Before, After string
+	// Task is that of a call that the first machine makes, and the second one does not.
+	Task string
 	// Beside tells that a call is of another flow than the one that the script is for.
 	Beside bool
 }

@@ -73,6 +73,7 @@ type loopRow struct {
 	Forks         []loopFork     `json:"forks,omitempty"`
 	Whole         *wholeEnd      `json:"whole,omitempty"`
 	Split         bool           `json:"split,omitempty"`
+	Restarts      bool           `json:"restarts,omitempty"`
 	Last          string         `json:"last,omitempty"`
 	FailsAt       string         `json:"failsAt,omitempty"`
 	FailsAlike    bool           `json:"failsAlike,omitempty"`
@@ -200,7 +201,7 @@ func newLoopRow(r *lint.Row) loopRow {
 		Later: r.Later, Meanwhile: r.Meanwhile, Held: r.Held, Usable: r.Usable, Mixed: r.Mixed,
 		Kind: r.Kind, OtherKind: r.OtherKind,
 		Change: r.Change, Apart: r.Apart, Partial: r.Partial, Member: r.Member, MemberValues: r.Seconds, MemberMeaning: r.SecondsMean,
-		Routes: r.Routes, Ends: string(r.Ends), Whole: newWholeEnd(r.Whole), Split: r.Split, Last: string(r.Last),
+		Routes: r.Routes, Ends: string(r.Ends), Whole: newWholeEnd(r.Whole), Split: r.Split, Restarts: r.Restarts, Last: string(r.Last),
 		FailsAt: r.FailsAt, FailsAlike: r.FailsAlike, Error: r.Error, Lacks: r.Lacks, Raises: r.Raises, Retried: r.Retried, Rule: r.Rule,
 	}
 	for _, f := range r.Forks {

@@ -17,6 +17,7 @@ func TestJSONOfRows(t *testing.T) {
 		`"held":true`:      {Held: true},
 		`"meanwhile":true`: {Meanwhile: true},
 		`"split":true`:     {Split: true},
+		`"restarts":true`:  {Restarts: true},
 		`"kind":"JobType SCHEDULED","otherKind":true`: {Kind: "JobType SCHEDULED", OtherKind: true},
 		`"forks":[{"route":"Bad","ends":"failure"},{"route":"Good","ends":"success"}]`: {
 			Forks: []lint.Fork{{Route: "Bad", Ends: lint.EndsFailure}, {Route: "Good", Ends: lint.EndsSuccess}},
