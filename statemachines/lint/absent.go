@@ -185,9 +185,16 @@ func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Mea
 	if len(values) == 0 {
 		return nil
 	}
-	result := typecheck.Without(typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values), steps)
-	found := slices.CompactFunc(c.types.FindAbsent(r.Poll, in, result), func(a, b typecheck.Finding) bool { return a.Pointer == b.Pointer })
-	return slices.DeleteFunc(found, func(f typecheck.Finding) bool { return c.isReported(typecheck.AbsentMember, f.Pointer) })
+	whole := typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values)
+	found := slices.CompactFunc(c.types.FindAbsent(r.Poll, in, typecheck.Without(whole, steps)), func(a, b typecheck.Finding) bool { return a.Pointer == b.Pointer })
+	found = slices.DeleteFunc(found, func(f typecheck.Finding) bool { return c.isReported(typecheck.AbsentMember, f.Pointer) })
+	if len(found) == 0 {
+		return nil
+	}
+	others := c.types.FindAbsent(r.Poll, in, whole) // by something else than the member: the rule of the status reports it
+	return slices.DeleteFunc(found, func(f typecheck.Finding) bool {
+		return r.fails(c.machine.StateAt(f.Pointer)) && slices.ContainsFunc(others, func(other typecheck.Finding) bool { return other.Pointer == f.Pointer })
+	})
 }
 
 // pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or

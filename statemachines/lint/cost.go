@@ -23,6 +23,10 @@ type Turn struct {
 	called int
 	// Longest is the longest time between two polls, if it grows from Wait on.
 	Longest time.Duration
+	// Shortest is the shortest time between two polls where a count chooses between several Waits, and Wait the time behind
+	// the first polls, for which first stands; else 0.
+	Shortest time.Duration
+	first    firstLaps
 }
 
 // mostEvents are those that a history has room for before the end of the execution.

@@ -47,6 +47,8 @@ func balanced(depth int) string {
 // describeDelay says how long the loop waits between two polls.
 func (l *Loop) describeDelay() string {
 	switch {
+	case l.Turn.Shortest > 0:
+		return " every " + pause(l.Turn.Shortest) + " to " + pause(max(l.Turn.Wait, l.Turn.Longest))
 	case l.Turn.Longest > 0:
 		return " every " + pause(l.Turn.Wait) + " to " + pause(l.Turn.Longest)
 	case l.Turn.Wait > 0:

@@ -18,10 +18,8 @@ func (row *Row) noteFailing(taken []route, lacks bool) {
 	}) {
 		return
 	}
-	if lacks && first.caught {
-		return // it does not fail the execution
-	}
 	row.FailsAt, row.Error, row.Lacks = first.failed.Name, selectionError(first.failed), lacks
+	row.lost = first.lost
 	row.Raises, row.Retried = first.raises, pollsByRetry(first.failed)
 	if !first.caught && !lacks {
 		row.Routes = nil
@@ -38,6 +36,9 @@ func selectionError(s *asl.State) string {
 
 // judgeFailing returns the rule that a row breaks for which a state fails, and what to say.
 func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, text string) {
+	if row.lost {
+		return "", 0, "" // checkLostInput reports it
+	}
 	it, each := "it", ""
 	if len(row.Values) > 1 {
 		it, each = "them", " for each"
@@ -78,25 +79,55 @@ func (r *reading) failingField(row *Row) (s *asl.State, field string) {
 }
 
 // failsRunning is the state that fails for each status of a job that runs, and so ends the loop; nil
-// if there is none.
-func (r *reading) failsRunning() *asl.State {
+// if there is none. again tells that it is the poll, when it is made again.
+func (r *reading) failsRunning() (at *asl.State, again bool) {
 	if r.status == nil || r.Retries {
-		return nil
+		return nil, false
 	}
-	var at *asl.State
 	for _, value := range r.status.values {
 		if r.status.meaning(r.judges, value) != MeansRunning {
 			continue
 		}
 		for _, way := range r.takenBy(value) {
 			goesOn := way.ends == PollsOn || way.ends == NextJob || way.ends == StartsAgain || way.ends == EndsUnknown
-			if way.failed == nil || way.caught && goesOn || r.lacking[value] || at != nil && way.failed != at || pollsByRetry(way.failed) {
-				return nil
+			if way.failed == nil || way.caught && goesOn || at != nil && way.failed != at || pollsByRetry(way.failed) {
+				return nil, false
 			}
-			at = way.failed
+			at, again = way.failed, way.lost
 		}
 	}
-	return at
+	return at, again
+}
+
+// fails tells whether a state fails for a value of the status, and not as the answer lacks a member.
+func (r *reading) fails(s *asl.State) bool {
+	for value, routes := range r.taken {
+		if !r.lacking[value] && slices.ContainsFunc(routes, func(way route) bool { return way.failed == s }) {
+			return true
+		}
+	}
+	return false
+}
+
+// caughtRunning is the state that fails in each turn of a job that runs, and the number of the catcher that leads it back
+// to the poll; nil if there is none.
+func (r *reading) caughtRunning() (at *asl.State, catcher int) {
+	if r.status == nil || r.Retries {
+		return nil, 0
+	}
+	for _, value := range r.status.values {
+		if r.status.meaning(r.judges, value) != MeansRunning {
+			continue
+		}
+		for _, way := range r.takenBy(value) {
+			i := slices.IndexFunc(way.hops, func(h hop) bool { return h.state == way.failed && h.way.Kind == asl.TransitionCatch })
+			if !way.caught || way.ends != PollsOn || i < 0 || at != nil && (way.failed != at || way.hops[i].way.Rule != catcher) {
+				return nil, 0
+			}
+			at, catcher = way.failed, way.hops[i].way.Rule
+		}
+	}
+	return at, catcher
 }
 
 // failsUnjudged is the Choice of a loop whose statuses are not judged that fails for each status that its rules do not

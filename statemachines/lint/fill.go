@@ -58,13 +58,14 @@ func (c *checker) fill(f *asl.Flow, poll *asl.State, turn Turn, limit time.Durat
 	if before.first != nil {
 		first = before.first.Name
 	}
+	before.events, before.wait = before.events+turn.first.events, before.wait+turn.first.wait
 	states := fillingsOf(f, turn, poll, first)
 	n := max(0, (mostEvents-before.events)/max(1, turn.Events)-1) // whole turns
 	if turn.Wait > 0 {
 		n = max(0, min(n, int((limit-before.wait)/turn.Wait)-1))
 	}
 	b := Bound{
-		Kind: Unbounded, Ahead: before.wait, Polls: n, Events: n * turn.Events, Transitions: n * turn.Transitions,
+		Kind: Unbounded, Ahead: before.wait - turn.first.wait, Polls: n, Events: n * turn.Events, Transitions: n * turn.Transitions,
 		AtMost: before.more || before.longer && limit < asl.MaxStandardTime,
 	}
 	b.After = before.wait + time.Duration(n)*turn.Wait
@@ -95,6 +96,7 @@ func filled(b Bound, turn Turn, room int, limit time.Duration) Bound {
 	if turn.Wait == 0 {
 		b.After, b.Ahead = 0, 0
 	}
+	b.Polls, b.Events, b.Transitions = b.Polls+turn.first.polls, b.Events+turn.first.events, b.Transitions+turn.first.transitions
 	b.USD = asl.TransitionCost(float64(b.Transitions))
 	return b
 }

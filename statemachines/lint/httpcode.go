@@ -10,15 +10,31 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// checkCodes finds rules for codes of responses that no Choice gets to see: for 404 or 503 Step Functions fails the Task.
+// checkCodes reports rules for codes of responses that no Choice gets to see: for 404 or 503 Step Functions fails the Task.
 func (c *checker) checkCodes(l *loop, poll *asl.State) {
+	for _, f := range c.failingCodes(l, poll) {
+		c.reportCodes(poll, f, c.codesCompared(poll))
+	}
+}
+
+// neverTaken are the ways by such rules: no answer of the poll takes them.
+func (c *checker) neverTaken(l *loop, poll *asl.State) map[hop]bool {
+	never := map[hop]bool{}
+	for _, f := range c.failingCodes(l, poll) {
+		never[f.hop] = true
+	}
+	return never
+}
+
+// failingCodes finds such rules.
+func (c *checker) failingCodes(l *loop, poll *asl.State) []*failingRule {
 	backInside := func(k asl.Catcher) bool { return l.inside[k.Next] } // and may bring the code of an error along
 	if !typecheck.CallsHTTP(poll) || slices.ContainsFunc(poll.Catch, backInside) {
-		return
+		return nil
 	}
 	compared := c.codesCompared(poll)
 	if len(compared) == 0 {
-		return
+		return nil
 	}
 	within := limitsOf(poll, []string{typecheck.HTTPStatus})
 	possible := &status{literals: map[string]any{}}
@@ -30,7 +46,7 @@ func (c *checker) checkCodes(l *loop, poll *asl.State) {
 	for _, code := range possible.literals {
 		found := follows.followCode(code.(float64))
 		if found == nil {
-			return
+			return nil
 		}
 		for _, way := range found {
 			for _, h := range way.hops {
@@ -38,9 +54,7 @@ func (c *checker) checkCodes(l *loop, poll *asl.State) {
 			}
 		}
 	}
-	for _, f := range follows.failingOf(compared, within, used) {
-		c.reportCodes(poll, f, compared)
-	}
+	return follows.failingOf(compared, within, used)
 }
 
 // failingRule is a rule that only responses reach for which Step Functions fails the Task.

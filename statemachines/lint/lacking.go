@@ -19,6 +19,7 @@ func (r *reading) setRoutes(value string, found [][]route) {
 	}
 	if fails {
 		r.taken[value] = taken
+		r.lacking[value] = !slices.ContainsFunc(taken, func(way route) bool { return !way.lost || way.caught })
 	}
 }
 
@@ -43,7 +44,7 @@ func (c *checker) addLacking(r *reading, follow func(answer typecheck.Value) []r
 	answer := c.types.Result(r.Poll)
 	for _, value := range r.status.values {
 		verdict, known := verdicts[r.status.meaning(r.judges, value)]
-		if !known || r.taken[value] != nil {
+		if !known || slices.ContainsFunc(r.taken[value], func(way route) bool { return way.failed == r.Poll && !way.lost }) {
 			continue
 		}
 		without, lacks := answer, false
@@ -56,9 +57,10 @@ func (c *checker) addLacking(r *reading, follow func(answer typecheck.Value) []r
 			continue
 		}
 		found := follow(r.narrow(without, r.status, value))
-		if slices.ContainsFunc(found, func(way route) bool { return way.fails }) {
+		atPoll := slices.ContainsFunc(found, func(way route) bool { return way.failed == r.Poll && !way.lost })
+		if (r.taken[value] == nil || atPoll) && slices.ContainsFunc(found, func(way route) bool { return way.fails }) {
 			r.taken[value] = r.inTime(slices.DeleteFunc(found, func(way route) bool { return way.fails }))
-			r.lacking[value] = true
+			r.lacking[value] = !slices.ContainsFunc(r.taken[value], func(way route) bool { return way.caught }) // else its Catch leads it
 		}
 	}
 }

@@ -287,6 +287,7 @@ func (c *checker) checkTable(l *loop, r *reading) {
 	c.addWholes(r)
 	r.Errors = c.caughtErrors(r)
 	r.findLaps()
+	c.settleLaps(l, r)
 	c.tryLaps(l, r)
 	r.Hot = c.isHot(r.inner)
 	r.Rounds = c.findRounds(l, r)
@@ -300,6 +301,7 @@ func (c *checker) checkTable(l *loop, r *reading) {
 	c.checkLast(r)
 	c.checkStatuses(r)
 	c.checkGates(l, r)
+	c.checkLostInput(r)
 	if r.ByName {
 		return
 	}

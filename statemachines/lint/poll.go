@@ -35,7 +35,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		}
 		endless = true
 		open.findCatch()
-		turn := open.turn(wait)
+		turn := settledTurn(tables, open, open.turn(wait))
 		if !limit.isOpen() {
 			c.interval(l.flow, wait, turn, limit.after)
 		}
@@ -52,7 +52,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		return
 	}
 	wait := l.first(asl.TypeWait)
-	turn := l.turn(wait)
+	turn := settledTurn(tables, l, l.turn(wait))
 	full := c.fill(l.flow, nil, turn, asl.MaxStandardTime)
 	lasts := full.After
 	c.boundRounds(wait, tables, ends)

@@ -135,7 +135,7 @@ func (c *checker) readNamed(l *loop, express, compared bool) (all []*reading, ov
 func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	c.findJudges(l, r, s)
 	follows := c.newRouter(r)
-	follows.work = r.work
+	follows.work, follows.never = r.work, c.neverTaken(l, r.Poll)
 	defer func() { follows.work = nil }() // what a table asks later is little
 	answer := r.keepStays(c.types.Result(r.Poll), s)
 	follow := func(of job) [][]route {
@@ -325,8 +325,12 @@ func (r *reading) addOthers(follow func(string) []route) {
 		}
 	}
 	r.routes[anyOther] = others
-	if len(others) == len(r.routes[otherValue]) && r.taken[otherValue] != nil {
-		r.taken[anyOther] = r.taken[otherValue]
+	switch same := len(others) == len(r.routes[otherValue]); {
+	case r.taken[otherValue] == nil:
+	case same:
+		r.taken[anyOther], r.lacking[anyOther] = r.taken[otherValue], r.lacking[otherValue]
+	case r.lacking[otherValue]: // one that polls on fails at the next poll
+		r.taken[anyOther] = addRoutes(r.taken[otherValue], others[len(r.routes[otherValue]):])
 	}
 	for _, word := range slices.Sorted(maps.Keys(r.named)) {
 		isUnusual := func(text string) bool { return pathsOf(follow(text)) != usual }

@@ -25,6 +25,7 @@ type router struct {
 	starts func(*asl.State) bool
 	ways   *ways
 	bounds *bounds // nil for a loop in a Retry
+	never  map[hop]bool
 	// usual are what the poll asks for after each lap of a job that runs: see asksOther.
 	usual map[string]bool
 	// byName tells that nobody knows what the poll asks for: what another call of the loop gives it may be about the same job.
@@ -55,6 +56,7 @@ type route struct {
 	failing string     // the JSON pointer of its field
 	raises  bool       // an expression of it raises an error, and does not just give nothing
 	caught  bool       // by a catcher of that state
+	lost    bool       // the poll fails when it is made again, by what its call reads
 }
 
 // decision is what a Choice did; taken is nil if no rule took the answer.
@@ -161,6 +163,9 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 	defer delete(w.on, s.Name)
 	var ways, catchers []typecheck.Way
 	for _, way := range w.types.Try(s, env, result) {
+		if w.never[hop{s, way.Transition}] {
+			continue
+		}
 		if way.Kind == asl.TransitionCatch {
 			catchers = append(catchers, way)
 		} else {
@@ -273,10 +278,13 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 	s := w.inner.flow.State(way.To)
 	switch {
 	case s == poll:
-		at.ends = PollsOn
+		w.pollAgain(way, at)
+		return
 	case s.Type == asl.TypeWait && s.Next == poll.Name:
-		at.path, at.ends = append(slices.Clip(at.path), s.Next), PollsOn // whatever goes through it
+		at.path = append(slices.Clip(at.path), s.Next) // whatever goes through it
 		at.hops = append(slices.Clip(at.hops), hop{s, asl.Transition{To: s.Next}})
+		w.pollAgain(way, at)
+		return
 	case w.on[s.Name]:
 		at.ends = EndsUnknown // it turns without a poll
 	case s.Type == asl.TypeFail:

@@ -27,7 +27,7 @@ func (r *reading) fill() {
 		}
 		row.Forks = r.forksOf(&row, taken, trunk)
 		row.Split = row.Forks == nil && row.Ends == GoesOn && endsIn(taken, EndsFailure) && (endsIn(taken, EndsSuccess) || endsIn(taken, GoesOn))
-		row.Restarts = row.Ends == GoesOn && endsIn(taken, StartsAgain)
+		row.Restarts = row.Meaning == MeansFailure && row.Ends == GoesOn && endsIn(taken, StartsAgain)
 		row.noteFailing(r.takenBy(value), lacks)
 		row.Compared = slices.Contains(r.compared, value)
 		leaves := row.Ends != PollsOn && row.Ends != EndsUnknown

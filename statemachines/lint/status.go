@@ -64,6 +64,10 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 // judgePollingOn returns what judge does of a row that ends the job, and the loop polls on.
 func (r *reading) judgePollingOn(row *Row, of, to string) (rule string, severity diag.Severity, text string) {
 	text = r.sayWrongEnd(of, row.Meaning, row.Ends, to)
+	if row.Lacks {
+		why := map[bool]string{false: ", as the answer lacks a member", true: " when it is called again"}[row.lost]
+		text += fmt.Sprintf("; before that, %q fails%s", row.FailsAt, why)
+	}
 	if !slices.ContainsFunc(row.Values, func(value string) bool { return !IsNotBegun(value) }) {
 		return StatusPollsOn, diag.Warning, text + ", unless the job may have this status before it begins"
 	}

@@ -153,6 +153,8 @@ type Row struct {
 	// Lacks tells that FailsAt reads a member that the answer does not have. Routes and Ends
 	// are then those of an answer that has it.
 	Lacks bool
+	// lost tells that FailsAt is the poll when it is made again: its input has no longer what it reads.
+	lost bool
 	// Rule is the rule that found something, or empty, and Severity its finding's.
 	Rule     string
 	Severity diag.Severity
@@ -256,8 +258,10 @@ type Bound struct {
 	// At are the states that look at the bound, and By the values that they look at. Of ByBranch,
 	// At are the states that fail, and By is the Parallel.
 	At, By []string
-	// Error is that of the state At, which fails for each status of a job that runs; empty for none.
+	// Error is that of the state At, which fails for each status of a job that runs; empty for none. Again tells that it
+	// is the poll, when it is made again.
 	Error string
+	Again bool
 	// Beside is a bound by another branch that may end the loop before this one; nil for none.
 	Beside *Bound
 	// Idle says which comparison of an Unbounded loop looks like a bound and ends nothing, and why; empty for none.
@@ -283,8 +287,8 @@ type Bound struct {
 func (c *checker) boundOf(l *loop, r *reading) Bound {
 	full := c.fill(r.Flow, r.Poll, r.Turn, asl.MaxStandardTime)
 	r.Turns, r.Lasts = full.Polls, full.After
-	if at := r.failsRunning(); at != nil {
-		return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at)}
+	if at, again := r.failsRunning(); at != nil {
+		return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at), Again: again}
 	}
 	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.boundsOf(l).failingLaps()
 	ofErrors := len(failing) > 0 && c.boundsOf(l).endsRunning() // a job that runs leaves the loop
@@ -292,6 +296,11 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		laps = nil
 		for _, lap := range failing {
 			laps = append(laps, lap.turn)
+		}
+	}
+	if s, catcher := r.caughtRunning(); s != nil {
+		if turn := l.failingTurn(s, catcher); turn.Events > 0 {
+			laps, ofErrors = []Turn{turn}, false
 		}
 	}
 	bound := c.boundOfLap(l, r, laps[0])

@@ -483,7 +483,8 @@ func (b *Bound) describe(hot bool) string {
 func (b *Bound) describeAlone(hot bool) string {
 	cost := b.cost()
 	if b.Error != "" {
-		return fmt.Sprintf("ends at the first poll of a job that runs: %s fails with %s", quoteAll(b.At), b.Error)
+		when := map[bool]string{false: "at the first", true: "before the second"}[b.Again]
+		return fmt.Sprintf("ends %s poll of a job that runs: %s fails with %s", when, quoteAll(b.At), b.Error)
 	}
 	switch b.Kind {
 	case Unbounded:

@@ -41,6 +41,7 @@ type pollLoop struct {
 	Rules       []string   `json:"rules,omitempty"`
 	WaitSeconds float64    `json:"waitSeconds"`
 	Longest     float64    `json:"longestWaitSeconds,omitempty"`
+	Shortest    float64    `json:"shortestWaitSeconds,omitempty"`
 	Events      int        `json:"events"`
 	Transitions int        `json:"transitions"`
 	Turns       int        `json:"turnsInHistory"`
@@ -167,7 +168,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		File: d.File, Machine: d.ID, Weight: d.Weight, States: l.Turn.States, Operation: l.Operation, Target: l.Target, StatusPath: l.Status,
 		Bound:    newLoopBound(&l.Bound),
 		Unjudged: l.Unjudged, Together: l.Together,
-		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Shortest: l.Turn.Shortest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turns, LastSeconds: l.Lasts.Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
 	out.Pointer = l.TurnsAt().Position.Pointer

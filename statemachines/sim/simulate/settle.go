@@ -40,6 +40,12 @@ func (s *status) agree(e *catalog.Entry, isPolled func(at place) bool, keeps fun
 			s.answer = without
 		}
 	}
+	if s.verdict != pollcore.Failure { // nor what tells of a failure by its name
+		without := clone(s.answer)
+		if dropLater(without, e.Operation.Output, s.name); keeps(without) {
+			s.answer = without
+		}
+	}
 	return slices.DeleteFunc(settled, func(at place) bool {
 		return slices.ContainsFunc(e.Telling(), func(told catalog.Telling) bool { return parsePlace(told.Member).spell() == at.spell() })
 	})
