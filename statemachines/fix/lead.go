@@ -3,6 +3,7 @@ package fix
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,13 +39,7 @@ func (l lead) String() string {
 func (l *loop) findLead(o Options) lead {
 	found := lead{loops: 1}
 	flows := l.findFlows()
-	takes := map[*asl.State]time.Duration{}
-	for s := range l.machine.All {
-		if s.Type == asl.TypeWait && s.Wait.Seconds != nil {
-			seconds, _ := s.Wait.Seconds.Literal.(int64)
-			takes[s] = time.Duration(seconds) * time.Second
-		}
-	}
+	takes := maps.Clone(l.steady)
 	all := lint.Loops(l.machine, o.lint())
 	for i := range all {
 		other := &all[i]

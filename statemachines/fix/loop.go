@@ -58,6 +58,7 @@ type loop struct {
 	express, child bool
 	turn           time.Duration // that its Wait states take; 0 if that is not known
 	turnEvents     int           // of a history
+	steady         map[*asl.State]time.Duration
 }
 
 // findLoop finds the loop of a Task in a document, and reads it.
@@ -126,7 +127,7 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 // read reads a loop, and refuses one that does more than poll.
 func (l *loop) read(table lint.Loop) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
-	l.turnEvents = table.Turn.Events
+	l.turnEvents, l.steady = table.Turn.Events, table.Steady
 	l.polledOn, l.rows, l.together = table.PolledOn(), table.Rows, table.Together
 	if running := l.bound.Running; running != nil && running.Kind != lint.Unbounded {
 		l.bound = *running // a new loop has one deadline, for calls that fail, too
@@ -299,11 +300,9 @@ func (l *loop) readEntries() error {
 
 // readFirst reads how long the Wait before the first poll takes.
 func (l *loop) readFirst(wait *asl.State) {
-	if seconds := wait.Wait.Seconds; seconds != nil {
-		if first, literal := seconds.Literal.(int64); literal {
-			l.first = first
-			return
-		}
+	if first, steady := l.steady[wait]; steady {
+		l.first = int64(first / time.Second)
+		return
 	}
 	l.first, l.openWait = 1, wait
 }
@@ -359,10 +358,7 @@ func (l *loop) waitsBefore() time.Duration {
 	}
 	var total time.Duration
 	for _, s := range l.firstWaits() {
-		if seconds := s.Wait.Seconds; seconds != nil {
-			literal, _ := seconds.Literal.(int64)
-			total += time.Duration(literal) * time.Second
-		}
+		total += l.steady[s]
 	}
 	return total
 }

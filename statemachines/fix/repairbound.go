@@ -230,15 +230,7 @@ func (b *boundEdit) countsTime() bool { return waitsAlike(b.loop) }
 
 // waitsAlike tells whether a loop has one Wait, of a known number of seconds.
 func waitsAlike(l *lint.Loop) bool {
-	if l.Turn.Wait < time.Second || len(l.Waits) != 1 {
-		return false
-	}
-	seconds := l.Waits[0].Wait.Seconds
-	if seconds == nil {
-		return false
-	}
-	_, literal := seconds.Literal.(int64)
-	return literal
+	return len(l.Waits) == 1 && l.Turn.Wait >= time.Second && l.Steady[l.Waits[0]] > 0
 }
 
 // bySize are the candidates of edits, by how many lines of the text change.

@@ -37,15 +37,11 @@ func (b *boundEdit) deadlines(base candidate, turns int, r *repairer) []candidat
 // counts as a trial takes it; nil for none.
 func (b *boundEdit) longestWait() (longest time.Duration, open *asl.State) {
 	for _, s := range b.loop.Waits {
-		var seconds int64
-		ok := s.Wait.Seconds != nil
-		if ok {
-			seconds, ok = s.Wait.Seconds.Literal.(int64)
+		waits, steady := b.loop.Steady[s]
+		if !steady {
+			open, waits = cmp.Or(open, s), usualWait
 		}
-		if !ok {
-			open, seconds = cmp.Or(open, s), int64(usualWait/time.Second)
-		}
-		longest = max(longest, time.Duration(seconds)*time.Second)
+		longest = max(longest, waits)
 	}
 	return longest, open
 }

@@ -75,15 +75,11 @@ func (b *boundEdit) waitFrom(s *asl.State) (wait time.Duration, known bool) {
 			return 0, false
 		}
 		if s.Wait != nil {
-			seconds := s.Wait.Seconds
-			if seconds == nil {
+			one, steady := b.loop.Steady[s]
+			if !steady {
 				return 0, false
 			}
-			literal, ok := seconds.Literal.(int64)
-			if !ok {
-				return 0, false
-			}
-			wait += time.Duration(literal) * time.Second
+			wait += one
 		}
 		s = b.loop.Flow.State(s.Next)
 	}

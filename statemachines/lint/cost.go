@@ -14,8 +14,8 @@ type Turn struct {
 	// Events is how many events of the history it takes, and Transitions how
 	// many transitions are billed, without retries.
 	Events, Transitions int
-	// Wait is how long its Wait states wait, as far as the definition says; 0
-	// if it does not.
+	// Wait is how long its Wait states wait, as far as each waits as long every
+	// time; 0 if none does.
 	Wait time.Duration
 	// retries are the delays before the retries of the first state, in a turn of a call that fails.
 	retries []time.Duration
@@ -61,14 +61,14 @@ func until(lasts time.Duration) string {
 func (t Turn) path() string { return strings.Join(append(t.States, t.States[0]), " -> ") }
 
 // turnOf measures a turn along a path.
-func turnOf(path []*asl.State) Turn {
+func (c *checker) turnOf(path []*asl.State) Turn {
 	var t Turn
 	for _, s := range path {
 		t.States = append(t.States, s.Name)
 		events, transitions := visit(s)
 		t.Events += events
 		t.Transitions += transitions
-		t.Wait += literalWait(s)
+		t.Wait += c.steadyWait(s)
 	}
 	return t
 }
@@ -112,11 +112,21 @@ func visit(s *asl.State) (events, transitions int) {
 	return events, transitions
 }
 
-// literalWait is how long a Wait waits by a number in the definition.
-func literalWait(s *asl.State) time.Duration {
-	if s.Wait == nil || s.Wait.Seconds == nil {
-		return 0
+// noteSteadyWaits notes in the tables which Waits of the machine wait as long each time.
+func (c *checker) noteSteadyWaits() {
+	steady := map[*asl.State]time.Duration{}
+	for s := range c.machine.All {
+		if waits, ok := c.types.SteadyWait(s); ok {
+			steady[s] = waits
+		}
 	}
-	seconds, _ := s.Wait.Seconds.Literal.(int64)
-	return time.Duration(seconds) * time.Second
+	for i := range c.tables {
+		c.tables[i].Steady = steady
+	}
+}
+
+// steadyWait is how long a Wait waits each time; 0 if that differs, or is not known.
+func (c *checker) steadyWait(s *asl.State) time.Duration {
+	waits, _ := c.types.SteadyWait(s)
+	return waits
 }

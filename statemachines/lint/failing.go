@@ -14,20 +14,20 @@ type failingLap struct {
 
 // failingLaps are the laps of calls that fail each time, where a Catch leads them back to what
 // no bound ends. Their retries count.
-func (b *bounds) failingLaps() []failingLap {
+func (c *checker) failingLaps(b *bounds) []failingLap {
 	var all []failingLap
 	for _, open := range b.open() {
-		all = append(all, open.failingLaps()...)
+		all = append(all, c.failingLapsOf(open)...)
 	}
 	return all
 }
 
-// failingLaps are those of a loop, one for each catcher that leads back.
-func (l *loop) failingLaps() []failingLap {
+// failingLapsOf are those of a loop, one for each catcher that leads back.
+func (c *checker) failingLapsOf(l *loop) []failingLap {
 	var all []failingLap
 	for _, s := range l.states {
 		for i := range s.Catch {
-			if turn := l.failingTurn(s, i); turn.Events > 0 {
+			if turn := c.failingTurn(l, s, i); turn.Events > 0 {
 				all = append(all, failingLap{s.Name, turn})
 			}
 		}
@@ -37,7 +37,7 @@ func (l *loop) failingLaps() []failingLap {
 
 // failingTurn is a lap in which the call of a state fails, and the catcher of that number takes
 // its error; empty if that does not lead back.
-func (l *loop) failingTurn(s *asl.State, catcher int) Turn {
+func (c *checker) failingTurn(l *loop, s *asl.State, catcher int) Turn {
 	fails := func(from *asl.State, way asl.Transition) bool {
 		caught := way.Kind == asl.TransitionCatch && way.Rule == catcher
 		return l.taken(from, way) && (from == s && caught || from != s && way.Kind != asl.TransitionCatch)
@@ -46,7 +46,7 @@ func (l *loop) failingTurn(s *asl.State, catcher int) Turn {
 		if !lap.inside[s.Name] || lap.first(asl.TypeWait) == nil {
 			continue
 		}
-		return withRetries(lap.turn(s), s, s.Catch[catcher].ErrorEquals)
+		return withRetries(c.turn(lap, s), s, s.Catch[catcher].ErrorEquals)
 	}
 	return Turn{}
 }

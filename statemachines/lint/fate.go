@@ -169,7 +169,7 @@ func (w *fateWalk) endsAt(s *asl.State) *fate {
 func (w *fateWalk) own(s *asl.State) *fate {
 	switch {
 	case s.Wait != nil:
-		return fateOfWait(s)
+		return w.fateOfWait(s)
 	case s.Task != nil && passesTime(s):
 		return fateOfTask(s)
 	case len(s.Flows()) > 0:
@@ -181,12 +181,9 @@ func (w *fateWalk) own(s *asl.State) *fate {
 	}
 }
 
-func fateOfWait(s *asl.State) *fate {
-	if s.Wait.Seconds != nil {
-		if seconds, known := s.Wait.Seconds.Literal.(int64); known {
-			waits := time.Duration(seconds) * time.Second
-			return &fate{least: waits, most: waits}
-		}
+func (w *fateWalk) fateOfWait(s *asl.State) *fate {
+	if waits, steady := w.types.SteadyWait(s); steady {
+		return &fate{least: waits, most: waits}
 	}
 	return &fate{open: true}
 }
@@ -219,7 +216,7 @@ func (w *fateWalk) fateOfLoop(l *loop) *fate {
 		return &fate{endless: len(w.boundsOf(l).open()) > 0, open: true}
 	}
 	r := &reading{inner: l}
-	r.Flow, r.Waits, r.Turn, r.States = l.flow, []*asl.State{wait}, l.turn(wait), l.states
+	r.Flow, r.Waits, r.Turn, r.States = l.flow, []*asl.State{wait}, w.turn(l, wait), l.states
 	w.tryLaps(l, r)
 	switch b := w.boundsOf(l); {
 	case len(b.open()) > 0:

@@ -13,7 +13,7 @@ import (
 type lead struct {
 	first  *asl.State    // of the loop; nil if nothing leads there
 	events int           // from the start of the execution on
-	wait   time.Duration // of Wait states, by numbers in the definition
+	wait   time.Duration // of Wait states that wait as long each time
 	more   bool          // another way, or something on this one, may take more events
 	longer bool          // or more time
 }
@@ -205,10 +205,11 @@ func (c *checker) through(f *asl.Flow) lead {
 // costOf counts the events and the waits of a visit of a state, at least.
 func (c *checker) costOf(s *asl.State) lead {
 	events, _ := visit(s)
-	out := lead{events: events, wait: literalWait(s)}
+	wait, steady := c.types.SteadyWait(s)
+	out := lead{events: events, wait: wait}
 	switch {
 	case s.Wait != nil:
-		out.longer = s.Wait.Seconds == nil || s.Wait.Seconds.Literal == nil
+		out.longer = !steady
 	case s.Parallel != nil:
 		out.events = ofParallel
 		for _, branch := range s.Flows() {

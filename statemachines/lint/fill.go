@@ -17,12 +17,12 @@ type filling struct {
 }
 
 // fillingsOf are the states of a turn, from the one on that the flow comes to first.
-func fillingsOf(f *asl.Flow, turn Turn, poll *asl.State, first string) []filling {
+func (c *checker) fillingsOf(f *asl.Flow, turn Turn, poll *asl.State, first string) []filling {
 	var all []filling
 	for _, name := range turn.States {
 		s := f.State(name)
 		events, transitions := visit(s)
-		all = append(all, filling{State: s, events: events, transitions: transitions, wait: literalWait(s)})
+		all = append(all, filling{State: s, events: events, transitions: transitions, wait: c.steadyWait(s)})
 		if len(all) > 1 || len(turn.retries) == 0 {
 			continue
 		}
@@ -59,7 +59,7 @@ func (c *checker) fill(f *asl.Flow, poll *asl.State, turn Turn, limit time.Durat
 		first = before.first.Name
 	}
 	before.events, before.wait = before.events+turn.first.events, before.wait+turn.first.wait
-	states := fillingsOf(f, turn, poll, first)
+	states := c.fillingsOf(f, turn, poll, first)
 	n := max(0, (mostEvents-before.events)/max(1, turn.Events)-1) // whole turns
 	if turn.Wait > 0 {
 		n = max(0, min(n, int((limit-before.wait)/turn.Wait)-1))

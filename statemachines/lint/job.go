@@ -18,6 +18,9 @@ type known struct {
 // narrowJob is an answer with what is known of a job, and with what the flags of the status say then: a whole one, or
 // what it has behind some steps.
 func (r *reading) narrowJob(answer typecheck.Value, s *status, of job, before []string) typecheck.Value {
+	if before == nil {
+		answer = r.single.answer(answer)
+	}
 	for _, k := range of {
 		switch steps, below := cutSteps(k.steps, before); {
 		case below && s.literals != nil && slices.Equal(steps, s.steps):

@@ -129,7 +129,7 @@ func (c *checker) leavesOn(l *loop, r *reading, e caught, most int) bool {
 }
 
 // findLaps finds the laps of a job that runs, if they take different events.
-func (r *reading) findLaps() {
+func (c *checker) findLaps(r *reading) {
 	if r.status == nil || r.Retries {
 		return
 	}
@@ -145,7 +145,7 @@ func (r *reading) findLaps() {
 					path = append(path, r.Flow.State(name))
 				}
 			}
-			if lap := turnOf(path); !slices.ContainsFunc(laps, func(t Turn) bool { return slices.Equal(t.States, lap.States) }) {
+			if lap := c.turnOf(path); !slices.ContainsFunc(laps, func(t Turn) bool { return slices.Equal(t.States, lap.States) }) {
 				laps = append(laps, lap)
 			}
 		}

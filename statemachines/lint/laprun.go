@@ -258,14 +258,14 @@ func (run *lapRun) step(c *checker) bool {
 	if !p.enter() {
 		return false
 	}
-	turn := turnOf([]*asl.State{p.at.state})
+	events, transitions := visit(p.at.state)
 	seconds, timed := run.tick(c, p)
 	ways, exits, known := run.ways(c, p.at)
 	if !known || !timed {
 		return false
 	}
 	if p.in = p.in || run.reading.inner.inside[p.at.state.Name]; p.in {
-		p.events, p.transitions, p.seconds = p.events+turn.Events, p.transitions+turn.Transitions, p.seconds+seconds
+		p.events, p.transitions, p.seconds = p.events+events, p.transitions+transitions, p.seconds+seconds
 		if p.at.state.Wait != nil {
 			p.waits++
 		}
@@ -362,7 +362,7 @@ func (run *lapRun) stepFrom(c *checker, at entry) []typecheck.Way {
 	types := cmp.Or(run.types, c.types)
 	result := types.Result(at.state)
 	if at.state == run.reading.Poll && run.value != "" {
-		result = run.reading.narrow(result, run.reading.status, run.value)
+		at.env, result = run.reading.single.enter(at.env), run.reading.narrow(result, run.reading.status, run.value)
 	}
 	ways := slices.DeleteFunc(types.Step(at.state, at.env, result), func(way typecheck.Way) bool {
 		if at.state == run.error.at {

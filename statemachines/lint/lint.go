@@ -164,6 +164,7 @@ func look(m *asl.StateMachine, o Options) *checker {
 	c.enterFlows(&m.Flow)
 	c.flow(&m.Flow, o.Express)
 	c.shareHistories()
+	c.noteSteadyWaits()
 	return c
 }
 
@@ -263,14 +264,14 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	}
 	if wait := l.first(asl.TypeWait); len(tables) == 0 && wait != nil {
 		r := &reading{inner: l}
-		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
+		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, c.turn(l, wait), express
 		r.States, r.Unjudged = l.states, c.sayNotInCatalogue(l)
 		if over {
 			r.Unjudged = tooMuch
 		}
 		c.tryLaps(l, r)
 		if reset := c.findReset(l); reset != nil {
-			c.boundsOf(l).opened, r.Turn = []*loop{reset}, reset.turn(reset.first(asl.TypeWait))
+			c.boundsOf(l).opened, r.Turn = []*loop{reset}, c.turn(reset, reset.first(asl.TypeWait))
 		}
 		r.Hot = c.isHot(l)
 		r.Bound = c.boundOf(l, r)
@@ -286,7 +287,7 @@ func (c *checker) checkTable(l *loop, r *reading) {
 	r.fill()
 	c.addWholes(r)
 	r.Errors = c.caughtErrors(r)
-	r.findLaps()
+	c.findLaps(r)
 	c.settleLaps(l, r)
 	c.tryLaps(l, r)
 	r.Hot = c.isHot(r.inner)

@@ -33,7 +33,7 @@ func (c *checker) listJobs(l *loop, r *reading, s *status) *listing {
 		return nil
 	}
 	g := &listing{reading: r, status: s, types: c.types}
-	template, count := c.askedJobs(r.Poll)
+	_, template, count := c.askedJobs(r.Poll)
 	if count > 0 {
 		g.counts = []int{count}
 	} else {
@@ -52,11 +52,11 @@ func (c *checker) listJobs(l *loop, r *reading, s *status) *listing {
 }
 
 // askedJobs is the argument by which a Task asks for several jobs, and how many it names; 0 if that is not known. There
-// is no template if it is not the only such argument.
-func (c *checker) askedJobs(poll *asl.State) (template *asl.Template, count int) {
+// is none if it is not the only such argument.
+func (c *checker) askedJobs(poll *asl.State) (argument string, template *asl.Template, count int) {
 	operation := c.types.Operation(poll)
 	if operation == nil || operation.Input == nil {
-		return nil, 0
+		return "", nil, 0
 	}
 	arguments := c.types.Arguments(poll)
 	asked := 0
@@ -71,13 +71,13 @@ func (c *checker) askedJobs(poll *asl.State) (template *asl.Template, count int)
 			continue
 		}
 		asked++
-		template = computed
+		argument, template = m.Name, computed
 		count, _ = given.Len()
 	}
 	if asked != 1 || count > mostListed {
-		return nil, 0
+		return "", nil, 0
 	}
-	return template, count
+	return argument, template, count
 }
 
 // asksForJobs matches the name of a list that names jobs.
@@ -207,7 +207,11 @@ func (g *listing) itemAt(steps []string) *catalog.Shape {
 	if operation == nil {
 		return nil
 	}
-	shape := operation.Output
+	return shapeAt(operation.Output, steps)
+}
+
+// shapeAt is what a shape has at some steps; nil if the model does not know it.
+func shapeAt(shape *catalog.Shape, steps []string) *catalog.Shape {
 	for _, step := range steps {
 		switch {
 		case shape == nil:

@@ -265,11 +265,11 @@ func (l *loop) turnsAroundPolls() bool {
 
 // turn is the shortest way around the loop from a state back to it on which time passes,
 // along errors only if there is no other.
-func (l *loop) turn(from *asl.State) Turn {
+func (c *checker) turn(l *loop, from *asl.State) Turn {
 	for _, errors := range []bool{false, true} {
 		for _, waits := range []bool{true, false} {
 			if path := l.findTurn(from, errors, waits); path != nil {
-				return turnOf(path)
+				return c.turnOf(path)
 			}
 		}
 	}

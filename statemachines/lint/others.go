@@ -67,6 +67,58 @@ func appendComputed(all []string, s *asl.State) []string {
 	return all
 }
 
+// namesMapped are the texts that states name which compute what the Choices compare, and the keys of the objects by which
+// they may map a status.
+func (r *reading) namesMapped() map[string]bool {
+	named, computed := map[string]bool{}, map[*asl.State]bool{}
+	for _, found := range r.routes {
+		for _, way := range found {
+			for _, h := range way.hops {
+				if computed[h.state] {
+					continue
+				}
+				computed[h.state] = true
+				nameQuoted(appendComputed(nil, h.state), named)
+			}
+		}
+	}
+	for _, s := range r.Flow.States {
+		for _, t := range templatesOf(s) {
+			nameKeys(t, named)
+		}
+	}
+	return named
+}
+
+// nameKeys adds the names of the members of the objects that a template has.
+func nameKeys(t *asl.Template, named map[string]bool) {
+	if t == nil {
+		return
+	}
+	nameKeysOf(t.Literal, named)
+	for _, m := range t.Object {
+		named[m.Name] = true
+		nameKeys(m.Value, named)
+	}
+	for _, item := range t.Array {
+		nameKeys(item, named)
+	}
+}
+
+func nameKeysOf(literal any, named map[string]bool) {
+	switch v := literal.(type) {
+	case map[string]any:
+		for name, member := range v {
+			named[name] = true
+			nameKeysOf(member, named)
+		}
+	case []any:
+		for _, item := range v {
+			nameKeysOf(item, named)
+		}
+	}
+}
+
 // appendTexts appends the texts that a template computes.
 func appendTexts(all []string, t *asl.Template) []string {
 	switch {

@@ -35,7 +35,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		}
 		endless = true
 		open.findCatch()
-		turn := settledTurn(tables, open, open.turn(wait))
+		turn := settledTurn(tables, open, c.turn(open, wait))
 		if !limit.isOpen() {
 			c.interval(l.flow, wait, turn, limit.after)
 		}
@@ -52,7 +52,7 @@ func (c *checker) bound(l *loop, tables []*reading) {
 		return
 	}
 	wait := l.first(asl.TypeWait)
-	turn := settledTurn(tables, l, l.turn(wait))
+	turn := settledTurn(tables, l, c.turn(l, wait))
 	full := c.fill(l.flow, nil, turn, asl.MaxStandardTime)
 	lasts := full.After
 	c.boundRounds(wait, tables, ends)
@@ -94,7 +94,7 @@ func (c *checker) reportUnbounded(l *loop, wait *asl.State, open *loop, turn Tur
 	const set = "set \"TimeoutSeconds\" of the state machine, or count the"
 	if catches := open.catches; catches != nil {
 		failing := turn
-		for _, lap := range open.failingLaps() {
+		for _, lap := range c.failingLapsOf(open) {
 			if lap.task == catches.Name { // with its retries
 				failing = lap.turn
 			}
@@ -165,7 +165,7 @@ func (c *checker) hot(l *loop) {
 		i := slices.IndexFunc(r.states, goesOnForStatus(r))
 		if i >= 0 && c.pollsAgain(r) {
 			c.report(HotLoop, r.states[i], "", "the loop %s checks a status and has no Wait: it polls without a pause; add a Wait state",
-				r.turn(r.states[i]).path())
+				c.turn(r, r.states[i]).path())
 		}
 	}
 }
@@ -236,7 +236,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State, express bool) {
 	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) || c.looksBesideStatus(l, s) || c.namesEnds(s) {
 		return
 	}
-	ends := until(c.lasts(l.flow, l.turn(s)))
+	ends := until(c.lasts(l.flow, c.turn(l, s)))
 	switch {
 	case express:
 		ends = "until the execution ends, after " + span(asl.MaxExpressTime)

@@ -10,7 +10,7 @@ import (
 // pollsOnErrors notes a Catch that leads every error of a poll back to it, such as that of a denied call, which does not pass by
 // itself. Where nothing ends that, unbounded-loop says so.
 func (c *checker) pollsOnErrors(l *loop, s *asl.State) {
-	if c.limitOf(l.flow).kind == Unbounded && len(c.boundsOf(l).failingLaps()) > 0 {
+	if c.limitOf(l.flow).kind == Unbounded && len(c.failingLaps(c.boundsOf(l))) > 0 {
 		return
 	}
 	for i, catcher := range s.Catch {

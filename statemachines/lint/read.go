@@ -39,6 +39,7 @@ type reading struct {
 	// listing is how the answers list several jobs, if the loop looks at all of them; nil if it looks at one.
 	// Then routes are those of jobs that are all alike, and mixed those beside others.
 	listing *listing
+	single  *single // the one job that the poll asks for by its id; nil if it may ask for several
 	mixed   map[string][]mix
 	// followBoth follows a status with a second member.
 	followBoth func(value string, second []string, how string) []route
@@ -87,7 +88,7 @@ func (c *checker) readAs(l *loop, poll *asl.State, p *polled, express bool) *rea
 	r.Flow, r.Poll, r.Operation, r.Express = l.flow, poll, p.name, express
 	r.Target, r.ByName = p.target, p.byName
 	r.outside = c.outsideOf(l.flow)
-	r.Turn, r.States = inner.turn(poll), inner.states
+	r.Turn, r.States = c.turn(inner, poll), inner.states
 	for _, s := range inner.states {
 		if s.Wait != nil {
 			r.Waits = append(r.Waits, s)
@@ -186,7 +187,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 
 // findJudges finds by what the values of a status are judged, and what the loop knows beside it.
 func (c *checker) findJudges(l *loop, r *reading, s *status) {
-	r.listing, r.mixed = nil, nil
+	r.listing, r.mixed, r.single = nil, nil, c.findSingle(r.Poll, s)
 	r.judges, r.Start = c.judgesOf(r, s)
 	if r.Start != nil {
 		r.given = c.types.Arguments(r.Start)
@@ -356,7 +357,7 @@ func (c *checker) newRouter(r *reading) *router {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
 	}
 	return &router{
-		usual: map[string]bool{}, byName: r.ByName, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts,
+		usual: map[string]bool{}, byName: r.ByName, single: r.single, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts,
 	}
 }
 

@@ -30,7 +30,8 @@ type router struct {
 	usual map[string]bool
 	// byName tells that nobody knows what the poll asks for: what another call of the loop gives it may be about the same job.
 	byName bool
-	work   *work // that is left; nil where all is followed
+	single *single // see reading
+	work   *work   // that is left; nil where all is followed
 	// seeks tells that somebody asks whether a Choice looks at a status; looked is the answer.
 	seeks, looked bool
 }
@@ -76,7 +77,7 @@ func (r *router) followFrom(env typecheck.Env, answer typecheck.Value) []route {
 		return nil
 	}
 	w := &walk{router: r, on: map[string]bool{}}
-	w.step(r.poll, env, answer, route{})
+	w.step(r.poll, r.single.enter(env), answer, route{})
 	if w.steps > maxSteps {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (c *checker) checkSameName(l *loop) {
 				continue
 			}
 			c.reportAs(diag.Danger, RepeatedStart, s, "", "%q starts an execution in each turn of the loop %s, and its \"Name\" is the same: "+
-				"the second one fails, as the execution already exists; leave \"Name\" out, or add to it what each turn changes", s.Name, turn.turn(s).path())
+				"the second one fails, as the execution already exists; leave \"Name\" out, or add to it what each turn changes", s.Name, c.turn(turn, s).path())
 		}
 	}
 }

@@ -74,9 +74,11 @@ func (r *reading) judgePollingOn(row *Row, of, to string) (rule string, severity
 	return StatusPollsOn, diag.Danger, text
 }
 
-// leavesUnnamed tells whether no rule of a Choice names some value of a row.
+// leavesUnnamed tells whether no rule of a Choice names some value of a row, and nothing that a state in front of it
+// maps statuses by.
 func (r *reading) leavesUnnamed(row *Row) bool {
-	return slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] })
+	named := r.namesMapped()
+	return slices.ContainsFunc(row.Values, func(value string) bool { return !r.named[value] && !named[value] })
 }
 
 // sayMeaning says what the values of a row mean, in front of where they lead.

@@ -21,6 +21,8 @@ type Loop struct {
 	// states of the loop.
 	Poll           *asl.State
 	Choices, Waits []*asl.State
+	// Steady are the Wait states of the machine that wait as long each time, and for how long.
+	Steady map[*asl.State]time.Duration
 	// States are those of the smallest cycle around Poll, or of all cycles around the first
 	// Wait if no Poll is known; nil for a loop in a Retry.
 	States []*asl.State
@@ -290,7 +292,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 	if at, again := r.failsRunning(); at != nil {
 		return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at), Again: again}
 	}
-	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.boundsOf(l).failingLaps()
+	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.failingLaps(c.boundsOf(l))
 	ofErrors := len(failing) > 0 && c.boundsOf(l).endsRunning() // a job that runs leaves the loop
 	if ofErrors {
 		laps = nil
@@ -299,7 +301,7 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		}
 	}
 	if s, catcher := r.caughtRunning(); s != nil {
-		if turn := l.failingTurn(s, catcher); turn.Events > 0 {
+		if turn := c.failingTurn(l, s, catcher); turn.Events > 0 {
 			laps, ofErrors = []Turn{turn}, false
 		}
 	}

@@ -3,6 +3,7 @@ package lint
 import (
 	"slices"
 
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -30,8 +31,46 @@ func (c *checker) boundsOf(l *loop) *bounds {
 		}, func(s *asl.State, rule int) counters { return c.answeredIn(l, s, rule) })
 		l.bounds.renewed = renewed
 		l.bounds.clock = clock
+		c.closeUntaken(l.bounds)
 	}
 	return l.bounds
+}
+
+// closeUntaken closes the ways that no turn of a loop takes: those of rules that ask whether a value is there, and never
+// hold. Other rules that never hold may be meant otherwise, such as one that compares a misspelt member.
+func (c *checker) closeUntaken(b *bounds) {
+	for s, passes := range b.passes {
+		in := c.types.Input(s)
+		if !in.IsReachable() {
+			continue
+		}
+		ways := c.types.Step(s, in, typecheck.Unknown())
+		taken := func(way asl.Transition) bool {
+			return slices.ContainsFunc(ways, func(w typecheck.Way) bool { return w.Transition == way })
+		}
+		all := s.Transitions()
+		for i, way := range all {
+			if way.Kind == asl.TransitionRule && !taken(way) && asksPresence(&s.Choice.Rules[way.Rule]) && slices.ContainsFunc(all[i+1:], taken) {
+				passes[way] = true
+			}
+		}
+	}
+}
+
+// asksPresence tells whether a rule is about nothing but whether a value is there.
+func asksPresence(r *asl.ChoiceRule) bool {
+	if r.Expression == nil {
+		t := readCondition(&r.Condition)
+		return t.exists && len(t.all)+len(t.any) == 0
+	}
+	if r.Expression.Expression == nil {
+		return false
+	}
+	part := r.Expression.Expression.Part()
+	for part.Kind == jsonata.PartCall && part.Text == "not" && len(part.Parts) == 1 {
+		part = part.Parts[0]
+	}
+	return part.Kind == jsonata.PartCall && part.Text == "exists"
 }
 
 // readsClock tells whether a state of the machine reads the time that goes on, or whether

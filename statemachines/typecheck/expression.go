@@ -426,22 +426,31 @@ func oneNumber(v Value) (n float64, ok bool) {
 	return v.set.number[0], true
 }
 
-// filterItems is what a condition leaves of items, if it is known of each.
+// filterItems is what a condition leaves of items, if it is known of each, or may hold of one alone.
 func (x *scene) filterItems(items []Value, by *jsonata.Part) (left Value, ok bool) {
 	var kept []Value
+	doubtful := 0
 	for _, item := range items {
-		switch v := x.eval(by, item); {
-		case v.kinds()&^(missing|null) == 0 || v.kinds() == booleans && v.set.truth == isFalse:
-		case v.kinds() == booleans && v.set.truth == isTrue:
-			kept = append(kept, item)
-		default: // an index, or either
+		v := x.eval(by, item)
+		if v.may(numbers | arrays) { // an index
 			return Value{}, false
 		}
+		holds, fails := truthiness(v)
+		if holds {
+			kept = append(kept, item)
+		}
+		if holds && fails {
+			doubtful++
+		}
 	}
-	switch len(kept) {
-	case 0:
+	switch {
+	case len(kept) == 0:
 		return absent, true
-	case 1:
+	case len(kept) == 1 && doubtful == 1:
+		return join(kept[0], absent), true
+	case doubtful > 0:
+		return Value{}, false
+	case len(kept) == 1:
 		return kept[0], true
 	default:
 		return arrayOf(newTuple(kept)), true

@@ -6,10 +6,10 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 )
 
-// array is an array constructor.
+// array is an array constructor. The items are known one by one up to the first that may be none, or several.
 func (x *scene) array(p *jsonata.Part, context Value) Value {
 	items := make([]Value, 0, len(p.Parts))
-	exact := true
+	exact, open := true, -1 // open is the index of the first item that is not known
 	all, last := Nothing(), Value{}
 	for i := range p.Parts {
 		part := &p.Parts[i]
@@ -24,8 +24,8 @@ func (x *scene) array(p *jsonata.Part, context Value) Value {
 		if part.Kind != jsonata.PartArray {
 			if known, ok := listed(v); ok { // the items of an array are items here
 				items = append(items[:len(items)-1], known...)
-			} else {
-				exact = false
+			} else if exact {
+				exact, open = false, len(items)-1
 			}
 			switch {
 			case v.kinds() == arrays:
@@ -37,14 +37,16 @@ func (x *scene) array(p *jsonata.Part, context Value) Value {
 		}
 		all = join(all, v.without(missing))
 	}
-	switch {
-	case exact:
+	if exact {
 		return arrayOf(newTuple(items))
-	case last.IsUnknown() || last.may(missing):
-		return arrayOf(newList(all))
-	default:
-		return arrayOf(newEnding(all, last))
 	}
+	if last.may(missing) {
+		last = Value{}
+	}
+	if open > maxItems {
+		open = 0
+	}
+	return arrayOf((&list{items: items[:open:open], rest: join(all.without(missing), absent), last: last}).weigh())
 }
 
 // listed are the items that a value adds to an array: those of an array of a known length, or itself.

@@ -22,6 +22,17 @@ func (c *Checker) NeverWaits(s *asl.State) bool {
 	return v.kinds() == numbers && slices.Equal(v.set.number, []float64{0})
 }
 
+// SteadyWait is how long a Wait waits, if it waits for the same number of seconds over all ways to it.
+func (c *Checker) SteadyWait(s *asl.State) (waits time.Duration, ok bool) {
+	if s.Wait == nil || s.Wait.Seconds == nil {
+		return 0, false
+	}
+	if in := c.Input(s); s.Wait.Seconds.Literal != nil || in.IsReachable() {
+		return c.waitTime(s, in)
+	}
+	return 0, false
+}
+
 // draws are what WaitTime lets $random() give, in turn: the least, and nearly the most.
 var draws = []float64{0, 1 - 1e-9}
 

@@ -197,6 +197,10 @@ func (x *scene) membership(p *jsonata.Part, left, right Value) Value {
 	if same := left.kinds() & item.kinds() &^ missing; right.demandOf() == nil && (same == 0 || isDisjoint(left, item, same)) {
 		return truthOf(false)
 	}
+	is := func(item Value) bool { return left.kinds()&missing == 0 && same(left, item, maxDepth) }
+	if right.kinds() == arrays && slices.ContainsFunc(right.list().known(), is) || is(right) {
+		return truthOf(true)
+	}
 	return anyBoolean
 }
 
