@@ -273,6 +273,17 @@ func (c *checked) loopOf(s *asl.State) *lint.Loop {
 	return nil
 }
 
+// loopFor is the loop whose table has a finding: of several polls in one loop, each has one.
+func (c *checked) loopFor(f lint.Finding) *lint.Loop {
+	s := c.stateAt(f)
+	for i := range c.loops {
+		if l := &c.loops[i]; slices.Contains(l.Choices, s) && rowOf(l, f) != nil {
+			return l
+		}
+	}
+	return c.loopOf(s)
+}
+
 // candidate is an edit that may mend a finding.
 type candidate struct {
 	edits []edit.Edit
@@ -325,7 +336,7 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	if s == nil {
 		return nil
 	}
-	l := c.loopOf(s)
+	l := c.loopFor(f)
 	switch {
 	case f.Suggestion != "" && l != nil && l.Poll != nil && c.isSynonym(f):
 		return append(c.correctStatus(f, l), c.correct(f)...)

@@ -104,7 +104,7 @@ func (r *repairer) reasonStatus(ctx context.Context, c *checked, f lint.Finding,
 	if other := c.otherFinding(f); other != "" {
 		return "repair " + other + " first: that may mend this, too"
 	}
-	l := c.loopOf(c.stateAt(f))
+	l := c.loopFor(f)
 	var row *lint.Row
 	if l != nil {
 		row = rowOf(l, f)
@@ -289,17 +289,24 @@ func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 // end; empty if it does not.
 func (c *checked) endOfLoop(report *trial.Report, f lint.Finding) string {
 	l := c.loopOf(c.stateAt(f))
-	if f.Rule != lint.UnboundedLoop || l == nil || l.Poll == nil {
+	if f.Rule != lint.UnboundedLoop || l == nil || l.Poll == nil || slices.ContainsFunc(c.loops, func(other lint.Loop) bool {
+		return other.Poll != nil && other.Poll != l.Poll && slices.Contains(l.States, other.Poll) // which sees another status in a run
+	}) {
 		return ""
 	}
 	for i := range report.Runs {
 		r := &report.Runs[i]
-		stays := slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Task == l.Poll.Name && k.Sort == trial.Never })
+		stays := slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Task == l.Poll.Name && k.Sort == trial.Never && pollsOnFor(l, k.Value) })
 		if stays && !breaks(r.Before) {
 			return fmt.Sprintf("something else ends the loop: with %s, the machine %s after %s", r.Script, describeEnd(r.Before), spell(r.Before.Lasts))
 		}
 	}
 	return ""
+}
+
+// pollsOnFor tells whether a loop polls on for a status by its table.
+func pollsOnFor(l *lint.Loop, status string) bool {
+	return slices.ContainsFunc(l.Rows, func(row lint.Row) bool { return row.Ends == lint.PollsOn && slices.Contains(row.Values, status) })
 }
 
 // orReplace advises to replace a loop; empty if that is refused, or if enough loops were tried.

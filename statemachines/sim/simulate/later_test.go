@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +46,20 @@ func TestReasonsComeAfterFailures(t *testing.T) {
 			require.NoError(t, json.Unmarshal(text, &file))
 			require.JSONEq(t, c.want, string(file["A"].Return), string(text))
 		})
+	}
+}
+
+// The catalogue's jobs have no code of a failure either before one, where a member is called so.
+func TestCodesComeAfterFailures(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:inspector2:getSbomExport",
+		"Parameters": {"ReportId": "1"}, "Next": "B"}, "B": {"Type": "Pass", "Parameters": {"x.$": "$.ErrorCode"}, "End": true}}}`))
+	require.NoError(t, err)
+	for ends, want := range map[string]bool{"SUCCEEDED": false, "FAILED": true} {
+		plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute), Ends: ends}}})
+		require.NoError(t, err)
+		text, err := plan.JSON()
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Contains(string(text), `"ErrorCode"`), string(text))
 	}
 }
