@@ -146,7 +146,7 @@ func (p Report) text(c terminal.Colours) string {
 	s.end(p.at, p.Error, message(p.Cause), p.Output)
 	s.history(p.Statuses)
 	s.row("attempts", "%d", p.Attempts)
-	s.use(p.Transitions, p.CostUSD, p.Events)
+	s.use(p.Transitions, p.CostUSD, p.Events, false)
 	s.row("execution", "%s", p.ExecutionARN)
 	for _, location := range p.StartRecords {
 		if p.Data != "" {

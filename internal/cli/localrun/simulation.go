@@ -29,6 +29,7 @@ type Simulation struct {
 	Statuses       kit.StatusHistory `json:"statuses,omitempty"`
 	Coverage       coverage          `json:"coverage"`
 	runOutcome                       //nolint:embeddedstructfieldcheck // its members come last
+	express        bool
 }
 
 func newSimulation(m *asl.StateMachine, r *sim.Result, p *progress, o *Options) Simulation {
@@ -37,6 +38,7 @@ func newSimulation(m *asl.StateMachine, r *sim.Result, p *progress, o *Options) 
 		Status:     r.Status, ExecutionARN: r.ExecutionARN, Output: r.Output, Error: r.Error, Cause: r.Cause,
 		ElapsedSeconds: r.Duration().Seconds(), Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6,
 		Events: len(r.Events), Virtual: o.Virtual, Statuses: p.statuses, Coverage: newCoverage(m, r),
+		express: o.Express,
 	}
 }
 
@@ -45,7 +47,7 @@ func (s Simulation) text(colours terminal.Colours) string {
 	text := newSummary(colours, string(s.Status), elapsed, s.Virtual)
 	text.end(s.at, s.Error, s.Cause, s.Output)
 	text.history(s.Statuses)
-	text.use(s.Transitions, s.CostUSD, s.Events)
+	text.use(s.Transitions, s.CostUSD, s.Events, s.express)
 	c := s.Coverage
 	text.row("states", "%d of %d visited%s", c.StatesVisited, c.States, missing("Not visited", c.NotVisited))
 	text.row("transitions", "%d of %d taken%s", c.TransitionsTaken, c.Transitions, missing("Not taken", c.TransitionsMissing))

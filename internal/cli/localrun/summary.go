@@ -52,8 +52,13 @@ func (s *summary) history(h kit.StatusHistory) {
 	}
 }
 
-// use writes what AWS bills and limits.
-func (s *summary) use(transitions int, usd float64, events int) {
+// use writes what AWS bills and limits. Express workflows are billed by their requests and time, and have no limit of events.
+func (s *summary) use(transitions int, usd float64, events int, express bool) {
+	if express {
+		s.row("cost", "%s, which cost nothing: an Express workflow is billed by its requests and time", kit.Plural(transitions, "transition"))
+		s.row("events", "%d", events)
+		return
+	}
 	s.row("cost", "%s, $%.6f as a Standard workflow in %s", kit.Plural(transitions, "transition"), usd, asl.DefaultRegion)
 	s.row("events", "%d of %d", events, asl.MaxEvents)
 }
