@@ -181,7 +181,8 @@ func (s *Simulated) checkEnds(plan *simulate.Plan, mocks []MockFile) error {
 	case len(mocks) > 0:
 		return fmt.Errorf("--ends %s: no job is simulated, as %s answers all: change \"ends\" there", terminal.Quote(s.Ends), terminal.Quote(mocks[0].Name))
 	default:
-		return fmt.Errorf("--ends %s: the machine has no job that can be simulated: remove it", terminal.Quote(s.Ends))
+		return fmt.Errorf("--ends %s: the machine has no job that can be simulated: if names alone do not say which statuses of its loop are a success, "+
+			"a failure or still running, say so, such as --status DONE=success; else remove --ends", terminal.Quote(s.Ends))
 	}
 }
 

@@ -339,6 +339,20 @@ func TestReasonsOfFindings(t *testing.T) {
 			"Assign": {"is": "{% $states.input.told %}", "n": "{% $n + 1 %}"}, "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Default": "Zero", "Choices": [{"Condition": "{% $is = 'completed' %}", "Next": "Good"}, {"Condition": "{% $n > 50 %}", "Next": "Good"}]},
 		"Good": {"Type": "Succeed"}}}`
+	const byDefault = `{"QueryLanguage": "JSONata", "StartAt": "Zero", "States": {
+		"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Nap"},
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:workmail:describeMailboxExportJob", "Arguments": {"OrganizationId": "o", "JobId": "{% $states.input.id %}"},
+			"Assign": {"is": "{% $states.input.told %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Assign": {"n": "{% $n + 1 %}"}, "Choices": [{"Condition": "{% $is = 'active' and $n < 100 %}", "Next": "Nap"},
+			{"Condition": "{% $is = 'completed' %}", "Next": "Good"}]},
+		"Good": {"Type": "Succeed"}}}`
+	const mapped = `{"QueryLanguage": "JSONata", "StartAt": "Nap", "TimeoutSeconds": 7200, "States": {
+		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:codebuild:batchGetBuilds", "Arguments": {"Ids": ["{% $states.input.id %}"]}, "Retry": [{"ErrorEquals": ["States.TaskFailed"]}],
+			"Output": {"id": "{% $states.input.id %}", "v": "{% $states.result.Builds[0].BuildStatus = 'SUCCEEDED' ? 'good' : $states.result.Builds[0].BuildStatus in ['FAILED','FAULT'] ? 'bad' : 'wait' %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Nap", "Choices": [{"Condition": "{% $states.input.v = 'good' %}", "Next": "Good"}, {"Condition": "{% $states.input.v = 'bad' %}", "Next": "Bad"}]},
+		"Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"}}}`
 	const word = `{"StartAt": "Nap", "TimeoutSeconds": 7200, "States": {
 		"Nap": {"Type": "Wait", "Seconds": 20, "Next": "Look"},
 		"Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:route53domains:getOperationDetail", "Parameters": {"OperationId.$": "$.id"}, "ResultPath": "$.now", "Next": "Done?"},
@@ -363,7 +377,10 @@ func TestReasonsOfFindings(t *testing.T) {
 		maxWait    time.Duration
 		reason     string
 	}{
-		"a count that each turn sets anew":            {counted, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: "Look" adds to a number in the loop: let no other state of the loop set that anew`},
+		"a count that each turn sets anew": {counted, lint.UnboundedLoop, 0, `fix knows no job that "Look" polls, so it cannot try a bound: "Look" adds to a number in the loop: let no other state of the loop set that anew`},
+		"a status that the machine maps to words of its own": {mapped, lint.StatusPollsOn, 0, `"Done?" compares words of its own, and not the status: ` +
+			"let the state that computes them make one of TIMED_OUT, STOPPED, too"},
+		"a count of the Default alone":                {byDefault, lint.UnboundedLoop, 0, `"Done?" counts by its own Assign, which works with its Default alone`},
 		"an error that starts the job again":          {again, lint.UnboundedLoop, 0, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"an error that starts it again, with a bound": {again, lint.UnboundedLoop, time.Hour, `an error of "Look" leads to "Go", which starts another job, and no bound of the polls counts that`},
 		"a rule behind one that takes its status":     {hidden, lint.StatusPollsOn, 0, `the rule of "Done?" that leads to "Good" names WAITING, but another rule takes it first`},

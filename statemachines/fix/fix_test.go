@@ -456,6 +456,26 @@ func TestLoopBesideAnother(t *testing.T) {
 	require.Equal(t, "the loop changed with another that was replaced", loops[1].Refused)
 }
 
+// What only a later call leads to is no success of the loop, however many of its statuses lead to one failure.
+func TestSuccessesOfLaterCalls(t *testing.T) {
+	t.Parallel()
+	_, loops := apply(t, `{"QueryLanguage": "JSONata", "StartAt": "Start", "TimeoutSeconds": 7200, "States": {
+  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:cloudformation:createStack",
+    "Arguments": {"StackName": "s", "TemplateURL": "u"}, "Assign": {"stack": "{% $states.result.StackId %}"}, "Next": "Wait"},
+  "Wait": {"Type": "Wait", "Seconds": 15, "Next": "Describe"},
+  "Describe": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:cloudformation:describeStacks", "Arguments": {"StackName": "{% $stack %}"},
+    "Output": "{% $states.result.Stacks[0].StackStatus %}", "Next": "Status?"},
+  "Status?": {"Type": "Choice", "Choices": [
+    {"Condition": "{% $states.input = 'CREATE_COMPLETE' %}", "Next": "Up"},
+    {"Condition": "{% $states.input in ['CREATE_IN_PROGRESS', 'REVIEW_IN_PROGRESS'] %}", "Next": "Wait"}
+  ], "Default": "Tell"},
+  "Tell": {"Type": "Pass", "Next": "Down"},
+  "Up": {"Type": "Succeed"},
+  "Down": {"Type": "Fail"}}}`, fix.Options{})
+	require.Len(t, loops, 1)
+	require.NotContains(t, loops[0].Refused, "the execution can only fail")
+}
+
 // A loop that fails by Default on what only a later call leads to can be replaced: after
 // createStack no UPDATE_FAILED comes, which AWS's waiter takes for a success.
 func TestStatusesOfLaterCalls(t *testing.T) {

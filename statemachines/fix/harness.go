@@ -325,7 +325,7 @@ const mostEvents, enoughEvents = 3000, 1000
 
 func (l *loop) tryStatus(ctx context.Context, t *bench, s simulate.Status, o Options) (seen, error) {
 	passing, _ := l.entry.Passing(s.Name)
-	out := seen{status: s.Name, verdict: s.Verdict, acceptor: s.Acceptor, later: passing == catalog.PassingLater}
+	out := seen{status: s.Name, verdict: s.Verdict, acceptor: s.Acceptor, later: passing == catalog.PassingLater || l.isLater(s.Name)}
 	events := mostEvents
 	if l.turn > 0 {
 		events = enoughEvents

@@ -124,6 +124,11 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 	return l, l.addStart(*table, o)
 }
 
+// isLater tells whether only a later call than that of the loop's job leads to a status, as its table says.
+func (l *loop) isLater(status string) bool {
+	return slices.ContainsFunc(l.rows, func(r lint.Row) bool { return r.Later && slices.Contains(r.Values, status) })
+}
+
 // read reads a loop, and refuses one that does more than poll.
 func (l *loop) read(table lint.Loop) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait

@@ -487,12 +487,12 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 	for _, run := range sortRuns(report.Outside()) {
 		switch inside := run.IsIn(tried.frame) || tried.excuses != nil && tried.excuses(&run) || tried.blinded && (c.endsAsJob(&run) || c.endsAsWritten(&run)); {
 		case !inside:
-			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[0])
+			return "", fmt.Errorf("the smallest edit changes more: %s, %s", underScript(&run), run.Differences[0])
 		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells
 		case leavesOutCall(&run):
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[slices.IndexFunc(run.Differences, isCallLeftOut)])
 		case !tried.mended(&run):
-			return "", fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", run.Script, describeEnd(run.After))
+			return "", fmt.Errorf("the smallest edit does not mend it: %s, the machine still %s", underScript(&run), describeEnd(run.After))
 		case !isBeside(&run) && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
 			shown = append(shown, run)
 		}
@@ -525,7 +525,7 @@ func (t *candidate) checkEvery(report *trial.Report) error {
 		r := &report.Runs[i]
 		last := trial.Run{Kinds: r.Kinds[max(0, len(r.Kinds)-1):]}
 		if t.every && last.IsIn(t.of) && !t.mended(r) && !isBeside(r) {
-			return fmt.Errorf("the smallest edit does not mend it: with %s, the machine still %s", r.Script, describeEnd(r.After))
+			return fmt.Errorf("the smallest edit does not mend it: %s, the machine still %s", underScript(r), describeEnd(r.After))
 		}
 	}
 	return nil
@@ -534,7 +534,7 @@ func (t *candidate) checkEvery(report *trial.Report) error {
 // idleError is of an edit with which a run differs that has no answer of the frame.
 func idleError(report *trial.Report, frame []trial.Kind) error {
 	if runs := report.Outside(frame...); len(runs) > 0 {
-		return fmt.Errorf("the smallest edit changes more: with %s, %s", runs[0].Script, runs[0].Differences[0])
+		return fmt.Errorf("the smallest edit changes more: %s, %s", underScript(&runs[0]), runs[0].Differences[0])
 	}
 	return nil
 }

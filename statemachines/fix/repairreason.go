@@ -27,6 +27,10 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return r.reasonUnbounded(ctx, c, f, smallest)
 	}
 	aboutStatus := strings.HasPrefix(f.Rule, "status-")
+	if found, ok := errors.AsType[*foundError](smallest); ok && aboutStatus && found.rule == typecheck.NeverHolds {
+		return fmt.Sprintf("%q compares words of its own, and not the status: let the state that computes them make one of %s, too",
+			c.stateAt(f).Name, strings.Join(f.Subjects, ", "))
+	}
 	if smallest != nil && (!aboutStatus || !errors.Is(smallest, errStillFound) && !isRejected(smallest)) {
 		return smallest.Error()
 	}
@@ -393,6 +397,10 @@ func (c *checked) adder(l *lint.Loop) string {
 // them leads back.
 func (c *checked) boundByHand(l *lint.Loop) string {
 	if adds := c.adder(l); adds != "" {
+		if s := l.Flow.State(adds); s.Choice != nil && s.Assign != nil {
+			return fmt.Sprintf("%q counts by its own Assign, which works with its Default alone: count in the Assign of each rule that polls on, too, "+
+				"or in a state of each turn, and leave the loop by a rule that compares the count", adds)
+		}
 		return fmt.Sprintf("%q adds to a number in the loop: let no other state of the loop set that anew, and leave the loop by a Choice that compares it", adds)
 	}
 	if l == nil || len(l.Waits) != 1 {

@@ -21,6 +21,14 @@ func sortRuns(runs []trial.Run) []trial.Run {
 	return runs
 }
 
+// underScript says in front of how a run ends which answers it got.
+func underScript(r *trial.Run) string {
+	if r.Script == trial.AllWell {
+		return "where " + r.Script
+	}
+	return "with " + r.Script
+}
+
 // failingTask is the Task whose calls fail in a run; empty if none do.
 func failingTask(r *trial.Run) string {
 	for _, k := range r.Kinds {

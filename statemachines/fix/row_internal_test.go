@@ -123,3 +123,10 @@ func TestEndsAsWritten(t *testing.T) {
 		require.Equal(t, o.ends, c.endsAsWritten(&o.run), name)
 	}
 }
+
+// A run without an answer that varies reads as a sentence.
+func TestUnderScript(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "where all goes well", underScript(&trial.Run{Script: trial.AllWell}))
+	require.Equal(t, "with status FAILED", underScript(&trial.Run{Script: "status FAILED"}))
+}

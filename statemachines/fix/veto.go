@@ -175,9 +175,9 @@ const ownErrors = "JobPoller."
 func whyRefused(r *trial.Run) error {
 	before, after := r.Before, r.After
 	if before.Status == string(sim.StatusFailed) && strings.HasPrefix(after.Error, ownErrors) && before.Error != after.Error {
-		return refuse("with %s, the execution fails with %q, and the compiled loop does not lead there: it would end in a new Fail state", r.Script, before.Error)
+		return refuse("%s, the execution fails with %q, and the compiled loop does not lead there: it would end in a new Fail state", underScript(r), before.Error)
 	}
-	return refuse("with %s, %s", r.Script, r.Differences[0])
+	return refuse("%s, %s", underScript(r), r.Differences[0])
 }
 
 // add adds what a run does otherwise, once for each kind of answer. A change for whole answers is

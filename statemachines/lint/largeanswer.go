@@ -10,7 +10,8 @@ import (
 )
 
 // checkSize warns of a poll whose answer has, beside the status, a page of a list that may be
-// of any length: the call does not limit it, and neither does the service's model.
+// of any length: the call does not limit it, and neither does the service's model. Step Functions measures what the
+// service answers, before a ResultSelector or an Output selects a part of it.
 func (c *checker) checkSize(r *reading) {
 	if !c.complete || r.status == nil || len(r.status.steps) != 1 {
 		return // the catalogue knows no maxima, and a status in an item is in an answer about that item
@@ -20,7 +21,7 @@ func (c *checker) checkSize(r *reading) {
 		return
 	}
 	items, limit := pageOf(operation)
-	if limit == "" || !c.types.Arguments(r.Poll).Member(limit).IsMissing() || selectsAnswer(r.Poll) || catchesSize(r.Poll) {
+	if limit == "" || !c.types.Arguments(r.Poll).Member(limit).IsMissing() || catchesSize(r.Poll) {
 		return
 	}
 	c.report(LargeAnswer, r.Poll, "", "nothing limits how many %s an answer has: above %s bytes the state fails with %s, though the job may have succeeded; "+
@@ -29,9 +30,6 @@ func (c *checker) checkSize(r *reading) {
 
 // dataLimit is the error of an answer that is too large.
 const dataLimit = "States.DataLimitExceeded"
-
-// selectsAnswer tells whether a Task keeps a part of its answer alone.
-func selectsAnswer(s *asl.State) bool { return s.ResultSelector != nil || s.Output != nil }
 
 // catchesSize tells whether a Task has a Catch for that error by its name.
 func catchesSize(s *asl.State) bool {

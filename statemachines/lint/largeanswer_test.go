@@ -13,7 +13,7 @@ import (
 )
 
 // An answer is too large only where nothing limits its page: neither the call, nor the
-// service, nor the state.
+// service. A part that the state selects is selected too late.
 func TestLargeAnswers(t *testing.T) {
 	t.Parallel()
 	const blocks = "arn:aws:states:::aws-sdk:textract:getDocumentAnalysis"
@@ -26,7 +26,7 @@ func TestLargeAnswers(t *testing.T) {
 		"of labels":               {"arn:aws:states:::aws-sdk:rekognition:getLabelDetection", `"Parameters": {"JobId.$": "$.id"}`, "JobStatus", true},
 		"a limit":                 {blocks, `"Parameters": {"JobId.$": "$.id", "MaxResults": 1}`, "JobStatus", false},
 		"a limit by a path":       {blocks, `"Parameters": {"JobId.$": "$.id", "MaxResults.$": "$.most"}`, "JobStatus", false},
-		"a part of the answer":    {blocks, `"Parameters": {"JobId.$": "$.id"}, "ResultSelector": {"JobStatus.$": "$.JobStatus"}`, "JobStatus", false},
+		"a part of the answer":    {blocks, `"Parameters": {"JobId.$": "$.id"}, "ResultSelector": {"JobStatus.$": "$.JobStatus"}`, "JobStatus", true},
 		"a Catch by name":         {blocks, `"Parameters": {"JobId.$": "$.id"}, "Catch": [{"ErrorEquals": ["States.DataLimitExceeded"], "Next": "Good"}]`, "JobStatus", false},
 		"the service's maximum":   {"arn:aws:states:::aws-sdk:iam:getServiceLastAccessedDetails", `"Parameters": {"JobId.$": "$.id"}`, "JobStatus", false},
 		"no list":                 {"arn:aws:states:::aws-sdk:glue:getJobRun", `"Parameters": {"JobName": "n", "RunId.$": "$.id"}`, "JobRun.JobRunState", false},

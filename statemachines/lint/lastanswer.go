@@ -10,7 +10,11 @@ import (
 // checkLast notes a loop that asks whether its bound is reached before it looks at the status: the answer of
 // the last poll is not looked at, and a job that has succeeded by then counts as one that has not.
 func (c *checker) checkLast(r *reading) {
-	if r.status == nil || r.Retries || !slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, r.Bound.Kind) {
+	kind := r.Bound.Kind
+	if r.Bound.Running != nil { // only calls that fail have no bound
+		kind = r.Bound.Running.Kind
+	}
+	if r.status == nil || r.Retries || !slices.Contains([]BoundKind{ByCount, ByTime, ByOther}, kind) {
 		return
 	}
 	var values []string
@@ -34,7 +38,7 @@ func (c *checker) checkLast(r *reading) {
 		return
 	}
 	s, field := r.decisionOf([]route{late})
-	looks := map[BoundKind]string{ByCount: "looks at the count", ByTime: "looks whether the time is over", ByOther: "looks at the bound"}[r.Bound.Kind]
+	looks := map[BoundKind]string{ByCount: "looks at the count", ByTime: "looks whether the time is over", ByOther: "looks at the bound"}[kind]
 	c.reportAs(diag.Note, BoundFirst, s, field, "%s", fmt.Sprintf("%q %s before the loop looks at the status: a job that the last poll finds %s leads to %q, "+
 		"and the execution fails; look at the status first",
 		s.Name, looks, list(values), late.leaf.Name))

@@ -40,6 +40,9 @@ func (r *reading) fill() {
 		if value != anyOther {
 			r.describe(&row, value)
 		}
+		if len(row.Values) > 0 && row.isGoing() && row.Ends == EndsSuccess && r.outside.inner && !r.outside.quiet && !r.joinsSuccess(&row) {
+			row.Ends = GoesOn // what follows the Map or Parallel judges it
+		}
 		rule := ""
 		if len(row.Values) > 0 {
 			broken, severity, _ := r.judge(&row)

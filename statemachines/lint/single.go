@@ -75,6 +75,9 @@ func (c *checker) askedByID(poll *asl.State, input, item *catalog.Shape) (argume
 		}
 		return argument, nil
 	}
+	if strings.HasPrefix(c.types.Operation(poll).Name, "List") {
+		return "", nil // its arguments are filters
+	}
 	for _, m := range input.Members {
 		if m.Shape.Type != catalog.String || item == nil || !isNameOf(m.Name, item) {
 			continue

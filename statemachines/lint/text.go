@@ -418,11 +418,16 @@ func (l *Loop) notes() [][2]string {
 	if slices.ContainsFunc(l.Rows, func(r Row) bool { return r.Mixed }) {
 		notes = append(notes, [2]string{"  looks at several jobs together: where a row has several states, the other jobs decide", ""})
 	}
-	notes = append(notes, [2]string{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop, EarlyBound, BoundFirst)})
-	for _, more := range []string{l.DescribeRunning(), l.Bound.DescribePast()} {
-		if more != "" {
-			notes = append(notes, [2]string{"  " + more, ""})
-		}
+	ofBound, ofRunning := tag(UnboundedLoop, EventBudget, HotLoop, EarlyBound, BoundFirst), ""
+	if l.Bound.Running != nil { // it has a line of its own
+		ofBound, ofRunning = tag(UnboundedLoop, EventBudget, HotLoop, EarlyBound), tag(BoundFirst)
+	}
+	notes = append(notes, [2]string{"  " + l.DescribeBound(), ofBound})
+	if running := l.DescribeRunning(); running != "" {
+		notes = append(notes, [2]string{"  " + running, ofRunning})
+	}
+	if past := l.Bound.DescribePast(); past != "" {
+		notes = append(notes, [2]string{"  " + past, ""})
 	}
 	if needless := tag(PollNeedless); needless != "" {
 		text := " has .sync: no loop needed"

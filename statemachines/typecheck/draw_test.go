@@ -140,6 +140,18 @@ func TestDrawIsStable(t *testing.T) {
 	require.NotEqual(t, whole["n"], whole["m"])
 }
 
+// A text that must not be empty is drawn, whatever a definition compares beside.
+func TestDrawNoEmptyText(t *testing.T) {
+	t.Parallel()
+	for _, condition := range []string{"$states.input.link != ''", "$states.input.n = 1 and $not($states.input.link = '')"} {
+		m := parse(t, `"A": {"QueryLanguage": "JSONata", "Type": "Choice", "Choices": [{"Condition": "{% `+condition+` %}", "Next": "B"}], "Default": "B"}, "B": `+succeed)
+		d, err := typecheck.FindDemands(m.State("A"), m, models.Load)
+		require.NoError(t, err)
+		drawn := typecheck.Draw(typecheck.Unknown(), d.Input, typecheck.DrawOptions{Name: "input"}).(map[string]any)
+		require.NotEmpty(t, drawn["link"], condition)
+	}
+}
+
 // What a definition asks for before it reads it may be left out, and the literals that it
 // compares are drawn in turn, and then another.
 func TestDrawOtherValues(t *testing.T) {

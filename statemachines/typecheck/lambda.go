@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // local is a variable that a JSONata expression binds itself; function is set where that is a
@@ -80,6 +81,11 @@ func (x *scene) apply(f *closure, arguments ...Value) Value {
 
 // applied is what a function gives that is no variable, called with the other parts of the call.
 func (x *scene) applied(p *jsonata.Part, context Value) Value {
+	if by := &p.Parts[0]; isNeverFunction(by) {
+		x.report(ArgumentType, diag.Danger, x.problemIn(by, "\"~>\" calls a function, and what follows it is none: the state fails with "+
+			"States.QueryEvaluationError; put the call of \"~>\" in parentheses"))
+		return Nothing()
+	}
 	f := x.closureOf(&p.Parts[0], context)
 	values := make([]Value, len(p.Parts)-1)
 	for i := range values {
@@ -91,6 +97,19 @@ func (x *scene) applied(p *jsonata.Part, context Value) Value {
 		return Value{}
 	}
 	return x.apply(f, values...)
+}
+
+// isNeverFunction tells whether a part of an expression never is a function: a number, say, and not what chains
+// functions or chooses one.
+func isNeverFunction(p *jsonata.Part) bool {
+	switch p.Kind {
+	case jsonata.PartLiteral, jsonata.PartObject:
+		return len(p.Filters) == 0
+	case jsonata.PartBinary:
+		return len(p.Filters) == 0 && slices.Contains([]string{"+", "-", "*", "/", "%", "&", "=", "!=", "<", "<=", ">", ">=", "in", "and", "or"}, p.Text)
+	default:
+		return false
+	}
 }
 
 // AppliesToItems tells whether the types follow a function of the language that calls another for the

@@ -29,7 +29,7 @@ func (x *scene) binary(p *jsonata.Part, context Value) Value {
 	if left.IsNothing() || right.IsNothing() {
 		return Nothing()
 	}
-	demandOperands(p, left, right)
+	x.demandCompared(p, left, right)
 	if x.throwsAlways(p, left, right) {
 		return Nothing()
 	}
@@ -69,6 +69,19 @@ func (x *scene) operation(p *jsonata.Part, left, right Value) Value {
 	default:
 		return out
 	}
+}
+
+// demandCompared notes what an operator takes. A text that must not be empty is any text.
+func (x *scene) demandCompared(p *jsonata.Part, left, right Value) {
+	if p.Text == "!=" && !x.negated || p.Text == "=" && x.negated {
+		for _, side := range [][2]Value{{left, right}, {right, left}} {
+			if words, ok := side[1].Literals(); ok && len(words) == 1 && words[0] == "" {
+				side[0].demandKinds(texts)
+				return
+			}
+		}
+	}
+	demandOperands(p, left, right)
 }
 
 // demandOperands notes what an operator takes.
