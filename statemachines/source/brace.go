@@ -23,7 +23,7 @@ func (m *machineReader) refuseStatements(chars *text) {
 	if at < 0 || m.d.Problems == nil && json.Valid(m.d.Text) {
 		return
 	}
-	l := languageOf(&file{m.file.name, chars.bytes}, at)
+	l := languageOf(&file{name: m.file.name, bytes: chars.bytes}, at)
 	p := chars.problem(at, "", fmt.Sprintf("%q is %s, so the definition of %s is not checked: lint it as it is rendered",
 		shownSign(chars.bytes[at:min(len(chars.bytes), at+maxShownSign)]), l.name, m.d.Title()))
 	p.Severity = diag.Warning

@@ -28,7 +28,7 @@ func (d *Deployed) Definition() *Definition {
 // definition is the definition, with values put in for its placeholders.
 func (d *Deployed) definition(value func(name string) (string, bool)) *Definition {
 	out := &Definition{Name: d.ARN, File: d.ARN, Type: d.Type, Form: FormDeployed, Weight: d.Weight}
-	out.readJSON((&file{d.ARN, d.Text}).whole(), value)
+	out.readJSON((&file{name: d.ARN, bytes: d.Text}).whole(), value)
 	out.warnOfPlaceholders()
 	return out
 }
@@ -59,7 +59,7 @@ func (l *loader) fetch(ctx context.Context, arn string) ([]*Definition, error) {
 	deployed, err := l.Fetch(ctx, arn)
 	all := make([]*Definition, len(deployed))
 	for i := range deployed {
-		all[i] = deployed[i].definition(l.value)
+		all[i] = deployed[i].definition(l.valuesIn(arn))
 	}
 	return all, err
 }

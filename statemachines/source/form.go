@@ -118,7 +118,7 @@ func (d *document) read(root *value) {
 // alone reads a file as a definition.
 func (l *loader) alone(f *file) *Definition {
 	d := &Definition{Name: f.name, File: f.name}
-	d.readFile(f, l.value)
+	d.readFile(f, l.valuesIn(f.name))
 	return d
 }
 

@@ -32,7 +32,7 @@ func (d *Definition) Functions() map[string]Function {
 }
 
 func (t *template) functions() map[string]Function {
-	r := &resolver{root: t.root, given: t.value, made: map[*value]*value{}}
+	r := &resolver{root: t.root, given: t.valuesIn(t.file.name), made: map[*value]*value{}}
 	functions, qualifiers := map[string]Function{}, map[string]string{}
 	for _, resource := range t.root.get("Resources").members {
 		kind, _ := resource.value.textOf("Type")

@@ -129,11 +129,21 @@ func (disk) resolve(name string) (string, error) {
 	return filepath.Abs(target)
 }
 
-// value returns a value of the user's.
-func (l *loader) value(name string) (string, bool) {
-	text, ok := l.Values[name]
-	l.used[name] = l.used[name] || ok
-	return text, ok
+// valuesIn returns the values of the user's that count in some files, the last first.
+func (l *loader) valuesIn(files ...string) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		text, ok := l.Values[name]
+		l.used[name] = l.used[name] || ok
+		for i := len(files) - 1; i >= 0 && !ok && l.ValuesOf != nil; i-- {
+			text, ok = l.ValuesOf(files[i])[name]
+		}
+		return text, ok
+	}
+}
+
+// passesOver tells whether the user wants that a file or folder is not looked for.
+func (l *loader) passesOver(name string, folder bool) bool {
+	return l.PassOver != nil && l.PassOver(name, folder)
 }
 
 func (l *loader) checkValues(names []string) error {
@@ -186,6 +196,8 @@ func (l *loader) load(ctx context.Context, name string) ([]*Definition, error) {
 // pipe, which nobody may write to.
 func (l *loader) loadMatch(ctx context.Context, name string) (found []*Definition, passed bool, err error) {
 	switch info, err := fs.Stat(l.FS, name); {
+	case err == nil && l.passesOver(name, info.IsDir()):
+		return nil, true, nil
 	case err != nil || info.IsDir():
 		found, err = l.loadPath(ctx, name)
 		return found, false, err
@@ -204,7 +216,7 @@ func (l *loader) loadMatch(ctx context.Context, name string) (found []*Definitio
 		return nil, false, err
 	}
 	if len(text) <= maxFileBytes {
-		found = l.find(readContent(&file{name, text}))
+		found = l.find(readContent(&file{name: name, bytes: text}))
 	}
 	if found == nil {
 		l.pass(name)
@@ -294,7 +306,7 @@ func (l *loader) readText(name, id string, text []byte) ([]*Definition, error) {
 	if len(text) > maxFileBytes {
 		return nil, errorf("%s has more than %d bytes, which is more than is read", name, maxFileBytes)
 	}
-	all, err := l.definitions(&file{name, text})
+	all, err := l.definitions(&file{name: name, bytes: text})
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (m *machineReader) report(severity diag.Severity, at *value, pointer, forma
 
 // value returns what is put in for a placeholder of the definition.
 func (m *machineReader) value(name string) (string, bool) {
-	if text, ok := m.template.value(name); ok || m.Unresolved {
+	if text, ok := m.valuesIn(m.file.name)(name); ok || m.Unresolved {
 		return text, ok
 	}
 	substitution := m.substitutions.get(name)
@@ -218,7 +218,7 @@ func (m *machineReader) located(v *value, pointer, name string) {
 		return
 	}
 	m.d.File, m.d.Template = located, m.file.name
-	m.d.readFile(&file{located, text}, m.value)
+	m.d.readFile(&file{name: located, bytes: text}, m.value)
 }
 
 // asset returns the file beside the template that the CDK uploads under a key.

@@ -61,7 +61,7 @@ const packageFirst = "run serverless package, then jobpoller lint .serverless/cl
 
 func (l *loader) serverlessMachine(d *Definition, f *file) *machineReader {
 	root := &value{}
-	r := &resolver{root: root, given: l.value, unresolved: l.Unresolved, made: map[*value]*value{}}
+	r := &resolver{root: root, given: l.valuesIn(f.name), unresolved: l.Unresolved, made: map[*value]*value{}}
 	return &machineReader{template: &template{loader: l, file: f, root: root}, resolver: r, d: d, looked: map[*value]bool{}}
 }
 
@@ -72,6 +72,7 @@ func (r *variables) machine(m member) *Definition {
 	reader := r.serverlessMachine(d, r.file)
 	pointer := "/stepFunctions/stateMachines/" + pointerEscapes.Replace(m.name.text)
 	d.pointer = pointer
+	d.holdBy(m.name, m.value)
 	definition, at := machine.get("definition"), machine.get("definition")
 	switch {
 	case machine == nil:

@@ -45,7 +45,7 @@ func (d *document) machine() *machineReader {
 	if len(d.path) > 0 {
 		siblings = d.path[len(d.path)-1].in
 	}
-	r := &resolver{root: &value{}, given: d.value, unresolved: d.Unresolved, made: map[*value]*value{}}
+	r := &resolver{root: &value{}, given: d.valuesIn(d.file.name), unresolved: d.Unresolved, made: map[*value]*value{}}
 	id := d.nearestName()
 	found := &Definition{Name: d.file.name, ID: id, pointer: d.inFile(d.pointer()), File: d.file.name, YAML: d.yaml, Copied: d.copied}
 	if id != "" {
@@ -62,6 +62,9 @@ func (d *document) machine() *machineReader {
 func (d *document) add(r *machineReader, at *value) {
 	r.checkFull(at, d.pointer())
 	r.d.at = at.origin()
+	if len(d.path) > 0 {
+		r.d.holdBy(nil, d.path[len(d.path)-1].in)
+	}
 	d.found = append(d.found, r.d)
 }
 

@@ -30,6 +30,12 @@ type Options struct {
 	// Values are put in for placeholders "${Name}", for parameters of a template
 	// and for pseudo parameters such as AWS::Region.
 	Values map[string]string
+	// ValuesOf are other values, which count in a file where Values have none. No definition
+	// needs to have their placeholders.
+	ValuesOf func(file string) map[string]string
+	// PassOver is asked about what a folder or a glob gives: a folder or file for which it
+	// returns true is not read.
+	PassOver func(name string, folder bool) bool
 	// Unresolved leaves what a template gives as placeholders, even where the template
 	// says the value.
 	Unresolved bool
@@ -108,7 +114,8 @@ type Definition struct {
 	tree    *jsontree.Node // of Text; nil until it is asked for
 	quoted  []quotedValue
 	writing Writing
-	pieces  []piece   // of a text that a module of Terraform puts together
+	pieces  []piece // of a text that a module of Terraform puts together
+	holders []holder
 	origin  *template // nil without one
 	pointer string    // into a document that is no template
 	at      int       // byte of File where it begins, of one in a document

@@ -42,9 +42,10 @@ func (t *template) machine(resource member, pointer string) *Definition {
 	d := &Definition{
 		Name: t.file.name + "#" + resource.name.text, ID: resource.name.text, File: t.file.name, YAML: t.yaml, Copied: t.copied, origin: t, pointer: pointer,
 	}
+	d.holdBy(resource.name, resource.value)
 	properties := resource.value.get("Properties")
 	pointer += "/Properties"
-	r := &resolver{root: t.root, given: t.value, unresolved: t.Unresolved, made: map[*value]*value{}}
+	r := &resolver{root: t.root, given: t.valuesIn(t.file.name), unresolved: t.Unresolved, made: map[*value]*value{}}
 	kind, _ := resource.value.textOf("Type")
 	r.numbers = kind == machineTypes[0]
 	d.Type = executionType(r, properties)

@@ -26,6 +26,8 @@ type modules struct {
 	// root is the folder of the module that is read, and texts are the files by name.
 	root  string
 	texts map[string]*file
+	// given are the user's values for the files of root; nil until one is asked for.
+	given func(name string) (string, bool)
 	// stdin is the text of a module on the standard input.
 	stdin []byte
 }
@@ -113,7 +115,7 @@ func (m *modules) Read(name string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	m.texts[name] = &file{name, text}
+	m.texts[name] = &file{name: name, bytes: text}
 	if !isTerraform(name) {
 		m.named[name] = true
 	}
@@ -121,7 +123,13 @@ func (m *modules) Read(name string) ([]byte, error) {
 }
 
 // Variable implements terraform.Files.
-func (m *modules) Variable(name string) (string, bool) { return m.value(name) }
+func (m *modules) Variable(name string) (string, bool) {
+	if m.given == nil {
+		files, _ := m.Modules(m.root) // what cannot be read is told where it is
+		m.given = m.valuesIn(files...)
+	}
+	return m.given(name)
+}
 
 // Decode implements terraform.Files.
 func (m *modules) Decode(text []byte, yaml bool) (*terraform.Data, error) {
@@ -180,7 +188,7 @@ func (d *dataMaker) data(v *value) *terraform.Data {
 // readModule returns the definitions of a module: all, those of the blocks of a file, or
 // those of an address.
 func (m *modules) readModule(folder, file, address string) ([]*Definition, error) {
-	m.root = folder
+	m.root, m.given = folder, nil
 	machines, err := m.project.Machines(folder)
 	if err != nil {
 		return nil, err
@@ -251,7 +259,7 @@ func (m *modules) findRoots(folders []string) []string {
 	calls := map[string][]string{}
 	called := map[string]bool{}
 	for _, folder := range folders {
-		m.root = folder
+		m.root, m.given = folder, nil
 		calls[folder], _ = m.project.Calls(folder)
 		for _, other := range calls[folder] {
 			called[other] = called[other] || other != folder

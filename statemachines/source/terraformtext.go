@@ -37,6 +37,9 @@ func (m *modules) definition(machine terraform.Machine) *Definition {
 	if d.File != machine.Block.File {
 		d.Template = machine.Block.File
 	}
+	for _, at := range []terraform.Place{machine.Block, machine.At} {
+		d.holders = append(d.holders, holder{file: m.fileOf(at.File), extent: extent{from: at.From}, block: true})
+	}
 	for _, p := range machine.Problems {
 		d.Problems = append(d.Problems, m.problem(p, d))
 	}
@@ -69,7 +72,7 @@ func (w *moduleWriter) tellUnknown(machine terraform.Machine, source string) {
 // token is what stands for a hole: a placeholder, or what the user says of it.
 func (w *moduleWriter) token(h *terraform.Hole) string {
 	name := w.tokenName(h)
-	if text, ok := w.value(name); ok {
+	if text, ok := w.Variable(name); ok {
 		return text
 	}
 	return "${" + name + "}"

@@ -13,6 +13,8 @@ import (
 type file struct {
 	name  string
 	bytes []byte
+
+	remarks remarks // that were asked for
 }
 
 // problem returns a problem at a byte of the file.

@@ -269,7 +269,7 @@ func (r *variables) alternative(text string, at *value) (found *value, known boo
 	if literal := literalOf(text, at); literal != nil {
 		return literal, true
 	}
-	if given, ok := r.value(text); ok {
+	if given, ok := r.valuesIn(r.file.name)(text); ok {
 		return valueOf(given, at), true
 	}
 	kind, name, _ := strings.Cut(text, ":")
@@ -281,7 +281,7 @@ func (r *variables) alternative(text string, at *value) (found *value, known boo
 	case kind == "opt":
 		return nil, true // not given, so the next alternative counts
 	case text == "sls:stage" && r.root != nil:
-		if given, ok := r.value("opt:stage"); ok {
+		if given, ok := r.valuesIn(r.file.name)("opt:stage"); ok {
 			return valueOf(given, at), true
 		}
 		if stage := r.follow(r.root, "provider.stage"); stage != nil {
@@ -344,7 +344,7 @@ func (r *variables) readFile(name string) *readFile {
 	if bytes, read.err = r.readRegular(r.file.name, located); read.err != nil {
 		return read
 	}
-	read.file = &file{located, bytes}
+	read.file = &file{name: located, bytes: bytes}
 	read.root, read.problems = readTree(read.file.whole(), isYAML(located, bytes))
 	return read
 }

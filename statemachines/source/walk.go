@@ -26,6 +26,7 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 	var passed []*file   // the first that hold something else, if nothing is found
 	var modules []string // folders of Terraform's
 	entries := 0
+	named := l.passesOver(root, true) // what the user names is read
 	err := fs.WalkDir(l.FS, root, func(name string, entry fs.DirEntry, err error) error {
 		switch entries++; {
 		case ctx.Err() != nil:
@@ -36,9 +37,11 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 		case entries > maxEntries:
 			return errorf("%s has more than %d files: name a folder with fewer", root, maxEntries)
 		case entry.IsDir():
-			if name != root && (slices.Contains(skippedFolders, entry.Name()) || strings.HasPrefix(entry.Name(), "asset.")) {
+			if name != root && (slices.Contains(skippedFolders, entry.Name()) || strings.HasPrefix(entry.Name(), "asset.") || !named && l.passesOver(name, true)) {
 				return fs.SkipDir
 			}
+			return nil
+		case !named && l.passesOver(name, false):
 			return nil
 		case entry.Type().IsRegular() && isTerraform(entry.Name()):
 			if folder := path.Dir(name); !slices.Contains(modules, folder) {
@@ -60,7 +63,7 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 			unread = append(unread, err)
 			return nil
 		}
-		c := readContent(&file{name, text})
+		c := readContent(&file{name: name, bytes: text})
 		if found := l.find(c); found != nil {
 			all, passed = append(all, found...), nil
 			return nil
