@@ -128,6 +128,9 @@ type Options struct {
 	// pattern, whatever its name says. Without them, tables have the texts alone whose names say something.
 	Fitting []string
 	Express bool // the machine runs as an Express workflow, whose history has no limit
+	// Rate says which severity a finding has in the tables of loops, and whether it counts at all;
+	// nil: as it is found.
+	Rate func(f Finding) (severity diag.Severity, counts bool)
 	// Types are those of the machine, by the models of the services that it calls.
 	// Without them the rules about types find nothing.
 	Types *typecheck.Checker
@@ -144,6 +147,7 @@ func Check(m *asl.StateMachine, o Options) []Finding {
 // with a Wait. What the rules find in them is in them.
 func Loops(m *asl.StateMachine, o Options) []Loop {
 	c := look(m, o)
+	rate(c.tables, o.Rate)
 	return c.tables
 }
 
@@ -155,6 +159,7 @@ func CheckLoops(m *asl.StateMachine, o Options) ([]Finding, []Loop) {
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	rate(c.tables, o.Rate)
 	return c.findings, c.tables
 }
 

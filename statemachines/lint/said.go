@@ -9,8 +9,10 @@ import (
 	"github.com/jobpoller/jobpoller/internal/nearest"
 )
 
-// saidMeanings are what a user may say of a status.
-var saidMeanings = []string{string(MeansSuccess), string(MeansFailure), string(MeansRunning)}
+// SaidMeanings are what a user may say of a status.
+func SaidMeanings() []string {
+	return []string{string(MeansSuccess), string(MeansFailure), string(MeansRunning)}
+}
 
 // ParseSaid reads what statuses mean, for Options.Said: "done=success,error=failure", or "Look:done=success" for the Task Look
 // alone.
@@ -23,8 +25,8 @@ func ParseSaid(texts ...string) (map[string]Meaning, error) {
 				return nil, fmt.Errorf("%q must be STATUS=MEANING, such as done=success", one)
 			}
 			status, means := one[:i], one[i+1:]
-			if !slices.Contains(saidMeanings, means) {
-				return nil, fmt.Errorf("%q of status %q must be success, failure or running%s", means, status, nearest.DidYouMean(means, saidMeanings))
+			if !slices.Contains(SaidMeanings(), means) {
+				return nil, fmt.Errorf("%q of status %q must be success, failure or running%s", means, status, nearest.DidYouMean(means, SaidMeanings()))
 			}
 			if before, known := said[status]; known && before != Meaning(means) {
 				return nil, fmt.Errorf("status %q is %s and %s: say one of them", status, before, means)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -44,12 +45,18 @@ type (
 	text struct {
 		Text string `json:"text"`
 	}
+	suppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification,omitempty"`
+	}
 	result struct {
 		RuleID              string            `json:"ruleId"`
 		Level               string            `json:"level"`
 		Message             text              `json:"message"`
 		Locations           []location        `json:"locations"`
 		PartialFingerprints map[string]string `json:"partialFingerprints"`
+		// Suppressions are nil in all results of a run, or in none.
+		Suppressions []suppression `json:"suppressions,omitzero"`
 	}
 	location struct {
 		PhysicalLocation place     `json:"physicalLocation"`
@@ -82,7 +89,12 @@ type Finding struct {
 	// Problem has the place and the severity, and Message what to say of it.
 	Problem diag.Problem
 	Message string
+	// Suppressed tells that a comment in the file ignores the finding; nil: none does.
+	Suppressed *Suppression
 }
+
+// Suppression is why a finding does not count; without a Reason nobody says it.
+type Suppression struct{ Reason string }
 
 // levels are those of SARIF, which knows three. A DANGER is an error there.
 var levels = map[diag.Severity]string{diag.Error: "error", diag.Danger: "error", diag.Warning: "warning", diag.Note: "note"}
@@ -99,6 +111,7 @@ func New(version string, rules []lint.Rule, found []Finding) *Log {
 		}
 	}
 	of := run{Tool: tool{d}, ColumnKind: "unicodeCodePoints", Results: []result{}}
+	suppresses := slices.ContainsFunc(found, func(f Finding) bool { return f.Suppressed != nil })
 	seen := map[baseline.Key]int{}
 	for _, f := range found {
 		at := location{PhysicalLocation: place{ArtifactLocation: f.artifact()}}
@@ -111,10 +124,17 @@ func New(version string, rules []lint.Rule, found []Finding) *Log {
 		key := baseline.Finding{File: at.PhysicalLocation.ArtifactLocation.URI, Rule: f.Rule, Pointer: f.Pointer}.Key()
 		seen[key]++
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", key.File, key.Rule, key.Pointer, seen[key]))
-		of.Results = append(of.Results, result{
+		one := result{
 			RuleID: f.Rule, Level: levels[f.Problem.Severity], Message: text{f.Message}, Locations: []location{at},
 			PartialFingerprints: map[string]string{"place/v1": hex.EncodeToString(sum[:])},
-		})
+		}
+		if suppresses {
+			one.Suppressions = []suppression{}
+		}
+		if f.Suppressed != nil {
+			one.Suppressions = append(one.Suppressions, suppression{"inSource", f.Suppressed.Reason})
+		}
+		of.Results = append(of.Results, one)
 	}
 	return &Log{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []run{of}}
 }

@@ -2,6 +2,7 @@ package sarif_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -99,4 +100,27 @@ func TestFingerprintsOfMovedFindings(t *testing.T) {
 	before := of(sarif.Finding{Pointer: "/States/A/Choices/0", Problem: diag.Problem{Line: 3}, Message: "2 of 5"})
 	require.Equal(t, before, of(sarif.Finding{Pointer: "/States/A/Choices/4", Problem: diag.Problem{Line: 9}, Message: "3 of 5"}))
 	require.NotEqual(t, before, of(sarif.Finding{Pointer: "/States/B/Choices/0"}))
+}
+
+// A finding that a comment ignores is suppressed, with the reason. The others of its run say
+// that they are not, as SARIF wants it of all or of none.
+func TestSuppressions(t *testing.T) {
+	t.Parallel()
+	suppressed := sarif.Finding{File: "a", Rule: "aws", Suppressed: &sarif.Suppression{Reason: "ticket 12"}}
+	for want, found := range map[string][]sarif.Finding{
+		`null`: {{File: "a", Rule: "aws"}},
+		`[] [{"kind":"inSource","justification":"ticket 12"}] [{"kind":"inSource"}]`: {
+			{File: "a", Rule: "aws"}, suppressed, {File: "a", Rule: "aws", Suppressed: &sarif.Suppression{}},
+		},
+	} {
+		text, err := json.Marshal(sarif.New("1", nil, found).Runs[0].Results)
+		require.NoError(t, err)
+		var results []map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(text, &results))
+		var got []string
+		for _, r := range results {
+			got = append(got, string(r["suppressions"]))
+		}
+		require.Equal(t, strings.ReplaceAll(want, "null", ""), strings.Join(got, " "))
+	}
 }
