@@ -24,7 +24,7 @@ const (
 // copyExamples copies the definitions, mocks and requests of docs/example.
 func copyExamples(t *testing.T, to string) {
 	t.Helper()
-	for _, folder := range []string{"", "athena", "batch", "sam", "terraform"} {
+	for _, folder := range []string{"", "athena", "batch", "sam", "settings", "terraform"} {
 		var files []string
 		for _, end := range []string{".json", ".yaml", ".tf", ".tftpl"} {
 			found, err := filepath.Glob(filepath.Join(examples, folder, "*"+end))

@@ -15,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -93,6 +94,8 @@ type RepairOptions struct {
 	Said map[string]lint.Meaning
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models typecheck.Models
+	// Ignored tells of a definition which findings are no matter for repairs; nil: none.
+	Ignored func(d *source.Definition) func(f lint.Finding) bool
 }
 
 // mostRounds is how often lint looks again at what repairs made.
@@ -153,7 +156,7 @@ func (r *repairer) round(ctx context.Context, file []byte) ([]byte, error) {
 	at := all
 	for _, f := range all.findings {
 		s := all.stateAt(f)
-		if s == nil || !isRepairable(f) {
+		if s == nil || !isRepairable(f) || all.ignored != nil && all.ignored(f) {
 			continue
 		}
 		if at != all { // with the loop of the finding
@@ -211,7 +214,8 @@ type checked struct {
 	loops    []lint.Loop
 	groups   *lint.Groups // of loops, since the first was asked for
 	findings []lint.Finding
-	replaced []string // polls of the loops that compiled ones replace
+	replaced []string                  // polls of the loops that compiled ones replace
+	ignored  func(f lint.Finding) bool // nil: no finding is
 }
 
 // load reads a text.
@@ -232,7 +236,11 @@ func (r *repairer) load(file []byte) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &checked{file: file, machine: m, root: root, options: lint.Options{Express: r.options.Express, Types: types, Said: r.options.Said}}, nil
+	c := &checked{file: file, machine: m, root: root, options: lint.Options{Express: r.options.Express, Types: types, Said: r.options.Said}}
+	if r.options.Ignored != nil {
+		c.ignored = r.options.Ignored(d)
+	}
+	return c, nil
 }
 
 // look lets lint look at the loops of some states, or at all if they are nil.

@@ -45,6 +45,7 @@ type fixOptions struct {
 	statuses    []string // of which the user says what they mean
 	output      string
 	aws         kit.AwsFlags
+	settings    *kit.Settings // of the config files
 }
 
 // compiledFlags are the flags of a compiled loop.
@@ -178,6 +179,7 @@ type fixed struct {
 }
 
 func runFix(c *cobra.Command, name string, o fixOptions) error {
+	o.settings = kit.NewSettings()
 	if err := kit.CheckOutput(o.output); err != nil {
 		return kit.Usage("%w", err)
 	}
@@ -276,7 +278,7 @@ func (o *fixOptions) open(c *cobra.Command, name string) (e *edited, read func(f
 		}
 		in = bytes.NewReader(text)
 	}
-	d, err := source.LoadOne(c.Context(), name, source.Options{Values: values, Stdin: in, Fetch: o.aws.Fetch})
+	d, err := o.settings.LoadOne(c.Context(), name, source.Options{Values: values, Stdin: in, Fetch: o.aws.Fetch})
 	if err != nil {
 		return nil, nil, kit.SourceError(err)
 	}
@@ -292,16 +294,16 @@ func (o *fixOptions) open(c *cobra.Command, name string) (e *edited, read func(f
 			return nil, nil, kit.Usage("%w", err)
 		}
 	}
-	read = reader(c, name, d.File, values)
+	read = o.reader(c, name, d.File, values)
 	return &edited{Machine: m, text: text}, read, nil
 }
 
 // reader reads a definition out of another text of its file.
-func reader(c *cobra.Command, name, file string, values map[string]string) func(text []byte) (*source.Definition, error) {
+func (o *fixOptions) reader(c *cobra.Command, name, file string, values map[string]string) func(text []byte) (*source.Definition, error) {
 	return func(text []byte) (*source.Definition, error) {
 		left := maps.Clone(values)
 		for {
-			d, err := source.LoadOne(c.Context(), name, source.Options{Values: left, FS: overlay{file, text}, Stdin: bytes.NewReader(text)})
+			d, err := o.settings.LoadOne(c.Context(), name, source.Options{Values: left, FS: overlay{file, text}, Stdin: bytes.NewReader(text)})
 			unused, ok := errors.AsType[*source.ValueError](err)
 			if !ok {
 				return d, err
@@ -326,6 +328,7 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 	if err := kit.WarnUnusedStatusesOf(c, e.StateMachine, o.express || d.Type == asl.Express, said); err != nil {
 		return nil, err
 	}
+	said = o.settings.Said(d.File, said)
 	options := fix.Options{
 		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, Schedule: o.delays.Schedule,
 		JobRuns: o.simulate, Models: models.Load, Express: o.express || d.Type == asl.Express, Said: said,

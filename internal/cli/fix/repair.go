@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/lint/ignore"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -50,28 +52,37 @@ type unjudged struct {
 	Reason string   `json:"reason"`
 }
 
-// findUnjudged finds the loops of the definition in a text whose statuses lint does not judge, and what the options say of
-// statuses and no loop uses.
-func findUnjudged(text []byte, read edit.Read, o *fix.RepairOptions) (all []unjudged, unused map[string]lint.Meaning, err error) {
+// findLoops finds the loops of the definition in a text.
+func findLoops(text []byte, read edit.Read, o *fix.RepairOptions) ([]lint.Loop, error) {
 	d, err := read(text)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := d.Parse()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	loops := lint.Loops(m, lint.Options{Express: o.Express, Types: types, Said: o.Said})
-	for _, l := range loops {
-		if l.Unjudged != "" {
-			all = append(all, unjudged{l.Turn.States, l.Unjudged})
+	return lint.Loops(m, lint.Options{Express: o.Express, Types: types, Said: o.Said}), nil
+}
+
+// ignored tells which findings stay as they are: those of rules that the settings turn off, and
+// those that a comment ignores. A text that is read apart from its file has no comments of YAML
+// and HCL: there those of the file count.
+func (o *fixOptions) ignored(of *source.Definition) func(d *source.Definition) func(f lint.Finding) bool {
+	off := o.settings.Of(of.File).Off()
+	return func(d *source.Definition) func(f lint.Finding) bool {
+		if d.File != of.File {
+			d = of
+		}
+		own := sync.OnceValue(func() *ignore.Set { return kit.Ignores(d) })
+		return func(f lint.Finding) bool {
+			return slices.Contains(off, f.Rule) || own().Find(f.Rule, f.Pointer) != nil
 		}
 	}
-	return all, lint.UnusedSaid(o.Said, loops), nil
 }
 
 // checkRepairFlags refuses flags that only a replaced loop has.
@@ -102,7 +113,8 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 		return err
 	}
 	options := fix.RepairOptions{
-		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express, Said: said,
+		Sure: true, Accept: o.accept, MaxWait: o.maxWait, Models: models.Load, Express: o.express || e.Definition.Type == asl.Express,
+		Said: o.settings.Said(e.Definition.File, said), Ignored: o.ignored(e.Definition),
 	}
 	after, all, err := fix.RepairFile(c.Context(), at.text, at.read, options)
 	if err != nil {
@@ -127,7 +139,7 @@ func runRepair(c *cobra.Command, name string, o fixOptions) error {
 	} else if err := o.blockOffers(c, e, at, out, after, all, options); err != nil {
 		return err
 	}
-	if err := o.describeUnrepaired(c, at, out, after, options); err != nil {
+	if err := o.describeUnrepaired(c, at, out, after, options, said); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
 	if err := out.write(c, o.output); err != nil {
@@ -170,18 +182,23 @@ func newRepaired(name string, d *source.Definition, at *repairPlace, all []fix.R
 
 // describeUnrepaired adds to the result the loops that fix has no repair for: whether it can replace one, and whose
 // statuses lint does not judge. It warns of a --status that no loop uses.
-func (o *fixOptions) describeUnrepaired(c *cobra.Command, at *repairPlace, out *repaired, after []byte, options fix.RepairOptions) (err error) {
+func (o *fixOptions) describeUnrepaired(c *cobra.Command, at *repairPlace, out *repaired, after []byte, options fix.RepairOptions, said map[string]lint.Meaning) (err error) {
 	if o.output != "json" && len(out.Repairs) == 0 {
 		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express, Said: options.Said}
 		if out.canReplace, err = fix.CanReplace(c.Context(), at.text, at.read, replace); err != nil {
 			return err
 		}
 	}
-	var unused map[string]lint.Meaning
-	if out.Unjudged, unused, err = findUnjudged(after, at.read, &options); err != nil {
+	loops, err := findLoops(after, at.read, &options)
+	if err != nil {
 		return err
 	}
-	kit.WarnUnusedStatuses(c, unused)
+	for _, l := range loops {
+		if l.Unjudged != "" {
+			out.Unjudged = append(out.Unjudged, unjudged{l.Turn.States, l.Unjudged})
+		}
+	}
+	kit.WarnUnusedStatuses(c, lint.UnusedSaid(said, loops))
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 
 // siblings are the other definitions of the Terraform module of one, which a change of its file may change, too.
 type siblings struct {
+	flags   *fixOptions
 	of      *edited
 	options fix.RepairOptions
 	express bool // all definitions are of Express workflows
@@ -41,7 +42,7 @@ func (o *fixOptions) readSiblings(c *cobra.Command, e *edited, options fix.Repai
 	if err != nil {
 		return nil, err
 	}
-	s := &siblings{of: e, options: options, express: o.express, values: values, own: map[string]ownRepairs{}}
+	s := &siblings{flags: o, of: e, options: options, express: o.express, values: values, own: map[string]ownRepairs{}}
 	s.before, s.unread = s.load(c, source.Options{Values: values})
 	return s, nil
 }
@@ -49,7 +50,7 @@ func (o *fixOptions) readSiblings(c *cobra.Command, e *edited, options fix.Repai
 // load reads the definitions of the module.
 func (s *siblings) load(c *cobra.Command, o source.Options) ([]*source.Definition, error) {
 	d := s.of.Definition
-	all, err := source.Load(c.Context(), []string{path.Dir(cmp.Or(d.Template, d.File))}, o)
+	all, err := s.flags.settings.Load(c.Context(), []string{path.Dir(cmp.Or(d.Template, d.File))}, o)
 	if _, unused := errors.AsType[*source.ValueError](err); err != nil && !unused {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (s *siblings) repairsOf(c *cobra.Command, other *source.Definition) ownRepa
 	if !known {
 		options := s.options
 		options.Express = s.express || other.Type == asl.Express
-		own.after, own.all, own.err = fix.RepairFile(c.Context(), s.of.text, reader(c, other.Name, other.File, s.values), options)
+		own.after, own.all, own.err = fix.RepairFile(c.Context(), s.of.text, s.flags.reader(c, other.Name, other.File, s.values), options)
 		s.own[other.Name] = own
 	}
 	return own

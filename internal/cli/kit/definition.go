@@ -42,21 +42,21 @@ func ReadMachine(ctx context.Context, name string, in io.Reader, s Substitutions
 	if err != nil {
 		return nil, err
 	}
-	d, err := source.LoadOne(ctx, name, source.Options{Values: values, Stdin: in, Fetch: a.Fetch})
+	d, err := NewSettings().LoadOne(ctx, name, source.Options{Values: values, Stdin: in, Fetch: a.Fetch})
 	if err != nil {
 		return nil, SourceError(err)
 	}
 	return ParseMachine(d)
 }
 
-// ReadMachines reads all definitions that the names give. What could be read is
-// returned beside an error.
-func ReadMachines(ctx context.Context, names []string, in io.Reader, s Substitutions, a *AwsFlags) ([]*source.Machine, error) {
+// ReadMachines reads all definitions that the names give, with their settings. What could be
+// read is returned beside an error.
+func ReadMachines(ctx context.Context, names []string, in io.Reader, s Substitutions, a *AwsFlags, set *Settings) ([]*source.Machine, error) {
 	values, err := s.Values()
 	if err != nil {
 		return nil, err
 	}
-	definitions, err := source.Load(ctx, names, source.Options{Values: values, Stdin: in, Fetch: a.Fetch})
+	definitions, err := set.Load(ctx, names, source.Options{Values: values, Stdin: in, Fetch: a.Fetch})
 	var problems []error
 	if err != nil {
 		problems = append(problems, SourceError(err))

@@ -25,9 +25,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// awsRule is the rule that AWS's own findings carry.
-const awsRule = "aws"
-
 // awsOpinion asks AWS about definitions until it cannot be asked: it would say
 // the same of every definition.
 type awsOpinion struct {

@@ -73,8 +73,8 @@ func are(n int) string {
 }
 
 // apply takes the known findings away, or makes all of them known. An ERROR is
-// never known: AWS rejects the definition. Checks tells whether lint checks a rule.
-func (b baselineFile) apply(files []string, found []Finding, checks func(rule string) bool) ([]Finding, baselineUse, error) {
+// never known: AWS rejects the definition. Checks tells whether lint checks a rule in a file.
+func (b baselineFile) apply(files []string, found []Finding, checks func(file, rule string) bool) ([]Finding, baselineUse, error) {
 	if b.file == "" {
 		return found, baselineUse{}, nil
 	}
@@ -98,7 +98,7 @@ func (b baselineFile) apply(files []string, found []Finding, checks func(rule st
 	})
 	read := b.names(files)
 	for key, n := range left {
-		if read[key.File] && checks(key.Rule) {
+		if read[key.File] && checks(b.path(key.File), key.Rule) {
 			use.gone += n
 		}
 	}

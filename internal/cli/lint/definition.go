@@ -15,10 +15,11 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// CheckDefinition returns what jobpoller lint finds in a definition, with --express if it is set, and with what --status
-// says of statuses.
-func CheckDefinition(ctx context.Context, d *source.Definition, express bool, said map[string]lint.Meaning) ([]Finding, error) {
-	found, _, err := checkDefinition(ctx, d, options{express: express, said: said})
+// CheckDefinition returns what jobpoller lint finds in a definition with the settings of its file, with --express if it is
+// set, and with what --status says of statuses.
+func CheckDefinition(ctx context.Context, d *source.Definition, express bool, said map[string]lint.Meaning, s *kit.Settings) ([]Finding, error) {
+	found, _, err := checkDefinition(ctx, d, options{express: express, said: said, settings: s})
+	found, _ = splitIgnored(found)
 	return found, err
 }
 
@@ -32,19 +33,25 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	problems := d.Validate(as, o.integrations...)
 	m, err := d.Parse(o.integrations...)
 	unchecked := err != nil && !slices.ContainsFunc(problems, func(p diag.Problem) bool { return p.Severity == diag.Error })
+	j := o.judgeDefinition(d)
 	report := func(f lint.Finding) {
-		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || unchecked || slices.Contains(o.only, f.Rule) {
-			found = append(found, Finding{
-				file: cmp.Or(f.File, d.File), machine: d.ID, weight: d.Weight, unchecked: unchecked, Rule: f.Rule, Problem: f.Problem, body: f,
-			})
+		one := Finding{file: cmp.Or(f.File, d.File), machine: d.ID, weight: d.Weight, unchecked: unchecked, Rule: f.Rule}
+		if _, fixed := kit.FixedRules()[f.Rule]; !fixed {
+			if !j.checks(f.Rule) && !unchecked {
+				return
+			}
+			f.Severity = j.severity(f.Rule, f.Severity)
+			one.ignored = j.ignores.Find(f.Rule, f.Pointer)
 		}
+		one.Problem, one.body = f.Problem, f
+		found = append(found, one)
 	}
 	for _, p := range problems {
-		rule := definitionRule
+		rule := kit.DefinitionRule
 		if p.Severity != diag.Error {
-			rule = suspiciousRule
+			rule = kit.SuspiciousRule
 		}
-		if p.Severity == diag.Error || !slices.Contains(o.off, suspiciousRule) {
+		if p.Severity == diag.Error || !slices.Contains(j.off(), kit.SuspiciousRule) {
 			report(lint.Finding{Problem: p, Rule: rule})
 		}
 	}
@@ -55,10 +62,13 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	if err != nil {
 		return nil, "", err
 	}
-	options := lint.Options{Off: o.off, Express: as == asl.Express, Types: types, Said: o.said}
+	options := lint.Options{Off: j.off(), Express: as == asl.Express, Types: types, Said: o.settings.Said(d.File, o.said), Rate: j.rate}
 	findings, loops := lint.CheckLoops(m, options)
 	for _, f := range findings {
 		f.Problem = d.Locate(f.Problem)
+		report(f)
+	}
+	for _, f := range j.ignores.Findings(j.checks) {
 		report(f)
 	}
 	o.noteSaid(loops)
@@ -69,7 +79,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	}
 	said, hint, err := o.opinion.of(ctx, d.Name, m, d.Text, as, lint.Loops(m, options))
 	for _, p := range said {
-		report(lint.Finding{Problem: d.Locate(p), Rule: awsRule})
+		report(lint.Finding{Problem: d.Locate(p), Rule: kit.AWSRule})
 	}
 	return found, hint, err
 }

@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/lint/ignore"
 	"github.com/jobpoller/jobpoller/statemachines/lint/sarif"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -26,6 +28,21 @@ type Finding struct {
 	// unchecked tells that nothing of the definition was checked.
 	unchecked bool
 	body      any // the finding with all its members
+	// ignored is the comment for which it does not count; nil for none.
+	ignored *ignore.Ignore
+}
+
+// splitIgnored takes the findings out that comments ignore.
+func splitIgnored(all []Finding) (found, ignored []Finding) {
+	found = []Finding{}
+	for _, f := range all {
+		if f.ignored != nil {
+			ignored = append(ignored, f)
+		} else {
+			found = append(found, f)
+		}
+	}
+	return found, ignored
 }
 
 // MarshalJSON writes the finding and where it is.
@@ -93,12 +110,13 @@ func (f Finding) nameInRepository() string {
 	return name
 }
 
-func printFindings(out io.Writer, format string, found []Finding) error {
+// printFindings prints what was found. Of what comments ignore, SARIF tells as suppressed.
+func printFindings(out io.Writer, format string, found, ignored []Finding) error {
 	switch format {
 	case "json":
 		return kit.WriteJSON(out, found)
 	case "sarif":
-		return kit.WriteJSON(out, newSARIF(found))
+		return kit.WriteJSON(out, newSARIF(slices.Concat(found, ignored)))
 	case "github":
 		return printAnnotations(out, found)
 	}
@@ -119,14 +137,17 @@ func printFindings(out io.Writer, format string, found []Finding) error {
 
 // newSARIF is the log of the findings for code scanning.
 func newSARIF(found []Finding) *sarif.Log {
-	known := []lint.Rule{{Name: definitionRule, About: "AWS rejects the definition"}}
-	for _, r := range allRules() {
+	known := []lint.Rule{{Name: kit.DefinitionRule, About: "AWS rejects the definition"}}
+	for _, r := range kit.Rules() {
 		known = append(known, lint.Rule{Name: r.Name, About: r.About})
 	}
-	known = append(known, lint.Rule{Name: awsRule, About: "what AWS says of the definition"})
+	known = append(known, lint.Rule{Name: kit.AWSRule, About: "what AWS says of the definition"})
 	all := make([]sarif.Finding, len(found))
 	for i, f := range found {
 		all[i] = sarif.Finding{File: f.nameInRepository(), Rule: f.Rule, Pointer: f.pointer(), Problem: f.Problem, Message: f.Message()}
+		if f.ignored != nil {
+			all[i].Suppressed = &sarif.Suppression{Reason: f.ignored.Reason}
+		}
 		switch {
 		case f.file == source.Stdin:
 			all[i].File, all[i].About = "stdin", "the standard input"

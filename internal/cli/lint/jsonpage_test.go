@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/pollcore"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -42,10 +43,18 @@ func TestJSONPageOfLint(t *testing.T) {
 	_, others, ok := strings.Cut(section, "With `--rules`")
 	require.True(t, ok)
 	words := slices.DeleteFunc(clitest.FindQuoted(others), func(word string) bool { return word == "definition" || word == "waiter" })
-	require.ElementsMatch(t, clitest.Members(t, clitest.Itself[listedRule]), words)
-	for _, r := range allRules() {
+	require.ElementsMatch(t, clitest.Members(t, clitest.Itself[kit.ListedRule]), words)
+	for _, r := range kit.Rules() {
 		require.Contains(t, []string{"definition", "waiter"}, r.Of)
 	}
+}
+
+func TestJSONPageOfSettings(t *testing.T) {
+	t.Parallel()
+	lists := clitest.Tables(clitest.ReadPage(t)["jobpoller lint --show-config -o json"])
+	require.Len(t, lists, 2)
+	clitest.RequireDocumented(t, clitest.Members(t, clitest.Itself[shownSettings]), lists[0])
+	clitest.RequireDocumented(t, clitest.Members(t, clitest.Itself[shownSetting]), lists[1])
 }
 
 func TestJSONPageOfLoops(t *testing.T) {

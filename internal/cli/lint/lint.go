@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/settings"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -68,7 +69,10 @@ operation without a waiter or job, the table has the statuses that the machine
 compares. Their names alone say what they mean ("success by name"), and a finding is
 at most a WARNING. --status says it instead, and counts as what the catalogue says.
 
---rules lists the rules, for --rule and --off.
+--rules lists the rules, for --rule and --off. A file .jobpoller.yaml turns them off
+or gives them another severity, by patterns of paths, and has values of placeholders
+and meanings of statuses (docs/reference/config.md); --show-config prints what counts
+for a file. A comment ignores a finding: jobpoller: ignore unbounded-loop, REASON.
 
 -o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
 scanning.
@@ -82,6 +86,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
   jobpoller lint 'infra/main.tf#aws_sfn_state_machine.nightly' --substitute stage=prod
   jobpoller lint -o json statemachines/ cdk.out
   jobpoller lint --status 'done=success,error=failure' poller.asl.json
+  jobpoller lint --show-config poller.asl.json
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
   jobpoller lint waiters-2.json --service rds
@@ -111,6 +116,7 @@ func (o *options) addTo(c *cobra.Command) {
 	f.StringSliceVar(&o.only, "rule", nil, "`RULES` to check alone, separated by commas")
 	f.StringSliceVar(&o.off, "off", nil, "`RULES` to leave out, separated by commas")
 	f.StringVar(&o.severity, "severity", "note", "`SEVERITY` of the least findings to report: "+kit.OrList(severityNames()))
+	f.BoolVar(&o.showConfig, "show-config", false, "print the settings of the files, and where each stands: "+settings.Name+" or a flag")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with findings that are known: lint reports the others")
 	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
 	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
@@ -138,8 +144,8 @@ func (o *options) addTo(c *cobra.Command) {
 	kit.Must(c.RegisterFlagCompletionFunc("operation", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return kit.CompleteOperation([]string{o.service}, typed), cobra.ShellCompDirectiveNoFileComp
 	}))
-	kit.CompleteWords(c, "rule", ruleNames()...)
-	kit.CompleteWords(c, "off", ruleNames()...)
+	kit.CompleteWords(c, "rule", kit.RuleNames()...)
+	kit.CompleteWords(c, "off", kit.RuleNames()...)
 	kit.CompleteNothing(c, "substitute", "integration", "region", "status")
 	kit.AddOutput(c, &o.output, lintFormats...)
 }
@@ -153,7 +159,12 @@ func runLint(c *cobra.Command, names []string, o options) error {
 		return kit.Usage("only one of the definition and --input can be -, the standard input")
 	case o.rules:
 		return printRules(c.OutOrStdout(), o.output)
-	case o.loops:
+	}
+	o.settings = kit.NewSettings()
+	if o.showConfig {
+		return printSettings(c, names, &o)
+	}
+	if o.loops {
 		return printLoops(c, names, o)
 	}
 	if err := o.openOpinion(c, names); err != nil {
@@ -174,7 +185,8 @@ func runLint(c *cobra.Command, names []string, o options) error {
 		return unread // a baseline of some files would lose the findings of the others
 	}
 	kit.WarnUnusedStatuses(c, o.unused)
-	found, known, err := baselineFile{o.baseline, o.update, read.isGone}.apply(read.files, read.found, o.checks)
+	found, ignored := splitIgnored(read.found)
+	found, known, err := baselineFile{o.baseline, o.update, read.isGone}.apply(read.files, found, o.checks)
 	if err != nil {
 		return err
 	}
@@ -182,11 +194,11 @@ func runLint(c *cobra.Command, names []string, o options) error {
 	if tables := o.tables.String() + o.ranking.String(); tables != "" {
 		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(tables))
 	}
-	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
+	if err := printFindings(c.OutOrStdout(), o.output, found, atLeast(ignored, severities[o.severity])); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
 	if (o.output == "text" || o.output == "github") && (unread == nil || len(read.files) > 0) {
-		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files), read.thing), known, read.tellPassed())
+		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s%s\n", summarize(found, len(read.files), read.thing), tellIgnored(ignored), known, read.tellPassed())
 	}
 	if unread != nil {
 		return unread
@@ -250,7 +262,7 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 		return l, err
 	}
 	var problems []error
-	definitions, err := source.Load(c.Context(), names, source.Options{
+	definitions, err := o.settings.Load(c.Context(), names, source.Options{
 		Values: values, Stdin: c.InOrStdin(), Fetch: o.aws.Fetch,
 		Skip: func(name string, text []byte) bool {
 			if o.service == "" && !waiterlint.IsWaiters(text) {

@@ -228,13 +228,16 @@ func printLoops(c *cobra.Command, names []string, o options) error {
 	}
 	found := []pollLoop{}
 	var tables loopTables
-	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes, &o.aws)
+	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes, &o.aws, o.settings)
 	for _, m := range machines {
 		types, err := typecheck.New(m.StateMachine, typecheck.Options{Models: models.Load})
 		if err != nil {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
-		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.Definition.Type == asl.Express, Types: types, Said: o.said})
+		j := o.judgeDefinition(m.Definition)
+		loops := lint.Loops(m.StateMachine, lint.Options{
+			Express: o.express || m.Definition.Type == asl.Express, Types: types, Said: o.settings.Said(m.Definition.File, o.said), Off: j.off(), Rate: j.rate,
+		})
 		for i := range loops {
 			found = append(found, newPollLoop(m.Definition, &loops[i]))
 		}
@@ -258,7 +261,8 @@ func printRankedLoops(c *cobra.Command, o options) error {
 			problems = append(problems, err)
 			return nil
 		}
-		r.add(d, m.StateMachine, lint.Options{Express: d.Type == asl.Express})
+		j := o.judgeDefinition(d)
+		r.add(d, m.StateMachine, lint.Options{Express: d.Type == asl.Express, Said: o.settings.Said(d.File, nil), Off: j.off(), Rate: j.rate})
 		return nil
 	})
 	if c.Context().Err() != nil {

@@ -26,10 +26,12 @@ type options struct {
 	update      bool   // writes the baseline
 	output      string
 	rules       bool
+	showConfig  bool
 	loops       bool
 	tables      *loopTables // printed before the findings; nil: none
 	ranking     *ranking    // of an account, in the place of tables
 	substitutes []string
+	settings    *kit.Settings // of the config files
 	// integrations are those that AWS added after this program was made.
 	integrations []string
 	statuses     []string // what the user says of them
@@ -111,12 +113,18 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 		{Flags: []string{"aws"}, Means: o.service == "", Why: "is for definitions, and --service is for waiters: remove one of them"},
 		{
 			Flags: []string{"output"},
-			Means: !o.loops && !o.rules || !slices.Contains(lintFormats, o.output),
-			Why:   "sarif and github are for findings: --loops and --rules have text and json",
+			Means: !o.loops && !o.rules && !o.showConfig || !slices.Contains(lintFormats, o.output),
+			Why:   "sarif and github are for findings: --loops, --rules and --show-config have text and json",
+		},
+		{
+			Flags: []string{
+				"account", "aws", "baseline", "express", "integration", "keep", "loops", "operation", "rules", "service", "severity", "update-baseline",
+			},
+			Means: !o.showConfig, Why: "is not for --show-config, which checks nothing: remove one of them",
 		},
 		{Flags: []string{"update-baseline"}, Means: o.baseline != "", Why: "needs --baseline FILE"},
 	})...)
-	known := ruleNames()
+	known := kit.RuleNames()
 	for _, flag := range []struct {
 		name  string
 		rules []string
@@ -130,10 +138,8 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 	return errors.Join(problems...)
 }
 
-// checks tells whether lint checks a rule.
-func (o *options) checks(rule string) bool {
-	return (len(o.only) == 0 || slices.Contains(o.only, rule)) && !slices.Contains(o.off, rule)
-}
+// checks tells whether lint checks a rule in a file.
+func (o *options) checks(file, rule string) bool { return o.judgeOf(file).checks(rule) }
 
 // noteSaid notes which statuses of --status loops use.
 func (o *options) noteSaid(loops []lint.Loop) {

@@ -29,6 +29,14 @@ func atLeast(found []Finding, least diag.Severity) []Finding {
 	return slices.DeleteFunc(found, func(f Finding) bool { return f.Problem.Severity > least && !f.unchecked })
 }
 
+// tellIgnored says how many findings comments ignore.
+func tellIgnored(ignored []Finding) string {
+	if len(ignored) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; comments ignore %d", len(ignored))
+}
+
 // summarize says in a line how many findings there are, and in how many things.
 func summarize(found []Finding, files int, thing string) string {
 	var counts [diag.Note + 1]int

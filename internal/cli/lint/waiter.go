@@ -8,8 +8,9 @@ import (
 
 // lintWaiters returns the findings of the waiters of a file.
 func lintWaiters(name string, text []byte, o options) ([]Finding, error) {
+	j := o.judgeOf(name)
 	findings, err := waiterlint.File(text, waiterlint.FileOptions{
-		Options: waiterlint.Options{Only: o.only, Off: o.off}, Operations: models.Operation,
+		Options: waiterlint.Options{Only: o.only, Off: j.off()}, Operations: models.Operation,
 		Service: o.service, Operation: o.operation,
 	})
 	if err != nil {
@@ -17,6 +18,7 @@ func lintWaiters(name string, text []byte, o options) ([]Finding, error) {
 	}
 	var found []Finding
 	for _, f := range findings {
+		f.Severity = j.severity(f.Rule, f.Severity)
 		found = append(found, Finding{file: name, Rule: f.Rule, Problem: f.Problem, body: f})
 	}
 	return found, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/plan"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // durationSource is where plan finds out how long jobs take: one of its flags.
@@ -91,7 +92,15 @@ func deployedRegion(args []string) string {
 // settleRegion takes --region for prices and quotas, and checks it. Calls may settle
 // another one.
 func (o *planOptions) settleRegion(args []string) error {
-	o.region = cmp.Or(o.aws.Region, asl.DefaultRegion)
+	file := source.Stdin // for the settings of the working folder
+	if len(args) == 1 {
+		file, _, _ = strings.Cut(args[0], "#")
+	}
+	settled, err := kit.RegionOf(file)
+	if err != nil {
+		return err
+	}
+	o.region = cmp.Or(o.aws.Region, settled, asl.DefaultRegion)
 	if region := deployedRegion(args); o.aws.Region == "" && region != "" {
 		if _, err := asl.TransitionPrice(region); err == nil {
 			o.region = region

@@ -159,9 +159,12 @@ func (o *planOptions) findLoop(c *cobra.Command, name string, m *source.Machine)
 	if err := kit.WarnUnusedStatusesOf(c, m.StateMachine, m.Definition.Type == asl.Express, o.said); err != nil {
 		return nil, err
 	}
+	var err error
+	if o.said, err = kit.SaidOf(m.Definition.File, o.said); err != nil {
+		return nil, err
+	}
 	t := &loopTrial{machine: m, said: o.said}
 	if o.input != "" {
-		var err error
 		if t.input, err = kit.ReadInput(o.input, c.InOrStdin()); err != nil {
 			return nil, err
 		}

@@ -130,6 +130,13 @@ func runReport(c *cobra.Command, name string, o reportOptions) error {
 		if err := kit.WarnUnusedStatusesOf(c, e.Machine, e.Express, o.said); err != nil {
 			return err
 		}
+		file := name
+		if machine != nil {
+			file = machine.Definition.File
+		}
+		if o.said, err = kit.SaidOf(file, o.said); err != nil {
+			return err
+		}
 	}
 	if err := o.write(c, e); err != nil || !o.follow {
 		return err

@@ -42,6 +42,9 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	if err := kit.WarnUnusedStatusesOf(c, machine.StateMachine, o.Express, o.Views.Said); err != nil {
 		return err
 	}
+	if err := o.addStatuses(machine); err != nil {
+		return err
+	}
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
 		return err
 	}

@@ -19,6 +19,11 @@ func runFunctions(c *cobra.Command, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.definition != "" {
+		if err := o.addStatuses(machine); err != nil {
+			return err
+		}
+	}
 	input, err := o.readInput(c)
 	if err != nil {
 		return err

@@ -86,6 +86,9 @@ func writeMocks(c *cobra.Command, o runOptions, flag string) error {
 	if err != nil {
 		return err
 	}
+	if err := o.addStatuses(machine); err != nil {
+		return err
+	}
 	plan, err := o.simulated.Plan(machine.StateMachine, nil)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/cli/localrun"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // runOptions are the flags of "jobpoller run".
@@ -68,6 +69,13 @@ func (o *runOptions) readLambdas() (err error) {
 // readStatuses reads --status, and reports what is wrong with it.
 func (o *runOptions) readStatuses() (err error) {
 	o.simulated.Said, err = kit.ReadStatuses(o.statuses)
+	o.Views.Said = o.simulated.Said
+	return err
+}
+
+// addStatuses adds what the settings of the definition say of statuses.
+func (o *runOptions) addStatuses(m *source.Machine) (err error) {
+	o.simulated.Said, err = kit.SaidOf(m.Definition.File, o.simulated.Said)
 	o.Views.Said = o.simulated.Said
 	return err
 }

@@ -46,6 +46,7 @@ type watcher struct {
 	simulated answers.Simulated
 	// functions are those of --lambda.
 	functions answers.Functions
+	settings  *kit.Settings // of the config files, as the last load read them
 	api       localAPI
 	log       *serveLog
 
@@ -127,7 +128,8 @@ func (w *watcher) load(ctx context.Context) {
 		}
 		w.said[text] = true
 	}
-	definitions, err := source.Load(ctx, w.names, source.Options{Values: w.values})
+	w.settings = kit.NewSettings() // which may have changed
+	definitions, err := w.settings.Load(ctx, w.names, source.Options{Values: w.values})
 	waits := ""
 	if errors.Is(err, fs.ErrNotExist) {
 		waits = "; the server loads it when it is there"
@@ -139,7 +141,7 @@ func (w *watcher) load(ctx context.Context) {
 	for _, d := range definitions {
 		m := &source.Machine{Definition: d}
 		name := m.Definition.Title()
-		w.files[d.File], w.files[d.Template] = true, true
+		w.files[d.File], w.files[d.Template], w.files[w.settings.Of(d.File).Config] = true, true, true
 		if machines[name] {
 			tell(terminal.Sprintf("%s: another definition has the name %s: rename one of the files or resources", d.Name, name))
 			continue
@@ -210,7 +212,7 @@ func (w *watcher) kind(d *source.Definition) asl.ExecutionType {
 
 // findings are what lint reports, a line each.
 func (w *watcher) findings(ctx context.Context, d *source.Definition) []string {
-	found, err := lint.CheckDefinition(ctx, d, w.kind(d) == asl.Express, w.simulated.Said)
+	found, err := lint.CheckDefinition(ctx, d, w.kind(d) == asl.Express, w.simulated.Said, w.settings)
 	if err != nil {
 		return []string{terminal.Sprintf("%s", terminal.ErrorText(err))}
 	}
@@ -303,7 +305,7 @@ func (w *watcher) fill(ctx context.Context, d *source.Definition, machines map[s
 		return d.Text, nil
 	}
 	for {
-		again, err := source.LoadOne(ctx, d.Name, source.Options{Values: values})
+		again, err := w.settings.LoadOne(ctx, d.Name, source.Options{Values: values})
 		if unused, ok := errors.AsType[*source.ValueError](err); ok {
 			delete(values, unused.Name) // another machine's
 			continue
