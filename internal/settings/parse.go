@@ -180,7 +180,7 @@ func (r *reader) blockKeys(b *block, files []string) map[string]func(*yaml.Node)
 				r.report(n, "%v", err)
 				return
 			}
-			b.region = Setting{text, r.place(n, files)}
+			b.region = Setting{r.place(n, files), text}
 		},
 	}
 }
@@ -195,7 +195,7 @@ func (r *reader) rules(n *yaml.Node, into map[string]Setting, files []string) {
 		case !slices.Contains(r.words.Rules, key.Value):
 			r.report(key, "there is no rule %q; list them: jobpoller lint --rules", key.Value).Suggestion = nearest.Word(key.Value, r.words.Rules)
 		case r.word(value, "the level of "+key.Value, levelNames()):
-			into[key.Value] = Setting{r.resolve(value).Value, r.place(key, files)}
+			into[key.Value] = Setting{r.place(key, files), r.resolve(value).Value}
 		}
 	}
 }
@@ -208,7 +208,7 @@ func (r *reader) texts(n *yaml.Node, what string, into map[string]Setting, files
 			continue
 		}
 		if text, ok := r.scalar(value, "a text or a number"); ok && check(key, value) {
-			into[key.Value] = Setting{text, r.place(key, files)}
+			into[key.Value] = Setting{r.place(key, files), text}
 		}
 	}
 }

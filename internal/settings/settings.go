@@ -53,8 +53,9 @@ type Place struct {
 
 // Setting is a value, and where it stands.
 type Setting struct {
-	Value string
 	Place
+
+	Value string
 }
 
 // block is what a config file says of all files, or of some.
@@ -65,8 +66,9 @@ type block struct {
 
 // override is a block for some files.
 type override struct {
-	files []glob
 	block
+
+	files []glob
 }
 
 // Config is a config file.
@@ -119,7 +121,7 @@ func (c *Config) of(path string, folder bool) *Settings {
 	}
 	for _, i := range c.ignore {
 		if i.matches(path, folder) {
-			s.Ignored = Setting{i.text, i.at}
+			s.Ignored = Setting{i.at, i.text}
 			break
 		}
 	}

@@ -31,11 +31,11 @@ var words = settings.Vocabulary{
 // disk are files by absolute paths.
 type disk struct{ fstest.MapFS }
 
-func (d disk) name(path string) string { return strings.TrimPrefix(filepath.ToSlash(path), "/") }
-
 func (d disk) Stat(name string) (fs.FileInfo, error) { return fs.Stat(d.MapFS, d.name(name)) }
 
 func (d disk) Open(name string) (fs.File, error) { return d.MapFS.Open(d.name(name)) }
+
+func (d disk) name(path string) string { return strings.TrimPrefix(filepath.ToSlash(path), "/") }
 
 func newFinder(files map[string]string) *settings.Finder {
 	all := fstest.MapFS{}

@@ -26,9 +26,9 @@ type Remark struct {
 // holder is what a file says of a state machine beside its definition: some of its bytes,
 // or the block of HCL around one of them.
 type holder struct {
-	file *file
 	extent
 
+	file  *file
 	block bool
 }
 

@@ -15,13 +15,16 @@ import (
 // remarked are files with comments, and what each comment is about: "LINE:COLUMN POINTERS", with
 // "(machine)" for the whole and "-" for nothing.
 var remarked = map[string]struct{ file, text, want string }{
-	"members of JSON": {"a.asl.json", `{"Comment": "mark a", "StartAt": "A", "States": {
+	"members of JSON": {
+		"a.asl.json", `{"Comment": "mark a", "StartAt": "A", "States": {
   "A": {"Type": "Choice", "Comment": "mark b", "Choices": [
     {"Variable": "$.x", "IsPresent": true, "Comment": "mark c", "Next": "B"},
     {"And": [{"Variable": "$.x", "IsPresent": true}], "Comment": "mark d", "Next": "B"}], "Default": "B"},
   "B": {"Type": "Pass", "Parameters": {"Comment": "mark e"}, "End": true}}}`,
-		"1:13 (machine), 2:38 /States/A, 3:55 /States/A/Choices/0, 4:66 /States/A/Choices/1, 5:51 /States/B"},
-	"YAML": {"a.asl.yaml", `# mark first
+		"1:13 (machine), 2:38 /States/A, 3:55 /States/A/Choices/0, 4:66 /States/A/Choices/1, 5:51 /States/B",
+	},
+	"YAML": {
+		"a.asl.yaml", `# mark first
 # another
 StartAt: A
 States:
@@ -45,8 +48,10 @@ States:
     End: true
 # mark last`,
 		"16:28 /States/B, 20:14 /States/D, 1:3 (machine), 5:5 /States/A, 7:8 /States/A, 8:7 /States/A, 11:9 /States/A/Choices/0, " +
-			"13:27 /States/A/Choices/0, 17:30 /States/C, 23:3 (machine)"},
-	"a template": {"template.yaml", `# mark nothing
+			"13:27 /States/A/Choices/0, 17:30 /States/C, 23:3 (machine)",
+	},
+	"a template": {
+		"template.yaml", `# mark nothing
 Resources:
   # mark a resource
   Poller:
@@ -59,16 +64,20 @@ Resources:
             Type: Succeed
   # mark another
   Queue: {Type: AWS::SQS::Queue}`,
-		"3:5 (machine), 5:43 (machine), 10:16 /States/A"},
-	"a text in a template": {"template.yaml", `Resources:
+		"3:5 (machine), 5:43 (machine), 10:16 /States/A",
+	},
+	"a text in a template": {
+		"template.yaml", `Resources:
   Poller:
     Type: AWS::StepFunctions::StateMachine
     Properties:
       # mark the text
       DefinitionString: |
         {"StartAt": "A", "States": {"A": {"Type": "Succeed", "Comment": "# mark inside"}}}`,
-		"7:73 /States/A, 5:9 (machine)"},
-	"the Serverless Framework": {"serverless.yml", `stepFunctions:
+		"7:73 /States/A, 5:9 (machine)",
+	},
+	"the Serverless Framework": {
+		"serverless.yml", `stepFunctions:
   stateMachines:
     nightly: # mark a machine
       definition:
@@ -76,8 +85,10 @@ Resources:
         States:
           # mark A
           A: {Type: Succeed}`,
-		"3:16 (machine), 7:13 /States/A"},
-	"jsonencode": {"main.tf", `# mark a resource
+		"3:16 (machine), 7:13 /States/A",
+	},
+	"jsonencode": {
+		"main.tf", `# mark a resource
 resource "aws_sfn_state_machine" "nightly" {
   name = "x" // mark in it
   definition = jsonencode({
@@ -94,7 +105,8 @@ resource "aws_sfn_state_machine" "nightly" {
 # mark another
 resource "aws_sqs_queue" "q" {}
 `,
-		"1:3 (machine), 3:17 (machine), 7:9 /States/A, 9:10 /States/B, 10:10 /States/B, 11:34 /States/B"},
+		"1:3 (machine), 3:17 (machine), 7:9 /States/A, 9:10 /States/B, 10:10 /States/B, 11:34 /States/B",
+	},
 	"a heredoc": {"main.tf", `resource "aws_sfn_state_machine" "nightly" {
   # mark the heredoc
   definition = <<-EOT

@@ -53,7 +53,7 @@ func TestPassOver(t *testing.T) {
 		files[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(wait, "${S}", "1"))}
 	}
 	load := func(names ...string) []string {
-		all, err := source.Load(t.Context(), names, source.Options{FS: files, PassOver: func(name string, folder bool) bool {
+		all, err := source.Load(t.Context(), names, source.Options{FS: files, PassOver: func(name string, _ bool) bool {
 			return name == "skip.json" || strings.HasPrefix(name, "gen")
 		}})
 		require.NoError(t, err)

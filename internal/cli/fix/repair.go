@@ -182,7 +182,9 @@ func newRepaired(name string, d *source.Definition, at *repairPlace, all []fix.R
 
 // describeUnrepaired adds to the result the loops that fix has no repair for: whether it can replace one, and whose
 // statuses lint does not judge. It warns of a --status that no loop uses.
-func (o *fixOptions) describeUnrepaired(c *cobra.Command, at *repairPlace, out *repaired, after []byte, options fix.RepairOptions, said map[string]lint.Meaning) (err error) {
+func (o *fixOptions) describeUnrepaired(
+	c *cobra.Command, at *repairPlace, out *repaired, after []byte, options fix.RepairOptions, said map[string]lint.Meaning,
+) (err error) {
 	if o.output != "json" && len(out.Repairs) == 0 {
 		replace := fix.Options{MaxWait: o.maxWait, Models: models.Load, Express: options.Express, Said: options.Said}
 		if out.canReplace, err = fix.CanReplace(c.Context(), at.text, at.read, replace); err != nil {

@@ -59,13 +59,6 @@ func (s *Settings) Of(file string) *settings.Settings {
 	return found
 }
 
-// note keeps an error, once.
-func (s *Settings) note(err error) {
-	if err != nil && !slices.ContainsFunc(s.errs, func(known error) bool { return known.Error() == err.Error() }) {
-		s.errs = append(s.errs, err)
-	}
-}
-
 // Err is what is wrong with the config files that were asked for: wrong usage.
 func (s *Settings) Err() error {
 	if len(s.errs) == 0 {
@@ -150,4 +143,11 @@ func (s *Settings) LoadOne(ctx context.Context, name string, o source.Options) (
 		return nil, wrong
 	}
 	return d, err
+}
+
+// note keeps an error, once.
+func (s *Settings) note(err error) {
+	if err != nil && !slices.ContainsFunc(s.errs, func(known error) bool { return known.Error() == err.Error() }) {
+		s.errs = append(s.errs, err)
+	}
 }

@@ -16,13 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// New is "jobpoller lint".
-func New() *cobra.Command {
-	var o options
-	c := &cobra.Command{
-		Use:   "lint FILE|ARN...",
-		Short: "Check state machine definitions and waiters",
-		Long: `Lint checks definitions of state machines and waiters. It reports each finding
+const lintHelp = `Lint checks definitions of state machines and waiters. It reports each finding
 with its place in the file.
 
 A FILE is a definition in JSON or YAML, or a file with any number of them (one of
@@ -78,7 +72,15 @@ for a file. A comment ignores a finding: jobpoller: ignore unbounded-loop, REASO
 scanning.
 
 Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
-4 could not ask AWS; 130 interrupted.`,
+4 could not ask AWS; 130 interrupted.`
+
+// New is "jobpoller lint".
+func New() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "lint FILE|ARN...",
+		Short: "Check state machine definitions and waiters",
+		Long:  lintHelp,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller lint template.yaml
   jobpoller lint serverless.yml

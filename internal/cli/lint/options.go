@@ -124,6 +124,11 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 		},
 		{Flags: []string{"update-baseline"}, Means: o.baseline != "", Why: "needs --baseline FILE"},
 	})...)
+	return errors.Join(append(problems, o.checkRules()...)...)
+}
+
+// checkRules refuses rules that there are not.
+func (o *options) checkRules() (problems []error) {
 	known := kit.RuleNames()
 	for _, flag := range []struct {
 		name  string
@@ -131,11 +136,11 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 	}{{"rule", o.only}, {"off", o.off}} {
 		for _, name := range flag.rules {
 			if !slices.Contains(known, name) {
-				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, nearest.DidYouMean(name, known))
+				problems = append(problems, fmt.Errorf("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, nearest.DidYouMean(name, known)))
 			}
 		}
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 // checks tells whether lint checks a rule in a file.

@@ -71,10 +71,9 @@ func fileOf(name string) (string, error) {
 		return name, nil
 	}
 	_, err := os.Stat(name)
-	if i := strings.LastIndexByte(name, '#'); err != nil && i >= 0 {
-		if _, err := os.Stat(name[:i]); err == nil {
-			return name[:i], nil
-		}
+	if file, _, ofFile := strings.Cut(name, "#"); err != nil && ofFile {
+		_, err = os.Stat(file)
+		return file, err
 	}
 	return name, err
 }

@@ -77,24 +77,6 @@ func Read(d *source.Definition, o Options) *Set {
 	return s
 }
 
-// report adds a finding about a comment.
-func (s *Set) report(severity diag.Severity, rule string, at diag.Problem, pointers []string, message, suggestion string) {
-	at.Severity, at.Message, at.Suggestion, at.Pointer = severity, message, suggestion, pointers[0]
-	s.own = append(s.own, lint.Finding{Problem: at, Rule: rule})
-}
-
-// add adds a comment.
-func (s *Set) add(i *Ignore) {
-	s.all = append(s.all, i)
-	for _, rule := range i.Rules {
-		for _, pointer := range i.Pointers {
-			if s.at[place{rule, pointer}] == nil {
-				s.at[place{rule, pointer}] = i
-			}
-		}
-	}
-}
-
 // Find returns the comment that ignores a rule at a place of the definition, the innermost of
 // several; nil if none does.
 func (s *Set) Find(rule, pointer string) *Ignore {
@@ -133,4 +115,22 @@ func (s *Set) Findings(checks func(rule string) bool) []lint.Finding {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return found
+}
+
+// report adds a finding about a comment.
+func (s *Set) report(severity diag.Severity, rule string, at diag.Problem, pointers []string, message, suggestion string) {
+	at.Severity, at.Message, at.Suggestion, at.Pointer = severity, message, suggestion, pointers[0]
+	s.own = append(s.own, lint.Finding{Problem: at, Rule: rule})
+}
+
+// add adds a comment.
+func (s *Set) add(i *Ignore) {
+	s.all = append(s.all, i)
+	for _, rule := range i.Rules {
+		for _, pointer := range i.Pointers {
+			if s.at[place{rule, pointer}] == nil {
+				s.at[place{rule, pointer}] = i
+			}
+		}
+	}
 }

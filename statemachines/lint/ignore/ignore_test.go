@@ -69,7 +69,7 @@ func TestGrammar(t *testing.T) {
 	} {
 		set := read(t, comment)
 		var got []string
-		for _, rule := range strings.Fields("unbounded-loop hot-loop suspicious") {
+		for rule := range strings.FieldsSeq("unbounded-loop hot-loop suspicious") {
 			if i := set.Find(rule, "/States/A/Next"); i != nil {
 				got = append(got, fmt.Sprintf("%s (%s)", rule, i.Reason))
 			}
