@@ -242,7 +242,8 @@ func (f *fragment) noteRetried() string {
 	if !f.own || asl.ParseResource(f.poll.Task.Resource).Service != "http" {
 		return ""
 	}
-	names := slices.DeleteFunc(asl.ParseResource(f.poll.Task.Resource).PassingErrors(false), func(name string) bool { return retrierOf(f.poll.Retry, name) != nil })
+	passing := asl.ParseResource(f.poll.Task.Resource).PassingErrors(false)
+	names := slices.DeleteFunc(passing, func(name string) bool { return retrierOf(f.poll.Retry, name) != nil })
 	if len(names) == 0 {
 		return ""
 	}
