@@ -45,22 +45,6 @@ func (s *Simulated) Options(m *asl.StateMachine) simulate.Options {
 	return o
 }
 
-// fitting are statuses that may fit the patterns of a loop: one of a job that runs, and those that jobs shall end in.
-func (s *Simulated) fitting() []string {
-	names := []string{simulate.RunningName}
-	add := func(ends string) {
-		if ends != "" && ends != string(pollcore.Success) && ends != string(pollcore.Failure) && !slices.Contains(names, ends) {
-			names = append(names, ends)
-		}
-	}
-	add(s.Ends)
-	for _, text := range s.Specs {
-		spec, _ := simulate.ParseSpec(text) // who reads the flags has checked it
-		add(spec.Ends)
-	}
-	return names
-}
-
 // toldBy is what loops make of answers whose statuses neither the catalogue nor a model knows.
 func toldBy(loops []lint.Loop) map[string]*simulate.Told {
 	all := map[string]*simulate.Told{}
@@ -171,6 +155,22 @@ func (s *Simulated) Check(mocks string) error {
 		report("--ends is for jobs whose --simulate has no status, and all have one: remove --ends")
 	}
 	return errors.Join(problems...)
+}
+
+// fitting are statuses that may fit the patterns of a loop: one of a job that runs, and those that jobs shall end in.
+func (s *Simulated) fitting() []string {
+	names := []string{simulate.RunningName}
+	add := func(ends string) {
+		if ends != "" && ends != string(pollcore.Success) && ends != string(pollcore.Failure) && !slices.Contains(names, ends) {
+			names = append(names, ends)
+		}
+	}
+	add(s.Ends)
+	for _, text := range s.Specs {
+		spec, _ := simulate.ParseSpec(text) // who reads the flags has checked it
+		add(spec.Ends)
+	}
+	return names
 }
 
 // checkEnds reports a status for jobs of which the plan simulates none.

@@ -194,5 +194,6 @@ func (o *serveOptions) addTo(c *cobra.Command) {
 	kit.CompleteWords(c, "time", "real", "virtual", "manual", "x60")
 	kit.CompleteWords(c, "limits", "aws")
 	kit.Must(c.MarkFlagDirname("data"))
-	kit.CompleteNothing(c, "port", "listen", "host", "substitute", "forward", "events-to", "express", "lambda", "lambda-endpoint", "simulate", "ends", "status", "seed")
+	kit.CompleteNothing(c, "port", "listen", "host", "substitute", "forward", "events-to", "express", "lambda", "lambda-endpoint",
+		"simulate", "ends", "status", "seed")
 }
