@@ -300,7 +300,9 @@ func (c *checked) endOfLoop(report *trial.Report, f lint.Finding) string {
 	}
 	for i := range report.Runs {
 		r := &report.Runs[i]
-		stays := slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Task == l.Poll.Name && k.Sort == trial.Never && pollsOnFor(l, k.Value) })
+		stays := slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+			return k.Task == l.Poll.Name && k.Sort == trial.Never && pollsOnFor(l, k.Value)
+		})
 		if stays && !breaks(r.Before) {
 			return fmt.Sprintf("something else ends the loop: with %s, the machine %s after %s", r.Script, describeEnd(r.Before), spell(r.Before.Lasts))
 		}

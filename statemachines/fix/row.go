@@ -67,7 +67,9 @@ func (t *candidate) rowsOfOtherEnds(runs []trial.Run) string {
 	var b strings.Builder
 	for i := range runs {
 		r := &runs[i]
-		alone := !slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort != trial.Status || !(&trial.Run{Kinds: []trial.Kind{k}}).IsIn(t.frame) })
+		alone := !slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+			return k.Sort != trial.Status || !(&trial.Run{Kinds: []trial.Kind{k}}).IsIn(t.frame)
+		})
 		if ends := endedAt(r); len(r.Kinds) > 0 && alone && !slices.Contains(told, ends) {
 			told = append(told, ends)
 			b.WriteString("; " + t.row("status "+r.Kinds[len(r.Kinds)-1].Value, *r))
@@ -128,7 +130,9 @@ func isBehindSuccess(l *lint.Loop, name string) bool {
 	})
 }
 
-func isCallLeftOut(d trial.Difference) bool { return d.What == trial.Calls && d.Task != "" && !d.Beside }
+func isCallLeftOut(d trial.Difference) bool {
+	return d.What == trial.Calls && d.Task != "" && !d.Beside
+}
 
 // endOf is how one of the machines of a run ends by the answer that the line is about.
 func (t *candidate) endOf(r *trial.Run, own, other trial.Outcome) trial.Outcome {

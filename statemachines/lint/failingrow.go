@@ -79,8 +79,8 @@ func (r *reading) failingField(row *Row) (s *asl.State, field string) {
 }
 
 // failsRunning is the state that fails for each status of a job that runs, and so ends the loop; nil
-// if there is none. again tells that it is the poll, when it is made again.
-func (r *reading) failsRunning() (at *asl.State, again bool) {
+// if there is none. lacks tells that it does as the answer lacks what it reads.
+func (r *reading) failsRunning() (at *asl.State, lacks bool) {
 	if r.status == nil || r.Retries {
 		return nil, false
 	}
@@ -93,10 +93,17 @@ func (r *reading) failsRunning() (at *asl.State, again bool) {
 			if way.failed == nil || way.caught && goesOn || at != nil && way.failed != at || pollsByRetry(way.failed) {
 				return nil, false
 			}
-			at, again = way.failed, way.lost
+			at, lacks = way.failed, lacks || r.lacking[value]
 		}
 	}
-	return at, again
+	return at, lacks
+}
+
+// failsAgain tells whether that is the poll, when it is made again.
+func (r *reading) failsAgain() bool {
+	return slices.ContainsFunc(r.status.values, func(value string) bool {
+		return r.status.meaning(r.judges, value) == MeansRunning && slices.ContainsFunc(r.takenBy(value), func(way route) bool { return way.lost })
+	})
 }
 
 // fails tells whether a state fails for a value of the status, and not as the answer lacks a member.

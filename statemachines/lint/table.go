@@ -260,10 +260,12 @@ type Bound struct {
 	// At are the states that look at the bound, and By the values that they look at. Of ByBranch,
 	// At are the states that fail, and By is the Parallel.
 	At, By []string
-	// Error is that of the state At, which fails for each status of a job that runs; empty for none. Again tells that it
-	// is the poll, when it is made again.
+	// Error is that of the state At, which fails for each status of a job that runs; empty for none.
 	Error string
-	Again bool
+	// FailsAt is the state that fails before that with FailsWith for each status of a job that runs, as the answer lacks
+	// what it reads; Again tells that it is the poll, when it is made again. The rest is of a loop in which it does not.
+	FailsAt, FailsWith string
+	Again              bool
 	// Beside is a bound by another branch that may end the loop before this one; nil for none.
 	Beside *Bound
 	// Idle says which comparison of an Unbounded loop looks like a bound and ends nothing, and why; empty for none.
@@ -289,8 +291,9 @@ type Bound struct {
 func (c *checker) boundOf(l *loop, r *reading) Bound {
 	full := c.fill(r.Flow, r.Poll, r.Turn, asl.MaxStandardTime)
 	r.Turns, r.Lasts = full.Polls, full.After
-	if at, again := r.failsRunning(); at != nil {
-		return Bound{Kind: ByCount, Polls: 1, At: []string{at.Name}, Error: selectionError(at), Again: again}
+	broken, lacks := r.failsRunning()
+	if broken != nil && !lacks {
+		return Bound{Kind: ByCount, Polls: 1, At: []string{broken.Name}, Error: selectionError(broken)}
 	}
 	laps, failing := append([]Turn{r.Turn}, r.Laps...), c.failingLaps(c.boundsOf(l))
 	ofErrors := len(failing) > 0 && c.boundsOf(l).endsRunning() // a job that runs leaves the loop
@@ -320,6 +323,9 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		running := c.boundsOf(l).boundOfRunning()
 		c.addPlace(l, r, &running)
 		bound.Running = &running
+	}
+	if broken != nil {
+		bound.FailsAt, bound.FailsWith, bound.Again = broken.Name, selectionError(broken), r.failsAgain()
 	}
 	if c.addPlace(l, r, &bound); bound.isOwn() {
 		if at := c.failsUnjudged(l, r); at != nil {

@@ -459,6 +459,8 @@ func (l *Loop) DescribeBound() string {
 	own, limit := l.Bound, fmt.Sprintf("after %s, as Express workflows do", span(asl.MaxExpressTime))
 	own.USD, own.Loops, own.Items = 0, 0, false // which are billed by their time, and have no limit of events
 	switch {
+	case own.FailsAt != "" && own.Kind == Unbounded:
+		return own.describeBroken() + "; else ends " + limit
 	case own.Kind == Unbounded || own.After >= asl.MaxExpressTime || own.Failing != "":
 		return "ends " + limit
 	case own.After == 0:
@@ -478,18 +480,28 @@ func (l *Loop) DescribeRunning() string {
 }
 
 func (b *Bound) describe(hot bool) string {
+	if b.FailsAt != "" {
+		written := *b
+		written.FailsAt = ""
+		return b.describeBroken() + "; else " + written.describe(hot)
+	}
 	if b.Beside == nil {
 		return b.describeAlone(hot)
 	}
 	return b.describeAlone(hot) + ", or earlier" + strings.TrimPrefix(b.Beside.describe(hot), "ends")
 }
 
+// describeBroken says where a loop ends that fails before its bound.
+func (b *Bound) describeBroken() string {
+	when := map[bool]string{false: "at the first", true: "before the second"}[b.Again]
+	return fmt.Sprintf("ends %s poll of a job that runs: %q fails with %s", when, b.FailsAt, b.FailsWith)
+}
+
 // describeAlone says what ends the loop by itself.
 func (b *Bound) describeAlone(hot bool) string {
 	cost := b.cost()
 	if b.Error != "" {
-		when := map[bool]string{false: "at the first", true: "before the second"}[b.Again]
-		return fmt.Sprintf("ends %s poll of a job that runs: %s fails with %s", when, quoteAll(b.At), b.Error)
+		return fmt.Sprintf("ends at the first poll of a job that runs: %s fails with %s", quoteAll(b.At), b.Error)
 	}
 	switch b.Kind {
 	case Unbounded:

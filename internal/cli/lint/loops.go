@@ -140,6 +140,8 @@ type loopBound struct {
 	Timeout     float64    `json:"timeoutSeconds,omitempty"`
 	Beside      *loopBound `json:"beside,omitempty"`
 	Error       string     `json:"error,omitempty"`
+	FailsAt     string     `json:"failsAt,omitempty"`
+	FailsWith   string     `json:"failsWith,omitempty"`
 	Again       bool       `json:"again,omitempty"`
 	Anew        string     `json:"anew,omitempty"`
 	Past        []string   `json:"past,omitempty"`
@@ -151,7 +153,7 @@ func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
 		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), b.Deadline.Seconds(), cents(b.USD), b.AtMost,
-		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), newWholeEnd(b.Whole), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.Again, b.Anew, b.Past,
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), newWholeEnd(b.Whole), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.FailsAt, b.FailsWith, b.Again, b.Anew, b.Past,
 	}
 	if b.Beside != nil {
 		beside := newLoopBound(b.Beside)
