@@ -139,7 +139,7 @@ func TestPlannedJSON(t *testing.T) {
 func TestParsePlannedRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{
-		{``, "unexpected end"},
+		{``, "the text is empty"},
 		{`[]`, "expected a planned schedule, found an array"},
 		{`{}`, `needs the member "delays"`},
 		{`{"delays": [900]}`, `needs the member "then"`},

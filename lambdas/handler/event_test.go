@@ -57,7 +57,7 @@ var badEvents = []struct {
 	name, payload string
 	parts         []string
 }{
-	{"empty", "", []string{"not valid JSON", "unexpected end"}},
+	{"empty", "", []string{"not valid JSON", "the text is empty"}},
 	{"not JSON", `{"Execution":`, []string{"1:14: not valid JSON"}},
 	{"two values", `{} {}`, []string{"not valid JSON"}},
 	{"null", "null", []string{"expected the context object", "found null"}},

@@ -43,10 +43,13 @@ func (e *OtherFileError) Error() string {
 	return terminal.Quote(e.Name) + " has no state machine: expected an object with StartAt and States, or a file that has one within"
 }
 
-// isOther tells whether an object has nothing of a definition, in small letters or capitals.
+// isOther tells whether an object has no field of a definition; StartAt and States count
+// in small letters and capitals.
 func isOther(v *value) bool {
 	return v.kind == jsontree.Object && !slices.ContainsFunc(v.members, func(m member) bool {
-		return strings.EqualFold(m.name.text, "StartAt") || strings.EqualFold(m.name.text, "States")
+		name := m.name.text
+		return strings.EqualFold(name, "StartAt") || strings.EqualFold(name, "States") ||
+			slices.Contains([]string{"Comment", "QueryLanguage", "TimeoutSeconds", "Version"}, name)
 	})
 }
 
