@@ -30,7 +30,9 @@ func TestRoomOf(t *testing.T) {
 	document, err := jsontree.Parse(text)
 	require.NoError(t, err)
 	loop := func(poll string, kind lint.BoundKind, events int, states ...string) lint.Loop {
-		l := lint.Loop{Flow: &m.Flow, Poll: stateOf(m, poll), Waits: []*asl.State{stateOf(m, "Pause")}, Turn: lint.Turn{Wait: 30 * time.Second}}
+		pause := stateOf(m, "Pause")
+		l := lint.Loop{Flow: &m.Flow, Poll: stateOf(m, poll), Waits: []*asl.State{pause}, Turn: lint.Turn{Wait: 30 * time.Second}}
+		l.Steady = map[*asl.State]time.Duration{pause: l.Turn.Wait}
 		l.Bound.Kind, l.Bound.Events = kind, events
 		for _, name := range states {
 			l.States = append(l.States, stateOf(m, name))
