@@ -11,7 +11,8 @@ import (
 // fileProblem says in words for people why a file cannot be used; false for errors that
 // are of no file.
 func fileProblem(err error) (said string, ok bool) {
-	name, reason := "", err
+	var name string
+	var reason error
 	switch err := err.(type) { //nolint:errorlint // it is asked for each error of a tree
 	case *fs.PathError:
 		name, reason = err.Path, err.Err

@@ -309,7 +309,9 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		out.Notes = f.warnings
 	}
 	out.Uncounted = f.countedMembers()
-	for _, note := range []string{l.noteByName(), l.quorum, f.noteRetried(), f.noteAside(), f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime()} {
+	for _, note := range []string{
+		l.noteByName(), l.quorum, f.noteRetried(), f.noteAside(), f.waitNote, f.chosen, f.noteCounts(), f.noteVariables(), f.noteCallTime(),
+	} {
 		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}

@@ -96,7 +96,7 @@ func newPanel(e *catalog.Entry, list string) *panel {
 	at := regexp.MustCompile(`(?i)^(` + regexp.QuoteMeta(list) + `)\[0\]`)
 	for i, a := range e.Waiter.Acceptors {
 		m := a.Matcher.Output
-		if any := a.Matcher.Success; any != nil && *any && known != nil { // any other status
+		if success := a.Matcher.Success; success != nil && *success && known != nil { // any other status
 			p.add(i, a.State, "!("+strings.Join(known, " || ")+")")
 		}
 		if m == nil {

@@ -273,9 +273,10 @@ func TestReasonOfWhatNoRunShows(t *testing.T) {
 		return f
 	}
 	run := func(sort trial.Sort, task, status, err string) trial.Run {
-		return trial.Run{Script: "a job", Kinds: []trial.Kind{{Task: task, Sort: sort}}, Before: trial.Outcome{Status: status, Error: err}}
+		return trial.Run{Script: "a job", Kinds: []trial.Kind{{Task: task, Sort: sort, Value: "RUNNING"}}, Before: trial.Outcome{Status: status, Error: err}}
 	}
-	loop, unknown := lint.Loop{Poll: stateOf(m, "Look"), Flow: &m.Flow}, lint.Loop{Choices: []*asl.State{stateOf(m, "Done?")}, Flow: &m.Flow}
+	rows := []lint.Row{{Values: []string{"RUNNING"}, Ends: lint.PollsOn}}
+	loop, unknown := lint.Loop{Poll: stateOf(m, "Look"), Flow: &m.Flow, Rows: rows}, lint.Loop{Choices: []*asl.State{stateOf(m, "Done?")}, Flow: &m.Flow}
 	unbounded, word := at(lint.UnboundedLoop, "Done?", diag.Warning), at(typecheck.EnumValue, "Done?", diag.Danger)
 	late, broken := run(trial.Never, "Look", "FAILED", "Late"), run(trial.Status, "Look", "FAILED", "States.Runtime")
 	const same = "no trial run of fix ends otherwise with the smallest edit"

@@ -91,7 +91,8 @@ func endedAt(r *trial.Run) string {
 // leavesOutCall tells whether a machine that ends by the same answers in the same way no longer makes a call: it is a step
 // of the user's own on that way.
 func leavesOutCall(r *trial.Run) bool {
-	return r.Before.Polls == r.After.Polls && (failsByItself(&trial.Run{After: r.Before}) && failsByItself(r) || r.Before.Status == string(sim.StatusSucceeded) && succeeds(r)) &&
+	return r.Before.Polls == r.After.Polls && (failsByItself(&trial.Run{After: r.Before}) && failsByItself(r) ||
+		r.Before.Status == string(sim.StatusSucceeded) && succeeds(r)) &&
 		slices.ContainsFunc(r.Differences, isCallLeftOut)
 }
 

@@ -24,16 +24,7 @@ func (l *loop) checkRows() error {
 	if others := otherFailures(l.flow, l.rows); len(others) == 1 && !l.staysIn(others[0]) {
 		l.otherwise = others[0]
 	}
-	for _, row := range l.rows {
-		if row.Meaning != lint.MeansRunning {
-			continue
-		}
-		for _, name := range row.Routes {
-			if !l.staysIn(name) && !slices.Contains(l.late, name) {
-				l.late = append(l.late, name)
-			}
-		}
-	}
+	l.addLateRoutes()
 	for _, s := range l.states {
 		if s.Choice == nil {
 			continue
@@ -47,12 +38,26 @@ func (l *loop) checkRows() error {
 			if l.staysIn(rule.Next) || l.isBounded() && slices.Contains(l.late, rule.Next) {
 				continue
 			}
-			if other := l.readsOther(rule); other != "" && !(l.together && l.asksBy(other)) {
+			if other := l.readsOther(rule); other != "" && (!l.together || !l.asksBy(other)) {
 				return refuse("a rule of %q leads to %q by data that %q does not give: %s", s.Name, rule.Next, l.poll.Name, other)
 			}
 		}
 	}
 	return l.checkEnds()
+}
+
+// addLateRoutes notes where the loop leads from statuses of a job that runs.
+func (l *loop) addLateRoutes() {
+	for _, row := range l.rows {
+		if row.Meaning != lint.MeansRunning {
+			continue
+		}
+		for _, name := range row.Routes {
+			if !l.staysIn(name) && !slices.Contains(l.late, name) {
+				l.late = append(l.late, name)
+			}
+		}
+	}
 }
 
 // meaningOf is the meaning of a status for a new loop: a verdict, or where the loop polls on, whether the job

@@ -69,6 +69,7 @@ func translateFilter(f jsonpath.Filter) (condition string, ok bool) {
 		return "$not(" + inner + ")", ok
 	case jsonpath.FilterExists:
 		return "$exists(" + at + ")", true
+	case jsonpath.FilterCompare:
 	}
 	switch f.Operator {
 	case "==", "===":

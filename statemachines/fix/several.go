@@ -63,7 +63,8 @@ func (l *loop) chooseWaiter(ctx context.Context, tried *observed, o Options) err
 	}
 	if len(p.incomplete) > 0 {
 		if p.asked = l.askedList(); p.asked == "" {
-			return refuse("%q does not end the loop where %q lists fewer jobs than it asks for, and fix cannot tell which argument names them: compare with the number of items in %s",
+			return refuse("%q does not end the loop where %q lists fewer jobs than it asks for, and fix cannot tell "+
+				"which argument names them: compare with the number of items in %s",
 				l.choice.Name, l.poll.Name, list)
 		}
 		l.quorum += "; an answer that lists fewer than " + l.poll.Name + " asks for polls on"

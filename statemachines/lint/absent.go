@@ -186,7 +186,8 @@ func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Mea
 		return nil
 	}
 	whole := typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values)
-	found := slices.CompactFunc(c.types.FindAbsent(r.Poll, in, typecheck.Without(whole, steps)), func(a, b typecheck.Finding) bool { return a.Pointer == b.Pointer })
+	found := slices.CompactFunc(c.types.FindAbsent(r.Poll, in, typecheck.Without(whole, steps)),
+		func(a, b typecheck.Finding) bool { return a.Pointer == b.Pointer })
 	found = slices.DeleteFunc(found, func(f typecheck.Finding) bool { return c.isReported(typecheck.AbsentMember, f.Pointer) })
 	if len(found) == 0 {
 		return nil

@@ -357,7 +357,8 @@ func (c *checker) newRouter(r *reading) *router {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
 	}
 	return &router{
-		usual: map[string]bool{}, byName: r.ByName, single: r.single, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds, ways: c.waysOf(r.Flow), starts: starts,
+		usual: map[string]bool{}, byName: r.ByName, single: r.single, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds,
+		ways: c.waysOf(r.Flow), starts: starts,
 	}
 }
 

@@ -154,6 +154,20 @@ type walk struct {
 	found []route
 }
 
+// waysOutOf are the ways that may be taken, and apart those after errors.
+func (w *walk) waysOutOf(s *asl.State, env typecheck.Env, result typecheck.Value) (ways, catchers []typecheck.Way) {
+	for _, way := range w.types.Try(s, env, result) {
+		switch {
+		case w.never[hop{s, way.Transition}]:
+		case way.Kind == asl.TransitionCatch:
+			catchers = append(catchers, way)
+		default:
+			ways = append(ways, way)
+		}
+	}
+	return ways, catchers
+}
+
 // step follows the ways out of a state, but for those after errors.
 func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at route) {
 	if w.steps++; w.steps > maxSteps {
@@ -162,17 +176,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 	w.looked = w.looked || w.seeks && readsOther(s, env)
 	w.on[s.Name] = true
 	defer delete(w.on, s.Name)
-	var ways, catchers []typecheck.Way
-	for _, way := range w.types.Try(s, env, result) {
-		if w.never[hop{s, way.Transition}] {
-			continue
-		}
-		if way.Kind == asl.TransitionCatch {
-			catchers = append(catchers, way)
-		} else {
-			ways = append(ways, way)
-		}
-	}
+	ways, catchers := w.waysOutOf(s, env, result)
 	if each := w.splitTexts(s, env, ways); each != nil {
 		for _, one := range each {
 			w.step(s, one, result, at)
@@ -492,4 +496,31 @@ func (w *walk) outputs(s *asl.State, env typecheck.Env, left int) []typecheck.En
 		}
 	}
 	return all
+}
+
+// pollAgain ends a route at the poll. Where the input that it brings has no longer what the call reads, the poll fails.
+func (w *walk) pollAgain(way typecheck.Way, at route) {
+	at.ends = PollsOn
+	if w.bounds != nil {
+		env := way.Env
+		if s := w.inner.flow.State(way.To); s != w.poll { // the Wait in front of it
+			env = w.types.Step(s, env, typecheck.Value{})[0].Env
+		}
+		ways := w.types.Try(w.poll, env, w.types.Result(w.poll))
+		i := slices.IndexFunc(ways, func(again typecheck.Way) bool { return again.Fails && isOfCall(w.poll, again.Failing) })
+		if i >= 0 {
+			lost := at
+			lost.lost, lost.raises, lost.failing = true, ways[i].Raises, ways[i].Failing
+			w.fail(w.poll, slices.DeleteFunc(ways, func(again typecheck.Way) bool { return again.Kind != asl.TransitionCatch }), lost)
+			at.fails = true
+		}
+	}
+	w.found = append(w.found, at)
+}
+
+// isOfCall tells whether a JSON pointer is of what a Task sends.
+func isOfCall(s *asl.State, pointer string) bool {
+	return slices.ContainsFunc([]string{"/InputPath", "/Parameters", "/Arguments"}, func(field string) bool {
+		return isBelow(pointer, s.Position.Pointer+field)
+	})
 }

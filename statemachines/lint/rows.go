@@ -123,7 +123,8 @@ func (r *reading) tellerOf(value string) Teller {
 func (o *Row) says(row *Row) bool {
 	return o.Meaning == row.Meaning && o.By == row.By && o.Compared == row.Compared && o.Member == row.Member &&
 		o.Partial == row.Partial && o.Later == row.Later &&
-		o.Change == row.Change && o.Held == row.Held && o.Usable == row.Usable && o.Mixed == row.Mixed && o.Kind == row.Kind && o.Split == row.Split && o.Restarts == row.Restarts &&
+		o.Change == row.Change && o.Held == row.Held && o.Usable == row.Usable && o.Mixed == row.Mixed &&
+		o.Kind == row.Kind && o.Split == row.Split && o.Restarts == row.Restarts &&
 		o.FailsAt == row.FailsAt && o.Lacks == row.Lacks &&
 		slices.Equal(o.Either, row.Either) && slices.Equal(o.Forks, row.Forks) && o.Ends == row.Ends && o.Last == row.Last && slices.Equal(o.Routes, row.Routes)
 }

@@ -195,7 +195,7 @@ func (c *checker) endOutside(f *asl.Flow, errors []string) (end End, by *asl.Sta
 		case len(ends) > 1 || len(left) > 0 && !ends[EndsFailure]:
 			return GoesOn, o.state
 		case ends[EndsFailure]:
-			errors = append(left, "") // of the Fail states that the Catch leads to
+			errors = append(slices.Clip(left), "") // of the Fail states that the Catch leads to
 			continue
 		}
 		for end := range ends {

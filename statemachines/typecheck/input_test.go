@@ -40,11 +40,13 @@ func TestCheckInput(t *testing.T) {
 		{"an index past the end gives null in a template", askLambda, `{"Type": "Pass", "Parameters": {"q.$": "$.l[0]"}, "Next": "End"}`, `{"l": []}`, nil, nil},
 		{
 			"a member behind an index past the end", askLambda, `{"Type": "Pass", "Parameters": {"q.$": "$.l[0].id"}, "Next": "End"}`, `{"l": []}`,
-			[]string{`unknown-member /States/B/Parameters/q.$`}, nil,
+			[]string{`unknown-member /States/B/Parameters/q.$`},
+			nil,
 		},
 		{
 			"an index past the end of InputPath", askLambda, `{"Type": "Pass", "InputPath": "$.l[0]", "Next": "End"}`, `{"l": []}`,
-			[]string{`unknown-member /States/B/InputPath`}, nil,
+			[]string{`unknown-member /States/B/InputPath`},
+			nil,
 		},
 		{"a member is missing", askLambda, startQuery, `{}`, []string{noSQL}, nil},
 		{"a number for a text", askLambda, startQuery, `{"sql": 1}`, []string{notText}, nil},

@@ -153,7 +153,8 @@ func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
 		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), b.Deadline.Seconds(), cents(b.USD), b.AtMost,
-		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), newWholeEnd(b.Whole), b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.FailsAt, b.FailsWith, b.Again, b.Anew, b.Past,
+		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), newWholeEnd(b.Whole),
+		b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.FailsAt, b.FailsWith, b.Again, b.Anew, b.Past,
 	}
 	if b.Beside != nil {
 		beside := newLoopBound(b.Beside)
@@ -171,7 +172,8 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 		File: d.File, Machine: d.ID, Weight: d.Weight, States: l.Turn.States, Operation: l.Operation, Target: l.Target, StatusPath: l.Status,
 		Bound:    newLoopBound(&l.Bound),
 		Unjudged: l.Unjudged, Together: l.Together,
-		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Shortest: l.Turn.Shortest.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Shortest: l.Turn.Shortest.Seconds(),
+		Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turns, LastSeconds: l.Lasts.Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
 	}
 	out.Pointer = l.TurnsAt().Position.Pointer

@@ -22,7 +22,7 @@ func (l List) Join(answer, one, two any) any {
 	answer = clone(answer)
 	for _, at := range l.at {
 		first, others := itemsAt(at, clone(one)), itemsAt(at, clone(two))
-		if items := append(first[:min(1, len(first))], others[min(1, max(0, len(others)-1)):]...); items != nil {
+		if items := slices.Concat(first[:min(1, len(first))], others[min(1, max(0, len(others)-1)):]); items != nil {
 			answer = at.put(answer, items)
 		}
 	}
