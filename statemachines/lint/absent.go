@@ -198,25 +198,6 @@ func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Mea
 	})
 }
 
-// pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or
-// more: it may last until the member is there. No Retry takes a path of JSONPath that fails.
-func pollsByRetry(s *asl.State) bool {
-	if s.QueryLanguage != asl.JSONata {
-		return false
-	}
-	for _, r := range s.Retry {
-		if !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
-			continue
-		}
-		total := 0.0
-		for n := int64(1); n <= r.MaxAttempts && total < longRetry; n++ {
-			total += r.Delay(n)
-		}
-		return total >= longRetry
-	}
-	return false
-}
-
 // takesFailedExpressions are the names of errors that a failed expression goes by.
 var takesFailedExpressions = []string{asl.ErrorQueryEvaluation, asl.ErrorTaskFailed, asl.ErrorAll}
 
@@ -226,15 +207,4 @@ const longRetry = 60
 // isReported tells whether a rule has a finding at a place.
 func (c *checker) isReported(rule, pointer string) bool {
 	return slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Rule == rule && f.Pointer == pointer })
-}
-
-// operationNamed is the operation of a name such as "athena:GetQueryExecution"; nil if the
-// catalogue does not have it.
-func operationNamed(name string) *catalog.Operation {
-	key, action, _ := strings.Cut(name, ":")
-	service, err := catalog.AWS().Service(key)
-	if err != nil {
-		return nil
-	}
-	return service.Operations[action]
 }

@@ -67,3 +67,30 @@ func (c *checker) checkErrorStart(r *reading, way typecheck.Way, end End) {
 	c.report(RepeatedStart, r.Poll, fmt.Sprintf("/Catch/%d/Next", way.Rule), "a throttled call of the poll leads to %q, which starts the job again, "+
 		"beside the first one that may still run; poll on after such an error, or lead to a Fail state", way.To)
 }
+
+// decisionOf is where the first of some routes is chosen.
+func (r *reading) decisionOf(routes []route) (s *asl.State, field string) {
+	chosen := routes[0].chosen
+	if len(chosen) == 0 {
+		return r.Poll, ""
+	}
+	last := chosen[len(chosen)-1]
+	if routes[0].ends == NextJob { // a later Choice looks whether there is one
+		for _, d := range slices.Backward(chosen) {
+			if named := map[string]bool{}; d.taken != nil {
+				if nameValues(d.choice, named); len(named) > 0 {
+					last = d
+					break
+				}
+			}
+		}
+	}
+	switch {
+	case last.taken == nil:
+		return last.choice, "/Choices"
+	case last.taken.Kind == asl.TransitionDefault:
+		return last.choice, "/Default"
+	default:
+		return last.choice, fmt.Sprintf("/Choices/%d/Next", last.taken.Rule)
+	}
+}

@@ -99,12 +99,6 @@ func (t *timer) addRetries(s *asl.State, errors []string) {
 	t.most = min(t.most, asl.MaxStandardTime)
 }
 
-// mayTake tells whether names in ErrorEquals may take one of some errors: an empty one is not known.
-func mayTake(names, errors []string) bool {
-	return meets(names, errors) || slices.Contains(errors, "") ||
-		slices.ContainsFunc(names, asl.HasPlaceholder)
-}
-
 // comesAgain tells whether a Catch leads back to its state, and nothing bounds how often.
 func (c *checker) comesAgain(o outside, catcher int) bool {
 	for _, l := range loops(o.flow, o.flow.States, every) {

@@ -180,15 +180,6 @@ func splitVerb(operation string) (verb, noun string) {
 	return strings.ToLower(operation[:i]), strings.TrimSuffix(strings.ToLower(operation[i:]), "s")
 }
 
-// takesError tells whether a Retry or a Catch of a Task takes one of the errors.
-func takesError(s *asl.State, names []string) bool {
-	takes := func(of []string) bool {
-		return takesAll(of) || slices.ContainsFunc(of, func(name string) bool { return slices.Contains(names, name) || asl.HasPlaceholder(name) })
-	}
-	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > 0 && takes(r.ErrorEquals) }) ||
-		slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool { return takes(c.ErrorEquals) })
-}
-
 // raisesRunning tells whether a poll computes an error of some status, by $error or by a field
 // that has no value for it and for others has.
 func (c *checker) raisesRunning(s *asl.State, p *polled) bool {

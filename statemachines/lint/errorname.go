@@ -41,3 +41,27 @@ func takesFaults(s *asl.State, name string) bool {
 	prefix := asl.ParseResource(s.Task.Resource).ErrorPrefix()
 	return prefix != "" && name == prefix+"."+prefix+"Exception"
 }
+
+// errorOf is the error of a Fail state; empty if it is not known.
+func errorOf(s *asl.State) string {
+	if s.Fail.Error == nil {
+		return ""
+	}
+	name, _ := s.Fail.Error.Literal.(string)
+	return name
+}
+
+// mayTake tells whether names in ErrorEquals may take one of some errors: an empty one is not known.
+func mayTake(names, errors []string) bool {
+	return meets(names, errors) || slices.Contains(errors, "") ||
+		slices.ContainsFunc(names, asl.HasPlaceholder)
+}
+
+// takesError tells whether a Retry or a Catch of a Task takes one of the errors.
+func takesError(s *asl.State, names []string) bool {
+	takes := func(of []string) bool {
+		return takesAll(of) || slices.ContainsFunc(of, func(name string) bool { return slices.Contains(names, name) || asl.HasPlaceholder(name) })
+	}
+	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > 0 && takes(r.ErrorEquals) }) ||
+		slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool { return takes(c.ErrorEquals) })
+}

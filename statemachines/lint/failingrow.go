@@ -177,3 +177,22 @@ func (c *checker) markLacking(r *reading) {
 		}
 	}
 }
+
+// pollsByRetry tells whether the Retry of a state takes a failed expression for a minute or
+// more: it may last until the member is there. No Retry takes a path of JSONPath that fails.
+func pollsByRetry(s *asl.State) bool {
+	if s.QueryLanguage != asl.JSONata {
+		return false
+	}
+	for _, r := range s.Retry {
+		if !slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return slices.Contains(takesFailedExpressions, name) }) {
+			continue
+		}
+		total := 0.0
+		for n := int64(1); n <= r.MaxAttempts && total < longRetry; n++ {
+			total += r.Delay(n)
+		}
+		return total >= longRetry
+	}
+	return false
+}

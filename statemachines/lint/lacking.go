@@ -2,8 +2,10 @@ package lint
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -63,4 +65,15 @@ func (c *checker) addLacking(r *reading, follow func(answer typecheck.Value) []r
 			r.lacking[value] = !slices.ContainsFunc(r.taken[value], func(way route) bool { return way.caught }) // else its Catch leads it
 		}
 	}
+}
+
+// operationNamed is the operation of a name such as "athena:GetQueryExecution"; nil if the
+// catalogue does not have it.
+func operationNamed(name string) *catalog.Operation {
+	key, action, _ := strings.Cut(name, ":")
+	service, err := catalog.AWS().Service(key)
+	if err != nil {
+		return nil
+	}
+	return service.Operations[action]
 }

@@ -51,43 +51,6 @@ func (c *checker) listJobs(l *loop, r *reading, s *status) *listing {
 	return g
 }
 
-// askedJobs is the argument by which a Task asks for several jobs, and how many it names; 0 if that is not known. There
-// is none if it is not the only such argument.
-func (c *checker) askedJobs(poll *asl.State) (argument string, template *asl.Template, count int) {
-	operation := c.types.Operation(poll)
-	if operation == nil || operation.Input == nil {
-		return "", nil, 0
-	}
-	arguments := c.types.Arguments(poll)
-	asked := 0
-	for _, m := range operation.Input.Members {
-		isList := m.Shape.Type == catalog.List && m.Shape.Element != nil && len(m.Shape.Element.Shape.Enum) == 0
-		if !isList || !asksForJobs().MatchString(m.Name) {
-			continue
-		}
-		name := javasdk.MemberName(m.Name)
-		given, computed := arguments.Member(name), findMember(argumentsOf(poll), name)
-		if computed == nil && !given.IsArray() {
-			continue
-		}
-		asked++
-		argument, template = m.Name, computed
-		count, _ = given.Len()
-	}
-	if asked != 1 || count > mostListed {
-		return "", nil, 0
-	}
-	return argument, template, count
-}
-
-// asksForJobs matches the name of a list that names jobs.
-var asksForJobs = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(ids|identifiers|arns|names|jobs|tasks|services|clusters|keys|runs)$`)
-})
-
-// mostListed is how many jobs of one answer are followed.
-const mostListed = 100
-
 // likelyCounts are how many jobs an answer may list, if nobody knows: few, and about as many as the loop compares a
 // count with.
 func (c *checker) likelyCounts(l *loop) []int {
@@ -208,25 +171,6 @@ func (g *listing) itemAt(steps []string) *catalog.Shape {
 		return nil
 	}
 	return shapeAt(operation.Output, steps)
-}
-
-// shapeAt is what a shape has at some steps; nil if the model does not know it.
-func shapeAt(shape *catalog.Shape, steps []string) *catalog.Shape {
-	for _, step := range steps {
-		switch {
-		case shape == nil:
-			return nil
-		case step == anItem && shape.Element != nil:
-			shape = shape.Element.Shape
-		default:
-			i := slices.IndexFunc(shape.Members, func(m catalog.Member) bool { return javasdk.MemberName(m.Name) == step })
-			if i < 0 {
-				return nil
-			}
-			shape = shape.Members[i].Shape
-		}
-	}
-	return shape
 }
 
 // namesOfItem are the members that tell an item of a list from the others, such as JobId of a JobDetail: a service

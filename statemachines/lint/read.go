@@ -351,17 +351,6 @@ func isListOf(text string, isKnown func(string) bool) bool {
 	return len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !isKnown(word) })
 }
 
-// newRouter is what follows answers of a poll.
-func (c *checker) newRouter(r *reading) *router {
-	starts := func(s *asl.State) bool {
-		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
-	}
-	return &router{
-		usual: map[string]bool{}, byName: r.ByName, single: r.single, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds,
-		ways: c.waysOf(r.Flow), starts: starts,
-	}
-}
-
 // lateExits are the states that a job leads to which runs until a bound of the loop is reached.
 func (r *reading) lateExits() []string {
 	var out []string
@@ -458,12 +447,6 @@ func (r *reading) has(f Finding) bool {
 	return slices.ContainsFunc(states, func(s *asl.State) bool {
 		return isBelow(f.Pointer, s.Position.Pointer)
 	})
-}
-
-// isBelow tells whether a JSON pointer is another, or leads on from it.
-func isBelow(pointer, from string) bool {
-	rest, found := strings.CutPrefix(pointer, from)
-	return found && (rest == "" || rest[0] == '/')
 }
 
 // isStated tells whether the catalogue states what a value means.

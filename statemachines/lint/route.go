@@ -518,9 +518,13 @@ func (w *walk) pollAgain(way typecheck.Way, at route) {
 	w.found = append(w.found, at)
 }
 
-// isOfCall tells whether a JSON pointer is of what a Task sends.
-func isOfCall(s *asl.State, pointer string) bool {
-	return slices.ContainsFunc([]string{"/InputPath", "/Parameters", "/Arguments"}, func(field string) bool {
-		return isBelow(pointer, s.Position.Pointer+field)
-	})
+// newRouter is what follows answers of a poll.
+func (c *checker) newRouter(r *reading) *router {
+	starts := func(s *asl.State) bool {
+		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) || c.makes(s, r, j) })
+	}
+	return &router{
+		usual: map[string]bool{}, byName: r.ByName, single: r.single, types: c.types, poll: r.Poll, inner: r.inner, bounds: r.bounds,
+		ways: c.waysOf(r.Flow), starts: starts,
+	}
 }

@@ -396,33 +396,6 @@ func (r *reading) findDecision(value string) (s *asl.State, field string) {
 	return r.decisionOf(r.takenBy(value))
 }
 
-// decisionOf is where the first of some routes is chosen.
-func (r *reading) decisionOf(routes []route) (s *asl.State, field string) {
-	chosen := routes[0].chosen
-	if len(chosen) == 0 {
-		return r.Poll, ""
-	}
-	last := chosen[len(chosen)-1]
-	if routes[0].ends == NextJob { // a later Choice looks whether there is one
-		for _, d := range slices.Backward(chosen) {
-			if named := map[string]bool{}; d.taken != nil {
-				if nameValues(d.choice, named); len(named) > 0 {
-					last = d
-					break
-				}
-			}
-		}
-	}
-	switch {
-	case last.taken == nil:
-		return last.choice, "/Choices"
-	case last.taken.Kind == asl.TransitionDefault:
-		return last.choice, "/Default"
-	default:
-		return last.choice, fmt.Sprintf("/Choices/%d/Next", last.taken.Rule)
-	}
-}
-
 // checkNeed notes a loop that need not poll: the flow starts the job, does nothing but
 // poll it, and does not stop it at a deadline of its own. An Express workflow can
 // neither use .sync nor wait for a token.

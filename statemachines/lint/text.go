@@ -395,12 +395,6 @@ func (r *Row) sayForks() string {
 	return strings.Join(parts[:last], ", ") + ", or " + parts[last]
 }
 
-// endsOtherwise tells whether a job that has ended one way leads to the other, or to one more poll.
-func (r *Row) endsOtherwise() bool {
-	return r.Meaning == MeansFailure && (r.Ends == EndsSuccess || r.Ends == PollsOn) ||
-		r.Meaning == MeansSuccess && (r.Ends == EndsFailure || r.Ends == PollsOn)
-}
-
 // notes are the lines below the rows, each with what was found of it.
 func (l *Loop) notes() [][2]string {
 	tag := func(rules ...string) string {
