@@ -117,8 +117,8 @@ func (r *reading) waitsForOther(j *judge) []string {
 	return other
 }
 
-// asksMore tells whether a second member tells a judge how a job ended that others, of which there are some, take for a
-// success by the status alone: they wait only until it is over.
+// asksMore tells whether a judge reads a second member to know how a job ended, where other judges take the status alone
+// for a success. Those wait only until the job is over.
 func (j *judge) asksMore(others []*judge) bool {
 	if len(others) == 0 || len(j.second) == 0 || slices.Contains(others, j) && len(others) == 1 {
 		return false
@@ -167,8 +167,8 @@ func (r *reading) fits(j *judge) bool {
 	return goesOn
 }
 
-// fitsNamed tells whether the statuses that the loop names, of which a judge states one at least, lead where the judge
-// says. Who polls on while another change goes on does not wait for what the judge does.
+// fitsNamed tells whether the statuses that the loop names lead where a judge says; the judge states at least one of
+// them. A loop that polls on during another change waits for something else.
 func (r *reading) fitsNamed(j *judge) bool {
 	agrees := false
 	for value, means := range j.meanings {

@@ -13,7 +13,7 @@ func isBelow(pointer, from string) bool {
 	return found && (rest == "" || rest[0] == '/')
 }
 
-// isOfCall tells whether a JSON pointer is of what a Task sends.
+// isOfCall tells whether a JSON pointer is in the arguments of a Task.
 func isOfCall(s *asl.State, pointer string) bool {
 	return slices.ContainsFunc([]string{"/InputPath", "/Parameters", "/Arguments"}, func(field string) bool {
 		return isBelow(pointer, s.Position.Pointer+field)

@@ -1,5 +1,5 @@
 // Package derived has the jobs that follow from the models of services alone: where the names and shapes of a model
-// say what starts a job, which operation describes it, by what id, and which member has its status. Nobody has reviewed
+// show the call that starts a job, the call that describes it, its id, and the member with its status. Nobody has reviewed
 // them: whoever shows one says so. Where a model can be read in two ways, there is none, nor where the catalogue has
 // an entry that polls the operation.
 package derived

@@ -16,7 +16,7 @@ import (
 // Told is what a loop makes of answers that neither the catalogue nor a model knows: of a Lambda function, an HTTP endpoint
 // or another state machine.
 type Told struct {
-	// Status is the path of what tells how the job is, such as "Payload.status", or "$" for the whole answer.
+	// Status is the path of the status in an answer, such as "Payload.status", or "$" for the whole answer.
 	Status string
 	// Values are those that it may have, those of a job that runs in the order in which they are likely.
 	Values []ToldValue
