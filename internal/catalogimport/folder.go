@@ -52,12 +52,12 @@ func (c *Catalogue) Compare(folder string) ([]Difference, error) {
 	return content(c.Files()).compare(folder)
 }
 
-// content is what a folder must have: texts by name. Those of services are packed there.
+// content is what a folder must have: texts by name. They are packed there.
 type content map[string][]byte
 
 // fileName is the name of a file in the folder.
 func fileName(name string) string {
-	if name == catalog.IndexFile || strings.HasPrefix(name, unfinished) {
+	if strings.HasPrefix(name, unfinished) {
 		return name
 	}
 	return name + catalog.PackedSuffix
@@ -193,7 +193,12 @@ func readFolder(folder string) (map[string][]byte, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	index, err := os.ReadFile(filepath.Join(folder, catalog.IndexFile)) //nolint:gosec // the folder is the caller's
+	index, err := os.ReadFile(filepath.Join(folder, catalog.IndexFile+catalog.PackedSuffix)) //nolint:gosec // the folder is the caller's
+	if err == nil {
+		index, err = unpack(bytes.NewReader(index))
+	} else if errors.Is(err, fs.ErrNotExist) { // somebody unpacked it
+		index, err = os.ReadFile(filepath.Join(folder, catalog.IndexFile)) //nolint:gosec // as above
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s has files and no %s", ErrNotCatalogue, folder, catalog.IndexFile)
 	} else if err != nil {

@@ -207,7 +207,7 @@ func TestFolder(t *testing.T) {
 	// What is gone is removed, what is right stays, and what an interrupted
 	// write left behind does no harm.
 	require.NoError(t, os.WriteFile(filepath.Join(out, ".catalogue-12"), []byte("{"), 0o600))
-	require.NoError(t, os.Remove(filepath.Join(out, "index.json")))
+	require.NoError(t, os.Remove(filepath.Join(out, "index.json.gz")))
 	require.NoError(t, os.WriteFile(filepath.Join(out, "index.json"), []byte("[]\n"), 0o600))
 	before, err := os.Stat(filepath.Join(out, "baker.json.gz"))
 	require.NoError(t, err)

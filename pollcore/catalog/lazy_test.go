@@ -39,12 +39,12 @@ func TestLazy(t *testing.T) {
 		do   func() error
 		want []string // in all
 	}{
-		{"listing", func() error { _, err := c.List(); return err }, []string{"index.json"}},
-		{"searching", func() error { _, err := c.Search("export"); return err }, []string{"index.json"}},
-		{"finding", func() error { _, err := c.Find("EC2"); return err }, []string{"index.json"}},
-		{"a waiter", func() error { _, err := c.Lookup("dynamodb", "ExportCompleted"); return err }, []string{"index.json", "dynamodb.json.gz"}},
-		{"another of the service", func() error { _, err := c.Lookup("DynamoDB", "TableExists"); return err }, []string{"index.json", "dynamodb.json.gz"}},
-		{"a job", func() error { _, err := c.Lookup("athena", "StartQueryExecution"); return err }, []string{"index.json", "dynamodb.json.gz", "athena.json.gz"}},
+		{"listing", func() error { _, err := c.List(); return err }, []string{"index.json.gz"}},
+		{"searching", func() error { _, err := c.Search("export"); return err }, []string{"index.json.gz"}},
+		{"finding", func() error { _, err := c.Find("EC2"); return err }, []string{"index.json.gz"}},
+		{"a waiter", func() error { _, err := c.Lookup("dynamodb", "ExportCompleted"); return err }, []string{"index.json.gz", "dynamodb.json.gz"}},
+		{"another of the service", func() error { _, err := c.Lookup("DynamoDB", "TableExists"); return err }, []string{"index.json.gz", "dynamodb.json.gz"}},
+		{"a job", func() error { _, err := c.Lookup("athena", "StartQueryExecution"); return err }, []string{"index.json.gz", "dynamodb.json.gz", "athena.json.gz"}},
 	}
 	for _, tt := range tests {
 		require.NoError(t, tt.do(), tt.name)

@@ -345,11 +345,8 @@ func (c *Catalog) read(name string, into any) error {
 	return nil
 }
 
-// text reads a file, which is packed unless it is the index or somebody unpacked it.
+// text reads a file, which is packed unless somebody unpacked it.
 func (c *Catalog) text(name string) ([]byte, error) {
-	if name == IndexFile {
-		return fs.ReadFile(c.files, name)
-	}
 	file, err := c.files.Open(name + PackedSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ReadFile(c.files, name)

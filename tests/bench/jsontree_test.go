@@ -2,8 +2,11 @@ package bench_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +19,7 @@ import (
 var jsontreePairs = []pair{
 	{
 		name: "jsontree/Parse of the catalogue's index/json.Decoder into an any",
-		ours: treeRead("../../pollcore/catalog/data/index.json"), peer: anyRead("../../pollcore/catalog/data/index.json"),
+		ours: treeRead("../../pollcore/catalog/data/index.json.gz"), peer: anyRead("../../pollcore/catalog/data/index.json.gz"),
 		bound: 1, allocs: 60,
 	},
 	{
@@ -28,8 +31,7 @@ var jsontreePairs = []pair{
 
 func treeRead(file string) func(b *testing.B) {
 	return func(b *testing.B) {
-		text, err := os.ReadFile(file)
-		require.NoError(b, err)
+		text := readText(b, file)
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := jsontree.Parse(text); err != nil {
@@ -42,8 +44,7 @@ func treeRead(file string) func(b *testing.B) {
 // anyRead keeps the digits of numbers, as jsontree does.
 func anyRead(file string) func(b *testing.B) {
 	return func(b *testing.B) {
-		text, err := os.ReadFile(file)
-		require.NoError(b, err)
+		text := readText(b, file)
 		for b.Loop() {
 			dec := json.NewDecoder(bytes.NewReader(text))
 			dec.UseNumber()
@@ -53,4 +54,19 @@ func anyRead(file string) func(b *testing.B) {
 			}
 		}
 	}
+}
+
+// readText reads a file, and unpacks one of gzip.
+func readText(b *testing.B, file string) []byte {
+	b.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(b, err)
+	if filepath.Ext(file) != ".gz" {
+		return text
+	}
+	packed, err := gzip.NewReader(bytes.NewReader(text))
+	require.NoError(b, err)
+	text, err = io.ReadAll(packed)
+	require.NoError(b, err)
+	return text
 }

@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	require.ErrorIs(t, run(&out, botocore, dir, true), errDifferent)
 	require.Contains(t, out.String(), "add index.json\n")
-	require.NoFileExists(t, filepath.Join(dir, "pollcore/catalog/data/index.json"))
+	require.NoFileExists(t, filepath.Join(dir, "pollcore/catalog/data/index.json.gz"))
 
 	require.NoError(t, run(&out, botocore, dir, false))
 	out.Reset()
