@@ -158,11 +158,14 @@ func TestServedStatuses(t *testing.T) {
 		"Good": {"Type": "Succeed"}}}`
 	file := clitest.WriteFile(t, "colours.asl.json", definition)
 	var log bytes.Buffer
+	t.Cleanup(func() { // after the server's end
+		require.Contains(t, log.String(), "danger status-polls-on")
+		require.Contains(t, log.String(), "red is a failure")
+	})
 	s := startServing(t, &log, "--time", "virtual", "--region", "us-east-1", "--simulate", "10m", "--status", "blue=success,red=failure", "--watch", file)
 	status, output, cause := s.execute(t, "colours-of-a-client", definition, "", "{}")
 	require.Equal(t, "SUCCEEDED", status, cause)
 	require.JSONEq(t, `{"state": "blue"}`, output)
-	require.Contains(t, log.String(), "danger status-polls-on", "red is a failure")
 }
 
 // Functions call this server, and other services where Tasks call them.
