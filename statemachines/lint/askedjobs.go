@@ -14,7 +14,10 @@ import (
 // is none if it is not the only such argument.
 func (c *checker) askedJobs(poll *asl.State) (argument string, template *asl.Template, count int) {
 	operation := c.types.Operation(poll)
-	if operation == nil || operation.Input == nil {
+	if operation == nil {
+		return c.askedOfUser(poll)
+	}
+	if operation.Input == nil {
 		return "", nil, 0
 	}
 	arguments := c.types.Arguments(poll)
@@ -32,6 +35,29 @@ func (c *checker) askedJobs(poll *asl.State) (argument string, template *asl.Tem
 		asked++
 		argument, template = m.Name, computed
 		count, _ = given.Len()
+	}
+	if asked != 1 || count > mostListed {
+		return "", nil, 0
+	}
+	return argument, template, count
+}
+
+// askedOfUser is askedJobs of a Task that asks a function or an API: the one list in what it sends whose name names jobs.
+func (c *checker) askedOfUser(poll *asl.State) (argument string, template *asl.Template, count int) {
+	asked := 0
+	var look func(t *asl.Template)
+	look = func(t *asl.Template) {
+		for _, m := range t.Object {
+			if isList := m.Value.Path != nil || m.Value.Expression != nil || len(m.Value.Array) > 0; isList && asksForJobs().MatchString(m.Name) {
+				asked++
+				argument, template, count = m.Name, m.Value, len(m.Value.Array)
+				continue
+			}
+			look(m.Value)
+		}
+	}
+	if arguments := argumentsOf(poll); arguments != nil {
+		look(arguments)
 	}
 	if asked != 1 || count > mostListed {
 		return "", nil, 0

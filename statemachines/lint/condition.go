@@ -172,6 +172,7 @@ var (
 	// asksIfThere is a function that tells whether there is a value.
 	asksIfThere = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:exists|boolean)\(`) })
 	size        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]`) })
+	called      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\w+\s*\(`) })
 	name        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
 	clock       = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
@@ -187,7 +188,7 @@ func readExpression(text string) *test {
 		time:   clock().MatchString(bare),
 		number: size().MatchString(bare),
 		equal:  comparison().MatchString(bare),
-		names:  name().FindAllString(bare, -1),
+		names:  name().FindAllString(called().ReplaceAllString(bare, "("), -1),
 	}
 	t.flag, t.exists = !t.equal, asksIfThere().MatchString(bare)
 	t.status = literal().MatchString(text)

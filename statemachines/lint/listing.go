@@ -335,7 +335,8 @@ func (g *listing) namedValues() []string {
 	return slices.DeleteFunc(slices.Concat(g.status.values, g.compared), func(value string) bool { return !g.named[value] })
 }
 
-// beside are values of other jobs: one of each meaning and way on, and those that the loop names.
+// beside are values of other jobs: one of each meaning and way on, those that the loop names, and any other where none
+// of these is of a job that runs.
 func (g *listing) beside() []string {
 	var all []string
 	for _, value := range slices.Concat(g.status.values, g.compared) {
@@ -344,6 +345,9 @@ func (g *listing) beside() []string {
 		}) {
 			all = append(all, value)
 		}
+	}
+	if g.ByName && !g.status.complete && !slices.ContainsFunc(all, func(value string) bool { return g.status.meaning(g.judges, value) == MeansRunning }) {
+		all = append(all, otherValue)
 	}
 	return all
 }

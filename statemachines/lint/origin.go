@@ -190,15 +190,31 @@ func (c scope) expression(p *jsonata.Part, steps []string) formula {
 		}
 	}
 	f := formula{text: fmt.Sprintf("%d %s %v", p.Kind, p.Text, p.Value), counts: counts(p), picks: len(p.Filters) > 0}
-	parts := p.Parts
-	if first, plain := c.plain(&jsonata.Part{Kind: p.Kind, Parts: p.Parts, Text: p.Text}); plain { // but for its filters
-		parts = nil
+	parts := slices.Concat(p.Parts, p.Filters)
+	if first, rest, found := c.unfiltered(p); found {
+		parts = rest
 		f = f.with(first)
 	}
-	for _, part := range slices.Concat(parts, p.Filters) {
+	for _, part := range parts {
 		f = f.with(c.expression(&part, nil))
 	}
 	return f.part(steps)
+}
+
+// unfiltered is the formula of a path of members up to the first that a condition filters, as Jobs is in
+// $states.result.Jobs[Status = 'FAILED'].Id; rest are the condition and what is behind it.
+func (c scope) unfiltered(p *jsonata.Part) (f formula, rest []jsonata.Part, found bool) {
+	for i := range p.Parts {
+		if part := p.Parts[i]; p.Kind == jsonata.PartPath && len(part.Filters) > 0 {
+			head := slices.Clone(p.Parts[:i+1])
+			head[i].Filters = nil
+			if f, found = c.plain(&jsonata.Part{Kind: p.Kind, Parts: head}); found {
+				return f, slices.Concat(part.Filters, p.Parts[i+1:], p.Filters), true
+			}
+		}
+	}
+	f, found = c.plain(&jsonata.Part{Kind: p.Kind, Parts: p.Parts, Text: p.Text})
+	return f, p.Filters, found
 }
 
 // counts tells whether a part of an expression adds to a number, or takes a part of a list.
