@@ -46,6 +46,9 @@ func (r *reading) judgeFailing(row *Row) (rule string, severity diag.Severity, t
 	what, advice := fmt.Sprintf("a field of %q has no value for %s", row.FailsAt, it), "; give the field a value"+each
 	if row.Raises {
 		what, advice = fmt.Sprintf("an expression of %q raises an error for %s", row.FailsAt, it), "; let it give a value"
+		if r.Flow.State(row.FailsAt).Choice != nil {
+			advice = "; let it give true or false"
+		}
 	}
 	fails := fmt.Sprintf("%s of %s, but %s, and the state fails with %s", list(row.Values), r.asked(), what, row.Error)
 	if row.Retried {

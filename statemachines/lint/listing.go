@@ -64,7 +64,7 @@ func (c *checker) likelyCounts(l *loop) []int {
 	return slices.Compact(counts)
 }
 
-// numbersCompared are the whole numbers that states compare with, but for the rules that look at counters.
+// numbersCompared are the whole numbers that states compare with, but for the rules that look at counters, and for times.
 func numbersCompared(states []*asl.State, counters map[string]bool) []int {
 	var expressions []string
 	var all []int
@@ -87,14 +87,22 @@ func numbersCompared(states []*asl.State, counters map[string]bool) []int {
 		}
 	}
 	for _, e := range expressions {
-		for _, m := range numberCompared().FindAllStringSubmatch(e, -1) {
-			if n, err := strconv.Atoi(m[1] + m[2]); err == nil {
-				all = append(all, n)
+		for _, comparison := range joined().Split(e, -1) {
+			if clock().MatchString(comparison) {
+				continue
+			}
+			for _, m := range numberCompared().FindAllStringSubmatch(comparison, -1) {
+				if n, err := strconv.Atoi(m[1] + m[2]); err == nil {
+					all = append(all, n)
+				}
 			}
 		}
 	}
 	return all
 }
+
+// joined is what joins comparisons in JSONata.
+var joined = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:and|or)\b`) })
 
 // numberCompared is a whole number on a side of a comparison in JSONata.
 var numberCompared = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>=]\s*(\d+)\b|\b(\d+)\s*[<>!=]`) })

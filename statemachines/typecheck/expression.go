@@ -69,7 +69,9 @@ func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
 	if x.reports && !x.c.absent {
 		x.checkKind("Condition", here.quiet().eval(part, Value{}), booleans, at)
 	}
-	if yes, no = here.truth(part); yes.isDead() && no.isDead() {
+	value := here.quiet().eval(part, Value{})
+	neverTells := !value.IsNothing() && value.kinds() != missing && !value.may(booleans) // the state takes no other value for true or false
+	if yes, no = here.truth(part); yes.isDead() && no.isDead() || neverTells {
 		x.noteThrow(at)
 		return deadScope(), x.scope
 	}

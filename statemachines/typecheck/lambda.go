@@ -171,6 +171,16 @@ func itemsOf(v Value) (items []Value, exact bool) {
 	return []Value{item}, false
 }
 
+// calledFor are the items of a value that a function is called for. One that nobody knows is a list: nobody calls a
+// function for the items of anything else.
+func calledFor(v Value) (items []Value, exact bool) {
+	if v.demandOf() != nil {
+		v.demandKinds(arrays)
+		return []Value{v.list().element()}, false
+	}
+	return itemsOf(v)
+}
+
 // indexOf is the index of an item, if the items are known one by one.
 func indexOf(i int, exact bool) Value {
 	if !exact {
@@ -189,7 +199,7 @@ type kept struct {
 
 // keep applies a function to the items of a list.
 func (x *scene) keep(v Value, f *closure) kept {
-	items, exact := itemsOf(v)
+	items, exact := calledFor(v)
 	k := kept{sure: exact}
 	for i, item := range items {
 		holds := x.apply(f, item, indexOf(i, exact), v)
@@ -256,7 +266,7 @@ func (x *scene) singleBy(v Value, f *closure) Value {
 
 // mapBy is what $map makes of a list.
 func (x *scene) mapBy(v Value, f *closure) Value {
-	items, exact := itemsOf(v)
+	items, exact := calledFor(v)
 	if v.may(missing) && v.kinds() != missing && !v.IsUnknown() {
 		return join(x.mapBy(v.without(missing), f), absent)
 	}
@@ -304,11 +314,12 @@ func (x *scene) mapFirst(l *list, f *closure) Value {
 
 // reduceBy is what $reduce makes of a list, from a first value if there is one.
 func (x *scene) reduceBy(v Value, f *closure, first []Value) Value {
-	items, exact := itemsOf(v)
+	items, exact := calledFor(v)
 	switch {
 	case v.kinds() == missing:
 		return absent
 	case !exact:
+		x.apply(f, slices.Concat([]Value{{}}, items)...) // for what it reads of an item
 		return Value{}
 	}
 	if items = append(slices.Clone(first), items...); len(items) == 0 {
