@@ -500,7 +500,7 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 		case leavesOutCall(&run):
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[slices.IndexFunc(run.Differences, isCallLeftOut)])
 		case !tried.mended(&run):
-			return "", fmt.Errorf("the smallest edit does not mend it: %s, the machine still %s", underScript(&run), describeEnd(run.After))
+			return "", notMended(&run)
 		case !isBeside(&run) && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
 			shown = append(shown, run)
 		}
@@ -533,10 +533,19 @@ func (t *candidate) checkEvery(report *trial.Report) error {
 		r := &report.Runs[i]
 		last := trial.Run{Kinds: r.Kinds[max(0, len(r.Kinds)-1):]}
 		if t.every && last.IsIn(t.of) && !t.mended(r) && !isBeside(r) {
-			return fmt.Errorf("the smallest edit does not mend it: %s, the machine still %s", underScript(r), describeEnd(r.After))
+			return notMended(r)
 		}
 	}
 	return nil
+}
+
+// notMended is the error of a run that an edit does not mend.
+func notMended(r *trial.Run) error {
+	before, after := describeEnd(r.Before), describeEnd(r.After)
+	if before == after {
+		return fmt.Errorf("the smallest edit does not mend it: %s, the machine still %s", underScript(r), after)
+	}
+	return fmt.Errorf("the smallest edit does not mend it: %s, the machine %s today, and %s with the edit", underScript(r), before, after)
 }
 
 // idleError is of an edit with which a run differs that has no answer of the frame.
