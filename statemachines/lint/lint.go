@@ -291,6 +291,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 func (c *checker) checkTable(l *loop, r *reading) {
 	r.fill()
 	c.addWholes(r)
+	r.RetriedBy = c.retriedBy(r.Flow)
 	r.Errors = c.caughtErrors(r)
 	c.findLaps(r)
 	c.settleLaps(l, r)

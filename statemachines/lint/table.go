@@ -52,6 +52,9 @@ type Loop struct {
 	// Together tells that the loop looks at several jobs of one answer: it counts those with a status, or asks whether
 	// all or any have it.
 	Together bool
+	// RetriedBy are the Maps and Parallels around the loop whose Retry runs it again where it fails: Rows and Bound are
+	// those of one run.
+	RetriedBy []string
 	// Literals are the values of Rows that are no texts, by what Rows call them: true, false, a number, or nil where the answer
 	// does not have the status.
 	Literals map[string]any

@@ -420,6 +420,9 @@ func (l *Loop) notes() [][2]string {
 	if running := l.DescribeRunning(); running != "" {
 		notes = append(notes, [2]string{"  " + running, ofRunning})
 	}
+	if retried := l.DescribeRetried(); retried != "" {
+		notes = append(notes, [2]string{"  " + retried, ""})
+	}
 	if past := l.Bound.DescribePast(); past != "" {
 		notes = append(notes, [2]string{"  " + past, ""})
 	}
@@ -462,6 +465,14 @@ func (l *Loop) DescribeBound() string {
 	default:
 		return own.describe(l.Hot)
 	}
+}
+
+// DescribeRetried says what runs the loop again where it fails; empty if nothing does.
+func (l *Loop) DescribeRetried() string {
+	if len(l.RetriedBy) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("where it fails, the Retry of %s runs it again: rows and bound are of one run", quoteAll(l.RetriedBy))
 }
 
 // DescribeRunning says what ends the loop of a job that never ends where DescribeBound tells of

@@ -117,6 +117,24 @@ func (c *checker) takenUp(f *asl.Flow, loop []*asl.State, leaf *asl.State) *Whol
 	return &Whole{Ends: end, By: by.Name}
 }
 
+// retriedBy are the states around a flow whose Retry takes an error of one of its Fail states.
+func (c *checker) retriedBy(f *asl.Flow) []string {
+	var names []string
+	errors := errorsOf(f.States)
+	for o, inner := c.outsides[f]; inner && len(errors) > 0; o, inner = c.outsides[o.flow] {
+		if m := o.state.Map; m != nil && m.Distributed {
+			errors = []string{errorThreshold}
+		}
+		if slices.ContainsFunc(o.state.Retry, func(r asl.Retrier) bool { return r.MaxAttempts > 0 && mayTake(r.ErrorEquals, errors) }) {
+			names = append(names, o.state.Name)
+		}
+		errors = slices.DeleteFunc(slices.Clone(errors), func(name string) bool {
+			return slices.ContainsFunc(o.state.Catch, func(k asl.Catcher) bool { return takes(k.ErrorEquals, []string{name}) })
+		})
+	}
+	return names
+}
+
 // errorsOf are the errors of the Fail states among some states; an empty one is not known.
 func errorsOf(states []*asl.State) []string {
 	var errors []string

@@ -34,6 +34,9 @@ func newLoopViews(loops []lint.Loop, jobs []*history.Job) []loopView {
 		if running := l.DescribeRunning(); running != "" {
 			v.Bound += "; " + running
 		}
+		if retried := l.DescribeRetried(); retried != "" {
+			v.Bound += "; " + retried
+		}
 		if l.Operation != "" {
 			v.Title += " polls " + l.Operation
 		}

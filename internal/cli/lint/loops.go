@@ -33,6 +33,7 @@ type pollLoop struct {
 	Start       string     `json:"start,omitempty"`
 	StatusPath  string     `json:"statusPath,omitempty"`
 	Together    bool       `json:"together,omitempty"`
+	RetriedBy   []string   `json:"retriedBy,omitempty"`
 	Rows        []loopRow  `json:"rows,omitempty"`
 	Unjudged    string     `json:"unjudged,omitempty"`
 	Errors      []errorRow `json:"errors,omitempty"`
@@ -171,7 +172,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	out := pollLoop{
 		File: d.File, Machine: d.ID, Weight: d.Weight, States: l.Turn.States, Operation: l.Operation, Target: l.Target, StatusPath: l.Status,
 		Bound:    newLoopBound(&l.Bound),
-		Unjudged: l.Unjudged, Together: l.Together,
+		Unjudged: l.Unjudged, Together: l.Together, RetriedBy: l.RetriedBy,
 		Retries: l.Retries, WaitSeconds: l.Turn.Wait.Seconds(), Longest: l.Turn.Longest.Seconds(), Shortest: l.Turn.Shortest.Seconds(),
 		Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turns, LastSeconds: l.Lasts.Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
