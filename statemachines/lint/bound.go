@@ -37,6 +37,7 @@ type bounds struct {
 	renewed    bool          // by each round of an outer loop
 	opened     []*loop       // see open
 	once       []string      // where the first lap leads, if none comes to a second poll
+	only       []string      // statuses of a job that runs in which a count ends the loop
 	tried      *laps         // of a job that never ends, if they leave the loop; see tryLaps
 	reset      *loop         // see findReset
 	resetKnown bool

@@ -25,10 +25,12 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	ahead := c.leadTo(l.flow, l.inside).wait.Seconds()
 	leaves, stays, inTime, notAlone := true, false, false, false
 	for _, value := range values {
+		inAll := value != ""
 		for _, from := range c.entriesOf(l) {
 			ran := c.runLaps(lapRun{loop: l, reading: r, value: value, ahead: ahead}, from, most)
 			leaves = leaves && ran.end == lapsLeave
 			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn
+			inAll = inAll && ran.end == lapsLeave && !ran.inTime && ran.polls <= r.Turn.most()
 			inTime, notAlone = inTime || ran.inTime, notAlone || ran.notAlone
 			exits := slices.Concat(longest.exits, ran.exits)
 			if ran.polls > longest.polls {
@@ -36,6 +38,12 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 			}
 			longest.exits = exits
 		}
+		if inAll {
+			b.only = append(b.only, value)
+		}
+	}
+	if !stays {
+		b.only = nil
 	}
 	switch {
 	case stays && len(b.open()) == 0:

@@ -36,16 +36,24 @@ func (r *reading) leavesLate(value string) bool {
 	return slices.ContainsFunc(r.followAll(value), func(way route) bool { return way.ends != PollsOn })
 }
 
-// DescribePast says in which statuses the loop goes on past its bound; empty for none.
+// DescribePast says in which statuses the loop goes on past its bound, or in which alone it has one; empty for none.
 func (b *Bound) DescribePast() string {
-	switch n := len(b.Past); {
-	case n == 0:
-		return ""
-	case b.Past[n-1] == AnyOther:
-		return "polls on past that bound in " + join(append(slices.Clone(b.Past[:n-1]), "any other status"), "and")
+	switch {
+	case len(b.Past) > 0:
+		return "polls on past that bound in " + inStatuses(b.Past)
+	case len(b.Only) > 0:
+		return "a count ends it only in " + inStatuses(b.Only)
 	default:
-		return "polls on past that bound in " + list(b.Past)
+		return ""
 	}
+}
+
+// inStatuses lists statuses.
+func inStatuses(statuses []string) string {
+	if n := len(statuses); statuses[n-1] == AnyOther {
+		return join(append(slices.Clone(statuses[:n-1]), "any other status"), "and")
+	}
+	return list(statuses)
 }
 
 // anew says that nothing bounds the counts themselves.

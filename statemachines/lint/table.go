@@ -275,6 +275,8 @@ type Bound struct {
 	Idle string
 	// Anew is a state that counts anew for each turn of an outer loop that nothing bounds; empty for none.
 	Anew string
+	// Only are the statuses of a job that runs in which a count ends an Unbounded loop.
+	Only []string
 	// Past are the statuses in which the loop polls on past the bound, which a rule for other statuses
 	// has; AnyOther stands for those of the row without values.
 	Past []string
@@ -326,6 +328,9 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 		running := c.boundsOf(l).boundOfRunning()
 		c.addPlace(l, r, &running)
 		bound.Running = &running
+	}
+	if bound.Kind == Unbounded && bound.Failing == "" && broken == nil {
+		bound.Only = c.boundsOf(l).only
 	}
 	if broken != nil {
 		bound.FailsAt, bound.FailsWith, bound.Again = broken.Name, selectionError(broken), r.failsAgain()

@@ -146,6 +146,7 @@ type loopBound struct {
 	Again       bool       `json:"again,omitempty"`
 	Anew        string     `json:"anew,omitempty"`
 	Past        []string   `json:"past,omitempty"`
+	Only        []string   `json:"only,omitempty"`
 }
 
 // cents rounds a cost to hundredths of a cent.
@@ -155,7 +156,7 @@ func newLoopBound(b *lint.Bound) loopBound {
 	out := loopBound{
 		string(b.Kind), b.Polls, b.Events, b.Transitions, b.After.Seconds(), b.Deadline.Seconds(), cents(b.USD), b.AtMost,
 		b.Failing, nil, b.At, b.By, b.Route, string(b.Ends), newWholeEnd(b.Whole),
-		b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.FailsAt, b.FailsWith, b.Again, b.Anew, b.Past,
+		b.Loops, b.Items, b.Rounds, b.Shared, b.Timeout.Seconds(), nil, b.Error, b.FailsAt, b.FailsWith, b.Again, b.Anew, b.Past, b.Only,
 	}
 	if b.Beside != nil {
 		beside := newLoopBound(b.Beside)
