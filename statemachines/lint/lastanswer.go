@@ -40,8 +40,8 @@ func (c *checker) checkLast(r *reading) {
 	s, field := r.decisionOf([]route{late})
 	looks := map[BoundKind]string{ByCount: "looks at the count", ByTime: "looks whether the time is over", ByOther: "looks at the bound"}[kind]
 	c.reportAs(diag.Note, BoundFirst, s, field, "%s", fmt.Sprintf("%q %s before the loop looks at the status: a job that the last poll finds %s leads to %q, "+
-		"and the execution fails; look at the status first",
-		s.Name, looks, list(values), late.leaf.Name))
+		"and the execution %s; look at the status first",
+		s.Name, looks, list(values), late.leaf.Name, c.executionEnds(r, late)))
 }
 
 // looksAt tells whether a Choice before the last one on a route names a value.

@@ -71,6 +71,14 @@ func (c *checker) addWholes(r *reading) {
 	}
 }
 
+// executionEnds says how the execution ends behind a route.
+func (c *checker) executionEnds(r *reading, way route) string {
+	if whole := c.wholeOf(r, way.ends, []route{way}); whole != nil {
+		return whole.String()
+	}
+	return doesOf[way.ends]
+}
+
 // wholeOf is how the execution ends behind routes that all have one end; nil if as they do, or if that is not known.
 func (c *checker) wholeOf(r *reading, end End, routes []route) *Whole {
 	var all *Whole

@@ -306,10 +306,14 @@ func suggestValue(p diag.Problem, word string, values []string) diag.Problem {
 	return p
 }
 
+// isGuard tells whether a comparison with a text asks only that there is one: that a status is not empty holds always, and
+// is no mistaken word.
+func (x *scene) isGuard(word string) bool { return word == "" && x.negated }
+
 // checkWord reports a comparison with a string that a value is never.
 func (x *scene) checkWord(what string, value Value, word, at string) {
 	w := value.words()
-	if !x.reports || value.IsUnknown() || w.any || w.isEmpty() || w.lists(word) {
+	if !x.reports || value.IsUnknown() || w.any || w.isEmpty() || w.lists(word) || x.isGuard(word) {
 		return
 	}
 	if w.enum != nil {

@@ -180,7 +180,7 @@ func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
 	}
 	w := known.words()
 	switch {
-	case w.any || w.isEmpty() || w.lists(word) || w.enum != nil && !w.may(word):
+	case w.any || w.isEmpty() || w.lists(word) || w.enum != nil && !w.may(word) || x.isGuard(word):
 	case w.enum != nil:
 		x.reportWord(x.problemIn(literal, "%s is never %q", w.enum.Name, word), word, w)
 	case x.negated:
