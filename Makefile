@@ -175,16 +175,22 @@ userapp: ## Build, synthesize and run apps of the CDK, in modules as users have
 	cd tests/userapp && go mod tidy -diff && go vet . && go test -vet=off -count=1 -v .
 	cd tests/userdriver && go mod tidy -diff && go vet ./... && go test -vet=off -count=1 -v .
 
-# The models of AWS's services, in a folder that is removed afterwards. pip checks
-# the hash in requirements.txt, which names the version.
+# What pip installs into a folder that is removed afterwards. pip checks the hashes in the requirements, which name the
+# versions.
+PIP_INSTALL = PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	--only-binary :all: --require-hashes
+
+# The models of AWS's services are in botocore.
 IMPORT = models=$$(mktemp -d) && trap 'rm -rf "$$models"' EXIT && \
-	PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
-		--only-binary :all: --require-hashes --target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
+	$(PIP_INSTALL) --target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
 	go run ./internal/catalogimport/makecatalog -botocore "$$models/botocore/data" $(1)
 
 .PHONY: catalog
-catalog: ## Make the catalogue of waiters and jobs, and the models of all services, from botocore and the tables
+catalog: ## Make the catalogue of waiters and jobs, and the models of all services, from botocore and the tables; packing them takes two minutes
 	@$(call IMPORT)
+	@packer=$$(mktemp -d) && trap 'rm -rf "$$packer"' EXIT && \
+	$(PIP_INSTALL) --target "$$packer" --requirement internal/catalogimport/requirements.txt && \
+	PYTHONPATH="$$packer" $(PYTHON) internal/catalogimport/pack.py pollcore/catalog/data pollcore/catalog/models/data
 
 .PHONY: catalog-check
 catalog-check: ## Fail if the catalogue and the models are not what make catalog gives

@@ -229,7 +229,7 @@ func readFolder(folder string) (map[string][]byte, error) {
 			}
 			as = rest
 		}
-		if as != catalog.IndexFile && (fileName(as) != e.Name() || !ofService(as, text)) {
+		if as != catalog.IndexFile && as != endingsTable && (fileName(as) != e.Name() || !ofService(as, text)) {
 			return nil, fmt.Errorf("%w: %s is not a service of a catalogue", ErrNotCatalogue, name)
 		}
 		files[as] = text

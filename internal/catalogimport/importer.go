@@ -47,6 +47,8 @@ type File struct {
 type Catalogue struct {
 	// Services have at least one waiter or job, and are sorted by key.
 	Services []*catalog.Service
+	// Endings is the table of that name as it is, which the package catalog reads itself; nil if there is none.
+	Endings []byte
 }
 
 // Import makes a catalogue. All that is wrong is reported at once: the error
@@ -54,7 +56,7 @@ type Catalogue struct {
 func Import(sources Sources) (*Catalogue, error) {
 	i := &importer{smithy: map[string]*model{}, tables: &tables{}}
 	i.readSources(sources)
-	c := &Catalogue{}
+	c := &Catalogue{Endings: i.tables.endings}
 	for _, key := range i.keys() {
 		s, err := i.service(key)
 		i.report(err)

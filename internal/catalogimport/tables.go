@@ -25,6 +25,7 @@ const (
 	presenceTable   = "presence.json"
 	waiterEndsTable = "waiter-ends.json"
 	polledOnTable   = "polled-on.json"
+	endingsTable    = "endings.json"
 )
 
 // tables are the facts that are kept by hand. The zero value has none.
@@ -44,6 +45,7 @@ type tables struct {
 	// polledOnRoot is nil without that table.
 	polledOnRoot *jsontree.Node
 	models       []File
+	endings      []byte // as it is
 }
 
 // table is a file that is read strictly. What does not fit the models is
@@ -119,7 +121,7 @@ func (t *tables) read(name string, text []byte) {
 	readers := map[string]func(*table, *jsontree.Node){
 		jobsTable: t.readJobs, signalsTable: t.readSignals, listsTable: t.readLists, servicesTable: t.readServices,
 		statusesTable: t.readStatuses, leftOutTable: t.readLeftOut, presenceTable: t.readPresence, waiterEndsTable: t.readWaiterEnds,
-		polledOnTable: t.readPolledOn,
+		polledOnTable: t.readPolledOn, endingsTable: func(*table, *jsontree.Node) { t.endings = text },
 	}
 	read, isTable := readers[name]
 	if !isTable {

@@ -11,7 +11,13 @@ import (
 // service. What belongs together stands on one line and lines are sorted, so a
 // difference between two catalogues is readable. In a folder, the files of services are
 // packed with gzip: see [Catalogue.Write].
-func (c *Catalogue) Files() map[string][]byte { return catalogueFiles(c.Services) }
+func (c *Catalogue) Files() map[string][]byte {
+	files := catalogueFiles(c.Services)
+	if c.Endings != nil {
+		files[endingsTable] = c.Endings
+	}
+	return files
+}
 
 func catalogueFiles(services []*catalog.Service) map[string][]byte {
 	files := map[string][]byte{}

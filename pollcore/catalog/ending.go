@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	_ "embed"
-	"encoding/json"
 	"slices"
 	"sync"
 )
@@ -39,10 +37,7 @@ const (
 	PassingKind Passing = "kind"
 )
 
-//go:embed endings.json
-var endings []byte
-
-// endingRow is a row of endings.json.
+// endingRow is a row of endings.json, a table of the importer's sources that the data has as it is.
 type endingRow struct {
 	Service string   `json:"service"`
 	Entries []string `json:"entries"`
@@ -56,8 +51,8 @@ type endingRow struct {
 // endingRows are the rows by their services.
 var endingRows = sync.OnceValue(func() map[string][]endingRow {
 	var rows []endingRow
-	if err := json.Unmarshal(endings, &rows); err != nil {
-		panic("catalog: endings.json: " + err.Error()) // which is embedded
+	if err := AWS().read("endings.json", &rows); err != nil {
+		panic("catalog: " + err.Error()) // which is embedded
 	}
 	by := map[string][]endingRow{}
 	for _, row := range rows {

@@ -53,7 +53,7 @@ func TestStatusesThatPassByAreDecided(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile("endings.json")
+	text, err := os.ReadFile("sources/endings.json")
 	require.NoError(t, err)
 	var rows []struct {
 		Service string          `json:"service"`
