@@ -19,6 +19,7 @@ func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "pollcore/catalog/sources"), os.DirFS("../testdata/tables")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pollcore/catalog/sources/endings.json"), []byte("[]\n"), 0o600))
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "pollcore/catalog/models"), 0o750))
 	return dir
 }
@@ -33,6 +34,7 @@ func TestRun(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "pollcore/catalog/data/index.json.gz"))
 
 	require.NoError(t, run(&out, botocore, dir, false))
+	require.FileExists(t, filepath.Join(dir, "pollcore/catalog/data/endings.json.gz"))
 	out.Reset()
 	require.NoError(t, run(&out, botocore, dir, true))
 	require.Regexp(t, `(?m)^\d+ services with \d+ waiters and \d+ jobs compared with pollcore/catalog/data: 0 files differed$`, out.String())
