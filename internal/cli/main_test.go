@@ -1,18 +1,13 @@
 package cli
 
 import (
-	"context"
-	"io"
 	"testing"
 
 	"github.com/jobpoller/jobpoller/internal/cli/clitest"
-	"github.com/jobpoller/jobpoller/internal/cli/kit"
 )
 
 // runCommand runs a command line, and returns the exit code.
-func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return kit.Execute(ctx, newRootCommand(), args, stdout, stderr) //nolint:contextcheck // a command carries its context
-}
+var runCommand = clitest.NewRunner(newRootCommand)
 
 func TestMain(m *testing.M) {
 	clitest.RunTests(m, map[string]func(){"stranger": stranger}, newRootCommand)

@@ -9,63 +9,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-)
 
-// fill sets all that v points to, so that its JSON has every member. Of a type that has itself as a
-// part, the part has none.
-func fill(v reflect.Value, around ...reflect.Type) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		inner := v.Type().Elem()
-		v.Set(reflect.New(inner))
-		if !slices.Contains(around, inner) {
-			fill(v.Elem(), around...)
-		}
-	case reflect.Struct:
-		around = append(slices.Clip(around), v.Type())
-		for _, field := range v.Fields() {
-			if field.CanSet() || field.Kind() == reflect.Struct { // an embedded struct has fields that can be set
-				fill(field, around...)
-			}
-		}
-	case reflect.Slice:
-		if v.Type() == reflect.TypeFor[json.RawMessage]() {
-			v.SetBytes([]byte("1"))
-			return
-		}
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0), around...)
-	case reflect.Map:
-		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key, around...)
-		fill(value, around...)
-		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(key, value)
-	case reflect.Interface:
-		v.Set(reflect.ValueOf("x"))
-	case reflect.String:
-		v.SetString("x")
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Float64:
-		v.SetFloat(1)
-	case reflect.Int:
-		v.SetInt(1)
-	case reflect.Int64:
-		v.SetInt(int64(time.Second)) // a time, in JSON of whole seconds
-	default: // of enumerations and arrays, zero is a value
-	}
-}
+	"github.com/jobpoller/jobpoller/internal/schema"
+)
 
 // Members are those of the JSON of a T with all its fields set, those of objects
 // within it as "outer.inner".
 func Members[T any](t *testing.T, of func(T) any) []string {
 	t.Helper()
 	var value T
-	fill(reflect.ValueOf(&value).Elem())
+	schema.Fill(reflect.ValueOf(&value).Elem())
 	text, err := json.Marshal(of(value))
 	require.NoError(t, err)
 	var object map[string]any

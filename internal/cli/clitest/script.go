@@ -21,9 +21,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/internal/schema"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
@@ -35,10 +35,15 @@ var localCredentials = map[string]string{
 	"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
 }
 
-// NewRunner returns what runs a command line of some commands, and returns the exit code.
+// NewRunner returns what runs a command line of some commands, and returns the exit code. It panics
+// if a command prints JSON that is not as its schema says.
 func NewRunner(root func() *cobra.Command) func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-		return kit.Execute(ctx, root(), args, stdout, stderr)
+		code, err := runChecked(ctx, root(), args, stdout, stderr)
+		if err != nil {
+			panic(err)
+		}
+		return code
 	}
 }
 
@@ -53,7 +58,7 @@ func RunTests(m *testing.M, others map[string]func(), root func() *cobra.Command
 			}
 		}
 	}
-	programs := map[string]func(){"jobpoller": func() { kit.RunProcess(root()) }}
+	programs := map[string]func(){"jobpoller": func() { runProcess(root()) }}
 	maps.Copy(programs, others)
 	testscript.Main(m, programs)
 }
@@ -79,7 +84,14 @@ func RunScripts(t *testing.T, folder string) {
 				return err
 			}
 			e.Defer(func() { _ = server.Close() })
-			e.Setenv("MODULE", moduleFolder(t))
+			e.Setenv(moduleVariable, moduleFolder(t))
+			violations := filepath.Join(t.TempDir(), "violations")
+			e.Setenv(violationsVariable, violations)
+			e.Defer(func() {
+				if text, err := os.ReadFile(violations); err == nil {
+					t.Errorf("printed against its schema: %s", text)
+				}
+			})
 			e.Setenv("S3", server.URL())
 			for i, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
 				e.Setenv(name, values[i])
@@ -128,14 +140,9 @@ func bigJSON(ts *testscript.TestScript, neg bool, args []string) {
 // moduleFolder is the folder of the module.
 func moduleFolder(t testing.TB) string {
 	t.Helper()
-	folder, err := filepath.Abs(".")
+	folder, err := schema.Root()
 	require.NoError(t, err)
-	for ; ; folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		require.NotEqual(t, folder, filepath.Dir(folder), "no go.mod above")
-	}
+	return folder
 }
 
 // SplitShell splits a command line into words as a shell does.
