@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -79,6 +80,18 @@ func Without(described map[string]string, names ...string) map[string]string {
 	described = maps.Clone(described)
 	maps.DeleteFunc(described, func(name, _ string) bool { return slices.Contains(names, name) })
 	return described
+}
+
+// describe writes descriptions into a schema. Each must be of a member.
+func describe(s *jsonschema.Schema, described map[string]string) error {
+	d := describer{root: s, texts: described, used: map[string]bool{}, met: map[*jsonschema.Schema]bool{}}
+	d.describe(s, "")
+	for _, path := range slices.Sorted(maps.Keys(described)) {
+		if !d.used[path] {
+			return fmt.Errorf("there is no member %s, which is described", path)
+		}
+	}
+	return nil
 }
 
 // describer writes descriptions into a schema.

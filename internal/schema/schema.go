@@ -50,14 +50,20 @@ func Of(t reflect.Type, o Options) (*jsonschema.Schema, error) {
 		s.Defs = m.parts
 	}
 	m.tidy(s)
-	d := describer{root: s, texts: o.Described, used: map[string]bool{}, met: map[*jsonschema.Schema]bool{}}
-	d.describe(s, "")
-	for _, path := range slices.Sorted(maps.Keys(o.Described)) {
-		if !d.used[path] {
-			return nil, fmt.Errorf("%v has no member %s, which is described", t, path)
+	return s, describe(s, o.Described)
+}
+
+// OneOf is the schema of JSON that is of one of several types.
+func OneOf(o Options, types ...reflect.Type) (*jsonschema.Schema, error) {
+	s := &jsonschema.Schema{}
+	for _, t := range types {
+		one, err := Of(t, Options{Types: o.Types, Least: o.Least, Comments: o.Comments, Closed: o.Closed})
+		if err != nil {
+			return nil, err
 		}
+		s.OneOf = append(s.OneOf, one)
 	}
-	return s, nil
+	return s, describe(s, o.Described)
 }
 
 // maker makes the schemas of types.
@@ -71,12 +77,14 @@ type maker struct {
 
 // learn finds the schemas of all types within a type that are not as their fields.
 func (m *maker) learn(t reflect.Type) error {
-	if m.known[t] != nil || slices.Contains(m.learnt, t) {
+	switch {
+	case m.known[t] != nil:
 		return nil
-	}
-	if slices.Contains(m.around, t) { // in itself
+	case slices.Contains(m.around, t): // in itself
 		m.parts[partName(t)] = nil
 		m.known[t] = &jsonschema.Schema{Ref: "#/$defs/" + partName(t)}
+		return nil
+	case slices.Contains(m.learnt, t):
 		return nil
 	}
 	isForm := t.Implements(reflect.TypeFor[json.Marshaler]()) && t.Kind() != reflect.Pointer
@@ -119,7 +127,12 @@ func (m *maker) learn(t reflect.Type) error {
 }
 
 // partName is the name of a type among the parts of a schema.
-func partName(t reflect.Type) string { return strings.ToLower(t.Name()[:1]) + t.Name()[1:] }
+func partName(t reflect.Type) string {
+	if t.Name() == "" {
+		return ""
+	}
+	return lowerFirst(t.Name())
+}
 
 // make is the schema of a type that has been learnt.
 func (m *maker) make(t reflect.Type) (*jsonschema.Schema, error) {
@@ -137,20 +150,23 @@ func members(t reflect.Type) []reflect.StructField {
 	return all
 }
 
-// memberName is the name that a field has in JSON, and whether it may be absent.
+// memberName is the name that a field has in JSON, and whether it may be absent. A field without one
+// has its own, as a method writes it that sets the name.
 func memberName(f reflect.StructField) (name string, optional bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" {
+		name = lowerFirst(f.Name)
+	}
 	return name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 }
+
+func lowerFirst(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
 // object is the schema of a struct that may write its JSON itself.
 func (m *maker) object(t reflect.Type) (*jsonschema.Schema, error) {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	for _, f := range members(t) {
 		name, optional := memberName(f)
-		if name == "" {
-			continue // a method writes it
-		}
 		property, err := m.make(f.Type)
 		if err != nil {
 			return nil, err

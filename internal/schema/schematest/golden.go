@@ -32,9 +32,15 @@ func Require(t testing.TB, update bool, name string, s *jsonschema.Schema) {
 	require.NoError(t, err)
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.Schema == name })
 	require.GreaterOrEqual(t, i, 0, "%s/README.md has no row for %s", Folder, name)
-	s.Schema, s.ID, s.Title = "https://json-schema.org/draft/2020-12/schema", "urn:jobpoller:schema:"+name, rows[i].About
-	text, err := json.Marshal(s)
+	head, err := json.Marshal(struct { // which stands first in the file
+		Schema string `json:"$schema"`
+		ID     string `json:"$id"`
+		Title  string `json:"title"`
+	}{"https://json-schema.org/draft/2020-12/schema", "urn:jobpoller:schema:" + name, rows[i].About})
 	require.NoError(t, err)
+	body, err := json.Marshal(s)
+	require.NoError(t, err)
+	text := slices.Concat(head[:len(head)-1], []byte(","), body[1:])
 	var file bytes.Buffer
 	require.NoError(t, json.Indent(&file, text, "", "  "))
 	made := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(file.String()) + "\n"
