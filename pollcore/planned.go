@@ -39,12 +39,14 @@ type Planned struct {
 
 // ParsePlanned reads the JSON form. Reading is strict: unknown and missing
 // members, wrong types and every rule of [Planned.Validate] are reported at once
-// as a [diag.Problems], each with its place in text.
+// as a [diag.Problems], each with its place in text. A text may name its JSON Schema
+// as $schema.
 func ParsePlanned(text []byte) (Planned, error) {
 	doc, err := jsontree.Parse(text)
 	if err != nil {
 		return Planned{}, err
 	}
+	doc.Root.SkipSchema()
 	var p Planned
 	var r jsontree.Reader
 	const most = int(MaxPlannedDelay / time.Second)

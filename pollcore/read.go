@@ -11,12 +11,13 @@ import (
 // ParseWaiter reads one waiter in its Smithy JSON form. Reading is strict:
 // unknown members, wrong types, unions with none or several members and every
 // rule of [Waiter.Validate] are reported at once as a [diag.Problems], each with
-// its place in text.
+// its place in text. A text may name its JSON Schema as $schema.
 func ParseWaiter(name string, text []byte) (*Waiter, error) {
 	doc, err := jsontree.Parse(text)
 	if err != nil {
 		return nil, err
 	}
+	doc.Root.SkipSchema()
 	w, problems := readWaiter(name, doc.Root)
 	if err := problems.Err(); err != nil {
 		return nil, err

@@ -99,6 +99,14 @@ func (n *Node) Drop(prefix string) {
 	n.Members = slices.DeleteFunc(n.Members, func(m Member) bool { return strings.HasPrefix(m.Name, prefix) })
 }
 
+// SchemaMember is the member by which an editor finds the JSON Schema of a file.
+const SchemaMember = "$schema"
+
+// SkipSchema removes a text that names the JSON Schema of the value.
+func (n *Node) SkipSchema() {
+	n.Members = slices.DeleteFunc(n.Members, func(m Member) bool { return m.Name == SchemaMember && m.Value.Kind == String })
+}
+
 // Child returns the member of that name or the item of that index, or nil: one
 // step of a JSON pointer, unescaped.
 func (n *Node) Child(step string) *Node {

@@ -82,8 +82,8 @@ func Without(described map[string]string, names ...string) map[string]string {
 	return described
 }
 
-// describe writes descriptions into a schema. Each must be of a member.
-func describe(s *jsonschema.Schema, described map[string]string) error {
+// Describe writes descriptions into a schema. Each must be of a member.
+func Describe(s *jsonschema.Schema, described map[string]string) error {
 	d := describer{root: s, texts: described, used: map[string]bool{}, met: map[*jsonschema.Schema]bool{}}
 	d.describe(s, "")
 	for _, path := range slices.Sorted(maps.Keys(described)) {

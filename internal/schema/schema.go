@@ -50,7 +50,7 @@ func Of(t reflect.Type, o Options) (*jsonschema.Schema, error) {
 		s.Defs = m.parts
 	}
 	m.tidy(s)
-	return s, describe(s, o.Described)
+	return s, Describe(s, o.Described)
 }
 
 // OneOf is the schema of JSON that is of one of several types.
@@ -63,7 +63,7 @@ func OneOf(o Options, types ...reflect.Type) (*jsonschema.Schema, error) {
 		}
 		s.OneOf = append(s.OneOf, one)
 	}
-	return s, describe(s, o.Described)
+	return s, Describe(s, o.Described)
 }
 
 // maker makes the schemas of types.
@@ -206,7 +206,7 @@ func (m *maker) object(t reflect.Type) (*jsonschema.Schema, error) {
 // tidy leaves null out, which no member of ours is, and opens objects that are not closed.
 func (m *maker) tidy(s *jsonschema.Schema) {
 	visit(s, func(s *jsonschema.Schema) {
-		s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == "null" })
+		s.Types = slices.DeleteFunc(slices.Clone(s.Types), func(name string) bool { return name == "null" })
 		if len(s.Types) == 1 {
 			s.Type = s.Types[0]
 		}
@@ -221,6 +221,12 @@ func (m *maker) tidy(s *jsonschema.Schema) {
 			s.AdditionalProperties = Nothing()
 		}
 	})
+}
+
+// AllowSchema lets an object have the member that names its schema.
+func AllowSchema(s *jsonschema.Schema) {
+	s.Properties["$schema"] = &jsonschema.Schema{Type: "string", Description: "this schema, for an editor; jobpoller ignores it"}
+	s.PropertyOrder = slices.Insert(s.PropertyOrder, 0, "$schema")
 }
 
 // Nothing is the schema that no value has.

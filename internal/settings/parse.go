@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
@@ -117,6 +118,7 @@ func newBlock() block {
 // root reads the members of the file.
 func (r *reader) root(c *Config, n *yaml.Node) {
 	keys := r.blockKeys(&c.base, nil)
+	keys[jsontree.SchemaMember] = func(n *yaml.Node) { r.scalar(n, "the address of a JSON Schema") }
 	keys["ignore"] = func(n *yaml.Node) {
 		for g, item := range r.globs(n) {
 			c.ignore = append(c.ignore, ignored{g, r.place(item, nil)})
@@ -222,7 +224,7 @@ func (r *reader) members(n *yaml.Node, what string, keys map[string]func(*yaml.N
 	for key, value := range r.pairs(n, what) {
 		read := keys[key.Value]
 		if read == nil {
-			names := slices.Sorted(maps.Keys(keys))
+			names := slices.DeleteFunc(slices.Sorted(maps.Keys(keys)), func(name string) bool { return name == jsontree.SchemaMember })
 			r.report(key, "%s cannot have %q, expected %s", what, key.Value, strings.Join(names, ", ")).Suggestion = nearest.Word(key.Value, names)
 			continue
 		}

@@ -40,7 +40,11 @@ var ErrNoWaiters = errors.New("no waiters")
 // IsWaiters tells whether a text looks like one of the forms that [File] reads.
 func IsWaiters(text []byte) bool {
 	doc, err := jsontree.Parse(text)
-	return err == nil && formOf(doc.Root) != noForm
+	if err != nil {
+		return false
+	}
+	doc.Root.SkipSchema()
+	return formOf(doc.Root) != noForm
 }
 
 // File checks the waiters of a text, which it places in it: what is most severe
@@ -68,6 +72,7 @@ func File(text []byte, o FileOptions) ([]Finding, error) {
 	if o.Operations == nil {
 		o.Operations = o.Catalog.Operation
 	}
+	doc.Root.SkipSchema()
 	f := &file{text: text, root: doc.Root, options: o}
 	switch formOf(doc.Root) {
 	case smithyModel:

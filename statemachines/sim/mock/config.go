@@ -31,7 +31,7 @@ type jobConfig struct {
 }
 
 // Read reads mocks from JSON. Its error is an diag.Problems with everything that
-// is wrong. There are two forms.
+// is wrong. A file may name its JSON Schema as $schema. There are two forms.
 //
 // Our own is an object whose members name a state or a resource; what is said
 // of a state wins. A value is a step, or a list of steps, for the calls one
@@ -79,6 +79,7 @@ func Read(text []byte) (*Config, error) {
 	}
 	r := &reader{config: &Config{scripts: script{}, cases: map[string]script{}}, answered: map[string]bool{}}
 	if root := doc.Root; r.object(root, "mocks") {
+		root.SkipSchema()
 		if root.Get("StateMachines") != nil || root.Get("MockedResponses") != nil {
 			r.aws(root)
 		} else {

@@ -82,7 +82,7 @@ func (r *reader) own(root *jsontree.Node) {
 	}
 	for _, m := range root.Members {
 		if m.Value.Get("job") != nil {
-			r.members(m.Value, "job")
+			r.members(m.Value, namesOf[jobEntryForm]()...)
 			r.job(m.Name, m.Value.Get("job"))
 			continue
 		}
@@ -102,7 +102,7 @@ func (r *reader) step(n *jsontree.Node) step {
 	if !r.object(n, "return, fail, throttle or never") {
 		return step{}
 	}
-	r.members(n, "return", "fail", "throttle", "never", "times", "after", "submitted", "heartbeats", "echoes", "todo")
+	r.members(n, append(namesOf[stepForm](), "todo")...)
 	if todo := n.Get("todo"); todo != nil {
 		r.add(todo.Problem("this mock is not filled in: write what the Task returns, and remove \"todo\""))
 	}
@@ -136,7 +136,7 @@ func (r *reader) step(n *jsontree.Node) step {
 	case "return":
 		s.reply.Output = value.Value()
 	case "fail":
-		s.fail = r.failure(value, "error", "cause")
+		s.fail = r.failure(value, namesOf[failForm]()...)
 	case "submitted":
 		s.reply.Never = true // the handler's part: a token may come back
 		if after := n.Get("after"); after != nil {
@@ -154,10 +154,11 @@ func (r *reader) step(n *jsontree.Node) step {
 	return s
 }
 
-func (r *reader) failure(n *jsontree.Node, name, cause string) *sim.TaskError {
+func (r *reader) failure(n *jsontree.Node, names ...string) *sim.TaskError {
+	name, cause := names[0], names[1]
 	if !r.object(n, name+" and "+cause) {
 		return nil
 	}
-	r.members(n, name, cause)
+	r.members(n, names...)
 	return &sim.TaskError{Name: r.text(n, name, true), Cause: r.text(n, cause, false)}
 }
