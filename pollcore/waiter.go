@@ -25,21 +25,27 @@ const (
 // Smithy `waitable` trait (https://smithy.io/2.0/additional-specs/waiters.html);
 // the name is the key under which it stands there.
 type Waiter struct {
-	Name          string     `json:"-"`
-	Documentation string     `json:"documentation,omitempty"`
-	Acceptors     []Acceptor `json:"acceptors"`
-	// MinDelay and MaxDelay bound the delay between calls, in seconds; 0
-	// means the specification's default.
-	MinDelay   int      `json:"minDelay,omitempty"`
-	MaxDelay   int      `json:"maxDelay,omitempty"`
-	Deprecated bool     `json:"deprecated,omitempty"`
-	Tags       []string `json:"tags,omitempty"`
+	Name string `json:"-"`
+	// Documentation is what the waiter waits for, in words.
+	Documentation string `json:"documentation,omitempty"`
+	// Acceptors are tried in order, and the first that matches wins.
+	Acceptors []Acceptor `json:"acceptors"`
+	// MinDelay is the shortest delay between calls, in seconds; without it, the specification's default.
+	MinDelay int `json:"minDelay,omitempty"`
+	// MaxDelay is the longest delay between calls, in seconds; without it, the specification's default.
+	MaxDelay int `json:"maxDelay,omitempty"`
+	// Deprecated tells that another waiter is better.
+	Deprecated bool `json:"deprecated,omitempty"`
+	// Tags are words to find the waiter by.
+	Tags []string `json:"tags,omitempty"`
 }
 
 // Acceptor moves the waiter to State when Matcher matches. Acceptors are tried
 // in order and the first match wins.
 type Acceptor struct {
-	State   Verdict `json:"state"`
+	// State is the verdict of what the matcher matches.
+	State Verdict `json:"state"`
+	// Matcher says which answers or errors the acceptor is for.
 	Matcher Matcher `json:"matcher"`
 	// Message is a JMESPath expression into the output that gives the reason
 	// of a failure; allowed on failure acceptors alone.
@@ -48,7 +54,9 @@ type Acceptor struct {
 
 // Matcher is a union: exactly one member is set.
 type Matcher struct {
-	Output      *PathMatcher `json:"output,omitempty"`
+	// Output compares a value of the answer.
+	Output *PathMatcher `json:"output,omitempty"`
+	// InputOutput compares a value of {"input": ..., "output": ...}, of the input and the answer.
 	InputOutput *PathMatcher `json:"inputOutput,omitempty"`
 	// Success matches any response (true) or any error (false).
 	Success *bool `json:"success,omitempty"`
@@ -58,8 +66,11 @@ type Matcher struct {
 
 // PathMatcher compares the value of a JMESPath expression with Expected.
 type PathMatcher struct {
-	Path       string     `json:"path"`
-	Expected   string     `json:"expected"`
+	// Path is a JMESPath expression.
+	Path string `json:"path"`
+	// Expected is the value to compare with: of booleanEquals, "true" or "false".
+	Expected string `json:"expected"`
+	// Comparator is how they are compared.
 	Comparator Comparator `json:"comparator"`
 }
 

@@ -122,9 +122,9 @@ func commentOf(t reflect.Type, field string) (string, error) {
 			return false
 		})
 	}
-	text := strings.Join(strings.Fields(comment), " ")
-	for _, verb := range []string{" is ", " are "} {
-		text = strings.TrimPrefix(text, field+verb)
+	text := strings.TrimPrefix(strings.Join(strings.Fields(comment), " "), field+" ")
+	for _, verb := range []string{"is ", "are "} {
+		text = strings.TrimPrefix(text, verb)
 	}
 	return strings.TrimSuffix(text, "."), nil
 }

@@ -118,7 +118,11 @@ func newBlock() block {
 // root reads the members of the file.
 func (r *reader) root(c *Config, n *yaml.Node) {
 	keys := r.blockKeys(&c.base, nil)
-	keys[jsontree.SchemaMember] = func(n *yaml.Node) { r.scalar(n, "the address of a JSON Schema") }
+	keys[jsontree.SchemaMember] = func(n *yaml.Node) {
+		if address := r.resolve(n); address.ShortTag() != "!!str" {
+			r.report(n, "expected the address of a JSON Schema, found %s", kindOf(address))
+		}
+	}
 	keys["ignore"] = func(n *yaml.Node) {
 		for g, item := range r.globs(n) {
 			c.ignore = append(c.ignore, ignored{g, r.place(item, nil)})

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -26,7 +27,7 @@ func TestSchemaOfMocks(t *testing.T) {
 	answer := &jsonschema.Schema{Type: "object"}
 	types := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[yesForm]():     {Const: one(true)},
-		reflect.TypeFor[countForm]():   {Type: "integer", Minimum: jsonschema.Ptr(1.0)},
+		reflect.TypeFor[countForm]():   {Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: jsonschema.Ptr(float64(math.MaxInt))},
 		reflect.TypeFor[secondsForm](): time,
 		reflect.TypeFor[runsForm]():    {AnyOf: []*jsonschema.Schema{time, {Type: "string", MinLength: jsonschema.Ptr(1)}}},
 		reflect.TypeFor[shareForm]():   {Type: "string", Pattern: "%$"},
