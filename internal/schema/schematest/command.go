@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Row is a row of the page of the schemas.
@@ -82,7 +83,7 @@ const linesOutput = "jsonl"
 // Check compares what a command has printed with the schemas that the page has for it: those of
 // the rows with the most flags.
 func (p *Printed) Check(root string) error {
-	rows, err := Rows(root)
+	rows, err := rowsOf(root)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (p *Printed) Check(root string) error {
 		if row.Schema == "" {
 			return nil
 		}
-		v, err := NewValidator(root, row.Schema, true)
+		v, err := validatorOf(root, row.Schema)
 		if err != nil {
 			return err
 		}
@@ -127,6 +128,31 @@ func (p *Printed) Check(root string) error {
 		problems = append(problems, fmt.Errorf("%s is not as %s: %w", cmp.Or(p.Output, p.Path), row.Schema, err))
 	}
 	return errors.Join(problems...)
+}
+
+// The rows and the validators of what commands print, as a test runs many.
+var knownRows, knownValidators sync.Map // []Row and *Validator, by the root and the schema
+
+func rowsOf(root string) ([]Row, error) {
+	if known, ok := knownRows.Load(root); ok {
+		return known.([]Row), nil
+	}
+	rows, err := Rows(root)
+	if err == nil {
+		knownRows.Store(root, rows)
+	}
+	return rows, err
+}
+
+func validatorOf(root, name string) (*Validator, error) {
+	if known, ok := knownValidators.Load(root + "\n" + name); ok {
+		return known.(*Validator), nil
+	}
+	v, err := NewValidator(root, name, true)
+	if err == nil {
+		knownValidators.Store(root+"\n"+name, v)
+	}
+	return v, err
 }
 
 func all(flags []string, changed func(string) bool) bool {
