@@ -107,6 +107,10 @@ MUTANTS ?=
 
 # Each subtest runs with the mutants that it can tell: ten minutes on one core, and one for
 # those of a file, as with MUTANTS='-only fix/veto.go'.
+.PHONY: schemas
+schemas: ## Write the JSON Schemas in docs/reference/schema from the Go types
+	go test -count=1 -run '^TestSchemas?Of' $(shell grep -rl --include='*_test.go' '^func TestSchemas*Of' . | xargs -n1 dirname | sort -u) -update
+
 .PHONY: mutants
 mutants: ## Take each condition away by which fix and trial refuse a change or tell a difference: a test fails (or one of SUITES=repairs,fix), but for tests/mutants/survivors.tsv, from which MUTANTS=-update strikes
 	$(COLLECT_RARELY) go run ./tests/mutants $(MUTANTS) -suites '$(SUITES)' -corpus '$(CORPUS)' -facts '$(FACTS)'

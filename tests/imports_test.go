@@ -21,12 +21,12 @@ const module = "github.com/jobpoller/jobpoller"
 // packages below.
 var (
 	awsSDK   = []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."}
-	testOnly = []string{"testing/...", "net/http/httptest", "github.com/stretchr/testify/...", "pgregory.net/rapid/...", "github.com/rogpeppe/go-internal/testscript/..."}
+	testOnly = []string{"testing/...", "net/http/httptest", "github.com/stretchr/testify/...", "pgregory.net/rapid/...", "github.com/rogpeppe/go-internal/testscript/...", "github.com/google/jsonschema-go/...", "github.com/santhosh-tekuri/jsonschema/v6/..."}
 	// testKits are the packages for tests that are not themselves tests:
 	// conformance suites and what users import.
 	testKits = []string{
 		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./lambdas/handler/handlertest/...", "./statemachines/simtest/...", "./statemachines/sfntest/...",
-		"./internal/cli/clitest", "./internal/terminal/terminaltest", "./internal/dynalite", "./internal/elasticmq", "./internal/maven", "./internal/npm", "./internal/pypi", "./internal/jmespath/jmespathtest", "./tests/...",
+		"./internal/cli/clitest", "./internal/schema/...", "./internal/terminal/terminaltest", "./internal/dynalite", "./internal/elasticmq", "./internal/maven", "./internal/npm", "./internal/pypi", "./internal/jmespath/jmespathtest", "./tests/...",
 	}
 )
 

@@ -2,6 +2,7 @@ package clitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,17 +54,21 @@ func runChecked(ctx context.Context, root *cobra.Command, args []string, stdout,
 	if output := c.Flags().Lookup("output"); output != nil {
 		printed.Output = output.Value.String()
 	}
-	module, err := schema.Root()
-	if folder := os.Getenv(moduleVariable); folder != "" { // of a script, which runs elsewhere
-		module, err = folder, nil
-	}
-	if err == nil {
-		err = printed.Check(module)
-	}
-	if err != nil {
+	if err := printed.Check(module); err != nil {
 		return code, fmt.Errorf("%q: %w", args, err)
 	}
 	return code, nil
+}
+
+// module is the folder of the module, which tests may leave. A script says it to its processes.
+var module = cmp.Or(os.Getenv(moduleVariable), rootAtStart())
+
+func rootAtStart() string {
+	root, err := schema.Root()
+	if err != nil {
+		return "" // a process of a script
+	}
+	return root
 }
 
 // What a script tells its processes: the folder of the module, and the file that takes what they
