@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	lintcommand "github.com/jobpoller/jobpoller/internal/cli/lint"
+	"github.com/jobpoller/jobpoller/internal/schema/schematest"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -141,6 +142,8 @@ func runLint(t *testing.T, into any, args ...string) {
 	command.SilenceUsage, command.SilenceErrors = true, true // as the root command has it
 	code := kit.Execute(t.Context(), command, append([]string{"-o", "json"}, args...), &out, &complaints)
 	require.Contains(t, []int{0, 1}, code, "%v: %s", args, complaints.String())
+	printed := schematest.Printed{Path: "jobpoller lint", Changed: command.Flags().Changed, Output: "json", Text: out.Bytes()}
+	require.NoError(t, printed.Check("../.."), "%v", args)
 	require.NoError(t, json.Unmarshal(out.Bytes(), into), "%v: %s", args, complaints.String())
 }
 
