@@ -75,7 +75,7 @@ func rootAtStart() string {
 // print against a schema.
 const (
 	moduleVariable     = "MODULE"
-	violationsVariable = "JOBPOLLER_TEST_VIOLATIONS"
+	violationsVariable = "CLITEST_VIOLATIONS"
 )
 
 // runProcess is the process jobpoller of a script.
