@@ -14,7 +14,7 @@ import (
 // aws reads a file of AWS's form. The source of its rules is the page
 // "Configuration file for mocked service integrations" of the developer guide.
 func (r *reader) aws(root *jsontree.Node) {
-	r.members(root, namesOf[awsForm]()...)
+	r.members(root, namesOf(awsForm{})...)
 	responses := script{}
 	if all := root.Get("MockedResponses"); all != nil && r.object(all, "mocked responses") {
 		for _, m := range all.Members {
@@ -32,7 +32,7 @@ func (r *reader) aws(root *jsontree.Node) {
 		if !r.object(m.Value, "TestCases") {
 			continue
 		}
-		r.members(m.Value, namesOf[awsMachineForm]()...)
+		r.members(m.Value, namesOf(awsMachineForm{})...)
 		cases := r.mustHave(m.Value, "TestCases", "test cases")
 		if cases == nil {
 			continue
@@ -137,14 +137,14 @@ func (r *reader) response(n *jsontree.Node) step {
 	if !r.object(n, "Return or Throw") {
 		return step{}
 	}
-	r.members(n, namesOf[awsResponseForm]()...)
+	r.members(n, namesOf(awsResponseForm{})...)
 	value, thrown := n.Get("Return"), n.Get("Throw")
 	if (value == nil) == (thrown == nil) {
 		r.add(n.Problem("expected one of \"Return\" and \"Throw\""))
 		return step{}
 	}
 	if thrown != nil {
-		return step{fail: r.failure(thrown, namesOf[awsFailForm]()...)}
+		return step{fail: r.failure(thrown, namesOf(awsFailForm{})...)}
 	}
 	return step{reply: sim.Reply{Output: value.Value()}}
 }

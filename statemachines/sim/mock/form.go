@@ -110,11 +110,11 @@ type (
 )
 
 // namesOf are the members that a form has.
-func namesOf[T any]() []string {
-	var names []string
-	for field := range reflect.TypeFor[T]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		names = append(names, name)
+func namesOf(form any) []string {
+	of := reflect.TypeOf(form)
+	names := make([]string, of.NumField())
+	for i := range names {
+		names[i], _, _ = strings.Cut(of.Field(i).Tag.Get("json"), ",")
 	}
 	return names
 }

@@ -82,7 +82,7 @@ func (r *reader) own(root *jsontree.Node) {
 	}
 	for _, m := range root.Members {
 		if m.Value.Get("job") != nil {
-			r.members(m.Value, namesOf[jobEntryForm]()...)
+			r.members(m.Value, namesOf(jobEntryForm{})...)
 			r.job(m.Name, m.Value.Get("job"))
 			continue
 		}
@@ -102,7 +102,7 @@ func (r *reader) step(n *jsontree.Node) step {
 	if !r.object(n, "return, fail, throttle or never") {
 		return step{}
 	}
-	r.members(n, append(namesOf[stepForm](), "todo")...)
+	r.members(n, append(namesOf(stepForm{}), "todo")...)
 	if todo := n.Get("todo"); todo != nil {
 		r.add(todo.Problem("this mock is not filled in: write what the Task returns, and remove \"todo\""))
 	}
@@ -136,7 +136,7 @@ func (r *reader) step(n *jsontree.Node) step {
 	case "return":
 		s.reply.Output = value.Value()
 	case "fail":
-		s.fail = r.failure(value, namesOf[failForm]()...)
+		s.fail = r.failure(value, namesOf(failForm{})...)
 	case "submitted":
 		s.reply.Never = true // the handler's part: a token may come back
 		if after := n.Get("after"); after != nil {

@@ -14,7 +14,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	before := len(r.problems)
-	r.members(n, namesOf[jobForm]()...)
+	r.members(n, namesOf(jobForm{})...)
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}
@@ -146,7 +146,7 @@ func (r *reader) courses(n *jsontree.Node, name string) map[string]Course {
 		if !r.object(c.Value, "runs and ends") {
 			continue
 		}
-		r.members(c.Value, namesOf[courseForm]()...)
+		r.members(c.Value, namesOf(courseForm{})...)
 		if c.Value.Get("runs") == nil {
 			r.add(c.Value.Problem("the member %q is missing", "runs"))
 		}
@@ -174,7 +174,7 @@ func (r *reader) raised(n *jsontree.Node, name string) map[string]Raised {
 	all := map[string]Raised{}
 	for _, status := range m.Members {
 		if r.object(status.Value, "error and cause") {
-			r.members(status.Value, namesOf[failForm]()...)
+			r.members(status.Value, namesOf(failForm{})...)
 			all[status.Name] = Raised{Error: r.text(status.Value, "error", true), Cause: r.text(status.Value, "cause", false)}
 		}
 	}
