@@ -26,7 +26,7 @@ func TestSchemaOfWaiters(t *testing.T) {
 	require.NoError(t, err)
 	for name, seconds := range map[string]int{"minDelay": pollcore.DefaultMinDelay, "maxDelay": pollcore.DefaultMaxDelay} {
 		delay := s.Properties[name]
-		delay.Minimum, delay.Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(math.MaxInt32))
+		delay.Minimum, delay.Maximum = new(1.0), new(float64(math.MaxInt32))
 		delay.Default = strconv.AppendInt(nil, int64(seconds), 10)
 	}
 	one := func(of any) *any { return &of }
@@ -44,10 +44,10 @@ func TestSchemaOfWaiters(t *testing.T) {
 		Properties: map[string]*jsonschema.Schema{"message": {Const: one("")}},
 	}
 	matcher := acceptor.Properties["matcher"]
-	matcher.MinProperties, matcher.MaxProperties = jsonschema.Ptr(1), jsonschema.Ptr(1)
+	matcher.MinProperties, matcher.MaxProperties = new(1), new(1)
 	for _, name := range []string{"output", "inputOutput"} {
 		path := matcher.Properties[name]
-		path.Properties["path"].MinLength = jsonschema.Ptr(1)
+		path.Properties["path"].MinLength = new(1)
 		path.If, path.Then = is("comparator", string(pollcore.BooleanEquals)), is("expected", "true", "false")
 	}
 	schema.AllowSchema(s)
@@ -67,11 +67,11 @@ func TestSchemaOfSchedules(t *testing.T) {
 	s, err := schema.Of(reflect.TypeFor[pollcore.Planned](), schema.Options{Closed: true, Described: described})
 	require.NoError(t, err)
 	seconds := func(least float64) *jsonschema.Schema {
-		return &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: jsonschema.Ptr(pollcore.MaxPlannedDelay.Seconds())}
+		return &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: new(pollcore.MaxPlannedDelay.Seconds())}
 	}
 	delays := s.Properties["delays"]
 	delays.PrefixItems, delays.Items = []*jsonschema.Schema{seconds(0)}, seconds(1)
-	delays.MinItems, delays.MaxItems = jsonschema.Ptr(1), jsonschema.Ptr(pollcore.MaxPlannedDelays)
+	delays.MinItems, delays.MaxItems = new(1), new(pollcore.MaxPlannedDelays)
 	for name, least := range map[string]float64{"then": 1, "jitter": 0} {
 		limit := seconds(least)
 		s.Properties[name].Minimum, s.Properties[name].Maximum = limit.Minimum, limit.Maximum

@@ -65,6 +65,19 @@ func writtenFiles(t *testing.T, suffix string) map[string]string {
 	return all
 }
 
+// valueOf is the JSON of a text, which may be YAML; false if it is neither.
+func valueOf(text []byte, isYAML bool) ([]byte, bool) {
+	if !isYAML {
+		return text, json.Valid(text)
+	}
+	var decoded any
+	if yaml.Unmarshal(text, &decoded) != nil {
+		return nil, false
+	}
+	value, err := json.Marshal(decoded)
+	return value, err == nil
+}
+
 // unsaid are what no schema of files can say, by the messages of the readers.
 var unsaid = map[string][]string{
 	"mocks": {
@@ -133,18 +146,9 @@ func TestSchemasAgreeWithTheReaders(t *testing.T) {
 			seeds := one.more
 			for _, file := range slices.Sorted(maps.Keys(one.files)) {
 				text := []byte(one.files[file])
-				value := text
-				if strings.HasSuffix(file, ".yaml") || name == "config" {
-					var decoded any
-					if yaml.Unmarshal(text, &decoded) != nil {
-						continue // another program's, or wrong on purpose
-					}
-					if value, err = json.Marshal(decoded); err != nil {
-						continue
-					}
-				}
-				if !json.Valid(value) {
-					continue
+				value, ok := valueOf(text, name == "config")
+				if !ok {
+					continue // another program's, or wrong on purpose
 				}
 				taken := a.Taken
 				require.NoError(t, a.Check(text, value), file)

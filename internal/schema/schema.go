@@ -238,7 +238,8 @@ func visit(s *jsonschema.Schema, call func(*jsonschema.Schema)) {
 		return
 	}
 	call(s)
-	for _, part := range slices.Concat(slices.Collect(maps.Values(s.Defs)), slices.Collect(maps.Values(s.Properties)), s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Items, s.AdditionalProperties}) {
+	named := slices.Concat(slices.Collect(maps.Values(s.Defs)), slices.Collect(maps.Values(s.Properties)))
+	for _, part := range slices.Concat(named, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Items, s.AdditionalProperties}) {
 		visit(part, call)
 	}
 }

@@ -79,8 +79,8 @@ func TestOfWhatWritesItself(t *testing.T) {
 
 func TestDescribedMembersAreThere(t *testing.T) {
 	t.Parallel()
-	_, err := schema.Of(reflect.TypeFor[common](), schema.Options{Described: map[string]string{"nmae": "the name"}})
-	require.EqualError(t, err, "there is no member nmae, which is described")
+	_, err := schema.Of(reflect.TypeFor[common](), schema.Options{Described: map[string]string{"size": "the name"}})
+	require.EqualError(t, err, "there is no member size, which is described")
 }
 
 func TestLists(t *testing.T) {

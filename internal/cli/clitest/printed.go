@@ -83,7 +83,7 @@ func runProcess(root *cobra.Command) {
 	kit.EndProcess(func(ctx context.Context) int {
 		code, err := runChecked(ctx, root, os.Args[1:], os.Stdout, os.Stderr)
 		if err != nil {
-			if err := os.WriteFile(os.Getenv(violationsVariable), []byte(err.Error()), 0o600); err != nil {
+			if err := os.WriteFile(os.Getenv(violationsVariable), []byte(err.Error()), 0o600); err != nil { //nolint:gosec // the script names it
 				panic(err)
 			}
 		}

@@ -88,7 +88,7 @@ func RunScripts(t *testing.T, folder string) {
 			violations := filepath.Join(t.TempDir(), "violations")
 			e.Setenv(violationsVariable, violations)
 			e.Defer(func() {
-				if text, err := os.ReadFile(violations); err == nil {
+				if text, err := os.ReadFile(violations); err == nil { //nolint:gosec // of this test
 					t.Errorf("printed against its schema: %s", text)
 				}
 			})

@@ -219,7 +219,10 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if len(e.loops) == 0 {
 		e.untaken = fix.Untaken(e.StateMachine, fix.Options{Express: o.express || e.Definition.Type == asl.Express})
 	}
-	out := fixed{File: e.Definition.File, Resource: e.Definition.ID, Loops: append([]fix.Loop{}, e.loops...), Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after)}
+	out := fixed{
+		File: e.Definition.File, Resource: e.Definition.ID, Loops: append([]fix.Loop{}, e.loops...), // an array also of none
+		Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after),
+	}
 	if o.write {
 		if out.Written, err = e.write(e.after); err != nil {
 			return err

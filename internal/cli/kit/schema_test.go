@@ -28,8 +28,9 @@ type (
 	}
 
 	overrideForm struct {
-		Files []scalar `json:"files"`
 		blockForm
+
+		Files []scalar `json:"files"`
 	}
 
 	blockForm struct {
@@ -54,7 +55,7 @@ func TestSchemaOfSettings(t *testing.T) {
 	wordsOf := func(keys *jsonschema.Schema, values []any) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "object", PropertyNames: keys, AdditionalProperties: &jsonschema.Schema{Enum: values}}
 	}
-	named := &jsonschema.Schema{MinLength: jsonschema.Ptr(1)}
+	named := &jsonschema.Schema{MinLength: new(1)}
 	page, err := os.ReadFile(filepath.FromSlash("../../../docs/reference/config.md"))
 	require.NoError(t, err)
 	table, _, _ := strings.Cut(string(page), "\n## ")

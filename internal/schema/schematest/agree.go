@@ -28,15 +28,16 @@ type Agreement struct {
 // schema as JSON.
 func (a *Agreement) Check(written, text []byte) error {
 	wrong, invalid := a.Read(written), a.Schema.Check(text)
-	switch {
-	case wrong == nil && invalid == nil:
+	if wrong == nil {
 		a.Taken++
+		if invalid != nil {
+			return fmt.Errorf("the schema refuses what is read: %w\n%s", invalid, written)
+		}
 		return nil
-	case wrong == nil:
-		return fmt.Errorf("the schema refuses what is read: %w\n%s", invalid, written)
-	case invalid != nil:
-		a.Refused++
-		return nil
+	}
+	a.Refused++
+	if invalid != nil {
+		return nil //nolint:nilerr // both refuse it
 	}
 	problems, ok := errors.AsType[diag.Problems](wrong)
 	if !ok {
@@ -52,7 +53,6 @@ func (a *Agreement) Check(written, text []byte) error {
 		}
 		a.met[a.Unsaid[i]] = true
 	}
-	a.Refused++
 	return nil
 }
 

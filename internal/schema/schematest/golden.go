@@ -48,7 +48,7 @@ func Require(t testing.TB, update bool, name string, s *jsonschema.Schema) {
 	if update {
 		require.NoError(t, os.WriteFile(path, []byte(made), 0o600))
 	}
-	now, err := os.ReadFile(path)
+	now, err := os.ReadFile(path) //nolint:gosec // of the module
 	require.NoError(t, err, "make schemas writes it")
 	require.Equal(t, string(now), made, "make schemas writes %s", path)
 }
