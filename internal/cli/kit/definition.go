@@ -51,12 +51,8 @@ func ReadMachine(ctx context.Context, name string, in io.Reader, s Substitutions
 
 // ReadMachines reads all definitions that the names give, with their settings. What could be
 // read is returned beside an error.
-func ReadMachines(ctx context.Context, names []string, in io.Reader, s Substitutions, a *AwsFlags, set *Settings) ([]*source.Machine, error) {
-	values, err := s.Values()
-	if err != nil {
-		return nil, err
-	}
-	definitions, err := set.Load(ctx, names, source.Options{Values: values, Stdin: in, Fetch: a.Fetch})
+func ReadMachines(ctx context.Context, names []string, o source.Options, set *Settings) ([]*source.Machine, error) {
+	definitions, err := set.Load(ctx, names, o)
 	var problems []error
 	if err != nil {
 		problems = append(problems, SourceError(err))

@@ -56,6 +56,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 		}
 	}
 	if err != nil {
+		o.tables.skip(d)
 		return found, kit.QuotesHint(d, err), nil
 	}
 	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
@@ -72,7 +73,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 		report(f)
 	}
 	o.noteSaid(loops)
-	o.tables.add(headingOf(d), m, options)
+	o.tables.add(d, m, options)
 	o.ranking.add(d, m, options)
 	if o.opinion == nil {
 		return found, "", nil

@@ -68,6 +68,12 @@ or gives them another severity, by patterns of paths, and has values of placehol
 and meanings of statuses (docs/reference/config.md); --show-config prints what counts
 for a file. A comment ignores a finding: jobpoller: ignore unbounded-loop, REASON.
 
+--diff BASE compares with the files at BASE, a branch, tag or commit of git: at the
+commit where your branch left it. Lint then reports only findings that are new, and
+only loops that changed: what was (-) and what is (+). A finding that has moved is
+not new, nor is one in a file that has another name now. The settings and the
+baseline of today count for both.
+
 -o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
 scanning.
 
@@ -94,6 +100,8 @@ func New() *cobra.Command {
   jobpoller lint waiters-2.json --service rds
   jobpoller lint --severity danger -o github statemachines/*.asl.json
   jobpoller lint --baseline lint.json --update-baseline statemachines/*.asl.json
+  jobpoller lint --diff origin/main statemachines/
+  jobpoller lint --diff origin/main --loops statemachines/
   jobpoller lint arn:aws:states:us-east-1:123456789012:stateMachine:nightly
   jobpoller lint --account --region us-east-1 --region eu-west-1 --keep account.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error { return o.needName(args) },
@@ -121,6 +129,7 @@ func (o *options) addTo(c *cobra.Command) {
 	f.BoolVar(&o.showConfig, "show-config", false, "print the settings of the files, and where each stands: "+settings.Name+" or a flag")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with findings that are known: lint reports the others")
 	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
+	f.StringVar(&o.diff, "diff", "", "`BASE`, a branch, tag or commit of git: report only findings that are new since, and only loops that changed")
 	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
 	kit.SetOwn(c, "aws")
 	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run, and each row of the loops' tables, "+
@@ -148,7 +157,7 @@ func (o *options) addTo(c *cobra.Command) {
 	}))
 	kit.CompleteWords(c, "rule", kit.RuleNames()...)
 	kit.CompleteWords(c, "off", kit.RuleNames()...)
-	kit.CompleteNothing(c, "substitute", "integration", "region", "status")
+	kit.CompleteNothing(c, "substitute", "integration", "region", "status", "diff")
 	kit.AddOutput(c, &o.output, lintFormats...)
 }
 
@@ -177,7 +186,7 @@ func runLint(c *cobra.Command, names []string, o options) error {
 	case o.account:
 		o.ranking = &ranking{}
 	default:
-		o.tables = &loopTables{}
+		o.tables = newLoopTables()
 	}
 	read, unread := o.lintAll(c, names)
 	if err := c.Context().Err(); err != nil {
@@ -187,20 +196,15 @@ func runLint(c *cobra.Command, names []string, o options) error {
 		return unread // a baseline of some files would lose the findings of the others
 	}
 	kit.WarnUnusedStatuses(c, o.unused)
-	found, ignored := splitIgnored(read.found)
-	found, known, err := baselineFile{o.baseline, o.update, read.isGone}.apply(read.files, found, o.checks)
+	r, err := o.newReport(c, names, read, unread == nil)
 	if err != nil {
 		return err
 	}
-	found = atLeast(found, severities[o.severity])
-	if tables := o.tables.String() + o.ranking.String(); tables != "" {
-		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(tables))
-	}
-	if err := printFindings(c.OutOrStdout(), o.output, found, atLeast(ignored, severities[o.severity])); err != nil {
+	if err := r.print(c, o.output); err != nil {
 		return kit.WithCode(kit.ExitFailed, err)
 	}
 	if (o.output == "text" || o.output == "github") && (unread == nil || len(read.files) > 0) {
-		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s%s\n", summarize(found, len(read.files), read.thing), tellIgnored(ignored), known, read.tellPassed())
+		terminal.Fprintf(c.ErrOrStderr(), "%s\n", r.summary(read))
 	}
 	if unread != nil {
 		return unread
@@ -208,7 +212,7 @@ func runLint(c *cobra.Command, names []string, o options) error {
 	if o.opinion != nil && o.opinion.failure != nil {
 		return kit.WithCode(kit.ExitUnknown, fmt.Errorf("lint --aws: %w", o.opinion.failure))
 	}
-	if slices.ContainsFunc(found, func(f Finding) bool { return f.Problem.Severity != diag.Note }) {
+	if slices.ContainsFunc(r.found, func(f Finding) bool { return f.Problem.Severity != diag.Note }) {
 		return &kit.ExitError{Code: kit.ExitFailed}
 	}
 	return nil
@@ -259,26 +263,24 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 	if !slices.ContainsFunc(names, func(name string) bool { return !source.IsARN(name) }) {
 		l.thing = "state machine"
 	}
-	values, err := kit.Substitutions(o.substitutes).Values()
+	from, err := o.from(c)
 	if err != nil {
 		return l, err
 	}
 	var problems []error
-	definitions, err := o.settings.Load(c.Context(), names, source.Options{
-		Values: values, Stdin: c.InOrStdin(), Fetch: o.aws.Fetch,
-		Skip: func(name string, text []byte) bool {
-			if o.service == "" && !waiterlint.IsWaiters(text) {
-				return false
-			}
-			findings, err := lintWaiters(name, text, o)
-			if l.found = append(l.found, findings...); err == nil {
-				l.read(name)
-			}
-			problems = append(problems, err)
-			return true
-		},
-		Passed: func(string) { l.passed++ },
-	})
+	from.Skip = func(name string, text []byte) bool {
+		if o.service == "" && !waiterlint.IsWaiters(text) {
+			return false
+		}
+		findings, err := lintWaiters(name, text, o)
+		if l.found = append(l.found, findings...); err == nil {
+			l.read(name)
+		}
+		problems = append(problems, err)
+		return true
+	}
+	from.Passed = func(string) { l.passed++ }
+	definitions, err := o.settings.Load(c.Context(), names, from)
 	if err != nil {
 		problems = append(problems, kit.SourceError(err))
 	}
@@ -294,7 +296,7 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 			l.read(d.File)
 		}
 		problems = append(problems, err)
-		if hint != "" {
+		if hint != "" && o.files == nil {
 			terminal.Fprintf(c.ErrOrStderr(), "%s:%s\n", d.Name, hint)
 		}
 	}

@@ -227,34 +227,59 @@ func newLoopRow(r *lint.Row) loopRow {
 	return row
 }
 
-// printLoops prints the poll loops of the files as tables.
+// printLoops prints the poll loops of the files as tables, or what changed in them.
 func printLoops(c *cobra.Command, names []string, o options) error {
 	if o.account {
 		return printRankedLoops(c, o)
 	}
-	found := []pollLoop{}
-	var tables loopTables
-	machines, unread := kit.ReadMachines(c.Context(), names, c.InOrStdin(), o.substitutes, &o.aws, o.settings)
+	all, unread := readLoops(c, names, &o)
+	if c.Context().Err() != nil {
+		return c.Context().Err()
+	}
+	kit.WarnUnusedStatuses(c, o.unused)
+	if o.diff == "" {
+		if err := writeLoops(c, o.output, all.found(), all); err != nil {
+			return err
+		}
+		return unread
+	}
+	if unread != nil {
+		return unread // or loops would be gone that are there
+	}
+	d, err := o.openDiff(c, names)
+	if err != nil {
+		return err
+	}
+	before := o.atBase(d.tree)
+	was, _ := readLoops(c, names, &before) // what could not be read was not there
+	was.rename(d.tree.NameNow)
+	if err := d.close(c.Context()); err != nil {
+		return err
+	}
+	return writeChanges(c, o.output, compareLoops(was, all))
+}
+
+// readLoops reads the poll loops of the files.
+func readLoops(c *cobra.Command, names []string, o *options) (all *loopTables, unread error) {
+	all = newLoopTables()
+	from, err := o.from(c)
+	if err != nil {
+		return all, err
+	}
+	machines, unread := kit.ReadMachines(c.Context(), names, from, o.settings)
 	for _, m := range machines {
 		types, err := typecheck.New(m.StateMachine, typecheck.Options{Models: models.Load})
 		if err != nil {
-			return kit.WithCode(kit.ExitFailed, err)
+			return all, kit.WithCode(kit.ExitFailed, err)
 		}
 		j := o.judgeDefinition(m.Definition)
 		loops := lint.Loops(m.StateMachine, lint.Options{
 			Express: o.express || m.Definition.Type == asl.Express, Types: types, Said: o.settings.Said(m.Definition.File, o.said), Off: j.off(), Rate: j.rate,
 		})
-		for i := range loops {
-			found = append(found, newPollLoop(m.Definition, &loops[i]))
-		}
-		tables.addLoops(headingOf(m.Definition), loops)
+		all.addLoops(m.Definition, loops)
 		o.noteSaid(loops)
 	}
-	kit.WarnUnusedStatuses(c, o.unused)
-	if err := writeLoops(c, o.output, found, &tables); err != nil {
-		return err
-	}
-	return unread
+	return all, unread
 }
 
 // printRankedLoops prints the poll loops of the account in the order of their ranking.
@@ -276,12 +301,12 @@ func printRankedLoops(c *cobra.Command, o options) error {
 	}
 	r.sort()
 	found := []pollLoop{}
-	var tables loopTables
+	tables := newLoopTables()
 	for _, one := range r.loops {
 		found = append(found, one.out)
-		tables.addLoops(one.name, []lint.Loop{one.loop})
+		tables.addNamed(one.name, one.definition, []lint.Loop{one.loop})
 	}
-	if err := writeLoops(c, o.output, found, &tables); err != nil {
+	if err := writeLoops(c, o.output, found, tables); err != nil {
 		return err
 	}
 	if err == nil {
@@ -313,8 +338,17 @@ func headingOf(d *source.Definition) string {
 // loopTables are the tables of loops to print, by the state machines that have
 // them.
 type loopTables struct {
-	machines []string
-	tables   [][]string
+	machines []machineLoops
+	unread   map[string]bool // the keys of others
+}
+
+func newLoopTables() *loopTables { return &loopTables{unread: map[string]bool{}} }
+
+// machineLoops are the loops of a state machine.
+type machineLoops struct {
+	name       string
+	definition *source.Definition
+	loops      []lint.Loop
 }
 
 // String returns the tables, under the names of the state machines if there are
@@ -324,23 +358,34 @@ func (t *loopTables) String() string {
 		return ""
 	}
 	var b strings.Builder
-	for i, name := range t.machines {
-		for _, table := range t.tables[i] {
+	for _, m := range t.machines {
+		for i := range m.loops {
 			if b.Len() > 0 {
 				b.WriteString("\n")
 			}
 			if len(t.machines) > 1 {
-				terminal.Fprintf(&b, "%s\n", name)
+				terminal.Fprintf(&b, "%s\n", m.name)
 			}
-			b.WriteString(table)
+			b.WriteString(m.loops[i].String())
 		}
 	}
 	return b.String()
 }
 
-// add writes the tables of the loops of a machine whose operations are known. A nil
+// found are the loops as JSON has them.
+func (t *loopTables) found() []pollLoop {
+	all := []pollLoop{}
+	for _, m := range t.machines {
+		for i := range m.loops {
+			all = append(all, newPollLoop(m.definition, &m.loops[i]))
+		}
+	}
+	return all
+}
+
+// add adds the loops of a machine whose operations are known. A nil
 // loopTables takes none.
-func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
+func (t *loopTables) add(d *source.Definition, m *asl.StateMachine, o lint.Options) {
 	if t == nil {
 		return
 	}
@@ -350,13 +395,13 @@ func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
 			known = append(known, l)
 		}
 	}
-	t.addLoops(name, known)
+	t.addLoops(d, known)
 }
 
-func (t *loopTables) addLoops(name string, loops []lint.Loop) {
-	tables := make([]string, len(loops))
-	for i := range loops {
-		tables[i] = loops[i].String()
-	}
-	t.machines, t.tables = append(t.machines, name), append(t.tables, tables)
+func (t *loopTables) addLoops(d *source.Definition, loops []lint.Loop) {
+	t.addNamed(headingOf(d), d, loops)
+}
+
+func (t *loopTables) addNamed(name string, d *source.Definition, loops []lint.Loop) {
+	t.machines = append(t.machines, machineLoops{name, d, loops})
 }

@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type options struct {
 	severity    string // the least that is reported
 	baseline    string // file of findings that are known
 	update      bool   // writes the baseline
+	diff        string // a branch, tag or commit, whose findings do not count
+	files       fs.FS  // that are read; nil for the disk
 	output      string
 	rules       bool
 	showConfig  bool
@@ -89,6 +92,9 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 	case !o.account && len(o.regions) == 1:
 		o.aws.Region = o.regions[0]
 	}
+	if changed("diff") {
+		problems = append(problems, o.checkDiff(names))
+	}
 	problems = append(problems, kit.Meaningless(changed, []kit.Meaning{
 		{
 			Flags: []string{"express", "substitute", "service"}, Means: !o.account,
@@ -123,8 +129,23 @@ func (o *options) validate(names []string, changed func(flag string) bool) error
 			Means: !o.showConfig, Why: "is not for --show-config, which checks nothing: remove one of them",
 		},
 		{Flags: []string{"update-baseline"}, Means: o.baseline != "", Why: "needs --baseline FILE"},
+		{
+			Flags: []string{"account", "aws", "update-baseline", "rules", "show-config"}, Means: o.diff == "",
+			Why: "is not for --diff, which compares findings in files: remove one of them",
+		},
 	})...)
 	return errors.Join(append(problems, o.checkRules()...)...)
+}
+
+// checkDiff refuses what no commit has.
+func (o *options) checkDiff(names []string) error {
+	switch at := slices.IndexFunc(names, func(name string) bool { return name == kit.Stdin || source.IsARN(name) }); {
+	case o.diff == "":
+		return errors.New("--diff needs a branch, a tag or a commit, such as origin/main")
+	case at >= 0:
+		return fmt.Errorf("--diff compares files of a git repository: leave %s out", names[at])
+	}
+	return nil
 }
 
 // checkRules refuses rules that there are not.

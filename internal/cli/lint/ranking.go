@@ -20,11 +20,12 @@ type ranking struct{ loops []rankedLoop }
 
 // rankedLoop is a loop and what it is ranked by.
 type rankedLoop struct {
-	name  string // of the definition
-	loop  lint.Loop
-	out   pollLoop
-	worst diag.Severity // noFinding if no rule found something
-	rules []string
+	name       string // of the definition
+	definition *source.Definition
+	loop       lint.Loop
+	out        pollLoop
+	worst      diag.Severity // noFinding if no rule found something
+	rules      []string
 }
 
 // noFinding is behind all severities.
@@ -76,7 +77,7 @@ func (r *ranking) add(d *source.Definition, m *asl.StateMachine, o lint.Options)
 		return
 	}
 	for _, l := range lint.Loops(m, o) {
-		one := rankedLoop{name: d.Name, loop: l, out: newPollLoop(d, &l), worst: worstOf(&l)}
+		one := rankedLoop{name: d.Name, definition: d, loop: l, out: newPollLoop(d, &l), worst: worstOf(&l)}
 		one.rules = append(one.rules, one.out.Rules...)
 		for _, row := range l.Rows {
 			if row.Rule != "" {

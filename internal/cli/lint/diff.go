@@ -1,0 +1,146 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/cli/kit"
+	"github.com/jobpoller/jobpoller/internal/gittree"
+	"github.com/jobpoller/jobpoller/statemachines/lint/baseline"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+// baseDiff compares what lint finds with what it finds in the files of a commit.
+type baseDiff struct{ tree *gittree.Tree }
+
+// openDiff finds the commit of --diff. It must be closed.
+func (o *options) openDiff(c *cobra.Command, names []string) (*baseDiff, error) {
+	tree, err := gittree.Open(c.Context(), o.diff)
+	switch {
+	case c.Context().Err() != nil:
+		return nil, c.Context().Err()
+	case err != nil:
+		return nil, kit.Usage("--diff %s: %w", o.diff, err)
+	}
+	for _, name := range names {
+		if _, inside := tree.Path(name); !inside {
+			return nil, errors.Join(kit.Usage("--diff: %s is outside of the git repository %s: run lint where it is", name, tree.Top()), tree.Close())
+		}
+	}
+	return &baseDiff{tree}, nil
+}
+
+// atBase are the options of lint for the files of the commit. The settings of today count there,
+// too: what a change of the config file finds is not new.
+func (o *options) atBase(tree *gittree.Tree) options {
+	before := *o
+	before.files, before.unused = tree, maps.Clone(o.said)
+	if o.tables != nil {
+		before.tables = newLoopTables()
+	}
+	return before
+}
+
+// close ends the reading. It returns what kept git from giving a file.
+func (d *baseDiff) close(ctx context.Context) error {
+	err := errors.Join(d.tree.Err(), d.tree.Close())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return kit.Usage("--diff %s: %w", d.tree.Base, err)
+	}
+	return nil
+}
+
+// diffUse is how findings differ from those of the commit, for the summary.
+type diffUse struct {
+	base       string
+	stay, gone int
+}
+
+func (u diffUse) String() string {
+	if u.base == "" {
+		return ""
+	}
+	verb := map[bool]string{true: "stays", false: "stay"}[u.stay == 1]
+	text := fmt.Sprintf("; %s of %s %s", kit.Plural(u.stay, "finding"), u.base, verb)
+	if u.gone > 0 {
+		text += fmt.Sprintf(", %s gone", are(u.gone))
+	}
+	return text
+}
+
+// baseFindings are what lint finds at the commit, with the loops there, under the names that the
+// files have now.
+type baseFindings struct {
+	found  []Finding
+	tables *loopTables
+}
+
+// lintBase lints the files of the commit.
+func (o *options) lintBase(c *cobra.Command, names []string) (*baseFindings, error) {
+	d, err := o.openDiff(c, names)
+	if err != nil {
+		return nil, err
+	}
+	before := o.atBase(d.tree)
+	read, _ := lintFiles(c, names, before) // nothing was found in what could not be read
+	found, _ := splitIgnored(read.found)
+	for i := range found {
+		found[i].file = d.tree.NameNow(found[i].file)
+	}
+	before.tables.rename(d.tree.NameNow)
+	return &baseFindings{found, before.tables}, d.close(c.Context())
+}
+
+// diffKey is what makes findings of the two the same: it is that of a baseline.
+func diffKey(f Finding) baseline.Finding {
+	return baseline.Finding{File: kit.RelativeName(".", f.file), Rule: f.Rule, Pointer: f.pointer(), Message: f.Problem.Message}
+}
+
+// newSince returns the findings that are not among those of before. Of several at one place,
+// those with other words are the new ones.
+func newSince(base string, found, before []Finding) ([]Finding, diffUse) {
+	type exactly struct {
+		baseline.Key
+		message string
+	}
+	left, words := baseline.Known{}, map[exactly]int{}
+	for _, f := range before {
+		k := diffKey(f)
+		left[k.Key()]++
+		words[exactly{k.Key(), k.Message}]++
+	}
+	use := diffUse{base: base}
+	stays := make([]bool, len(found))
+	for i, f := range found {
+		k := diffKey(f)
+		if same := (exactly{k.Key(), k.Message}); words[same] > 0 {
+			words[same]--
+			stays[i] = left.Take(k)
+		}
+	}
+	fresh := []Finding{}
+	for i, f := range found {
+		if stays[i] = stays[i] || left.Take(diffKey(f)); !stays[i] {
+			fresh = append(fresh, f)
+		} else {
+			use.stay++
+		}
+	}
+	for _, n := range left {
+		use.gone += n
+	}
+	return fresh, use
+}
+
+// from says where definitions are read.
+func (o *options) from(c *cobra.Command) (source.Options, error) {
+	values, err := kit.Substitutions(o.substitutes).Values()
+	return source.Options{Values: values, Stdin: c.InOrStdin(), Fetch: o.aws.Fetch, FS: o.files}, err
+}

@@ -1,0 +1,142 @@
+package gittree
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// node is a file or a folder of a commit. It implements fs.FileInfo.
+type node struct {
+	name   string
+	mode   fs.FileMode
+	size   int64
+	id     string           // of a file
+	below  map[string]*node // of a folder
+	hidden bool             // it is listed under another name
+}
+
+func (n *node) Name() string       { return n.name }
+func (n *node) Size() int64        { return n.size }
+func (n *node) Mode() fs.FileMode  { return n.mode }
+func (n *node) ModTime() time.Time { return time.Time{} }
+func (n *node) IsDir() bool        { return n.mode.IsDir() }
+func (n *node) Sys() any           { return nil }
+
+func newFolder(name, id string) *node {
+	return &node{name: name, mode: fs.ModeDir, id: id, below: map[string]*node{}}
+}
+
+// newNode makes a file of what git ls-tree says: mode, type, id, size. A module of git's is
+// nil: its files are in another repository.
+func newNode(name string, facts []string) *node {
+	const parts = 4
+	if len(facts) != parts || facts[1] != "blob" {
+		return nil
+	}
+	n := &node{name: name, id: facts[2]}
+	n.size, _ = strconv.ParseInt(facts[3], 10, 64)
+	if facts[0] == "120000" {
+		n.mode = fs.ModeSymlink
+	}
+	return n
+}
+
+// put adds a file, with the folders above.
+func (n *node) put(name string, file *node) {
+	for {
+		first, rest, more := strings.Cut(name, "/")
+		if !more {
+			n.below[first] = file
+			return
+		}
+		if n.below[first] == nil || !n.below[first].IsDir() {
+			n.below[first] = newFolder(first, "")
+		}
+		n, name = n.below[first], rest
+	}
+}
+
+// find returns what has that name; nil if nothing has.
+func (n *node) find(name string) *node {
+	found, link, _ := n.follow(name)
+	return cmp.Or(link, found)
+}
+
+// follow returns what has that name, or the first symbolic link on the way, with the rest of
+// the name behind it.
+func (n *node) follow(name string) (found, link *node, rest string) {
+	for name = path.Clean(name); name != "." && name != ""; name = rest {
+		var first string
+		first, rest, _ = strings.Cut(name, "/")
+		switch n = n.below[first]; {
+		case n == nil:
+			return nil, nil, ""
+		case n.mode&fs.ModeSymlink != 0:
+			return nil, n, rest
+		}
+	}
+	return n, nil, ""
+}
+
+// entries are the files and folders of a folder, in the order of their names.
+func (n *node) entries() []fs.DirEntry {
+	var all []fs.DirEntry
+	for _, one := range n.below {
+		if !one.hidden {
+			all = append(all, fs.FileInfoToDirEntry(one))
+		}
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return all
+}
+
+// file is a file that is read.
+type file struct {
+	*bytes.Reader
+
+	info *node
+}
+
+func newFile(n *node, text []byte) *file { return &file{bytes.NewReader(text), n} }
+
+func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+func (f *file) Close() error { return nil }
+
+// folder is a folder that is read, once.
+type folder struct {
+	*node
+	left []fs.DirEntry
+	read bool
+}
+
+func (f *folder) Stat() (fs.FileInfo, error) { return f.node, nil }
+
+func (f *folder) Close() error { return nil }
+
+func (f *folder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
+}
+
+// ReadDir implements fs.ReadDirFile.
+func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if !f.read {
+		f.left, f.read = f.entries(), true
+	}
+	if n <= 0 {
+		n = len(f.left)
+	} else if len(f.left) == 0 {
+		return nil, io.EOF
+	}
+	n = min(n, len(f.left))
+	part := f.left[:n]
+	f.left = f.left[n:]
+	return part, nil
+}
