@@ -91,7 +91,7 @@ func explainBase(ctx context.Context, base string, err error) error {
 		return errors.New("git knows no commit without a name: expected a branch, a tag or a commit, such as origin/main")
 	}
 	if _, err := git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/remotes/origin/"+base); err == nil {
-		return terminal.Errorf("git knows no commit %s (did you mean origin/%s?)", base, base)
+		return terminal.Errorf("git knows no commit %s, but origin/%s: pass that", base, base)
 	}
 	if isShallow(ctx) {
 		return terminal.Errorf("this clone has no commit %s, as it lacks a part of the history: %s", base, fetchAll)

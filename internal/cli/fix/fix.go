@@ -101,7 +101,7 @@ loop stays; 2 wrong usage. Statuses that lint does not judge do not count.`,
   jobpoller fix template.yaml#Poller --replace --strategy retry-task --max-delay 10s
   jobpoller plan poller.asl.json --durations past.csv -o schedule >schedule.json
   jobpoller fix poller.asl.json --replace --schedule schedule.json
-  jobpoller fix poller.asl.json --replace | patch -p0
+  jobpoller fix poller.asl.json --replace | git apply
   jobpoller fix arn:aws:states:us-east-1:123456789012:stateMachine:nightly`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -221,7 +221,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	}
 	out := fixed{
 		File: e.Definition.File, Resource: e.Definition.ID, Loops: append([]fix.Loop{}, e.loops...), // an array also of none
-		Diff: fix.Diff(e.Definition.File, e.Definition.File, e.text, e.after),
+		Diff: diffOf(e.Definition.File, o.staysInFile(e.Definition), e.text, e.after),
 	}
 	if o.write {
 		if out.Written, err = e.write(e.after); err != nil {
@@ -240,6 +240,19 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 		return &kit.ExitError{Code: kit.ExitFailed}
 	}
 	return nil
+}
+
+// diffOf is what becomes of a file, as git apply and patch -p1 take it in the working folder. With
+// a reason why the file stays, it is of a text that no file has.
+func diffOf(file, stays string, before, after []byte) string {
+	name := kit.RelativeName(".", file)
+	if stays != "" || file == kit.Stdin || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return fix.Diff(file, file, before, after)
+	}
+	if strings.Contains(name, " ") {
+		name += "\t" // where the name ends
+	}
+	return fix.Diff("a/"+name, "b/"+name, before, after)
 }
 
 // write changes the file of a definition, if its text changed.

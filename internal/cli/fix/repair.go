@@ -173,7 +173,7 @@ func newRepaired(name string, d *source.Definition, at *repairPlace, all []fix.R
 	for _, r := range all {
 		one := repair{Repair: r}
 		if r.After != nil {
-			one.Diff = fix.Diff(at.file, at.file, r.Before, r.After)
+			one.Diff = diffOf(at.file, at.reason, r.Before, r.After)
 		}
 		out.Repairs = append(out.Repairs, one)
 	}
