@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -18,60 +17,112 @@ import (
 	"github.com/jobpoller/jobpoller/internal/release"
 )
 
-// TestE2EWorkflowOfThePage runs the commands of docs/guide/ci.md's workflow on a
-// release that is built here: with a known finding and a new one.
+const ciPage = book + "/guide/ci.md"
+
+// TestE2EWorkflowOfThePage runs the workflow of docs/guide/ci.md: the action of this repository, on
+// a release that is built here, in a pull request.
 func TestE2EWorkflowOfThePage(t *testing.T) {
 	t.Parallel()
 	var workflow struct {
-		Env  map[string]string
 		Jobs struct {
 			Lint struct {
-				Steps []struct{ Name, Uses, Run string }
+				Steps []struct {
+					Uses, If string
+					With     map[string]string
+				}
 			}
 		}
 	}
-	require.NoError(t, yaml.Unmarshal([]byte(blocks(t, "../docs/guide/ci.md", "yaml")[0]), &workflow))
+	require.NoError(t, yaml.Unmarshal([]byte(blocks(t, ciPage, "yaml")[0]), &workflow))
+	steps := workflow.Jobs.Lint.Steps
+	require.Equal(t, "0", steps[0].With["fetch-depth"])
+	tag, isAction := strings.CutPrefix(steps[1].Uses, "OWNER/jobpoller@")
+	require.True(t, isAction)
 
-	archives, checkout := t.TempDir(), t.TempDir()
-	r := release.Release{Module: "..", Version: workflow.Env["VERSION"], Time: time.Unix(1e9, 0)}
-	require.NoError(t, r.Build(t.Context(), archives, lambdabuild.Machine{System: "linux", Architecture: runtime.GOARCH}))
-	require.NoError(t, os.Rename(filepath.Join(archives, release.Checksums), filepath.Join(checkout, release.Checksums)))
-	loop, err := os.ReadFile(filepath.Join("..", "docs", "example", "athena", "loop.asl.json"))
-	require.NoError(t, err)
-	require.NoError(t, os.Mkdir(filepath.Join(checkout, "statemachines"), 0o750))
-	require.NoError(t, os.WriteFile(filepath.Join(checkout, "statemachines", "loop.asl.json"), loop, 0o600))
-
-	run := func(command string) (string, error) {
-		c := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", strings.ReplaceAll(command, "linux_amd64", "linux_"+runtime.GOARCH))
-		c.Dir = checkout
-		c.Env = append(os.Environ(), "VERSION="+workflow.Env["VERSION"], "RELEASE=file://"+archives)
-		out, err := c.CombinedOutput()
-		return string(out), err
+	checkout := repository(t, map[string]string{"statemachines/loop.asl.json": athenaLoop(t)})
+	write(t, checkout, map[string]string{"statemachines/loop.asl.json": slowLoop(t)})
+	commit(t, checkout)
+	b := newBuild(t, checkout, tag, "GITHUB_BASE_REF=main")
+	files := filepath.Join(b.server, "team", "jobpoller", "releases", "download", tag)
+	r := release.Release{Module: "..", Version: tag, Time: time.Unix(1e9, 0)}
+	require.NoError(t, r.Build(t.Context(), files, lambdabuild.Host()))
+	result := b.run(t, steps[1].With)
+	require.Error(t, result.err)
+	require.Contains(t, result.log, "title=enum-value::", "%s", result.log)
+	require.Contains(t, result.summary, strings.TrimSuffix(blocks(t, ciPage, "diff")[0], "\n"))
+	for _, step := range steps[2:] { // they take outputs that there are
+		for _, value := range append([]string{step.If}, step.With["sarif_file"], step.With["path"]) {
+			for name := range strings.FieldsSeq(strings.ReplaceAll(value, "steps.jobpoller.outputs.", " output:")) {
+				if name, isOutput := strings.CutPrefix(name, "output:"); isOutput {
+					require.FileExists(t, result.outputs[name])
+				}
+			}
+		}
 	}
-	steps := map[string]string{}
-	for _, s := range workflow.Jobs.Lint.Steps {
-		steps[s.Name] = s.Run
-	}
-	out, err := run(steps["Install jobpoller"])
-	require.NoError(t, err, out)
-	out, err = run(steps["Write a log for code scanning"])
-	require.NoError(t, err, "findings do not fail this step: %s", out)
-	log, err := os.ReadFile(filepath.Join(checkout, "lint.sarif"))
+	path, err := os.ReadFile(filepath.Join(b.temporary, "path"))
 	require.NoError(t, err)
-	require.Contains(t, string(log), `"ruleId": "status-polls-on"`)
+	require.FileExists(t, filepath.Join(strings.TrimSpace(string(path)), lambdabuild.Program("jobpoller", lambdabuild.Host())), "later steps have the program")
 
-	out, err = run("./jobpoller lint --baseline lint.json --update-baseline statemachines")
-	require.NoError(t, err, out)
-	out, err = run(steps["Annotate what is new"])
-	require.NoError(t, err, out)
-	wrong := strings.Replace(string(loop), `"Seconds": 5`, `"Seconds": 0`, 1)
-	require.NoError(t, os.WriteFile(filepath.Join(checkout, "statemachines", "loop.asl.json"), []byte(wrong), 0o600))
-	out, err = run(steps["Annotate what is new"])
+	// The committed checksums count, and an archive with other bytes is not unpacked.
+	sums, err := os.ReadFile(filepath.Join(files, release.Checksums))
+	require.NoError(t, err)
+	write(t, checkout, map[string]string{"sums.txt": string(sums)})
+	archives, err := filepath.Glob(filepath.Join(files, "jobpoller_*_"+lambdabuild.Host().System+"_*"))
+	require.NoError(t, err)
+	require.Len(t, archives, 1)
+	inputs := map[string]string{"files": "statemachines", "checksums": "sums.txt", "release": "file://" + files, "version": tag, "fail": "false"}
+	require.NoError(t, os.Remove(filepath.Join(files, release.Checksums)))
+	result = b.run(t, inputs)
+	require.NoError(t, result.err, result.log)
+	require.NoError(t, os.WriteFile(archives[0], []byte("another"), 0o600))
+	result = b.run(t, inputs)
+	require.Error(t, result.err)
+	require.Contains(t, result.log, "has another SHA-256 than checksums.txt says")
+	write(t, checkout, map[string]string{"sums.txt": "0  other\n"})
+	result = b.run(t, inputs)
+	require.Error(t, result.err)
+	require.Contains(t, result.log, "checksums.txt has no line for jobpoller_"+tag)
+}
+
+// The script of the page for GitLab fails for what is new.
+func TestE2EGitLabOfThePage(t *testing.T) {
+	t.Parallel()
+	var pipeline struct {
+		Lint struct {
+			Variables map[string]string
+			Script    []string
+		}
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(blocks(t, ciPage, "yaml")[1]), &pipeline))
+	require.Equal(t, "0", pipeline.Lint.Variables["GIT_DEPTH"])
+	checkout := repository(t, map[string]string{"statemachines/loop.asl.json": athenaLoop(t)})
+	run := func() (string, error) {
+		script := exec.CommandContext(t.Context(), "sh", "-ec", strings.Join(pipeline.Lint.Script, "\n"))
+		script.Dir = checkout
+		script.Env = append(withoutRepository(), "PATH="+filepath.Dir(commandFile(t))+string(os.PathListSeparator)+os.Getenv("PATH"),
+			"CI_MERGE_REQUEST_DIFF_BASE_SHA="+strings.TrimSpace(git(t, checkout, "rev-parse", "origin/main")))
+		text, err := script.CombinedOutput()
+		return string(text), err
+	}
+	text, err := run()
+	require.NoError(t, err, text)
+	write(t, checkout, map[string]string{"statemachines/loop.asl.json": slowLoop(t)})
+	text, err = run()
 	require.Error(t, err)
-	require.Contains(t, out, "::warning file=statemachines/loop.asl.json,line=10,")
-	require.Contains(t, out, "title=hot-loop::")
+	require.Contains(t, text, "danger enum-value")
+}
 
-	require.NoError(t, os.WriteFile(filepath.Join(archives, "jobpoller_"+workflow.Env["VERSION"]+"_linux_"+runtime.GOARCH+".tar.gz"), []byte("another"), 0o600))
-	out, err = run(steps["Install jobpoller"])
-	require.Error(t, err, "an archive with another checksum is not unpacked: %s", out)
+// The baseline of the page keeps what is known.
+func TestE2EBaselineOfThePage(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	copyExamples(t, filepath.Join(folder, "docs", "example"))
+	for line := range strings.Lines(blocks(t, ciPage, "sh")[0]) {
+		command := exec.CommandContext(t.Context(), "sh", "-ec", line)
+		command.Dir = folder
+		command.Env = append(os.Environ(), "PATH="+filepath.Dir(commandFile(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+		text, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", text)
+		require.Contains(t, string(text), "0 findings in")
+	}
 }

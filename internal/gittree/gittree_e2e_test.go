@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,12 @@ import (
 func newRepository(t *testing.T, files map[string]string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
+	for _, variable := range os.Environ() { // of a hook, which name another repository
+		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "GIT_") {
+			t.Setenv(name, value) // to have it back
+			require.NoError(t, os.Unsetenv(name))
+		}
+	}
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(folder))
 	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"} {
 		t.Setenv(name, "a@example.com")
