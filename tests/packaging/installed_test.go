@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,11 @@ func TestE2EInstalledCommandWorks(t *testing.T) {
 		empty := t.TempDir()
 		run(t, empty, nil, pypi.Python(), "-m", "pip", "install", "--no-index", "--disable-pip-version-check", "--find-links", files, "--target", empty, "jobpoller")
 		requireWorks(t, filepath.Join(empty, "bin", lambdabuild.Program("jobpoller", lambdabuild.Host())))
+	})
+	t.Run("pre-commit", func(t *testing.T) {
+		t.Parallel()
+		config := preCommitConfig(t, "jobpoller==1.0.0")
+		requireHookWorks(t, strings.Replace(config, "==1.0.0", "==0.1.0", 1), "PIP_FIND_LINKS="+files)
 	})
 	t.Run("npm", func(t *testing.T) {
 		t.Parallel()

@@ -52,7 +52,7 @@ func copyTree(t *testing.T) string {
 			return err
 		case entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || slices.Contains([]string{"bin", "dist", "node_modules", "testdata"}, name)):
 			return fs.SkipDir
-		case !entry.Type().IsRegular() || strings.HasSuffix(name, "_test.go"):
+		case !entry.Type().IsRegular() || strings.HasSuffix(name, "_test.go") || name == ".git": // which names the repository of a worktree
 			return nil
 		}
 		relative, err := filepath.Rel(root, path)
