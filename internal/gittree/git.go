@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
-// mostBytes is the size of a file that is read.
+// mostBytes is the size of a file that is read whole.
 const mostBytes = 512 << 20
 
 // fetchAll says how a clone gets all commits.
@@ -109,6 +110,9 @@ type blobs struct {
 	ask     io.WriteCloser
 	answers *bufio.Reader
 	failed  error
+	// last is the file that was read last, which is often asked for again: its size, then its text.
+	last string
+	text []byte
 }
 
 func newBlobs(ctx context.Context) *blobs { return &blobs{ctx: ctx} }
@@ -135,23 +139,35 @@ func (b *blobs) start() (err error) {
 func (b *blobs) read(n *node) ([]byte, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	if n.size > mostBytes {
-		return nil, fmt.Errorf("it has more than %d bytes", mostBytes)
+	if b.failed == nil && n.id == b.last {
+		return b.text, nil
+	}
+	if b.failed == nil && b.process == nil {
+		b.failed = b.start()
+	}
+	if b.failed == nil {
+		b.text, b.failed = b.get(n.id)
+		b.last = n.id
 	}
 	if b.failed != nil {
 		return nil, b.failed
 	}
-	if b.process == nil {
-		b.failed = b.start()
-	}
-	var text []byte
-	if b.failed == nil {
-		text, b.failed = b.get(n.id)
-	}
-	return text, b.failed
+	return b.text, nil
 }
 
-// get asks git for a file.
+// stat reads a file for its size.
+func (b *blobs) stat(n *node) (fs.FileInfo, error) {
+	if !n.mode.IsRegular() {
+		return n, nil
+	}
+	text, err := b.read(n)
+	if err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: n.name, Err: err}
+	}
+	return n.sized(text), nil
+}
+
+// get asks git for a file, up to a byte more than one has that is read.
 func (b *blobs) get(id string) ([]byte, error) {
 	if _, err := io.WriteString(b.ask, id+"\n"); err != nil {
 		return nil, fmt.Errorf("git cat-file: %w", err)
@@ -164,11 +180,15 @@ func (b *blobs) get(id string) ([]byte, error) {
 	if _, err := fmt.Sscanf(head, id+" blob %d\n", &size); err != nil {
 		return nil, fmt.Errorf("git cat-file: %s", strings.TrimSpace(head))
 	}
-	text := make([]byte, size+1) // git ends it by a line feed
-	if _, err := io.ReadFull(b.answers, text); err != nil {
+	text := make([]byte, min(size, mostBytes+1))
+	_, err = io.ReadFull(b.answers, text)
+	if err == nil { // git ends it by a line feed
+		_, err = io.CopyN(io.Discard, b.answers, size+1-int64(len(text)))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("git cat-file: %w", err)
 	}
-	return text[:size], nil
+	return text, nil
 }
 
 func (b *blobs) err() error {

@@ -2,6 +2,7 @@
 package gittree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -97,22 +98,22 @@ func (t *Tree) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	if n.IsDir() {
-		return &folder{node: n}, nil
+		return &folder{node: n, left: n.entries(t.blobs)}, nil
 	}
 	text, err := t.blobs.read(n)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return newFile(n, text), nil
+	return &file{bytes.NewReader(text), n.sized(text)}, nil
 }
 
-// Stat implements fs.StatFS: it reads no file.
+// Stat implements fs.StatFS.
 func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 	n, err := t.resolve("stat", name)
 	if err != nil {
 		return nil, err
 	}
-	return n, nil
+	return t.blobs.stat(n)
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -124,7 +125,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !n.IsDir() {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a folder")}
 	}
-	return n.entries(), nil
+	return n.entries(t.blobs), nil
 }
 
 // Err is what kept git from giving a file that the commit has.
@@ -133,9 +134,10 @@ func (t *Tree) Err() error { return t.blobs.err() }
 // Close ends git.
 func (t *Tree) Close() error { return t.blobs.close() }
 
-// list reads the names of the commit's files.
+// list reads the names of the commit's files. It asks for no sizes, for which a partial clone would
+// fetch each file.
 func (t *Tree) list(ctx context.Context) error {
-	text, err := git(ctx, "ls-tree", "-r", "-l", "-z", "--full-tree", t.Commit)
+	text, err := git(ctx, "ls-tree", "-r", "-z", "--full-tree", t.Commit)
 	if err != nil {
 		return err
 	}

@@ -193,6 +193,29 @@ func TestE2ETreeFollowsLinks(t *testing.T) {
 	requireText(t, tree, filepath.Join(linked, "a", "b.json"), "b")
 }
 
+// In a partial clone git fetches what is read, and nothing else.
+func TestE2ETreeOfAPartialClone(t *testing.T) {
+	origin := newRepository(t, map[string]string{"a.json": "a", "b.json": "b", "c/d.json": "d"})
+	git(t, "-C", origin, "config", "uploadpack.allowFilter", "true")
+	git(t, "-C", origin, "config", "uploadpack.allowAnySHA1InWant", "true")
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+origin, clone)
+	t.Chdir(clone)
+	missing := func() int {
+		text, err := exec.CommandContext(t.Context(), "git", "rev-list", "--objects", "--missing=print", "HEAD").Output()
+		require.NoError(t, err)
+		return strings.Count("\n"+string(text), "\n?")
+	}
+	require.Equal(t, 3, missing())
+	tree := open(t, "HEAD")
+	listed, err := tree.ReadDir(".")
+	require.NoError(t, err)
+	require.Len(t, listed, 3)
+	require.Equal(t, 3, missing())
+	requireText(t, tree, "b.json", "b")
+	require.Equal(t, 2, missing())
+}
+
 // A branch is compared with the commit at which it left its base.
 func TestE2ETreeIsWhereTheBranchLeft(t *testing.T) {
 	t.Chdir(newRepository(t, map[string]string{"a": "1"}))

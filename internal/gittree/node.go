@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -16,7 +15,7 @@ import (
 type node struct {
 	name   string
 	mode   fs.FileMode
-	size   int64
+	size   int64            // of a file that was read
 	id     string           // of a file
 	below  map[string]*node // of a folder
 	hidden bool             // it is listed under another name
@@ -33,15 +32,14 @@ func newFolder(name, id string) *node {
 	return &node{name: name, mode: fs.ModeDir, id: id, below: map[string]*node{}}
 }
 
-// newNode makes a file of what git ls-tree says: mode, type, id, size. A module of git's is
-// nil: its files are in another repository.
+// newNode makes a file of what git ls-tree says: mode, type, id. A module of git's is nil: its
+// files are in another repository.
 func newNode(name string, facts []string) *node {
-	const parts = 4
+	const parts = 3
 	if len(facts) != parts || facts[1] != "blob" {
 		return nil
 	}
 	n := &node{name: name, id: facts[2]}
-	n.size, _ = strconv.ParseInt(facts[3], 10, 64)
 	if facts[0] == "120000" {
 		n.mode = fs.ModeSymlink
 	}
@@ -85,17 +83,36 @@ func (n *node) follow(name string) (found, link *node, rest string) {
 	return n, nil, ""
 }
 
+// sized is the file with the size of its text.
+func (n *node) sized(text []byte) *node {
+	file := *n
+	file.size = int64(len(text))
+	return &file
+}
+
 // entries are the files and folders of a folder, in the order of their names.
-func (n *node) entries() []fs.DirEntry {
+func (n *node) entries(from *blobs) []fs.DirEntry {
 	var all []fs.DirEntry
 	for _, one := range n.below {
 		if !one.hidden {
-			all = append(all, fs.FileInfoToDirEntry(one))
+			all = append(all, entry{one, from})
 		}
 	}
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return all
 }
+
+// entry is a file or a folder that a folder lists.
+type entry struct {
+	*node
+
+	from *blobs
+}
+
+func (e entry) Type() fs.FileMode { return e.mode.Type() }
+
+// Info implements fs.DirEntry: it reads the file.
+func (e entry) Info() (fs.FileInfo, error) { return e.from.stat(e.node) }
 
 // file is a file that is read.
 type file struct {
@@ -104,8 +121,6 @@ type file struct {
 	info *node
 }
 
-func newFile(n *node, text []byte) *file { return &file{bytes.NewReader(text), n} }
-
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 
 func (f *file) Close() error { return nil }
@@ -113,8 +128,8 @@ func (f *file) Close() error { return nil }
 // folder is a folder that is read, once.
 type folder struct {
 	*node
+
 	left []fs.DirEntry
-	read bool
 }
 
 func (f *folder) Stat() (fs.FileInfo, error) { return f.node, nil }
@@ -127,9 +142,6 @@ func (f *folder) Read([]byte) (int, error) {
 
 // ReadDir implements fs.ReadDirFile.
 func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
-	if !f.read {
-		f.left, f.read = f.entries(), true
-	}
 	if n <= 0 {
 		n = len(f.left)
 	} else if len(f.left) == 0 {
